@@ -1,0 +1,93 @@
+"""The errors that irmeta raises, each written for a person in a hurry."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+_SHOWN = 80  # characters of an offending value that a message repeats
+
+
+class IrmetaError(Exception):
+    """Base of every error that irmeta raises on purpose."""
+
+
+class UsageError(IrmetaError):
+    """The call itself cannot be carried out: a missing file, a clash of options."""
+
+
+class SetAsideWarning(UserWarning):
+    """Some runs of an ingested collection were set aside; the message names them."""
+
+
+class DataError(IrmetaError):
+    """Input that cannot be read, with the place and what to do about it.
+
+    Parameters
+    ----------
+    problem
+        What is wrong, in a few words.
+    file, line
+        Where: a path as the user would type it, and a 1-based line.
+    track
+        The track that was being read.
+    value
+        The offending value; long ones are shortened in the message.
+    fix
+        What to do.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        track: str | None = None,
+        value: object = None,
+        fix: str | None = None,
+    ) -> None:
+        self.problem, self.file, self.line = problem, file, line
+        self.track, self.value, self.fix = track, value, fix
+        super().__init__(problem)
+
+    def __str__(self) -> str:
+        place = [f"track {self.track}"] if self.track is not None else []
+        if self.file is not None:
+            place.append(self.file if self.line is None else f"{self.file}, line {self.line}")
+        said = self.problem if self.value is None else f"{self.problem}: {shown(self.value)}"
+        return ": ".join([*place, said]) + (f". {self.fix}" if self.fix else "")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        place = (self.problem, self.file, self.line, self.track, self.value, self.fix)
+        return _data_error, place
+
+
+class MeasureError(IrmetaError):
+    """A measure's name or parameter that is not known, with the nearest that is."""
+
+
+def _data_error(problem, file, line, track, value, fix) -> DataError:
+    return DataError(problem, file=file, line=line, track=track, value=value, fix=fix)
+
+
+def shown(value: object) -> str:
+    """`value` quoted and short enough for one line of a terminal."""
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    text = value if isinstance(value, str) else str(value)
+    if len(text) > _SHOWN:
+        text = f"{text[:_SHOWN]}... ({len(text):,} characters)"
+    return repr(text) if isinstance(value, str) else text
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A sentence that offers the nearest known name, or lists them all when few."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if not near:
+        lower = {n.lower(): n for n in names}
+        near = [lower[m] for m in difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)]
+    if near:
+        return f"Did you mean {near[0]!r}?"
+    return f"Known: {', '.join(names)}." if len(names) <= 30 else ""

@@ -1,0 +1,65 @@
+"""A bounded, ordered map over an Executor. It knows nothing of tracks."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def usable_cores() -> int:
+    """How many processors this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def ordered_map(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    *,
+    workers: int | None = None,
+    executor: Executor | None = None,
+) -> Iterator[Result]:
+    """Yield ``function(item)`` in the order of `items`, whatever finishes first.
+
+    At most `workers` + 1 results are in flight, so that memory stays bounded when the consumer is
+    slower than the workers.
+
+    Parameters
+    ----------
+    workers
+        Default the usable cores. With 1 and no `executor`, everything runs in the calling thread.
+    executor
+        Any concurrent.futures.Executor; threads of our own when None. It is left running.
+
+    Raises
+    ------
+    Exception
+        Whatever `function` raises, at that item's turn; what has not begun is cancelled.
+    """
+    workers = workers or usable_cores()
+    if executor is None and workers == 1:
+        yield from map(function, items)
+        return
+    own = ThreadPoolExecutor(workers) if executor is None else None
+    pool = executor or own
+    assert pool is not None
+    waiting: deque[Future[Result]] = deque()
+    try:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
+        if own is not None:
+            own.shutdown()
