@@ -1,0 +1,1 @@
+"""TREC text in: run files, qrels files, and which files make a track."""

@@ -1,0 +1,270 @@
+"""Which files make a track: `collection.toml`, or folders laid out by convention."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+from irmeta.errors import DataError, UsageError, did_you_mean
+from irmeta.policies import ReadPolicy
+from irmeta.trec.qrels import FORMATS, QrelsFormat
+
+CONFIG = "collection.toml"
+_TRACK_KEYS = ("runs", "qrels", "names", "systems", "tie_order", "depth", "duplicates")
+_QRELS_KEYS = ("name", "file", "format", "subtopics")
+_FACT_KEYS = ("file", "name", "group", "type", "pooled")
+
+
+@dataclass(frozen=True)
+class QrelsSource:
+    """One named qrels set of a track and how to read its file."""
+
+    name: str
+    file: str
+    format: QrelsFormat = "trec"
+    subtopics: bool = False
+
+
+@dataclass(frozen=True)
+class FactsSource:
+    """A CSV of facts about systems, and which of its columns hold what (None: not given)."""
+
+    file: str
+    name: str
+    group: str | None = None
+    type: str | None = None
+    pooled: str | None = None
+
+
+@dataclass(frozen=True)
+class TrackSource:
+    """The files of one track. Paths are relative to the collection and use / everywhere.
+
+    Attributes
+    ----------
+    runs
+        Every run file, sorted.
+    qrels
+        The qrels sets; the first is primary.
+    names
+        ``tag``, or a regular expression whose first group, matched against the whole file name,
+        names the system.
+    """
+
+    name: str
+    root: Path
+    runs: tuple[str, ...]
+    qrels: tuple[QrelsSource, ...]
+    names: str = "tag"
+    facts: FactsSource | None = None
+    policy: ReadPolicy = field(default_factory=ReadPolicy)
+
+    def system_name(self, file: str, tag: str | None) -> str:
+        """The name of the system whose run is `file`.
+
+        Raises
+        ------
+        DataError
+            If the file name does not match the track's pattern.
+        """
+        base = file.rsplit("/", 1)[-1]
+        if self.names != "tag":
+            found = re.fullmatch(self.names, base)
+            if found is None:
+                fix = f"Change the pattern `names` of track {self.name}."
+                raise DataError(
+                    f"its name does not match the pattern {self.names!r}", file=file, fix=fix
+                )
+            return found.group(1)
+        return tag if tag is not None else re.sub(r"(\.(gz|bz2|xz|zst|txt|run|dat))+$", "", base)
+
+
+def read_collection(folder: str | Path, policy: ReadPolicy | None = None) -> list[TrackSource]:
+    """The tracks of a collection, sorted by name.
+
+    `collection.toml` decides where there is one. Otherwise every sub-folder that holds `runs/` is a
+    track, with one file named qrels*; a folder that itself holds `runs/` is a single track.
+
+    Raises
+    ------
+    UsageError
+        If `folder` is not a folder.
+    DataError
+        With the dotted key and the value, when `collection.toml` cannot be followed.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise UsageError(
+            f"{root} is not a folder: a collection is a folder with one folder a track."
+        )
+    policy = policy or ReadPolicy()
+    config = root / CONFIG
+    if config.is_file():
+        return _Config(root, config.read_bytes(), policy).tracks()
+    if (root / "runs").is_dir():
+        return [_by_convention(root, root.resolve().name, "", policy)]
+    folders = [f for f in sorted(root.iterdir()) if f.is_dir() and not f.name.startswith(".")]
+    tracks = [f for f in folders if (f / "runs").is_dir()]
+    if not tracks:
+        fix = f"Put runs in TRACK/runs/ and the judgments in TRACK/qrels*, or write {CONFIG}."
+        raise DataError("no sub-folder holds runs/", file=str(root), fix=fix)
+    return [_by_convention(root, f.name, f"{f.name}/", policy) for f in tracks]
+
+
+def _by_convention(root: Path, name: str, prefix: str, policy: ReadPolicy) -> TrackSource:
+    qrels = [f for f in _listed(root, f"{prefix}qrels*") if (root / f).is_file()]
+    if len(qrels) != 1:
+        found = ", ".join(qrels) or "none"
+        fix = f"Name the track's files in {CONFIG}."
+        raise DataError(f"one file named qrels* expected, found {found}", track=name, fix=fix)
+    runs = _listed(root, f"{prefix}runs/*")
+    if not runs:
+        raise DataError("runs/ is empty", track=name, fix="Put one run a file there.")
+    return TrackSource(name, root, runs, (QrelsSource("qrels", qrels[0]),), policy=policy)
+
+
+def _listed(root: Path, pattern: str) -> tuple[str, ...]:
+    found = (p.relative_to(root) for p in root.glob(pattern))
+    return tuple(sorted(p.as_posix() for p in found if not p.name.startswith(".")))
+
+
+class _Config:
+    """`collection.toml`, checked key by key so that an error can name the one at fault."""
+
+    def __init__(self, root: Path, raw: bytes, policy: ReadPolicy) -> None:
+        self.root, self.policy = root, policy
+        try:
+            self.content = tomllib.loads(raw.decode("utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise DataError(f"cannot be read as TOML ({error})", file=CONFIG) from None
+
+    def tracks(self) -> list[TrackSource]:
+        self._known("", self.content, ("tracks",))
+        tracks = self._table("tracks", self.content.get("tracks", {}))
+        if not tracks:
+            raise self._error("tracks", None, "names no track", "Add a table [tracks.NAME].")
+        return [self._track(name, tracks[name]) for name in sorted(tracks)]
+
+    def _track(self, name: str, given: object) -> TrackSource:
+        key = f"tracks.{name}"
+        table = self._table(key, given)
+        self._known(key, table, _TRACK_KEYS)
+        given_policy = {k: table[k] for k in ("tie_order", "depth", "duplicates") if k in table}
+        try:
+            policy = replace(self.policy, **given_policy)
+        except UsageError as error:
+            raise DataError(f"{key}.{error}", file=CONFIG) from None
+        return TrackSource(
+            name=name,
+            root=self.root,
+            runs=self._runs(key, table),
+            qrels=self._qrels(key, table),
+            names=self._names(key, table),
+            facts=self._facts(key, table),
+            policy=policy,
+        )
+
+    def _runs(self, key: str, table: Mapping[str, Any]) -> tuple[str, ...]:
+        given = table.get("runs")
+        patterns = [given] if isinstance(given, str) else given
+        if not isinstance(patterns, list) or not patterns:
+            raise self._error(f"{key}.runs", given, "is not a list of file patterns", "")
+        found: set[str] = set()
+        for pattern in patterns:
+            if (
+                not isinstance(pattern, str)
+                or pattern.startswith("/")
+                or ".." in pattern.split("/")
+            ):
+                fix = "Patterns are relative to the collection and stay inside it."
+                raise self._error(f"{key}.runs", pattern, "is not a pattern inside it", fix)
+            files = _listed(self.root, pattern)
+            if not files:
+                raise self._error(f"{key}.runs", pattern, "matches no file", "")
+            found.update(files)
+        return tuple(sorted(found))
+
+    def _qrels(self, key: str, table: Mapping[str, Any]) -> tuple[QrelsSource, ...]:
+        given = table.get("qrels")
+        if isinstance(given, str):
+            given = [{"name": "qrels", "file": given}]
+        if not isinstance(given, list) or not given:
+            fix = f'Write [[{key}.qrels]] with name = "..." and file = "...".'
+            raise self._error(f"{key}.qrels", given, "names no qrels set", fix)
+        sets = tuple(self._qrels_set(f"{key}.qrels[{i}]", t) for i, t in enumerate(given))
+        names = [s.name for s in sets]
+        if len(set(names)) < len(names):
+            raise self._error(f"{key}.qrels", names, "names two sets alike", "")
+        return sets
+
+    def _qrels_set(self, key: str, given: object) -> QrelsSource:
+        table = self._table(key, given)
+        self._known(key, table, _QRELS_KEYS)
+        form = table.get("format", "trec")
+        if form not in FORMATS:
+            raise self._error(f"{key}.format", form, "is not a format", did_you_mean(form, FORMATS))
+        subtopics = table.get("subtopics", False)
+        if not isinstance(subtopics, bool):
+            raise self._error(f"{key}.subtopics", subtopics, "is not true or false", "")
+        if subtopics and form != "trec":
+            fix = "Only the trec format has a column for subtopics."
+            raise self._error(f"{key}.subtopics", subtopics, f"with format {form!r}", fix)
+        name = self._text(f"{key}.name", table.get("name"))
+        return QrelsSource(
+            name, self._file(f"{key}.file", table), cast(QrelsFormat, form), subtopics
+        )
+
+    def _names(self, key: str, table: Mapping[str, Any]) -> str:
+        names = self._text(f"{key}.names", table.get("names", "tag"))
+        if names == "tag":
+            return names
+        fix = 'Write names = "tag", or a pattern with one group such as "input\\\\.(.*)\\\\.gz".'
+        try:
+            groups = re.compile(names).groups
+        except re.error as error:
+            raise self._error(f"{key}.names", names, f"is not a pattern ({error})", fix) from None
+        if groups != 1:
+            raise self._error(f"{key}.names", names, f"has {groups} groups, not one", fix)
+        return names
+
+    def _facts(self, key: str, table: Mapping[str, Any]) -> FactsSource | None:
+        if "systems" not in table:
+            return None
+        key = f"{key}.systems"
+        facts = self._table(key, table["systems"])
+        self._known(key, facts, _FACT_KEYS)
+        columns = {k: self._text(f"{key}.{k}", facts[k]) for k in _FACT_KEYS[1:] if k in facts}
+        if "name" not in columns:
+            raise self._error(f"{key}.name", None, "is missing: the column of system names", "")
+        return FactsSource(self._file(f"{key}.file", facts), **columns)
+
+    def _file(self, key: str, table: Mapping[str, Any]) -> str:
+        file = self._text(key, table.get("file"))
+        if not (self.root / file).is_file():
+            fix = f"Paths are relative to {CONFIG}."
+            raise self._error(key, file, "is not a file", fix)
+        return file
+
+    def _text(self, key: str, value: object) -> str:
+        if not isinstance(value, str) or not value:
+            raise self._error(key, value, "is missing or not a text", "")
+        return value
+
+    def _table(self, key: str, value: object) -> Mapping[str, Any]:
+        if not isinstance(value, dict):
+            raise self._error(key, value, "is not a table", "")
+        return cast(Mapping[str, Any], value)
+
+    def _known(self, key: str, table: Iterable[str], known: tuple[str, ...]) -> None:
+        for name in table:
+            if name not in known:
+                dotted = f"{key}.{name}" if key else name
+                raise self._error(dotted, None, "is not a known key", did_you_mean(name, known))
+
+    def _error(self, key: str, value: object, problem: str, fix: str) -> DataError:
+        said = f"{key} = {value!r} {problem}" if value is not None else f"{key} {problem}"
+        return DataError(said, file=CONFIG, fix=fix or None)

@@ -1,0 +1,87 @@
+"""The five tie orders, each as the keys that sort one system's rows into ranked lists."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irmeta.errors import DataError
+from irmeta.policies import TieOrder
+from irmeta.trec.runs import NO_RANK
+
+
+def sort_lists(
+    order: TieOrder,
+    lists: np.ndarray,
+    score: np.ndarray,
+    doc: np.ndarray,
+    position: np.ndarray,
+    rank: np.ndarray,
+) -> np.ndarray:
+    """The permutation that puts rows into list order: by list, then best first.
+
+    Parameters
+    ----------
+    lists
+        An integer per row that tells the lists apart, and their order.
+    score
+        float64, as read.
+    doc
+        Integers that sort as the docs' bytes do (at least within a list).
+    position
+        The row's place in its file.
+    rank
+        The file's own rank, `NO_RANK` where it has none.
+
+    Raises
+    ------
+    DataError
+        With ``rank``, when a row has no usable rank.
+
+    Notes
+    -----
+    ``trec_eval`` compares scores as float32, as trec_eval 7-9 do: two scores that differ only in
+    float64 are tied, and the doc decides. ``trec_eval10`` compares float64. Both put the greater
+    doc first. All others leave ties in line order, as ndeval's and NTCIREVAL's stable readings do.
+    """
+    if order == "file":
+        return np.lexsort((position, lists))
+    if order == "rank":
+        if (rank == NO_RANK).any():
+            fix = "Choose another tie order, or repair the rank column."
+            raise DataError("tie order `rank`, but some ranks are not whole numbers", fix=fix)
+        return np.lexsort((position, rank, lists))
+    if order == "score-file":
+        return np.lexsort((position, -score, lists))
+    compared = as_float32(score) if order == "trec_eval" else score
+    return np.lexsort((-doc.astype(np.int64), -compared, lists))
+
+
+def as_float32(score: np.ndarray) -> np.ndarray:
+    """Scores as trec_eval 7-9 hold them; what float32 cannot hold becomes infinite, as in C."""
+    with np.errstate(over="ignore", under="ignore"):
+        return score.astype(np.float32)
+
+
+def contradicting_lists(lists: np.ndarray, score: np.ndarray, rank: np.ndarray) -> int:
+    """How many lists have a rank column that no order by score agrees with.
+
+    Rows are put in rank order, equal ranks by score: a score that then rises is a contradiction.
+    Lists ranked 0 throughout, or whose rank column orders tied docs, contradict nothing.
+    """
+    known = rank != NO_RANK
+    if not known.all():
+        lists, score, rank = lists[known], score[known], rank[known]
+    score = as_float32(score)
+    by_rank = np.lexsort((-score, rank, lists))
+    same = lists[by_rank][1:] == lists[by_rank][:-1]
+    rises = same & (score[by_rank][1:] > score[by_rank][:-1])
+    return len(np.unique(lists[by_rank][1:][rises]))
+
+
+def ranks_within(lists: np.ndarray) -> np.ndarray:
+    """1-based ranks of rows that already lie in list order."""
+    if len(lists) == 0:
+        return np.empty(0, np.int32)
+    starts = np.flatnonzero(np.r_[True, lists[1:] != lists[:-1]])
+    lengths = np.diff(np.r_[starts, len(lists)])
+    return (np.arange(len(lists)) - np.repeat(starts, lengths) + 1).astype(np.int32)

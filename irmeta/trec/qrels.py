@@ -1,0 +1,160 @@
+"""A qrels file to columns: query, subtopic, doc and grade of each judged doc."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import polars as pl
+import pyarrow as pa
+
+from irmeta.errors import DataError
+from irmeta.trec.text import Text, first_fields, lines, read_columns
+
+QrelsFormat = Literal["trec", "prels", "sample-eval"]
+FORMATS: tuple[str, ...] = get_args(QrelsFormat)
+_WHOLE = re.compile(rb"[+-]?\d{1,9}\Z")
+
+# The place of query, second column, doc and grade in a line of each format.
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "trec": ("query", "second", "doc", "grade"),
+    "prels": ("query", "doc", "grade", "method", "probability"),
+    "sample-eval": ("query", "second", "doc", "stratum", "grade"),
+}
+_SHAPE = {name: f"A {name} line is: {' '.join(fields)}." for name, fields in _FIELDS.items()}
+_FIVE = (
+    'Five columns can be `format = "prels"` (query doc grade method probability) or '
+    '`format = "sample-eval"` (query 0 doc stratum grade): name it in collection.toml.'
+)
+
+
+@dataclass(frozen=True)
+class QrelsText:
+    """One qrels file.
+
+    Attributes
+    ----------
+    frame
+        Columns query, subtopic (null for ad hoc), doc, grade (Int8), line; each
+        (query, subtopic, doc) once, in file order.
+    notes
+        What reading noticed, in words.
+    """
+
+    frame: pl.DataFrame
+    notes: tuple[str, ...]
+
+
+def parse_qrels(text: Text, form: QrelsFormat = "trec", *, subtopics: bool = False) -> QrelsText:
+    """Read a qrels file; negative grades are kept.
+
+    Parameters
+    ----------
+    form
+        ``trec`` has four fields, the second ignored unless `subtopics`; the five-field ``prels``
+        and ``sample-eval`` forms cannot be told apart safely and are read only when named.
+    subtopics
+        The second column is a subtopic.
+
+    Raises
+    ------
+    DataError
+        A line that is not of this form, a grade that is not a whole number of -128..127, two
+        different grades of one (query, subtopic, doc), or one (query, doc) under several values of
+        the second column where `subtopics` is not set.
+    """
+    frame = _fast(text, form)
+    if frame is None:
+        frame = _by_line(text, form)
+    if "second" not in frame.columns:
+        frame = frame.with_columns(second=pl.lit(None, pl.String))
+    frame, notes = _once_each(frame.rename({"second": "subtopic"}), text, subtopics)
+    if not subtopics:
+        frame = frame.with_columns(subtopic=pl.lit(None, pl.String))
+    return QrelsText(frame.select("query", "subtopic", "doc", "grade", "line"), text.notes + notes)
+
+
+def _fast(text: Text, form: str) -> pl.DataFrame | None:
+    types = dict.fromkeys(_FIELDS[form], pa.string()) | {"grade": pa.int8()}
+    if form == "trec" and len(first_fields(text)) != 4:
+        return None
+    table = read_columns(text, types)
+    if table is None:
+        return None
+    frame = pl.DataFrame(table).with_row_index("line", 1)
+    kept = [c for c in ("query", "second", "doc", "grade") if c in frame.columns]
+    return frame.select(*kept, pl.col("line").cast(pl.Int64))
+
+
+def _by_line(text: Text, form: str) -> pl.DataFrame:
+    names = _FIELDS[form]
+    rows = [
+        (*_row(fields, names, form, text.name, number), number) for number, fields in lines(text)
+    ]
+    if not rows:
+        raise DataError("holds no judgment", file=text.name, fix=_SHAPE[form])
+    kept = [c for c in ("query", "second", "doc", "grade") if c in names]
+    types = dict.fromkeys(kept, pl.String) | {"grade": pl.Int8, "line": pl.Int64}
+    return pl.DataFrame(rows, schema=types, orient="row")
+
+
+def _row(
+    fields: list[bytes], names: tuple[str, ...], form: str, file: str, line: int
+) -> tuple[str | int, ...]:
+    def error(problem: str, value: bytes, fix: str) -> DataError:
+        return DataError(problem, file=file, line=line, value=value, fix=fix)
+
+    if len(fields) != len(names):
+        problem = f"{len(fields)} fields where {form} qrels have {len(names)}"
+        five = form == "trec" and len(fields) == 5
+        raise error(problem, b" ".join(fields), _FIVE if five else _SHAPE[form])
+    named = dict(zip(names, fields, strict=True))
+    if not _WHOLE.match(named["grade"]):
+        fix = "Grades are whole numbers, 1 and above relevant: translate the file's own labels."
+        raise error(
+            f"field {names.index('grade') + 1} (the grade) is not a whole number",
+            named["grade"],
+            fix,
+        )
+    grade = int(named["grade"])
+    if not -128 <= grade <= 127:
+        raise error(
+            "the grade is outside -128..127", named["grade"], "Map the grades to fewer steps."
+        )
+    kept = [named[c].decode() for c in ("query", "second", "doc") if c in named]
+    return (*kept, grade)
+
+
+def _once_each(
+    frame: pl.DataFrame, text: Text, subtopics: bool
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Each (query, subtopic, doc) once, or the error that names both lines."""
+    key = ["query", "subtopic", "doc"] if subtopics else ["query", "doc"]
+    if not frame.select(key).is_duplicated().any():
+        return frame, ()
+    pairs = frame.with_columns(
+        first_grade=pl.col("grade").first().over(key),
+        first_line=pl.col("line").first().over(key),
+        other=pl.col("subtopic").ne_missing(pl.col("subtopic").first().over(key)),
+    )
+    clash = pairs.filter(pl.col("other") | (pl.col("grade") != pl.col("first_grade"))).head(1)
+    if clash.height:
+        row = clash.row(0, named=True)
+        judged = f"query {row['query']}, doc {row['doc']}"
+        if row["other"]:
+            problem = f"{judged} is judged under several values of column 2, first in line "
+            fix = (
+                "If column 2 is a subtopic, say `subtopics = true` for this file (collection.toml)."
+            )
+        else:
+            problem = f"{judged} has grades {row['first_grade']} and {row['grade']}, first in line "
+            fix = "Keep one of the two lines."
+        raise DataError(f"{problem}{row['first_line']}", file=text.name, line=row["line"], fix=fix)
+    kept = frame.unique(key, keep="first", maintain_order=True)
+    return kept, (f"{frame.height - kept.height:,} judgments given twice with equal grades",)
+
+
+def grades_per_doc(frame: pl.DataFrame) -> pl.DataFrame:
+    """One grade per (query, doc): the maximum over subtopics, the grade itself for ad hoc."""
+    return frame.group_by("query", "doc", maintain_order=True).agg(pl.col("grade").max())
