@@ -1,0 +1,33 @@
+"""Measures over judged docs alone."""
+
+from irmeta.kernels.jit import jit
+
+
+@jit
+def bpref_sum(relevant, relevant_offsets, other, other_offsets, missing, out):
+    """For each relevant doc retrieved, 1 less its share of judged non-relevant docs above it.
+
+    Parameters
+    ----------
+    relevant, other
+        Ascending ranks [docs, systems] of the relevant and the judged non-relevant docs.
+    missing
+        The rank that stands for not retrieved.
+    out
+        float64 [queries, systems], zero; the sum over relevant docs is written.
+    """
+    for q in range(len(relevant_offsets) - 1):
+        first, last = relevant_offsets[q], relevant_offsets[q + 1]
+        start, stop = other_offsets[q], other_offsets[q + 1]
+        bound = min(stop - start, last - first)
+        for s in range(relevant.shape[1]):
+            above = start
+            for row in range(first, last):
+                rank = relevant[row, s]
+                if rank == missing:
+                    break
+                while above < stop and other[above, s] < rank:
+                    above += 1
+                out[q, s] += 1.0
+                if above > start:
+                    out[q, s] -= min(above - start, last - first) / bound

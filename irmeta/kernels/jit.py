@@ -1,0 +1,59 @@
+"""The one door to numba: every kernel is declared with `jit`, and nothing compiles at import.
+
+numba's cache does not notice an edited callee in another file and would return old numbers, so the
+cache folder's name is a hash of every kernel file, of numba's version and of the CPU.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import llvmlite.binding
+import numba
+from numba.core import config as numba_config
+
+config: Any = numba_config  # its settings are made at run time
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+@cache
+def cache_folder() -> str:
+    """Where compiled kernels are kept: `IRMETA_CACHE_DIR`, else the user's cache folder.
+
+    Falls back to the temporary folder where that is not writable (a read-only home, a container).
+    """
+    digest = hashlib.sha256(f"{numba.__version__} {llvmlite.binding.get_host_cpu_name()}".encode())
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(file.read_bytes())
+    name = f"kernels-{digest.hexdigest()[:16]}"
+    home = os.environ.get("IRMETA_CACHE_DIR") or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "irmeta"
+    )
+    for folder in (Path(home), Path(tempfile.gettempdir()) / f"irmeta-{os.getuid()}"):
+        try:
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder / name, os.W_OK):
+            return str(folder / name)
+    return tempfile.mkdtemp(prefix="irmeta-")
+
+
+def jit(function: Function) -> Function:
+    """Compile `function` at its first call, without the GIL, cached on disk.
+
+    The cache folder is chosen when numba declares the function, so it is set for that moment only
+    and the caller's own numba code keeps its own.
+    """
+    before = config.CACHE_DIR
+    config.CACHE_DIR = cache_folder()
+    try:
+        return cast(Function, numba.njit(nogil=True, cache=True)(function))
+    finally:
+        config.CACHE_DIR = before

@@ -1,0 +1,14 @@
+"""How many systems retrieve a doc."""
+
+from irmeta.kernels.jit import jit
+
+
+@jit
+def systems_within(ranks, depth, out):
+    """Count for each row of `ranks` [docs, systems] the systems that have it within `depth`.
+
+    `depth` is below the rank that stands for not retrieved; `out` int32 [docs], zero.
+    """
+    for row in range(ranks.shape[0]):
+        for s in range(ranks.shape[1]):
+            out[row] += ranks[row, s] <= depth
