@@ -1,0 +1,1 @@
+"""The Parquet store: the only code that touches its files."""

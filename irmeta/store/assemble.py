@@ -1,0 +1,198 @@
+"""All runs and qrels of one track as arrays, in the store's order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from irmeta.errors import DataError
+from irmeta.policies import ReadPolicy
+from irmeta.store.reading import Names, Run, SetAside
+from irmeta.trec.collection import QrelsSource
+from irmeta.trec.ordering import as_float32, ranks_within, sort_lists
+from irmeta.trec.qrels import QrelsText
+
+
+@dataclass(frozen=True)
+class SystemLists:
+    """One system's rows in list order: by query, then rank. All arrays are of equal length.
+
+    `query` and `doc` are places among the track's sorted names.
+    """
+
+    run: Run
+    query: np.ndarray
+    doc: np.ndarray
+    rank: np.ndarray
+    score: np.ndarray
+    position: np.ndarray
+    rank_given: np.ndarray
+    tied_rows: int
+
+
+@dataclass(frozen=True)
+class Judgments:
+    """The docs of each query that any qrels set judges, as one sorted array of pairs.
+
+    Attributes
+    ----------
+    pairs
+        ``query << 32 | doc`` (places among the sorted names), sorted, each once.
+    primary
+        int16 grade of each pair in the primary set; `NO_GRADE` where it is not in it.
+    frames
+        One frame a set: set, query, subtopic, doc, grade (as read) and doc_id.
+    """
+
+    NO_GRADE = 999
+    pairs: np.ndarray
+    primary: np.ndarray
+    frames: tuple[pl.DataFrame, ...]
+
+    def of_query(self, query: int) -> slice:
+        """Where the pairs of one query lie."""
+        bounds = np.array([query, query + 1], np.uint64) << np.uint64(32)
+        return slice(*np.searchsorted(self.pairs, bounds).tolist())
+
+    def queries(self) -> np.ndarray:
+        """The places of all queries that any set judges, sorted."""
+        return np.unique(self.pairs >> np.uint64(32)).astype(np.int32)
+
+
+def order_run(
+    run: Run, query_place: np.ndarray, doc_place: np.ndarray, policy: ReadPolicy
+) -> SystemLists | SetAside:
+    """Put one system's rows into list order under the policy's tie order and depth."""
+    query, doc = query_place[run.query], doc_place[run.doc]
+    try:
+        order = sort_lists(policy.tie_order, query, run.score, doc, run.position, run.rank)
+    except DataError as error:
+        error.file = run.file
+        return SetAside(run.file, run.sha256, run.system, str(error))
+    rank = ranks_within(query[order])
+    if policy.depth is not None:
+        kept = rank <= policy.depth
+        order, rank = order[kept], rank[kept]
+    query, score = query[order], run.score[order]
+    return SystemLists(
+        run=run,
+        query=query,
+        doc=doc[order],
+        rank=rank,
+        score=score,
+        position=run.position[order],
+        rank_given=run.rank[order],
+        tied_rows=_tied_rows(query, score),
+    )
+
+
+def _tied_rows(query: np.ndarray, score: np.ndarray) -> int:
+    """Rows that share their score, as float32, with another row of their list."""
+    compared = as_float32(score)
+    order = np.lexsort((compared, query))
+    same = (query[order][1:] == query[order][:-1]) & (compared[order][1:] == compared[order][:-1])
+    return int((np.r_[same, False] | np.r_[False, same]).sum())
+
+
+def keep_apart(
+    runs: Iterable[Run | SetAside], judged: set[int]
+) -> tuple[list[Run], list[SetAside]]:
+    """Set aside what cannot be in the track: a name taken before, or no judged query.
+
+    `judged` holds the codes of the judged queries.
+    """
+    kept: dict[str, Run] = {}
+    aside: list[SetAside] = []
+    for run in runs:
+        if isinstance(run, SetAside):
+            aside.append(run)
+        elif run.system in kept:
+            reason = str(
+                DataError(
+                    f"system {run.system!r} is already read from {kept[run.system].file}",
+                    file=run.file,
+                    fix='Name systems by file: names = "(.*)\\\\.gz" in collection.toml.',
+                )
+            )
+            aside.append(SetAside(run.file, run.sha256, run.system, reason))
+        elif judged.isdisjoint(np.unique(run.query).tolist()):
+            reason = str(
+                DataError(
+                    "none of its queries is judged",
+                    file=run.file,
+                    fix="Are these the runs of another track?",
+                )
+            )
+            aside.append(SetAside(run.file, run.sha256, run.system, reason))
+        else:
+            kept[run.system] = run
+    return [kept[name] for name in sorted(kept)], aside
+
+
+def judgments(
+    sets: list[tuple[QrelsSource, QrelsText]],
+    queries: Names,
+    docs: Names,
+    query_place: np.ndarray,
+    doc_place: np.ndarray,
+) -> Judgments:
+    """Number the judged docs of each query, from 0 in byte order, over all sets together."""
+    pairs_of = [
+        _pairs(query_place[queries.codes(q.frame["query"])], doc_place[docs.codes(q.frame["doc"])])
+        for _, q in sets
+    ]
+    pairs = np.unique(np.concatenate(pairs_of))
+    starts = np.searchsorted(pairs, pairs >> np.uint64(32) << np.uint64(32))
+    primary = np.full(len(pairs), Judgments.NO_GRADE, np.int16)
+    frames = []
+    for index, ((source, parsed), own) in enumerate(zip(sets, pairs_of, strict=True)):
+        at = np.searchsorted(pairs, own)
+        if index == 0:
+            primary[at] = np.iinfo(np.int8).min
+            np.maximum.at(primary, at, parsed.frame["grade"].to_numpy().astype(np.int16))
+        frames.append(
+            parsed.frame.select(
+                pl.lit(source.name).alias("set"),
+                "query",
+                "subtopic",
+                "doc",
+                "grade",
+                doc_id=pl.Series((at - starts[at]).astype(np.int32)),
+            ).sort("query", "subtopic", "doc")
+        )
+    return Judgments(pairs, primary, tuple(frames))
+
+
+def _pairs(query: np.ndarray, doc: np.ndarray) -> np.ndarray:
+    return query.astype(np.uint64) << np.uint64(32) | doc.astype(np.uint64)
+
+
+class TrackRows:
+    """The rows of all systems, visited query by query in the store's order."""
+
+    COLUMNS = ("doc", "rank", "score", "position", "rank_given")
+
+    def __init__(self, systems: list[SystemLists]) -> None:
+        self.systems = systems
+        query = np.concatenate([s.query for s in systems]) if systems else np.empty(0, np.int32)
+        # A stable sort of the systems' lists, one after another in name order, keeps both orders.
+        self._order = np.argsort(query, kind="stable")
+        self.queries, starts = np.unique(query[self._order], return_index=True)
+        self._bounds = np.r_[starts, len(query)]
+        lengths = [len(s.query) for s in systems]
+        self._system = np.repeat(np.arange(len(systems), dtype=np.int32), lengths)
+        self._columns = {
+            name: np.concatenate([getattr(s, name) for s in systems]) for name in self.COLUMNS
+        }
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def of_query(self, index: int) -> dict[str, np.ndarray]:
+        """The rows of the `index`-th query as columns, sorted by system and rank."""
+        rows = self._order[self._bounds[index] : self._bounds[index + 1]]
+        columns = {name: column[rows] for name, column in self._columns.items()}
+        return columns | {"system": self._system[rows]}

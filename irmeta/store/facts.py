@@ -1,0 +1,74 @@
+"""A CSV of facts about systems: group, type, and whether a system contributed to the pool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from irmeta.errors import DataError, did_you_mean
+from irmeta.trec.collection import FactsSource, TrackSource
+from irmeta.trec.text import read_text
+
+_YES = {"yes": True, "true": True, "1": True, "y": True, "t": True}
+_NO = {"no": False, "false": False, "0": False, "n": False, "f": False}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the track's CSV says of one system; None where it does not say."""
+
+    group: str | None = None
+    type: str | None = None
+    pooled: bool | None = None
+
+
+def read_facts(source: TrackSource) -> dict[str, Facts]:
+    """The facts of each system that the CSV names; empty when the track has no CSV.
+
+    Raises
+    ------
+    DataError
+        An unreadable CSV, a column that is not there, a system named twice, or a `pooled` value
+        that is neither yes nor no.
+    """
+    given = source.facts
+    if given is None:
+        return {}
+    text = read_text(source.root / given.file, given.file)
+    try:
+        frame = pl.read_csv(text.data, infer_schema=False)
+    except pl.exceptions.PolarsError as error:
+        problem = f"cannot be read as CSV ({str(error).splitlines()[0]})"
+        raise DataError(problem, file=given.file) from None
+    frame = frame.rename(str.strip)
+    for column in (given.name, given.group, given.type, given.pooled):
+        if column is not None and column not in frame.columns:
+            hint = did_you_mean(column, frame.columns)
+            raise DataError("no such column", file=given.file, value=column, fix=hint)
+    facts: dict[str, Facts] = {}
+    for line, row in enumerate(frame.iter_rows(named=True), 2):
+        name = row[given.name]
+        if name in facts:
+            raise DataError("system named twice", file=given.file, line=line, value=name)
+        facts[name] = _facts(given, row, line)
+    return facts
+
+
+def _facts(given: FactsSource, row: dict[str, str | None], line: int) -> Facts:
+    said = row[given.pooled] if given.pooled else None
+    pooled = None
+    if said:
+        pooled = (_YES | _NO).get(said.strip().lower())
+        if pooled is None:
+            raise DataError(
+                f"column {given.pooled!r} is neither yes nor no",
+                file=given.file,
+                line=line,
+                value=said,
+            )
+    return Facts(
+        group=row[given.group] or None if given.group else None,
+        type=row[given.type] or None if given.type else None,
+        pooled=pooled,
+    )

@@ -1,0 +1,145 @@
+"""Where a store keeps what, and how its small JSON files are read and put in place.
+
+manifest.json         written once: format, irmeta version, ReadPolicy
+tracks/T.json         a track's record, put in place last: readers see only tracks that have one
+runs/T/part-N.parquet, qrels/T/, docs/T/, systems/T/
+.cache.json           sizes and times of source files, to skip unchanged input
+.staging/             a track in the making
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from irmeta import __version__
+from irmeta.errors import DataError, UsageError, did_you_mean
+from irmeta.policies import ReadPolicy
+from irmeta.schema import FORMAT
+
+FOLDERS = ("runs", "qrels", "docs", "systems")
+_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
+
+
+def folder_name(track: str) -> str:
+    """The track's name as a folder: percent-encoded, never hidden, never `.` or `..`.
+
+    Only ASCII letters, digits, `-`, `_` and inner dots stay as they are, so that no name can leave
+    the store, hold a wildcard or look like a `key=value` partition.
+    """
+    name = "".join(chr(b) if b in _PLAIN else f"%{b:02X}" for b in track.encode())
+    return f"%2E{name[1:]}" if name.startswith(".") else name
+
+
+def write_atomic(path: Path, content: bytes) -> None:
+    """Put a file in place whole, by one rename."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        beside.write_bytes(content)
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def to_json(record: object) -> bytes:
+    """JSON for people and diffs: sorted, indented, UTF-8."""
+    return json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False).encode() + b"\n"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The paths of one store."""
+
+    root: Path
+
+    @property
+    def manifest(self) -> Path:
+        return self.root / "manifest.json"
+
+    @property
+    def cache(self) -> Path:
+        return self.root / ".cache.json"
+
+    @property
+    def staging(self) -> Path:
+        return self.root / ".staging"
+
+    def record(self, track: str) -> Path:
+        return self.root / "tracks" / f"{folder_name(track)}.json"
+
+    def folder(self, kind: str, track: str) -> Path:
+        return self.root / kind / folder_name(track)
+
+    def files(self, kind: str, track: str) -> list[Path]:
+        """The Parquet files of one kind of a track, in order."""
+        found = self.folder(kind, track).glob("part-*.parquet")
+        return sorted(found, key=lambda p: int(p.stem.removeprefix("part-")))
+
+    def create(self, policy: ReadPolicy) -> None:
+        """Write the manifest, or check that the store's own agrees with `policy`.
+
+        Raises
+        ------
+        UsageError
+            If the folder holds something else, or a store made under another ReadPolicy.
+        """
+        if self.manifest.is_file():
+            if (own := self.read_policy()) != policy:
+                raise UsageError(
+                    f"{self.root} was made with {own}, not {policy}: use another folder."
+                )
+            return
+        if self.root.exists() and (not self.root.is_dir() or any(self.root.iterdir())):
+            raise UsageError(f"{self.root} exists and is not an irmeta store: use another folder.")
+        record = {"format": FORMAT, "irmeta": __version__, "read_policy": policy.record()}
+        write_atomic(self.manifest, to_json(record))
+
+    def read_policy(self) -> ReadPolicy:
+        """The ReadPolicy in the manifest.
+
+        Raises
+        ------
+        UsageError
+            If there is no store here, or a newer format than this irmeta reads.
+        """
+        try:
+            manifest = json.loads(self.manifest.read_bytes())
+        except FileNotFoundError:
+            raise UsageError(f"{self.root} is not an irmeta store (no manifest.json).") from None
+        except ValueError as error:
+            raise DataError(f"cannot be read ({error})", file=str(self.manifest)) from None
+        if manifest["format"] > FORMAT:
+            raise UsageError(f"{self.root} was made by a newer irmeta ({manifest['irmeta']}).")
+        return ReadPolicy.from_record(manifest["read_policy"])
+
+    def tracks(self) -> list[str]:
+        """The names of the tracks that are complete, sorted."""
+        found = (p for p in (self.root / "tracks").glob("*.json") if not p.name.startswith("."))
+        return sorted(unquote(p.name.removesuffix(".json")) for p in found)
+
+    def read_record(self, track: str) -> dict[str, Any]:
+        """A track's record.
+
+        Raises
+        ------
+        UsageError
+            If the store has no such track.
+        """
+        try:
+            return json.loads(self.record(track).read_bytes())
+        except FileNotFoundError:
+            hint = did_you_mean(track, self.tracks())
+            raise UsageError(f"{self.root} has no track {track!r}. {hint}") from None
+
+    def fingerprint(self, track: str | None = None) -> str:
+        """A hash of what a track, or the whole store, was made from and how."""
+        digest = hashlib.sha256(self.manifest.read_bytes())
+        for name in self.tracks() if track is None else [track]:
+            digest.update(self.record(name).read_bytes())
+        return digest.hexdigest()[:16]

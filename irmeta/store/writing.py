@@ -1,0 +1,103 @@
+"""A track's tables to Parquet: row groups that end where a query ends, strings by dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from irmeta.schema import TABLES
+
+GROUP_ROWS = 1 << 17  # a row group is closed at the first query boundary after this many rows
+PART_ROWS = 1 << 25  # and a file at the first row group after this many
+
+
+def constant(value: str, rows: int) -> pa.DictionaryArray:
+    """A column that holds one string."""
+    return pa.DictionaryArray.from_arrays(np.zeros(rows, np.int32), pa.array([value], pa.string()))
+
+
+def dictionary(codes: np.ndarray, names: pl.Series) -> pa.DictionaryArray:
+    """Strings by code, with only the names that occur, in the order of `names`.
+
+    Parquet stores a dictionary whole in every row group, so names that do not occur would cost.
+    """
+    used, compact = np.unique(codes, return_inverse=True)
+    strings = names.gather(used).to_arrow().cast(pa.string())
+    return pa.DictionaryArray.from_arrays(compact.astype(np.int32), strings)
+
+
+def nullable(values: np.ndarray, null: int) -> pa.Array:
+    """Integers with `null` standing for null."""
+    return pa.array(values, mask=values == null)
+
+
+@dataclass
+class PartWriter:
+    """Writes record batches as row groups to `folder`/part-0.parquet, part-1.parquet, ..."""
+
+    table: str
+    folder: Path
+    _writer: pq.ParquetWriter | None = None
+    _parts: int = 0
+    _rows: int = 0
+
+    def write(self, columns: dict[str, pa.Array]) -> None:
+        """Write one row group; the columns are those of the table's schema."""
+        schema = TABLES[self.table].arrow(dictionary=True)
+        if self._writer is None or self._rows >= PART_ROWS:
+            self.close()
+            self.folder.mkdir(parents=True, exist_ok=True)
+            path = self.folder / f"part-{self._parts}.parquet"
+            self._writer = pq.ParquetWriter(path, schema, **_options(self.table))
+            self._parts += 1
+            self._rows = 0
+        group = pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
+        self._writer.write_table(group, row_group_size=max(1, group.num_rows))
+        self._rows += group.num_rows
+
+    def close(self) -> None:
+        """Finish the current file."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+
+@contextmanager
+def part_writer(table: str, folder: Path) -> Iterator[PartWriter]:
+    """A `PartWriter` that leaves at least one file, so that every table of a track can be read."""
+    writer = PartWriter(table, folder)
+    try:
+        yield writer
+        if writer._parts == 0:
+            schema = TABLES[table].arrow(dictionary=True)
+            writer.write({f.name: pa.array([], f.type) for f in schema})
+    finally:
+        writer.close()
+
+
+def _options(table: str) -> dict[str, Any]:
+    """How a table is encoded, measured on real tracks: see benchmarks/README.md.
+
+    `store_schema=False` keeps the dictionary type out of the file: every reader sees strings.
+    Statistics serve to find a query or system; on ranks and scores they would only cost bytes.
+    """
+    strings = [c for c, column in TABLES[table].columns.items() if column.kind in ("name", "text")]
+    encodings = {"score": "BYTE_STREAM_SPLIT"}
+    encodings |= dict.fromkeys(("rank", "position", "rank_given", "doc_id"), "DELTA_BINARY_PACKED")
+    return {
+        "compression": "zstd",
+        "compression_level": 1,
+        "store_schema": False,
+        "use_dictionary": strings,
+        "column_encoding": {c: e for c, e in encodings.items() if c in TABLES[table].columns},
+        "dictionary_pagesize_limit": 1 << 27,
+        "write_statistics": [c for c in ("track", "query", "system", "set") if c in strings],
+    }
