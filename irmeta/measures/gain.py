@@ -1,0 +1,135 @@
+"""nDCG and RBP: discounted gains."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from irmeta.errors import MeasureError
+from irmeta.kernels.gain import discounted_gain, ideal_gain
+from irmeta.measures.cuts import empty_values, per_query, rank_cuts
+from irmeta.measures.gains import gains
+from irmeta.measures.spec import REL, Cutoffs, Measure, OneList, Parameter, Params, Term, Trace
+from irmeta.rankings.judged import JudgedRanks
+
+
+def _log2_discounts(deepest: int) -> np.ndarray:
+    """1 / log2(rank + 1) by rank; the entry for rank 0 is not used."""
+    return np.concatenate([[0.0], 1.0 / np.log2(np.arange(2, deepest + 2))])
+
+
+def compute_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """DCG over the DCG of the ideal list, which holds all judged docs by gain descending."""
+    gain = gains(view.grades, params["gain"], highest=view.facts.highest_grade)
+    longest = int(np.diff(view.offsets).max(initial=0))
+    discounts = _log2_discounts(max(view.facts.deepest_rank, longest))
+    cuts, out = rank_cuts(view, ks), empty_values(view, ks)
+    discounted_gain(view.ranks, view.offsets, gain, discounts, cuts, out)
+    ideal = np.zeros(out.shape[:2])
+    ideal_gain(view.offsets, gain, discounts, cuts, ideal)
+    return per_query(out, ideal, 0.0)
+
+
+def compute_rbp(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """(1 - p) times the gains, each times p for every doc above it."""
+    gain = gains(view.grades, params["gain"], params["rel"], _highest(view.facts, params))
+    p = params["p"]
+    rank = np.arange(view.facts.deepest_rank + 1, dtype=np.float64)
+    out = empty_values(view, ks)
+    discounts = (1.0 - p) * p ** (rank - 1.0)
+    discounted_gain(view.ranks, view.offsets, gain, discounts, rank_cuts(view, ks), out)
+    return out
+
+
+def _highest(facts: object, params: Params) -> int:
+    return params["gmax"] or facts.highest_grade  # type: ignore[attr-defined]
+
+
+def _retrieved(one: OneList, k: int | None) -> list[tuple[int, str, int]]:
+    last = one.length if k is None else k
+    return [(r, doc, grade) for r, doc, grade in one.judged if r is not None and r <= last]
+
+
+def _gain_of(grade: int, params: Params, highest: int) -> float:
+    found = gains(np.array([grade]), params["gain"], params.get("rel", 1), highest)
+    return float(found[0])
+
+
+def trace_ndcg(one: OneList, params: Params, k: int | None) -> Trace:
+    """nDCG as gains over log2(rank + 1), over the ideal list's."""
+    terms = tuple(
+        Term(r, doc, grade, f"gain {gain:g} / log2({r} + 1)", gain / math.log2(r + 1))
+        for r, doc, grade in _retrieved(one, k)
+        if (gain := _gain_of(grade, params, one.highest_grade)) > 0
+    )
+    best = sorted((_gain_of(g, params, one.highest_grade) for *_, g in one.judged), reverse=True)
+    ideal = sum(g / math.log2(i + 1) for i, g in enumerate(best[:k], 1))
+    undefined = None if ideal > 0 else 0.0
+    return Trace(terms, ideal, "the same sum over the ideal list", undefined)
+
+
+def trace_rbp(one: OneList, params: Params, k: int | None) -> Trace:
+    """RBP as weighted gains."""
+    p, highest = params["p"], _highest(one, params)
+    terms = tuple(
+        Term(
+            r,
+            doc,
+            grade,
+            f"(1 - {p:g}) x {p:g}^{r - 1} x gain {gain:g}",
+            (1 - p) * p ** (r - 1) * gain,
+        )
+        for r, doc, grade in _retrieved(one, k)
+        if (gain := _gain_of(grade, params, highest)) > 0
+    )
+    return Trace(terms, 1.0, "(nothing)")
+
+
+def _rbp_printed(params: Params) -> Sequence[str]:
+    if params["gain"] == "binary":
+        if params["gmax"] is not None:
+            raise MeasureError("RBP: gmax goes with a graded gain (gain=linear or gain=exp).")
+        return ["p", "rel"]
+    if params["rel"] != REL.default:
+        raise MeasureError(
+            "RBP: rel goes with gain=binary; a graded gain takes every grade from 1."
+        )
+    return ["p", "gain"] if params["gmax"] is None else ["p", "gain", "gmax"]
+
+
+MEASURES = (
+    Measure(
+        name="nDCG",
+        summary="normalised discounted cumulated gain, discount log2(rank + 1); rel is not used",
+        compute=compute_ndcg,
+        trace=trace_ndcg,
+        source="trec_eval 9.0.8, m_ndcg.c and m_ndcg_cut.c; doi:10.1145/582415.582418",
+        parameters=(
+            Parameter("gain", "grade", "gain of a doc", kind="choice", choices=("grade", "exp")),
+        ),
+        monotone=False,
+    ),
+    Measure(
+        name="RBP",
+        summary="rank-biased precision, binary unless a graded gain is named",
+        compute=compute_rbp,
+        trace=trace_rbp,
+        source="doi:10.1145/1416950.1416952, Eq. 5",
+        parameters=(
+            Parameter("p", 0.8, "persistence", kind="number", low=0, high=1, open=True),
+            REL,
+            Parameter(
+                "gain",
+                "binary",
+                "gain of a doc",
+                kind="choice",
+                choices=("binary", "linear", "exp"),
+            ),
+            Parameter("gmax", None, "highest grade; default the track's", low=1, high=127),
+        ),
+        family="utility",
+        printed=_rbp_printed,
+    ),
+)

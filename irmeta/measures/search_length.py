@@ -1,0 +1,147 @@
+"""ASL: atomized search length, and its choices for docs that are not retrieved.
+
+Not to be confused with the average search length of Diaz and Ferraro (2022).
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+
+from irmeta.kernels.precision import count_within
+from irmeta.kernels.search_length import mean_of_first, search_lengths
+from irmeta.measures.cuts import empty_values, rank_cuts
+from irmeta.measures.spec import REL, Cutoffs, Measure, OneList, Parameter, Params, Term, Trace
+from irmeta.rankings.judged import JudgedRanks
+
+UNRETRIEVED = ("irrel", "floor", "irrel+1", "depth")
+
+
+def irrelevant_retrieved(view: JudgedRanks, rel: int) -> np.ndarray:
+    """irrel_q of Eq. 3: int64 [query, system], docs of the list that are not relevant."""
+    ranks, offsets = view.sorted_ranks(rel)
+    found = empty_values(view, [None])
+    count_within(ranks, offsets, rank_cuts(view, [None]), found)
+    return view.lengths.astype(np.int64) - found[0].astype(np.int64)
+
+
+def unretrieved_length(view: JudgedRanks, rel: int, choice: str) -> np.ndarray:
+    """The search length of a relevant doc that is not retrieved: float64 [query, system].
+
+    Parameters
+    ----------
+    choice
+        ``irrel``: irrel_q, Eq. 3 as printed. ``floor``: max(1, irrel_q). ``irrel+1``: a doc found
+        last is never worse than one not found. ``depth``: D - relevant docs retrieved + 1, D the
+        track's deepest rank, as if every list were padded with non-relevant docs down to D.
+
+    Notes
+    -----
+    A system without a list for the query gets ``depth`` whatever the choice: Eq. 3 would call it
+    perfect.
+    """
+    irrelevant = irrelevant_retrieved(view, rel)
+    retrieved = view.lengths.astype(np.int64) - irrelevant
+    depth = view.facts.deepest_rank - retrieved + 1
+    chosen = {
+        "irrel": irrelevant,
+        "floor": np.maximum(1, irrelevant),
+        "irrel+1": irrelevant + 1,
+        "depth": depth,
+    }[choice]
+    return np.where(view.lengths == 0, depth, chosen).astype(np.float64)
+
+
+def relevant_lengths(
+    view: JudgedRanks, rel: int, unretrieved: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Every search length of a block, by rank within (query, system), and the offsets."""
+    ranks, offsets = view.sorted_ranks(rel)
+    out = np.empty(ranks.shape)
+    filler = unretrieved_length(view, rel, unretrieved)
+    search_lengths(ranks, offsets, view.missing, filler, out)
+    return out, offsets
+
+
+def lengths_by_doc(view: JudgedRanks, rel: int, unretrieved: str) -> np.ndarray:
+    """The search length of each relevant doc: float64 [doc, system], by `relevant_rows`."""
+    rows = view.relevant_rows(rel)
+    ranks, query = view.ranks[rows], view.query_of(rows)
+    lengths = ranks.astype(np.float64)
+    bounds = np.searchsorted(query, np.arange(len(view.queries) + 1))
+    for start, stop in pairwise(bounds):
+        order = np.argsort(ranks[start:stop], axis=0)
+        above = np.empty_like(order)
+        np.put_along_axis(above, order, np.arange(stop - start)[:, None], axis=0)
+        lengths[start:stop] -= above
+    filler = unretrieved_length(view, rel, unretrieved)[query]
+    return np.where(ranks == view.missing, filler, lengths)
+
+
+def compute_asl(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Mean search length over relevant docs; @gN over the first min(N, R), unretrieved last."""
+    lengths, offsets = relevant_lengths(view, params["rel"], params["unretrieved"])
+    firsts = np.array([np.iinfo(np.int64).max if k is None else k for k in ks], np.int64)
+    out = empty_values(view, ks)
+    mean_of_first(lengths, offsets, firsts, out)
+    out[:, np.diff(offsets) == 0, :] = np.nan
+    return out
+
+
+def trace_asl(one: OneList, params: Params, k: int | None) -> Trace:
+    """ASL as one search length a relevant doc."""
+    relevant = one.relevant(params["rel"])
+    retrieved = sum(rank is not None for rank, *_ in relevant)
+    said, missing = _unretrieved(one, retrieved, params["unretrieved"])
+    terms = []
+    for above, (rank, doc, grade) in enumerate(relevant[:k]):
+        if rank is None:
+            terms.append(Term(None, doc, grade, said, missing))
+        else:
+            arithmetic = f"rank {rank} - {above} relevant above"
+            terms.append(Term(rank, doc, grade, arithmetic, float(rank - above)))
+    divisor_is = "relevant docs of the query" if k is None else f"min({k}, relevant docs)"
+    undefined = None if terms else math.nan
+    return Trace(tuple(terms), len(terms), divisor_is, undefined)
+
+
+def _unretrieved(one: OneList, retrieved: int, choice: str) -> tuple[str, float]:
+    irrelevant = one.length - retrieved
+    if one.length == 0 or choice == "depth":
+        said = f"depth {one.deepest_rank} - {retrieved} relevant retrieved + 1"
+        reason = "no list" if one.length == 0 else "not retrieved"
+        return f"{reason}: {said}", float(one.deepest_rank - retrieved + 1)
+    value = {"irrel": irrelevant, "floor": max(1, irrelevant), "irrel+1": irrelevant + 1}[choice]
+    said = {"irrel": "", "floor": ", at least 1", "irrel+1": " + 1"}[choice]
+    return f"not retrieved: {irrelevant} non-relevant in the list{said}", float(value)
+
+
+MEASURES = (
+    Measure(
+        name="ASL",
+        summary="atomized search length: non-relevant docs above a relevant one, plus 1; @gN: the "
+        "first N relevant docs",
+        compute=compute_asl,
+        trace=trace_asl,
+        source="Alex, Hall and Metzler 2022, Atomized Search Length, Eqs. 2 to 5",
+        parameters=(
+            REL,
+            Parameter(
+                "unretrieved",
+                "irrel",
+                "search length of a relevant doc that is not retrieved",
+                kind="choice",
+                choices=UNRETRIEVED,
+            ),
+        ),
+        cutoff_prefix="g",
+        direction=-1,
+        bounds=(0.0, float("inf")),
+        no_relevant=math.nan,
+        empty_list="deepest rank of the track + 1",
+        monotone=False,
+        counts_irrelevant=True,
+    ),
+)

@@ -1,0 +1,147 @@
+"""`Scores`: the values of measures by query and system, and the tidy frames they become."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Values of one track.
+
+    Attributes
+    ----------
+    values
+        float64 [measure, query, system]; NaN: undefined.
+    included
+        bool, of the same shape: the cells that tables and means cover.
+    no_list
+        bool [query, system]: the system has no list for the query.
+    no_irrelevant
+        For each search length, by measure: bool [query, system], whether the list holds no
+        non-relevant doc, so that Eq. 3 of paper 1 makes the docs it misses look perfect.
+    directions
+        By measure: 1 greater is better, -1 less is better.
+    """
+
+    track: str
+    measures: tuple[str, ...]
+    queries: tuple[str, ...]
+    systems: tuple[str, ...]
+    values: np.ndarray
+    included: np.ndarray
+    no_list: np.ndarray
+    no_irrelevant: Mapping[str, np.ndarray] = field(default_factory=dict)
+    directions: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def concat(cls, blocks: Sequence[Scores]) -> Scores:
+        """The blocks of one track, one after another along queries."""
+        first = blocks[0]
+        names = first.no_irrelevant
+        return cls(
+            track=first.track,
+            measures=first.measures,
+            queries=tuple(q for b in blocks for q in b.queries),
+            systems=first.systems,
+            values=np.concatenate([b.values for b in blocks], axis=1),
+            included=np.concatenate([b.included for b in blocks], axis=1),
+            no_list=np.concatenate([b.no_list for b in blocks]),
+            no_irrelevant={n: np.concatenate([b.no_irrelevant[n] for b in blocks]) for n in names},
+            directions=first.directions,
+        )
+
+    def only(self, systems: Sequence[str]) -> Scores:
+        """The same for some of the systems."""
+        places = [self.systems.index(s) for s in systems]
+        return Scores(
+            track=self.track,
+            measures=self.measures,
+            queries=self.queries,
+            systems=tuple(systems),
+            values=self.values[..., places],
+            included=self.included[..., places],
+            no_list=self.no_list[..., places],
+            no_irrelevant={n: a[..., places] for n, a in self.no_irrelevant.items()},
+            directions=self.directions,
+        )
+
+    def per_query(self) -> pl.DataFrame:
+        """One row for each included cell: track, system, query, measure, value.
+
+        Sorted by system, then query, then measure in the order asked for.
+        """
+        shape = self.values.shape
+        system, query, measure = np.nonzero(self.included.transpose(2, 1, 0))
+        assert len(shape) == 3
+        return pl.DataFrame(
+            {
+                "track": pl.Series(np.zeros(len(system), np.uint32)),
+                "system": system,
+                "query": query,
+                "measure": measure,
+                "value": self.values[measure, query, system],
+            }
+        ).select(
+            _named([self.track], "track"),
+            _named(self.systems, "system"),
+            _named(self.queries, "query"),
+            _named(self.measures, "measure"),
+            "value",
+        )
+
+    def mean_values(self) -> np.ndarray:
+        """float64 [measure, system]: means over included queries without the undefined ones."""
+        counted = self.included & ~np.isnan(self.values)
+        number = counted.sum(axis=1)
+        total = np.where(counted, self.values, 0.0).sum(axis=1)
+        return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
+
+    def means(self) -> pl.DataFrame:
+        """One row for each system and measure, sorted by system: see irmeta.schema, `means`."""
+        counted = self.included & ~np.isnan(self.values)
+        no_list = (counted & self.no_list).sum(axis=1)
+        no_irrelevant = np.zeros(no_list.shape, np.int64)
+        for name, found in self.no_irrelevant.items():
+            index = self.measures.index(name)
+            no_irrelevant[index] = (counted[index] & found).sum(axis=0)
+        known = np.array([name in self.no_irrelevant for name in self.measures])
+        systems, measures = len(self.systems), len(self.measures)
+        frame = pl.DataFrame(
+            {
+                "track": pl.Series(np.zeros(systems * measures, np.uint32)),
+                "system": np.repeat(np.arange(systems), measures),
+                "measure": np.tile(np.arange(measures), systems),
+                "value": self.mean_values().T.ravel(),
+                "queries": counted.sum(axis=1).T.ravel().astype(np.int32),
+                "no_list": no_list.T.ravel().astype(np.int32),
+                "no_irrelevant": no_irrelevant.T.ravel().astype(np.int32),
+                "known": np.tile(known, systems),
+            }
+        )
+        return frame.select(
+            _named([self.track], "track"),
+            _named(self.systems, "system"),
+            _named(self.measures, "measure"),
+            "value",
+            "queries",
+            "no_list",
+            pl.when("known").then("no_irrelevant").alias("no_irrelevant"),
+        )
+
+
+def _named(names: Sequence[str], column: str) -> pl.Expr:
+    strings = pl.lit(pl.Series(names, dtype=pl.String))
+    return strings.gather(pl.col(column)).alias(column)
+
+
+def wide(frame: pl.DataFrame) -> pl.DataFrame:
+    """A column for each measure instead of a row; what else a table of means says is left out."""
+    index = [c for c in ("track", "system", "query") if c in frame.columns]
+    return frame.select(*index, "measure", "value").pivot(
+        "measure", index=index, values="value", maintain_order=True
+    )

@@ -1,0 +1,129 @@
+"""Tidy frames to Parquet and CSV: whole or not at all, with their provenance."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from irmeta.errors import UsageError
+from irmeta.schema import TABLES
+
+KEY = b"irmeta"
+"""The key of the Parquet schema metadata that holds the provenance, as JSON."""
+
+
+def write_parquet(
+    frames: pl.DataFrame | Iterable[pl.DataFrame],
+    path: Path,
+    table: str | None,
+    provenance: dict[str, Any],
+) -> int:
+    """Write one Parquet file, a row group for each frame, and return its number of rows.
+
+    Parameters
+    ----------
+    table
+        The name of the table in irmeta.schema that the frames follow; None: whatever they have.
+    provenance
+        JSON values that say what was computed from what.
+    """
+    blocks = iter([frames] if isinstance(frames, pl.DataFrame) else frames)
+    first = next(blocks)
+    schema = _schema(first, table).with_metadata({KEY: _json(provenance)})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    rows = 0
+    try:
+        options = {"compression": "zstd", "store_schema": False}
+        with pq.ParquetWriter(beside, schema, **options) as writer:
+            frame: pl.DataFrame | None = first
+            while frame is not None:
+                writer.write_table(_arrow(frame, schema))
+                rows += frame.height
+                frame = next(blocks, None)
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+    return rows
+
+
+def _schema(frame: pl.DataFrame, table: str | None) -> pa.Schema:
+    if table is not None:
+        return TABLES[table].arrow()
+    plain = frame.head(0).to_arrow().schema
+    text = pa.string()
+    fields = [f.with_type(text) if pa.types.is_large_string(f.type) else f for f in plain]
+    fields = [f.with_type(text) if f.type == pa.string_view() else f for f in fields]
+    return pa.schema(fields)
+
+
+def _arrow(frame: pl.DataFrame, schema: pa.Schema) -> pa.Table:
+    # Fields may not be null where the schema says so; Arrow checks that only on request.
+    table = (
+        frame.select(schema.names)
+        .to_arrow()
+        .cast(pa.schema([f.with_nullable(True) for f in schema]))
+    )
+    for field, column in zip(schema, table.columns, strict=True):
+        assert field.nullable or column.null_count == 0, f"null in {field.name}"
+    return pa.Table.from_arrays(table.columns, schema=schema)
+
+
+def _json(record: dict[str, Any]) -> bytes:
+    return json.dumps(record, sort_keys=True, ensure_ascii=False).encode()
+
+
+def provenance(path: Path) -> dict[str, Any] | None:
+    """The provenance of a Parquet file that irmeta wrote; None for any other file."""
+    try:
+        metadata = pq.read_schema(path).metadata or {}
+    except (OSError, pa.ArrowInvalid):
+        return None
+    return json.loads(metadata[KEY]) if KEY in metadata else None
+
+
+def write_out(frame: pl.DataFrame, path: Path, record: dict[str, Any], *, force: bool) -> None:
+    """Write a frame to a file that the user named, in the format of its ending.
+
+    Raises
+    ------
+    UsageError
+        For an ending other than .parquet and .csv, or a file that is there and not ours, unless
+        `force`.
+    """
+    if path.suffix not in (".parquet", ".csv"):
+        raise UsageError(f"{path}: the ending of an output file is .parquet or .csv.")
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder: name a file.")
+    if path.exists() and not force and not _ours(path):
+        raise UsageError(f"{path} exists and irmeta did not write it: use --force to replace it.")
+    if path.suffix == ".parquet":
+        write_parquet(frame, path, None, record)
+    else:
+        write_text(path, frame.write_csv())
+
+
+def write_text(path: Path, text: str) -> None:
+    """Put a text file in place whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _ours(path: Path) -> bool:
+    """Whether irmeta wrote a file: by its provenance, or for CSV by its first columns."""
+    if path.suffix == ".csv":
+        with path.open("rb") as file:
+            return file.readline(100).startswith(b"track,system,")
+    return provenance(path) is not None
