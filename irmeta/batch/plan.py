@@ -1,0 +1,59 @@
+"""Which tracks a study still has to do."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from irmeta import __version__
+from irmeta.store.layout import Layout
+from irmeta.studies.base import Folder, Study
+
+
+@dataclass(frozen=True)
+class Task:
+    """One track's part of a study; `finished`: its files are there, made from the same input."""
+
+    track: str
+    key: str
+    finished: bool
+
+
+def plan(
+    study: Study,
+    layout: Layout,
+    tracks: Sequence[str],
+    settings: Mapping[str, Any],
+    folder: Folder,
+) -> list[Task]:
+    """One task a track, in name order."""
+    tasks = []
+    for track in sorted(tracks):
+        made_from = [
+            __version__,
+            study.name,
+            study.revision,
+            layout.fingerprint(track),
+            dict(settings),
+        ]
+        key = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
+        tasks.append(Task(track, key, _is_done(folder, track, key)))
+    return tasks
+
+
+def _is_done(folder: Folder, track: str, key: str) -> bool:
+    try:
+        mark = json.loads(folder.done(track).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return mark["key"] == key and all((folder.root / file).is_file() for file in mark["files"])
+
+
+def mark_done(folder: Folder, task: Task, files: Sequence[Path]) -> bytes:
+    """The content of a finished track's mark."""
+    names = sorted(file.relative_to(folder.root).as_posix() for file in files)
+    return json.dumps({"key": task.key, "files": names}, indent=1).encode() + b"\n"

@@ -1,0 +1,1 @@
+"""Frames in; figures, tables and one self-contained page out."""

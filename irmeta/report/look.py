@@ -1,0 +1,137 @@
+"""One look for all figures, and their SVG."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+if TYPE_CHECKING:
+    import altair as alt
+
+WIDTH = 520
+
+# Okabe and Ito's blue and vermillion: apart for every common form of colour vision, and apart as
+# greys in print
+BLUE, VERMILLION = "#0072B2", "#D55E00"
+INK, MUTED, RULE = "#222222", "#5f6368", "#e4e6e8"
+
+# vl-convert carries Liberation Sans inside it, so text measures the same, and the SVG has the same
+# bytes, on a machine without fonts; Arial and Helvetica share its widths
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+
+CONFIG: Mapping[str, Any] = {
+    "font": FONT,
+    "background": "white",
+    "padding": {"left": 0, "right": 4, "top": 4, "bottom": 4},
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": INK,
+        "labelFontSize": 11,
+        "labelLimit": 190,
+        "titleColor": MUTED,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "gridColor": RULE,
+        "domainColor": "#9aa0a6",
+        "tickColor": "#9aa0a6",
+    },
+    "axisY": {"domain": False, "ticks": False, "labelPadding": 9},
+    "axisX": {"grid": False, "tickSize": 4, "labelFlush": False},
+    "title": {
+        "anchor": "start",
+        "frame": "bounds",
+        "offset": 14,
+        "fontSize": 14,
+        "fontWeight": "bold",
+        "color": INK,
+        "subtitleColor": MUTED,
+        "subtitleFontSize": 11.5,
+        "subtitlePadding": 5,
+    },
+    "bar": {"color": BLUE},
+    "text": {"color": INK, "fontSize": 10.5},
+    "scale": {"bandPaddingInner": 0.14, "bandPaddingOuter": 0.08},
+}
+
+
+def nothing(message: str) -> alt.LayerChart:
+    """A figure that says why there is none, so that one odd track does not stop a whole report."""
+    import altair as alt
+
+    text = alt.Chart(pl.DataFrame({"message": [message]})).mark_text(fontSize=12, color=MUTED)
+    return finish(alt.layer(text.encode(text="message:N")), height=60, title="", subtitle=message)
+
+
+def described(marks: alt.Chart, name: str, value: str, digits: str) -> alt.Chart:
+    """A name and a number under the pointer, in a notebook and in the SVG."""
+    import altair as alt
+
+    said = f"replace(datum.{name}, '|', ' ') + ': ' + format(datum.{value}, '{digits}')"
+    return marks.transform_calculate(said=said).encode(
+        tooltip=alt.Tooltip("said:N", title=" "), description=alt.Description("said:N")
+    )
+
+
+def finish(chart: Any, height: int, title: str, subtitle: str) -> alt.LayerChart:
+    """The size, the look and the words of every figure."""
+    import altair as alt
+
+    return chart.properties(
+        width=WIDTH,
+        height=height,
+        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+        title=alt.TitleParams(title, subtitle=subtitle),
+        description=". ".join(part for part in (title, subtitle) if part) + ".",
+    ).configure(**CONFIG)
+
+
+def to_svg(chart: Any) -> str:
+    """A chart as an SVG element to stand inside a page: the same chart gives the same bytes.
+
+    It is made offline. What a mark would say to a screen reader becomes its ``<title>``, which
+    browsers show under the pointer.
+
+    Parameters
+    ----------
+    chart
+        Any Altair chart; its description is what the whole image says to a screen reader.
+    """
+    import vl_convert
+
+    spec = chart.to_dict()
+    svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    svg = re.sub(r"<[^>]+>", lambda tag: _lean(tag[0]), svg)
+    said = html.escape(str(spec.get("description", "Figure")))
+    return _own_ids(svg.replace("<svg ", f'<svg role="img" aria-label="{said}" ', 1))
+
+
+def _lean(tag: str) -> str:
+    """A tag without what serves only Vega's own pages; a mark's description as its title."""
+    if re.match(r'<path class="(?:back|fore)ground".* d="(?:M0,0h0v0h0Z)?"', tag):
+        return ""
+    said = re.search(r' aria-label="([^"]*)"', tag)
+    tag = re.sub(r' (?:role|aria-[a-z]+|pointer-events|xmlns:xlink)="[^"]*"', "", tag)
+    # the last digits of a coordinate are the platform's, and nobody sees them
+    tag = re.sub(
+        r' (?:d|transform|x|y|[xy][12]|offset)="[^"]*"',
+        lambda found: re.sub(r"-?\d+\.\d{3,}", lambda n: f"{float(n[0]):.2f}", found[0]),
+        tag,
+    )
+    if said and tag.endswith("/>"):
+        return f"{tag[:-2]}><title>{said[1]}</title></{tag[1 : tag.index(' ')]}>"
+    return tag
+
+
+def _own_ids(svg: str) -> str:
+    """Ids that neither count the charts of this process nor meet another figure's in one page."""
+    uses = re.compile(r'(?<= id="|url\(#)(?:clip|gradient_)\d+')
+    order = {old: f"{n}" for n, old in enumerate(dict.fromkeys(uses.findall(svg)))}
+    plain = uses.sub(lambda use: order[use[0]], svg)
+    stem = hashlib.sha256(plain.encode()).hexdigest()[:10]
+    return uses.sub(lambda use: f"f{stem}-{order[use[0]]}", svg)

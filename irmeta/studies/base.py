@@ -1,0 +1,72 @@
+"""What a study is: a part for each track, and a part that combines them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from irmeta.store.layout import Layout, folder_name
+
+Report = Callable[[str], None]
+"""Called with the name of each track whose part is finished."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """Where a study's results lie.
+
+    Tables that grow with the data are a folder with one file a track; small ones are parts that the
+    combining part joins into one file.
+    """
+
+    root: Path
+
+    def of_track(self, table: str, track: str) -> Path:
+        """The file of a large table for one track, for users."""
+        return self.root / table / f"{folder_name(track)}.parquet"
+
+    def part(self, table: str, track: str) -> Path:
+        """The part of a small table for one track, for the combining part."""
+        return self.root / ".parts" / folder_name(track) / f"{table}.parquet"
+
+    def table(self, name: str) -> Path:
+        """A combined table."""
+        return self.root / f"{name}.parquet"
+
+    def done(self, track: str) -> Path:
+        """The mark that a track's part is finished, and with which input."""
+        return self.root / ".parts" / folder_name(track) / "done.json"
+
+
+class PerTrack(Protocol):
+    """Analyses one track and writes its files; called in any order, in any process."""
+
+    def __call__(
+        self, layout: Layout, track: str, settings: Mapping[str, Any], folder: Folder
+    ) -> Sequence[Path]: ...
+
+
+class Combine(Protocol):
+    """Joins the parts of `tracks` into the study's tables, figures and page."""
+
+    def __call__(
+        self, layout: Layout, tracks: Sequence[str], settings: Mapping[str, Any], folder: Folder
+    ) -> None: ...
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study as a value.
+
+    Attributes
+    ----------
+    revision
+        Raised when a change of the code changes its results: finished parts are then done again.
+    """
+
+    name: str
+    revision: int
+    per_track: PerTrack
+    combine: Combine

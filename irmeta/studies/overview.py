@@ -1,0 +1,216 @@
+"""The zeroth study: every track's scores, search lengths and rarity, and who is best by what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from irmeta import __version__
+from irmeta.measures.evaluate import evaluate_block
+from irmeta.measures.names import canonical, parse_measures
+from irmeta.measures.search_length import lengths_by_doc
+from irmeta.policies import EvalPolicy
+from irmeta.rankings.judged import JudgedRanks, judged_ranks
+from irmeta.rankings.pool import retrieved_by
+from irmeta.results.per_doc import rarity_frame, search_length_frame
+from irmeta.results.scores import Scores
+from irmeta.results.tables import write_parquet
+from irmeta.stats.correlation import kendall_tau_b
+from irmeta.store.layout import Layout
+from irmeta.store.scan import lazy, track_facts
+from irmeta.studies.base import Folder, Study
+
+EDGES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000)
+"""Where the buckets of search lengths begin."""
+
+REL = 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the overview computes.
+
+    Attributes
+    ----------
+    measures
+        Canonical names.
+    rarity_depth
+        A system retrieves a doc if it has it up to this rank.
+    unretrieved
+        The search length of a relevant doc that is not retrieved, as in ``ASL(unretrieved=...)``.
+    """
+
+    measures: tuple[str, ...] = tuple(canonical("default"))
+    rarity_depth: int = 100
+    unretrieved: str = "irrel"
+    policy: EvalPolicy = field(default_factory=EvalPolicy)
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Settings:
+        """The settings that `asdict` wrote down."""
+        policy = EvalPolicy.from_record(record["policy"])
+        return cls(tuple(record["measures"]), record["rarity_depth"], record["unretrieved"], policy)
+
+
+def provenance(layout: Layout, settings: Settings, track: str | None = None) -> dict[str, Any]:
+    """What a result was computed from and how."""
+    specs = parse_measures(settings.measures)
+    highest = {}
+    if track is not None:
+        highest["highest_grade"] = track_facts(layout, track, settings.policy.qrels).highest_grade
+    return {
+        "irmeta": __version__,
+        "study": OVERVIEW.name,
+        "revision": OVERVIEW.revision,
+        "store": layout.fingerprint(track),
+        "settings": asdict(settings),
+        "measure_revisions": {s.name: s.measure.revision for s in specs},
+        **highest,
+    }
+
+
+def per_track(
+    layout: Layout, track: str, settings: Mapping[str, Any], folder: Folder
+) -> Sequence[Path]:
+    """Analyse one track in a single pass over its blocks, and write its files."""
+    chosen = Settings.from_record(settings)
+    record = provenance(layout, chosen, track)
+    specs = parse_measures(chosen.measures)
+    scored: list[Scores] = []
+    rarities: list[pl.DataFrame] = []
+    histogram: list[np.ndarray] = []
+    facts: list[dict[str, int]] = []
+
+    def search_lengths() -> Iterator[pl.DataFrame]:
+        for view in judged_ranks(layout, track, chosen.policy):
+            lengths = lengths_by_doc(view, REL, chosen.unretrieved)
+            scored.append(evaluate_block(view, specs, chosen.policy))
+            found = retrieved_by(view, chosen.rarity_depth, REL)
+            rarities.append(rarity_frame(view, REL, found))
+            histogram.append(_bucket_counts(view, lengths))
+            facts.append(_query_facts(view))
+            yield search_length_frame(view, REL, lengths)
+
+    files = {t: folder.of_track(t, track) for t in ("search_lengths", "scores", "rarity")}
+    write_parquet(search_lengths(), files["search_lengths"], "search_lengths", record)
+    scores = Scores.concat(scored)
+    write_parquet(scores.per_query(), files["scores"], "scores", record)
+    write_parquet(rarities, files["rarity"], "rarity", record)
+    parts = {
+        "means": scores.means(),
+        "best": best_systems(scores),
+        "agreement": kendall_tau_b(scores).with_columns(track=pl.lit(track)),
+        "search_length_histogram": _histogram_frame(scores, sum(histogram)),
+        "tracks": _track_frame(layout, track, chosen, facts),
+        "systems": lazy(layout, "systems", track).collect(),
+    }
+    for table, frame in parts.items():
+        files[f"part {table}"] = folder.part(table, track)
+        write_parquet(frame, folder.part(table, track), table, record)
+    return list(files.values())
+
+
+def _bucket_counts(view: JudgedRanks, lengths: np.ndarray) -> np.ndarray:
+    """Relevant docs by system and bucket, int64 [system, bucket]; the last: not retrieved."""
+    missing = view.ranks[view.relevant_rows(REL)] == view.missing
+    bucket = np.searchsorted(EDGES, lengths, side="right") - 1
+    bucket[missing] = len(EDGES)
+    systems = lengths.shape[1]
+    flat = bucket + np.arange(systems) * (len(EDGES) + 1)
+    counts = np.bincount(flat.ravel(), minlength=systems * (len(EDGES) + 1))
+    return counts.reshape(systems, len(EDGES) + 1)
+
+
+def _histogram_frame(scores: Scores, counts: np.ndarray | int) -> pl.DataFrame:
+    """Buckets as rows; those beyond the last that any system of the track fills are left out."""
+    found = np.asarray(counts)
+    filled = np.flatnonzero(found[:, :-1].sum(axis=0))
+    last = int(filled.max(initial=0)) + 1
+    low = [*EDGES[:last], None]
+    high = [*(e - 1 for e in EDGES[1 : last + 1]), None]
+    if len(high) < len(low):
+        high.insert(-1, None)
+    kept = np.concatenate([found[:, :last], found[:, -1:]], axis=1)
+    systems = len(scores.systems)
+    return pl.DataFrame(
+        {
+            "track": pl.repeat(scores.track, systems * len(low), eager=True, dtype=pl.String),
+            "system": pl.Series(scores.systems).gather(np.repeat(np.arange(systems), len(low))),
+            "low": pl.Series(low * systems, dtype=pl.Int32),
+            "high": pl.Series(high * systems, dtype=pl.Int32),
+            "docs": kept.ravel(),
+        }
+    )
+
+
+def best_systems(scores: Scores) -> pl.DataFrame:
+    """All systems of a track by each measure, best first; equal values share a place."""
+    direction = pl.DataFrame(
+        {
+            "measure": list(scores.measures),
+            "direction": [scores.directions[m] for m in scores.measures],
+            "order": range(len(scores.measures)),
+        },
+        schema_overrides={"direction": pl.Int32},
+    )
+    signed = pl.col("value") * pl.col("direction")
+    return (
+        scores.means()
+        .join(direction, on="measure", how="left", maintain_order="left")
+        .filter(pl.col("value").is_not_nan())
+        .with_columns(place=signed.rank("min", descending=True).over("measure").cast(pl.Int32))
+        .sort("order", "place", "system")
+        .select("track", "measure", "direction", "place", "system", "value")
+    )
+
+
+def _query_facts(view: JudgedRanks) -> dict[str, int]:
+    relevant = view.counts(REL)
+    return {
+        "queries": len(view.queries),
+        "queries_without_relevant": int((relevant == 0).sum()),
+        "judged": len(view.grades),
+        "relevant": int(relevant.sum()),
+    }
+
+
+def _track_frame(
+    layout: Layout, track: str, settings: Settings, facts: list[dict[str, int]]
+) -> pl.DataFrame:
+    known, record = track_facts(layout, track, settings.policy.qrels), layout.read_record(track)
+    return pl.DataFrame(
+        {
+            "track": track,
+            "systems": len(known.systems),
+            "set_aside": record["set_aside"],
+            "rows": record["rows"],
+            "deepest_rank": known.deepest_rank,
+            "qrels": known.qrels,
+            **{name: sum(f[name] for f in facts) for name in facts[0]},
+            "highest_grade": known.highest_grade,
+        }
+    )
+
+
+def combine(
+    layout: Layout, tracks: Sequence[str], settings: Mapping[str, Any], folder: Folder
+) -> None:
+    """Join the small tables of all tracks and write the page."""
+    from irmeta.studies.overview_page import write_page  # figures are slow to import
+
+    record = provenance(layout, Settings.from_record(settings))
+    tables = {}
+    for table in COMBINED:
+        parts = [pl.read_parquet(folder.part(table, track)) for track in tracks]
+        tables[table] = pl.concat(parts, how="vertical")
+        write_parquet(tables[table], folder.table(table), table, record)
+    write_page(folder, tables, record)
+
+
+COMBINED = ("tracks", "systems", "means", "best", "agreement", "search_length_histogram")
+OVERVIEW = Study("overview", 1, per_track, combine)

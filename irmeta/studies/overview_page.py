@@ -1,0 +1,203 @@
+"""The overview's tables as one page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from irmeta.report.figures import (
+    measure_agreement,
+    rarity_histogram,
+    search_length_histogram,
+    system_scores,
+)
+from irmeta.report.look import to_svg
+from irmeta.report.page import Figure, Page, TrackSection, render
+from irmeta.results.tables import write_text
+from irmeta.studies.base import Folder
+
+_FILES = (
+    ("means.parquet", "mean of every measure for every system, and how many queries it averages"),
+    ("best.parquet", "all systems of each track by each measure, best first"),
+    ("agreement.parquet", "Kendall's tau-b between the measures' orders of systems"),
+    ("search_length_histogram.parquet", "relevant docs by search length, for every system"),
+    ("tracks.parquet", "what each track holds"),
+    ("systems.parquet", "every run file: its facts, what reading noticed, why it was set aside"),
+    ("scores/", "values per query, one file a track"),
+    ("search_lengths/", "one row for each system, query and relevant doc, one file a track"),
+    ("rarity/", "how many systems retrieve each relevant doc, one file a track"),
+)
+
+
+def write_page(
+    folder: Folder, tables: Mapping[str, pl.DataFrame], provenance: Mapping[str, Any]
+) -> None:
+    """Write `report.html` from the combined tables."""
+    sections = [
+        _section(folder, row, _of_track(tables, row["track"]), provenance["settings"])
+        for row in tables["tracks"].iter_rows(named=True)
+    ]
+    totals = tables["tracks"].select(pl.col("systems", "queries", "rows", "relevant").sum())
+    aside = tables["systems"].filter(pl.col("set_aside").is_not_null())
+    page = Page(
+        title="Overview of retrieval tracks",
+        lead="Every system of every track by every measure, and how far the measures agree.",
+        summary={"tracks": len(sections), **totals.row(0, named=True)},
+        tracks=sections,
+        notes=_notes(aside),
+        set_aside=aside.select("track", "file", reason="set_aside"),
+        provenance=_provenance(provenance),
+        files=list(_FILES),
+        overview_measures=_overview_measures(provenance["settings"]["measures"]),
+    )
+    write_text(folder.root / "report.html", render(page))
+
+
+def _of_track(tables: Mapping[str, pl.DataFrame], track: str) -> dict[str, pl.DataFrame]:
+    return {name: frame.filter(pl.col("track") == track) for name, frame in tables.items()}
+
+
+def _overview_measures(measures: list[str]) -> tuple[str, ...]:
+    """AP and ASL, the paper's two; where one was not computed, the first that was."""
+    return tuple(dict.fromkeys(m if m in measures else measures[0] for m in ("AP", "ASL")))
+
+
+def _section(
+    folder: Folder,
+    row: Mapping[str, Any],
+    tables: Mapping[str, pl.DataFrame],
+    settings: Mapping[str, Any],
+) -> TrackSection:
+    return TrackSection(
+        name=row["track"],
+        facts={
+            "systems": row["systems"],
+            "set aside": row["set_aside"],
+            "queries": row["queries"],
+            "relevant docs": row["relevant"],
+            "judged docs": row["judged"],
+            "rows": row["rows"],
+            "deepest rank": row["deepest_rank"],
+            "qrels": f"{row['qrels']}, highest grade {row['highest_grade']}",
+        },
+        best=_best(tables["best"]),
+        figures=list(_figures(folder, row["track"], tables, settings)),
+        notes=list(_track_notes(row, tables)),
+    )
+
+
+def _best(ordered: pl.DataFrame) -> pl.DataFrame:
+    """One row a measure: the best system, the runner-up, the median and the worst value."""
+    rows = []
+    for (measure,), group in ordered.group_by("measure", maintain_order=True):
+        places = group.sort("place", "system")
+        second = places.row(1, named=True) if places.height > 1 else {}
+        tied = places.filter(pl.col("place") == 1).height - 1
+        rows.append(
+            {
+                "measure": measure,
+                "direction": places["direction"][0],
+                "system": places["system"][0],
+                "value": places["value"][0],
+                "second": second.get("system"),
+                "second_value": second.get("value"),
+                "median": places["value"].median(),
+                "worst": places["value"][-1],
+                "note": f"{tied} more with the same value" if tied else None,
+            }
+        )
+    schema = {"second": pl.String, "second_value": pl.Float64, "note": pl.String}
+    return pl.DataFrame(rows, schema_overrides=schema)
+
+
+def _figures(
+    folder: Folder, track: str, tables: Mapping[str, pl.DataFrame], settings: Mapping[str, Any]
+) -> Iterator[Figure]:
+    best = tables["best"]
+    by = "ASL" if "ASL" in best["measure"] else settings["measures"][0]
+    system = best.filter((pl.col("measure") == by) & (pl.col("place") == 1))["system"].min()
+    histogram = tables["search_length_histogram"].filter(pl.col("system") == system)
+    title = f"Search lengths of {system}"
+    yield Figure(
+        to_svg(search_length_histogram(histogram.select("low", "high", "docs"), title)),
+        f"Search lengths of {system}, the best system by {by}",
+        "Each relevant doc counts once, by the non-relevant docs above it plus 1; 1 is perfect.",
+    )
+    for measure in dict.fromkeys(("AP", by)):
+        values = best.filter(pl.col("measure") == measure)
+        if values.height:
+            direction = int(values["direction"][0])
+            better = "further right" if direction > 0 else "further left"
+            yield Figure(
+                to_svg(system_scores(values.select("system", "value"), measure, direction)),
+                f"All systems by {measure}",
+                f"One dot a system, best first; {better} is better.",
+            )
+    if tables["agreement"].height:
+        yield Figure(
+            to_svg(measure_agreement(tables["agreement"].select("measure_a", "measure_b", "tau"))),
+            "Do the measures put the systems in the same order?",
+            "Kendall's tau-b of two orders: 1 the same, 0 unrelated, -1 reversed.",
+        )
+    yield _rarity_figure(folder, track, settings["rarity_depth"])
+
+
+def _rarity_figure(folder: Folder, track: str, depth: int) -> Figure:
+    found = pl.read_parquet(folder.of_track("rarity", track), columns=["retrieved_by", "systems"])
+    systems = int(found["systems"].max() or 0)  # pyright: ignore[reportArgumentType]
+    counts = found.group_by("retrieved_by").len("docs")
+    every = pl.DataFrame({"retrieved_by": pl.int_range(systems + 1, eager=True, dtype=pl.Int32)})
+    counts = every.join(counts, on="retrieved_by", how="left", maintain_order="left")
+    shown = counts.select(systems_retrieving="retrieved_by", docs=pl.col("docs").fill_null(0))
+    return Figure(
+        to_svg(rarity_histogram(shown)),
+        f"Relevant docs by how many systems retrieve them in their first {depth}",
+        "On the left, docs that few systems find; at 0, docs that no system of the track finds.",
+    )
+
+
+def _track_notes(row: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> Iterator[str]:
+    if row["queries_without_relevant"]:
+        yield (
+            f"{row['queries_without_relevant']} of {row['queries']} judged queries have no "
+            "relevant doc: they score 0 where trec_eval prints 0; search lengths leave them out."
+        )
+    lengths = tables["means"].filter(pl.col("no_irrelevant").is_not_null())
+    if lengths.height:
+        first = lengths.filter(pl.col("measure") == lengths["measure"][0])
+        if perfect := first["no_irrelevant"].sum():
+            yield (
+                f"{perfect} lists hold no non-relevant doc (irrel_q = 0). Eq. 3 of the paper on "
+                "search lengths gives the relevant docs that such a list misses a length of 0, as "
+                "if it were perfect: compare ASL(unretrieved=depth)."
+            )
+        if missing := first["no_list"].sum():
+            yield (
+                f"{missing} (system, query) pairs have no list: they score each measure's worst, "
+                f"for search lengths the track's deepest rank ({row['deepest_rank']:,}) plus 1."
+            )
+    tied = tables["systems"]["tied_rows"].sum() / max(1, row["rows"])
+    if tied >= 0.01:
+        yield f"{tied:.0%} of all rows share their score with another row of the same list."
+
+
+def _notes(aside: pl.DataFrame) -> list[str]:
+    if aside.is_empty():
+        return []
+    runs = "1 run was" if aside.height == 1 else f"{aside.height} runs were"
+    return [f"{runs} set aside and left out of every number; the reasons are listed below."]
+
+
+def _provenance(record: Mapping[str, Any]) -> dict[str, str]:
+    policy = record["settings"]["policy"]
+    return {
+        "irmeta": record["irmeta"],
+        "store": record["store"],
+        "measures": ", ".join(record["settings"]["measures"]),
+        "queries averaged": policy["queries"],
+        "negative grades": policy["negative"],
+        "search length of a doc that is not retrieved": record["settings"]["unretrieved"],
+        "rarity depth": str(record["settings"]["rarity_depth"]),
+    }
