@@ -1,0 +1,448 @@
+"""What a user holds: a `Store` and its methods, `ingest` and `reanalyze`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+import polars as pl
+
+from irmeta import __version__
+from irmeta.batch.run import Batch, run
+from irmeta.batch.run import Progress as BatchProgress
+from irmeta.errors import IrmetaError, SetAsideWarning, UsageError, did_you_mean
+from irmeta.measures.evaluate import evaluate
+from irmeta.measures.explain import Explanation, explain
+from irmeta.measures.names import canonical, parse_measure, parse_measures
+from irmeta.measures.search_length import UNRETRIEVED, lengths_by_doc
+from irmeta.measures.spec import Spec
+from irmeta.policies import (
+    Averaged,
+    Duplicates,
+    EvalPolicy,
+    Malformed,
+    Negative,
+    ReadPolicy,
+    TieOrder,
+)
+from irmeta.rankings.judged import judged_ranks
+from irmeta.rankings.pool import retrieved_by
+from irmeta.results.per_doc import rarity_frame, search_length_frame
+from irmeta.results.scores import Scores
+from irmeta.store.ingest import Outcome, Progress, ingest_collection
+from irmeta.store.layout import Layout
+from irmeta.store.scan import lazy, track_facts
+from irmeta.studies.base import Folder
+from irmeta.studies.overview import OVERVIEW, Settings
+
+Measures = str | Iterable[str]
+
+
+class EvalChoices(TypedDict, total=False):
+    """The fields of `EvalPolicy`, as keywords."""
+
+    queries: Averaged
+    negative: Negative
+    qrels: str | None
+    tie_order: TieOrder | None
+
+
+class ReadChoices(TypedDict, total=False):
+    """The fields of `ReadPolicy`, as keywords."""
+
+    tie_order: TieOrder
+    depth: int | None
+    duplicates: Duplicates
+    malformed: Malformed
+
+
+class Store:
+    """An open store. Nothing is read until a method asks for it.
+
+    Parameters
+    ----------
+    path
+        The store's folder.
+
+    Raises
+    ------
+    UsageError
+        If there is no store, or one that a newer irmeta made.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._layout = Layout(Path(path))
+        self.policy = self._layout.read_policy()
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.path)!r}: {len(self.tracks)} tracks)"
+
+    @property
+    def path(self) -> Path:
+        """The store's folder."""
+        return self._layout.root
+
+    @property
+    def tracks(self) -> list[str]:
+        """The names of its complete tracks, sorted."""
+        return self._layout.tracks()
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of all that the store was made from and how."""
+        return self._layout.fingerprint()
+
+    def runs(self, track: str | None = None) -> pl.LazyFrame:
+        """The long table: track, query, system, rank, doc, grade, and what keeps it lossless."""
+        return lazy(self._layout, "runs", track)
+
+    def qrels(self, track: str | None = None) -> pl.LazyFrame:
+        """All qrels sets: track, set, query, subtopic (null: ad hoc), doc, grade, doc_id."""
+        return lazy(self._layout, "qrels", track)
+
+    def docs(self, track: str | None = None) -> pl.LazyFrame:
+        """The docs of each query by number: track, query, doc_id, doc."""
+        return lazy(self._layout, "docs", track)
+
+    def systems(self, track: str | None = None) -> pl.DataFrame:
+        """A row for each run file: its facts, what reading noticed, why it was set aside."""
+        return lazy(self._layout, "systems", track).collect()
+
+    def info(self) -> pl.DataFrame:
+        """A row for each track: systems, set_aside, queries, rows, deepest_rank, qrels sets."""
+        rows = []
+        for track in self.tracks:
+            record = self._layout.read_record(track)
+            primary = record["qrels"][0]
+            rows.append(
+                {
+                    "track": record["track"],
+                    "systems": len(record["systems"]),
+                    "set_aside": record["set_aside"],
+                    "rows": record["rows"],
+                    "queries": primary["queries"],
+                    "judgments": primary["judgments"],
+                    "highest_grade": primary["highest"],
+                    "deepest_rank": record["deepest_rank"],
+                    "qrels": ", ".join(q["name"] for q in record["qrels"]),
+                    "tie_order": record["config"]["policy"]["tie_order"],
+                }
+            )
+        return pl.DataFrame(rows)
+
+    def scores(
+        self, measures: Measures = "default", *, track: str, **choices: Unpack[EvalChoices]
+    ) -> Scores:
+        """The values of one track as arrays [measure, query, system]."""
+        return evaluate(self._layout, track, parse_measures(measures), EvalPolicy(**choices))
+
+    def evaluate(
+        self,
+        measures: Measures = "default",
+        *,
+        track: str | None = None,
+        system: str | Sequence[str] | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> pl.DataFrame:
+        """Values per query.
+
+        Parameters
+        ----------
+        measures
+            Names (`AP`, `P@20`, `ASL@g10`), a comma-separated text, or a preset (`default`).
+        track, system
+            Only this track, only this system or these.
+        **choices
+            queries, negative, qrels, tie_order: see `EvalPolicy`.
+
+        Returns
+        -------
+        DataFrame
+            track, system, query, measure, value, sorted so; NaN: undefined.
+
+        Raises
+        ------
+        MeasureError
+            A measure that is not known.
+        UsageError
+            A track, system or qrels set that is not there.
+        """
+        found = self._scores(parse_measures(measures), track, system, EvalPolicy(**choices))
+        return pl.concat([scores.per_query() for scores in found])
+
+    def means(
+        self,
+        measures: Measures = "default",
+        *,
+        track: str | None = None,
+        system: str | Sequence[str] | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> pl.DataFrame:
+        """Means over queries; parameters and errors as `evaluate`.
+
+        Returns
+        -------
+        DataFrame
+            track, system, measure, value, queries (how many it averages), no_list (for how many of
+            them the system has no list), no_irrelevant (search lengths: lists without a
+            non-relevant doc).
+        """
+        found = self._scores(parse_measures(measures), track, system, EvalPolicy(**choices))
+        return pl.concat([scores.means() for scores in found])
+
+    def _scores(
+        self,
+        specs: Sequence[Spec],
+        track: str | None,
+        system: str | Sequence[str] | None,
+        policy: EvalPolicy,
+    ) -> list[Scores]:
+        asked = None if system is None else [system] if isinstance(system, str) else list(system)
+        tracks = self._chosen(track)
+        found, known = [], set[str]()
+        for name in tracks:
+            systems = track_facts(self._layout, name).systems
+            known.update(systems)
+            kept = systems if asked is None else [s for s in systems if s in asked]
+            if kept:
+                scores = evaluate(self._layout, name, specs, policy)
+                found.append(scores if asked is None else scores.only(kept))
+        for name in asked or ():
+            if name not in known:
+                raise UsageError(f"no system {name!r} in {self.path}. {did_you_mean(name, known)}")
+        return found
+
+    def _chosen(self, track: str | None) -> list[str]:
+        tracks = self.tracks if track is None else [self._layout.read_record(track)["track"]]
+        if not tracks:
+            raise UsageError(f"{self.path} holds no complete track.")
+        return tracks
+
+    def search_lengths(
+        self,
+        track: str | None = None,
+        *,
+        rel: int = 1,
+        unretrieved: str = "irrel",
+        **choices: Unpack[EvalChoices],
+    ) -> pl.DataFrame:
+        """The search length of every relevant doc in every system (paper 1, Eqs. 2 and 3).
+
+        Parameters
+        ----------
+        rel
+            The least grade that is relevant.
+        unretrieved
+            irrel, floor, irrel+1 or depth: see measure ASL.
+
+        Returns
+        -------
+        DataFrame
+            track, system, query, doc, grade, rank (null: not retrieved), search_length; sorted by
+            track, query, system, doc.
+        """
+        if unretrieved not in UNRETRIEVED:
+            hint = did_you_mean(unretrieved, UNRETRIEVED)
+            raise UsageError(f"unretrieved = {unretrieved!r} is not a choice. {hint}")
+        policy = EvalPolicy(**choices)
+        return pl.concat(
+            search_length_frame(view, rel, lengths_by_doc(view, rel, unretrieved))
+            for name in self._chosen(track)
+            for view in judged_ranks(self._layout, name, policy)
+        )
+
+    def rarity(
+        self,
+        track: str | None = None,
+        *,
+        depth: int = 100,
+        rel: int = 1,
+        **choices: Unpack[EvalChoices],
+    ) -> pl.DataFrame:
+        """How many systems retrieve each relevant doc at a rank up to `depth`.
+
+        Returns
+        -------
+        DataFrame
+            track, query, doc, grade, retrieved_by, systems, rarity (1 - retrieved_by / systems).
+        """
+        if depth < 1:
+            raise UsageError(f"depth = {depth} is not at least 1.")
+        policy = EvalPolicy(**choices)
+        return pl.concat(
+            rarity_frame(view, rel, retrieved_by(view, depth, rel))
+            for name in self._chosen(track)
+            for view in judged_ranks(self._layout, name, policy)
+        )
+
+    def explain(
+        self,
+        measure: str,
+        *,
+        system: str,
+        query: str,
+        track: str | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> Explanation:
+        """The arithmetic behind one number: ranks, ties, grades, policies.
+
+        `track` may be left out where the store has just one.
+        """
+        if track is None:
+            tracks = self._chosen(None)
+            if len(tracks) > 1:
+                raise UsageError(f"say which track: {', '.join(tracks)}.")
+            track = tracks[0]
+        spec = parse_measure(measure)
+        return explain(self._layout, track, spec, system, query, EvalPolicy(**choices))
+
+    def provenance(
+        self, measures: Measures, *, track: str | None = None, **choices: Unpack[EvalChoices]
+    ) -> dict[str, Any]:
+        """What a result of this store, or of one of its tracks, should say of how it was made."""
+        specs = parse_measures(measures)
+        policy = EvalPolicy(**choices)
+        highest = {
+            name: track_facts(self._layout, name, policy.qrels).highest_grade
+            for name in self._chosen(track)
+        }
+        return {
+            "irmeta": __version__,
+            "store": self._layout.fingerprint(track),
+            "eval_policy": policy.record(),
+            "measures": {s.name: {**s.settings, "revision": s.measure.revision} for s in specs},
+            "highest_grade": highest,
+        }
+
+
+def open_store(path: str | Path) -> Store:
+    """Open the store in a folder."""
+    return Store(path)
+
+
+def ingest(
+    collection: str | Path,
+    store: str | Path,
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    **choices: Unpack[ReadChoices],
+) -> Store:
+    """Read a collection's runs and qrels into a store; unchanged tracks are not read again.
+
+    Parameters
+    ----------
+    collection
+        A folder with one sub-folder a track (`runs/` and one file named qrels*), or with a
+        `collection.toml`.
+    store
+        The store's folder; made if it is not there.
+    workers
+        Threads that read run files; default the usable cores. The store does not depend on it.
+    **choices
+        tie_order, depth, duplicates, malformed: see `ReadPolicy`.
+
+    Warns
+    -----
+    SetAsideWarning
+        When runs were set aside; `store.systems()` says why.
+
+    Raises
+    ------
+    IrmetaError
+        When a track could not be read; the others are in the store.
+    """
+    outcomes = ingest_tracks(collection, store, workers, progress, ReadPolicy(**choices))
+    failed = [str(o.error) for o in outcomes if o.error is not None]
+    if failed:
+        raise IrmetaError(f"{len(failed)} of {len(outcomes)} tracks failed. " + " ".join(failed))
+    opened = Store(store)
+    aside = opened.systems().filter(pl.col("set_aside").is_not_null())
+    if aside.height:
+        reasons = "; ".join(aside["set_aside"])
+        runs = "1 run" if aside.height == 1 else f"{aside.height} runs"
+        warnings.warn(f"{runs} set aside: {reasons}", SetAsideWarning, stacklevel=2)
+    return opened
+
+
+def ingest_tracks(
+    collection: str | Path,
+    store: str | Path,
+    workers: int | None,
+    progress: Progress | None,
+    policy: ReadPolicy,
+) -> list[Outcome]:
+    """As `ingest`, but failures are outcomes, and nothing is warned of."""
+    layout = Layout(Path(store))
+    return ingest_collection(collection, layout, policy, workers=workers, progress=progress)
+
+
+@dataclass(frozen=True)
+class Reanalysis:
+    """What `reanalyze` did and where it lies."""
+
+    folder: Path
+    report: Path
+    store: Store
+    outcomes: tuple[Outcome, ...]
+    batch: Batch
+
+
+def reanalyze(
+    source: str | Path,
+    out: str | Path,
+    *,
+    measures: Measures = "default",
+    rarity_depth: int = 100,
+    force: bool = False,
+    workers: int | None = None,
+    read_progress: Progress | None = None,
+    batch_progress: BatchProgress | None = None,
+    **choices: Unpack[ReadChoices],
+) -> Reanalysis:
+    """Every track's scores, search lengths and rarity as Parquet, and a page.
+
+    Parameters
+    ----------
+    source
+        A collection, whose store is then kept in `out`/store, or a store.
+    out
+        The results' folder: new, empty, or one that `reanalyze` made; any other with `force`.
+        Tracks whose input has not changed are not done again.
+    rarity_depth
+        A system retrieves a doc for `rarity` if it has it up to this rank.
+    **choices
+        tie_order, depth, duplicates, malformed, for a collection: see `ReadPolicy`.
+    """
+    folder = Folder(Path(out))
+    _check_ours(folder, force)
+    outcomes: list[Outcome] = []
+    if (Path(source) / "manifest.json").is_file():
+        if choices:
+            raise UsageError(f"{source} is a store: how runs are read was settled at ingest.")
+        store = Store(source)
+        tracks = store.tracks
+    else:
+        settled = ReadPolicy(**choices)
+        place = folder.root / "store"
+        outcomes = ingest_tracks(source, place, workers, read_progress, settled)
+        store = Store(place)
+        tracks = [o.track for o in outcomes if o.error is None]
+    settings = Settings(measures=tuple(canonical(measures)), rarity_depth=rarity_depth)
+    batch = run(OVERVIEW, Layout(store.path), tracks, asdict(settings), folder, batch_progress)
+    return Reanalysis(folder.root, folder.root / "report.html", store, tuple(outcomes), batch)
+
+
+def _check_ours(folder: Folder, force: bool) -> None:
+    """Refuse a folder with other people's files; `.parts` or our own store marks one as ours."""
+    root = folder.root
+    if not root.exists() or force:
+        return
+    if not root.is_dir():
+        raise UsageError(f"{root} is a file: name a folder for the results.")
+    ours = (root / ".parts").is_dir() or (root / "store" / "manifest.json").is_file()
+    if any(root.iterdir()) and not ours:
+        raise UsageError(f"{root} holds other files: name a new folder, or use --force.")

@@ -1,0 +1,258 @@
+"""The command line: `irmeta reanalyze`, `ingest`, `info`, `evaluate`, `explain`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from irmeta import __version__
+from irmeta.errors import IrmetaError, MeasureError, UsageError
+from irmeta.policies import Averaged, Duplicates, Malformed, Negative, ReadPolicy, TieOrder
+
+FAILED, USAGE, STRICT = 1, 2, 3
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Meta-evaluation of information retrieval: measures over whole TREC tracks.",
+)
+
+TieOption = Annotated[TieOrder, typer.Option(help="How ties are ordered.")]
+DepthOption = Annotated[int | None, typer.Option(help="Keep the first DEPTH docs of each list.")]
+DuplicatesOption = Annotated[Duplicates, typer.Option(help="A doc twice in a list.")]
+MalformedOption = Annotated[Malformed, typer.Option(help="A line that cannot be read.")]
+StrictOption = Annotated[bool, typer.Option("--strict", help="Exit 3 if runs were set aside.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is not irmeta's own.")]
+TrackOption = Annotated[str | None, typer.Option(help="Only this track.")]
+QrelsOption = Annotated[
+    str | None, typer.Option(metavar="SET", help="Qrels set, if not the first.")
+]
+NegativeOption = Annotated[Negative, typer.Option(help="What grades below 0 mean.")]
+OrderOption = Annotated[TieOrder | None, typer.Option(help="Another tie order than the store's.")]
+StoreArgument = Annotated[Path, typer.Argument(metavar="STORE", show_default=False)]
+WorkersOption = Annotated[int | None, typer.Option(min=1, help="Threads that read run files.")]
+
+
+def main() -> NoReturn:
+    """Run the command line; errors become one line and an exit status."""
+    try:
+        app()
+    except (UsageError, MeasureError) as error:
+        _fail(error, USAGE)
+    except IrmetaError as error:
+        _fail(error, FAILED)
+    except BrokenPipeError:  # the reader of our pipe has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        print("irmeta: stopped; what is finished is kept, run it again to go on", file=sys.stderr)
+        raise SystemExit(130) from None
+    raise SystemExit(0)
+
+
+def _fail(error: Exception, status: int) -> NoReturn:
+    print(f"irmeta: {error}", file=sys.stderr)
+    raise SystemExit(status)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"irmeta {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")
+    ] = False,
+) -> None:
+    """Meta-evaluation of information retrieval: measures over whole TREC tracks."""
+
+
+@app.command()
+def reanalyze(
+    source: Annotated[Path, typer.Argument(help="A collection or a store.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)],
+    measures: Annotated[
+        str, typer.Option("-m", "--measures", help="Names or presets.")
+    ] = "default",
+    rarity_depth: Annotated[int, typer.Option(min=1, help="Rarity looks this deep.")] = 100,
+    tie_order: TieOption = "trec_eval",
+    depth: DepthOption = None,
+    duplicates: DuplicatesOption = "error",
+    malformed: MalformedOption = "error",
+    workers: WorkersOption = None,
+    strict: StrictOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Scores, search lengths and rarity of every track as Parquet, and a page to look at."""
+    from irmeta import api
+    from irmeta.show import print_reanalysis
+
+    policy = ReadPolicy(tie_order, depth, duplicates, malformed)
+    # A store was read under its own policy: say so only if another is asked for.
+    choices: Any = {} if policy == ReadPolicy() else policy.record()
+    with _progress("Reading") as read, _progress("Analysing") as analysed:
+        done = api.reanalyze(
+            source,
+            out,
+            measures=measures,
+            rarity_depth=rarity_depth,
+            force=force,
+            workers=workers,
+            read_progress=read,
+            batch_progress=analysed,
+            **choices,
+        )
+    print_reanalysis(done)
+    lost = [(o.track, str(o.error)) for o in done.outcomes if o.error] + list(done.batch.failed)
+    _end(done.store, lost, strict, {o.track for o in done.outcomes} or None)
+
+
+@app.command()
+def ingest(
+    collection: Annotated[Path, typer.Argument(help="Folder of tracks.", show_default=False)],
+    store: Annotated[Path, typer.Option(help="Folder of the store.", show_default=False)],
+    tie_order: TieOption = "trec_eval",
+    depth: DepthOption = None,
+    duplicates: DuplicatesOption = "error",
+    malformed: MalformedOption = "error",
+    workers: WorkersOption = None,
+    strict: StrictOption = False,
+) -> None:
+    """Read TREC runs and qrels into a Parquet store."""
+    from irmeta import api
+    from irmeta.show import print_outcomes
+
+    policy = ReadPolicy(tie_order, depth, duplicates, malformed)
+    with _progress("Reading") as read:
+        outcomes = api.ingest_tracks(collection, store, workers, read, policy)
+    opened = api.open_store(store)
+    print_outcomes(outcomes, opened)
+    lost = [(o.track, str(o.error)) for o in outcomes if o.error]
+    _end(opened, lost, strict, {o.track for o in outcomes})
+
+
+@app.command()
+def info(
+    store: StoreArgument,
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+) -> None:
+    """Tracks, systems, queries, and what reading noticed."""
+    from irmeta.api import open_store
+    from irmeta.show import print_info
+
+    opened = open_store(store)
+    if as_json:
+        tracks = opened.info().to_dicts()
+        systems = opened.systems().to_dicts() if tracks else []
+        print(json.dumps({"tracks": tracks, "systems": systems}, indent=1, ensure_ascii=False))
+    else:
+        print_info(opened)
+
+
+@app.command()
+def evaluate(
+    store: StoreArgument,
+    measures: Annotated[
+        str, typer.Option("-m", "--measures", help="Names or presets.")
+    ] = "default",
+    per_query: Annotated[bool, typer.Option("--per-query", help="Values, not means.")] = False,
+    wide: Annotated[bool, typer.Option("--wide", help="A column for each measure.")] = False,
+    track: TrackOption = None,
+    system: Annotated[list[str] | None, typer.Option(help="Only this; may be repeated.")] = None,
+    qrels: QrelsOption = None,
+    queries: Annotated[Averaged, typer.Option(help="Which queries count.")] = "judged",
+    negative: NegativeOption = "unjudged",
+    tie_order: OrderOption = None,
+    out: Annotated[Path | None, typer.Option(help="File: .parquet or .csv.")] = None,
+    force: ForceOption = False,
+) -> None:
+    """Measures of every system: a table on a terminal, CSV in a pipe, or a file."""
+    from irmeta.api import EvalChoices, open_store
+    from irmeta.results.scores import wide as spread
+    from irmeta.results.tables import write_out
+    from irmeta.show import print_frame
+
+    opened = open_store(store)
+    choices = EvalChoices(queries=queries, negative=negative, qrels=qrels, tie_order=tie_order)
+    compute = opened.evaluate if per_query else opened.means
+    frame = compute(measures, track=track, system=system or None, **choices)
+    if wide:
+        frame = spread(frame)
+    if out is not None:
+        write_out(frame, out, opened.provenance(measures, track=track, **choices), force=force)
+        print(f"{frame.height:,} rows in {out}", file=sys.stderr)
+    else:
+        print_frame(frame)
+
+
+@app.command()
+def explain(
+    store: StoreArgument,
+    measure: Annotated[str, typer.Option("-m", "--measure", help="One.", show_default=False)],
+    system: Annotated[str, typer.Option(help="The system.", show_default=False)],
+    query: Annotated[str, typer.Option(help="The query.", show_default=False)],
+    track: TrackOption = None,
+    qrels: QrelsOption = None,
+    negative: NegativeOption = "unjudged",
+    tie_order: OrderOption = None,
+    every: Annotated[bool, typer.Option("--all", help="Every term, however many.")] = False,
+) -> None:
+    """The arithmetic behind one number."""
+    from irmeta.api import EvalChoices, open_store
+    from irmeta.show import print_explanation
+
+    choices = EvalChoices(negative=negative, qrels=qrels, tie_order=tie_order)
+    opened = open_store(store)
+    print_explanation(
+        opened.explain(measure, system=system, query=query, track=track, **choices), every
+    )
+
+
+def _end(store: Any, lost: list[tuple[str, str]], strict: bool, tracks: set[str] | None) -> None:
+    """Say on stderr what failed and, last, what was set aside; leave with the status for it."""
+    for _, error in lost:
+        print(f"irmeta: failed: {error}", file=sys.stderr)
+    aside: list[str] = []
+    for track in store.tracks:
+        if tracks is None or track in tracks:
+            found = store.systems(track).drop_nulls("set_aside")
+            aside += [f"{track}: {reason}" for reason in found["set_aside"]]
+    if aside:
+        runs = "1 run" if len(aside) == 1 else f"{len(aside)} runs"
+        print(f"irmeta: {runs} set aside: {' | '.join(aside)}", file=sys.stderr)
+    if lost:
+        raise typer.Exit(FAILED)
+    if strict and aside:
+        raise typer.Exit(STRICT)
+
+
+@contextmanager
+def _progress(doing: str) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar on stderr that appears with the first report; nothing where that is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda track, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bar = Progress(console=Console(stderr=True), transient=True)
+    task = bar.add_task(doing, visible=False)
+
+    def report(track: str, done: int, total: int) -> None:
+        bar.start()
+        bar.update(task, description=f"{doing} {track}", completed=done, total=total, visible=True)
+
+    try:
+        yield report
+    finally:
+        bar.stop()

@@ -1,0 +1,181 @@
+"""What the command line prints, for people; frames go to a pipe as CSV."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import polars as pl
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from irmeta.api import Reanalysis, Store
+from irmeta.measures.explain import Explanation
+from irmeta.store.ingest import Outcome
+
+MOST_ROWS = 500  # of a frame on a terminal
+MOST_TERMS = 40  # of an explanation, unless all are asked for
+
+
+def print_frame(frame: pl.DataFrame) -> None:
+    """A table on a terminal, CSV with full precision in a pipe."""
+    if not sys.stdout.isatty():
+        sys.stdout.write(frame.write_csv())
+        return
+    console = _console()
+    _print_table(console, frame.head(MOST_ROWS))
+    if frame.height > MOST_ROWS:
+        left = frame.height - MOST_ROWS
+        console.print(f"... and {left:,} rows more: use --out FILE, or a pipe.")
+
+
+def _console() -> Console:
+    """As wide as the terminal; in a pipe, wide enough for whatever is printed."""
+    return Console() if sys.stdout.isatty() else Console(width=1000)
+
+
+def _print_table(console: Console, frame: pl.DataFrame) -> None:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name, dtype in frame.schema.items():
+        heading = name.replace("_", " ")
+        table.add_column(heading, justify="right" if dtype.is_numeric() else "left")
+    for row in frame.iter_rows():
+        table.add_row(*(escape(_cell(value)) for value in row))
+    console.print(table)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def print_outcomes(outcomes: Sequence[Outcome], store: Store) -> None:
+    """One line a track, and where the store is."""
+    facts = {row["track"]: row for row in store.info().iter_rows(named=True)}
+    for outcome in outcomes:
+        said = outcome.state
+        if outcome.error is None:
+            row = facts[outcome.track]
+            said += f": {row['systems']} systems, {row['queries']} queries, {row['rows']:,} rows"
+            if row["set_aside"]:
+                said += f", {row['set_aside']} set aside"
+        print(f"{outcome.track}: {said}")
+    print(f"store: {store.path}")
+
+
+def print_reanalysis(done: Reanalysis) -> None:
+    """A short summary that says where everything is."""
+    lost = {track for track, _ in done.batch.failed}
+    finished = [*done.batch.analysed, *done.batch.unchanged]
+    rows = done.store.info().filter(pl.col("track").is_in(finished)) if finished else None
+    if rows is None:
+        return
+    total = rows.select(pl.col("systems", "queries", "rows", "set_aside").sum()).row(0, named=True)
+    print(
+        f"{rows.height} tracks, {total['systems']:,} systems, {total['queries']:,} queries, "
+        f"{total['rows']:,} rows; runs set aside: {total['set_aside']}"
+        + (f"; tracks failed: {len(lost)}" if lost else "")
+    )
+    root = done.folder
+    for name, holds in (
+        ("report.html", "the page: open it in a browser"),
+        ("means.parquet", "every system by every measure"),
+        ("best.parquet", "who is best by what"),
+        ("agreement.parquet", "how alike the measures order the systems"),
+        ("scores/", "values per query, one file a track"),
+        ("search_lengths/", "one row for each system, query and relevant doc"),
+        ("search_length_histogram.parquet", "relevant docs by search length, for every system"),
+        ("rarity/", "how many systems retrieve each relevant doc"),
+        ("systems.parquet", "what reading noticed of every run"),
+    ):
+        print(f"  {root / name!s:<46} {holds}")
+    print(f"  {done.store.path!s:<46} the store: irmeta info, evaluate and explain read it")
+
+
+def print_info(store: Store) -> None:
+    """Tracks, then what reading noticed of their systems."""
+    console = _console()
+    frame = store.info()
+    if frame.is_empty():
+        console.print(f"{store.path} holds no complete track.")
+        return
+    _print_table(console, frame)
+    systems = store.systems()
+    missed = pl.col("missing_queries") + pl.col("unjudged_queries")
+    noticed = systems.filter(
+        pl.col("notes").is_not_null() | pl.col("set_aside").is_null() & (missed > 0)
+    )
+    said = pl.concat_str(
+        _count("missing_queries", "judged queries without a list:"),
+        _count("unjudged_queries", "lists for queries that no one judged:"),
+        pl.col("notes"),
+        separator="; ",
+        ignore_nulls=True,
+    )
+    if noticed.height:
+        console.print("\n[bold]What reading noticed[/bold]")
+        _print_table(console, noticed.select("track", "system", noticed=said))
+    aside = systems.drop_nulls("set_aside")
+    if aside.height:
+        console.print("\n[bold]Set aside[/bold]")
+        for track, reason in aside.select("track", "set_aside").iter_rows():
+            _line(console, f"{track}: {reason}")
+
+
+def _line(console: Console, text: str, style: str = "") -> None:
+    """Text as it is: ids may hold what rich would take for markup."""
+    console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def _count(column: str, what: str) -> pl.Expr:
+    return pl.when(pl.col(column) > 0).then(pl.format(what + " {}", column))
+
+
+def print_explanation(explained: Explanation, every: bool) -> None:
+    """The facts, the policies, the terms, and the sum."""
+    console = _console()
+    place = f"{explained.system} on query {explained.query} (track {explained.track})"
+    _line(console, f"{explained.measure} of {place} = {explained.value:.6g}", "bold")
+    _line(console, f"{explained.summary}\nsource: {explained.source}", "dim")
+    for facts in (explained.facts, explained.policies):
+        _line(console, "; ".join(f"{name}: {value}" for name, value in facts.items()))
+    terms = explained.trace.terms
+    shown = terms if every else terms[:MOST_TERMS]
+    details = {row["doc"]: row for row in explained.docs.iter_rows(named=True)}
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in ("rank", "doc", "grade", "score", "tied", "arithmetic", "adds"):
+        table.add_column(name, justify="left" if name in ("doc", "arithmetic") else "right")
+    for term in shown:
+        found = details[term.doc]
+        tied = found["tied"]
+        table.add_row(
+            "-" if term.rank is None else str(term.rank),
+            escape(term.doc),
+            str(term.grade),
+            "-" if found["score"] is None else f"{found['score']:g}",
+            "" if tied in (None, 1) else f"with {tied - 1}",
+            term.arithmetic,
+            f"{term.amount:.6g}",
+        )
+    console.print()
+    console.print(table)
+    if rest := terms[len(shown) :]:
+        amount = sum(t.amount for t in rest)
+        _line(console, f"... {len(rest)} more add {amount:.6g}; --all shows them.")
+    _print_sum(console, explained)
+
+
+def _print_sum(console: Console, explained: Explanation) -> None:
+    trace = explained.trace
+    total = sum(t.amount for t in trace.terms)
+    if trace.undefined is not None:
+        said = f"no relevant doc: defined as {trace.undefined:g}"
+    elif trace.divisor == 1:
+        said = f"sum = {total:.6g}"
+    else:
+        said = f"{total:.6g} / {trace.divisor:.6g} ({trace.divisor_is}) = {explained.value:.6g}"
+    _line(console, said, "bold")
