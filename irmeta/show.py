@@ -91,6 +91,7 @@ def print_reanalysis(done: Reanalysis) -> None:
         ("search_length_histogram.parquet", "relevant docs by search length, for every system"),
         ("rarity/", "how many systems retrieve each relevant doc"),
         ("systems.parquet", "what reading noticed of every run"),
+        ("figures/", "the page's figures as SVG"),
     ):
         print(f"  {root / name!s:<46} {holds}")
     print(f"  {done.store.path!s:<46} the store: irmeta info, evaluate and explain read it")

@@ -10,17 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.report.look import (
-    BLUE,
-    INK,
-    MUTED,
-    RULE,
-    VERMILLION,
-    described,
-    finish,
-    nothing,
-    to_svg as to_svg,
-)
+from irmeta.report.look import BLUE, INK, MUTED, RULE, VERMILLION, described, finish, nothing
+from irmeta.report.look import to_svg as to_svg
 
 if TYPE_CHECKING:
     import altair as alt
@@ -140,22 +131,19 @@ def measure_agreement(frame: pl.DataFrame) -> alt.LayerChart:
         alt.X("across:N", sort=order[:-1], title=None, axis=labels, scale=tight),
         alt.Y("down:N", sort=order[1:], title=None, scale=tight),
     )
-    known = "isValid(datum.tau)"
     ramp = alt.Scale(
         scheme="blueorange" if signed else "blues", domain=[-1 if signed else 0, 1], reverse=signed
     )
-    heat = described(
-        base.mark_rect(stroke="white", strokeWidth=2, invalid="show"), "pair", "tau", ".4f"
-    ).encode(
-        color=alt.condition(known, alt.Color("tau:Q", scale=ramp, legend=None), alt.value(RULE))
-    )
+    cell = base.mark_rect(stroke="white", strokeWidth=2)
+    blank = base.mark_rect(stroke="white", strokeWidth=2, color=RULE, aria=False)
+    heat = described(cell, "pair", "tau", ".4f").encode(alt.Color("tau:Q", scale=ramp, legend=None))
     numbers = base.mark_text(fontSize=12 if len(order) <= 9 else 10 if len(order) <= 14 else 8)
     numbers = numbers.encode(
-        text=alt.condition(known, alt.Text("tau:Q", format=".2f"), alt.value("—")),
+        text=alt.condition("isValid(datum.tau)", alt.Text("tau:Q", format=".2f"), alt.value("—")),
         color=alt.condition("abs(datum.tau) > 0.65", alt.value("white"), alt.value(INK)),
     )
     return finish(
-        alt.layer(heat, numbers),
+        alt.layer(blank, heat, numbers),
         height=max(18, min(38, 420 // len(order))) * (len(order) - 1),
         title="How far the measures agree",
         subtitle="Kendall's tau-b between the orders of the systems",
@@ -269,7 +257,8 @@ def _curve(scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: f
     import altair as alt
 
     places = alt.Scale(domain=[0, scores.height + 1], nice=False)
-    base = alt.Chart(scores).encode(
+    # inline, because altair refuses a frame of more than 5,000 rows
+    base = alt.Chart(alt.InlineData(scores.to_dicts())).encode(
         alt.X("place:Q", scale=places, title="place of the system, best first"),
         alt.Y("value:Q", **axis),
     )

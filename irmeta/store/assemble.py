@@ -18,18 +18,22 @@ from irmeta.trec.qrels import QrelsText
 
 @dataclass(frozen=True)
 class SystemLists:
-    """One system's rows in list order: by query, then rank. All arrays are of equal length.
+    """One system's rows in list order, by query, then rank, and what they tell.
 
-    `query` and `doc` are places among the track's sorted names.
+    Attributes
+    ----------
+    columns
+        Arrays of equal length by name: query and doc (places among the track's sorted names), rank,
+        score, position, rank_given. `TrackRows` takes them out, so that no row is held twice.
+    queries
+        The places of the queries that it has a list for, sorted.
     """
 
     run: Run
-    query: np.ndarray
-    doc: np.ndarray
-    rank: np.ndarray
-    score: np.ndarray
-    position: np.ndarray
-    rank_given: np.ndarray
+    columns: dict[str, np.ndarray]
+    rows: int
+    queries: np.ndarray
+    deepest_rank: int
     tied_rows: int
 
 
@@ -76,16 +80,21 @@ def order_run(
     if policy.depth is not None:
         kept = rank <= policy.depth
         order, rank = order[kept], rank[kept]
-    query, score = query[order], run.score[order]
+    columns = {
+        "query": query[order],
+        "doc": doc[order],
+        "rank": rank,
+        "score": run.score[order],
+        "position": run.position[order],
+        "rank_given": run.rank[order],
+    }
     return SystemLists(
         run=run,
-        query=query,
-        doc=doc[order],
-        rank=rank,
-        score=score,
-        position=run.position[order],
-        rank_given=run.rank[order],
-        tied_rows=_tied_rows(query, score),
+        columns=columns,
+        rows=len(order),
+        queries=np.unique(columns["query"]),
+        deepest_rank=int(rank.max()),
+        tied_rows=_tied_rows(columns["query"], columns["score"]),
     )
 
 
@@ -177,15 +186,15 @@ class TrackRows:
 
     def __init__(self, systems: list[SystemLists]) -> None:
         self.systems = systems
-        query = np.concatenate([s.query for s in systems]) if systems else np.empty(0, np.int32)
+        query = np.concatenate([s.columns.pop("query") for s in systems])
         # A stable sort of the systems' lists, one after another in name order, keeps both orders.
         self._order = np.argsort(query, kind="stable")
         self.queries, starts = np.unique(query[self._order], return_index=True)
         self._bounds = np.r_[starts, len(query)]
-        lengths = [len(s.query) for s in systems]
+        lengths = [s.rows for s in systems]
         self._system = np.repeat(np.arange(len(systems), dtype=np.int32), lengths)
         self._columns = {
-            name: np.concatenate([getattr(s, name) for s in systems]) for name in self.COLUMNS
+            name: np.concatenate([s.columns.pop(name) for s in systems]) for name in self.COLUMNS
         }
 
     def __len__(self) -> int:

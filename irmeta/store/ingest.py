@@ -256,7 +256,7 @@ def _record(
         "systems": [s.run.system for s in systems],
         "set_aside": len(aside),
         "rows": len(rows),
-        "deepest_rank": max(int(s.rank.max()) for s in systems),
+        "deepest_rank": max(s.deepest_rank for s in systems),
         "queries_in_runs": len(rows.queries),
         "judged_pairs": len(pool.pairs),
         "qrels": [_set_record(given, parsed) for given, parsed in sets],

@@ -157,11 +157,9 @@ def write_systems(
 def _system_record(
     track: str, lists: SystemLists, judged: np.ndarray, facts: dict[str, Facts]
 ) -> dict[str, object]:
-    run, own = lists.run, np.unique(lists.query)
+    run, own = lists.run, lists.queries
     known = facts.get(run.system, Facts())
-    notes = [*run.notes]
-    if facts and run.system not in facts:
-        notes.append("not among the track's system facts")
+    unknown = ["not among the track's system facts"] if facts and run.system not in facts else []
     return {
         "track": track,
         "system": run.system,
@@ -170,15 +168,15 @@ def _system_record(
         "pooled": known.pooled,
         "file": run.file,
         "sha256": run.sha256,
-        "rows": len(lists.query),
+        "rows": lists.rows,
         "lists": len(own),
         "missing_queries": len(np.setdiff1d(judged, own, assume_unique=True)),
         "unjudged_queries": len(np.setdiff1d(own, judged, assume_unique=True)),
-        "deepest_rank": int(lists.rank.max()),
+        "deepest_rank": lists.deepest_rank,
         "tied_rows": lists.tied_rows,
         "duplicates": run.duplicates,
         "malformed": run.malformed,
-        "notes": "; ".join(notes) or None,
+        "notes": "; ".join([*run.notes, *unknown]) or None,
         "set_aside": None,
     }
 

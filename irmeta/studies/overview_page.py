@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from irmeta.report.figures import (
+    READING,
     measure_agreement,
     rarity_histogram,
     search_length_histogram,
@@ -16,7 +17,11 @@ from irmeta.report.figures import (
 from irmeta.report.look import to_svg
 from irmeta.report.page import Figure, Page, TrackSection, render
 from irmeta.results.tables import write_text
+from irmeta.store.layout import folder_name
 from irmeta.studies.base import Folder
+
+Chart = tuple[Any, str, str]
+"""A chart, its caption, and how to read it."""
 
 _FILES = (
     ("means.parquet", "mean of every measure for every system, and how many queries it averages"),
@@ -28,6 +33,7 @@ _FILES = (
     ("scores/", "values per query, one file a track"),
     ("search_lengths/", "one row for each system, query and relevant doc, one file a track"),
     ("rarity/", "how many systems retrieve each relevant doc, one file a track"),
+    ("figures/", "the figures of this page, a folder a track"),
 )
 
 
@@ -39,7 +45,11 @@ def write_page(
         _section(folder, row, _of_track(tables, row["track"]), provenance["settings"])
         for row in tables["tracks"].iter_rows(named=True)
     ]
-    totals = tables["tracks"].select(pl.col("systems", "queries", "rows", "relevant").sum())
+    totals = (
+        tables["tracks"]
+        .select(pl.col("systems", "queries", "rows", "relevant").sum())
+        .rename({"relevant": "relevant docs"})
+    )
     aside = tables["systems"].filter(pl.col("set_aside").is_not_null())
     page = Page(
         title="Overview of retrieval tracks",
@@ -115,47 +125,61 @@ def _best(ordered: pl.DataFrame) -> pl.DataFrame:
 def _figures(
     folder: Folder, track: str, tables: Mapping[str, pl.DataFrame], settings: Mapping[str, Any]
 ) -> Iterator[Figure]:
-    best = tables["best"]
-    by = "ASL" if "ASL" in best["measure"] else settings["measures"][0]
-    system = best.filter((pl.col("measure") == by) & (pl.col("place") == 1))["system"].min()
-    histogram = tables["search_length_histogram"].filter(pl.col("system") == system)
-    title = f"Search lengths of {system}"
-    yield Figure(
-        to_svg(search_length_histogram(histogram.select("low", "high", "docs"), title)),
-        f"Search lengths of {system}, the best system by {by}",
-        "Each relevant doc counts once, by the non-relevant docs above it plus 1; 1 is perfect.",
-    )
-    for measure in dict.fromkeys(("AP", by)):
+    """The track's figures, each also written to figures/TRACK/NAME.svg."""
+    charts = {**_score_charts(tables["best"]), **_length_charts(folder, track, tables, settings)}
+    if tables["agreement"].height:
+        pairs = tables["agreement"].select("measure_a", "measure_b", "tau")
+        caption = "Do the measures put the systems in the same order?"
+        charts["agreement"] = measure_agreement(pairs), caption, READING["measure_agreement"]
+    for name, (chart, caption, reading) in charts.items():
+        svg = to_svg(chart)
+        write_text(folder.root / "figures" / folder_name(track) / f"{name}.svg", svg)
+        yield Figure(svg, caption, reading)
+
+
+def _score_charts(best: pl.DataFrame) -> dict[str, Chart]:
+    charts = {}
+    for measure in ("AP", "ASL"):
         values = best.filter(pl.col("measure") == measure)
         if values.height:
-            direction = int(values["direction"][0])
-            better = "further right" if direction > 0 else "further left"
-            yield Figure(
-                to_svg(system_scores(values.select("system", "value"), measure, direction)),
-                f"All systems by {measure}",
-                f"One dot a system, best first; {better} is better.",
+            chart = system_scores(
+                values.select("system", "value"), measure, int(values["direction"][0])
             )
-    if tables["agreement"].height:
-        yield Figure(
-            to_svg(measure_agreement(tables["agreement"].select("measure_a", "measure_b", "tau"))),
-            "Do the measures put the systems in the same order?",
-            "Kendall's tau-b of two orders: 1 the same, 0 unrelated, -1 reversed.",
-        )
-    yield _rarity_figure(folder, track, settings["rarity_depth"])
+            charts[measure] = chart, f"All systems by {measure}.", READING["system_scores"]
+    return charts
 
 
-def _rarity_figure(folder: Folder, track: str, depth: int) -> Figure:
-    found = pl.read_parquet(folder.of_track("rarity", track), columns=["retrieved_by", "systems"])
-    systems = int(found["systems"].max() or 0)  # pyright: ignore[reportArgumentType]
-    counts = found.group_by("retrieved_by").len("docs")
-    every = pl.DataFrame({"retrieved_by": pl.int_range(systems + 1, eager=True, dtype=pl.Int32)})
-    counts = every.join(counts, on="retrieved_by", how="left", maintain_order="left")
-    shown = counts.select(systems_retrieving="retrieved_by", docs=pl.col("docs").fill_null(0))
-    return Figure(
-        to_svg(rarity_histogram(shown)),
-        f"Relevant docs by how many systems retrieve them in their first {depth}",
-        "On the left, docs that few systems find; at 0, docs that no system of the track finds.",
+def _length_charts(
+    folder: Folder, track: str, tables: Mapping[str, pl.DataFrame], settings: Mapping[str, Any]
+) -> dict[str, Chart]:
+    best = tables["best"]
+    by = "ASL" if "ASL" in best["measure"] else settings["measures"][0]
+    system = best.filter((pl.col("measure") == by) & (pl.col("place") == 1))["system"].to_list()[0]
+    buckets = tables["search_length_histogram"].filter(pl.col("system") == system)
+    lengths = search_length_histogram(
+        buckets.select("low", "high", "docs"), f"Search lengths of {system}"
     )
+    depth = settings["rarity_depth"]
+    return {
+        "search-lengths": (
+            lengths,
+            f"Search lengths of {system}, the best system by {by}.",
+            READING["search_length_histogram"],
+        ),
+        "rarity": (
+            rarity_histogram(_rarity(folder, track)),
+            f"Relevant docs by how many systems retrieve them in their first {depth}.",
+            READING["rarity_histogram"],
+        ),
+    }
+
+
+def _rarity(folder: Folder, track: str) -> pl.DataFrame:
+    found = pl.read_parquet(folder.of_track("rarity", track), columns=["retrieved_by", "systems"])
+    docs = found.group_by(systems_retrieving="retrieved_by").len("docs")
+    # The greatest number of systems is drawn even where no doc has it: it ends the axis.
+    ends = found.select(systems_retrieving="systems", docs=pl.lit(0, pl.UInt32)).head(1)
+    return pl.concat([docs, ends]).group_by("systems_retrieving").sum().sort("systems_retrieving")
 
 
 def _track_notes(row: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> Iterator[str]:

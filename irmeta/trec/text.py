@@ -111,7 +111,9 @@ def read_columns(text: Text, types: dict[str, pa.DataType]) -> pa.Table | None:
     try:
         return pa_csv.read_csv(
             io.BytesIO(data),
-            read_options=pa_csv.ReadOptions(column_names=list(types), block_size=LONGEST_LINE),
+            read_options=pa_csv.ReadOptions(
+                column_names=list(types), block_size=LONGEST_LINE, use_threads=False
+            ),
             parse_options=pa_csv.ParseOptions(
                 delimiter=" ", quote_char=False, escape_char=False, ignore_empty_lines=False
             ),

@@ -1,0 +1,148 @@
+"""Measure the main job on a real track, beside pytrec_eval, and write the table in README.md.
+
+    python benchmarks/bench_main_job.py [--collection DIR] [--repeat 5]
+
+Needs the `test` extra, and by default trec-covid-r1 in the shared folder (IRMETA_SHARED). Every
+figure is the median of `--repeat` runs in processes of their own, irmeta and its peer in turn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+HERE = Path(__file__).parent
+SHARED = Path(os.environ.get("IRMETA_SHARED", HERE.parent.parent / "shared"))
+MEASURES = "AP,nDCG@10"
+
+
+def spawn(*command: str) -> dict[str, float]:
+    """Run a command to its end: wall seconds, CPU seconds, peak memory in MB."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - start
+    if status:
+        raise SystemExit(f"failed: {' '.join(command)}")
+    return {
+        "wall": wall,
+        "cpu": usage.ru_utime + usage.ru_stime,
+        "memory": usage.ru_maxrss / 1024,
+    }
+
+
+def inside(part: str, *arguments: str) -> dict[str, float]:
+    """Run one of the parts below in a process of its own; it prints its figures as JSON."""
+    command = [sys.executable, str(HERE / "parts.py"), part, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def median(runs: list[dict[str, float]]) -> dict[str, float]:
+    """The median of each figure over runs."""
+    return {name: statistics.median(run[name] for run in runs) for name in runs[0]}
+
+
+def measure(collection: Path, repeat: int) -> dict[str, dict[str, float]]:
+    """All figures, by what was measured."""
+    irmeta = str(Path(sys.executable).with_name("irmeta"))
+    found: dict[str, list[dict[str, float]]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "store"
+        spawn(irmeta, "ingest", str(collection), "--store", str(store))
+        spawn(irmeta, "evaluate", str(store))  # compiles the kernels, once a machine
+        for turn in range(repeat):
+            fresh = Path(folder) / f"turn-{turn}"
+            jobs = {
+                "ingest": (irmeta, "ingest", str(collection), "--store", str(fresh / "store")),
+                "evaluate": (irmeta, "evaluate", str(store), "-m", MEASURES),
+                "reanalyze": (irmeta, "reanalyze", str(collection), "--out", str(fresh / "out")),
+            }
+            for name, command in jobs.items():
+                found.setdefault(name, []).append(spawn(*command))
+            found.setdefault("irmeta", []).append(inside("irmeta", str(store)))
+            found.setdefault("pytrec_eval", []).append(inside("pytrec_eval", str(collection)))
+            found.setdefault("import", []).append(inside("import"))
+        found["store"] = [inside("store", str(store))]
+    return {name: median(runs) for name, runs in found.items()}
+
+
+def table(figures: dict[str, dict[str, float]], repeat: int) -> str:
+    """The measured table as Markdown."""
+    store, ours, peer = figures["store"], figures["irmeta"], figures["pytrec_eval"]
+    rows, memory = store["rows"], ours["memory"]
+
+    def line(what: str, wall: float, memory: float) -> str:
+        return f"| {what} | {wall:.2f} | {rows / wall / 1e6:.2f} | {memory:.0f} |"
+
+    def job(what: str, name: str) -> str:
+        return line(what, figures[name]["wall"], figures[name]["memory"])
+
+    ratio = peer["evaluation"] / ours["scores"]
+    whole = (peer["parsing"] + peer["evaluation"]) / figures["ingest"]["wall"]
+    lines = [
+        f"{store['systems']:.0f} runs, {rows:,.0f} rows; {os.cpu_count()} cores, "
+        f"{platform.machine()}, Python {platform.python_version()}, numba {version('numba')}, "
+        f"polars {version('polars')}, pyarrow {version('pyarrow')}; median of {repeat}.",
+        "",
+        "| what | wall s | M rows/s | peak MB |",
+        "|---|---|---|---|",
+        job("`irmeta ingest`: text to store, sha256 included", "ingest"),
+        job(f"`irmeta evaluate -m {MEASURES}`: the whole process", "evaluate"),
+        job("`irmeta reanalyze`: text to tables and report", "reanalyze"),
+        line(f"store to {MEASURES} arrays, in process, kernels compiled", ours["scores"], memory),
+        line("store to the kernels' columns (query, system, rank, doc_id)", ours["read"], memory),
+        line("pytrec_eval: its `parse_run` over all files", peer["parsing"], peer["memory"]),
+        line(f"pytrec_eval: {MEASURES} of all runs", peer["evaluation"], peer["memory"]),
+        "",
+        f"- From a parsed run to scores, pytrec_eval takes {ratio:.1f} times as long as irmeta takes "
+        "from the store on disk.",
+        f"- Parsing and evaluating with pytrec_eval takes {whole:.1f} times as long as `irmeta ingest`.",
+        f"- The long table takes {store['bytes'] / rows:.2f} bytes a row, doc strings included.",
+        f"- `import irmeta` takes {figures['import']['bare']:.3f} s; `irmeta.api`, with all that a "
+        f"store needs, {figures['import']['api']:.2f} s.",
+    ]
+    return "\n".join(lines)
+
+
+def write(section: str, text: str) -> None:
+    """Replace what stands between a section's marks in README.md."""
+    path = HERE / "README.md"
+    before, rest = path.read_text(encoding="utf-8").split(f"<!-- {section} -->\n", 1)
+    _, after = rest.split(f"<!-- end {section} -->", 1)
+    body = f"{before}<!-- {section} -->\n{text}\n<!-- end {section} -->{after}"
+    path.write_text(body, encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--collection", type=Path, help="default: trec-covid-r1")
+    parser.add_argument("--repeat", type=int, default=5)
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        collection = chosen.collection
+        if collection is None:
+            track = SHARED / "tracks" / "trec-covid-r1"
+            if not track.is_dir():
+                raise SystemExit(f"{track} is not there: name a collection with --collection.")
+            collection = Path(folder)
+            (collection / track.name).symlink_to(track.resolve())
+        text = table(measure(collection, chosen.repeat), chosen.repeat)
+    print(text)
+    if chosen.collection is None:
+        write("main job", text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""What bench_main_job.py measures inside a process of its own; prints figures as JSON."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+WARM = 7
+
+
+def timed(function: Callable[[], object], times: int = WARM) -> float:
+    """The median wall seconds of a call, after one that is not counted."""
+    function()
+    found = []
+    for _ in range(times):
+        start = time.perf_counter()
+        function()
+        found.append(time.perf_counter() - start)
+    return statistics.median(found)
+
+
+def peak() -> float:
+    """This process's peak memory in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def irmeta_scores(store: str) -> dict[str, float]:
+    """Store to scores, and to the kernels' columns."""
+    import irmeta
+    from irmeta.store.layout import Layout
+    from irmeta.store.scan import row_blocks, track_facts
+
+    opened = irmeta.open_store(store)
+    (track,) = opened.tracks
+    facts = track_facts(Layout(Path(store)), track)
+    queries = opened.qrels().collect()["query"].unique().sort().to_list()
+    columns = ["query", "system", "rank", "doc_id"]
+
+    def read() -> None:
+        for _ in row_blocks(Layout(Path(store)), track, queries, facts.systems, columns):
+            pass
+
+    scores = timed(lambda: opened.scores(["AP", "nDCG@10"], track=track))
+    return {"scores": scores, "read": timed(read), "memory": peak()}
+
+
+def pytrec_eval_scores(collection: str) -> dict[str, float]:
+    """pytrec_eval's own parsing and evaluation of every run of a track."""
+    import pytrec_eval
+
+    (track,) = (t for t in Path(collection).iterdir() if (t / "runs").is_dir())
+    (qrels_file,) = track.glob("qrels*")
+    with qrels_file.open() as file:
+        qrels = pytrec_eval.parse_qrel(file)
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg_cut_10"})
+    parsing = evaluation = 0.0
+    for path in sorted((track / "runs").iterdir()):
+        start = time.perf_counter()
+        with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
+            run = pytrec_eval.parse_run(file)
+        parsed = time.perf_counter()
+        evaluator.evaluate(run)
+        parsing += parsed - start
+        evaluation += time.perf_counter() - parsed
+    return {"parsing": parsing, "evaluation": evaluation, "memory": peak()}
+
+
+def imports() -> dict[str, float]:
+    """Seconds that a fresh interpreter takes for the imports, beyond its own start."""
+
+    def start(code: str) -> float:
+        return timed(lambda: subprocess.run([sys.executable, "-c", code], check=True), 5)
+
+    bare = start("pass")
+    return {"bare": start("import irmeta") - bare, "api": start("import irmeta.api") - bare}
+
+
+def store_facts(store: str) -> dict[str, float]:
+    """Rows, systems and bytes of the long table."""
+    import irmeta
+
+    info = irmeta.open_store(store).info()
+    size = sum(file.stat().st_size for file in Path(store, "runs").rglob("*.parquet"))
+    return {"rows": info["rows"].sum(), "systems": info["systems"].sum(), "bytes": size}
+
+
+PARTS = {
+    "irmeta": irmeta_scores,
+    "pytrec_eval": pytrec_eval_scores,
+    "import": imports,
+    "store": store_facts,
+}
+
+if __name__ == "__main__":
+    print(json.dumps(PARTS[sys.argv[1]](*sys.argv[2:])))
