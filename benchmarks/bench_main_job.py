@@ -102,13 +102,13 @@ def table(figures: dict[str, dict[str, float]], repeat: int) -> str:
         job(f"`irmeta evaluate -m {MEASURES}`: the whole process", "evaluate"),
         job("`irmeta reanalyze`: text to tables and report", "reanalyze"),
         line(f"store to {MEASURES} arrays, in process, kernels compiled", ours["scores"], memory),
-        line("store to the kernels' columns (query, system, rank, doc_id)", ours["read"], memory),
+        line("store to the kernels' four columns, in process", ours["read"], memory),
         line("pytrec_eval: its `parse_run` over all files", peer["parsing"], peer["memory"]),
         line(f"pytrec_eval: {MEASURES} of all runs", peer["evaluation"], peer["memory"]),
         "",
-        f"- From a parsed run to scores, pytrec_eval takes {ratio:.1f} times as long as irmeta takes "
-        "from the store on disk.",
-        f"- Parsing and evaluating with pytrec_eval takes {whole:.1f} times as long as `irmeta ingest`.",
+        f"- From parsed runs to scores, pytrec_eval takes {ratio:.1f} times as long as irmeta "
+        "takes from the store on disk.",
+        f"- pytrec_eval's parsing and evaluation takes {whole:.1f} times as long as irmeta's ingest.",
         f"- The long table takes {store['bytes'] / rows:.2f} bytes a row, doc strings included.",
         f"- `import irmeta` takes {figures['import']['bare']:.3f} s; `irmeta.api`, with all that a "
         f"store needs, {figures['import']['api']:.2f} s.",

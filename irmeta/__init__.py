@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from irmeta._version import __version__
 
 # Public names and where they live; loaded at first use, so that `import irmeta` stays quick.
 _PLACES = {

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from irmeta import __version__
+from irmeta._version import __version__
 from irmeta.errors import IrmetaError, MeasureError, UsageError
 from irmeta.policies import Averaged, Duplicates, Malformed, Negative, ReadPolicy, TieOrder
 
@@ -219,14 +219,17 @@ def explain(
 
 
 def _end(store: Any, lost: list[tuple[str, str]], strict: bool, tracks: set[str] | None) -> None:
-    """Say on stderr what failed and, last, what was set aside; leave with the status for it."""
+    """Say on stderr what failed, what was dropped and, last, what was set aside."""
     for _, error in lost:
         print(f"irmeta: failed: {error}", file=sys.stderr)
     aside: list[str] = []
     for track in store.tracks:
         if tracks is None or track in tracks:
-            found = store.systems(track).drop_nulls("set_aside")
-            aside += [f"{track}: {reason}" for reason in found["set_aside"]]
+            for row in store.systems(track).iter_rows(named=True):
+                if row["malformed"] or row["duplicates"]:
+                    print(f"irmeta: {track}: {row['file']}: {row['notes']}", file=sys.stderr)
+                if row["set_aside"]:
+                    aside.append(f"{track}: {row['set_aside']}")
     if aside:
         runs = "1 run" if len(aside) == 1 else f"{len(aside)} runs"
         print(f"irmeta: {runs} set aside: {' | '.join(aside)}", file=sys.stderr)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from irmeta import __version__
+from irmeta._version import __version__
 from irmeta.store.layout import Layout
 from irmeta.studies.base import Folder, Study
 

@@ -26,7 +26,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 def cache_folder() -> str:
     """Where compiled kernels are kept: `IRMETA_CACHE_DIR`, else the user's cache folder.
 
-    Falls back to the temporary folder where that is not writable (a read-only home, a container).
+    Where that is not writable (a read-only home, a container), a temporary folder of this process.
     """
     digest = hashlib.sha256(f"{numba.__version__} {llvmlite.binding.get_host_cpu_name()}".encode())
     for file in sorted(Path(__file__).parent.glob("*.py")):
@@ -35,14 +35,18 @@ def cache_folder() -> str:
     home = os.environ.get("IRMETA_CACHE_DIR") or os.path.join(
         os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "irmeta"
     )
-    for folder in (Path(home), Path(tempfile.gettempdir()) / f"irmeta-{os.getuid()}"):
-        try:
-            (folder / name).mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(folder / name, os.W_OK):
-            return str(folder / name)
-    return tempfile.mkdtemp(prefix="irmeta-")
+    folder = Path(home) / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return _own_folder().name
+    return str(folder) if os.access(folder, os.W_OK) else _own_folder().name
+
+
+@cache
+def _own_folder() -> tempfile.TemporaryDirectory[str]:
+    # Never shared: numba unpickles what it finds, so a folder that others can write is unsafe.
+    return tempfile.TemporaryDirectory(prefix="irmeta-")
 
 
 def jit(function: Function) -> Function:

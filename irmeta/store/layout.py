@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from irmeta import __version__
+from irmeta._version import __version__
 from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.policies import ReadPolicy
 from irmeta.schema import FORMAT

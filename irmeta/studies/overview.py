@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from irmeta import __version__
+from irmeta._version import __version__
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import canonical, parse_measures
 from irmeta.measures.search_length import lengths_by_doc

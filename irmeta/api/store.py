@@ -1,42 +1,27 @@
-"""What a user holds: a `Store` and its methods, `ingest` and `reanalyze`."""
+"""`Store`: what a user holds of a folder of tracks."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 import polars as pl
 
-from irmeta import __version__
-from irmeta.batch.run import Batch, run
-from irmeta.batch.run import Progress as BatchProgress
-from irmeta.errors import IrmetaError, SetAsideWarning, UsageError, did_you_mean
+from irmeta._version import __version__
+from irmeta.errors import UsageError, did_you_mean
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.explain import Explanation, explain
-from irmeta.measures.names import canonical, parse_measure, parse_measures
+from irmeta.measures.names import parse_measure, parse_measures
 from irmeta.measures.search_length import UNRETRIEVED, lengths_by_doc
 from irmeta.measures.spec import Spec
-from irmeta.policies import (
-    Averaged,
-    Duplicates,
-    EvalPolicy,
-    Malformed,
-    Negative,
-    ReadPolicy,
-    TieOrder,
-)
+from irmeta.policies import Averaged, EvalPolicy, Negative, TieOrder
 from irmeta.rankings.judged import judged_ranks
 from irmeta.rankings.pool import retrieved_by
 from irmeta.results.per_doc import rarity_frame, search_length_frame
 from irmeta.results.scores import Scores
-from irmeta.store.ingest import Outcome, Progress, ingest_collection
 from irmeta.store.layout import Layout
 from irmeta.store.scan import lazy, track_facts
-from irmeta.studies.base import Folder
-from irmeta.studies.overview import OVERVIEW, Settings
 
 Measures = str | Iterable[str]
 
@@ -48,15 +33,6 @@ class EvalChoices(TypedDict, total=False):
     negative: Negative
     qrels: str | None
     tie_order: TieOrder | None
-
-
-class ReadChoices(TypedDict, total=False):
-    """The fields of `ReadPolicy`, as keywords."""
-
-    tie_order: TieOrder
-    depth: int | None
-    duplicates: Duplicates
-    malformed: Malformed
 
 
 class Store:
@@ -316,133 +292,3 @@ class Store:
             "measures": {s.name: {**s.settings, "revision": s.measure.revision} for s in specs},
             "highest_grade": highest,
         }
-
-
-def open_store(path: str | Path) -> Store:
-    """Open the store in a folder."""
-    return Store(path)
-
-
-def ingest(
-    collection: str | Path,
-    store: str | Path,
-    *,
-    workers: int | None = None,
-    progress: Progress | None = None,
-    **choices: Unpack[ReadChoices],
-) -> Store:
-    """Read a collection's runs and qrels into a store; unchanged tracks are not read again.
-
-    Parameters
-    ----------
-    collection
-        A folder with one sub-folder a track (`runs/` and one file named qrels*), or with a
-        `collection.toml`.
-    store
-        The store's folder; made if it is not there.
-    workers
-        Threads that read run files; default the usable cores. The store does not depend on it.
-    **choices
-        tie_order, depth, duplicates, malformed: see `ReadPolicy`.
-
-    Warns
-    -----
-    SetAsideWarning
-        When runs were set aside; `store.systems()` says why.
-
-    Raises
-    ------
-    IrmetaError
-        When a track could not be read; the others are in the store.
-    """
-    outcomes = ingest_tracks(collection, store, workers, progress, ReadPolicy(**choices))
-    failed = [str(o.error) for o in outcomes if o.error is not None]
-    if failed:
-        raise IrmetaError(f"{len(failed)} of {len(outcomes)} tracks failed. " + " ".join(failed))
-    opened = Store(store)
-    aside = opened.systems().filter(pl.col("set_aside").is_not_null())
-    if aside.height:
-        reasons = "; ".join(aside["set_aside"])
-        runs = "1 run" if aside.height == 1 else f"{aside.height} runs"
-        warnings.warn(f"{runs} set aside: {reasons}", SetAsideWarning, stacklevel=2)
-    return opened
-
-
-def ingest_tracks(
-    collection: str | Path,
-    store: str | Path,
-    workers: int | None,
-    progress: Progress | None,
-    policy: ReadPolicy,
-) -> list[Outcome]:
-    """As `ingest`, but failures are outcomes, and nothing is warned of."""
-    layout = Layout(Path(store))
-    return ingest_collection(collection, layout, policy, workers=workers, progress=progress)
-
-
-@dataclass(frozen=True)
-class Reanalysis:
-    """What `reanalyze` did and where it lies."""
-
-    folder: Path
-    report: Path
-    store: Store
-    outcomes: tuple[Outcome, ...]
-    batch: Batch
-
-
-def reanalyze(
-    source: str | Path,
-    out: str | Path,
-    *,
-    measures: Measures = "default",
-    rarity_depth: int = 100,
-    force: bool = False,
-    workers: int | None = None,
-    read_progress: Progress | None = None,
-    batch_progress: BatchProgress | None = None,
-    **choices: Unpack[ReadChoices],
-) -> Reanalysis:
-    """Every track's scores, search lengths and rarity as Parquet, and a page.
-
-    Parameters
-    ----------
-    source
-        A collection, whose store is then kept in `out`/store, or a store.
-    out
-        The results' folder: new, empty, or one that `reanalyze` made; any other with `force`.
-        Tracks whose input has not changed are not done again.
-    rarity_depth
-        A system retrieves a doc for `rarity` if it has it up to this rank.
-    **choices
-        tie_order, depth, duplicates, malformed, for a collection: see `ReadPolicy`.
-    """
-    folder = Folder(Path(out))
-    _check_ours(folder, force)
-    outcomes: list[Outcome] = []
-    if (Path(source) / "manifest.json").is_file():
-        if choices:
-            raise UsageError(f"{source} is a store: how runs are read was settled at ingest.")
-        store = Store(source)
-        tracks = store.tracks
-    else:
-        settled = ReadPolicy(**choices)
-        place = folder.root / "store"
-        outcomes = ingest_tracks(source, place, workers, read_progress, settled)
-        store = Store(place)
-        tracks = [o.track for o in outcomes if o.error is None]
-    settings = Settings(measures=tuple(canonical(measures)), rarity_depth=rarity_depth)
-    batch = run(OVERVIEW, Layout(store.path), tracks, asdict(settings), folder, batch_progress)
-    return Reanalysis(folder.root, folder.root / "report.html", store, tuple(outcomes), batch)
-
-
-def _check_ours(folder: Folder, force: bool) -> None:
-    """Refuse a folder with other people's files; `.parts` or our own store marks one as ours."""
-    root = folder.root
-    if not root.exists() or force:
-        return
-    if not root.is_dir():
-        raise UsageError(f"{root} is a file: name a folder for the results.")
-    ours = (root / ".parts").is_dir() or (root / "store" / "manifest.json").is_file()
-    if any(root.iterdir()) and not ours:
-        raise UsageError(f"{root} holds other files: name a new folder, or use --force.")

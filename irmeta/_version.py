@@ -1,0 +1,3 @@
+"""irmeta's version, apart so that every room may read it."""
+
+__version__ = "0.1.0"
