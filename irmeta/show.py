@@ -92,6 +92,7 @@ def print_reanalysis(done: Reanalysis) -> None:
         ("rarity/", "how many systems retrieve each relevant doc"),
         ("systems.parquet", "what reading noticed of every run"),
         ("figures/", "the page's figures as SVG"),
+        ("best.tex", "the best systems as a LaTeX table"),
     ):
         print(f"  {root / name!s:<46} {holds}")
     print(f"  {done.store.path!s:<46} the store: irmeta info, evaluate and explain read it")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-GAINS = ("binary", "grade", "linear", "exp")
-
 
 def gains(grades: np.ndarray, kind: str, rel: int = 1, highest: int = 1) -> np.ndarray:
     """The gain of each grade, float64; grades below 1 (`rel` for binary) gain nothing.

@@ -16,7 +16,7 @@ from irmeta.errors import UsageError
 from irmeta.schema import TABLES
 
 KEY = b"irmeta"
-"""The key of the Parquet schema metadata that holds the provenance, as JSON."""
+"""The key of the Parquet file metadata that holds the provenance, as JSON."""
 
 
 def write_parquet(
@@ -36,13 +36,15 @@ def write_parquet(
     """
     blocks = iter([frames] if isinstance(frames, pl.DataFrame) else frames)
     first = next(blocks)
-    schema = _schema(first, table).with_metadata({KEY: _json(provenance)})
+    schema = _schema(first, table)
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     rows = 0
     try:
         options = {"compression": "zstd", "store_schema": False}
         with pq.ParquetWriter(beside, schema, **options) as writer:
+            # Not in the schema: without an Arrow schema its metadata would be left out.
+            writer.add_key_value_metadata({KEY: _json(provenance)})
             frame: pl.DataFrame | None = first
             while frame is not None:
                 writer.write_table(_arrow(frame, schema))
@@ -83,7 +85,7 @@ def _json(record: dict[str, Any]) -> bytes:
 def provenance(path: Path) -> dict[str, Any] | None:
     """The provenance of a Parquet file that irmeta wrote; None for any other file."""
     try:
-        metadata = pq.read_schema(path).metadata or {}
+        metadata = pq.read_metadata(path).metadata or {}
     except (OSError, pa.ArrowInvalid):
         return None
     return json.loads(metadata[KEY]) if KEY in metadata else None

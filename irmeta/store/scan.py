@@ -147,12 +147,19 @@ def row_blocks(
 
 def _groups(layout: Layout, track: str) -> Iterator[_Group]:
     for path in layout.files("runs", track):
-        metadata = pq.read_metadata(path)
-        query = metadata.schema.to_arrow_schema().get_field_index("query")
-        for index in range(metadata.num_row_groups):
-            group = metadata.row_group(index)
-            if group.num_rows:
-                yield _Group(path, index, group.num_rows, group.column(query).statistics.max)
+        file = pq.ParquetFile(path)
+        for index in range(file.num_row_groups):
+            if rows := file.metadata.row_group(index).num_rows:
+                yield _Group(path, index, rows, _last_query(file, index))
+
+
+def _last_query(file: pq.ParquetFile, index: int) -> str:
+    """The greatest query of a row group; Parquet keeps no statistics on very long strings."""
+    place = file.schema_arrow.get_field_index("query")
+    found = file.metadata.row_group(index).column(place).statistics
+    if found is not None and found.has_min_max:
+        return found.max
+    return file.read_row_group(index, columns=["query"])["query"][-1].as_py()
 
 
 def _read(

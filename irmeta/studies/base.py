@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from irmeta.store.layout import Layout, folder_name
-
-Report = Callable[[str], None]
-"""Called with the name of each track whose part is finished."""
 
 
 @dataclass(frozen=True)

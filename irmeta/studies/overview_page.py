@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -16,6 +16,7 @@ from irmeta.report.figures import (
 )
 from irmeta.report.look import to_svg
 from irmeta.report.page import Figure, Page, TrackSection, render
+from irmeta.report.tables import to_latex
 from irmeta.results.tables import write_text
 from irmeta.store.layout import folder_name
 from irmeta.studies.base import Folder
@@ -34,6 +35,7 @@ _FILES = (
     ("search_lengths/", "one row for each system, query and relevant doc, one file a track"),
     ("rarity/", "how many systems retrieve each relevant doc, one file a track"),
     ("figures/", "the figures of this page, a folder a track"),
+    ("best.tex", "the best systems as a LaTeX table (booktabs)"),
 )
 
 
@@ -63,6 +65,21 @@ def write_page(
         overview_measures=_overview_measures(provenance["settings"]["measures"]),
     )
     write_text(folder.root / "report.html", render(page))
+    _write_latex(folder, sections, page.overview_measures)
+
+
+def _write_latex(folder: Folder, sections: list[TrackSection], measures: Sequence[str]) -> None:
+    """The page's first table for a paper: the best system of each track by each measure."""
+    rows = []
+    for section in sections:
+        row: dict[str, object] = {"track": section.name, "systems": section.facts["systems"]}
+        best = {r["measure"]: r for r in section.best.iter_rows(named=True)}
+        for measure in measures:
+            found = best.get(measure, {})
+            row |= {f"best by {measure}": found.get("system"), measure: found.get("value")}
+        rows.append(row)
+    caption = "The best system of each track, and its mean over queries."
+    write_text(folder.root / "best.tex", to_latex(pl.DataFrame(rows), caption, "tab:best"))
 
 
 def _of_track(tables: Mapping[str, pl.DataFrame], track: str) -> dict[str, pl.DataFrame]:

@@ -153,8 +153,3 @@ def _once_each(
         raise DataError(f"{problem}{row['first_line']}", file=text.name, line=row["line"], fix=fix)
     kept = frame.unique(key, keep="first", maintain_order=True)
     return kept, (f"{frame.height - kept.height:,} judgments given twice with equal grades",)
-
-
-def grades_per_doc(frame: pl.DataFrame) -> pl.DataFrame:
-    """One grade per (query, doc): the maximum over subtopics, the grade itself for ad hoc."""
-    return frame.group_by("query", "doc", maintain_order=True).agg(pl.col("grade").max())

@@ -1,0 +1,105 @@
+"""The batch: finished parts are kept, failures are reported, a stop at any moment is harmless."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import irmeta
+from irmeta.batch import run as batch
+from irmeta.errors import IrmetaError
+from irmeta.store.layout import Layout
+from irmeta.studies import overview
+from irmeta.studies.base import Folder, Study
+
+SETTINGS = asdict(overview.Settings())
+
+
+def run(store: irmeta.Store, out: Path, study: Study = overview.OVERVIEW, **changes) -> batch.Batch:
+    settings = {**SETTINGS, **changes}
+    return batch.run(study, Layout(store.path), store.tracks, settings, Folder(out))
+
+
+def content(out: Path) -> dict[str, bytes]:
+    return {p.relative_to(out).as_posix(): p.read_bytes() for p in out.rglob("*") if p.is_file()}
+
+
+def test_same_input_same_bytes(made_store: irmeta.Store, tmp_path: Path) -> None:
+    run(made_store, tmp_path / "a")
+    run(made_store, tmp_path / "b")
+    assert content(tmp_path / "a") == content(tmp_path / "b")
+
+
+def test_finished_tracks_are_not_done_again(made_store: irmeta.Store, tmp_path: Path) -> None:
+    assert run(made_store, tmp_path).analysed == ("news", "passage", "web")
+    times = {p: p.stat().st_mtime_ns for p in (tmp_path / "scores").iterdir()}
+    again = run(made_store, tmp_path)
+    assert (again.analysed, again.unchanged) == ((), ("news", "passage", "web"))
+    assert {p: p.stat().st_mtime_ns for p in (tmp_path / "scores").iterdir()} == times
+
+
+@pytest.mark.parametrize("change", ["settings", "file", "revision"])
+def test_what_changed_is_done_again(made_store: irmeta.Store, tmp_path: Path, change: str) -> None:
+    run(made_store, tmp_path)
+    if change == "settings":
+        assert len(run(made_store, tmp_path, rarity_depth=10).analysed) == 3
+    elif change == "file":
+        (tmp_path / "scores" / "web.parquet").unlink()
+        assert run(made_store, tmp_path).analysed == ("web",)
+    else:
+        own = overview.OVERVIEW
+        newer = Study(own.name, own.revision + 1, own.per_track, own.combine)
+        assert len(run(made_store, tmp_path, newer).analysed) == 3
+
+
+def test_a_batch_stopped_in_the_middle_goes_on_to_the_same_bytes(
+    made_store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(made_store, tmp_path / "whole")
+    real = overview.write_parquet
+
+    def stops(frames, path: Path, *rest):
+        if path.name == "passage.parquet" and path.parent.name == "scores":
+            raise KeyboardInterrupt
+        return real(frames, path, *rest)
+
+    monkeypatch.setattr(overview, "write_parquet", stops)
+    with pytest.raises(KeyboardInterrupt):
+        run(made_store, tmp_path / "stopped")
+    monkeypatch.undo()
+    done = run(made_store, tmp_path / "stopped")
+    assert (done.unchanged, done.analysed) == (("news",), ("passage", "web"))
+    assert content(tmp_path / "stopped") == content(tmp_path / "whole")
+
+
+def test_a_track_that_fails_does_not_stop_the_others(
+    made_store: irmeta.Store, tmp_path: Path
+) -> None:
+    own = overview.OVERVIEW
+
+    def fails(layout, track, settings, folder):
+        if track == "passage":
+            raise IrmetaError("no passage")
+        return own.per_track(layout, track, settings, folder)
+
+    done = run(made_store, tmp_path, Study(own.name, own.revision, fails, own.combine))
+    assert done.failed == (("passage", "no passage"),)
+    tracks = pl.read_parquet(tmp_path / "tracks.parquet")["track"].to_list()
+    assert tracks == ["news", "web"]
+
+
+def test_a_track_that_left_the_collection_is_in_no_table(collections: Path, tmp_path: Path) -> None:
+    shutil.copytree(collections, tmp_path / "in")
+    config = tmp_path / "in" / "collection.toml"
+    irmeta.reanalyze(tmp_path / "in", tmp_path / "out")
+    text = config.read_text()
+    start, stop = text.index("[tracks.web]"), text.rindex("[[tracks.web.qrels]]")
+    following = text.find("[tracks.", stop + len("[[tracks.web.qrels]]"))
+    config.write_text(text[:start] + (text[following:] if following > 0 else ""))
+    done = irmeta.reanalyze(tmp_path / "in", tmp_path / "out")
+    assert done.batch.unchanged == ("news", "passage")
+    assert "web" not in pl.read_parquet(tmp_path / "out" / "means.parquet")["track"].to_list()

@@ -1,0 +1,56 @@
+"""Fixtures that every test may use."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+import irmeta
+
+ROOT = Path(__file__).parents[1]
+
+
+def shared_folder() -> Path:
+    """Where the reference papers, tracks and oracles lie, if they do."""
+    return Path(os.environ.get("IRMETA_SHARED", ROOT.parent / "shared"))
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with real tracks and oracles; the test is skipped where it is absent."""
+    folder = shared_folder()
+    if not folder.is_dir():
+        pytest.skip(f"needs the real tracks and oracles, and {folder} is not there")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def collections() -> Path:
+    """The made collection of three tracks."""
+    return ROOT / "data_fixtures" / "collections"
+
+
+@pytest.fixture(scope="session")
+def worked_examples() -> Path:
+    """The hand-written tiny tracks."""
+    return ROOT / "data_fixtures" / "worked_examples"
+
+
+@pytest.fixture(scope="session")
+def real_store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> irmeta.Store:
+    """A store of the six real tracks, made once a session."""
+    folder = tmp_path_factory.mktemp("real")
+    for track in (shared / "tracks").iterdir():
+        (folder / track.name).symlink_to(track)
+    shutil.copy(ROOT / "tests" / "tracks.toml", folder / "collection.toml")
+    return irmeta.ingest(folder, tmp_path_factory.mktemp("store") / "store")
+
+
+@pytest.fixture(scope="session")
+def made_store(collections: Path, tmp_path_factory: pytest.TempPathFactory) -> irmeta.Store:
+    """A store of the three made tracks, made once a session; one run is set aside."""
+    with pytest.warns(irmeta.SetAsideWarning, match="1 run set aside"):
+        return irmeta.ingest(collections, tmp_path_factory.mktemp("made") / "store")

@@ -1,0 +1,114 @@
+"""The overview: its tables say what the store's own methods say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import irmeta
+from irmeta.results.tables import provenance
+from irmeta.schema import TABLES
+from irmeta.studies.overview import COMBINED
+
+
+@pytest.fixture(scope="module")
+def results(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("results")
+    irmeta.reanalyze(made_store.path, out)
+    return out
+
+
+def read(results: Path, table: str) -> pl.DataFrame:
+    if table in COMBINED:
+        return pl.read_parquet(results / f"{table}.parquet")
+    return pl.concat(pl.read_parquet(p) for p in sorted((results / table).glob("*.parquet")))
+
+
+def test_scores_and_means_equal_the_stores_own(results: Path, made_store: irmeta.Store) -> None:
+    assert_frame_equal(read(results, "scores"), made_store.evaluate())
+    assert_frame_equal(read(results, "means"), made_store.means())
+
+
+def test_search_lengths_and_rarity_equal_the_stores_own(
+    results: Path, made_store: irmeta.Store
+) -> None:
+    assert_frame_equal(read(results, "search_lengths"), made_store.search_lengths())
+    assert_frame_equal(read(results, "rarity"), made_store.rarity())
+
+
+def test_the_histogram_counts_every_search_length(results: Path, made_store: irmeta.Store) -> None:
+    lengths = made_store.search_lengths(track="news")
+    buckets = read(results, "search_length_histogram").filter(pl.col("track") == "news")
+    for system in ("doumMan1", "aldBM25"):
+        own = lengths.filter(pl.col("system") == system)
+        for row in buckets.filter(pl.col("system") == system).iter_rows(named=True):
+            found = own.filter(pl.col("rank").is_null())
+            if row["low"] is not None:
+                high = row["high"] if row["high"] is not None else 10**9
+                inside = pl.col("search_length").is_between(row["low"], high)
+                found = own.filter(pl.col("rank").is_not_null() & inside)
+            assert row["docs"] == found.height, row
+    assert buckets["docs"].sum() == lengths.height
+
+
+def test_best_orders_systems_by_each_measures_own_direction(results: Path) -> None:
+    best = read(results, "best").filter((pl.col("track") == "news") & (pl.col("place") == 1))
+    by = dict(zip(best["measure"], best["system"], strict=False))
+    assert (by["AP"], by["ASL"]) == ("doumMan2", "doumMan1")
+    shared = best.filter(pl.col("measure") == "RR")["system"].to_list()
+    assert shared == ["doumMan1", "doumMan2"], "equal values share the first place"
+
+
+def test_tracks_counts_what_the_qrels_hold(results: Path) -> None:
+    tracks = {row["track"]: row for row in read(results, "tracks").iter_rows(named=True)}
+    assert tracks["news"]["judged"] == 7292
+    assert tracks["news"]["relevant"] == 1012
+    assert tracks["web"]["relevant"] == 536
+    assert tracks["passage"]["queries_without_relevant"] == 1
+    assert tracks["passage"]["set_aside"] == 1
+
+
+@pytest.mark.parametrize("table", [*COMBINED, "scores", "search_lengths", "rarity"])
+def test_tables_follow_the_schema_and_say_how_they_were_made(
+    results: Path, made_store: irmeta.Store, table: str
+) -> None:
+    frame = read(results, table)
+    assert frame.columns == list(TABLES[table].columns)
+    for name, column in TABLES[table].columns.items():
+        assert column.null or frame[name].null_count() == 0, name
+    file = results / f"{table}.parquet" if table in COMBINED else results / table / "news.parquet"
+    record = provenance(file)
+    assert record is not None
+    assert record["irmeta"] == irmeta.__version__
+    expected = made_store.provenance("AP", track=None if table in COMBINED else "news")
+    assert record["store"] == expected["store"]
+    assert record["settings"]["policy"]["queries"] == "judged"
+
+
+def test_the_page_shows_each_track_and_warns_of_lists_without_irrelevant_docs(
+    results: Path,
+) -> None:
+    page = (results / "report.html").read_text()
+    for track in ("news", "passage", "web"):
+        assert f"<h2>{track}" in page or f">{track}</h2>" in page
+    assert "lists hold no non-relevant doc (irrel_q = 0)" in page
+    assert page.count("<figure") == 15
+    assert "<script" not in page
+    latex = (results / "best.tex").read_text()
+    assert r"news & 20 & doumMan2 & 0.5260 & doumMan1 & 16.0 \\" in latex
+    assert (results / "figures" / "news" / "search-lengths.svg").read_text().startswith("<svg")
+
+
+def test_other_measures_without_ap_and_asl_make_a_page_too(
+    made_store: irmeta.Store, tmp_path: Path
+) -> None:
+    irmeta.reanalyze(made_store.path, tmp_path / "r", measures="P@5")
+    assert "P@5" in (tmp_path / "r" / "report.html").read_text()
+
+
+def test_a_store_takes_no_reading_policy(made_store: irmeta.Store, tmp_path: Path) -> None:
+    with pytest.raises(irmeta.UsageError, match="settled at ingest"):
+        irmeta.reanalyze(made_store.path, tmp_path / "r", depth=10)
