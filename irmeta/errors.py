@@ -81,6 +81,11 @@ def shown(value: object) -> str:
     return repr(text) if isinstance(value, str) else text
 
 
+def printable(name: str) -> str:
+    """A file name that any text file can hold: bytes that are not UTF-8 are escaped."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A sentence that offers the nearest known name, or lists them all when few."""
     names = sorted(known)

@@ -37,11 +37,10 @@ def read_facts(source: TrackSource) -> dict[str, Facts]:
         return {}
     text = read_text(source.root / given.file, given.file)
     try:
-        frame = pl.read_csv(text.data, infer_schema=False)
+        frame = pl.read_csv(text.data, infer_schema=False).rename(str.strip)
     except pl.exceptions.PolarsError as error:
         problem = f"cannot be read as CSV ({str(error).splitlines()[0]})"
         raise DataError(problem, file=given.file) from None
-    frame = frame.rename(str.strip)
     for column in (given.name, given.group, given.type, given.pooled):
         if column is not None and column not in frame.columns:
             hint = did_you_mean(column, frame.columns)

@@ -100,6 +100,8 @@ class _Inputs:
         self.source, self.layout = source, layout
         facts = [source.facts.file] if source.facts else []
         self.files = sorted({*source.runs, *(q.file for q in source.qrels), *facts})
+        # Taken before anything is read: a file that changes meanwhile is read again next time.
+        self.stamps = {file: self._stamp(file) for file in self.files}
 
     def unchanged(self) -> bool:
         try:
@@ -110,7 +112,7 @@ class _Inputs:
             return False
         known = self._cache().get(self.source.name, {})
         for file in self.files:
-            stamp = self._stamp(file)
+            stamp = self.stamps[file]
             sha256 = record["inputs"].get(file)
             if stamp is not None and known.get(file) == [*stamp, sha256]:
                 continue
@@ -123,8 +125,8 @@ class _Inputs:
         cache = self._cache()
         cache[self.source.name] = {
             file: [*stamp, record["inputs"][file]]
-            for file in self.files
-            if (stamp := self._stamp(file)) is not None
+            for file, stamp in self.stamps.items()
+            if stamp is not None
         }
         write_atomic(self.layout.cache, to_json(cache))
 

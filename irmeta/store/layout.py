@@ -48,8 +48,13 @@ def write_atomic(path: Path, content: bytes) -> None:
 
 
 def to_json(record: object) -> bytes:
-    """JSON for people and diffs: sorted, indented, UTF-8."""
-    return json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False).encode() + b"\n"
+    """JSON for people and diffs: sorted, indented, UTF-8 (other file names as escapes)."""
+    return (
+        json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False).encode(
+            "utf-8", "backslashreplace"
+        )
+        + b"\n"
+    )
 
 
 @dataclass(frozen=True)
@@ -114,9 +119,14 @@ class Layout:
             raise UsageError(f"{self.root} is not an irmeta store (no manifest.json).") from None
         except ValueError as error:
             raise DataError(f"cannot be read ({error})", file=str(self.manifest)) from None
-        if manifest["format"] > FORMAT:
-            raise UsageError(f"{self.root} was made by a newer irmeta ({manifest['irmeta']}).")
-        return ReadPolicy.from_record(manifest["read_policy"])
+        try:
+            if manifest["format"] > FORMAT:
+                raise UsageError(f"{self.root} was made by a newer irmeta ({manifest['irmeta']}).")
+            return ReadPolicy.from_record(manifest["read_policy"])
+        except (KeyError, TypeError):
+            raise UsageError(
+                f"{self.root} is not an irmeta store (another manifest.json)."
+            ) from None
 
     def tracks(self) -> list[str]:
         """The names of the tracks that are complete, sorted."""

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from irmeta.errors import DataError, IrmetaError
+from irmeta.errors import DataError, IrmetaError, printable
 from irmeta.policies import Duplicates
 from irmeta.trec.collection import TrackSource
 from irmeta.trec.ordering import contradicting_lists
@@ -75,6 +75,8 @@ def read_run(source: TrackSource, file: str, queries: Names, docs: Names) -> Run
     """Read one run file of a track; what is wrong with it makes a `SetAside`, not an exception."""
     sha256 = system = None
     try:
+        if printable(file) != file:
+            raise DataError("its name is not UTF-8", file=printable(file), fix="Rename it.")
         text = read_text(source.root / file, file)
         sha256 = text.sha256
         parsed = parse_run(text, source.policy.malformed)

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from irmeta.errors import printable
 from irmeta.schema import TABLES
 from irmeta.store.assemble import Judgments, SystemLists, TrackRows
 from irmeta.store.facts import Facts
@@ -190,7 +191,7 @@ def _aside_record(track: str, aside: SetAside) -> dict[str, object]:
         | {
             "track": track,
             "system": aside.system,
-            "file": aside.file,
+            "file": printable(aside.file),
             "sha256": aside.sha256,
             "set_aside": aside.reason,
         }

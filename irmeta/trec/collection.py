@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from glob import escape
 from pathlib import Path
 from typing import Any, cast
 
@@ -74,7 +75,7 @@ class TrackSource:
         base = file.rsplit("/", 1)[-1]
         if self.names != "tag":
             found = re.fullmatch(self.names, base)
-            if found is None:
+            if found is None or not found.group(1):
                 fix = f"Change the pattern `names` of track {self.name}."
                 raise DataError(
                     f"its name does not match the pattern {self.names!r}", file=file, fix=fix
@@ -116,12 +117,12 @@ def read_collection(folder: str | Path, policy: ReadPolicy | None = None) -> lis
 
 
 def _by_convention(root: Path, name: str, prefix: str, policy: ReadPolicy) -> TrackSource:
-    qrels = [f for f in _listed(root, f"{prefix}qrels*") if (root / f).is_file()]
+    qrels = [f for f in _listed(root, f"{escape(prefix)}qrels*") if (root / f).is_file()]
     if len(qrels) != 1:
         found = ", ".join(qrels) or "none"
         fix = f"Name the track's files in {CONFIG}."
         raise DataError(f"one file named qrels* expected, found {found}", track=name, fix=fix)
-    runs = _listed(root, f"{prefix}runs/*")
+    runs = _listed(root, f"{escape(prefix)}runs/*")
     if not runs:
         raise DataError("runs/ is empty", track=name, fix="Put one run a file there.")
     return TrackSource(name, root, runs, (QrelsSource("qrels", qrels[0]),), policy=policy)
@@ -130,6 +131,11 @@ def _by_convention(root: Path, name: str, prefix: str, policy: ReadPolicy) -> Tr
 def _listed(root: Path, pattern: str) -> tuple[str, ...]:
     found = (p.relative_to(root) for p in root.glob(pattern))
     return tuple(sorted(p.as_posix() for p in found if not p.name.startswith(".")))
+
+
+def _inside(path: str) -> bool:
+    """Whether a path or pattern stays inside the collection, whose records hold no other paths."""
+    return not path.startswith("/") and ".." not in path.split("/")
 
 
 class _Config:
@@ -151,6 +157,8 @@ class _Config:
 
     def _track(self, name: str, given: object) -> TrackSource:
         key = f"tracks.{name}"
+        if not name:
+            raise self._error(key, None, "has no name", "")
         table = self._table(key, given)
         self._known(key, table, _TRACK_KEYS)
         given_policy = {k: table[k] for k in ("tie_order", "depth", "duplicates") if k in table}
@@ -175,14 +183,14 @@ class _Config:
             raise self._error(f"{key}.runs", given, "is not a list of file patterns", "")
         found: set[str] = set()
         for pattern in patterns:
-            if (
-                not isinstance(pattern, str)
-                or pattern.startswith("/")
-                or ".." in pattern.split("/")
-            ):
+            if not isinstance(pattern, str) or not _inside(pattern):
                 fix = "Patterns are relative to the collection and stay inside it."
                 raise self._error(f"{key}.runs", pattern, "is not a pattern inside it", fix)
-            files = _listed(self.root, pattern)
+            try:
+                files = _listed(self.root, pattern)
+            except (ValueError, IndexError) as error:
+                said = f"is not a pattern ({error})"
+                raise self._error(f"{key}.runs", pattern, said, "") from None
             if not files:
                 raise self._error(f"{key}.runs", pattern, "matches no file", "")
             found.update(files)
@@ -205,8 +213,9 @@ class _Config:
         table = self._table(key, given)
         self._known(key, table, _QRELS_KEYS)
         form = table.get("format", "trec")
-        if form not in FORMATS:
-            raise self._error(f"{key}.format", form, "is not a format", did_you_mean(form, FORMATS))
+        if not isinstance(form, str) or form not in FORMATS:
+            hint = did_you_mean(str(form), FORMATS)
+            raise self._error(f"{key}.format", form, "is not a format", hint)
         subtopics = table.get("subtopics", False)
         if not isinstance(subtopics, bool):
             raise self._error(f"{key}.subtopics", subtopics, "is not true or false", "")
@@ -244,6 +253,8 @@ class _Config:
 
     def _file(self, key: str, table: Mapping[str, Any]) -> str:
         file = self._text(key, table.get("file"))
+        if not _inside(file):
+            raise self._error(key, file, "is not inside the collection", "")
         if not (self.root / file).is_file():
             fix = f"Paths are relative to {CONFIG}."
             raise self._error(key, file, "is not a file", fix)

@@ -14,7 +14,7 @@ from irmeta.trec.text import Text, first_fields, lines, read_columns
 
 QrelsFormat = Literal["trec", "prels", "sample-eval"]
 FORMATS: tuple[str, ...] = get_args(QrelsFormat)
-_WHOLE = re.compile(rb"[+-]?\d{1,9}\Z")
+_WHOLE = re.compile(rb"[+-]?\d+\Z")
 
 # The place of query, second column, doc and grade in a line of each format.
 _FIELDS: dict[str, tuple[str, ...]] = {
@@ -117,7 +117,7 @@ def _row(
             named["grade"],
             fix,
         )
-    grade = int(named["grade"])
+    grade = int(named["grade"]) if len(named["grade"]) < 9 else 999
     if not -128 <= grade <= 127:
         raise error(
             "the grade is outside -128..127", named["grade"], "Map the grades to fewer steps."

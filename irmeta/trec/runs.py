@@ -78,9 +78,7 @@ def parse_run(text: Text, malformed: Malformed = "error") -> RunText:
 
 
 def _fast(text: Text) -> RunText | None:
-    width = len(first_fields(text))
-    if width not in (5, 6):
-        return None
+    width = _width(text)
     table = read_columns(text, dict(list(_COLUMNS.items())[:width]))
     if table is None:
         return None
@@ -99,6 +97,13 @@ def _fast(text: Text) -> RunText | None:
     )
 
 
+def _width(text: Text) -> int:
+    """5 where the file's first line lacks a tag: it ends with a whole number and a number."""
+    fields = first_fields(text)
+    tagless = len(fields) == 5 and _WHOLE.match(fields[3]) and _NUMBER.match(fields[4])
+    return 5 if tagless else 6
+
+
 def _combined(column: pa.ChunkedArray) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = column.unify_dictionaries()
@@ -113,7 +118,7 @@ def _tag_notes(tags: list[str]) -> list[str]:
 
 
 def _by_line(text: Text, malformed: Malformed) -> RunText:
-    width = 5 if len(first_fields(text)) == 5 else 6
+    width = _width(text)
     rows: list[tuple[bytes, bytes, float, int, int]] = []
     tags: dict[str, None] = {}
     noticed: Counter[str] = Counter()
@@ -162,10 +167,15 @@ def _row(
     score = _score(printed, line, noticed)
     whole = _WHOLE.match(rank) is not None
     if len(fields) != width or (width == 5 and not whole):
-        problem = f"{len(fields)} fields where the file's first line has {width}"
-        if width == 5 and not whole:
-            problem = "field 4 of a five-column run is not a whole number (the rank)"
+        problem = f"{len(fields)} fields where a run has six"
+        if width == 5 and whole:
+            problem = f"{len(fields)} fields where the file's first line has 5"
+        elif not whole and len(fields) == 5:
+            problem = "field 4 (the rank) of a run of five columns is not a whole number"
         raise DataError(problem, line=line, value=b" ".join(fields), fix=_SHAPE)
+    if any(b"\r" in field for field in fields):
+        problem = "a carriage return in the middle of the line"
+        raise DataError(problem, line=line, value=b" ".join(fields), fix="End lines with LF.")
     number = int(rank) if whole and len(rank) < 12 else NO_RANK
     if not NO_RANK < number < 2**31:
         noticed["ranks"] += 1

@@ -19,9 +19,13 @@ import pyarrow.csv as pa_csv
 from irmeta.errors import DataError
 
 try:  # the gzip extra: the same bytes, two to three times faster
-    from isal import igzip
+    from isal import igzip, igzip_lib
+
+    # isal types the class as an instance of Exception.
+    _GZIP_ERRORS: tuple[type[Exception], ...] = (igzip_lib.IsalError, zlib.error)  # pyright: ignore
 except ImportError:
     igzip = gzip
+    _GZIP_ERRORS = (zlib.error,)
 
 LONGEST_LINE = 1 << 20  # bytes; the longest line of any known TREC file is under 1 KB
 _WHITE = bytes.maketrans(b"\t\v\f\r", b"    ")
@@ -89,7 +93,7 @@ def _decompress(raw: bytes, name: str) -> bytes:
         if raw.startswith(b"\x28\xb5\x2f\xfd"):
             with pa.CompressedInputStream(pa.BufferReader(raw), "zstd") as stream:
                 return stream.read()
-    except (EOFError, OSError, ValueError, lzma.LZMAError, zlib.error, igzip.BadGzipFile) as error:
+    except (EOFError, OSError, ValueError, lzma.LZMAError, *_GZIP_ERRORS) as error:
         fix = "The file is cut short or damaged: fetch it again."
         problem = f"compressed data cannot be read ({error})".replace("\n", " ")
         raise DataError(problem, file=name, fix=fix) from None
@@ -103,11 +107,16 @@ def read_columns(text: Text, types: dict[str, pa.DataType]) -> pa.Table | None:
     exactly as many fields as `types`, each converts, and there is no blank line and no comment.
     Whoever gets None reads line by line and can say what is wrong where.
     """
-    data = text.data.translate(_WHITE)
-    if data.startswith(b"#") or b"\n#" in data:
+    data = text.data
+    if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):
         return None
+    data = data.translate(_WHITE)
+    if data.startswith(b"#") or b"\n#" in data or b" 0x" in data or b" 0X" in data:
+        return None  # Arrow reads 0x10 as 16
     if b"  " in data or b" \n" in data or b"\n " in data or data[:1] == b" " or data[-1:] == b" ":
         data = re.sub(rb" *\n *", b"\n", re.sub(rb"  +", b" ", data)).strip(b" ")
+    if data.startswith(b"\n") or b"\n\n" in data:
+        return None
     try:
         return pa_csv.read_csv(
             io.BytesIO(data),
