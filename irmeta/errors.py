@@ -88,11 +88,11 @@ def printable(name: str) -> str:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A sentence that offers the nearest known name, or lists them all when few."""
-    names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    if not near:
-        lower = {n.lower(): n for n in names}
-        near = [lower[m] for m in difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)]
+    names = sorted(set(known))
+    lower = {n.lower(): n for n in reversed(names)}
+    near = [lower[name.lower()]] if name.lower() in lower else []
+    near += difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    near += [lower[m] for m in difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)]
     if near:
         return f"Did you mean {near[0]!r}?"
     return f"Known: {', '.join(names)}." if len(names) <= 30 else ""

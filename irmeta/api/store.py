@@ -177,6 +177,8 @@ class Store:
         policy: EvalPolicy,
     ) -> list[Scores]:
         asked = None if system is None else [system] if isinstance(system, str) else list(system)
+        if asked == []:
+            raise UsageError("no system was named: leave `system` out for all of them.")
         tracks = self._chosen(track)
         found, known = [], set[str]()
         for name in tracks:

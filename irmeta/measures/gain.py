@@ -34,17 +34,27 @@ def compute_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 
 def compute_rbp(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """(1 - p) times the gains, each times p for every doc above it."""
-    gain = gains(view.grades, params["gain"], params["rel"], _highest(view.facts, params))
+    gain = gains(
+        view.grades, params["gain"], params["rel"], _highest(view.facts.highest_grade, params)
+    )
     p = params["p"]
-    rank = np.arange(view.facts.deepest_rank + 1, dtype=np.float64)
     out = empty_values(view, ks)
-    discounts = (1.0 - p) * p ** (rank - 1.0)
+    # By rank from 1; the entry for rank 0 is not used.
+    discounts = np.concatenate([[0.0], (1.0 - p) * p ** np.arange(view.facts.deepest_rank)])
     discounted_gain(view.ranks, view.offsets, gain, discounts, rank_cuts(view, ks), out)
     return out
 
 
-def _highest(facts: object, params: Params) -> int:
-    return params["gmax"] or facts.highest_grade  # type: ignore[attr-defined]
+def _highest(track_highest: int, params: Params) -> int:
+    given = params["gmax"]
+    if given is None:
+        return track_highest
+    if given < track_highest and params["gain"] != "binary":
+        raise MeasureError(
+            f"gmax={given} is below {track_highest}, the highest grade of the track: gains would "
+            "be greater than 1."
+        )
+    return given
 
 
 def _retrieved(one: OneList, k: int | None) -> list[tuple[int, str, int]]:
@@ -72,7 +82,7 @@ def trace_ndcg(one: OneList, params: Params, k: int | None) -> Trace:
 
 def trace_rbp(one: OneList, params: Params, k: int | None) -> Trace:
     """RBP as weighted gains."""
-    p, highest = params["p"], _highest(one, params)
+    p, highest = params["p"], _highest(one.highest_grade, params)
     terms = tuple(
         Term(
             r,

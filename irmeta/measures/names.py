@@ -100,7 +100,7 @@ def parse_measure(name: str) -> Spec:
         hint = did_you_mean(found["name"] if found else name, known)
         raise MeasureError(f"unknown measure {name!r}. {hint}")
     settings = {p.name: p.default for p in measure.parameters}
-    settings |= dict(_settings(measure, found["params"] or "", name))
+    settings |= _settings(measure, found["params"] or "", name)
     cut = None if found["cut"] is None else int(found["cut"])
     _check_cutoff(measure, name, cut, found["prefix"] or "")
     if measure.printed is not None:
@@ -124,8 +124,9 @@ def _from_trec_eval(name: str) -> str:
     return name
 
 
-def _settings(measure: Measure, text: str, name: str) -> Iterator[tuple[str, object]]:
+def _settings(measure: Measure, text: str, name: str) -> dict[str, object]:
     known = {p.name: p for p in measure.parameters}
+    found: dict[str, object] = {}
     for part in filter(None, (p.strip() for p in text.split(","))):
         key, equals, value = (p.strip() for p in part.partition("="))
         if not equals:
@@ -133,7 +134,10 @@ def _settings(measure: Measure, text: str, name: str) -> Iterator[tuple[str, obj
         if key not in known:
             hint = did_you_mean(key, known)
             raise MeasureError(f"{name}: {measure.name} has no parameter {key!r}. {hint}")
-        yield key, known[key].read(value, name)
+        if key in found:
+            raise MeasureError(f"{name}: {key} is given twice.")
+        found[key] = known[key].read(value, name)
+    return found
 
 
 def _check_cutoff(measure: Measure, name: str, cut: int | None, prefix: str) -> None:

@@ -83,7 +83,8 @@ def lengths_by_doc(view: JudgedRanks, rel: int, unretrieved: str) -> np.ndarray:
 def compute_asl(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Mean search length over relevant docs; @gN over the first min(N, R), unretrieved last."""
     lengths, offsets = relevant_lengths(view, params["rel"], params["unretrieved"])
-    firsts = np.array([np.iinfo(np.int64).max if k is None else k for k in ks], np.int64)
+    most = len(lengths)
+    firsts = np.array([most if k is None else min(k, most) for k in ks], np.int64)
     out = empty_values(view, ks)
     mean_of_first(lengths, offsets, firsts, out)
     out[:, np.diff(offsets) == 0, :] = np.nan

@@ -9,12 +9,13 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from irmeta.errors import UsageError
+from irmeta.errors import DataError, UsageError
 from irmeta.kernels.scatter import scatter_ranks
 from irmeta.policies import EvalPolicy, Negative, TieOrder
 from irmeta.store.layout import Layout
 from irmeta.store.scan import BLOCK_ROWS, TrackFacts, graded, row_blocks, track_facts
 from irmeta.trec.ordering import ranks_within, sort_lists
+from irmeta.trec.runs import NO_RANK
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def judged_ranks(
     kept = np.concatenate([[0], np.cumsum(per_query, dtype=np.int64)])
     for block in row_blocks(layout, facts.track, queries, facts.systems, columns, max_rows):
         if order is not None:
-            _rerank(block.columns, order)
+            _rerank(block.columns, order, facts)
         rows = slice(kept[block.first_query], kept[block.last_query])
         yield _view(
             facts,
@@ -143,8 +144,16 @@ def _other_order(facts: TrackFacts, order: TieOrder | None) -> TieOrder | None:
     return order
 
 
-def _rerank(columns: dict[str, np.ndarray], order: TieOrder) -> None:
+def _rerank(columns: dict[str, np.ndarray], order: TieOrder, facts: TrackFacts) -> None:
     """Replace the store's ranks by those under another tie order."""
+    unranked = columns["system"][columns["rank_given"] == NO_RANK]
+    if order == "rank" and len(unranked):
+        raise DataError(
+            "tie order `rank`, but some of its ranks are not whole numbers",
+            track=facts.track,
+            value=facts.systems[unranked[0]],
+            fix="Choose another tie order, or leave the run out of the collection.",
+        )
     lists = columns["query"].astype(np.int64) << 32 | columns["system"]
     sort = (columns["score"], columns["doc"], columns["position"], columns["rank_given"])
     permutation = sort_lists(order, lists, *sort)

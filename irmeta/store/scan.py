@@ -179,7 +179,8 @@ def _array(column: pa.ChunkedArray, codes: Mapping[str, int] | None) -> np.ndarr
     if not pa.types.is_dictionary(column.type):
         if column.null_count:
             column = column.fill_null(np.iinfo(np.int32).min)
-        return np.ascontiguousarray(column.to_numpy())
+        # One form for kernels, so that each compiles once: Arrow's own memory is read-only.
+        return np.require(column.to_numpy(), requirements=["C", "W"])
     parts = []
     for chunk in column.chunks:
         names = chunk.dictionary
