@@ -229,10 +229,11 @@ def _end(store: Any, lost: list[tuple[str, str]], strict: bool, tracks: set[str]
                 if row["malformed"] or row["duplicates"]:
                     print(f"irmeta: {track}: {row['file']}: {row['notes']}", file=sys.stderr)
                 if row["set_aside"]:
-                    aside.append(f"{track}: {row['set_aside']}")
+                    print(f"irmeta: {track}: {row['set_aside']}", file=sys.stderr)
+                    aside.append(f"{track}: {row['file']}")
     if aside:
         runs = "1 run" if len(aside) == 1 else f"{len(aside)} runs"
-        print(f"irmeta: {runs} set aside: {' | '.join(aside)}", file=sys.stderr)
+        print(f"irmeta: {runs} set aside: {', '.join(aside)}", file=sys.stderr)
     if lost:
         raise typer.Exit(FAILED)
     if strict and aside:

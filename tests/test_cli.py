@@ -58,7 +58,9 @@ def test_the_main_job_says_where_everything_is_and_names_the_run_set_aside(
     )
     for line in done.out.splitlines()[1:]:
         assert Path(line.split()[0]).exists(), line
-    assert "passage/runs/nuthFirst.txt, line 611" in done.err.splitlines()[-1]
+    reason, last = done.err.splitlines()
+    assert "passage/runs/nuthFirst.txt, line 611: 4 fields where a run has six" in reason
+    assert last == "irmeta: 1 run set aside: passage: passage/runs/nuthFirst.txt"
     page = (out / "report.html").read_text()
     assert "nuthFirst" in page
     assert "http" not in page.replace("http://www.w3.org/", "")

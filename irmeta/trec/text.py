@@ -157,7 +157,7 @@ def lines(text: Text, fields: int = 0) -> Iterator[tuple[int, list[bytes]]]:
                 f"a line of {len(row):,} bytes",
                 file=text.name,
                 line=number,
-                value=row[:200],
+                value=row[:60],
                 fix="Is this a TREC file, one result a line?",
             )
     yield from _split(rows, fields)
