@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -16,7 +17,7 @@ from irmeta._version import __version__
 from irmeta.errors import IrmetaError, MeasureError, UsageError
 from irmeta.policies import Averaged, Duplicates, Malformed, Negative, ReadPolicy, TieOrder
 
-FAILED, USAGE, STRICT = 1, 2, 3
+FAILED, USAGE, STRICT, INTERRUPTED = 1, 2, 3, 130
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -43,22 +44,44 @@ WorkersOption = Annotated[int | None, typer.Option(min=1, help="Threads that rea
 
 def main() -> NoReturn:
     """Run the command line; errors become one line and an exit status."""
+    _speak_utf8()
     try:
         app()
+    except SystemExit as left:
+        if left.code == INTERRUPTED:  # typer has caught Ctrl-C
+            _fail("stopped; what is finished is kept, run it again to go on", INTERRUPTED)
+        raise
     except (UsageError, MeasureError) as error:
         _fail(error, USAGE)
     except IrmetaError as error:
         _fail(error, FAILED)
     except BrokenPipeError:  # the reader of our pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except KeyboardInterrupt:
-        print("irmeta: stopped; what is finished is kept, run it again to go on", file=sys.stderr)
-        raise SystemExit(130) from None
+    except Exception as error:
+        if _is_outside(error):
+            _fail(error, FAILED)
+        raise
     raise SystemExit(0)
 
 
-def _fail(error: Exception, status: int) -> NoReturn:
-    print(f"irmeta: {error}", file=sys.stderr)
+def _speak_utf8() -> None:
+    """CSV in a pipe is UTF-8 everywhere; a terminal that cannot show a character escapes it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            encoding = None if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
+def _is_outside(error: Exception) -> bool:
+    """Whether an error comes from the disk or from a damaged Parquet file, not from a bug."""
+    return isinstance(error, OSError) or type(error).__module__.split(".")[0] in (
+        "polars",
+        "pyarrow",
+    )
+
+
+def _fail(error: Exception | str, status: int) -> NoReturn:
+    print(f"irmeta: {' '.join(str(error).split())}", file=sys.stderr)
     raise SystemExit(status)
 
 
@@ -179,9 +202,11 @@ def evaluate(
     """Measures of every system: a table on a terminal, CSV in a pipe, or a file."""
     from irmeta.api import EvalChoices, open_store
     from irmeta.results.scores import wide as spread
-    from irmeta.results.tables import write_out
+    from irmeta.results.tables import check_ending, write_out
     from irmeta.show import print_frame
 
+    if out is not None:
+        check_ending(out)
     opened = open_store(store)
     choices = EvalChoices(queries=queries, negative=negative, qrels=qrels, tie_order=tie_order)
     compute = opened.evaluate if per_query else opened.means
@@ -220,8 +245,14 @@ def explain(
 
 def _end(store: Any, lost: list[tuple[str, str]], strict: bool, tracks: set[str] | None) -> None:
     """Say on stderr what failed, what was dropped and, last, what was set aside."""
-    for _, error in lost:
-        print(f"irmeta: failed: {error}", file=sys.stderr)
+    for track, error in lost:
+        kept = "; the store keeps what it had of it" if track in store.tracks else ""
+        print(f"irmeta: failed: {error}{kept}", file=sys.stderr)
+    if others := [t for t in store.tracks if tracks is not None and t not in tracks]:
+        print(
+            f"irmeta: not in the collection, kept in the store: {', '.join(others)}",
+            file=sys.stderr,
+        )
     aside: list[str] = []
     for track in store.tracks:
         if tracks is None or track in tracks:

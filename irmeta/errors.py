@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+_LISTED = 30  # names that a message lists where none is near
 _SHOWN = 80  # characters of an offending value that a message repeats
 
 
@@ -56,7 +57,8 @@ class DataError(IrmetaError):
         if self.file is not None:
             place.append(self.file if self.line is None else f"{self.file}, line {self.line}")
         said = self.problem if self.value is None else f"{self.problem}: {shown(self.value)}"
-        return ": ".join([*place, said]) + (f". {self.fix}" if self.fix else "")
+        text = ": ".join([*place, said]) + (f". {self.fix}" if self.fix else "")
+        return text.replace("\r", "\\r").replace("\n", "\\n")
 
     def __reduce__(self) -> tuple[object, ...]:
         place = (self.problem, self.file, self.line, self.track, self.value, self.fix)
@@ -81,6 +83,12 @@ def shown(value: object) -> str:
     return repr(text) if isinstance(value, str) else text
 
 
+def short(name: object) -> str:
+    """An id short enough for a message."""
+    text = str(name)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
 def printable(name: str) -> str:
     """A file name that any text file can hold: bytes that are not UTF-8 are escaped."""
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
@@ -95,4 +103,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     near += [lower[m] for m in difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)]
     if near:
         return f"Did you mean {near[0]!r}?"
-    return f"Known: {', '.join(names)}." if len(names) <= 30 else ""
+    some = ", ".join(names[:_LISTED])
+    rest = f", ... ({len(names):,} in all)" if len(names) > _LISTED else ""
+    return f"Known: {some}{rest}." if names else ""

@@ -208,11 +208,13 @@ _TABLES = (
             "rows": Column("big", "rows of all runs"),
             "deepest_rank": Column("count", "the track's deepest rank"),
             "qrels": Column("text", "the qrels set used"),
+            "tie_order": Column("text", "how ties are ordered"),
             "queries": Column("count", "judged queries"),
             "queries_without_relevant": Column("count", "judged queries without a relevant doc"),
             "judged": Column("big", "judged (query, doc) pairs"),
             "relevant": Column("big", "of them relevant, grade 1 and above"),
             "highest_grade": Column("count", "highest grade"),
+            "notes": Column("text", "what reading noticed of the qrels", null=True),
         },
     ),
 )

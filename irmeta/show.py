@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import polars as pl
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 
 from irmeta.api import Reanalysis, Store
@@ -42,6 +43,8 @@ def _print_table(console: Console, frame: pl.DataFrame) -> None:
         table.add_column(heading, justify="right" if dtype.is_numeric() else "left")
     for row in frame.iter_rows():
         table.add_row(*(escape(_cell(value)) for value in row))
+    # Too wide for the terminal, lines wrap: better than numbers cut short.
+    console.width = max(console.width, Measurement.get(console, console.options, table).maximum)
     console.print(table)
 
 
@@ -73,6 +76,7 @@ def print_reanalysis(done: Reanalysis) -> None:
     finished = [*done.batch.analysed, *done.batch.unchanged]
     rows = done.store.info().filter(pl.col("track").is_in(finished)) if finished else None
     if rows is None:
+        print("nothing was analysed")
         return
     total = rows.select(pl.col("systems", "queries", "rows", "set_aside").sum()).row(0, named=True)
     print(
@@ -91,6 +95,7 @@ def print_reanalysis(done: Reanalysis) -> None:
         ("search_length_histogram.parquet", "relevant docs by search length, for every system"),
         ("rarity/", "how many systems retrieve each relevant doc"),
         ("systems.parquet", "what reading noticed of every run"),
+        ("tracks.parquet", "what each track holds"),
         ("figures/", "the page's figures as SVG"),
         ("best.tex", "the best systems as a LaTeX table"),
     ):
@@ -105,7 +110,7 @@ def print_info(store: Store) -> None:
     if frame.is_empty():
         console.print(f"{store.path} holds no complete track.")
         return
-    _print_table(console, frame)
+    _print_table(console, frame.drop("notes"))
     systems = store.systems()
     missed = pl.col("missing_queries") + pl.col("unjudged_queries")
     noticed = systems.filter(
@@ -118,9 +123,11 @@ def print_info(store: Store) -> None:
         separator="; ",
         ignore_nulls=True,
     )
-    if noticed.height:
+    of_runs = noticed.select("track", "system", noticed=said)
+    of_qrels = frame.drop_nulls("notes").select("track", system=pl.lit("-"), noticed="notes")
+    if of_runs.height + of_qrels.height:
         console.print("\n[bold]What reading noticed[/bold]")
-        _print_table(console, noticed.select("track", "system", noticed=said))
+        _print_table(console, pl.concat([of_qrels, of_runs]))
     aside = systems.drop_nulls("set_aside")
     if aside.height:
         console.print("\n[bold]Set aside[/bold]")

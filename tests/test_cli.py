@@ -130,8 +130,10 @@ def test_out_writes_by_ending_with_provenance(
     assert run(*command).status == 0
     record = provenance(file)
     assert record is not None
-    assert record["store"] == made_store.fingerprint
-    assert record["highest_grade"] == {"news": 1, "passage": 3, "web": 4}
+    highest = {track: made["highest_grade"] for track, made in record["tracks"].items()}
+    assert highest == {"news": 1, "passage": 3, "web": 4}
+    assert record["tracks"]["web"]["qrels"] == "adhoc"
+    assert record["tracks"]["web"]["read_policy"]["tie_order"] == "trec_eval"
     assert record["measures"]["RBP(p=0.5,gain=linear)"]["gain"] == "linear"
     assert run(*command).status == 0, "our own file is replaced"
 

@@ -16,7 +16,8 @@ from irmeta.errors import IrmetaError, SetAsideWarning, UsageError
 from irmeta.measures.names import canonical
 from irmeta.policies import Duplicates, Malformed, ReadPolicy, TieOrder
 from irmeta.store.ingest import Outcome, Progress, ingest_collection
-from irmeta.store.layout import Layout
+from irmeta.store.layout import Layout, has_content
+from irmeta.store.lock import only_writer
 from irmeta.studies.base import Folder
 from irmeta.studies.overview import OVERVIEW, Settings
 
@@ -129,6 +130,7 @@ def reanalyze(
     **choices
         tie_order, depth, duplicates, malformed, for a collection: see `ReadPolicy`.
     """
+    settings = Settings(measures=tuple(canonical(measures)), rarity_depth=rarity_depth)
     folder = Folder(Path(out))
     _check_ours(folder, force)
     outcomes: list[Outcome] = []
@@ -143,18 +145,16 @@ def reanalyze(
         outcomes = ingest_tracks(source, place, workers, read_progress, settled)
         store = Store(place)
         tracks = [o.track for o in outcomes if o.error is None]
-    settings = Settings(measures=tuple(canonical(measures)), rarity_depth=rarity_depth)
-    batch = run(OVERVIEW, Layout(store.path), tracks, asdict(settings), folder, batch_progress)
+    with only_writer(folder.parts):
+        batch = run(OVERVIEW, Layout(store.path), tracks, asdict(settings), folder, batch_progress)
     return Reanalysis(folder.root, folder.root / "report.html", store, tuple(outcomes), batch)
 
 
 def _check_ours(folder: Folder, force: bool) -> None:
-    """Refuse a folder with other people's files; `.parts` or our own store marks one as ours."""
+    """Refuse a folder with other people's files, and mark it as ours before anything else."""
     root = folder.root
-    if not root.exists() or force:
-        return
-    if not root.is_dir():
+    if root.exists() and not root.is_dir():
         raise UsageError(f"{root} is a file: name a folder for the results.")
-    ours = (root / ".parts").is_dir() or (root / "store" / "manifest.json").is_file()
-    if any(root.iterdir()) and not ours:
+    if root.exists() and not force and not folder.parts.is_dir() and has_content(root):
         raise UsageError(f"{root} holds other files: name a new folder, or use --force.")
+    folder.parts.mkdir(parents=True, exist_ok=True)

@@ -8,9 +8,8 @@ from typing import Any, TypedDict, Unpack
 
 import polars as pl
 
-from irmeta._version import __version__
 from irmeta.errors import UsageError, did_you_mean
-from irmeta.measures.evaluate import evaluate
+from irmeta.measures.evaluate import evaluate, how_made
 from irmeta.measures.explain import Explanation, explain
 from irmeta.measures.names import parse_measure, parse_measures
 from irmeta.measures.search_length import UNRETRIEVED, lengths_by_doc
@@ -21,7 +20,7 @@ from irmeta.rankings.pool import retrieved_by
 from irmeta.results.per_doc import rarity_frame, search_length_frame
 from irmeta.results.scores import Scores
 from irmeta.store.layout import Layout
-from irmeta.store.scan import lazy, track_facts
+from irmeta.store.scan import lazy, qrels_notes, track_facts
 
 Measures = str | Iterable[str]
 
@@ -88,7 +87,7 @@ class Store:
         return lazy(self._layout, "systems", track).collect()
 
     def info(self) -> pl.DataFrame:
-        """A row for each track: systems, set_aside, queries, rows, deepest_rank, qrels sets."""
+        """A row for each track: systems, set_aside, queries, rows, deepest_rank, qrels sets, ..."""
         rows = []
         for track in self.tracks:
             record = self._layout.read_record(track)
@@ -105,9 +104,10 @@ class Store:
                     "deepest_rank": record["deepest_rank"],
                     "qrels": ", ".join(q["name"] for q in record["qrels"]),
                     "tie_order": record["config"]["policy"]["tie_order"],
+                    "notes": qrels_notes(record),
                 }
             )
-        return pl.DataFrame(rows)
+        return pl.DataFrame(rows, schema_overrides={"notes": pl.String})
 
     def scores(
         self, measures: Measures = "default", *, track: str, **choices: Unpack[EvalChoices]
@@ -281,16 +281,5 @@ class Store:
         self, measures: Measures, *, track: str | None = None, **choices: Unpack[EvalChoices]
     ) -> dict[str, Any]:
         """What a result of this store, or of one of its tracks, should say of how it was made."""
-        specs = parse_measures(measures)
-        policy = EvalPolicy(**choices)
-        highest = {
-            name: track_facts(self._layout, name, policy.qrels).highest_grade
-            for name in self._chosen(track)
-        }
-        return {
-            "irmeta": __version__,
-            "store": self._layout.fingerprint(track),
-            "eval_policy": policy.record(),
-            "measures": {s.name: {**s.settings, "revision": s.measure.revision} for s in specs},
-            "highest_grade": highest,
-        }
+        specs, policy = parse_measures(measures), EvalPolicy(**choices)
+        return how_made(self._layout, specs, policy, self._chosen(track))

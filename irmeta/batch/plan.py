@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from irmeta._version import __version__
-from irmeta.store.layout import Layout
+from irmeta.store.layout import Layout, folder_name
 from irmeta.studies.base import Folder, Study
 
 
@@ -51,6 +52,19 @@ def _is_done(folder: Folder, track: str, key: str) -> bool:
     except (OSError, ValueError):
         return False
     return mark["key"] == key and all((folder.root / file).is_file() for file in mark["files"])
+
+
+def forget_others(folder: Folder, tracks: Sequence[str]) -> None:
+    """Remove the results of every track but `tracks`."""
+    kept = {folder_name(track) for track in tracks}
+    if not folder.parts.is_dir():
+        return
+    others = [p.name for p in folder.parts.iterdir() if p.is_dir() and p.name not in kept]
+    for name in others:
+        for file in folder.root.glob(f"*/{name}.parquet"):
+            file.unlink()
+        for parts in (folder.parts / name, folder.root / "figures" / name):
+            shutil.rmtree(parts, ignore_errors=True)
 
 
 def mark_done(folder: Folder, task: Task, files: Sequence[Path]) -> bytes:

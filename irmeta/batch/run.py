@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from irmeta.batch.plan import mark_done, plan
+from irmeta.batch.plan import forget_others, mark_done, plan
 from irmeta.errors import IrmetaError
 from irmeta.store.layout import Layout, write_atomic
 from irmeta.studies.base import Folder, Study
@@ -35,7 +35,8 @@ def run(
     """Do every track's part that is not finished, then combine.
 
     A track that fails is reported and does not stop the others; its mark is written last, so a
-    batch that was stopped at any moment goes on where it was.
+    batch that was stopped at any moment goes on where it was. Results of tracks that are not in
+    `tracks`, or that fail now, are removed: what lies in the folder is of this run.
     """
     tasks = plan(study, layout, tracks, settings, folder)
     analysed, failed = [], []
@@ -44,6 +45,8 @@ def run(
             progress(task.track, number, len(tasks))
         if task.finished:
             continue
+        # Its files are about to be replaced: without its mark, a stop now leaves nothing to trust.
+        folder.done(task.track).unlink(missing_ok=True)
         try:
             files = study.per_track(layout, task.track, settings, folder)
         except IrmetaError as error:
@@ -52,7 +55,9 @@ def run(
         write_atomic(folder.done(task.track), mark_done(folder, task, files))
         analysed.append(task.track)
     lost = {track for track, _ in failed}
-    if done := [task.track for task in tasks if task.track not in lost]:
+    done = [task.track for task in tasks if task.track not in lost]
+    forget_others(folder, done)
+    if done:
         study.combine(layout, done, settings, folder)
     unchanged = tuple(t.track for t in tasks if t.finished)
     return Batch(tuple(analysed), unchanged, tuple(failed))

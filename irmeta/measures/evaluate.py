@@ -3,21 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from irmeta._version import __version__
 from irmeta.measures.search_length import irrelevant_retrieved
 from irmeta.measures.spec import Spec
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks, judged_ranks
 from irmeta.results.scores import Scores
 from irmeta.store.layout import Layout
+from irmeta.store.scan import track_facts
 
 
 def evaluate(layout: Layout, track: str, specs: Sequence[Spec], policy: EvalPolicy) -> Scores:
     """The values of `specs` for every judged query and every system of a track."""
     blocks = judged_ranks(layout, track, policy)
     return Scores.concat([evaluate_block(view, specs, policy) for view in blocks])
+
+
+def how_made(
+    layout: Layout, specs: Sequence[Spec], policy: EvalPolicy, tracks: Sequence[str]
+) -> dict[str, Any]:
+    """What values of these measures were computed from and how, as JSON values.
+
+    For each track the choices that were left to it: the qrels set, how its runs were read, and the
+    highest grade, which graded gains are divided by.
+    """
+    facts = [track_facts(layout, track, policy.qrels) for track in tracks]
+    return {
+        "irmeta": __version__,
+        "measures": {s.name: {**s.settings, "revision": s.measure.revision} for s in specs},
+        "eval_policy": policy.record(),
+        "tracks": {
+            f.track: {
+                "fingerprint": layout.fingerprint(f.track),
+                "qrels": f.qrels,
+                "read_policy": dict(f.policy),
+                "tie_order": policy.tie_order or f.policy["tie_order"],
+                "highest_grade": f.highest_grade,
+            }
+            for f in facts
+        },
+    }
 
 
 def evaluate_block(view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy) -> Scores:

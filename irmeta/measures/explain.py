@@ -13,7 +13,7 @@ from irmeta.measures.spec import OneList, Spec, Trace
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks, judged_ranks
 from irmeta.store.layout import Layout
-from irmeta.store.scan import TrackFacts, lazy
+from irmeta.store.scan import lazy
 from irmeta.trec.ordering import as_float32
 
 
@@ -76,7 +76,7 @@ def explain(
         query=query,
         value=value,
         trace=trace,
-        docs=_docs(layout, view.facts, one, system, query),
+        docs=_docs(layout, view.facts.track, one, spec.rel, system, query),
         facts=_facts(one, view, spec),
         policies=_policies(view, policy),
     )
@@ -113,14 +113,16 @@ def _one_list(view: JudgedRanks, q: int, s: int) -> OneList:
     )
 
 
-def _docs(layout: Layout, facts: TrackFacts, one: OneList, system: str, query: str) -> pl.DataFrame:
+def _docs(
+    layout: Layout, track: str, one: OneList, rel: int, system: str, query: str
+) -> pl.DataFrame:
     of_list = (pl.col("query") == query) & (pl.col("system") == system)
-    rows = lazy(layout, "runs", facts.track).filter(of_list).collect()
+    rows = lazy(layout, "runs", track).filter(of_list).collect()
     compared = as_float32(rows["score"].to_numpy())
     rows = rows.select("doc", "score", "rank_given", compared=pl.Series(compared))
     rows = rows.with_columns(tied=pl.len().over("compared").cast(pl.Int32)).drop("compared")
     judged = pl.DataFrame(
-        [d for d in one.judged if d[0] is not None or d[2] >= 1],
+        [d for d in one.judged if d[0] is not None or d[2] >= rel],
         schema={"rank": pl.Int32, "doc": pl.String, "grade": pl.Int8},
         orient="row",
     )

@@ -25,10 +25,12 @@ def compute_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     gain = gains(view.grades, params["gain"], highest=view.facts.highest_grade)
     longest = int(np.diff(view.offsets).max(initial=0))
     discounts = _log2_discounts(max(view.facts.deepest_rank, longest))
-    cuts, out = rank_cuts(view, ks), empty_values(view, ks)
-    discounted_gain(view.ranks, view.offsets, gain, discounts, cuts, out)
+    out = empty_values(view, ks)
+    discounted_gain(view.ranks, view.offsets, gain, discounts, rank_cuts(view, ks), out)
     ideal = np.zeros(out.shape[:2])
-    ideal_gain(view.offsets, gain, discounts, cuts, ideal)
+    # The ideal list may be longer than any rank that the array's type can hold.
+    firsts = np.array([longest if k is None else min(k, longest) for k in ks], np.int64)
+    ideal_gain(view.offsets, gain, discounts, firsts, ideal)
     return per_query(out, ideal, 0.0)
 
 

@@ -96,6 +96,8 @@ def parse_measure(name: str) -> Spec:
     found = _NAME.fullmatch(_from_trec_eval(name.strip()))
     measure = registry().get(found["name"]) if found else None
     if found is None or measure is None:
+        if name.strip() in PRESETS:
+            raise MeasureError(f"{name!r} is a preset of several measures: name one.")
         known = [*registry(), *_TREC_EVAL, *PRESETS]
         hint = did_you_mean(found["name"] if found else name, known)
         raise MeasureError(f"unknown measure {name!r}. {hint}")

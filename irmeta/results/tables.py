@@ -100,11 +100,8 @@ def write_out(frame: pl.DataFrame, path: Path, record: dict[str, Any], *, force:
         For an ending other than .parquet and .csv, or a file that is there and not ours, unless
         `force`.
     """
-    if path.suffix not in (".parquet", ".csv"):
-        raise UsageError(f"{path}: the ending of an output file is .parquet or .csv.")
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder: name a file.")
-    if path.exists() and not force and not _ours(path):
+    check_ending(path)
+    if path.exists() and not force and not _ours(path, frame.columns):
         raise UsageError(f"{path} exists and irmeta did not write it: use --force to replace it.")
     if path.suffix == ".parquet":
         write_parquet(frame, path, None, record)
@@ -117,15 +114,24 @@ def write_text(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        beside.write_text(text, encoding="utf-8")
+        beside.write_text(text, encoding="utf-8", newline="\n")
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
 
 
-def _ours(path: Path) -> bool:
-    """Whether irmeta wrote a file: by its provenance, or for CSV by its first columns."""
+def check_ending(path: Path) -> None:
+    """Refuse an output file of a kind that is not written, before anything is computed."""
+    if path.suffix not in (".parquet", ".csv"):
+        raise UsageError(f"{path}: the ending of an output file is .parquet or .csv.")
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder: name a file.")
+
+
+def _ours(path: Path, columns: list[str]) -> bool:
+    """Whether irmeta wrote a file: by its provenance, a CSV by having the same columns."""
     if path.suffix == ".csv":
+        header = pl.DataFrame(schema=columns).write_csv().encode()
         with path.open("rb") as file:
-            return file.readline(100).startswith(b"track,system,")
+            return file.read(len(header)) == header
     return provenance(path) is not None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from irmeta.errors import DataError
+from irmeta.errors import DataError, short
 from irmeta.policies import ReadPolicy
 from irmeta.store.reading import Names, Run, SetAside
 from irmeta.trec.collection import QrelsSource
@@ -121,7 +121,7 @@ def keep_apart(
         elif run.system in kept:
             reason = str(
                 DataError(
-                    f"system {run.system!r} is already read from {kept[run.system].file}",
+                    f"system {short(run.system)!r} is already read from {kept[run.system].file}",
                     file=run.file,
                     fix='Name systems by file: names = "(.*)\\\\.gz" in collection.toml.',
                 )

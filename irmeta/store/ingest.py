@@ -27,6 +27,7 @@ from irmeta.store.assemble import (
 )
 from irmeta.store.facts import read_facts
 from irmeta.store.layout import FOLDERS, Layout, to_json, write_atomic
+from irmeta.store.lock import only_writer
 from irmeta.store.reading import Names, Run, SetAside, read_run
 from irmeta.store.tables import write_docs_and_runs, write_qrels, write_systems
 from irmeta.trec.collection import QrelsSource, TrackSource, read_collection
@@ -86,7 +87,8 @@ def ingest_collection(
     sources = read_collection(folder, policy)
     layout.create(policy)
     report = progress or (lambda track, done, files: None)
-    return [ingest_track(s, layout, workers=workers, progress=report) for s in sources]
+    with only_writer(layout.root):
+        return [ingest_track(s, layout, workers=workers, progress=report) for s in sources]
 
 
 class _Inputs:
@@ -108,7 +110,7 @@ class _Inputs:
             record = self.layout.read_record(self.source.name)
         except IrmetaError:
             return False
-        if record["config"] != config_record(self.source):
+        if record["config"] != config_record(self.source) or not self._whole(record):
             return False
         known = self._cache().get(self.source.name, {})
         for file in self.files:
@@ -120,6 +122,11 @@ class _Inputs:
             if not path.is_file() or sha256_of(path.read_bytes()) != sha256:
                 return False
         return set(self.files) == set(record["inputs"])
+
+    def _whole(self, record: dict[str, Any]) -> bool:
+        """Whether the track's own files are all there, as long as they were."""
+        folders = {kind: self.layout.folder(kind, self.source.name) for kind in FOLDERS}
+        return _sizes(folders) == record["files"]
 
     def remember(self, record: dict[str, Any]) -> None:
         cache = self._cache()
@@ -190,7 +197,8 @@ def _build(
     write_docs_and_runs(stage, source.name, rows, pool, names, doc_names)
     write_systems(stage / "systems", source.name, systems, aside, pool, facts)
     inputs |= {run.file: run.sha256 for run in runs} | {a.file: a.sha256 for a in aside}
-    return _record(source, sets, systems, aside, pool, rows, inputs)
+    record = _record(source, sets, systems, aside, pool, rows, inputs)
+    return record | {"files": _sizes({kind: stage / kind for kind in FOLDERS})}
 
 
 def _read_qrels(
@@ -216,6 +224,15 @@ def _read_runs(
         found.append(run)
         progress(source.name, len(found), len(source.runs))
     return found
+
+
+def _sizes(folders: dict[str, Path]) -> dict[str, int]:
+    """The size of every Parquet file of a track, by kind and name."""
+    return {
+        f"{kind}/{file.name}": file.stat().st_size
+        for kind, folder in folders.items()
+        for file in sorted(folder.glob("part-*.parquet"))
+    }
 
 
 def _without_rows(run: Run) -> Run:

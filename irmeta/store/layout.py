@@ -18,10 +18,11 @@ from typing import Any
 from urllib.parse import unquote
 
 from irmeta._version import __version__
-from irmeta.errors import DataError, UsageError, did_you_mean
+from irmeta.errors import DataError, UsageError, did_you_mean, shown
 from irmeta.policies import ReadPolicy
 from irmeta.schema import FORMAT
 
+LONGEST_NAME = 200  # of a folder, in bytes; file systems take 255, and files add an ending
 FOLDERS = ("runs", "qrels", "docs", "systems")
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
 
@@ -33,7 +34,14 @@ def folder_name(track: str) -> str:
     the store, hold a wildcard or look like a `key=value` partition.
     """
     name = "".join(chr(b) if b in _PLAIN else f"%{b:02X}" for b in track.encode())
+    if len(name) > LONGEST_NAME:
+        raise UsageError(f"the track name {shown(track)} is too long for a folder's name.")
     return f"%2E{name[1:]}" if name.startswith(".") else name
+
+
+def has_content(folder: Path) -> bool:
+    """Whether a folder holds anything that a person put there; hidden files do not count."""
+    return any(not path.name.startswith(".") for path in folder.iterdir())
 
 
 def write_atomic(path: Path, content: bytes) -> None:
@@ -100,7 +108,7 @@ class Layout:
                     f"{self.root} was made with {own}, not {policy}: use another folder."
                 )
             return
-        if self.root.exists() and (not self.root.is_dir() or any(self.root.iterdir())):
+        if self.root.exists() and (not self.root.is_dir() or has_content(self.root)):
             raise UsageError(f"{self.root} exists and is not an irmeta store: use another folder.")
         record = {"format": FORMAT, "irmeta": __version__, "read_policy": policy.record()}
         write_atomic(self.manifest, to_json(record))
@@ -115,7 +123,7 @@ class Layout:
         """
         try:
             manifest = json.loads(self.manifest.read_bytes())
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise UsageError(f"{self.root} is not an irmeta store (no manifest.json).") from None
         except ValueError as error:
             raise DataError(f"cannot be read ({error})", file=str(self.manifest)) from None
@@ -146,6 +154,10 @@ class Layout:
         except FileNotFoundError:
             hint = did_you_mean(track, self.tracks())
             raise UsageError(f"{self.root} has no track {track!r}. {hint}") from None
+        except ValueError as error:
+            fix = "Ingest the track again."
+            file = str(self.record(track))
+            raise DataError(f"cannot be read ({error})", file=file, fix=fix) from None
 
     def fingerprint(self, track: str | None = None) -> str:
         """A hash of what a track, or the whole store, was made from and how."""

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from irmeta.errors import DataError, IrmetaError, printable
+from irmeta.errors import DataError, IrmetaError, printable, short
 from irmeta.policies import Duplicates
 from irmeta.trec.collection import TrackSource
 from irmeta.trec.ordering import contradicting_lists
@@ -131,7 +131,7 @@ def _duplicate(
     again = int(np.setdiff1d(np.arange(len(query)), kept)[0])
     first = int(np.flatnonzero((query == query[again]) & (doc == doc[again]))[0])
     return DataError(
-        f"query {parsed.query[again]} has doc {parsed.doc[again]} a second time, "
+        f"query {short(parsed.query[again])} has doc {short(parsed.doc[again])} a second time, "
         f"first in line {parsed.line[first]}",
         file=file,
         line=int(parsed.line[again]),

@@ -12,10 +12,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.store.layout import Layout
 
-BLOCK_ROWS = 1 << 24  # at most this many rows of the long table in memory at a time
+BLOCK_ROWS = 1 << 22  # at most this many rows of the long table in memory at a time
 
 
 def lazy(layout: Layout, kind: str, track: str | None = None) -> pl.LazyFrame:
@@ -77,6 +77,12 @@ def track_facts(layout: Layout, track: str, qrels: str | None = None) -> TrackFa
     )
 
 
+def qrels_notes(record: Mapping[str, Any]) -> str | None:
+    """What reading noticed of a track's qrels, from its record; None: nothing."""
+    notes = [f"qrels {q['name']}: {note}" for q in record["qrels"] for note in q["notes"]]
+    return "; ".join(notes) or None
+
+
 def graded(layout: Layout, facts: TrackFacts) -> pl.DataFrame:
     """The judged docs of the chosen set: query, doc_id, doc, grade (the maximum over subtopics).
 
@@ -127,6 +133,9 @@ def row_blocks(
     block i is given ``queries[first_query:last_query]``.
     """
     groups = list(_groups(layout, track))
+    if not groups:
+        fix = "Ingest the track again."
+        raise DataError("its Parquet files are missing from the store", track=track, fix=fix)
     codes = {
         "query": {name: i for i, name in enumerate(queries)},
         "system": {name: i for i, name in enumerate(systems)},

@@ -24,9 +24,14 @@ class Folder:
         """The file of a large table for one track, for users."""
         return self.root / table / f"{folder_name(track)}.parquet"
 
+    @property
+    def parts(self) -> Path:
+        """Parts and marks; its being there says that the folder is a study's."""
+        return self.root / ".parts"
+
     def part(self, table: str, track: str) -> Path:
         """The part of a small table for one track, for the combining part."""
-        return self.root / ".parts" / folder_name(track) / f"{table}.parquet"
+        return self.parts / folder_name(track) / f"{table}.parquet"
 
     def table(self, name: str) -> Path:
         """A combined table."""
@@ -34,7 +39,7 @@ class Folder:
 
     def done(self, track: str) -> Path:
         """The mark that a track's part is finished, and with which input."""
-        return self.root / ".parts" / folder_name(track) / "done.json"
+        return self.parts / folder_name(track) / "done.json"
 
 
 class PerTrack(Protocol):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from irmeta._version import __version__
-from irmeta.measures.evaluate import evaluate_block
+from irmeta.errors import UsageError
+from irmeta.measures.evaluate import evaluate_block, how_made
 from irmeta.measures.names import canonical, parse_measures
 from irmeta.measures.search_length import lengths_by_doc
 from irmeta.policies import EvalPolicy
@@ -22,7 +22,7 @@ from irmeta.results.scores import Scores
 from irmeta.results.tables import write_parquet
 from irmeta.stats.correlation import kendall_tau_b
 from irmeta.store.layout import Layout
-from irmeta.store.scan import lazy, track_facts
+from irmeta.store.scan import lazy, qrels_notes, track_facts
 from irmeta.studies.base import Folder, Study
 
 EDGES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000)
@@ -50,6 +50,10 @@ class Settings:
     unretrieved: str = "irrel"
     policy: EvalPolicy = field(default_factory=EvalPolicy)
 
+    def __post_init__(self) -> None:
+        if self.rarity_depth < 1:
+            raise UsageError(f"rarity_depth = {self.rarity_depth} is not at least 1.")
+
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Settings:
         """The settings that `asdict` wrote down."""
@@ -57,20 +61,14 @@ class Settings:
         return cls(tuple(record["measures"]), record["rarity_depth"], record["unretrieved"], policy)
 
 
-def provenance(layout: Layout, settings: Settings, track: str | None = None) -> dict[str, Any]:
-    """What a result was computed from and how."""
-    specs = parse_measures(settings.measures)
-    highest = {}
-    if track is not None:
-        highest["highest_grade"] = track_facts(layout, track, settings.policy.qrels).highest_grade
+def provenance(layout: Layout, settings: Settings, *tracks: str) -> dict[str, Any]:
+    """What results of these tracks were computed from and how."""
     return {
-        "irmeta": __version__,
         "study": OVERVIEW.name,
         "revision": OVERVIEW.revision,
-        "store": layout.fingerprint(track),
-        "settings": asdict(settings),
-        "measure_revisions": {s.name: s.measure.revision for s in specs},
-        **highest,
+        "rarity_depth": settings.rarity_depth,
+        "unretrieved": settings.unretrieved,
+        **how_made(layout, parse_measures(settings.measures), settings.policy, tracks),
     }
 
 
@@ -191,8 +189,10 @@ def _track_frame(
             "rows": record["rows"],
             "deepest_rank": known.deepest_rank,
             "qrels": known.qrels,
+            "tie_order": settings.policy.tie_order or known.policy["tie_order"],
             **{name: sum(f[name] for f in facts) for name in facts[0]},
             "highest_grade": known.highest_grade,
+            "notes": qrels_notes(record),
         }
     )
 
@@ -203,7 +203,7 @@ def combine(
     """Join the small tables of all tracks and write the page."""
     from irmeta.studies.overview_page import write_page  # figures are slow to import
 
-    record = provenance(layout, Settings.from_record(settings))
+    record = provenance(layout, Settings.from_record(settings), *tracks)
     tables = {}
     for table in COMBINED:
         parts = [pl.read_parquet(folder.part(table, track)) for track in tracks]

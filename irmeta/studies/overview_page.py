@@ -44,7 +44,7 @@ def write_page(
 ) -> None:
     """Write `report.html` from the combined tables."""
     sections = [
-        _section(folder, row, _of_track(tables, row["track"]), provenance["settings"])
+        _section(folder, row, _of_track(tables, row["track"]), provenance)
         for row in tables["tracks"].iter_rows(named=True)
     ]
     totals = (
@@ -62,7 +62,7 @@ def write_page(
         set_aside=aside.select("track", "file", reason="set_aside"),
         provenance=_provenance(provenance),
         files=list(_FILES),
-        overview_measures=_overview_measures(provenance["settings"]["measures"]),
+        overview_measures=_overview_measures(list(provenance["measures"])),
     )
     write_text(folder.root / "report.html", render(page))
     _write_latex(folder, sections, page.overview_measures)
@@ -95,7 +95,7 @@ def _section(
     folder: Folder,
     row: Mapping[str, Any],
     tables: Mapping[str, pl.DataFrame],
-    settings: Mapping[str, Any],
+    provenance: Mapping[str, Any],
 ) -> TrackSection:
     return TrackSection(
         name=row["track"],
@@ -108,9 +108,10 @@ def _section(
             "rows": row["rows"],
             "deepest rank": row["deepest_rank"],
             "qrels": f"{row['qrels']}, highest grade {row['highest_grade']}",
+            "tie order": row["tie_order"],
         },
         best=_best(tables["best"]),
-        figures=list(_figures(folder, row["track"], tables, settings)),
+        figures=list(_figures(folder, row["track"], tables, provenance)),
         notes=list(_track_notes(row, tables)),
     )
 
@@ -135,15 +136,16 @@ def _best(ordered: pl.DataFrame) -> pl.DataFrame:
                 "note": f"{tied} more with the same value" if tied else None,
             }
         )
-    schema = {"second": pl.String, "second_value": pl.Float64, "note": pl.String}
-    return pl.DataFrame(rows, schema_overrides=schema)
+    texts = dict.fromkeys(("measure", "system", "second", "note"), pl.String)
+    numbers = dict.fromkeys(("value", "second_value", "median", "worst"), pl.Float64)
+    return pl.DataFrame(rows, schema=texts | numbers | {"direction": pl.Int32})
 
 
 def _figures(
-    folder: Folder, track: str, tables: Mapping[str, pl.DataFrame], settings: Mapping[str, Any]
+    folder: Folder, track: str, tables: Mapping[str, pl.DataFrame], provenance: Mapping[str, Any]
 ) -> Iterator[Figure]:
     """The track's figures, each also written to figures/TRACK/NAME.svg."""
-    charts = {**_score_charts(tables["best"]), **_length_charts(folder, track, tables, settings)}
+    charts = {**_score_charts(tables["best"]), **_length_charts(folder, track, tables, provenance)}
     if tables["agreement"].height:
         pairs = tables["agreement"].select("measure_a", "measure_b", "tau")
         caption = "Do the measures put the systems in the same order?"
@@ -167,16 +169,18 @@ def _score_charts(best: pl.DataFrame) -> dict[str, Chart]:
 
 
 def _length_charts(
-    folder: Folder, track: str, tables: Mapping[str, pl.DataFrame], settings: Mapping[str, Any]
+    folder: Folder, track: str, tables: Mapping[str, pl.DataFrame], provenance: Mapping[str, Any]
 ) -> dict[str, Chart]:
     best = tables["best"]
-    by = "ASL" if "ASL" in best["measure"] else settings["measures"][0]
+    if best.is_empty():
+        return {}
+    by = "ASL" if "ASL" in best["measure"] else best["measure"][0]
     system = best.filter((pl.col("measure") == by) & (pl.col("place") == 1))["system"].to_list()[0]
     buckets = tables["search_length_histogram"].filter(pl.col("system") == system)
     lengths = search_length_histogram(
         buckets.select("low", "high", "docs"), f"Search lengths of {system}"
     )
-    depth = settings["rarity_depth"]
+    depth = provenance["rarity_depth"]
     return {
         "search-lengths": (
             lengths,
@@ -200,6 +204,8 @@ def _rarity(folder: Folder, track: str) -> pl.DataFrame:
 
 
 def _track_notes(row: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> Iterator[str]:
+    if row["notes"]:
+        yield f"{row['notes']}."
     if row["queries_without_relevant"]:
         yield (
             f"{row['queries_without_relevant']} of {row['queries']} judged queries have no "
@@ -232,13 +238,22 @@ def _notes(aside: pl.DataFrame) -> list[str]:
 
 
 def _provenance(record: Mapping[str, Any]) -> dict[str, str]:
-    policy = record["settings"]["policy"]
+    policy = record["eval_policy"]
+    reading = [track["read_policy"] for track in record["tracks"].values()]
+
+    def said(choice: str) -> str:
+        values = dict.fromkeys(str(policy[choice] or "none") for policy in reading)
+        return ", ".join(values)
+
     return {
         "irmeta": record["irmeta"],
-        "store": record["store"],
-        "measures": ", ".join(record["settings"]["measures"]),
+        "measures": ", ".join(record["measures"]),
         "queries averaged": policy["queries"],
         "negative grades": policy["negative"],
-        "search length of a doc that is not retrieved": record["settings"]["unretrieved"],
-        "rarity depth": str(record["settings"]["rarity_depth"]),
+        "tie order at reading": said("tie_order"),
+        "depth cut at reading": said("depth"),
+        "a doc twice in a list": said("duplicates"),
+        "malformed lines": said("malformed"),
+        "search length of a doc that is not retrieved": record["unretrieved"],
+        "rarity depth": str(record["rarity_depth"]),
     }

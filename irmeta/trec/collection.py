@@ -10,7 +10,7 @@ from glob import escape
 from pathlib import Path
 from typing import Any, cast
 
-from irmeta.errors import DataError, UsageError, did_you_mean
+from irmeta.errors import DataError, UsageError, did_you_mean, printable
 from irmeta.policies import ReadPolicy
 from irmeta.trec.qrels import FORMATS, QrelsFormat
 
@@ -109,7 +109,8 @@ def read_collection(folder: str | Path, policy: ReadPolicy | None = None) -> lis
     if (root / "runs").is_dir():
         return [_by_convention(root, root.resolve().name, "", policy)]
     folders = [f for f in sorted(root.iterdir()) if f.is_dir() and not f.name.startswith(".")]
-    tracks = [f for f in folders if (f / "runs").is_dir()]
+    stores = [f for f in folders if (f / "manifest.json").is_file()]
+    tracks = [f for f in folders if (f / "runs").is_dir() and f not in stores]
     if not tracks:
         fix = f"Put runs in TRACK/runs/ and the judgments in TRACK/qrels*, or write {CONFIG}."
         raise DataError("no sub-folder holds runs/", file=str(root), fix=fix)
@@ -117,6 +118,8 @@ def read_collection(folder: str | Path, policy: ReadPolicy | None = None) -> lis
 
 
 def _by_convention(root: Path, name: str, prefix: str, policy: ReadPolicy) -> TrackSource:
+    if printable(name) != name:
+        raise DataError("a folder's name is not UTF-8", file=printable(name), fix="Rename it.")
     qrels = [f for f in _listed(root, f"{escape(prefix)}qrels*") if (root / f).is_file()]
     if len(qrels) != 1:
         found = ", ".join(qrels) or "none"
@@ -188,9 +191,8 @@ class _Config:
                 raise self._error(f"{key}.runs", pattern, "is not a pattern inside it", fix)
             try:
                 files = _listed(self.root, pattern)
-            except (ValueError, IndexError) as error:
-                said = f"is not a pattern ({error})"
-                raise self._error(f"{key}.runs", pattern, said, "") from None
+            except (ValueError, IndexError):
+                raise self._error(f"{key}.runs", pattern, "is not a file pattern", "") from None
             if not files:
                 raise self._error(f"{key}.runs", pattern, "matches no file", "")
             found.update(files)

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import polars as pl
 import pyarrow as pa
 
-from irmeta.errors import DataError
+from irmeta.errors import DataError, short
 from irmeta.trec.text import Text, first_fields, lines, read_columns
 
 QrelsFormat = Literal["trec", "prels", "sample-eval"]
@@ -141,7 +141,7 @@ def _once_each(
     clash = pairs.filter(pl.col("other") | (pl.col("grade") != pl.col("first_grade"))).head(1)
     if clash.height:
         row = clash.row(0, named=True)
-        judged = f"query {row['query']}, doc {row['doc']}"
+        judged = f"query {short(row['query'])}, doc {short(row['doc'])}"
         if row["other"]:
             problem = f"{judged} is judged under several values of column 2, first in line "
             fix = (

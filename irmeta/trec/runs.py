@@ -83,14 +83,15 @@ def _fast(text: Text) -> RunText | None:
     if table is None:
         return None
     score = table["score"].to_numpy()
-    if not np.isfinite(score).all():
+    rank = table["rank"].to_numpy()
+    if not np.isfinite(score).all() or (rank == NO_RANK).any():
         return None
     tags = table["tag"].unique().to_pylist() if width == 6 else []
     return RunText(
         query=_combined(table["query"]),
         doc=_combined(table["doc"]),
         score=score,
-        rank=table["rank"].to_numpy(),
+        rank=rank,
         line=np.arange(1, len(score) + 1),
         tag=tags[0] if tags else None,
         notes=_tag_notes(tags),
@@ -98,10 +99,13 @@ def _fast(text: Text) -> RunText | None:
 
 
 def _width(text: Text) -> int:
-    """5 where the file's first line lacks a tag: it ends with a whole number and a number."""
+    """5 where every line lacks a tag, and the first ends with a whole number and a number."""
     fields = first_fields(text)
-    tagless = len(fields) == 5 and _WHOLE.match(fields[3]) and _NUMBER.match(fields[4])
-    return 5 if tagless else 6
+    if len(fields) != 5 or not _WHOLE.match(fields[3]):
+        return 6
+    if not (_NUMBER.match(fields[4]) or _COMMA.match(fields[4])):
+        return 6
+    return 6 if any(len(row) > 5 for _, row in lines(text)) else 5
 
 
 def _combined(column: pa.ChunkedArray) -> pa.Array:
@@ -168,9 +172,7 @@ def _row(
     whole = _WHOLE.match(rank) is not None
     if len(fields) != width or (width == 5 and not whole):
         problem = f"{len(fields)} fields where a run has six"
-        if width == 5 and whole:
-            problem = f"{len(fields)} fields where the file's first line has 5"
-        elif not whole and len(fields) == 5:
+        if not whole and len(fields) == 5:
             problem = "field 4 (the rank) of a run of five columns is not a whole number"
         raise DataError(problem, line=line, value=b" ".join(fields), fix=_SHAPE)
     if any(b"\r" in field for field in fields):
@@ -195,5 +197,5 @@ def _score(printed: bytes, line: int, noticed: Counter[str]) -> float:
         "field 5 (the score) is not a finite number",
         line=line,
         value=printed,
-        fix=f"{_SHAPE} malformed = 'skip' drops such lines and counts them.",
+        fix=f"{_SHAPE} `--malformed skip` drops such lines and counts them.",
     )

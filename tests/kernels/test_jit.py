@@ -1,0 +1,178 @@
+"""The door to numba: each kernel compiles once, and the cache knows when a kernel has changed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import irmeta
+from irmeta.kernels import jit
+
+FRESH = """
+import sys
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+import irmeta, irmeta.kernels
+
+def all_of(store):
+    for choices in ({}, {"tie_order": "file"}, {"negative": "nonrelevant"}):
+        store.means("default,AP@10,RBP(p=0.5,gain=linear),nDCG(gain=exp)@5", **choices)
+    store.search_lengths()
+    store.rarity()
+
+for path in sys.argv[1:]:
+    all_of(irmeta.open_store(path))
+for module in iter_modules(irmeta.kernels.__path__, "irmeta.kernels."):
+    for name, value in vars(import_module(module.name)).items():
+        if hasattr(value, "nopython_signatures"):
+            print(module.name, name, len(value.signatures))
+"""
+
+
+def fresh(code: str, *args: object, **environment: str) -> str:
+    """What a new process prints."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code, *map(str, args)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | environment,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_each_kernel_compiles_once(made_store, worked_examples, tmp_path):
+    """Whatever the track: one system or many, one query or many, several qrels sets."""
+    small = irmeta.ingest(worked_examples, tmp_path / "store")
+    lines = fresh(FRESH, made_store.path, small.path).splitlines()
+    compiled = {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in lines}
+    assert len(compiled) >= 8
+    assert compiled == dict.fromkeys(compiled, 1)
+
+
+@pytest.fixture
+def cache_folder(tmp_path, monkeypatch):
+    """`cache_folder` of a copy of the kernels, and the folder of that copy."""
+    kernels = tmp_path / "kernels"
+    shutil.copytree(
+        Path(jit.__file__).parent, kernels, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    monkeypatch.setattr(jit, "__file__", str(kernels / "jit.py"))
+    monkeypatch.setenv("IRMETA_CACHE_DIR", str(tmp_path / "cache"))
+
+    def folder() -> Path:
+        jit.cache_folder.cache_clear()
+        return Path(jit.cache_folder())
+
+    yield folder, kernels
+    monkeypatch.undo()
+    jit.cache_folder.cache_clear()
+
+
+def test_the_cache_is_where_the_user_says(cache_folder, tmp_path):
+    folder, _ = cache_folder
+    assert folder().parent == tmp_path / "cache"
+    assert folder().is_dir()
+    assert folder() == folder()
+
+
+@pytest.mark.parametrize("name", sorted(p.name for p in Path(jit.__file__).parent.glob("*.py")))
+def test_a_changed_kernel_file_has_another_cache(cache_folder, name):
+    folder, kernels = cache_folder
+    before = folder()
+    with (kernels / name).open("a") as file:
+        file.write("\n# changed\n")
+    assert folder() != before
+
+
+def test_a_new_kernel_file_has_another_cache(cache_folder):
+    folder, kernels = cache_folder
+    before = folder()
+    (kernels / "another.py").write_text("X = 1\n")
+    assert folder() != before
+
+
+@pytest.mark.parametrize("what", ["numba", "cpu"])
+def test_another_numba_or_cpu_has_another_cache(cache_folder, monkeypatch, what):
+    folder, _ = cache_folder
+    before = folder()
+    if what == "numba":
+        monkeypatch.setattr(jit.numba, "__version__", "0.0.0")
+    else:
+        monkeypatch.setattr(jit.llvmlite.binding, "get_host_cpu_name", lambda: "another")
+    assert folder() != before
+
+
+def test_without_the_variable_the_users_cache_folder_is_used(cache_folder, monkeypatch, tmp_path):
+    folder, _ = cache_folder
+    monkeypatch.delenv("IRMETA_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert folder().parent == tmp_path / "xdg" / "irmeta"
+
+
+@pytest.fixture
+def temporary(monkeypatch, tmp_path):
+    """A temporary folder of the machine for this test alone."""
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    jit._own_folder.cache_clear()
+    yield tmp_path / "temporary"
+    jit._own_folder().cleanup()
+    jit._own_folder.cache_clear()
+
+
+def assert_private(found: Path, temporary: Path) -> None:
+    """A folder of this process, which no other user can put compiled code in."""
+    assert found.parent == temporary
+    assert found.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_folder_that_cannot_be_made_falls_back(cache_folder, monkeypatch, tmp_path, temporary):
+    folder, _ = cache_folder
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("IRMETA_CACHE_DIR", str(tmp_path / "file" / "below"))
+    assert_private(folder(), temporary)
+
+
+def test_a_folder_that_cannot_be_written_falls_back(cache_folder, monkeypatch, tmp_path, temporary):
+    folder, _ = cache_folder
+    monkeypatch.setenv("IRMETA_CACHE_DIR", str(tmp_path / "locked"))
+    allowed = os.access
+    monkeypatch.setattr(
+        os, "access", lambda path, *a: "locked" not in str(path) and allowed(path, *a)
+    )
+    assert_private(folder(), temporary)
+
+
+ONE_KERNEL = """
+import numpy as np
+from irmeta.kernels.rarity import systems_within
+import numba
+assert numba.config.CACHE_DIR == "theirs"
+out = np.zeros(2, np.int32)
+systems_within(np.array([[1, 9], [2, 3]], np.uint16), 3, out)
+print(out.tolist(), sum(systems_within.stats.cache_hits.values()))
+"""
+
+
+def test_the_cache_is_shared_by_processes_that_start_at_once(tmp_path):
+    environment = os.environ | {"IRMETA_CACHE_DIR": str(tmp_path), "NUMBA_CACHE_DIR": "theirs"}
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", ONE_KERNEL], stdout=subprocess.PIPE, text=True, env=environment
+        )
+        for _ in range(2)
+    ]
+    for process in running:
+        assert process.communicate()[0].startswith("[1, 2]")
+    again = fresh(ONE_KERNEL, IRMETA_CACHE_DIR=str(tmp_path), NUMBA_CACHE_DIR="theirs")
+    assert again.strip() == "[1, 2] 1"
+    assert {p.name.split("-")[0] for p in tmp_path.iterdir()} == {"kernels"}

@@ -1,0 +1,298 @@
+"""Every measure against its slow twin in tests/naive.py, and against pytrec_eval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import naive
+import numpy as np
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from making import Track, down, read_qrels, read_run, stored, tracks
+
+import irmeta
+from irmeta.measures.names import parse_measure, registry
+
+ORDERS = ("trec_eval", "trec_eval10", "score-file", "file", "rank")
+UNRETRIEVED = ("irrel", "floor", "irrel+1", "depth")
+
+
+@dataclass(frozen=True)
+class One:
+    """One list, its query's qrels, and what the twins need of the track."""
+
+    ranking: naive.Ranking
+    qrels: naive.Qrels
+    deepest: int
+    highest: int
+    negative: str = "unjudged"
+
+    @property
+    def exp(self) -> naive.Qrels:
+        """Grades as exponential gains, before the division by 2 ** gmax."""
+        return {doc: 2**g - 1 if g > 0 else 0 for doc, g in self.qrels.items()}
+
+
+def _twins() -> dict[str, Callable[[One], float]]:
+    twins: dict[str, Callable[[One], float]] = {
+        "AP": lambda x: naive.average_precision(x.ranking, x.qrels),
+        "AP(rel=2)": lambda x: naive.average_precision(x.ranking, x.qrels, rel=2),
+        "AP(rel=4)@6": lambda x: naive.average_precision(x.ranking, x.qrels, 6, rel=4),
+        "RR": lambda x: naive.reciprocal_rank(x.ranking, x.qrels),
+        "RR(rel=3)": lambda x: naive.reciprocal_rank(x.ranking, x.qrels, rel=3),
+        "nDCG": lambda x: naive.ndcg(x.ranking, x.qrels),
+        "nDCG(gain=exp)": lambda x: naive.ndcg(x.ranking, x.exp),
+        "nDCG(gain=exp)@3": lambda x: naive.ndcg(x.ranking, x.exp, 3),
+        "Bpref": lambda x: naive.bpref(x.ranking, x.qrels, 1, x.negative),
+        "Bpref(rel=2)": lambda x: naive.bpref(x.ranking, x.qrels, 2, x.negative),
+        "P(rel=2)@5": lambda x: naive.precision(x.ranking, x.qrels, 5, 2),
+        "R(rel=2)@5": lambda x: naive.recall(x.ranking, x.qrels, 5, 2),
+        "RBP(p=0.8,rel=1)": lambda x: naive.rbp(x.ranking, x.qrels, 0.8),
+        "RBP(p=0.95,rel=2)@4": lambda x: naive.rbp(x.ranking, x.qrels, 0.95, 2, 4),
+        "RBP(p=0.5,gain=linear)": lambda x: naive.rbp_graded(x.ranking, x.qrels, 0.5, x.highest),
+        "RBP(p=0.5,gain=linear,gmax=7)@3": lambda x: naive.rbp_graded(
+            x.ranking, x.qrels, 0.5, 7, 3
+        ),
+        "RBP(p=0.3,gain=exp)": lambda x: naive.rbp_graded(x.ranking, x.exp, 0.3, 2**x.highest),
+        "ASL(rel=2)@g2": lambda x: naive.asl(x.ranking, x.qrels, 2, 2, deepest=x.deepest),
+    }
+    for k in (1, 3, 10, 1000):
+        twins |= {
+            f"P@{k}": lambda x, k=k: naive.precision(x.ranking, x.qrels, k),
+            f"R@{k}": lambda x, k=k: naive.recall(x.ranking, x.qrels, k),
+            f"AP@{k}": lambda x, k=k: naive.average_precision(x.ranking, x.qrels, k),
+            f"RR@{k}": lambda x, k=k: naive.reciprocal_rank(x.ranking, x.qrels, k),
+            f"nDCG@{k}": lambda x, k=k: naive.ndcg(x.ranking, x.qrels, k),
+            f"RBP(p=0.8,rel=1)@{k}": lambda x, k=k: naive.rbp(x.ranking, x.qrels, 0.8, 1, k),
+        }
+    for choice in UNRETRIEVED:
+        said = "" if choice == "irrel" else f"(unretrieved={choice})"
+        for n in (None, 1, 3, 10):
+            cut = "" if n is None else f"@g{n}"
+            twins[f"ASL{said}{cut}"] = lambda x, c=choice, n=n: naive.asl(
+                x.ranking, x.qrels, n, 1, c, x.deepest
+            )
+    return twins
+
+
+TWINS = _twins()
+
+
+def close(value: float, expected: float, within: float = 1e-12) -> bool:
+    """Equal to 1e-12, relative or absolute; NaN equals NaN."""
+    both = math.isnan(value) and math.isnan(expected)
+    return both or math.isclose(value, expected, rel_tol=within, abs_tol=within)
+
+
+def by_cell(store: irmeta.Store, measures: object, **choices: object) -> dict[tuple, float]:
+    """Values by (system, query, measure)."""
+    frame = store.evaluate(measures, **choices)
+    return {(s, q, m): v for _, s, q, m, v in frame.iter_rows()}
+
+
+def twin_cells(
+    track: Track, order: str = "trec_eval", negative: str = "unjudged"
+) -> Iterator[tuple[tuple[str, str, str], float]]:
+    """What the twins say, by (system, query, measure)."""
+    for system in track.runs:
+        for query, qrels in track.qrels.items():
+            ranking = track.ranking(system, query, order)
+            one = One(ranking, qrels, track.deepest, track.highest, negative)
+            for name, twin in TWINS.items():
+                yield (system, query, name), twin(one)
+
+
+def assert_cells(found: dict[tuple, float], expected: dict[tuple, float]) -> None:
+    """Every cell that is expected and no other, each equal to its twin."""
+    assert found.keys() == expected.keys()
+    wrong = {c: (v, expected[c]) for c, v in found.items() if not close(v, expected[c])}
+    assert not wrong
+
+
+def test_every_measure_has_a_twin_under_its_canonical_name():
+    specs = [parse_measure(name) for name in TWINS]
+    assert [spec.name for spec in specs] == list(TWINS)
+    assert {spec.measure.name for spec in specs} == registry().keys()
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(tracks())
+def test_values_equal_the_twins(track: Track):
+    with stored(track) as store:
+        for negative in ("unjudged", "nonrelevant"):
+            found = by_cell(store, TWINS, negative=negative)
+            assert_cells(found, dict(twin_cells(track, negative=negative)))
+
+
+@settings(max_examples=10, deadline=None, derandomize=True)
+@given(tracks(systems=3, queries=2))
+def test_another_tie_order_equals_reading_in_that_order(track: Track):
+    with stored(track) as store:
+        for order in ORDERS:
+            expected = dict(twin_cells(track, order))
+            assert_cells(by_cell(store, TWINS, tie_order=order), expected)
+            with stored(track, tie_order=order) as other:
+                assert_cells(by_cell(other, TWINS), expected)
+                assert_cells(by_cell(other, TWINS, tie_order="trec_eval"), by_cell(store, TWINS))
+
+
+@pytest.mark.parametrize("queries", ["judged", "relevant", "retrieved"])
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(track=tracks())
+def test_means_cover_the_queries_of_the_policy(queries: str, track: Track):
+    cells = dict(twin_cells(track))
+    covered = {
+        "judged": lambda system, query, rel: True,
+        "relevant": lambda system, query, rel: naive.relevant_docs(track.qrels[query], rel),
+        "retrieved": lambda system, query, rel: query in track.runs[system],
+    }[queries]
+    rels = {name: parse_measure(name).rel for name in TWINS}
+    kept = {cell: v for cell, v in cells.items() if covered(*cell[:2], rels[cell[2]])}
+    with stored(track) as store:
+        assert_cells(by_cell(store, TWINS, queries=queries), kept)
+        means = store.means(TWINS, queries=queries)
+    for system, measure, value, number, no_list in means.select(
+        "system", "measure", "value", "queries", "no_list"
+    ).iter_rows():
+        own = {q: v for (s, q, m), v in kept.items() if (s, m) == (system, measure)}
+        expected, defined = naive.mean(own.values())
+        assert close(value, expected)
+        assert number == defined
+        assert no_list == sum(
+            q not in track.runs[system] for q, v in own.items() if not math.isnan(v)
+        )
+
+
+def test_means_count_the_lists_without_a_nonrelevant_doc(tmp_path: Path):
+    lists = {"q": [("a", 1)], "r": [("b", 1)], "unjudged": [("a", 1)]}
+    track = Track({"s": lists, "t": {"q": [("a", 2), ("x", 1)]}}, {"q": {"a": 1}, "r": {"b": 2}})
+    means = track.ingest(tmp_path).means("ASL,ASL(rel=2),AP")
+    counted = {(s, m): n for s, m, n in means.select("system", "measure", "no_irrelevant").rows()}
+    assert counted == {
+        ("s", "ASL"): 2,
+        ("s", "ASL(rel=2)"): 1,
+        ("s", "AP"): None,
+        ("t", "ASL"): 0,
+        ("t", "ASL(rel=2)"): 0,
+        ("t", "AP"): None,
+    }
+
+
+MADE = {"news": "news/qrels.txt", "web": "web/adhoc.qrels.txt", "passage": "passage/qrels.txt"}
+
+
+@pytest.fixture(scope="module", params=sorted(MADE))
+def made(request: pytest.FixtureRequest, collections: Path) -> Track:
+    """A made track, read naively; the run that cannot be read is left out."""
+    files = (collections / request.param / "runs").iterdir()
+    names = {file.name.split(".")[0]: file for file in files}
+    names.pop("nuthFirst", None)
+    runs = {system: read_run(names[system]) for system in sorted(names)}
+    return Track(runs, read_qrels(collections / MADE[request.param]), request.param)
+
+
+def test_the_made_tracks_equal_the_twins(made: Track, made_store: irmeta.Store):
+    assert_cells(by_cell(made_store, TWINS, track=made.name), dict(twin_cells(made)))
+
+
+def test_the_made_diversity_set_equals_the_twins(collections: Path, made_store: irmeta.Store):
+    runs = {"finchDiv": read_run(collections / "web" / "runs" / "finchDiv.gz")}
+    track = Track(runs, read_qrels(collections / "web" / "diversity.qrels.txt"), "web")
+    found = by_cell(made_store, TWINS, track="web", system="finchDiv", qrels="diversity")
+    assert_cells(found, dict(twin_cells(track)))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_made_tracks_equal_the_twins_in_every_tie_order(
+    made: Track, made_store: irmeta.Store, order: str
+):
+    some = replace(made, runs={s: made.runs[s] for s in sorted(made.runs)[::4]})
+    deepest = made.deepest
+    found = by_cell(made_store, "AP,ASL(unretrieved=depth)", track=made.name, tie_order=order)
+    for system in some.runs:
+        for query, qrels in made.qrels.items():
+            ranking = made.ranking(system, query, order)
+            ap = naive.average_precision(ranking, qrels)
+            asl = naive.asl(ranking, qrels, unretrieved="depth", deepest=deepest)
+            assert close(found[system, query, "AP"], ap)
+            assert close(found[system, query, "ASL(unretrieved=depth)"], asl)
+
+
+PYTREC_EVAL = {
+    "map": "AP",
+    "map_cut_10": "AP@10",
+    "P_20": "P@20",
+    "recall_1000": "R@1000",
+    "recip_rank": "RR",
+    "ndcg": "nDCG",
+    "ndcg_cut_10": "nDCG@10",
+    "bpref": "Bpref",
+}
+
+
+@pytest.mark.parametrize("rel", [1, 2])
+def test_the_made_tracks_equal_pytrec_eval(made: Track, made_store: irmeta.Store, rel: int):
+    names = {
+        theirs: parse_measure(ours if rel == 1 or ours.startswith("nDCG") else at_rel(ours, rel))
+        for theirs, ours in PYTREC_EVAL.items()
+    }
+    found = by_cell(made_store, [spec.name for spec in names.values()], track=made.name)
+    evaluator = pytrec_eval.RelevanceEvaluator(made.qrels, names.keys(), relevance_level=rel)
+    compared = 0
+    for system, lists in made.runs.items():
+        scores = {q: {doc: score for doc, score, _ in lines} for q, lines in lists.items()}
+        for query, values in evaluator.evaluate(scores).items():
+            for theirs, spec in names.items():
+                assert close(found[system, query, spec.name], values[theirs], 1e-9)
+                compared += 1
+    assert compared > 1000
+
+
+def at_rel(name: str, rel: int) -> str:
+    """A measure's name with the parameter `rel`."""
+    stem, at, cut = name.partition("@")
+    return f"{stem}(rel={rel}){at}{cut}"
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(tracks())
+def test_values_equal_pytrec_eval(track: Track):
+    names = [theirs for theirs in PYTREC_EVAL if theirs != "recall_1000"]
+    # pytrec_eval crashes on a query whose grades are all negative; the twins cover those.
+    qrels = {q: docs for q, docs in track.qrels.items() if max(docs.values()) >= 0}
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, names)
+    with stored(track) as store:
+        found = by_cell(store, names)
+    for system, lists in track.runs.items():
+        scores = {q: {str(line[0]): float(line[1]) for line in lines} for q, lines in lists.items()}
+        for query, values in evaluator.evaluate(scores).items():
+            for theirs in names:
+                cell = found[system, query, PYTREC_EVAL[theirs]]
+                assert close(cell, values[theirs], 1e-9), (system, query, theirs)
+
+
+@pytest.mark.parametrize("p", [1e-310, 1e-20, 0.999999999999])
+def test_rbp_of_a_persistence_near_its_bounds(p: float, tmp_path: Path):
+    track = Track({"s": {"q": down("a", "b", "x", "c")}}, {"q": {"a": 1, "c": 2}})
+    (value,) = track.ingest(tmp_path).means(f"RBP(p={p})")["value"]
+    assert close(value, naive.rbp(["a", "b", "x", "c"], track.qrels["q"], p))
+
+
+@pytest.mark.parametrize("gain", ["linear", "exp"])
+def test_a_highest_grade_below_the_tracks_is_refused(gain: str, made_store: irmeta.Store):
+    """Gains above 1 would make values above 1."""
+    with pytest.raises(irmeta.MeasureError, match=r"gmax=3 is below 4, the highest grade"):
+        made_store.means(f"RBP(gain={gain},gmax=3)", track="web")
+    diversity = made_store.means(f"RBP(gain={gain},gmax=3)", track="web", qrels="diversity")
+    plain = made_store.means(f"RBP(gain={gain})", track="web", qrels="diversity")
+    assert diversity["value"].equals(plain["value"])
+
+
+def test_a_query_in_runs_alone_scores_nothing(made_store: irmeta.Store):
+    scores = made_store.scores("AP", track="web")
+    assert "399" not in scores.queries
+    assert not np.isnan(scores.values).any()

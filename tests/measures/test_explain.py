@@ -1,0 +1,141 @@
+"""`explain`: the arithmetic that it shows is the number that `evaluate` gives."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from making import Track, down
+
+from irmeta.errors import IrmetaError, UsageError
+from irmeta.measures import explain as explaining
+from irmeta.measures.names import registry
+
+MEASURES = (
+    *("P@1", "P(rel=2)@20", "R@10", "AP", "AP(rel=2)@30", "RR", "RR@3", "nDCG", "nDCG@10"),
+    *("nDCG(gain=exp)@20", "Bpref", "Bpref(rel=2)", "RBP(p=0.8,rel=1)", "RBP(p=0.5,gain=linear)@9"),
+    *("RBP(p=0.5,gain=exp,gmax=5)", "ASL", "ASL@g1", "ASL@g10", "ASL(unretrieved=floor)"),
+    *("ASL(unretrieved=irrel+1)@g40", "ASL(rel=2,unretrieved=depth)"),
+)
+CELLS = (
+    ("news", "aldBM25", "901"),
+    ("news", "birchDep", "918"),  # no list
+    ("news", "doumMan1", "907"),  # relevant docs only, some not retrieved
+    ("news", "cedarBool", "909"),  # four docs, tied
+    ("web", "finchDiv", "301"),  # negative grades
+    ("web", "ibisBase", "301"),  # no list
+    ("web", "heronCat", "317"),
+    ("passage", "merlDense", "1063750"),  # no list
+    ("passage", "larkSplade", "264014"),  # no relevant doc
+    ("passage", "larkDoc2q", "130510"),
+)
+
+
+def same(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-12) or (math.isnan(a) and math.isnan(b))
+
+
+@pytest.fixture(scope="module")
+def evaluated(made_store):
+    frame = made_store.evaluate(MEASURES)
+    return {row[:4]: row[4] for row in frame.iter_rows()}
+
+
+def test_every_measure_is_explained_here():
+    assert {name.split("@")[0].split("(")[0] for name in MEASURES} == registry().keys()
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize(("track", "system", "query"), CELLS)
+def test_the_arithmetic_gives_the_value(made_store, evaluated, measure, track, system, query):
+    found = made_store.explain(measure, system=system, query=query, track=track)
+    assert same(found.value, evaluated[track, system, query, measure])
+    assert same(found.trace.value, found.value)
+    assert (found.track, found.system, found.query) == (track, system, query)
+    assert found.measure == measure
+
+
+@pytest.mark.parametrize("negative", ["unjudged", "nonrelevant"])
+@pytest.mark.parametrize("order", ["trec_eval", "trec_eval10", "score-file", "file", "rank"])
+def test_the_arithmetic_follows_the_policies(made_store, negative, order):
+    choices = {"negative": negative, "tie_order": order, "track": "web"}
+    scores = made_store.scores("Bpref,AP,ASL", **choices)
+    for query in ("301", "305", "317"):
+        for place, measure in enumerate(scores.measures):
+            found = made_store.explain(measure, system="heronCat", query=query, **choices)
+            q, s = scores.queries.index(query), scores.systems.index("heronCat")
+            assert same(found.value, float(scores.values[place, q, s]))
+            assert found.policies["negative grades"] == negative
+            assert found.policies["tie order"] == order
+
+
+@pytest.fixture
+def store(tmp_path):
+    lists = {"q": [("b", 2), ("a", 2), ("x", 3), ("c", 1)]}
+    track = Track(
+        {"s": lists, "deep": {"q": down(*"vwxyz")}, "r": {"r": down("a")}},
+        {"q": {"a": 1, "b": 0, "c": 2, "d": 1, "e": 0, "n": -1}, "r": {"a": 0}},
+    )
+    return track.ingest(tmp_path)
+
+
+def test_the_docs_show_ranks_ties_and_what_is_not_retrieved(store):
+    docs = store.explain("AP", system="s", query="q").docs
+    assert docs.columns == ["rank", "doc", "grade", "score", "rank_given", "tied"]
+    assert docs.rows() == [
+        (2, "b", 0, 2.0, 0, 2),
+        (3, "a", 1, 2.0, 1, 2),
+        (4, "c", 2, 1.0, 3, 1),
+        (None, "d", 1, None, None, None),
+    ]
+
+
+def test_the_facts_say_what_the_arithmetic_needs(store):
+    found = store.explain("AP(rel=2)", system="s", query="q")
+    assert found.facts == {
+        "list length": 4,
+        "judged docs": 6,
+        "relevant docs (grade >= 2)": 1,
+        "relevant docs retrieved": 1,
+        "deepest rank of the track": 5,
+        "highest grade of the track": 2,
+    }
+    assert [(t.rank, t.doc, t.grade) for t in found.trace.terms] == [(4, "c", 2)]
+    assert found.policies["qrels set"] == "qrels"
+
+
+def test_a_system_without_a_list_has_only_docs_that_it_lacks(store):
+    found = store.explain("ASL", system="r", query="q")
+    assert found.value == 6
+    assert found.docs["rank"].to_list() == [None, None, None]
+    assert found.docs["doc"].to_list() == ["c", "a", "d"]
+
+
+def test_another_qrels_set_is_explained_too(made_store):
+    choices = {"track": "web", "qrels": "diversity"}
+    found = made_store.explain("AP", system="finchDiv", query="301", **choices)
+    value = made_store.evaluate("AP", system="finchDiv", **choices).filter(query="301")["value"][0]
+    assert same(found.value, value)
+    assert found.policies["qrels set"] == "diversity"
+
+
+@pytest.mark.parametrize(
+    ("system", "query", "track", "said"),
+    [
+        ("aldBM52", "901", "news", "track 'news' has no system 'aldBM52'. Did you mean 'aldBM25'?"),
+        ("aldBM25", "9011", "news", "track 'news' has no judged query '9011'. Did you mean"),
+        ("grebeQL", "399", "web", "track 'web' has no judged query '399'. Did you mean"),
+        ("aldBM25", "901", "newz", "no track 'newz'. Did you mean 'news'?"),
+        ("aldBM25", "901", None, "say which track: news, passage, web"),
+    ],
+)
+def test_what_is_not_there_is_answered_with_what_is(made_store, system, query, track, said):
+    with pytest.raises(UsageError) as error:
+        made_store.explain("AP", system=system, query=query, track=track)
+    assert said in str(error.value)
+
+
+def test_arithmetic_that_disagrees_is_reported_as_a_bug(store, monkeypatch):
+    monkeypatch.setattr(explaining.np, "isclose", lambda *_, **__: False)
+    with pytest.raises(IrmetaError, match=r"this is a bug in irmeta"):
+        store.explain("AP", system="s", query="q")

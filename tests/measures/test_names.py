@@ -1,0 +1,252 @@
+"""Names of measures: reading them, printing them, and those of other packages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import ir_measures
+import numpy as np
+import pytest
+
+from irmeta.errors import MeasureError
+from irmeta.measures import names
+from irmeta.measures.names import PRESETS, canonical, parse_measure, parse_measures, registry
+from irmeta.measures.spec import Measure
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        ("AP", "AP"),
+        (" AP ", "AP"),
+        ("AP()", "AP"),
+        ("AP(rel=1)", "AP"),
+        ("AP(rel=2)@100", "AP(rel=2)@100"),
+        ("P@5", "P@5"),
+        ("P@005", "P@5"),
+        ("RBP", "RBP(p=0.8,rel=1)"),
+        ("RBP(p=0.80)", "RBP(p=0.8,rel=1)"),
+        ("RBP(rel=2,p=.5)@10", "RBP(p=0.5,rel=2)@10"),
+        ("RBP( p = 0.5 , gain = linear )", "RBP(p=0.5,gain=linear)"),
+        ("RBP(gain=exp,gmax=4)", "RBP(p=0.8,gain=exp,gmax=4)"),
+        ("RBP(p=0.123456789)", "RBP(p=0.123456789,rel=1)"),
+        ("nDCG(gain=grade)", "nDCG"),
+        ("ASL", "ASL"),
+        ("ASL@g10", "ASL@g10"),
+        ("ASL(unretrieved=irrel)", "ASL"),
+        ("ASL(unretrieved=irrel+1)@g2", "ASL(unretrieved=irrel+1)@g2"),
+    ],
+)
+def test_names_are_printed_canonically(written, printed):
+    assert parse_measure(written).name == printed
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("map", "AP"),
+        ("map_cut_100", "AP@100"),
+        ("P_5", "P@5"),
+        ("recall_1000", "R@1000"),
+        ("recip_rank", "RR"),
+        ("ndcg", "nDCG"),
+        ("ndcg_cut_20", "nDCG@20"),
+        ("bpref", "Bpref"),
+    ],
+)
+def test_trec_evals_names_are_aliases(theirs, ours):
+    assert parse_measure(theirs) == parse_measure(ours)
+
+
+@pytest.mark.parametrize(
+    "name", ["AP", "AP(rel=2)", "AP@100", "P@5", "R@1000", "RR", "RR@10", "nDCG@10", "Bpref"]
+)
+def test_ir_measures_spells_it_alike(name):
+    assert str(ir_measures.parse_measure(name)) == name
+    assert parse_measure(name).name == name
+
+
+@pytest.mark.parametrize("measure", registry())
+@pytest.mark.parametrize("wrong", ["{}x", "x{}", "{}-{}"])
+def test_an_unknown_name_is_answered_with_the_nearest(measure, wrong):
+    name = wrong.format(measure, measure)
+    with pytest.raises(MeasureError, match=r"Did you mean|Known: ") as error:
+        parse_measure(name)
+    assert repr(name) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("written", "nearest"),
+    [
+        ("NDCG@10", "nDCG"),
+        ("Bprf", "Bpref"),
+        ("recip_rnk", "recip_rank"),
+        ("defalt", "default"),
+        ("ASLL@g10", "ASL"),
+        ("ap", "AP"),
+        ("rbp(p=0.5)", "RBP"),
+        ("asl", "ASL"),
+    ],
+)
+def test_the_nearest_name_is_offered(written, nearest):
+    with pytest.raises(MeasureError, match=f"Did you mean '{nearest}'"):
+        parse_measure(written)
+
+
+def test_the_known_names_are_listed_once():
+    with pytest.raises(MeasureError) as error:
+        parse_measure("zzz")
+    listed = str(error.value).partition("Known: ")[2].rstrip(".").split(", ")
+    assert registry().keys() | PRESETS.keys() <= set(listed)
+    assert len(listed) == len(set(listed))
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("AP(rell=2)", r"AP has no parameter 'rell'\. Did you mean 'rel'\?"),
+        ("Bpref(p=1)", r"Bpref has no parameter 'p'\. Known: rel"),
+        ("nDCG(rel=2)", r"nDCG has no parameter 'rel'"),
+        ("AP(2)", r"write parameters as name=value, not '2'"),
+        ("AP(rel=two)", r"rel=two is not a whole number"),
+        ("AP(rel=1.5)", r"rel=1\.5 is not a whole number"),
+        ("AP(rel=128)", r"rel=128 is not between -127 and 127"),
+        ("AP(rel=1,rel=2)", r"rel.* twice|twice.* rel"),
+        ("RBP(p=high)", r"p=high is not a number"),
+        ("RBP(p=0)", r"p=0 is not between 0 and 1"),
+        ("RBP(p=1)", r"p=1 is not between 0 and 1"),
+        ("RBP(p=nan)", r"p=nan is not between 0 and 1"),
+        ("RBP(gmax=0,gain=linear)", r"gmax=0 is not between 1 and 127"),
+        ("RBP(gain=lineer)", r"gain=lineer is not a choice\. Did you mean 'linear'\?"),
+        ("RBP(gmax=2)", r"gmax goes with a graded gain"),
+        ("RBP(gain=linear,rel=2)", r"rel goes with gain=binary"),
+        ("ASL(unretrieved=irel)", r"Did you mean 'irrel'\?"),
+    ],
+)
+def test_a_wrong_parameter_is_answered_with_what_would_do(written, said):
+    with pytest.raises(MeasureError, match=said):
+        parse_measure(written)
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("P", r"P needs a cutoff, such as P@10"),
+        ("R(rel=2)", r"R needs a cutoff, such as R@10"),
+        ("Bpref@10", r"Bpref takes no cutoff"),
+        ("AP@0", r"a cutoff is at least 1"),
+        ("P@00", r"a cutoff is at least 1"),
+        ("ASL@10", r"write the cutoff as ASL@g10"),
+        ("AP@g10", r"write the cutoff as AP@10"),
+        ("AP@", r"unknown measure 'AP@'"),
+        ("AP@-1", r"unknown measure 'AP@-1'"),
+        ("AP@1.5", r"unknown measure 'AP@1\.5'"),
+        ("P_x", r"unknown measure 'P_x'"),
+        ("", r"unknown measure ''"),
+    ],
+)
+def test_a_wrong_cutoff_is_answered_with_what_would_do(written, said):
+    with pytest.raises(MeasureError, match=said):
+        parse_measure(written)
+
+
+@pytest.mark.parametrize("name", ["AP@{}", "P@{}", "nDCG@{}", "RBP@{}", "ASL@g{}"])
+def test_a_cutoff_may_be_as_deep_as_one_likes(name, made_store):
+    deep, deepest = (
+        made_store.scores(name.format(k), track="passage").values * (k if name == "P@{}" else 1)
+        for k in (10**6, 10**20)
+    )
+    np.testing.assert_allclose(deep, deepest, rtol=1e-12)
+
+
+def test_commas_part_names_only_outside_parentheses():
+    text = "AP, RBP(p=0.5,gain=linear),,ASL(unretrieved=floor)@g3 ,map_cut_5"
+    assert canonical(text) == ["AP", "RBP(p=0.5,gain=linear)", "ASL(unretrieved=floor)@g3", "AP@5"]
+
+
+def test_texts_in_a_list_may_hold_commas_too():
+    assert canonical(["AP,RR", "P@5"]) == ["AP", "RR", "P@5"]
+
+
+def test_a_measure_named_twice_is_there_once_and_first():
+    assert canonical("RR,AP,map,AP(rel=1),RBP,RBP(p=0.8)") == ["RR", "AP", "RBP(p=0.8,rel=1)"]
+
+
+def test_a_preset_stands_for_its_measures():
+    found = canonical("P@20,default,nDCG@5")
+    assert found == ["P@20", *(n for n in PRESETS["default"] if n != "P@20"), "nDCG@5"]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_presets_hold_canonical_names(preset):
+    assert canonical(preset) == list(PRESETS[preset])
+
+
+def test_the_default_preset_is_what_reanalyze_promises():
+    said = "AP,P@20,RR,nDCG@10,nDCG,R@1000,Bpref,RBP(p=0.8),ASL,ASL@g10,ASL@g1"
+    assert canonical("default") == canonical(said)
+
+
+@pytest.mark.parametrize("nothing", ["", " , ", []])
+def test_naming_no_measure_is_an_error(nothing):
+    with pytest.raises(MeasureError, match="no measure was named"):
+        parse_measures(nothing)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Stands for an entry point of another package."""
+
+    name: str
+    value: str
+    load: Callable[[], object]
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Install other packages' entry points for one test."""
+
+    def install(*entries: Entry) -> None:
+        def entry_points(group: str) -> list[Entry]:
+            assert group == "irmeta.measures"
+            return list(entries)
+
+        monkeypatch.setattr(names, "entry_points", entry_points)
+        registry.cache_clear()
+
+    yield install
+    monkeypatch.undo()
+    registry.cache_clear()
+
+
+def other(name: str) -> Measure:
+    """A measure that another package might bring."""
+    return replace(registry()["RR"], name=name, summary="theirs")
+
+
+def test_another_packages_measure_is_known_and_computed(installed, made_store):
+    mine = other("Mine")
+    installed(Entry("mine", "their.module:MINE", lambda: mine))
+    assert parse_measure("Mine(rel=2)@5").name == "Mine(rel=2)@5"
+    frame = made_store.means("RR,Mine", track="passage")
+    rr, theirs = (frame.remove(measure=m)["value"].to_list() for m in ("Mine", "RR"))
+    assert rr == theirs
+    with pytest.raises(MeasureError, match="Did you mean 'Mine'"):
+        parse_measure("Mien")
+
+
+def test_a_package_may_register_several_measures_at_once(installed):
+    pair = (other("One"), other("Two"))
+    installed(Entry("pair", "their.module:PAIR", lambda: pair))
+    assert {"One", "Two", "AP"} <= registry().keys()
+
+
+@pytest.mark.parametrize("taken", ["AP", "Mine"])
+def test_a_name_that_is_taken_is_an_error_naming_who_wants_it(installed, taken):
+    first, second = other("Mine"), other(taken)
+    installed(
+        Entry("a", "a.module:MINE", lambda: first), Entry("b", "b.module:AGAIN", lambda: second)
+    )
+    with pytest.raises(MeasureError, match=rf"b\.module:AGAIN registers '{taken}', which is taken"):
+        registry()

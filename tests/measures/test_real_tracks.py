@@ -1,0 +1,296 @@
+"""The six real tracks against published numbers, pytrec_eval and the slow twins."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+from pathlib import Path
+
+import naive
+import polars as pl
+import pytest
+import pytrec_eval
+from making import Track, read_qrels, read_run, read_text
+
+import irmeta
+from irmeta.measures.names import parse_measure
+
+real = pytest.mark.real
+
+
+@pytest.fixture(scope="module")
+def robust(shared: Path) -> Track:
+    return read_track(shared / "tracks" / "robust-2003", "qrels.txt", r"input\.(.*)\.gz")
+
+
+@pytest.fixture(scope="module")
+def clef_tar(shared: Path) -> Track:
+    return read_track(shared / "tracks" / "clef-tar-2017", "qrels.txt.gz", r"(.*)\.gz")
+
+
+def read_track(folder: Path, qrels: str, names: str) -> Track:
+    """A track read naively, its systems named after their files."""
+    files = {re.fullmatch(names, f.name)[1]: f for f in (folder / "runs").iterdir()}
+    return Track(
+        {s: read_run(f) for s, f in files.items()}, read_qrels(folder / qrels), folder.name
+    )
+
+
+def test_robust_2003_tags_are_file_names(shared: Path):
+    """So that the store, which names systems by tag, and these tests name them alike."""
+    for file in (shared / "tracks" / "robust-2003" / "runs").iterdir():
+        with gzip.open(file, "rt") as lines:
+            assert next(lines).split()[5] == file.name.removeprefix("input.").removesuffix(".gz")
+
+
+LEADERBOARD = {
+    "MAP": "AP",
+    "p@5": "P@5",
+    "ndcg@10": "nDCG@10",
+    "bpref": "Bpref",
+    "RBP(p=.5)": "RBP(p=0.5,gain=linear)",
+}
+
+
+@real
+def test_trec_covid_means_are_nists_to_the_last_digit(real_store: irmeta.Store, shared: Path):
+    with (shared / "tracks" / "trec-covid-r1" / "leaderboard.csv").open(newline="") as file:
+        published = {row["run"]: row for row in csv.DictReader(file)}
+    means = real_store.means(LEADERBOARD.values(), track="trec-covid-r1")
+    found = {(s, m): f"{v:.4f}" for s, m, v in means.select("system", "measure", "value").rows()}
+    expected = {
+        (run, ours): row[theirs]
+        for run, row in published.items()
+        for theirs, ours in LEADERBOARD.items()
+    }
+    assert len(published) == 143
+    assert found == expected
+    assert means["queries"].unique().to_list() == [30]
+
+
+@real
+def test_trec_covid_systems_have_their_facts(real_store: irmeta.Store):
+    systems = real_store.systems("trec-covid-r1")
+    assert systems.height == 143
+    assert systems["pooled"].sum() == 56
+    assert systems["group"].null_count() == 0
+
+
+@real
+def test_robust_2003_ap_is_the_published_map(real_store: irmeta.Store, shared: Path):
+    published = {}
+    with gzip.open(shared / "catalog" / "trec_published_scores.csv.gz", "rt") as file:
+        for row in csv.DictReader(file):
+            if (row["edition"], row["track_dir"], row["measure"]) == ("trec12", "robust", "map"):
+                published[row["run"]] = row["value"]
+    means = real_store.means("AP", track="robust-2003")
+    found = {s: f"{v:.4f}" for s, v in means.select("system", "value").rows()}
+    assert len(found) == 17
+    assert found == {s: published[s] for s in found}
+
+
+@real
+def test_clef_ehealth_is_the_official_output_per_topic(real_store: irmeta.Store, shared: Path):
+    cuts = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+    names = ["map", "recip_rank", "bpref", *(f"P_{k}" for k in cuts)]
+    specs = {name: parse_measure(name).name for name in names}
+    choices = {"track": "clef-ehealth-2015", "qrels": "binary"}
+    found = {row[1:4]: f"{row[4]:.4f}" for row in real_store.evaluate(names, **choices).iter_rows()}
+    for _, system, measure, value, *_ in real_store.means(names, **choices).iter_rows():
+        found[system, "all", measure] = f"{value:.4f}"
+    expected = {}
+    for file in sorted((shared / "tracks" / "clef-ehealth-2015" / "official").glob("*.dat.gz")):
+        for line in read_text(file).splitlines():
+            name, query, value = line.split()
+            if name in specs:
+                expected[file.name.removesuffix(".dat.gz"), query, specs[name]] = value
+    assert len(expected) == 35 * 67 * 12
+    assert {v for (_, query, _), v in expected.items() if query == "qtest.42"} == {"0.0000"}
+    assert found == expected
+
+
+@real
+def test_web_2012_takes_its_grades_from_the_ad_hoc_qrels(real_store: irmeta.Store, shared: Path):
+    folder = shared / "tracks" / "web-2012"
+    adhoc, greatest = (read_qrels(folder / f"{name}-qrels.txt") for name in ("adhoc", "diversity"))
+    pairs = [(q, d) for q, docs in adhoc.items() for d in docs]
+    assert len(pairs) == 16_055
+    assert sum(adhoc[q][d] != greatest[q].get(d) for q, d in pairs) == 2_434
+    runs = real_store.runs("web-2012").select("query", "doc", "grade").unique().collect()
+    judged = runs.drop_nulls("grade")
+    assert judged.height > 5_000
+    assert all(adhoc[q][d] == g for q, d, g in judged.iter_rows())
+    unjudged = runs.filter(pl.col("grade").is_null()).iter_rows()
+    assert not any(d in adhoc.get(q, ()) for q, d, _ in unjudged)
+    assert real_store.scores("AP", track="web-2012").queries == tuple(sorted(adhoc))
+
+
+@real
+def test_legaldiv_reads_decimal_commas_and_subtopics(real_store: irmeta.Store, shared: Path):
+    systems = real_store.systems("legaldiv")
+    assert systems.height == 16
+    commas = systems.filter(pl.col("notes").str.contains("decimal comma"))
+    assert commas.height > 0
+    texts = {
+        row["system"]: read_text(shared / "tracks" / row["file"])
+        for row in commas.select("system", "file").iter_rows(named=True)
+    }
+    for system, text in texts.items():
+        lines = text.splitlines()
+        scores = real_store.runs("legaldiv").filter(pl.col("system") == system).collect()
+        first = scores.sort("position").row(0, named=True)
+        assert first["score"] == float(lines[0].split()[4].replace(",", "."))
+    sets = real_store.qrels("legaldiv").select("set", "subtopic").unique().collect()
+    assert sets["set"].unique().to_list() == ["diversity"]
+    assert sorted(sets["subtopic"]) == ["1", "2", "3", "4", "5"]
+
+
+@real
+def test_every_track_has_means_of_every_default_measure(real_store: irmeta.Store):
+    means = real_store.means("default")
+    systems = {"clef-ehealth-2015": 35, "clef-tar-2017": 6, "legaldiv": 16}
+    systems |= {"robust-2003": 17, "trec-covid-r1": 143, "web-2012": 8}
+    counted = means.group_by("track").agg(pl.col("system").n_unique(), pl.len())
+    assert {t: n for t, n, _ in counted.iter_rows()} == systems
+    assert {t: rows for t, _, rows in counted.iter_rows()} == {
+        t: 11 * n for t, n in systems.items()
+    }
+    assert means["value"].is_nan().sum() == 0
+    assert real_store.systems()["set_aside"].null_count() == sum(systems.values())
+
+
+PYTREC_EVAL = {
+    "map": "AP",
+    "ndcg": "nDCG",
+    "P_20": "P@20",
+    "recip_rank": "RR",
+    "recall_1000": "R@1000",
+    "bpref": "Bpref",
+    "ndcg_cut_10": "nDCG@10",
+}
+
+
+@real
+@pytest.mark.parametrize("fixture", ["robust", "clef_tar"])
+def test_pytrec_eval_agrees_on_every_query(
+    fixture: str, real_store: irmeta.Store, request: pytest.FixtureRequest
+):
+    track: Track = request.getfixturevalue(fixture)
+    frame = real_store.evaluate(PYTREC_EVAL.values(), track=track.name)
+    found = {row[1:4]: row[4] for row in frame.iter_rows()}
+    evaluator = pytrec_eval.RelevanceEvaluator(track.qrels, PYTREC_EVAL.keys())
+    expected = dict.fromkeys(found, 0.0)  # a query without a list
+    for system, lists in track.runs.items():
+        scores = {q: {doc: score for doc, score, _ in lines} for q, lines in lists.items()}
+        for query, values in evaluator.evaluate(scores).items():
+            for theirs, ours in PYTREC_EVAL.items():
+                expected[system, query, ours] = values[theirs]
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@real
+def test_search_lengths_of_robust_2003_equal_the_twins(robust: Track, real_store: irmeta.Store):
+    found = {"irrel": {}, "depth": {}}
+    for choice, cells in found.items():
+        frame = real_store.search_lengths("robust-2003", unretrieved=choice)
+        for _, system, query, doc, grade, rank, length in frame.iter_rows():
+            assert robust.qrels[query][doc] == grade
+            cells.setdefault((system, query), {})[doc] = (rank, length)
+    deepest = robust.deepest
+    for system in robust.runs:
+        for query, qrels in robust.qrels.items():
+            ranking = robust.ranking(system, query)
+            places = {doc: rank for rank, doc in enumerate(ranking or (), 1)}
+            for choice, cells in found.items():
+                lengths = naive.search_lengths(ranking, qrels, 1, choice, deepest)
+                expected = {d: (places.get(d), length) for d, length in lengths.items()}
+                assert cells.get((system, query), {}) == expected
+
+
+@real
+@pytest.mark.parametrize("depth", [10, 100])
+def test_rarity_of_robust_2003_equals_the_twins(
+    robust: Track, real_store: irmeta.Store, depth: int
+):
+    found: dict[str, dict[str, int]] = {}
+    frame = real_store.rarity("robust-2003", depth=depth)
+    for query, doc, retrieved_by in frame.select("query", "doc", "retrieved_by").iter_rows():
+        found.setdefault(query, {})[doc] = retrieved_by
+    assert frame["systems"].unique().to_list() == [17]
+    for query, qrels in robust.qrels.items():
+        rankings = {s: robust.ranking(s, query) for s in robust.runs}
+        assert found.get(query, {}) == naive.rarity(rankings, qrels, depth)
+
+
+@real
+@pytest.mark.parametrize("order", ["file", "score-file"])
+def test_trec_evals_order_can_be_had_of_a_store_in_another(
+    real_store: irmeta.Store, shared: Path, tmp_path: Path, order: str
+):
+    """As many docs as real lists have, so that their names are spread over row groups."""
+    folder = tmp_path / "collection"
+    folder.mkdir()
+    (folder / "robust-2003").symlink_to(shared / "tracks" / "robust-2003")
+    other = irmeta.ingest(folder, tmp_path / "store", tie_order=order)
+    means = other.means("AP,nDCG@10", track="robust-2003", tie_order="trec_eval")
+    assert means.equals(real_store.means("AP,nDCG@10", track="robust-2003"))
+    again = real_store.means("AP,nDCG@10", track="robust-2003", tie_order=order)
+    assert again.equals(other.means("AP,nDCG@10"))
+    assert not again.equals(means)
+
+
+CASE1 = {
+    "map": "AP",
+    "recip_rank": "RR",
+    "bpref": "Bpref",
+    "ndcg": "nDCG",
+    **{f"P_{k}": f"P@{k}" for k in (5, 10, 15, 20, 30, 100, 1000)},
+    **{f"recall_{k}": f"R@{k}" for k in (5, 10, 15, 20, 30, 100, 1000)},
+    **{f"map_cut_{k}": f"AP@{k}" for k in (5, 10, 15, 20, 30, 100, 1000)},
+    **{f"ndcg_cut_{k}": f"nDCG@{k}" for k in (5, 10, 15, 20, 30, 100, 1000)},
+}
+
+
+@pytest.mark.parametrize("run", ["run_plain", "run_ties"])
+@pytest.mark.parametrize(
+    ("output", "qrels", "rel", "choices"),
+    [
+        ("te908.qrels.{}.c", "qrels", 1, {}),
+        ("te908.qrels.{}", "qrels", 1, {"queries": "retrieved"}),
+        ("te908.qrels.{}.l2", "qrels", 2, {"queries": "retrieved"}),
+        ("te908.qrels_neg.{}.c", "qrels_neg", 1, {}),
+        ("te10.qrels.{}.c", "qrels", 1, {"tie_order": "trec_eval10"}),
+        ("te10.qrels_neg.{}.c", "qrels_neg", 1, {"tie_order": "trec_eval10"}),
+    ],
+)
+def test_trec_evals_own_output(
+    shared: Path, tmp_path: Path, run: str, output: str, qrels: str, rel: int, choices: dict
+):
+    """Graded qrels, ties, unjudged docs, a query without relevant docs, one that the run lacks."""
+    case = shared / "oracles" / "case1_adhoc"
+    source = tmp_path / "t"
+    (source / "runs").mkdir(parents=True)
+    (source / "runs" / run).symlink_to(case / f"{run}.txt")
+    (source / "qrels").symlink_to(case / f"{qrels}.txt")
+    store = irmeta.ingest(tmp_path, tmp_path / "store")
+    names = {theirs: at_rel(ours, rel) for theirs, ours in CASE1.items()}
+    expected = {}
+    for line in (case / f"out.{output.format(run)}.all_trec").read_text().splitlines():
+        name, query, value = line.split()
+        if name in names:
+            expected[query, names[name]] = value
+    found = {row[2:4]: f"{row[4]:.4f}" for row in store.evaluate(names.values(), **choices).rows()}
+    for _, _, measure, value, *_ in store.means(names.values(), **choices).rows():
+        found["all", measure] = f"{value:.4f}"
+    assert len(expected) > 100
+    # trec_eval -c averages a query without a list as 0, but prints no line for it.
+    expected = {cell: "0.0000" for cell in found if cell[0] == "105"} | expected
+    assert found == expected
+
+
+def at_rel(name: str, rel: int) -> str:
+    """A measure's canonical name at the level `rel`; nDCG has none."""
+    stem, at, cut = name.partition("@")
+    plain = rel == 1 or stem == "nDCG"
+    return parse_measure(name if plain else f"{stem}(rel={rel}){at}{cut}").name

@@ -1,0 +1,160 @@
+"""Tables with a row for each relevant doc, against the slow twins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import naive
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from making import Track, down, read_qrels, read_run, stored, tracks
+
+import irmeta
+from irmeta.errors import UsageError
+from irmeta.schema import TABLES
+
+UNRETRIEVED = ("irrel", "floor", "irrel+1", "depth")
+ORDERS = ("trec_eval", "trec_eval10", "score-file", "file", "rank")
+
+
+def twin_lengths(
+    track: Track, order: str = "trec_eval", rel: int = 1, unretrieved: str = "irrel"
+) -> Iterator[tuple[object, ...]]:
+    """The rows of search_lengths(), sorted as it sorts them."""
+    for query in sorted(track.qrels):
+        qrels = track.qrels[query]
+        for system in sorted(track.runs):
+            ranking = track.ranking(system, query, order) or []
+            found = naive.search_lengths(ranking, qrels, rel, unretrieved, track.deepest)
+            places = {doc: rank for rank, doc in enumerate(ranking, 1)}
+            for doc in sorted(found, key=str.encode):
+                place = places.get(doc)
+                yield track.name, system, query, doc, qrels[doc], place, found[doc]
+
+
+def twin_rarity(
+    track: Track, depth: int, rel: int = 1, order: str = "trec_eval"
+) -> Iterator[tuple[object, ...]]:
+    """The rows of rarity(), sorted as it sorts them."""
+    systems = len(track.runs)
+    for query in sorted(track.qrels):
+        qrels = track.qrels[query]
+        rankings = {s: track.ranking(s, query, order) for s in track.runs}
+        counted = naive.rarity(rankings, qrels, depth, rel)
+        for doc in sorted(counted, key=str.encode):
+            n = counted[doc]
+            yield track.name, query, doc, qrels[doc], n, systems, 1 - n / systems
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(tracks(), st.integers(1, 3), st.integers(1, 12), st.sampled_from(ORDERS))
+def test_every_row_equals_the_twins(track: Track, rel: int, depth: int, order: str):
+    with stored(track) as store:
+        for choice in UNRETRIEVED:
+            found = store.search_lengths(rel=rel, unretrieved=choice, tie_order=order)
+            assert found.rows() == list(twin_lengths(track, order, rel, choice))
+        found = store.rarity(depth=depth, rel=rel, tie_order=order)
+    assert found.rows() == list(twin_rarity(track, depth, rel, order))
+
+
+MADE = {"news": "news/qrels.txt", "web": "web/adhoc.qrels.txt", "passage": "passage/qrels.txt"}
+
+
+@pytest.fixture(scope="module", params=sorted(MADE))
+def made(request, collections) -> Track:
+    files = (collections / request.param / "runs").iterdir()
+    runs = {file.name.split(".")[0]: file for file in files}
+    runs.pop("nuthFirst", None)  # it cannot be read
+    lists = {system: read_run(file) for system, file in runs.items()}
+    return Track(lists, read_qrels(collections / MADE[request.param]), request.param)
+
+
+@pytest.mark.parametrize("unretrieved", UNRETRIEVED)
+def test_the_made_search_lengths_equal_the_twins(made, made_store, unretrieved):
+    found = made_store.search_lengths(made.name, unretrieved=unretrieved)
+    assert found.rows() == list(twin_lengths(made, unretrieved=unretrieved))
+
+
+@pytest.mark.parametrize("depth", [1, 10, 100, 200, 1000])
+def test_the_made_rarity_equals_the_twins(made, made_store, depth):
+    found = made_store.rarity(made.name, depth=depth)
+    assert found.rows() == list(twin_rarity(made, depth))
+
+
+def test_the_worked_examples_equal_the_twins(worked_examples, tmp_path):
+    store = irmeta.ingest(worked_examples, tmp_path / "store")
+    for name in store.tracks:
+        folder = worked_examples / name
+        runs = {file.name.split(".")[0]: read_run(file) for file in (folder / "runs").iterdir()}
+        track = Track(runs, read_qrels(folder / "qrels.txt"), name)
+        assert store.search_lengths(name).rows() == list(twin_lengths(track))
+        assert store.rarity(name, depth=3).rows() == list(twin_rarity(track, 3))
+
+
+def test_rows_are_by_query_system_and_doc_and_tell_what_is_missing(tmp_path):
+    """One system finds a at 2 and c at 3 of 4; the other has no list for q, D = 4."""
+    track = Track(
+        {"s": {"q": down("x", "a", "c", "y")}, "no": {"r": down("a")}},
+        {"q": {"c": 3, "a": 1, "b": 1, "n": 0}, "r": {"a": 0}},
+    )
+    store = track.ingest(tmp_path)
+    assert store.search_lengths().rows() == [
+        ("t", "no", "q", "a", 1, None, 5.0),
+        ("t", "no", "q", "b", 1, None, 5.0),
+        ("t", "no", "q", "c", 3, None, 5.0),
+        ("t", "s", "q", "a", 1, 2, 2.0),
+        ("t", "s", "q", "b", 1, None, 2.0),
+        ("t", "s", "q", "c", 3, 3, 2.0),
+    ]
+    assert store.rarity(depth=2).rows() == [
+        ("t", "q", "a", 1, 1, 2, 0.5),
+        ("t", "q", "b", 1, 0, 2, 1.0),
+        ("t", "q", "c", 3, 0, 2, 1.0),
+    ]
+
+
+def test_frames_have_the_columns_of_the_schema(made_store):
+    assert made_store.search_lengths().columns == TABLES["search_lengths"].arrow().names
+    assert made_store.rarity().columns == TABLES["rarity"].arrow().names
+
+
+def test_all_tracks_are_one_frame(made_store):
+    whole = made_store.search_lengths()
+    parts = [made_store.search_lengths(name) for name in made_store.tracks]
+    assert whole.height == sum(part.height for part in parts)
+    assert whole["track"].unique(maintain_order=True).to_list() == made_store.tracks
+
+
+def test_mean_search_lengths_are_asl(made_store):
+    lengths = made_store.search_lengths("web", unretrieved="floor")
+    by_list = lengths.group_by("system", "query").agg(pl.col("search_length").mean())
+    means = {(s, q): value for s, q, value in by_list.iter_rows()}
+    asl = made_store.evaluate("ASL(unretrieved=floor)", track="web")
+    found = {(s, q): value for _, s, q, _, value in asl.iter_rows()}
+    assert found == pytest.approx(means, rel=1e-12)
+
+
+def test_a_grade_that_no_doc_has_gives_no_row(made_store):
+    assert made_store.search_lengths("news", rel=2).height == 0
+    assert made_store.rarity("news", rel=2).height == 0
+
+
+def test_the_policies_are_followed(made_store):
+    adhoc, diversity = (made_store.rarity("web", qrels=q) for q in ("adhoc", "diversity"))
+    assert adhoc.select("query", "doc").equals(diversity.select("query", "doc"))
+    assert not adhoc["grade"].equals(diversity["grade"])
+    with pytest.raises(UsageError, match=r"has no qrels set 'diversty'. Did you mean 'diversity'"):
+        made_store.rarity("web", qrels="diversty")
+
+
+@pytest.mark.parametrize("depth", [0, -1])
+def test_a_depth_is_at_least_one(made_store, depth):
+    with pytest.raises(UsageError, match=f"depth = {depth} is not at least 1"):
+        made_store.rarity(depth=depth)
+
+
+def test_an_unknown_choice_lists_the_known_ones(made_store):
+    with pytest.raises(UsageError, match=r"unretrieved = 'flor'.*Did you mean 'floor'"):
+        made_store.search_lengths(unretrieved="flor")

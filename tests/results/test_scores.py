@@ -1,0 +1,180 @@
+"""`Scores`: arrays to tidy frames and means."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from irmeta.errors import IrmetaError
+from irmeta.results.scores import Scores, wide
+from irmeta.schema import TABLES
+
+NAN = math.nan
+VALUES = np.array(
+    [
+        [[0.5, 1.0], [0.25, 0.0], [0.0, 0.0]],  # AP: [query, system]
+        [[2.0, 1.0], [NAN, NAN], [4.0, NAN]],  # ASL
+    ]
+)
+
+
+def scores(**changes: object) -> Scores:
+    """Two systems, three queries, two measures."""
+    given = {
+        "track": "t",
+        "measures": ("AP", "ASL"),
+        "queries": ("1", "10", "2"),
+        "systems": ("a", "b"),
+        "values": VALUES,
+        "included": np.ones(VALUES.shape, bool),
+        "no_list": np.array([[False, False], [True, False], [False, True]]),
+        "no_irrelevant": {"ASL": np.array([[True, False], [True, False], [True, False]])},
+        "directions": {"AP": 1, "ASL": -1},
+    }
+    return Scores(**(given | changes))
+
+
+def included(*left_out: tuple[int, int, int]) -> np.ndarray:
+    cells = np.ones(VALUES.shape, bool)
+    for cell in left_out:
+        cells[cell] = False
+    return cells
+
+
+PER_QUERY = [
+    ("t", "a", "1", "AP", 0.5),
+    ("t", "a", "1", "ASL", 2.0),
+    ("t", "a", "10", "AP", 0.25),
+    ("t", "a", "10", "ASL", NAN),
+    ("t", "a", "2", "AP", 0.0),
+    ("t", "a", "2", "ASL", 4.0),
+    ("t", "b", "1", "AP", 1.0),
+    ("t", "b", "1", "ASL", 1.0),
+    ("t", "b", "10", "AP", 0.0),
+    ("t", "b", "10", "ASL", NAN),
+    ("t", "b", "2", "AP", 0.0),
+    ("t", "b", "2", "ASL", NAN),
+]
+COLUMNS = ["track", "system", "query", "measure", "value"]
+
+
+def test_per_query_has_a_row_for_each_cell_by_system_query_and_measure():
+    expected = pl.DataFrame(PER_QUERY, schema=COLUMNS, orient="row")
+    assert_frame_equal(scores().per_query(), expected, check_exact=True)
+
+
+def test_per_query_leaves_out_what_is_not_included():
+    found = scores(included=included((0, 0, 1), (1, 2, 0), (1, 1, 1))).per_query()
+    kept = [row for i, row in enumerate(PER_QUERY) if i not in (6, 5, 9)]
+    assert_frame_equal(found, pl.DataFrame(kept, schema=COLUMNS, orient="row"))
+
+
+def test_means_skip_the_undefined_and_count_the_rest():
+    assert scores().means().rows() == [
+        ("t", "a", "AP", 0.25, 3, 1, None),
+        ("t", "a", "ASL", 3.0, 2, 0, 2),
+        ("t", "b", "AP", 1 / 3, 3, 1, None),
+        ("t", "b", "ASL", 1.0, 1, 0, 0),
+    ]
+
+
+def test_means_cover_what_is_included_alone():
+    means = scores(included=included((0, 1, 0), (1, 0, 0))).means()
+    assert means.rows()[:2] == [("t", "a", "AP", 0.25, 2, 0, None), ("t", "a", "ASL", 4.0, 1, 0, 1)]
+
+
+def test_a_mean_of_nothing_is_undefined():
+    means = scores(included=np.zeros(VALUES.shape, bool)).means()
+    assert means["value"].is_nan().all()
+    assert means["queries"].to_list() == [0, 0, 0, 0]
+    assert scores(values=np.full(VALUES.shape, NAN)).means()["value"].is_nan().all()
+
+
+@pytest.mark.parametrize(("table", "frame"), [("scores", "per_query"), ("means", "means")])
+def test_frames_have_the_columns_of_the_schema(table, frame):
+    found = getattr(scores(), frame)()
+    wanted = TABLES[table].arrow()
+    assert found.columns == wanted.names
+    assert found.schema == pl.DataFrame(wanted.empty_table()).schema
+
+
+def test_mean_values_are_those_of_the_frame():
+    assert scores().mean_values().T.ravel().tolist() == scores().means()["value"].to_list()
+
+
+def test_blocks_are_joined_along_queries():
+    def block(queries: slice) -> Scores:
+        whole = scores()
+        return scores(
+            queries=whole.queries[queries],
+            values=whole.values[:, queries],
+            included=whole.included[:, queries],
+            no_list=whole.no_list[queries],
+            no_irrelevant={"ASL": whole.no_irrelevant["ASL"][queries]},
+        )
+
+    joined = Scores.concat([block(slice(0, 1)), block(slice(1, 1)), block(slice(1, 3))])
+    assert joined.queries == scores().queries
+    assert_frame_equal(joined.means(), scores().means())
+    assert_frame_equal(joined.per_query(), scores().per_query())
+    assert joined.directions == scores().directions
+
+
+def test_only_keeps_the_systems_asked_for_in_their_order():
+    found = scores(included=included((0, 0, 1))).only(["b"])
+    assert found.systems == ("b",)
+    assert found.per_query().rows()[0] == PER_QUERY[7]
+    assert found.means().rows() == [
+        ("t", "b", "AP", 0.0, 2, 1, None),
+        ("t", "b", "ASL", 1.0, 1, 0, 0),
+    ]
+    assert scores().only(["b", "a"]).means()["system"].to_list() == ["b", "b", "a", "a"]
+
+
+def test_wide_has_a_column_for_each_measure_in_order():
+    per_query = wide(scores().per_query())
+    assert per_query.columns == ["track", "system", "query", "AP", "ASL"]
+    assert per_query.rows()[0] == ("t", "a", "1", 0.5, 2.0)
+    assert per_query.height == 6
+    means = wide(scores().means())
+    assert means.rows() == [("t", "a", 0.25, 3.0), ("t", "b", 1 / 3, 1.0)]
+
+
+def test_wide_leaves_null_what_a_system_does_not_have():
+    assert wide(scores(included=included((1, 0, 0))).per_query())["ASL"][0] is None
+
+
+def test_the_store_gives_the_same_numbers_every_way(made_store):
+    arrays = made_store.scores("AP,ASL", track="passage")
+    assert_frame_equal(arrays.per_query(), made_store.evaluate("AP,ASL", track="passage"))
+    assert_frame_equal(arrays.means(), made_store.means("AP,ASL", track="passage"))
+    q = arrays.queries.index("264014")
+    assert np.isnan(arrays.values[1, q]).all()
+    assert (arrays.values[0, q] == 0).all()
+    counted = made_store.means("AP,ASL", track="passage", system="larkSplade")["queries"]
+    assert counted.to_list() == [15, 14]
+
+
+def test_systems_and_tracks_can_be_chosen(made_store):
+    every = made_store.means("AP")
+    assert every["track"].unique(maintain_order=True).to_list() == ["news", "passage", "web"]
+    some = made_store.means("AP", system=["aldBM25", "finchDiv"])
+    assert_frame_equal(some, every.filter(pl.col("system").is_in(["aldBM25", "finchDiv"])))
+    one = made_store.means("AP", system="finchDiv", track="web")
+    assert_frame_equal(one, every.filter(system="finchDiv"))
+
+
+def test_no_system_at_all_is_refused(made_store):
+    with pytest.raises(IrmetaError):
+        made_store.means("AP", system=[])
+
+
+def test_an_unknown_system_or_track_is_answered_with_the_nearest(made_store):
+    with pytest.raises(IrmetaError, match=r"no system 'finchDvi'.*Did you mean 'finchDiv'"):
+        made_store.means("AP", system=["aldBM25", "finchDvi"])
+    with pytest.raises(IrmetaError, match=r"no track 'wbe'.*Did you mean 'web'"):
+        made_store.evaluate("AP", track="wbe")

@@ -1,0 +1,183 @@
+"""Result files: whole or not at all, with their provenance, equal bytes for equal input."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from polars.testing import assert_frame_equal
+
+from irmeta.errors import UsageError
+from irmeta.results.scores import wide
+from irmeta.results.tables import provenance, write_out, write_parquet, write_text
+
+RECORD = {"irmeta": "0.1.0", "store": "abc", "eval_policy": {"queries": "judged"}, "ü": [1, None]}
+
+
+@pytest.fixture
+def means(made_store) -> pl.DataFrame:
+    return made_store.means("AP,ASL", track="passage")
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(p.name for p in folder.iterdir())
+
+
+def test_a_table_comes_back_as_it_went_in(means, tmp_path):
+    path = tmp_path / "new" / "folder" / "means.parquet"
+    assert write_parquet(means, path, "means", RECORD) == means.height
+    assert_frame_equal(pl.read_parquet(path), means)
+    assert names(path.parent) == ["means.parquet"]
+
+
+def test_every_reader_sees_plain_strings(means, tmp_path):
+    write_parquet(means, tmp_path / "means.parquet", "means", RECORD)
+    schema = pq.read_schema(tmp_path / "means.parquet")
+    assert schema.field("system").type == pa.string()
+    assert schema.field("track").type == pa.string()
+    assert not schema.field("value").nullable
+    assert schema.field("no_irrelevant").nullable
+
+
+def test_the_provenance_is_in_the_file(means, tmp_path):
+    write_parquet(means, tmp_path / "means.parquet", "means", RECORD)
+    assert provenance(tmp_path / "means.parquet") == RECORD
+
+
+def test_other_files_have_no_provenance(means, tmp_path):
+    means.write_parquet(tmp_path / "theirs.parquet")
+    (tmp_path / "text.parquet").write_text("not Parquet")
+    (tmp_path / "empty.parquet").write_bytes(b"")
+    for name in (*names(tmp_path), "absent.parquet"):
+        assert provenance(tmp_path / name) is None
+
+
+def test_each_frame_is_a_row_group(means, tmp_path):
+    path = tmp_path / "means.parquet"
+    assert write_parquet(iter([means, means.head(3)]), path, "means", {}) == means.height + 3
+    metadata = pq.read_metadata(path)
+    assert [metadata.row_group(i).num_rows for i in range(2)] == [means.height, 3]
+    assert_frame_equal(pl.read_parquet(path), pl.concat([means, means.head(3)]))
+
+
+def test_the_same_input_gives_the_same_bytes(means, tmp_path):
+    backwards = dict(reversed(RECORD.items()))
+    write_parquet([means, means], tmp_path / "a", "means", RECORD)
+    write_parquet([means, means], tmp_path / "b", "means", backwards)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize("before", [None, b"what was there"])
+def test_an_error_in_the_middle_leaves_things_as_they_were(means, tmp_path, before):
+    path = tmp_path / "means.parquet"
+    if before is not None:
+        path.write_bytes(before)
+
+    def frames() -> Iterator[pl.DataFrame]:
+        yield means
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write_parquet(frames(), path, "means", RECORD)
+    assert names(tmp_path) == ([] if before is None else ["means.parquet"])
+    assert before is None or path.read_bytes() == before
+
+
+def test_a_frame_that_breaks_the_schema_is_not_written(means, tmp_path):
+    broken = means.with_columns(value=pl.lit(None, pl.Float64))
+    with pytest.raises(AssertionError, match="null in value"):
+        write_parquet([means, broken], tmp_path / "means.parquet", "means", RECORD)
+    assert names(tmp_path) == []
+
+
+def test_text_is_put_in_place_whole(tmp_path):
+    write_text(tmp_path / "new" / "page.html", "é\n")
+    assert (tmp_path / "new" / "page.html").read_bytes() == "é\n".encode()
+    with pytest.raises(UnicodeEncodeError):
+        write_text(tmp_path / "new" / "page.html", "\ud800")
+    assert (tmp_path / "new" / "page.html").read_bytes() == "é\n".encode()
+    assert names(tmp_path / "new") == ["page.html"]
+
+
+def test_csv_has_full_precision(means, tmp_path):
+    write_out(means, tmp_path / "means.csv", RECORD, force=False)
+    with (tmp_path / "means.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == means.columns
+    assert [float(row["value"]) for row in rows] == means["value"].to_list()
+
+
+def test_an_undefined_value_is_nan_in_csv_and_parquet(tmp_path, made_store):
+    frame = made_store.evaluate("ASL", track="passage", system="larkSplade")
+    for name in ("out.csv", "out.parquet"):
+        write_out(frame, tmp_path / name, RECORD, force=False)
+    for found in (pl.read_csv(tmp_path / "out.csv"), pl.read_parquet(tmp_path / "out.parquet")):
+        kept = found.filter(pl.col("value").is_nan())["query"].cast(pl.String)
+        assert kept.to_list() == ["264014"]
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
+def test_our_own_file_is_replaced(means, tmp_path, name):
+    write_out(means, tmp_path / name, RECORD, force=False)
+    before = (tmp_path / name).read_bytes()
+    write_out(means.head(1), tmp_path / name, RECORD, force=False)
+    assert (tmp_path / name).read_bytes() != before
+    assert names(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
+@pytest.mark.parametrize("content", [b"", b"theirs,not,ours\n1,2,3\n", b"PAR1"])
+def test_a_file_that_is_not_ours_is_not_replaced(means, tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=r"irmeta did not write it: use --force"):
+        write_out(means, path, RECORD, force=False)
+    assert path.read_bytes() == content
+    write_out(means, path, RECORD, force=True)
+    assert path.read_bytes() != content
+
+
+@pytest.mark.parametrize("name", ["out.txt", "out", "out.parquet.gz"])
+def test_another_ending_is_refused(means, tmp_path, name):
+    with pytest.raises(UsageError, match=r"is \.parquet or \.csv"):
+        write_out(means, tmp_path / name, RECORD, force=True)
+    assert names(tmp_path) == []
+
+
+def test_a_folder_is_refused(means, tmp_path):
+    (tmp_path / "out.csv").mkdir()
+    with pytest.raises(UsageError, match="is a folder"):
+        write_out(means, tmp_path / "out.csv", RECORD, force=True)
+
+
+def test_a_wide_table_can_be_written_too(made_store, tmp_path):
+    frame = wide(made_store.means("AP,nDCG@10", track="news"))
+    write_out(frame, tmp_path / "wide.parquet", RECORD, force=False)
+    assert_frame_equal(pl.read_parquet(tmp_path / "wide.parquet"), frame)
+    assert provenance(tmp_path / "wide.parquet") == RECORD
+
+
+def test_a_store_says_how_its_results_were_made(made_store):
+    record = made_store.provenance("AP,RBP(p=0.5,gain=linear)", queries="relevant")
+    assert record["store"] == made_store.fingerprint
+    assert record["eval_policy"]["queries"] == "relevant"
+    assert record["measures"]["RBP(p=0.5,gain=linear)"] == {
+        "p": 0.5,
+        "rel": 1,
+        "gain": "linear",
+        "gmax": None,
+        "revision": 1,
+    }
+    assert record["highest_grade"] == {"news": 1, "passage": 3, "web": 4}
+
+
+def test_a_track_alone_has_the_provenance_of_its_qrels_set(made_store):
+    record = made_store.provenance("AP", track="web", qrels="diversity")
+    assert record["highest_grade"] == {"web": 3}
+    assert record["eval_policy"]["qrels"] == "diversity"
+    assert record["store"] != made_store.fingerprint

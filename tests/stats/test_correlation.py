@@ -1,0 +1,137 @@
+"""Kendall's tau-b between measures, against scipy and by hand."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy.stats import kendalltau
+
+from irmeta.results.scores import Scores
+from irmeta.stats.correlation import kendall_tau_b
+
+NAN = math.nan
+
+
+def scores(means: np.ndarray, directions: list[int]) -> Scores:
+    """One query whose values are the means: [measure, system]."""
+    names = tuple("ABCDEFGH"[: len(means)])
+    systems = tuple(f"s{i}" for i in range(means.shape[1]))
+    values = np.asarray(means, float)[:, None, :]
+    return Scores(
+        track="t",
+        measures=names,
+        queries=("q",),
+        systems=systems,
+        values=values,
+        included=np.ones(values.shape, bool),
+        no_list=np.zeros(values.shape[1:], bool),
+        directions=dict(zip(names, directions, strict=True)),
+    )
+
+
+def tau(a: list[float], b: list[float], directions: tuple[int, int] = (1, 1)) -> float:
+    return kendall_tau_b(scores(np.array([a, b]), list(directions)))["tau"][0]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ([1, 2, 3], [1, 2, 3], 1.0),
+        ([1, 2, 3], [30, 20, 10], -1.0),
+        ([1, 2, 3], [1, 3, 2], 1 / 3),
+        ([1, 1, 2], [1, 2, 3], 2 / math.sqrt(2 * 3)),  # one tie: (2 - 0) / sqrt((3 - 1) 3)
+        ([1, 2], [2, 1], -1.0),
+    ],
+)
+def test_by_hand(a, b, expected):
+    assert tau(a, b) == pytest.approx(expected, abs=1e-12)
+
+
+def test_measures_that_agree_have_a_positive_tau_whatever_their_directions():
+    assert tau([1, 2, 3], [9, 5, 1], (1, -1)) == pytest.approx(1)
+    assert tau([3, 2, 1], [9, 5, 1], (-1, -1)) == pytest.approx(1)
+    assert tau([1, 2, 3], [1, 5, 9], (1, -1)) == pytest.approx(-1)
+
+
+def test_systems_without_a_mean_are_left_out_and_counted():
+    frame = kendall_tau_b(scores(np.array([[1, 2, 3, NAN], [2, NAN, 1, 5], [1, 2, 3, 4]]), [1] * 3))
+    assert frame.columns == ["measure_a", "measure_b", "tau", "systems"]
+    assert frame.rows() == [
+        ("A", "B", pytest.approx(-1), 2),
+        ("A", "C", pytest.approx(1), 3),
+        ("B", "C", pytest.approx(1 / 3), 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "systems"),
+    [
+        ([1, 1, 1], [1, 2, 3], 3),
+        ([NAN, NAN, 1], [1, 2, 3], 1),
+        ([NAN, NAN, NAN], [1, 2, 3], 0),
+        ([1, NAN, NAN], [NAN, 1, 2], 0),
+        ([5], [5], 1),
+    ],
+)
+def test_where_no_order_can_be_told_tau_is_undefined(a, b, systems):
+    (row,) = kendall_tau_b(scores(np.array([a, b]), [1, -1])).rows()
+    assert math.isnan(row[2])
+    assert row[3] == systems
+
+
+def test_one_measure_has_no_pair():
+    frame = kendall_tau_b(scores(np.array([[1, 2, 3]]), [1]))
+    assert frame.height == 0
+    assert frame.columns == ["measure_a", "measure_b", "tau", "systems"]
+
+
+VALUES = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0, NAN])
+SHAPES = st.tuples(st.integers(2, 4), st.integers(2, 12))
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(
+    arrays.arrays(float, SHAPES, elements=VALUES), st.lists(st.sampled_from([1, -1]), min_size=4)
+)
+def test_every_pair_equals_scipy(means, directions):
+    directions = directions[: len(means)]
+    frame = kendall_tau_b(scores(means, directions))
+    pairs = list(combinations(range(len(means)), 2))
+    assert frame.height == len(pairs)
+    for (a, b), found in zip(pairs, frame["tau"], strict=True):
+        x, y = directions[a] * means[a], directions[b] * means[b]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            expected = kendalltau(x, y, nan_policy="omit").statistic
+        if expected is np.ma.masked:
+            expected = NAN
+        assert found == pytest.approx(float(expected), abs=1e-12, nan_ok=True)
+
+
+def test_the_order_is_that_of_means_over_queries():
+    """System b has the better mean, though a is better on two queries of three."""
+    values = np.array([[[0.5, 0.4], [0.5, 0.4], [0.0, 1.0]], [[1, 2], [1, 2], [1, 2]]], float)
+    one = Scores(
+        track="t",
+        measures=("A", "B"),
+        queries=("1", "2", "3"),
+        systems=("a", "b"),
+        values=values,
+        included=np.ones(values.shape, bool),
+        no_list=np.zeros(values.shape[1:], bool),
+        directions={"A": 1, "B": 1},
+    )
+    assert kendall_tau_b(one)["tau"].to_list() == [pytest.approx(1)]
+
+
+def test_real_measures_of_the_made_tracks(made_store):
+    frame = kendall_tau_b(made_store.scores("AP,nDCG,ASL(unretrieved=depth)", track="news"))
+    assert (frame["tau"] > 0.5).all()
+    assert frame["systems"].to_list() == [20, 20, 20]

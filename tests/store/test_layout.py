@@ -1,0 +1,268 @@
+"""Where a store keeps what: folders, manifest and records, and what its tables hold."""
+
+import json
+from pathlib import Path
+
+import naive
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from making import read_text
+
+import irmeta
+from irmeta.errors import DataError, UsageError
+from irmeta.policies import ReadPolicy
+from irmeta.schema import FORMAT, TABLES
+from irmeta.store import tables, writing
+from irmeta.store.layout import FOLDERS, Layout, folder_name, write_atomic
+from irmeta.store.scan import row_blocks
+
+TRACKS = ("news", "passage", "web")
+NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=15)
+
+
+@given(NAMES)
+@example("..")
+@example(".")
+@example("%2E")
+@example(".hidden")
+@example("track=2012")
+@example("a/../../b")
+def test_a_track_has_one_safe_folder_name(track):
+    name = folder_name(track)
+    assert name.isascii()
+    assert name[0] != "."
+    assert not set(name) & set("/\\=*?[]{}:\0 ")
+
+
+@given(st.sets(NAMES, max_size=5))
+def test_track_names_come_back_from_their_records(tmp_path_factory, names):
+    layout = Layout(tmp_path_factory.mktemp("store"))
+    for name in names:
+        write_atomic(layout.record(name), json.dumps({"track": name}).encode())
+    assert layout.tracks() == sorted(names)
+    assert [layout.read_record(name)["track"] for name in names] == list(names)
+
+
+def test_an_unknown_track_is_answered_with_the_nearest(made_store):
+    with pytest.raises(UsageError, match=r"has no track 'newz'. Did you mean 'news'\?"):
+        made_store.runs("newz")
+
+
+def test_the_manifest_says_how_the_store_was_made(made_store):
+    manifest = json.loads((made_store.path / "manifest.json").read_bytes())
+    policy = ReadPolicy().record()
+    assert manifest == {"format": FORMAT, "irmeta": irmeta.__version__, "read_policy": policy}
+
+
+def test_a_store_holds_nothing_but_what_the_design_says(made_store):
+    found = {path.name for path in made_store.path.iterdir()}
+    assert found == {"manifest.json", "tracks", ".cache.json", ".lock", *FOLDERS}
+    for kind in FOLDERS:
+        files = {
+            p.relative_to(made_store.path / kind) for p in (made_store.path / kind).rglob("*.*")
+        }
+        assert files == {Path(track, "part-0.parquet") for track in TRACKS}
+
+
+def test_nothing_in_a_store_depends_on_where_the_collection_lies(made_store, collections):
+    for path in made_store.path.rglob("*.*"):
+        if path.is_file():
+            assert str(collections).encode() not in path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [b'{"name": "a web app"}', b"[1]", b"{}", b"no json", b'{"format": "1"}', b'{"format": 1}'],
+)
+def test_a_manifest_of_something_else_is_refused(tmp_path, manifest):
+    (tmp_path / "manifest.json").write_bytes(manifest)
+    with pytest.raises((UsageError, DataError), match=str(tmp_path)):
+        irmeta.open_store(tmp_path)
+
+
+def test_a_folder_without_a_manifest_is_no_store(tmp_path):
+    for path in (tmp_path, tmp_path / "none"):
+        with pytest.raises(UsageError, match=r"is not an irmeta store .no manifest.json."):
+            irmeta.open_store(path)
+
+
+def test_a_newer_format_is_refused(tmp_path):
+    layout = Layout(tmp_path / "store")
+    layout.create(ReadPolicy())
+    manifest = json.loads(layout.manifest.read_bytes()) | {"format": FORMAT + 1, "irmeta": "9.1"}
+    layout.manifest.write_text(json.dumps(manifest))
+    with pytest.raises(UsageError, match=r"was made by a newer irmeta .9\.1."):
+        irmeta.open_store(layout.root)
+
+
+@pytest.mark.parametrize("kind", FOLDERS)
+def test_tables_have_the_columns_of_the_schema(made_store, kind):
+    columns = TABLES[kind].arrow()
+    for path in (made_store.path / kind).rglob("*.parquet"):
+        assert pq.read_schema(path).equals(columns)
+
+
+def run_lines(collections: Path, track: str, file: str) -> pl.DataFrame:
+    """The lines of a run file, naively read, in file order."""
+    rows = naive.read_run(read_text(collections / file))
+    names = {"query": pl.String, "doc": pl.String, "rank_given": pl.Int32, "score": pl.Float64}
+    frame = pl.DataFrame([row[:4] for row in rows], names, orient="row")
+    return frame.with_columns(position=pl.int_range(1, pl.len() + 1, dtype=pl.Int32))
+
+
+@pytest.mark.parametrize("track", TRACKS)
+def test_nothing_in_a_run_is_lost(made_store, collections, track):
+    runs = made_store.runs(track).collect()
+    systems = made_store.systems(track).filter(pl.col("set_aside").is_null())
+    assert runs["system"].unique().sort().to_list() == systems["system"].to_list()
+    for system, file in systems.select("system", "file").iter_rows():
+        expected = run_lines(collections, track, file)
+        found = runs.filter(system=system).sort("position").select(expected.columns)
+        assert found.equals(expected), system
+
+
+def qrels_lines(collections: Path, file: str) -> pl.DataFrame:
+    rows = [line.split() for line in read_text(collections / file).splitlines()]
+    frame = pl.DataFrame(rows, ["query", "subtopic", "doc", "grade"], orient="row")
+    return frame.with_columns(pl.col("grade").cast(pl.Int8))
+
+
+QRELS = [
+    ("news", "binary", "news/qrels.txt"),
+    ("web", "adhoc", "web/adhoc.qrels.txt"),
+    ("web", "diversity", "web/diversity.qrels.txt"),
+    ("passage", "graded", "passage/qrels.txt"),
+]
+
+
+@pytest.mark.parametrize(("track", "name", "file"), QRELS)
+def test_nothing_in_the_qrels_is_lost(made_store, collections, track, name, file):
+    found = made_store.qrels(track).filter(set=name).collect()
+    expected = qrels_lines(collections, file)
+    if name != "diversity":
+        expected = expected.with_columns(subtopic=pl.lit(None, pl.String))
+    assert found.select(expected.columns).equals(expected.sort("query", "subtopic", "doc"))
+
+
+@pytest.mark.parametrize("track", TRACKS)
+def test_runs_are_sorted_by_query_system_and_rank_with_ranks_from_1(made_store, track):
+    runs = made_store.runs(track).collect()
+    assert runs.equals(runs.sort("query", "system", "rank"))
+    expected = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("query", "system")
+    assert runs.select((pl.col("rank") == expected).all()).item()
+
+
+@pytest.mark.parametrize("track", TRACKS)
+def test_docs_are_numbered_within_a_query_with_the_judged_ones_first(made_store, track):
+    docs = made_store.docs(track).collect()
+    judged = made_store.qrels(track).select("query", "doc", judged=True).unique().collect()
+    docs = docs.join(judged, ["query", "doc"], "left", maintain_order="left")
+    order = docs.with_columns(pl.col("judged").fill_null(False)).sort(
+        "query", "judged", "doc", descending=[False, True, False]
+    )
+    expected = pl.int_range(pl.len(), dtype=pl.Int32).over("query")
+    assert order.select("query", "doc", doc_id=expected).equals(
+        docs.select("query", "doc", "doc_id")
+    )
+    assert docs["judged"].sum() == judged.height
+    for table in (made_store.runs(track), made_store.qrels(track)):
+        found = table.select("query", "doc", "doc_id").unique().collect()
+        joined = found.join(docs, ["query", "doc", "doc_id"])
+        assert joined.height == found.height
+    listed = made_store.runs(track).select("query", "doc").collect()
+    assert docs.join(listed, ["query", "doc"], "anti")["judged"].all()
+
+
+@pytest.mark.parametrize(("track", "name", "file"), [QRELS[0], QRELS[1], QRELS[3]])
+def test_grade_is_that_of_the_primary_qrels_and_null_without_one(
+    made_store, collections, track, name, file
+):
+    runs = made_store.runs(track).collect()
+    judged = qrels_lines(collections, file).select("query", "doc", expected="grade")
+    joined = runs.join(judged, ["query", "doc"], "left")
+    assert joined.height == runs.height
+    assert joined.select(pl.col("grade").eq_missing(pl.col("expected")).all()).item()
+    assert 0 < joined["grade"].null_count() < joined.height
+
+
+@pytest.fixture
+def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Row groups of a few thousand rows and files of a few row groups."""
+    for room in (tables, writing):
+        monkeypatch.setattr(room, "GROUP_ROWS", 5000)
+    monkeypatch.setattr(writing, "PART_ROWS", 12_000)
+
+
+@pytest.fixture
+def parts(small_groups, collections, tmp_path) -> irmeta.Store:
+    """The made collection in several row groups and files a track."""
+    with pytest.warns(irmeta.SetAsideWarning):
+        return irmeta.ingest(collections, tmp_path / "store")
+
+
+def row_groups(store: irmeta.Store, track: str, kind: str = "runs") -> list[pl.DataFrame]:
+    files = [pq.ParquetFile(path) for path in Layout(store.path).files(kind, track)]
+    return [
+        pl.DataFrame(file.read_row_group(i)) for file in files for i in range(file.num_row_groups)
+    ]
+
+
+@pytest.mark.parametrize("track", TRACKS)
+def test_large_tracks_are_written_in_parts_of_row_groups_of_whole_queries(parts, made_store, track):
+    groups = row_groups(parts, track)
+    queries = [query for group in groups for query in group["query"].unique()]
+    assert len(queries) == len(set(queries))
+    last_query = [group.filter(query=group["query"][-1]).height for group in groups]
+    for group, last in zip(groups[:-1], last_query, strict=False):
+        assert group.height - last < 5000 <= group.height
+    assert pl.concat(groups).equals(made_store.runs(track).collect())
+    docs = pl.concat(row_groups(parts, track, "docs"))
+    assert docs.equals(made_store.docs(track).collect())
+
+    files = [pq.read_metadata(path) for path in Layout(parts.path).files("runs", track)]
+    assert len(files) > 1
+    for file in files[:-1]:
+        last = file.row_group(file.num_row_groups - 1).num_rows
+        assert file.num_rows - last < 12_000 <= file.num_rows
+
+
+def test_parts_are_read_in_the_order_of_their_numbers(tmp_path):
+    folder = Layout(tmp_path).folder("runs", "t")
+    folder.mkdir(parents=True)
+    for n in (10, 9, 2, 0, 1):
+        (folder / f"part-{n}.parquet").touch()
+    names = [path.name for path in Layout(tmp_path).files("runs", "t")]
+    assert names == [f"part-{n}.parquet" for n in (0, 1, 2, 9, 10)]
+
+
+def test_parts_give_the_same_values(parts, made_store):
+    measures = "AP,nDCG@10,ASL,Bpref"
+    assert parts.evaluate(measures).equals(made_store.evaluate(measures), null_equal=True)
+    assert parts.rarity().equals(made_store.rarity())
+
+
+@pytest.mark.parametrize("max_rows", [1, 6000, 1 << 24])
+def test_blocks_share_out_all_queries_and_rows(parts, max_rows):
+    track = "news"
+    judged = parts.qrels(track).select("query").unique().collect()["query"]
+    queries = sorted([*judged, "0 before all", "910.5", "z after all"])
+    systems = sorted(parts.runs(track).select("system").unique().collect()["system"])
+    blocks = list(
+        row_blocks(
+            Layout(parts.path), track, queries, systems, ["query", "system", "rank"], max_rows
+        )
+    )
+    assert (blocks[0].first_query, blocks[-1].last_query) == (0, len(queries))
+    rows = []
+    for block, following in zip(blocks, [*blocks[1:], None], strict=True):
+        assert following is None or block.last_query == following.first_query
+        columns = block.columns
+        assert columns["query"].min() >= block.first_query
+        assert columns["query"].max() < block.last_query
+        rows += zip(*(columns[c].tolist() for c in ("query", "system", "rank")), strict=True)
+    expected = parts.runs(track).select("query", "system", "rank").collect().rows()
+    assert [(queries[q], systems[s], r) for q, s, r in rows] == expected
+    assert (len(blocks) > 1) == (max_rows < 1 << 24)

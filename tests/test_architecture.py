@@ -1,0 +1,145 @@
+"""The house of DESIGN.md: who imports whom, how long files are, what `import irmeta` loads."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import irmeta
+
+PACKAGE = Path(irmeta.__file__).parent
+FLOORS = (  # from the roof down; the rooms of one floor are siblings
+    {"cli"},
+    {"show"},  # what the command line prints
+    {"api"},
+    {"batch"},
+    {"studies"},
+    {"report", "stats"},
+    {"measures", "preferences"},
+    {"results"},
+    {"rankings"},
+    {"store"},
+    {"trec"},
+    {"kernels"},
+    {"policies", "schema", "errors", "parallel", "_version"},
+)
+FOUNDATION = FLOORS[-1]
+FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+NOT_HOUSED = {"__init__", "__main__", "testing"}
+LONGEST = 360
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def room_of(file: Path) -> str:
+    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def in_rooms(*rooms: str) -> pytest.MarkDecorator:
+    """Parametrise a test by the files of some rooms."""
+    found = [file for file in FILES if room_of(file) in rooms]
+    return pytest.mark.parametrize(
+        "file", found, ids=[f.relative_to(PACKAGE).as_posix() for f in found]
+    )
+
+
+files = in_rooms(*FLOOR, *NOT_HOUSED)
+
+
+def imports(file: Path) -> Iterator[str]:
+    """The dotted names of all that a file imports, wherever in it, a name imported from it too."""
+    module = ["irmeta", *file.relative_to(PACKAGE).with_suffix("").parts]
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = module[: -node.level] if node.level else []
+            base = [*base, *(node.module or "").split(".")]
+            yield from (".".join([*filter(None, base), alias.name]) for alias in node.names)
+
+
+def rooms(file: Path) -> set[str]:
+    """The rooms of irmeta that a file imports; `from irmeta import __version__` names none."""
+    found = {name.split(".")[1] for name in imports(file) if name.startswith("irmeta.")}
+    return found - {"__version__"}
+
+
+def packages(file: Path) -> set[str]:
+    """The packages, other than irmeta, that a file imports."""
+    return {name.split(".")[0] for name in imports(file)} - {"irmeta", "__future__"}
+
+
+def test_every_file_is_in_a_room():
+    assert {room_of(file) for file in FILES} - NOT_HOUSED <= FLOOR.keys()
+    assert {"api", "kernels", "measures", "rankings", "store", "trec"} <= {
+        room_of(file) for file in FILES
+    }
+
+
+@in_rooms(*FLOOR)
+def test_imports_go_down_only(file: Path):
+    room = room_of(file)
+    for other in rooms(file) - {room}:
+        both_below = room in FOUNDATION and other in FOUNDATION
+        assert FLOOR[other] > FLOOR[room] or both_below, f"{room} imports {other}"
+
+
+@pytest.mark.parametrize(
+    "file", [f for f in FILES if room_of(f) == "kernels"], ids=lambda f: f.stem
+)
+def test_kernels_import_numpy_and_the_jit_door_alone(file: Path):
+    if file.stem == "jit":
+        assert rooms(file) == set()
+        return
+    assert packages(file) <= {"numpy", "math"}
+    own = {name for name in imports(file) if name.startswith("irmeta")}
+    assert own <= {"irmeta.kernels.jit.jit"}
+
+
+@files
+def test_numba_is_imported_at_one_door(file: Path):
+    if file != PACKAGE / "kernels" / "jit.py":
+        assert packages(file).isdisjoint({"numba", "llvmlite"})
+
+
+@in_rooms("report")
+def test_the_report_knows_no_other_room(file: Path):
+    assert rooms(file) <= {"report"}
+
+
+@in_rooms("stats")
+def test_statistics_never_see_a_file(file: Path):
+    assert packages(file).isdisjoint({"pathlib", "os", "io", "pyarrow", "json", "csv"})
+    assert "irmeta.results.tables" not in {name.rpartition(".")[0] for name in imports(file)}
+    assert rooms(file).isdisjoint({"store", "trec", "rankings"})
+
+
+@files
+def test_parquet_is_touched_by_the_store_and_by_results_alone(file: Path):
+    if room_of(file) not in ("store", "results"):
+        assert not any(name.startswith("pyarrow.parquet") for name in imports(file))
+
+
+@files
+def test_files_are_short(file: Path):
+    assert len(file.read_text(encoding="utf-8").splitlines()) <= LONGEST
+
+
+def test_importing_irmeta_loads_nothing_heavy():
+    heavy = "('polars', 'numba', 'pyarrow', 'altair', 'scipy', 'numpy', 'pandas')"
+    code = f"import sys, irmeta; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_public_name_can_be_had():
+    for name in irmeta.__all__:
+        assert getattr(irmeta, name) is not None
+    assert set(irmeta.__all__) <= set(dir(irmeta))
+    with pytest.raises(AttributeError, match="no attribute 'ingset'"):
+        _ = irmeta.ingset

@@ -1,0 +1,228 @@
+"""What goes wrong outside irmeta ends in one line, and never in wrong numbers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import irmeta
+from irmeta.store.lock import only_writer
+
+IRMETA = [sys.executable, "-c", "from irmeta.cli import main; main()"]
+
+
+def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own."""
+    command = [*IRMETA, *map(str, arguments)]
+    return subprocess.run(
+        command, capture_output=True, encoding="utf-8", env={**os.environ, **environment}
+    )
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    kept = (p for p in folder.rglob("*") if p.is_file() and p.name not in (".cache.json", ".lock"))
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in kept}
+
+
+@pytest.fixture
+def store(worked_examples: Path, tmp_path: Path) -> Path:
+    """A store of two tiny tracks that a test may spoil."""
+    for track in ("ties", "unretrieved"):
+        shutil.copytree(worked_examples / track, tmp_path / "in" / track)
+    return irmeta.ingest(tmp_path / "in", tmp_path / "store").path
+
+
+def test_two_writers_of_one_store_do_not_meet(store: Path, tmp_path: Path) -> None:
+    with only_writer(store):
+        done = run("ingest", tmp_path / "in", "--store", store)
+    assert done.returncode == 2
+    assert done.stderr == f"irmeta: another process is writing {store}: wait for it to end.\n"
+    assert run("ingest", tmp_path / "in", "--store", store).returncode == 0
+
+
+def test_two_writers_of_one_folder_of_results_do_not_meet(store: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    irmeta.reanalyze(store, out)
+    with only_writer(out / ".parts"):
+        assert run("reanalyze", store, "--out", out).returncode == 2
+
+
+@pytest.mark.parametrize("delay", [0.3, 0.9, 1.3, 1.7, 2.3])
+def test_a_killed_reanalysis_goes_on_to_the_same_bytes(
+    made_store: irmeta.Store, tmp_path: Path, delay: float
+) -> None:
+    command = [*IRMETA, "reanalyze", str(made_store.path), "--out", str(tmp_path / "killed")]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(delay)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    irmeta.reanalyze(made_store.path, tmp_path / "killed")
+    irmeta.reanalyze(made_store.path, tmp_path / "whole")
+    found, whole = content(tmp_path / "killed"), content(tmp_path / "whole")
+    assert {n: b for n, b in found.items() if not n.endswith(".tmp")} == whole
+
+
+def test_a_stop_between_two_settings_leaves_no_mixture(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from irmeta.studies import overview
+
+    out = tmp_path / "out"
+    irmeta.reanalyze(store, out, measures="AP")
+    real = overview.write_parquet
+
+    def stops(frames, path: Path, *rest):
+        if path.parent.name == "rarity":
+            raise KeyboardInterrupt
+        return real(frames, path, *rest)
+
+    monkeypatch.setattr(overview, "write_parquet", stops)
+    with pytest.raises(KeyboardInterrupt):
+        irmeta.reanalyze(store, out, measures="P@5")
+    monkeypatch.undo()
+    irmeta.reanalyze(store, out, measures="AP")
+    for file in [out / "means.parquet", *(out / "scores").iterdir()]:
+        assert pl.read_parquet(file)["measure"].unique().to_list() == ["AP"]
+
+
+def test_results_of_a_track_that_left_are_removed(store: Path, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / "in" / "ties" / "runs")
+    out = tmp_path / "out"
+    irmeta.reanalyze(store, out)
+    assert (out / "scores" / "ties.parquet").exists()
+    done = run("reanalyze", tmp_path / "in", "--out", out)
+    assert done.returncode == 0
+    assert not list(out.rglob("ties*"))
+    assert [p.name for p in (out / "scores").iterdir()] == ["unretrieved.parquet"]
+
+
+def test_ingest_names_tracks_of_the_store_that_the_collection_lacks(
+    store: Path, tmp_path: Path
+) -> None:
+    shutil.rmtree(tmp_path / "in" / "ties")
+    done = run("ingest", tmp_path / "in", "--store", store)
+    assert done.stderr == "irmeta: not in the collection, kept in the store: ties\n"
+
+
+@pytest.mark.parametrize("damage", ["cut short", "gone", "record"])
+def test_a_damaged_store_is_told_in_one_line_and_mended_by_ingest(
+    store: Path, tmp_path: Path, damage: str
+) -> None:
+    part = store / "runs" / "ties" / "part-0.parquet"
+    if damage == "cut short":
+        part.write_bytes(part.read_bytes()[:200])
+    elif damage == "gone":
+        shutil.rmtree(part.parent)
+    else:
+        (store / "tracks" / "ties.json").write_text("{")
+    done = run("evaluate", store, "-m", "AP", "--track", "ties")
+    assert done.returncode in (1, 2)
+    assert done.stderr.startswith("irmeta: ")
+    assert done.stderr.count("\n") == 1
+    assert "ties: written" in run("ingest", tmp_path / "in", "--store", store).stdout
+    assert run("evaluate", store, "-m", "AP", "--track", "ties").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["info", "FILE"],
+        ["ingest", "COLLECTION", "--store", "FILE/store"],
+        ["reanalyze", "COLLECTION", "--out", "FILE"],
+        ["reanalyze", "COLLECTION", "--out", "FILE/out"],
+        ["evaluate", "STORE", "--out", "FILE/x.csv"],
+        ["evaluate", "STORE", "--out", "x.txt"],
+        ["reanalyze", "COLLECTION", "--out", "OUT", "-m", "FOO"],
+        ["explain", "STORE", "-m", "default", "--system", "s", "--query", "q", "--track", "ties"],
+    ],
+    ids=" ".join,
+)
+def test_what_cannot_be_done_is_one_line(store: Path, tmp_path: Path, arguments: list[str]) -> None:
+    file = tmp_path / "file"
+    file.write_text("text\n")
+    places = {"FILE": file, "COLLECTION": tmp_path / "in", "STORE": store, "OUT": tmp_path / "out"}
+    for name, place in places.items():
+        arguments = [a.replace(name, str(place)) for a in arguments]
+    done = run(*arguments)
+    assert done.returncode in (1, 2)
+    assert done.stderr.startswith("irmeta: ")
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "out" / "store").exists(), "refused before anything is read"
+    assert file.read_text() == "text\n"
+
+
+def test_ctrl_c_says_that_nothing_is_lost(made_store: irmeta.Store, tmp_path: Path) -> None:
+    command = [*IRMETA, "reanalyze", str(made_store.path), "--out", str(tmp_path / "out")]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    if process.returncode == 0:
+        pytest.skip("it was done before the signal came")
+    assert process.returncode == 130
+    assert said.decode().startswith("irmeta: stopped; what is finished is kept")
+
+
+def test_ids_that_a_terminal_cannot_show_are_no_error(tmp_path: Path) -> None:
+    runs = tmp_path / "in" / "t" / "runs"
+    runs.mkdir(parents=True)
+    (runs / "r").write_text("q Q0 dü 1 1.0 sü\n", encoding="utf-8")
+    (tmp_path / "in" / "t" / "qrels").write_text("q 0 dü 1\n", encoding="utf-8")
+    store = irmeta.ingest(tmp_path / "in", tmp_path / "store").path
+    done = run("evaluate", store, "-m", "AP", PYTHONIOENCODING="ascii")
+    assert "t,sü,AP,1.0" in done.stdout
+
+
+def test_very_long_ids_make_short_messages(tmp_path: Path) -> None:
+    runs = tmp_path / "in" / "t" / "runs"
+    runs.mkdir(parents=True)
+    line = f"{'q' * 5000} Q0 {'d' * 5000} 1 1.0 {'s' * 5000}\n"
+    (runs / "double").write_text(line * 2)
+    (runs / "one").write_text(line)
+    (runs / "two").write_text(line)
+    (tmp_path / "in" / "t" / "qrels").write_text(f"{'q' * 5000} 0 {'d' * 5000} 1\n")
+    with pytest.warns(irmeta.SetAsideWarning) as warned:
+        store = irmeta.ingest(tmp_path / "in", tmp_path / "store")
+    assert len(str(warned[0].message)) < 1200
+    assert store.means("AP")["value"].to_list() == [1.0]
+
+
+def test_a_track_without_a_relevant_doc_makes_a_page(tmp_path: Path) -> None:
+    runs = tmp_path / "in" / "t" / "runs"
+    runs.mkdir(parents=True)
+    (runs / "r").write_text("q Q0 d 1 1.0 s\n")
+    (tmp_path / "in" / "t" / "qrels").write_text("q 0 d 0\n")
+    irmeta.reanalyze(tmp_path / "in", tmp_path / "out", measures="ASL")
+    assert "have no relevant doc" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_what_reading_noticed_of_qrels_is_in_info_and_on_the_page(
+    store: Path, tmp_path: Path
+) -> None:
+    qrels = tmp_path / "in" / "ties" / "qrels.txt"
+    qrels.write_text(qrels.read_text() + qrels.read_text().splitlines()[0] + "\n")
+    irmeta.ingest(tmp_path / "in", store)
+    said = "1 judgments given twice with equal grades"
+    assert said in run("info", store).stdout
+    irmeta.reanalyze(store, tmp_path / "out")
+    assert said in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_the_ideal_list_may_be_longer_than_any_rank(tmp_path: Path) -> None:
+    """65,534 is the deepest rank of a uint16 array; the ideal list has 70,000 docs."""
+    runs = tmp_path / "in" / "t" / "runs"
+    runs.mkdir(parents=True)
+    (runs / "r").write_text("q Q0 d1 1 1.0 s\n")
+    (tmp_path / "in" / "t" / "qrels").write_text("".join(f"q 0 d{i} 1\n" for i in range(70_000)))
+    store = irmeta.ingest(tmp_path / "in", tmp_path / "store")
+    explained = store.explain("nDCG", system="s", query="q")
+    assert explained.value == pytest.approx(explained.trace.value, rel=1e-12)
+    assert store.explain("nDCG@69999", system="s", query="q").value > explained.value

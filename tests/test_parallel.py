@@ -1,0 +1,100 @@
+"""The bounded, ordered map."""
+
+import os
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+
+from irmeta.parallel import ordered_map, usable_cores
+
+WORKERS = pytest.mark.parametrize("workers", [1, 2, 5, None])
+
+
+class Counting(ThreadPoolExecutor):
+    """Counts what is submitted."""
+
+    submitted = 0
+
+    def submit(self, *args, **kwargs) -> Future:
+        self.submitted += 1
+        return super().submit(*args, **kwargs)
+
+
+def double(x: int) -> int:
+    return 2 * x
+
+
+@WORKERS
+def test_results_come_in_the_order_of_the_items(workers):
+    def slow_first(x: int) -> int:
+        time.sleep(0.02 if x % 4 == 0 else 0)
+        return 2 * x
+
+    assert list(ordered_map(slow_first, range(20), workers=workers)) == list(range(0, 40, 2))
+    assert list(ordered_map(slow_first, [], workers=workers)) == []
+
+
+def test_at_most_workers_plus_one_results_are_in_flight():
+    with Counting(8) as executor:
+        results = ordered_map(double, iter(range(50)), workers=3, executor=executor)
+        for taken, _ in enumerate(results, 1):
+            assert executor.submitted - taken <= 3
+        assert executor.submitted == 50
+
+
+def test_items_are_drawn_only_as_they_are_needed():
+    drawn = []
+    items = (drawn.append(i) or i for i in range(100))
+    results = ordered_map(double, items, workers=2)
+    assert next(results) == 0
+    assert len(drawn) <= 4
+    results.close()
+
+
+def test_workers_run_at_the_same_time():
+    meeting = threading.Barrier(3, timeout=20)
+    assert len(list(ordered_map(lambda _: meeting.wait(), range(3), workers=3))) == 3
+
+
+def test_one_worker_runs_in_the_calling_thread():
+    threads = list(ordered_map(lambda _: threading.get_ident(), range(3), workers=1))
+    assert threads == [threading.get_ident()] * 3
+
+
+@WORKERS
+def test_an_exception_comes_at_its_items_turn(workers):
+    results = ordered_map(lambda x: 6 // (3 - x), range(9), workers=workers)
+    assert [next(results) for _ in range(3)] == [2, 3, 6]
+    with pytest.raises(ZeroDivisionError):
+        next(results)
+
+
+def test_after_an_exception_what_has_not_begun_is_cancelled():
+    begun = []
+
+    def fail(x: int) -> None:
+        begun.append(x)
+        time.sleep(0.1 * x)
+        raise ValueError(x)
+
+    with ThreadPoolExecutor(1) as executor, pytest.raises(ValueError, match="0"):
+        list(ordered_map(fail, range(100), workers=4, executor=executor))
+    assert begun in ([0], [0, 1])
+
+
+def test_a_given_executor_is_used_and_left_running():
+    with ThreadPoolExecutor(2, thread_name_prefix="given") as executor:
+        names = ordered_map(
+            lambda _: threading.current_thread().name, range(5), workers=1, executor=executor
+        )
+        assert {name.split("_")[0] for name in names} == {"given"}
+        assert executor.submit(double, 4).result() == 8
+
+
+def test_the_default_is_the_usable_cores(monkeypatch):
+    assert usable_cores() == len(os.sched_getaffinity(0))
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert usable_cores() == 1

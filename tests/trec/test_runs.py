@@ -1,0 +1,390 @@
+"""Run files: every shape that is read, and what is said of those that are not."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import read_run as naive_run
+
+from irmeta.errors import DataError
+from irmeta.policies import ReadPolicy
+from irmeta.store.reading import Names, SetAside, read_run
+from irmeta.trec import runs as room
+from irmeta.trec.collection import TrackSource
+from irmeta.trec.runs import NO_RANK, RunText, parse_run
+from irmeta.trec.text import Text, read_text
+
+TWO = [("1", "a", 1, 2.5), ("1", "b", 2, 1.0)]
+FAST_AND_SLOW = pytest.mark.parametrize("head", ["", "# a comment\n"], ids=["fast", "slow"])
+
+
+def parse(content: str | bytes, **choices) -> RunText:
+    data = content if isinstance(content, bytes) else content.encode()
+    return parse_run(Text("a.run", data, ""), **choices)
+
+
+def rows(run: RunText) -> list[tuple[str, str, int, float]]:
+    columns = (run.query.to_pylist(), run.doc.to_pylist(), run.rank.tolist(), run.score.tolist())
+    return list(zip(*columns, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("1 Q0 a 1 2.5 t\n1 Q0 b 2 1.0 t\n", [1, 2]),
+        ("1\tQ0\ta\t1\t2.5\tt\n1\tQ0\tb\t2\t1.0\tt\n", [1, 2]),
+        (" 1 \t Q0   a 1\t\t2.5 t \n1 Q0\tb 2  1.0 t\t\n", [1, 2]),
+        ("1 Q0 a 1 2.5 t\r\n1 Q0 b 2 1.0 t\r\n", [1, 2]),
+        ("1 Q0 a 1 2.5 t\n1 Q0 b 2 1.0 t", [1, 2]),
+        ("1 Q0 a 1 2.5 t\r\n1 Q0 b 2 1.0 t\r", [1, 2]),
+        ("\n1 Q0 a 1 2.5 t\n \t\r\n\n1 Q0 b 2 1.0 t\n\n\n", [2, 5]),
+        ("#q i d r s t\n1 Q0 a 1 2.5 t\n#\n# 1 Q0 x 9 9 t\n1 Q0 b 2 1.0 t\n#", [2, 5]),
+        ("#1 Q0 x 9 9 t\n1 Q0 a 1 2.5 t\n1 Q0 b 2 1.0 t\n#1 Q0 y 9 9 t\n", [2, 3]),
+        ("1 - a +1 +2.5 t\n1 x b 02 1. t\n", [1, 2]),
+        ("1 Q0 a 1 25e-1 t\n1 Q0 b 2 .1E1 t\n", [1, 2]),
+    ],
+)
+def test_any_spacing_line_ends_blank_lines_and_comments_are_read(content, line):
+    run = parse(content)
+    assert (rows(run), run.line.tolist(), run.tag, run.notes) == (TWO, line, "t", [])
+
+
+@FAST_AND_SLOW
+def test_a_run_of_five_columns_has_no_tag(head):
+    run = parse(head + "1 Q0 a 1 2.5\n1 Q0 b 2 1.0\n")
+    assert (rows(run), run.tag) == (TWO, None)
+    assert run.notes == ["five columns: no tag, the system is named after the file"]
+
+
+def test_five_columns_may_have_decimal_commas():
+    run = parse("1 Q0 a 1 2,5\n1 Q0 b 2 1,0\n")
+    assert (rows(run), run.tag) == (TWO, None)
+    assert len(run.notes) == 2
+
+
+@pytest.mark.parametrize("content", ["1 Q0 a b 2.5\n", "1 Q0 a 1.5 2.5\n", "1 Q0 a 1 x\n"])
+def test_five_columns_must_end_in_a_whole_number_and_a_number(content):
+    with pytest.raises(DataError, match=r"^a.run, line 1: field [45]"):
+        parse(content)
+
+
+@FAST_AND_SLOW
+@pytest.mark.parametrize(
+    ("tags", "tag", "notes"),
+    [
+        (["my tag, \t2 "] * 2, "my tag, \t2", []),
+        (["x", "y"], "x", ["2 tags, the first is used"]),
+        (["z", "a b"], "z", ["2 tags, the first is used"]),
+    ],
+)
+def test_all_after_the_score_is_the_tag(head, tags, tag, notes):
+    run = parse(f"{head}1 Q0 a 1 2.5 {tags[0]}\n1 Q0 b 2 1.0 {tags[1]}\n")
+    assert (rows(run), run.tag, run.notes) == (TWO, tag, notes)
+
+
+def test_a_decimal_comma_is_read_and_noted():
+    run = parse("1 Q0 a 1 2,5 t\n1 Q0 b 2 1.0 t\n1 Q0 c 3 -,5e1 t\n")
+    assert run.score.tolist() == [2.5, 1.0, -5.0]
+    assert run.notes == ["decimal comma in 2 scores"]
+
+
+@FAST_AND_SLOW
+@pytest.mark.parametrize(
+    "score",
+    [
+        "inf",
+        "-Infinity",
+        "nan",
+        "NaN",
+        "abc",
+        "1_0",
+        "0x10",
+        "1e999",
+        "-1e999",
+        "1,2,3",
+        "",
+        "-",
+        ".",
+        "e5",
+        "1e",
+        "1.5f",
+        "١",
+        "1.5.2",
+        "''",
+    ],
+)
+def test_a_score_that_is_no_finite_number_is_an_error_naming_line_and_field(head, score):
+    with pytest.raises(DataError, match=r"the score. is not a finite number") as error:
+        parse(f"{head}1 Q0 a 1 2.5 t\n1 Q0 b 2 {score} t\n")
+    assert str(error.value).startswith(f"a.run, line {3 if head else 2}: field 5 (the score)")
+    assert repr(score or "t") in str(error.value)
+    assert "A run line is: query Q0 doc rank score tag." in str(error.value)
+
+
+@FAST_AND_SLOW
+@pytest.mark.parametrize(
+    ("printed", "rank", "noted"),
+    [("0", 0, False), ("-3", -3, False), ("+4", 4, False), ("2147483647", 2147483647, False)]
+    + [(p, NO_RANK, True) for p in ("1.0", "x", "-", "2147483648", "9" * 30, "0x10", "1_0")],
+)
+def test_a_rank_that_is_no_whole_number_is_noted(head, printed, rank, noted):
+    run = parse(f"{head}1 Q0 a {printed} 2.5 t\n")
+    assert run.rank.tolist() == [rank]
+    assert run.notes == (["1 ranks are not whole numbers"] if noted else [])
+
+
+@FAST_AND_SLOW
+@pytest.mark.parametrize(
+    "name",
+    [
+        "007",
+        "1e5",
+        "null",
+        "NA",
+        "-",
+        '"a',
+        "a'b",
+        "a,b;c",
+        "a\\n",
+        "a#b",
+        "a=b",
+        "%2F",
+        "..",
+        "*",
+        "a\xa0b",
+        "a\u2028b",
+        "文書",
+        "é" * 150,
+        "d" * 300,
+        "d" * 70000,
+    ],
+)
+def test_names_are_kept_as_they_are(head, name):
+    run = parse(f"{head}{name} Q0 {name} 1 2.5 t\n{name} Q0 b 2 1.0 t\n")
+    assert rows(run) == [(name, name, 1, 2.5), (name, "b", 2, 1.0)]
+
+
+def test_queries_may_be_interleaved_and_rows_stay_in_file_order():
+    run = parse("2 Q0 a 1 1 t\n1 Q0 a 1 2 t\n2 Q0 b 2 3 t\n1 Q0 b 2 4 t\n")
+    assert run.query.to_pylist() == ["2", "1", "2", "1"]
+    assert run.score.tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("1 Q0 a 1 2.5 t\n1 Q0 b 2\n", "line 2: 4 fields where a run has six: '1 Q0 b 2'. A run"),
+        ("1 Q0 a 1 2.5 t\nx\n", "line 2: 1 fields where a run has six: 'x'. A run line is"),
+        ("1 Q0 a 1 2.5 t\n1 Q0 b 2 1.0\n", "line 2: 5 fields where a run has six"),
+        ("1 Q0 a 1 2.5\n1 Q0 b 2 1.0 t\n", "line 1: 5 fields where a run has six"),
+        ("<html><head>\n", "line 1: 1 fields where a run has six: '<html><head>'. A run line is"),
+        ("# only\n#comments\n", "a.run: holds no result. A run line is: query Q0 doc rank score"),
+    ],
+)
+def test_lines_that_are_no_results_are_errors(content, said):
+    with pytest.raises(DataError) as error:
+        parse(content)
+    assert said in str(error.value)
+
+
+def test_a_line_without_end_is_one_short_error():
+    with pytest.raises(DataError, match="line 1: a line of 3,000,014 bytes") as error:
+        parse(b"1 Q0 a 1 2.5 t" + b"x" * 3_000_000)
+    assert len(str(error.value)) < 300
+
+
+def test_malformed_lines_are_dropped_and_counted_only_on_request():
+    content = "1 Q0 a 1 2.5 t\nx\n1 Q0 z 9 nan t\n#\n1 Q0 b 2 1.0 t\n1 Q0 c 3 0.5\n"
+    run = parse(content, malformed="skip")
+    assert (rows(run), run.line.tolist(), run.malformed) == (TWO, [1, 5], 3)
+    assert run.notes == ["3 malformed lines dropped"]
+    with pytest.raises(DataError, match="line 2: 1 fields"):
+        parse(content)
+
+
+@pytest.mark.parametrize("first", ["query iter doc rank score", "x", "a b c d e f g", "1 Q0 z 9 9"])
+def test_a_malformed_first_line_does_not_take_the_others_with_it(first):
+    run = parse(f"{first}\n1 Q0 a 1 2.5 t\n1 Q0 b 2 1.0 t\n", malformed="skip")
+    assert (rows(run), run.malformed) == (TWO, 1)
+
+
+def test_a_file_without_one_readable_line_is_an_error_even_when_skipping():
+    with pytest.raises(DataError, match=r"^a.run: no line can be read as a result. A run line"):
+        parse("x\ny z\n", malformed="skip")
+
+
+def test_lone_carriage_returns_do_not_hide_rows():
+    with pytest.raises(DataError):
+        parse("1 Q0 a 1 2.5 t\r1 Q0 b 2 1.0 t\r1 Q0 c 3 0.5 t\r")
+
+
+@pytest.mark.parametrize(
+    ("raw", "query", "notes"),
+    [
+        ("\ufeff1 Q0 é 1 2.5 t\n".encode(), "1", []),
+        (b"\xef\xbb\xbf1 Q0 a 1 2.5 t\n", "1", []),
+        (b"\xe9 Q0 a 1 2.5 t\n", "é", ["not UTF-8: read as Latin-1"]),
+        (b"\xe9 Q0 a 1 2,5 t\n", "é", ["not UTF-8: read as Latin-1", "decimal comma in 1 scores"]),
+    ],
+)
+def test_the_encoding_of_a_file_is_told_and_noted(tmp_path, raw, query, notes):
+    (tmp_path / "a.run").write_bytes(raw)
+    run = parse_run(read_text(tmp_path / "a.run", "a.run"))
+    assert (run.query.to_pylist(), run.score.tolist(), run.notes) == ([query], [2.5], notes)
+
+
+NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=9)
+SPACES = st.sampled_from([" ", " ", " ", "\t", "  ", " \t"])
+SCORES = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.integers(-5, 5).map(str),
+    st.floats(-1e6, 1e6).map(lambda x: f"{x:.4e}"),
+)
+ROWS = st.tuples(NAMES, NAMES, NAMES, st.integers(-9, 10**6).map(str), SCORES, NAMES)
+
+
+@st.composite
+def clean_files(draw: st.DrawFn) -> list[str]:
+    """The lines of a file with nothing to complain of."""
+    kept = [row for row in draw(st.lists(ROWS, min_size=1, max_size=9)) if row[0][0] != "#"]
+    end = draw(st.sampled_from(["\n", "\r\n", " \n"]))
+    return [draw(SPACES).join(row) + end for row in kept or [("1", "Q0", "a", "1", "2.5", "t")]]
+
+
+def as_naive(run: RunText) -> list[tuple]:
+    return [(q, d, r, s) for q, d, r, s in rows(run)]
+
+
+@settings(deadline=None)
+@given(clean_files(), st.data())
+def test_clean_files_are_read_as_the_naive_twin_reads_them(content, data):
+    expected = naive_run("".join(content))
+    run = parse("".join(content))
+    assert as_naive(run) == [row[:4] for row in expected]
+    assert run.line.tolist() == list(range(1, len(content) + 1))
+    assert run.tag == expected[0][4]
+
+    at = data.draw(st.integers(0, len(content)))
+    commented = parse("".join([*content[:at], "# a comment\n", *content[at:]]))
+    assert as_naive(commented) == as_naive(run)
+    assert commented.line.tolist() == [n + (n > at) for n in run.line.tolist()]
+    assert (commented.tag, commented.notes) == (run.tag, run.notes)
+
+
+def test_both_ways_of_reading_agree_on_a_file_of_several_megabytes():
+    rng = np.random.default_rng(1)
+    query, rank = rng.integers(0, 900, 60_000), rng.integers(0, 1000, 60_000)
+    score = rng.normal(size=60_000)
+    content = "".join(
+        f"{q} Q0 doc-{i % 7919:05d}-é {r} {s!r} tag-of-the-run\n"
+        for i, (q, r, s) in enumerate(
+            zip(query.tolist(), rank.tolist(), score.tolist(), strict=True)
+        )
+    )
+    assert len(content) > 3 << 20
+    fast, slow = parse(content), parse("#\n" + content)
+    assert fast.score.tolist() == score.tolist()
+    assert rows(fast) == rows(slow)
+    assert rows(fast) == [row[:4] for row in naive_run(content)]
+
+
+def test_clean_files_are_not_read_line_by_line(monkeypatch):
+    monkeypatch.delattr(room, "lines")
+    assert rows(parse("1 Q0 a 1 2.5 t\r\n1\tQ0  b 2 1.0 t")) == TWO
+
+
+def read_quirk(shared: Path, file: str, **choices):
+    """A quirk file as the run of a track; a bad one is set aside with its reason."""
+    source = TrackSource("t", shared / "quirks", (file,), (), policy=ReadPolicy(**choices))
+    return read_run(source, file, Names(), Names())
+
+
+@pytest.mark.parametrize(
+    ("file", "count", "system", "notes"),
+    [
+        ("crlf", 300, "ecnuEn", []),
+        ("negative-scores", 300, "UIUC03Rd1", []),
+        ("all-ranks-zero", 300, "0", []),
+        ("tag-with-spaces", 300, '"Colbert fine tune on touche data"', []),
+        (
+            "ranks-reversed",
+            714,
+            "BRPHJ_NLP2",
+            ["the rank column disagrees with the scores in 1 lists"],
+        ),
+        (
+            "five-columns",
+            300,
+            "five-columns",
+            ["five columns: no tag, the system is named after the file"],
+        ),
+        ("decimal-comma", 300, "MMR.AU_03", ["decimal comma in 300 scores"]),
+    ],
+)
+def test_quirks_that_are_read(shared, file, count, system, notes):
+    run = read_quirk(shared, f"{file}.run.txt")
+    assert (len(run.score), run.system, run.notes) == (count, system, notes)
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        (
+            "header-line",
+            [
+                "line 1: field 5 (the score) is not a finite number: 'Jelinek-Mercer'",
+                "A run line is: query Q0 doc rank score tag",
+                "skip` drops such lines and counts them",
+            ],
+        ),
+        (
+            "duplicate-docs",
+            [
+                "line 928: query 152001 has doc 3c91f203-b306-468f-b0d3-044a9580e4be a second time",
+                "first in line 927",
+                'duplicates = "first" keeps the first line',
+            ],
+        ),
+        (
+            "no-final-newline",  # the excerpt itself ends within line 100
+            [
+                "line 100: 3 fields where a run has six: '1 Q0 clu'",
+                "A run line is: query Q0 doc rank score tag",
+            ],
+        ),
+    ],
+)
+def test_quirks_that_are_errors_say_where_what_and_what_to_do(shared, file, said):
+    aside = read_quirk(shared, f"{file}.run.txt")
+    assert isinstance(aside, SetAside)
+    assert aside.reason.startswith(f"{file}.run.txt, {said[0]}")
+    assert all(part in aside.reason for part in said)
+
+
+def test_the_first_line_of_duplicates_is_kept_on_request(shared):
+    run = read_quirk(shared, "duplicate-docs.run.txt", duplicates="first")
+    assert (len(run.score), run.duplicates) == (999, 1)
+    assert run.notes == ["1 rows dropped: their doc came before in the same list"]
+    assert np.setdiff1d(np.arange(1, 1001), run.position).tolist() == [928]
+
+
+def test_a_header_line_can_be_skipped(shared):
+    run = read_quirk(shared, "header-line.run.txt", malformed="skip")
+    assert (len(run.score), run.malformed, run.system) == (199, 1, "Anserini-qljm")
+
+
+@pytest.mark.parametrize("newline", [b"\r\n", b""])
+def test_whole_lines_without_a_final_newline_are_read(shared, newline):
+    content = (shared / "quirks" / "no-final-newline.run.txt").read_bytes()
+    whole = content[: content.rindex(b"\r\n")] + newline
+    run = parse(whole)
+    assert (len(run.score), run.tag, run.notes) == (99, "indri", [])
+    assert rows(run)[-1] == ("1", "clueweb09-en0009-30-02641", 372, -4.86809)
+
+
+def test_scores_of_every_readable_quirk_equal_the_naive_twins(shared):
+    for file in ("crlf", "negative-scores", "all-ranks-zero", "tag-with-spaces", "ranks-reversed"):
+        content = (shared / "quirks" / f"{file}.run.txt").read_bytes().decode()
+        assert as_naive(parse(content)) == [row[:4] for row in naive_run(content)]

@@ -1,0 +1,195 @@
+"""Bytes to text: compression told by content, encodings, and what is no text at all."""
+
+import bz2
+import gzip
+import hashlib
+import lzma
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from isal import igzip
+
+from irmeta.errors import DataError
+from irmeta.trec import text as room
+from irmeta.trec.text import Text, first_fields, lines, read_columns, read_text
+
+DATA = b"".join(b"%d Q0 doc%d %d %d tag\n" % (i % 7, i, i, 900 - i) for i in range(900))
+COMPRESSED = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": lambda data: pa.compress(data, codec="zstd", asbytes=True),
+}
+STRINGS = {"a": pa.string(), "b": pa.string()}
+
+
+@pytest.fixture(params=[igzip, gzip], ids=["isal", "zlib"])
+def either_gzip(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "igzip", request.param)
+
+
+@pytest.fixture
+def reading(tmp_path: Path):
+    """Reads bytes as a file of any name."""
+
+    def read(content: bytes, name: str = "a.run") -> Text:
+        (tmp_path / name).write_bytes(content)
+        return read_text(tmp_path / name, name)
+
+    return read
+
+
+def damage(content: bytes, places: range) -> list[bytes]:
+    """Copies with one bit turned."""
+    rng = random.Random(0)
+    copies = []
+    for place in places:
+        copy = bytearray(content)
+        copy[place] ^= 1 << rng.randrange(8)
+        copies.append(bytes(copy))
+    return copies
+
+
+@pytest.mark.usefixtures("either_gzip")
+@pytest.mark.parametrize("name", ["a.gz", "a.txt", "a.bz2", "a"])
+@pytest.mark.parametrize("kind", [None, *COMPRESSED])
+def test_compression_is_told_by_content_and_not_by_name(reading, kind, name):
+    raw = COMPRESSED[kind](DATA) if kind else DATA
+    text = reading(raw, name)
+    assert (text.data, text.notes, text.name) == (DATA, (), name)
+    assert text.sha256 == hashlib.sha256(raw).hexdigest()
+
+
+@pytest.mark.usefixtures("either_gzip")
+@pytest.mark.parametrize("kind", COMPRESSED)
+def test_all_members_of_a_compressed_file_are_read(reading, kind):
+    members = [COMPRESSED[kind](part) for part in (DATA[:5000], DATA[5000:])]
+    assert reading(b"".join(members)).data == DATA
+
+
+@pytest.mark.usefixtures("either_gzip")
+@pytest.mark.parametrize("kind", COMPRESSED)
+@pytest.mark.parametrize("kept", [10, 0.5, -9, -1])
+def test_a_truncated_file_is_one_clear_error(reading, kind, kept):
+    raw = COMPRESSED[kind](DATA)
+    with pytest.raises(DataError, match="cut short or damaged: fetch it again") as error:
+        reading(raw[: int(len(raw) * kept) if isinstance(kept, float) else kept], "a.run")
+    assert str(error.value).startswith("a.run: compressed data")
+    assert len(str(error.value)) < 300
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.usefixtures("either_gzip")
+@pytest.mark.parametrize("kind", ["gz", "bz2", "xz"])  # zst frames need not carry a checksum
+def test_a_damaged_file_is_a_data_error(reading, kind):
+    raw = COMPRESSED[kind](DATA)
+    for copy in damage(raw, range(12, len(raw) - 8, 7)):
+        with pytest.raises(DataError, match="compressed data cannot be read"):
+            reading(copy)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b" \r\n\t\n", gzip.compress(b"")])
+def test_an_empty_file_is_an_error(reading, content):
+    with pytest.raises(DataError, match=r"^a.run: is empty"):
+        reading(content)
+
+
+def test_a_directory_and_a_missing_file_are_errors(tmp_path):
+    with pytest.raises(DataError, match=r"^x: is a directory, not a file$"):
+        read_text(tmp_path, "x")
+    with pytest.raises(DataError, match=r"^x: cannot be read .No such file"):
+        read_text(tmp_path / "none", "x")
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (b"1 Q0 a 1 2 t\n1 Q0 b\0 2 1 t\n", 2),
+        (gzip.compress(b"\n\n\0"), 3),
+        ("1 Q0 a 1 2 t\n".encode("utf-16"), 1),
+    ],
+)
+def test_a_nul_byte_is_an_error_that_names_its_line(reading, content, line):
+    with pytest.raises(DataError, match=f"^a.run, line {line}: NUL byte. Is this a text file"):
+        reading(content)
+
+
+def test_utf8_is_kept_and_its_mark_dropped(reading):
+    assert reading("1 é".encode()).data == "1 é".encode()
+    assert reading("\ufeff1 é\ufeff".encode()).data == "1 é\ufeff".encode()
+    assert reading("\ufeff1 é".encode()).notes == ()
+
+
+def test_what_is_not_utf8_is_read_as_latin1_and_noted(reading):
+    text = reading("1 Q0 café\xa0x".encode("latin-1"))
+    assert text.data.decode() == "1 Q0 café\xa0x"
+    assert text.notes == ("not UTF-8: read as Latin-1",)
+
+
+def test_lines_are_numbered_as_an_editor_does():
+    text = Text("a", b"#c\n\n one\ttwo  \r\n \n # x\nthree four five six \r\nend", "")
+    assert list(lines(text)) == [
+        (3, [b"one", b"two"]),
+        (5, [b"#", b"x"]),  # only a line that begins with # is a comment
+        (6, [b"three", b"four", b"five", b"six"]),
+        (7, [b"end"]),
+    ]
+    assert list(lines(text, 2))[2] == (6, [b"three", b"four five six"])
+    assert first_fields(text) == [b"one", b"two"]
+
+
+def test_a_line_longer_than_a_megabyte_is_one_short_error():
+    with pytest.raises(DataError, match=r"^a, line 2: a line of 3,000,000 bytes") as error:
+        list(lines(Text("a", b"1 2\n" + b"x" * 3_000_000, "")))
+    assert len(str(error.value)) < 300
+
+
+PIECES = st.sampled_from(
+    [
+        " ",
+        " ",
+        "\n",
+        "\n",
+        "\t",
+        "\r\n",
+        "\r",
+        "\x0c",
+        "\x0b",
+        "#",
+        "a",
+        "b",
+        "é",
+        '"',
+        "\\",
+        ",",
+        "\x1c",
+        "\x85",
+        "\xa0",
+        "\u2028",
+        "NA",
+        "null",
+        "-",
+        "''",
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=14).map("".join), st.booleans())
+def test_columns_are_read_only_where_lines_would_read_the_same(content, prepared):
+    if prepared:  # so that many texts do fit
+        content = "a " + content + " b\nc d"
+    text = Text("a", content.encode(), "")
+    table = read_columns(text, STRINGS)
+    if table is not None:
+        found = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+        by_line = [(n, tuple(f.decode() for f in fields)) for n, fields in lines(text)]
+        assert list(enumerate(found, 1)) == by_line
+
+
+@pytest.mark.parametrize("content", ["a b\nc d", "a\tb\r\nc  d \r\n", ' "a" \\\nNA null\n'])
+def test_clean_text_is_read_as_columns(content):
+    assert read_columns(Text("a", content.encode(), ""), STRINGS).num_rows == 2
