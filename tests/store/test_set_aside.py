@@ -1,0 +1,115 @@
+"""Runs that cannot be read are set aside with a reason, and the rest goes on."""
+
+import gzip
+import os
+
+import polars as pl
+import pytest
+from ingesting import CONFIG, QRELS, RUN, outcomes, put, states
+
+import irmeta
+from irmeta.errors import IrmetaError, SetAsideWarning
+from irmeta.policies import ReadPolicy
+from irmeta.store.ingest import ingest_collection
+from irmeta.store.layout import Layout
+
+BAD_RUNS = {
+    "malformed": ("1 Q0 a 1\n", "line 1: 4 fields where a run has six: '1 Q0 a 1'"),
+    "nan": ("1 Q0 a 1 nan n\n", "line 1: field 5 (the score) is not a finite number: 'nan'"),
+    "empty": ("", "is empty"),
+    "comments": ("# nothing\n", "holds no result"),
+    "nul": ("1 Q0 a 1 2 \0\n", "line 1: NUL byte"),
+    "cut.gz": (gzip.compress(RUN.encode())[:-9], "compressed data cannot be read"),
+    "damaged.gz": (gzip.compress(RUN.encode() * 99)[:12] + b"\xff" * 99, "compressed data cannot"),
+    "long": ("1 Q0 a 1 2 " + "x" * (2 << 20), "line 1: a line of 2,097,163 bytes"),
+    "twice": ("1 Q0 a 1 2 t\n1 Q0 a 2 1 t\n", "line 2: query 1 has doc a a second time, first in"),
+    "namesake": (RUN, "system 's' is already read from t/runs/a-good. Name systems by file"),
+    "unjudged": ("9 Q0 a 1 2 u\n", "none of its queries is judged. Are these the runs of another"),
+    "folder/x": (RUN, "is a directory, not a file"),
+}
+
+
+@pytest.mark.parametrize("file", BAD_RUNS)
+def test_a_bad_run_is_set_aside_with_its_reason_and_the_rest_goes_on(tmp_path, store, file):
+    bad, reason = BAD_RUNS[file]
+    files = {"t/runs/a-good": RUN, f"t/runs/{file}": bad, "t/qrels": QRELS}
+    with pytest.warns(SetAsideWarning, match=r"^1 runs? set aside: t/runs/"):
+        opened = irmeta.ingest(put(tmp_path / "c", files), store)
+    name = file.split("/")[0]
+    systems = opened.systems()
+    (aside,) = systems.filter(pl.col("set_aside").is_not_null()).iter_rows(named=True)
+    assert aside["file"] == f"t/runs/{name}"
+    assert aside["set_aside"].startswith(f"t/runs/{name}")
+    assert reason in aside["set_aside"]
+    assert len(aside["set_aside"]) < 300
+    assert "\n" not in aside["set_aside"]
+    assert (aside["rows"], aside["lists"]) == (0, 0)
+    assert systems.filter(pl.col("set_aside").is_null())["system"].to_list() == ["s"]
+    assert opened.info().select("systems", "set_aside", "rows").row(0) == (1, 1, 3)
+    assert opened.runs().collect().height == 3
+    assert opened.means("AP")["system"].to_list() == ["s"]
+
+
+def test_a_file_that_is_not_there_is_set_aside(tmp_path, store):
+    collection = put(tmp_path / "c", {"t/runs/s": RUN, "t/qrels": QRELS})
+    (collection / "t/runs/gone").symlink_to(tmp_path / "nowhere")
+    with pytest.warns(SetAsideWarning, match=r"t/runs/gone: cannot be read .No such file"):
+        assert irmeta.ingest(collection, store).info()["set_aside"].item() == 1
+
+
+@pytest.mark.parametrize("renamed", ["a/runs/s", "a/qrels"])
+def test_a_file_name_that_is_not_utf8_does_not_stop_the_batch(two, store, renamed):
+    if renamed == "a/runs/s":
+        put(two, {"a/runs/other": RUN.replace(" s\n", " other\n")})
+    other = os.fsdecode((two / renamed).parent.as_posix().encode() + b"/qrels\xe9")
+    (two / renamed).rename(other)
+    for again in ("written", "unchanged"):
+        assert states(two, store)["b"] == again
+    assert "b" in irmeta.open_store(store).tracks
+
+
+def test_a_folder_name_that_is_not_utf8_is_one_clear_error(two, store):
+    (two / "a").rename(two / os.fsdecode(b"\xe9"))
+    with pytest.raises(IrmetaError, match="UTF-8"):
+        irmeta.ingest(two, store)
+
+
+def test_a_track_name_too_long_for_a_folder_is_one_clear_error(tmp_path, store):
+    track = "t" * 300
+    config = CONFIG.replace("[tracks.t]", f"[tracks.{track}]")
+    collection = put(tmp_path / "c", {"runs/s": RUN, "qrels": QRELS, "collection.toml": config})
+    with pytest.raises(IrmetaError, match=track[:60]):
+        irmeta.ingest(collection, store)
+
+
+def test_the_first_of_several_namesakes_is_kept_whatever_the_workers(tmp_path, store):
+    runs = {f"t/runs/{i:02}": f"1 Q0 d{i} 1 1 same\n" for i in range(30)}
+    collection = put(tmp_path / "c", {**runs, "t/qrels": QRELS})
+    ingest_collection(collection, Layout(store), ReadPolicy(), workers=8)
+    opened = irmeta.open_store(store)
+    assert opened.runs().collect()["doc"].to_list() == ["d0"]
+    assert opened.info()["set_aside"].item() == 29
+
+
+def test_a_track_without_a_usable_run_fails_with_the_first_reason(tmp_path, store):
+    collection = put(tmp_path / "c", {"t/runs/s": "x\n", "t/runs/t": "", "t/qrels": QRELS})
+    (outcome,) = outcomes(collection, store)
+    assert outcome.state == "failed"
+    assert str(outcome.error).startswith("track t: none of its 2 runs can be used. The first: t/ru")
+    assert irmeta.open_store(store).tracks == []
+
+
+def test_a_failed_track_raises_after_the_others_are_done(two, store):
+    put(two, {"a/qrels": "1 0 a one\n"})
+    with pytest.raises(IrmetaError, match=r"^1 of 2 tracks failed. track a: a/qrels, line 1"):
+        irmeta.ingest(two, store)
+    assert irmeta.open_store(store).tracks == ["b"]
+
+
+def test_a_reader_is_told_how_far_reading_is(two, store):
+    put(two, {"a/runs/t": RUN.replace(" s\n", " t\n")})
+    said = []
+    ingest_collection(
+        two, Layout(store), ReadPolicy(), workers=2, progress=lambda *step: said.append(step)
+    )
+    assert said == [("a", 0, 2), ("a", 1, 2), ("a", 2, 2), ("b", 0, 1), ("b", 1, 1)]
