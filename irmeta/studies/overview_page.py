@@ -225,9 +225,25 @@ def _track_notes(row: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> 
                 f"{missing} (system, query) pairs have no list: they score each measure's worst, "
                 f"for search lengths the track's deepest rank ({row['deepest_rank']:,}) plus 1."
             )
+    yield from _short_list_notes(tables)
     tied = tables["systems"]["tied_rows"].sum() / max(1, row["rows"])
     if tied >= 0.01:
         yield f"{tied:.0%} of all rows share their score with another row of the same list."
+
+
+def _short_list_notes(tables: Mapping[str, pl.DataFrame]) -> Iterator[str]:
+    """Say so when the best system by ASL misses more relevant docs than most."""
+    best = tables["best"].filter((pl.col("measure") == "ASL") & (pl.col("place") == 1))
+    not_retrieved = pl.col("docs").filter(pl.col("low").is_null()).sum() / pl.col("docs").sum()
+    missed = tables["search_length_histogram"].group_by("system").agg(share=not_retrieved)
+    median = missed["share"].median()
+    for system, share in best.join(missed, on="system").select("system", "share").iter_rows():
+        if isinstance(median, float) and share > median:
+            yield (
+                f"{system}, the best by ASL, does not retrieve {share:.0%} of the relevant docs; "
+                f"the median system {median:.0%}. Eq. 3 makes the docs that a short list misses cheap: "
+                "compare ASL(unretrieved=depth)."
+            )
 
 
 def _notes(aside: pl.DataFrame) -> list[str]:
