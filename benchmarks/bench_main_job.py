@@ -108,7 +108,7 @@ def table(figures: dict[str, dict[str, float]], repeat: int) -> str:
         "",
         f"- From parsed runs to scores, pytrec_eval takes {ratio:.1f} times as long as irmeta "
         "takes from the store on disk.",
-        f"- pytrec_eval's parsing and evaluation takes {whole:.1f} times as long as irmeta's ingest.",
+        f"- pytrec_eval's parsing and evaluation takes {whole:.1f} times as long as our ingest.",
         f"- The long table takes {store['bytes'] / rows:.2f} bytes a row, doc strings included.",
         f"- `import irmeta` takes {figures['import']['bare']:.3f} s; `irmeta.api`, with all that a "
         f"store needs, {figures['import']['api']:.2f} s.",

@@ -241,8 +241,8 @@ def _short_list_notes(tables: Mapping[str, pl.DataFrame]) -> Iterator[str]:
         if isinstance(median, float) and share > median:
             yield (
                 f"{system}, the best by ASL, does not retrieve {share:.0%} of the relevant docs; "
-                f"the median system {median:.0%}. Eq. 3 makes the docs that a short list misses cheap: "
-                "compare ASL(unretrieved=depth)."
+                f"the median system {median:.0%}. Eq. 3 makes the docs that a short list misses "
+                "cheap: compare ASL(unretrieved=depth)."
             )
 
 

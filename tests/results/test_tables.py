@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from polars.testing import assert_frame_equal
 
+import irmeta
 from irmeta.errors import UsageError
 from irmeta.results.scores import wide
 from irmeta.results.tables import provenance, write_out, write_parquet, write_text
@@ -131,7 +132,7 @@ def test_our_own_file_is_replaced(means, tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
-@pytest.mark.parametrize("content", [b"", b"theirs,not,ours\n1,2,3\n", b"PAR1"])
+@pytest.mark.parametrize("content", [b"", b"track,system,theirs\n1,2,3\n", b"PAR1"])
 def test_a_file_that_is_not_ours_is_not_replaced(means, tmp_path, name, content):
     path = tmp_path / name
     path.write_bytes(content)
@@ -164,7 +165,7 @@ def test_a_wide_table_can_be_written_too(made_store, tmp_path):
 
 def test_a_store_says_how_its_results_were_made(made_store):
     record = made_store.provenance("AP,RBP(p=0.5,gain=linear)", queries="relevant")
-    assert record["store"] == made_store.fingerprint
+    assert record["irmeta"] == irmeta.__version__
     assert record["eval_policy"]["queries"] == "relevant"
     assert record["measures"]["RBP(p=0.5,gain=linear)"] == {
         "p": 0.5,
@@ -173,11 +174,20 @@ def test_a_store_says_how_its_results_were_made(made_store):
         "gmax": None,
         "revision": 1,
     }
-    assert record["highest_grade"] == {"news": 1, "passage": 3, "web": 4}
+    tracks = record["tracks"]
+    assert {t: facts["highest_grade"] for t, facts in tracks.items()} == {
+        "news": 1,
+        "passage": 3,
+        "web": 4,
+    }
+    assert len({facts["fingerprint"] for facts in tracks.values()}) == 3
+    assert {facts["tie_order"] for facts in tracks.values()} == {"trec_eval"}
 
 
 def test_a_track_alone_has_the_provenance_of_its_qrels_set(made_store):
-    record = made_store.provenance("AP", track="web", qrels="diversity")
-    assert record["highest_grade"] == {"web": 3}
-    assert record["eval_policy"]["qrels"] == "diversity"
-    assert record["store"] != made_store.fingerprint
+    choices = {"track": "web", "qrels": "diversity", "tie_order": "file"}
+    (facts,) = made_store.provenance("AP", **choices)["tracks"].values()
+    assert facts["highest_grade"] == 3
+    assert facts["qrels"] == "diversity"
+    assert facts["tie_order"] == "file"
+    assert facts["read_policy"]["tie_order"] == "trec_eval"
