@@ -225,6 +225,7 @@ class Store:
         if unretrieved not in UNRETRIEVED:
             hint = did_you_mean(unretrieved, UNRETRIEVED)
             raise UsageError(f"unretrieved = {unretrieved!r} is not a choice. {hint}")
+        _whole("rel", rel)
         policy = EvalPolicy(**choices)
         return pl.concat(
             search_length_frame(view, rel, lengths_by_doc(view, rel, unretrieved))
@@ -247,8 +248,8 @@ class Store:
         DataFrame
             track, query, doc, grade, retrieved_by, systems, rarity (1 - retrieved_by / systems).
         """
-        if depth < 1:
-            raise UsageError(f"depth = {depth} is not at least 1.")
+        _whole("depth", depth)
+        _whole("rel", rel)
         policy = EvalPolicy(**choices)
         return pl.concat(
             rarity_frame(view, rel, retrieved_by(view, depth, rel))
@@ -283,3 +284,8 @@ class Store:
         """What a result of this store, or of one of its tracks, should say of how it was made."""
         specs, policy = parse_measures(measures), EvalPolicy(**choices)
         return how_made(self._layout, specs, policy, self._chosen(track))
+
+
+def _whole(name: str, value: object) -> None:
+    if type(value) is not int or value < 1:
+        raise UsageError(f"{name} = {value!r} is not a whole number of at least 1.")

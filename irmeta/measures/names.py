@@ -58,6 +58,8 @@ def registry() -> dict[str, Measure]:
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda e: (e.name, e.value)):
         loaded = entry.load()
         for measure in [loaded] if isinstance(loaded, Measure) else loaded:
+            if not re.fullmatch(r"\w+", measure.name):
+                raise MeasureError(f"{entry.value} registers {measure.name!r}, which is no word.")
             if found.setdefault(measure.name, measure) is not measure:
                 raise MeasureError(f"{entry.value} registers {measure.name!r}, which is taken.")
     return found

@@ -113,7 +113,7 @@ class Parameter:
         return value
 
 
-REL = Parameter("rel", 1, "least grade that is relevant", low=-127, high=127)
+REL = Parameter("rel", 1, "least grade that is relevant", high=127)
 
 
 @dataclass(frozen=True)

@@ -176,9 +176,7 @@ def _view(
     lengths = np.zeros((len(queries), len(facts.systems)), np.uint32)
     doc_ids = judged["doc_id"].to_numpy().copy()
     row_of, first_row = _row_of(doc_ids, offsets)
-    query = columns["query"]
-    # Codes outside this block's queries are those of queries that no one judged: -1 at most.
-    query = np.where(query >= first_query, query - np.int32(first_query), np.int32(-1))
+    query = columns["query"] - np.int32(first_query)  # those that no one judged stay below 0
     scatter_ranks(
         query,
         columns["system"],

@@ -111,7 +111,7 @@ def test_the_known_names_are_listed_once():
         ("AP(2)", r"write parameters as name=value, not '2'"),
         ("AP(rel=two)", r"rel=two is not a whole number"),
         ("AP(rel=1.5)", r"rel=1\.5 is not a whole number"),
-        ("AP(rel=128)", r"rel=128 is not between -127 and 127"),
+        ("AP(rel=128)", r"rel=128 is not between 1 and 127"),
         ("AP(rel=1,rel=2)", r"rel.* twice|twice.* rel"),
         ("RBP(p=high)", r"p=high is not a number"),
         ("RBP(p=0)", r"p=0 is not between 0 and 1"),

@@ -149,9 +149,9 @@ def test_the_policies_are_followed(made_store):
         made_store.rarity("web", qrels="diversty")
 
 
-@pytest.mark.parametrize("depth", [0, -1])
+@pytest.mark.parametrize("depth", [0, -1, 2.5])
 def test_a_depth_is_at_least_one(made_store, depth):
-    with pytest.raises(UsageError, match=f"depth = {depth} is not at least 1"):
+    with pytest.raises(UsageError, match=f"depth = {depth} is not a whole number"):
         made_store.rarity(depth=depth)
 
 
