@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
@@ -111,27 +112,48 @@ def read_columns(text: Text, types: dict[str, pa.DataType]) -> pa.Table | None:
     if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):
         return None
     data = data.translate(_WHITE)
-    if data.startswith(b"#") or b"\n#" in data or b" 0x" in data or b" 0X" in data:
-        return None  # Arrow reads 0x10 as 16
+    if data.startswith(b"#") or b"\n#" in data:
+        return None
     if b"  " in data or b" \n" in data or b"\n " in data or data[:1] == b" " or data[-1:] == b" ":
         data = re.sub(rb" *\n *", b"\n", re.sub(rb"  +", b" ", data)).strip(b" ")
     if data.startswith(b"\n") or b"\n\n" in data:
         return None
     try:
-        return pa_csv.read_csv(
-            io.BytesIO(data),
-            read_options=pa_csv.ReadOptions(
-                column_names=list(types), block_size=LONGEST_LINE, use_threads=False
-            ),
-            parse_options=pa_csv.ParseOptions(
-                delimiter=" ", quote_char=False, escape_char=False, ignore_empty_lines=False
-            ),
-            convert_options=pa_csv.ConvertOptions(
-                column_types=types, null_values=[], strings_can_be_null=False
-            ),
-        )
+        if b" 0x" in data or b" 0X" in data:
+            return _without_hex(data, types)
+        return _read_csv(data, types)
     except pa.ArrowInvalid:
         return None
+
+
+def _read_csv(data: bytes, types: dict[str, pa.DataType]) -> pa.Table:
+    return pa_csv.read_csv(
+        io.BytesIO(data),
+        read_options=pa_csv.ReadOptions(
+            column_names=list(types), block_size=LONGEST_LINE, use_threads=False
+        ),
+        parse_options=pa_csv.ParseOptions(
+            delimiter=" ", quote_char=False, escape_char=False, ignore_empty_lines=False
+        ),
+        convert_options=pa_csv.ConvertOptions(
+            column_types=types, null_values=[], strings_can_be_null=False
+        ),
+    )
+
+
+def _without_hex(data: bytes, types: dict[str, pa.DataType]) -> pa.Table | None:
+    """As `_read_csv`, where some field begins with 0x: a doc may, a whole number may not.
+
+    Arrow would read 0x10 as 16.
+    """
+    whole = [name for name, kind in types.items() if pa.types.is_integer(kind)]
+    table = _read_csv(data, types | dict.fromkeys(whole, pa.string()))
+    for name in whole:
+        place = table.schema.get_field_index(name)
+        if pl.Series(table[name]).str.contains("(?i)x").any():
+            return None
+        table = table.set_column(place, name, table[name].cast(types[name]))
+    return table
 
 
 def first_fields(text: Text) -> list[bytes]:
