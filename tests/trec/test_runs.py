@@ -391,7 +391,7 @@ def test_scores_of_every_readable_quirk_equal_the_naive_twins(shared):
 
 
 def test_docs_that_begin_as_hex_numbers_do_are_read_the_fast_way():
-    """Real ids do (0xruezf2 in trec-covid); reading such runs by line would be five times slower."""
+    """Real ids do (0xruezf2 in trec-covid); by line such runs would be read five times slower."""
     run = _fast(Text("a.run", b"1 Q0 0xruezf2 1 2.5 t\n", ""))
     assert run is not None
     assert (run.doc.to_pylist(), run.rank.tolist()) == (["0xruezf2"], [1])
