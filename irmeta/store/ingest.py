@@ -179,14 +179,18 @@ def _build(
     runs, aside = keep_apart(_read_runs(source, queries, docs, workers, progress), judged)
     names, query_place = queries.in_order()
     doc_names, doc_place = docs.in_order()
+
+    def order(index: int) -> SystemLists | SetAside:
+        ordered = order_run(runs[index], query_place, doc_place, source.policy)
+        runs[index] = _without_rows(runs[index])  # so that no row is held twice
+        return ordered
+
     systems: list[SystemLists] = []
-    for index, run in enumerate(runs):
-        ordered = order_run(run, query_place, doc_place, source.policy)
+    for ordered in ordered_map(order, range(len(runs)), workers=workers):
         if isinstance(ordered, SetAside):
             aside.append(ordered)
         else:
-            systems.append(replace(ordered, run=_without_rows(run)))
-        runs[index] = _without_rows(run)
+            systems.append(replace(ordered, run=_without_rows(ordered.run)))
     if not systems:
         first = f" The first: {aside[0].reason}" if aside else ""
         raise DataError(f"none of its {len(source.runs)} runs can be used.{first}")
@@ -236,7 +240,7 @@ def _sizes(folders: dict[str, Path]) -> dict[str, int]:
 
 
 def _without_rows(run: Run) -> Run:
-    """The run's facts alone, so that its rows are not held twice."""
+    """The run's facts alone."""
     none = np.empty(0, np.int32)
     return replace(run, query=none, doc=none, score=none, rank=none, position=none)
 

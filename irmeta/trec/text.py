@@ -158,8 +158,13 @@ def _without_hex(data: bytes, types: dict[str, pa.DataType]) -> pa.Table | None:
 
 def first_fields(text: Text) -> list[bytes]:
     """The fields of the first line that holds any."""
-    start = text.data[: 2 * LONGEST_LINE]
-    return next((fields for _, fields in _split(start.split(b"\n"), 0)), [])
+    for size in (1 << 12, LONGEST_LINE):
+        rows = text.data[:size].split(b"\n")
+        # A row cut off by `size` is no row yet, unless it is all that there is.
+        whole = rows[:-1] if size < len(text.data) else rows
+        if fields := next((fields for _, fields in _split(whole, 0)), []):
+            return fields
+    return next((fields for _, fields in _split(text.data.split(b"\n"), 0)), [])
 
 
 def lines(text: Text, fields: int = 0) -> Iterator[tuple[int, list[bytes]]]:
