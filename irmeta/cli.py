@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -55,8 +54,6 @@ def main() -> NoReturn:
         _fail(error, USAGE)
     except IrmetaError as error:
         _fail(error, FAILED)
-    except BrokenPipeError:  # the reader of our pipe has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except Exception as error:
         if _is_outside(error):
             _fail(error, FAILED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -22,7 +23,11 @@ MOST_TERMS = 40  # of an explanation, unless all are asked for
 def print_frame(frame: pl.DataFrame) -> None:
     """A table on a terminal, CSV with full precision in a pipe."""
     if not sys.stdout.isatty():
-        sys.stdout.write(frame.write_csv())
+        try:
+            sys.stdout.write(frame.write_csv())
+            sys.stdout.flush()
+        except BrokenPipeError:  # the reader has seen enough, as `head` does
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
     console = _console()
     _print_table(console, frame.head(MOST_ROWS))

@@ -162,7 +162,9 @@ def test_what_cannot_be_done_is_one_line(store: Path, tmp_path: Path, arguments:
 def test_ctrl_c_says_that_nothing_is_lost(made_store: irmeta.Store, tmp_path: Path) -> None:
     command = [*IRMETA, "reanalyze", str(made_store.path), "--out", str(tmp_path / "out")]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    time.sleep(1.5)
+    while process.poll() is None and not (tmp_path / "out" / ".parts").exists():
+        time.sleep(0.01)
+    time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()
     if process.returncode == 0:

@@ -32,7 +32,7 @@ from irmeta.store.reading import Names, Run, SetAside, read_run
 from irmeta.store.tables import write_docs_and_runs, write_qrels, write_systems
 from irmeta.trec.collection import QrelsSource, TrackSource, read_collection
 from irmeta.trec.qrels import QrelsText, parse_qrels
-from irmeta.trec.text import read_text, sha256_of
+from irmeta.trec.text import file_sha256, read_text, sha256_of
 
 Progress = Callable[[str, int, int], None]
 """Called with a track, how many of its files are read, and how many it has."""
@@ -116,10 +116,9 @@ class _Inputs:
         for file in self.files:
             stamp = self.stamps[file]
             sha256 = record["inputs"].get(file)
-            if stamp is not None and known.get(file) == [*stamp, sha256]:
+            if stamp is not None and sha256 and known.get(file) == [*stamp, sha256]:
                 continue
-            path = self.source.root / file
-            if not path.is_file() or sha256_of(path.read_bytes()) != sha256:
+            if file_sha256(self.source.root / file) != sha256:
                 return False
         return set(self.files) == set(record["inputs"])
 

@@ -13,7 +13,7 @@ from irmeta.policies import Duplicates
 from irmeta.trec.collection import TrackSource
 from irmeta.trec.ordering import contradicting_lists
 from irmeta.trec.runs import RunText, parse_run
-from irmeta.trec.text import read_text, sha256_of
+from irmeta.trec.text import file_sha256, read_text
 
 
 class Names:
@@ -83,14 +83,7 @@ def read_run(source: TrackSource, file: str, queries: Names, docs: Names) -> Run
         system = source.system_name(file, parsed.tag)
         return _intern(file, sha256, system, parsed, queries, docs, source.policy.duplicates)
     except IrmetaError as error:
-        return SetAside(file, sha256 or _sha256(source, file), system, str(error))
-
-
-def _sha256(source: TrackSource, file: str) -> str | None:
-    try:
-        return sha256_of((source.root / file).read_bytes())
-    except OSError:
-        return None
+        return SetAside(file, sha256 or file_sha256(source.root / file), system, str(error))
 
 
 def _intern(

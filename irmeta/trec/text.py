@@ -83,6 +83,14 @@ def sha256_of(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()
 
 
+def file_sha256(path: Path) -> str | None:
+    """The SHA-256 of a file; None where it cannot be read."""
+    try:
+        return sha256_of(path.read_bytes())
+    except OSError:
+        return None
+
+
 def _decompress(raw: bytes, name: str) -> bytes:
     try:
         if raw.startswith(b"\x1f\x8b"):
