@@ -164,11 +164,11 @@ def test_ctrl_c_says_that_nothing_is_lost(made_store: irmeta.Store, tmp_path: Pa
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     while process.poll() is None and not (tmp_path / "out" / ".parts").exists():
         time.sleep(0.01)
-    time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
+    while process.poll() is None:
+        # Libraries swallow an interrupt that comes while they load, so it is sent until heard.
+        process.send_signal(signal.SIGINT)
+        time.sleep(1)
     _, said = process.communicate()
-    if process.returncode == 0:
-        pytest.skip("it was done before the signal came")
     assert process.returncode == 130
     assert said.decode().startswith("irmeta: stopped; what is finished is kept")
 
