@@ -7,8 +7,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import irmeta
+
+# No clock decides a test, and every run sees the same examples.
+settings.register_profile("irmeta", deadline=None, derandomize=True)
+settings.load_profile("irmeta")
 
 ROOT = Path(__file__).parents[1]
 
