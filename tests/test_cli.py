@@ -33,7 +33,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
         with pytest.raises(SystemExit) as left:
             cli.main()
         said = capsys.readouterr()
-        return Ran(left.value.code or 0, said.out, said.err)  # pyright: ignore
+        return Ran(left.value.code or 0, said.out, said.err)
 
     return command
 

@@ -98,9 +98,12 @@ def test_results_of_a_track_that_left_are_removed(store: Path, tmp_path: Path) -
     out = tmp_path / "out"
     irmeta.reanalyze(store, out)
     assert (out / "scores" / "ties.parquet").exists()
+    own = out / "mine" / "ties.parquet"
+    own.parent.mkdir()
+    own.write_text("not irmeta's")
     done = run("reanalyze", tmp_path / "in", "--out", out)
     assert done.returncode == 0
-    assert not list(out.rglob("ties*"))
+    assert list(out.rglob("ties*")) == [own], "other people's files stay"
     assert [p.name for p in (out / "scores").iterdir()] == ["unretrieved.parquet"]
 
 

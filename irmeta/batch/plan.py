@@ -54,15 +54,15 @@ def _is_done(folder: Folder, track: str, key: str) -> bool:
     return mark["key"] == key and all((folder.root / file).is_file() for file in mark["files"])
 
 
-def forget_others(folder: Folder, tracks: Sequence[str]) -> None:
-    """Remove the results of every track but `tracks`."""
+def forget_others(study: Study, folder: Folder, tracks: Sequence[str]) -> None:
+    """Remove the study's results of every track but `tracks`, and no other file."""
     kept = {folder_name(track) for track in tracks}
     if not folder.parts.is_dir():
         return
     others = [p.name for p in folder.parts.iterdir() if p.is_dir() and p.name not in kept]
     for name in others:
-        for file in folder.root.glob(f"*/{name}.parquet"):
-            file.unlink()
+        for table in study.tables:
+            (folder.root / table / f"{name}.parquet").unlink(missing_ok=True)
         for parts in (folder.parts / name, folder.root / "figures" / name):
             shutil.rmtree(parts, ignore_errors=True)
 

@@ -56,7 +56,7 @@ def run(
         analysed.append(task.track)
     lost = {track for track, _ in failed}
     done = [task.track for task in tasks if task.track not in lost]
-    forget_others(folder, done)
+    forget_others(study, folder, done)
     if done:
         study.combine(layout, done, settings, folder)
     unchanged = tuple(t.track for t in tasks if t.finished)

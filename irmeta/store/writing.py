@@ -84,7 +84,7 @@ def part_writer(table: str, folder: Path) -> Iterator[PartWriter]:
 
 
 def _options(table: str) -> dict[str, Any]:
-    """How a table is encoded, measured on real tracks: see benchmarks/README.md.
+    """How a table is encoded; benchmarks/README.md has the bytes a row.
 
     `store_schema=False` keeps the dictionary type out of the file: every reader sees strings.
     Statistics serve to find a query or system; on ranks and scores they would only cost bytes.

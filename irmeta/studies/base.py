@@ -66,9 +66,12 @@ class Study:
     ----------
     revision
         Raised when a change of the code changes its results: finished parts are then done again.
+    tables
+        The large tables, a folder with one file a track each.
     """
 
     name: str
     revision: int
     per_track: PerTrack
     combine: Combine
+    tables: tuple[str, ...] = ()

@@ -94,7 +94,7 @@ def per_track(
             facts.append(_query_facts(view))
             yield search_length_frame(view, REL, lengths)
 
-    files = {t: folder.of_track(t, track) for t in ("search_lengths", "scores", "rarity")}
+    files = {t: folder.of_track(t, track) for t in LARGE}
     write_parquet(search_lengths(), files["search_lengths"], "search_lengths", record)
     scores = Scores.concat(scored)
     write_parquet(scores.per_query(), files["scores"], "scores", record)
@@ -213,4 +213,5 @@ def combine(
 
 
 COMBINED = ("tracks", "systems", "means", "best", "agreement", "search_length_histogram")
-OVERVIEW = Study("overview", 1, per_track, combine)
+LARGE = ("search_lengths", "scores", "rarity")
+OVERVIEW = Study("overview", 1, per_track, combine, LARGE)
