@@ -83,12 +83,16 @@ class EvalPolicy(_Policy):
     tie_order
         Order the lists by another rule than the store's; None keeps the store's. An error where a
         depth cut was made at reading, since the docs beyond it are gone.
+    pool_order
+        The tie order under which systems gave their first docs to the pool, for measures that ask
+        how deep in the pool a doc lies. ``score-file``: as `head` on a run sorted by score would.
     """
 
     queries: Averaged = "judged"
     negative: Negative = "unjudged"
     qrels: str | None = None
     tie_order: TieOrder | None = None
+    pool_order: TieOrder = "score-file"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from irmeta.errors import DataError, UsageError
-from irmeta.kernels.scatter import scatter_ranks
-from irmeta.policies import EvalPolicy, Negative, TieOrder
-from irmeta.store.layout import Layout
-from irmeta.store.scan import BLOCK_ROWS, TrackFacts, graded, row_blocks, track_facts
-from irmeta.trec.ordering import ranks_within, sort_lists
-from irmeta.trec.runs import NO_RANK
+from irmeta.policies import Negative
+from irmeta.store.scan import TrackFacts
+
+NOT_POOLED = int(np.iinfo(np.int64).max)
+Need = Literal["ties", "pool", "retrieved"]
+"""What only some measures read: see `JudgedRanks`."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +35,23 @@ class JudgedRanks:
         [rows], names and their int32 numbers in the store, which sort alike within a query.
     lengths
         uint32 [queries, systems]; 0: the system has no list for the query.
+    ties
+        Where needed, the first and the last rank of the block of tied docs that each doc is in: two
+        arrays like `ranks`.
+    blocks
+        Along with `ties`, of unjudged docs too: int64 [queries, systems], where each list begins in
+        the second array, which is int32: list by list, the last rank of the block of tied docs that
+        the doc at each rank is in. None where lists are not as they were read.
+    pool_depth
+        Where needed, int64 [rows]: the rank from which on a doc is in the pool; `NOT_POOLED` where
+        no contributing system retrieves it.
+    retrieved
+        Where needed, int64 [queries]: how many distinct docs all systems together retrieve.
+    condensed
+        Whether unjudged docs were left out of the lists.
+    assumed, assumed_gain
+        Where unjudged docs are taken to be relevant (see irmeta.rankings.unjudged): bool [rows],
+        the rows that stand for such docs, and the gain they have: ``one`` or ``gmax``.
     """
 
     facts: TrackFacts
@@ -47,6 +63,13 @@ class JudgedRanks:
     docs: pl.Series
     doc_ids: np.ndarray
     lengths: np.ndarray
+    ties: tuple[np.ndarray, np.ndarray] | None = None
+    blocks: tuple[np.ndarray, np.ndarray] | None = None
+    pool_depth: np.ndarray | None = None
+    retrieved: np.ndarray | None = None
+    condensed: bool = False
+    assumed: np.ndarray | None = None
+    assumed_gain: str = "one"
     _sorted: dict[tuple[int, int], np.ndarray] = field(default_factory=dict, repr=False)
 
     @property
@@ -58,10 +81,21 @@ class JudgedRanks:
         """The value in `ranks` of a doc that is not retrieved."""
         return int(np.iinfo(self.ranks.dtype).max)
 
+    @property
+    def is_judged(self) -> np.ndarray:
+        """bool [rows]: without those whose negative grade means unjudged."""
+        if self.negative == "nonrelevant":
+            return np.ones(len(self.grades), bool)
+        return self.grades >= 0
+
     def counts(self, low: int, high: int = 127) -> np.ndarray:
         """int64 [queries]: how many judged docs of each query have a grade in low..high."""
         found = (self.grades >= low) & (self.grades <= high)
-        return np.diff(np.concatenate([[0], np.cumsum(found)])[self.offsets])
+        return np.diff(self.offsets_of(found))
+
+    def offsets_of(self, kept: np.ndarray) -> np.ndarray:
+        """`offsets` into the rows that the bool array `kept` leaves."""
+        return np.concatenate([[0], np.cumsum(kept)])[self.offsets]
 
     def sorted_ranks(self, low: int, high: int = 127) -> tuple[np.ndarray, np.ndarray]:
         """The ranks of the docs with a grade in low..high, ascending for each query and system.
@@ -74,13 +108,29 @@ class JudgedRanks:
         offsets
             int64 [queries + 1] into those rows.
         """
-        offsets = np.concatenate([[0], np.cumsum(self.counts(low, high))])
+        kept = (self.grades >= low) & (self.grades <= high)
+        offsets = self.offsets_of(kept)
         if (low, high) not in self._sorted:
-            found = self.ranks[(self.grades >= low) & (self.grades <= high)]
+            found = self.ranks[kept]
             for start, stop in pairwise(offsets):
                 found[start:stop].sort(axis=0)
             self._sorted[low, high] = found
         return self._sorted[low, high], offsets
+
+    def only_rows(self, kept: np.ndarray) -> JudgedRanks:
+        """The view without the docs whose row is not in the bool array `kept`."""
+        return replace(
+            self,
+            offsets=self.offsets_of(kept),
+            ranks=self.ranks[kept],
+            grades=self.grades[kept],
+            docs=self.docs.filter(pl.Series(kept)),
+            doc_ids=self.doc_ids[kept],
+            ties=None if self.ties is None else (self.ties[0][kept], self.ties[1][kept]),
+            pool_depth=None if self.pool_depth is None else self.pool_depth[kept],
+            assumed=None if self.assumed is None else self.assumed[kept],
+            _sorted={},
+        )
 
     def relevant_rows(self, rel: int) -> np.ndarray:
         """The rows of the relevant docs: by query, and within a query by doc."""
@@ -94,118 +144,3 @@ class JudgedRanks:
     def nonrelevant(self, rel: int) -> tuple[int, int]:
         """The range of grades that counts as judged non-relevant at `rel`."""
         return (-128 if self.negative == "nonrelevant" else 0), rel - 1
-
-
-def judged_ranks(
-    layout: Layout, track: str, policy: EvalPolicy, max_rows: int = BLOCK_ROWS
-) -> Iterator[JudgedRanks]:
-    """The blocks of a track, in query order; every judged query is in exactly one.
-
-    Raises
-    ------
-    UsageError
-        If the track or the qrels set is not there, or another tie order is asked for where a depth
-        cut was made at reading.
-    """
-    facts = track_facts(layout, track, policy.qrels)
-    order = _other_order(facts, policy.tie_order)
-    judged = graded(layout, facts)
-    queries = judged["query"].unique(maintain_order=True).to_list()
-    columns = ["query", "system", "rank", "doc_id"]
-    if order is not None:
-        columns += ["doc", "score", "position", "rank_given"]
-    per_query = judged.group_by("query", maintain_order=True).len()["len"].to_numpy()
-    kept = np.concatenate([[0], np.cumsum(per_query, dtype=np.int64)])
-    for block in row_blocks(layout, facts.track, queries, facts.systems, columns, max_rows):
-        if order is not None:
-            _rerank(block.columns, order, facts)
-        rows = slice(kept[block.first_query], kept[block.last_query])
-        yield _view(
-            facts,
-            policy.negative,
-            queries[block.first_query : block.last_query],
-            kept[block.first_query : block.last_query + 1] - rows.start,
-            judged[rows],
-            block.columns,
-            block.first_query,
-        )
-
-
-def _other_order(facts: TrackFacts, order: TieOrder | None) -> TieOrder | None:
-    """`order` where it differs from the one that the store's ranks were made with."""
-    if order is None or order == facts.policy["tie_order"]:
-        return None
-    if (depth := facts.policy["depth"]) is not None:
-        raise UsageError(
-            f"track {facts.track!r} was cut at depth {depth} under tie order "
-            f"{facts.policy['tie_order']!r}; under {order!r} other docs would be in the cut. "
-            "Ingest it again without a depth, or with this order."
-        )
-    return order
-
-
-def _rerank(columns: dict[str, np.ndarray], order: TieOrder, facts: TrackFacts) -> None:
-    """Replace the store's ranks by those under another tie order."""
-    unranked = columns["system"][columns["rank_given"] == NO_RANK]
-    if order == "rank" and len(unranked):
-        raise DataError(
-            "tie order `rank`, but some of its ranks are not whole numbers",
-            track=facts.track,
-            value=facts.systems[unranked[0]],
-            fix="Choose another tie order, or leave the run out of the collection.",
-        )
-    lists = columns["query"].astype(np.int64) << 32 | columns["system"]
-    sort = (columns["score"], columns["doc"], columns["position"], columns["rank_given"])
-    permutation = sort_lists(order, lists, *sort)
-    rank = np.empty(len(lists), np.int32)
-    rank[permutation] = ranks_within(lists[permutation])
-    columns["rank"] = rank
-
-
-def _view(
-    facts: TrackFacts,
-    negative: Negative,
-    queries: list[str],
-    offsets: np.ndarray,
-    judged: pl.DataFrame,
-    columns: dict[str, np.ndarray],
-    first_query: int,
-) -> JudgedRanks:
-    dtype = np.uint16 if facts.deepest_rank < np.iinfo(np.uint16).max else np.uint32
-    ranks = np.full((judged.height, len(facts.systems)), np.iinfo(dtype).max, dtype)
-    lengths = np.zeros((len(queries), len(facts.systems)), np.uint32)
-    doc_ids = judged["doc_id"].to_numpy().copy()
-    row_of, first_row = _row_of(doc_ids, offsets)
-    query = columns["query"] - np.int32(first_query)  # those that no one judged stay below 0
-    scatter_ranks(
-        query,
-        columns["system"],
-        columns["rank"],
-        columns["doc_id"],
-        row_of,
-        first_row,
-        ranks,
-        lengths,
-    )
-    return JudgedRanks(
-        facts=facts,
-        negative=negative,
-        queries=tuple(queries),
-        offsets=offsets.astype(np.int64),
-        ranks=ranks,
-        grades=judged["grade"].to_numpy().copy(),
-        docs=judged["doc"],
-        doc_ids=doc_ids,
-        lengths=lengths,
-    )
-
-
-def _row_of(doc_ids: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each query a table from doc_id to row, laid end to end; -1 where no row has it."""
-    widths = np.zeros(len(offsets) - 1, np.int64)
-    query = np.repeat(np.arange(len(widths)), np.diff(offsets))
-    np.maximum.at(widths, query, doc_ids.astype(np.int64) + 1)
-    first_row = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
-    row_of = np.full(first_row[-1], -1, np.int32)
-    row_of[first_row[query] + doc_ids] = np.arange(len(doc_ids), dtype=np.int32)
-    return row_of, first_row

@@ -1,0 +1,89 @@
+"""The unjudged docs of a list: every rank that no judged doc of it has.
+
+`ranks` is [docs, systems] of judged docs, in any order within a query (`offsets`); `judged` bool by
+row: False where a negative grade means unjudged; `lengths` uint32 [queries, systems].
+"""
+
+import numpy as np
+
+from irmeta.kernels.jit import jit
+
+
+@jit
+def _judged_up_to(ranks, start, stop, judged, system, length, counts):
+    """Count the judged docs of one list at ranks up to i, into ``counts[i]`` for i to `length`."""
+    for i in range(length + 1):
+        counts[i] = 0
+    for row in range(start, stop):
+        if judged[row] and ranks[row, system] <= length:
+            counts[ranks[row, system]] += 1
+    for i in range(1, length + 1):
+        counts[i] += counts[i - 1]
+
+
+@jit
+def condense(ranks, firsts, lasts, offsets, judged, lengths, counts):
+    """Replace ranks by ranks among the judged docs of each list, in place.
+
+    Parameters
+    ----------
+    firsts, lasts
+        As `ranks`: the first and last ranks of blocks of tied docs, replaced too; without rows
+        where they are not known.
+    lengths
+        Replaced by the number of judged docs of each list.
+    counts
+        int64, longer than any list: working space.
+    """
+    missing = np.iinfo(ranks.dtype).max
+    for q in range(len(offsets) - 1):
+        for s in range(ranks.shape[1]):
+            length = np.int64(lengths[q, s])
+            _judged_up_to(ranks, offsets[q], offsets[q + 1], judged, s, length, counts)
+            for row in range(offsets[q], offsets[q + 1]):
+                if not judged[row]:
+                    ranks[row, s] = missing
+                elif ranks[row, s] <= length:
+                    if len(firsts) > 0:
+                        firsts[row, s] = counts[firsts[row, s] - 1] + 1
+                        lasts[row, s] = counts[lasts[row, s]]
+                    ranks[row, s] = counts[ranks[row, s]]
+            lengths[q, s] = counts[length]
+
+
+@jit
+def unjudged_ranks(ranks, offsets, judged, lengths, deepest, counts, rows, out):
+    """The ranks of the unjudged docs of each list, ascending, down to `deepest`.
+
+    Parameters
+    ----------
+    rows
+        int64 [queries + 1]: query q is given ``out[rows[q]:rows[q + 1]]``, which is long enough.
+    out
+        As `ranks`, filled with its greatest value.
+    """
+    for q in range(len(offsets) - 1):
+        for s in range(ranks.shape[1]):
+            length = min(np.int64(lengths[q, s]), deepest)
+            _judged_up_to(ranks, offsets[q], offsets[q + 1], judged, s, length, counts)
+            row = rows[q]
+            for i in range(1, length + 1):
+                if counts[i] == counts[i - 1]:
+                    out[row, s] = i
+                    row += 1
+
+
+@jit
+def first_unjudged(ranks, offsets, judged, lengths, counts, out):
+    """The rank of the first unjudged doc of each list; its length + 1 where there is none.
+
+    `out` is float64 [queries, systems]; written.
+    """
+    for q in range(len(offsets) - 1):
+        for s in range(ranks.shape[1]):
+            length = np.int64(lengths[q, s])
+            _judged_up_to(ranks, offsets[q], offsets[q + 1], judged, s, length, counts)
+            i = 1
+            while i <= length and counts[i] > counts[i - 1]:
+                i += 1
+            out[q, s] = i

@@ -1,0 +1,166 @@
+"""The store's tables of one track as `JudgedRanks`, a block of queries at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from irmeta.kernels.scatter import list_lengths, scatter
+from irmeta.policies import EvalPolicy, TieOrder
+from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.order import list_places, other_order, ranks_under, tie_blocks
+from irmeta.rankings.pool import contributing, pool_depths
+from irmeta.store.layout import Layout
+from irmeta.store.scan import BLOCK_ROWS, RowBlock, TrackFacts, graded, row_blocks, track_facts
+
+
+def judged_ranks(
+    layout: Layout,
+    track: str,
+    policy: EvalPolicy,
+    max_rows: int = BLOCK_ROWS,
+    needs: Collection[Need] = (),
+) -> Iterator[JudgedRanks]:
+    """The blocks of a track, in query order; every judged query is in exactly one.
+
+    Raises
+    ------
+    UsageError
+        If the track or the qrels set is not there, or another tie order is asked for where a depth
+        cut was made at reading.
+    """
+    facts = track_facts(layout, track, policy.qrels)
+    order = other_order(facts, policy.tie_order)
+    pool_order = other_order(facts, policy.pool_order, "pool order") if "pool" in needs else None
+    judged = graded(layout, facts)
+    queries = judged["query"].unique(maintain_order=True).to_list()
+    columns = ["query", "system", "rank", "doc_id"]
+    if order or pool_order:
+        columns += ["doc", "score", "position", "rank_given"]
+    elif "ties" in needs:
+        columns += ["score", "rank_given"]
+    pooled = contributing(layout, facts) if "pool" in needs else ()
+    per_query = judged.group_by("query", maintain_order=True).len()["len"].to_numpy()
+    kept = np.concatenate([[0], np.cumsum(per_query, dtype=np.int64)])
+    for block in row_blocks(layout, facts.track, queries, facts.systems, columns, max_rows):
+        rows = slice(kept[block.first_query], kept[block.last_query])
+        yield _view(
+            facts,
+            policy,
+            queries[block.first_query : block.last_query],
+            kept[block.first_query : block.last_query + 1] - rows.start,
+            judged[rows],
+            block,
+            needs,
+            pooled,
+        )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A block's rows of the long table, of judged queries alone, and where they go.
+
+    Attributes
+    ----------
+    query
+        The place of each row's query in the block.
+    shape, dtype
+        Of the arrays of judged docs by systems.
+    """
+
+    columns: dict[str, np.ndarray]
+    query: np.ndarray
+    row_of: np.ndarray
+    first_row: np.ndarray
+    shape: tuple[int, int]
+    dtype: type[np.unsignedinteger]
+
+    def laid_out(self, values: np.ndarray) -> np.ndarray:
+        """An int32 value of each row as an array of judged docs by systems."""
+        out = np.full(self.shape, np.iinfo(self.dtype).max, self.dtype)
+        system, doc_id = self.columns["system"], self.columns["doc_id"]
+        scatter(self.query, system, doc_id, self.row_of, self.first_row, values, out)
+        return out
+
+    def ranks(self, order: TieOrder, facts: TrackFacts) -> np.ndarray:
+        """The rank of each row under a tie order."""
+        if other_order(facts, order):
+            return ranks_under(order, self.columns, facts)
+        return self.columns["rank"]
+
+
+def _view(
+    facts: TrackFacts,
+    policy: EvalPolicy,
+    queries: list[str],
+    offsets: np.ndarray,
+    judged: pl.DataFrame,
+    block: RowBlock,
+    needs: Collection[Need],
+    pooled: Sequence[int],
+) -> JudgedRanks:
+    columns = block.columns
+    if (columns["query"] < 0).any():  # rows of queries that no one judged
+        columns = {name: values[columns["query"] >= 0] for name, values in columns.items()}
+    doc_ids = judged["doc_id"].to_numpy().copy()
+    rows = _Rows(
+        columns,
+        columns["query"] - np.int32(block.first_query),
+        *_row_of(doc_ids, offsets),
+        (judged.height, len(facts.systems)),
+        np.uint16 if facts.deepest_rank < np.iinfo(np.uint16).max else np.uint32,
+    )
+    order: TieOrder = policy.tie_order or facts.policy["tie_order"]
+    rank = rows.ranks(order, facts)
+    lengths = np.zeros((len(queries), len(facts.systems)), np.uint32)
+    list_lengths(rows.query, columns["system"], rank, lengths)
+    found: dict[str, Any] = {}
+    if "ties" in needs:
+        found |= _ties(rows, order, rank, lengths)
+    if "pool" in needs:
+        held = rank if policy.pool_order == order else rows.ranks(policy.pool_order, facts)
+        found["pool_depth"] = pool_depths(rows.laid_out(held), pooled)
+    if "retrieved" in needs:
+        docs = np.unique(rows.query.astype(np.int64) << 32 | columns["doc_id"])
+        found["retrieved"] = np.bincount(docs >> 32, minlength=len(queries)).astype(np.int64)
+    return JudgedRanks(
+        facts=facts,
+        negative=policy.negative,
+        queries=tuple(queries),
+        offsets=offsets.astype(np.int64),
+        ranks=rows.laid_out(rank),
+        grades=judged["grade"].to_numpy().copy(),
+        docs=judged["doc"],
+        doc_ids=doc_ids,
+        lengths=lengths,
+        **found,
+    )
+
+
+def _ties(
+    rows: _Rows, order: TieOrder, rank: np.ndarray, lengths: np.ndarray
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """`ties` and `blocks` of `JudgedRanks`."""
+    places = list_places(rows.columns, rank)
+    first, last = tie_blocks(order, rows.columns, places)
+    starts, tops = np.zeros(lengths.shape, np.int64), np.flatnonzero(rank[places] == 1)
+    starts[rows.query[places[tops]], rows.columns["system"][places[tops]]] = tops
+    return {
+        "ties": (rows.laid_out(first), rows.laid_out(last)),
+        "blocks": (starts, last[places]),
+    }
+
+
+def _row_of(doc_ids: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each query a table from doc_id to row, laid end to end; -1 where no row has it."""
+    widths = np.zeros(len(offsets) - 1, np.int64)
+    query = np.repeat(np.arange(len(widths)), np.diff(offsets))
+    np.maximum.at(widths, query, doc_ids.astype(np.int64) + 1)
+    first_row = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+    row_of = np.full(first_row[-1], -1, np.int32)
+    row_of[first_row[query] + doc_ids] = np.arange(len(doc_ids), dtype=np.int32)
+    return row_of, first_row

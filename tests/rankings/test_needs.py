@@ -1,0 +1,218 @@
+"""What only some measures read: blocks of ties, pool depths, how many docs are retrieved at all."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import naive
+import naive_incomplete as incomplete
+import pytest
+from hypothesis import given, settings
+from making import Track, down, stored, tracks
+
+import irmeta
+from irmeta.errors import DataError, UsageError
+from irmeta.policies import EvalPolicy
+from irmeta.rankings.judged import NOT_POOLED, JudgedRanks
+from irmeta.rankings.load import judged_ranks
+from irmeta.rankings.pool import deepest_pooled, pool_of, pooled_to
+from irmeta.rankings.unjudged import assumed_relevant, condensed
+
+ORDERS = ("trec_eval", "trec_eval10", "score-file", "file", "rank")
+
+
+def view_of(store: irmeta.Store, *needs: str, **choices: str) -> JudgedRanks:
+    """The one block of a small track."""
+    (view,) = judged_ranks(store._layout, "t", EvalPolicy(**choices), needs=needs)
+    return view
+
+
+def cells(view: JudgedRanks):
+    """(query, doc, system, row, place of the system) of every judged doc in every list."""
+    for q, query in enumerate(view.queries):
+        for row in range(view.offsets[q], view.offsets[q + 1]):
+            for s, system in enumerate(view.systems):
+                yield query, view.docs[row], system, row, s
+
+
+@settings(max_examples=25)
+@given(tracks())
+def test_ties_are_the_blocks_that_the_order_calls_tied(track: Track):
+    with stored(track) as store:
+        for order in ORDERS:
+            view = view_of(store, "ties", tie_order=order)
+            firsts, lasts = view.ties
+            for query, doc, system, row, s in cells(view):
+                blocks = naive.tied_blocks(track.rows(system, query), order)
+                found = [b for b in blocks if doc in b]
+                if not found:
+                    assert firsts[row, s] == lasts[row, s] == view.missing
+                    continue
+                before = sum(len(b) for b in blocks[: blocks.index(found[0])])
+                assert firsts[row, s] == before + 1
+                assert lasts[row, s] == before + len(found[0])
+                assert firsts[row, s] <= view.ranks[row, s] <= lasts[row, s]
+
+
+@settings(max_examples=25)
+@given(tracks())
+def test_a_docs_pool_depth_is_the_least_rank_in_any_list(track: Track):
+    with stored(track) as store:
+        for tie_order in (None, "rank"):
+            for pool_order in ORDERS:
+                view = view_of(store, "pool", tie_order=tie_order, pool_order=pool_order)
+                assert view.ranks.tolist() == view_of(store, tie_order=tie_order).ranks.tolist()
+                for query, doc, _, row, _ in cells(view):
+                    lists = [track.ranking(s, query, pool_order) for s in track.runs]
+                    depth = incomplete.pool_depths(lists, track.qrels[query])[doc]
+                    assert view.pool_depth[row] == (NOT_POOLED if depth == math.inf else depth)
+
+
+@settings(max_examples=25)
+@given(tracks())
+def test_a_lesser_pool_judges_fewer_docs(track: Track):
+    with stored(track) as store:
+        view = view_of(store, "pool", "ties")
+        deepest = deepest_pooled(view)
+        for k in (1, 2, 3, 10):
+            lesser = pooled_to(view, k)
+            for q, query in enumerate(view.queries):
+                lists = [track.ranking(s, query, "score-file") for s in track.runs]
+                depths = incomplete.pool_depths(lists, track.qrels[query])
+                finite = [d for d in depths.values() if d < math.inf]
+                assert deepest[q] == max(finite, default=NOT_POOLED)
+                expected = incomplete.pooled_to(track.qrels[query], depths, k)
+                rows = slice(lesser.offsets[q], lesser.offsets[q + 1])
+                kept = dict(zip(lesser.docs[rows], lesser.grades[rows].tolist(), strict=True))
+                assert kept == (track.qrels[query] if expected is None else expected)
+            assert lesser.ties[0].shape == lesser.ranks.shape
+
+
+def test_only_pooled_systems_make_the_pool_where_that_is_known(tmp_path: Path):
+    track = Track(
+        {"in": {"q": down("a", "b")}, "out": {"q": down("c", "d", "a")}},
+        {"q": {"a": 1, "c": 1, "d": 0}},
+    )
+    track.write(tmp_path)
+    (tmp_path / "systems.csv").write_text("name,judged\nin,yes\nout,no\n")
+    (tmp_path / "collection.toml").write_text(
+        '[tracks.t]\nruns = ["t/runs/*"]\nqrels = "t/qrels"\n'
+        'systems = { file = "systems.csv", name = "name", pooled = "judged" }\n'
+    )
+    store = irmeta.ingest(tmp_path, tmp_path / "store")
+    assert pool_of(store._layout, "t").systems == ("in",)
+    assert view_of(store, "pool").pool_depth.tolist() == [1, NOT_POOLED, NOT_POOLED]
+    said = store.provenance("AP(norm=pool)@10")["tracks"]["t"]["pool"]
+    assert said == "the 1 systems here that are said to have been pooled"
+    every = track.ingest(tmp_path / "other")
+    assert not pool_of(every._layout, "t").known
+    assert view_of(every, "pool").pool_depth.tolist() == [1, 1, 2]
+    said = every.provenance("AP(norm=pool)@10")["tracks"]["t"]["pool"]
+    assert said == "all systems: the store does not say which were pooled"
+    assert "pool" not in every.provenance("AP@10")["tracks"]["t"]
+
+
+def test_a_pool_order_that_a_depth_cut_made_impossible_is_refused(tmp_path: Path):
+    track = Track({"s": {"q": down("a", "b")}}, {"q": {"a": 1, "b": 0}})
+    store = track.ingest(tmp_path, depth=1)
+    with pytest.raises(UsageError, match=r"cut at depth 1 .* under pool order 'score-file'"):
+        store.means("AP(norm=pool)@1")
+    assert store.means("AP(norm=pool)@1", pool_order="trec_eval")["value"].to_list() == [1.0]
+
+
+@settings(max_examples=25)
+@given(tracks())
+def test_retrieved_counts_the_docs_of_all_lists(track: Track):
+    with stored(track) as store:
+        view = view_of(store, "retrieved")
+        for q, query in enumerate(view.queries):
+            docs = {line[0] for lists in track.runs.values() for line in lists.get(query, [])}
+            assert view.retrieved[q] == len(docs)
+
+
+@pytest.mark.parametrize("negative", ["unjudged", "nonrelevant"])
+@settings(max_examples=25)
+@given(track=tracks())
+def test_condensed_lists_hold_judged_docs_alone(negative: str, track: Track):
+    with stored(track) as store:
+        whole = view_of(store, "ties", "retrieved", negative=negative)
+        view = condensed(whole)
+        for query, doc, system, row, s in cells(view):
+            qrels, rows = track.qrels[query], track.rows(system, query)
+            blocks = incomplete.condensed_blocks(
+                naive.tied_blocks(rows, "trec_eval"), qrels, negative
+            )
+            docs = [d for block in blocks for d in block]
+            if doc not in docs:
+                assert view.ranks[row, s] == view.missing
+                continue
+            (place,) = [i for i, block in enumerate(blocks) if doc in block]
+            before = sum(map(len, blocks[:place]))
+            assert view.ranks[row, s] == docs.index(doc) + 1
+            assert view.ties[0][row, s] == before + 1
+            assert view.ties[1][row, s] == before + len(blocks[place])
+        for q, query in enumerate(view.queries):
+            lists = [track.ranking(system, query) for system in view.systems]
+            short = [incomplete.condensed(one, track.qrels[query], negative) for one in lists]
+            assert view.lengths[q].tolist() == [len(one) for one in short]
+            assert view.retrieved[q] == len(set().union(*short))
+        assert condensed(view_of(store, negative=negative)).ranks.tolist() == view.ranks.tolist()
+
+
+@pytest.mark.parametrize("deepest", [1, 3, 100])
+@settings(max_examples=15)
+@given(track=tracks())
+def test_assumed_docs_stand_at_the_ranks_of_unjudged_ones(deepest: int, track: Track):
+    with stored(track) as store:
+        plain = view_of(store)
+        view = assumed_relevant(plain, deepest, "one")
+        for q, query in enumerate(view.queries):
+            rows = slice(view.offsets[q], view.offsets[q + 1])
+            assumed = view.assumed[rows]
+            assert view.grades[rows].tolist() == sorted(view.grades[rows].tolist(), reverse=True)
+            own = slice(plain.offsets[q], plain.offsets[q + 1])
+            assert view.docs[rows].to_list()[assumed.sum() :] == plain.docs[own].to_list()
+            for s, system in enumerate(view.systems):
+                judged = incomplete.judged_docs(track.qrels[query])
+                listed = (track.ranking(system, query) or [])[:deepest]
+                expected = [i for i, doc in enumerate(listed, 1) if doc not in judged]
+                ranks = view.ranks[rows, s][assumed]
+                assert ranks[ranks < view.missing].tolist() == expected
+                assert view.ranks[rows, s][~assumed].tolist() == plain.ranks[own, s].tolist()
+
+
+def collection(folder: Path, judged: dict[str, str]) -> Path:
+    """A collection whose systems are said to have been pooled or not."""
+    runs = {name: {"q": down("a", name)} for name in judged}
+    Track(runs, {"q": {"a": 1}}).write(folder)
+    lines = "".join(f"{name},{said}\n" for name, said in judged.items())
+    (folder / "systems.csv").write_text(f"name,judged\n{lines}")
+    (folder / "collection.toml").write_text(
+        '[tracks.t]\nruns = ["t/runs/*"]\nqrels = "t/qrels"\n'
+        'systems = { file = "systems.csv", name = "name", pooled = "judged" }\n'
+    )
+    return folder
+
+
+def test_without_a_pooled_system_there_is_no_pool(tmp_path: Path):
+    store = irmeta.ingest(collection(tmp_path / "c", {"one": "no", "two": "no"}), tmp_path / "s")
+    with pytest.raises(DataError, match=r"no system that was pooled is there"):
+        store.means("AP(norm=pool)@5")
+    assert store.means("AP@5").height == 2
+
+
+def test_a_pooled_run_that_was_set_aside_is_named(tmp_path: Path):
+    folder = collection(tmp_path / "c", {"one": "yes", "two": "yes"})
+    (folder / "t" / "runs" / "two").write_text("q Q0 a\n")
+    with pytest.warns(irmeta.SetAsideWarning):
+        store = irmeta.ingest(folder, tmp_path / "s")
+    said = store.provenance("AP(norm=pool)@5")["tracks"]["t"]["pool"]
+    assert "the 1 systems here" in said
+    # What a file that cannot be read is called is not known, nor whether it was pooled.
+
+
+def test_a_query_whose_judged_docs_no_pooled_system_has_is_undefined(tmp_path: Path):
+    track = Track({"s": {"q": down("x")}}, {"q": {"a": 1}})
+    means = track.ingest(tmp_path).means("AP(norm=pool)@5,AP@5")
+    assert means["value"].is_nan().to_list() == [True, False]
