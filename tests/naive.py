@@ -59,6 +59,25 @@ def order(rows: Rows, how: str) -> list[str]:
     return [doc for doc, _, _ in rows]
 
 
+def tied_blocks(rows: Rows, how: str) -> list[list[str]]:
+    """The docs of one query in that order, in blocks whose scores (or ranks) are the same."""
+    key = {
+        "trec_eval": lambda score, rank: float32(score),
+        "trec_eval10": lambda score, rank: score,
+        "score-file": lambda score, rank: score,
+        "rank": lambda score, rank: rank,
+        "file": lambda score, rank: object(),  # equal to itself alone
+    }[how]
+    keys = {doc: key(score, rank) for doc, score, rank in rows}
+    blocks: list[list[str]] = []
+    for doc in order(rows, how):
+        if blocks and keys[blocks[-1][0]] == keys[doc]:
+            blocks[-1].append(doc)
+        else:
+            blocks.append([doc])
+    return blocks
+
+
 def relevant_docs(qrels: Qrels, rel: int) -> list[str]:
     """The relevant docs, in the order of the qrels."""
     return [doc for doc, grade in qrels.items() if grade >= rel]

@@ -9,13 +9,14 @@ from typing import Any, TypedDict, Unpack
 import polars as pl
 
 from irmeta.errors import UsageError, did_you_mean
+from irmeta.measures.curve import curve
 from irmeta.measures.evaluate import evaluate, how_made
 from irmeta.measures.explain import Explanation, explain
-from irmeta.measures.names import parse_measure, parse_measures
+from irmeta.measures.names import parse_measure, parse_measures, split_names
 from irmeta.measures.search_length import UNRETRIEVED, lengths_by_doc
 from irmeta.measures.spec import Spec
 from irmeta.policies import Averaged, EvalPolicy, Negative, TieOrder
-from irmeta.rankings.judged import judged_ranks
+from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.pool import retrieved_by
 from irmeta.results.per_doc import rarity_frame, search_length_frame
 from irmeta.results.scores import Scores
@@ -32,6 +33,7 @@ class EvalChoices(TypedDict, total=False):
     negative: Negative
     qrels: str | None
     tie_order: TieOrder | None
+    pool_order: TieOrder
 
 
 class Store:
@@ -198,6 +200,47 @@ class Store:
         if not tracks:
             raise UsageError(f"{self.path} holds no complete track.")
         return tracks
+
+    def curve(
+        self,
+        measures: Measures,
+        ks: Iterable[int],
+        ds: Iterable[int] | None = None,
+        *,
+        track: str | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> pl.DataFrame:
+        """Means at every cutoff, and under pools of several depths, in one pass.
+
+        Parameters
+        ----------
+        measures
+            Names without a cutoff (`AP`, `nDCG(gain=exp)`).
+        ks
+            Cutoffs, ascending: ``range(1, 1001)``.
+        ds
+            Pool depths, ascending. For each of them a judged doc that no contributing system
+            ranks so high is unjudged. None: all judgments. Which systems contribute is in
+            `provenance` of a measure that asks for the pool, such as ``AP(norm=pool)@10``.
+        track
+            Only this track.
+        **choices
+            See `EvalPolicy`; `pool_order` is how contributing systems' lists are ordered.
+
+        Returns
+        -------
+        DataFrame
+            track, system, measure, d (null: all judgments), k, value, queries.
+        """
+        names = [measures] if isinstance(measures, str) else list(measures)
+        split = [part for name in names for part in split_names(name)]
+        at, depths = list(ks), None if ds is None else list(ds)
+        policy = EvalPolicy(**choices)
+        return pl.concat(
+            curve(self._layout, name, measure, at, depths, policy).frame()
+            for name in self._chosen(track)
+            for measure in split
+        )
 
     def search_lengths(
         self,

@@ -1,4 +1,4 @@
-"""Discounted gains of judged docs, and of the ideal list, for several cutoffs at once."""
+"""Discounted gains of judged docs, for several cutoffs at once."""
 
 from irmeta.kernels.jit import jit
 
@@ -23,16 +23,3 @@ def discounted_gain(ranks, offsets, gains, discounts, cuts, out):
                     for s in range(ranks.shape[1]):
                         if ranks[row, s] <= cuts[c]:
                             out[c, q, s] += gains[row] * discounts[ranks[row, s]]
-
-
-@jit
-def ideal_gain(offsets, gains, discounts, cuts, out):
-    """The discounted gain of the list that holds a query's docs by gain descending.
-
-    `gains` descend within a query; `out` is float64 [cuts, queries], zero.
-    """
-    for c in range(len(cuts)):
-        for q in range(len(offsets) - 1):
-            last = min(offsets[q + 1] - offsets[q], cuts[c])
-            for i in range(last):
-                out[c, q] += gains[offsets[q] + i] * discounts[i + 1]

@@ -31,3 +31,48 @@ def bpref_sum(relevant, relevant_offsets, other, other_offsets, missing, out):
                 out[q, s] += 1.0
                 if above > start:
                     out[q, s] -= min(above - start, last - first) / bound
+
+
+@jit
+def inferred_sum(
+    relevant,
+    relevant_offsets,
+    other,
+    other_offsets,
+    unjudged,
+    unjudged_offsets,
+    missing,
+    epsilon,
+    out,
+):
+    """The expected precisions at the relevant docs retrieved, added up.
+
+    Parameters
+    ----------
+    relevant, other, unjudged
+        Ascending ranks [docs, systems] of the relevant docs, of the judged non-relevant ones, and
+        of those in the pool that are not judged.
+    missing
+        The rank that stands for not retrieved.
+    epsilon
+        What smooths the share of relevant docs among the judged ones above.
+    out
+        float64 [queries, systems], zero; written.
+    """
+    for q in range(len(relevant_offsets) - 1):
+        first, last = relevant_offsets[q], relevant_offsets[q + 1]
+        start, stop = other_offsets[q], other_offsets[q + 1]
+        begin, end = unjudged_offsets[q], unjudged_offsets[q + 1]
+        for s in range(relevant.shape[1]):
+            above, pooled = start, begin
+            for row in range(first, last):
+                rank = relevant[row, s]
+                if rank == missing:
+                    break
+                while above < stop and other[above, s] < rank:
+                    above += 1
+                while pooled < end and unjudged[pooled, s] < rank:
+                    pooled += 1
+                better, worse = row - first, above - start
+                share = (better + epsilon) / (better + worse + 2.0 * epsilon)
+                out[q, s] += (1.0 + (better + worse + pooled - begin) * share) / rank

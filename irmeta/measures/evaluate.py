@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 
 from irmeta._version import __version__
+from irmeta.measures.average_precision import compute_average_precision
 from irmeta.measures.search_length import irrelevant_retrieved
-from irmeta.measures.spec import Spec
+from irmeta.measures.spec import Cutoffs, Spec
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.judged import JudgedRanks, judged_ranks
+from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.load import judged_ranks
+from irmeta.rankings.pool import pool_of
+from irmeta.rankings.unjudged import assumed_relevant, condensed
 from irmeta.results.scores import Scores
 from irmeta.store.layout import Layout
 from irmeta.store.scan import track_facts
@@ -19,8 +23,13 @@ from irmeta.store.scan import track_facts
 
 def evaluate(layout: Layout, track: str, specs: Sequence[Spec], policy: EvalPolicy) -> Scores:
     """The values of `specs` for every judged query and every system of a track."""
-    blocks = judged_ranks(layout, track, policy)
+    blocks = judged_ranks(layout, track, policy, needs=needs_of(specs))
     return Scores.concat([evaluate_block(view, specs, policy) for view in blocks])
+
+
+def needs_of(specs: Sequence[Spec]) -> set[Need]:
+    """What the specs read beyond ranks and grades."""
+    return {need for spec in specs for need in spec.measure.needs(spec.settings)}
 
 
 def how_made(
@@ -32,6 +41,7 @@ def how_made(
     highest grade, which graded gains are divided by.
     """
     facts = [track_facts(layout, track, policy.qrels) for track in tracks]
+    pool = "pool" in needs_of(specs)
     return {
         "irmeta": __version__,
         "measures": {s.name: {**s.settings, "revision": s.measure.revision} for s in specs},
@@ -44,6 +54,7 @@ def how_made(
                 "tie_order": policy.tie_order or f.policy["tie_order"],
                 "highest_grade": f.highest_grade,
             }
+            | ({"pool": pool_of(layout, f.track).note} if pool else {})
             for f in facts
         },
     }
@@ -52,34 +63,76 @@ def how_made(
 def evaluate_block(view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy) -> Scores:
     """The values of `specs` for one block."""
     values = np.empty((len(specs), *view.lengths.shape))
+    views = _Views(view)
     for places in _by_call(specs):
         first = specs[places[0]]
-        cutoffs = [specs[i].cutoff for i in places]
-        values[places] = first.measure.compute(view, first.settings, cutoffs)
+        cutoffs = list(dict.fromkeys(specs[i].cutoff for i in places))
+        found = first.measure.compute(views.of(first, cutoffs), first.settings, cutoffs)
+        values[places] = found[[cutoffs.index(specs[i].cutoff) for i in places]]
     return Scores(
         track=view.facts.track,
         measures=tuple(spec.name for spec in specs),
         queries=view.queries,
         systems=view.systems,
         values=values,
-        included=_included(view, specs, policy),
+        included=included(view, specs, policy),
         no_list=view.lengths == 0,
         no_irrelevant={
-            s.name: _no_irrelevant(view, s) for s in specs if s.measure.counts_irrelevant
+            s.name: _no_irrelevant(views.of(s, [s.cutoff]), s)
+            for s in specs
+            if s.measure.counts_irrelevant
         },
         directions={spec.name: spec.measure.direction for spec in specs},
+        averages={s.name: s.average for s in specs if s.average != "arithmetic"},
+        difficulty=_difficulty(view) if any(s.average == "difficulty" for s in specs) else None,
     )
 
 
+class _Views:
+    """A block as measures see it, by what they take unjudged docs for."""
+
+    def __init__(self, view: JudgedRanks) -> None:
+        self._plain = view
+        self._condensed: JudgedRanks | None = None
+
+    def of(self, spec: Spec, cutoffs: Cutoffs) -> JudgedRanks:
+        if spec.unjudged == "nonrelevant":
+            return self._plain
+        if spec.unjudged == "upper-gmax" and spec.rel > self._plain.facts.highest_grade:
+            return self._plain  # docs of the highest grade are not relevant to it
+        if spec.unjudged == "condensed":
+            self._condensed = self._condensed or condensed(self._plain)
+            return self._condensed
+        deepest = self._plain.facts.deepest_rank
+        if spec.measure.cutoff_is == "rank" and None not in cutoffs:
+            deepest = min(deepest, max(cutoffs))
+        return assumed_relevant(self._plain, deepest, ASSUMED_GAINS[spec.unjudged])
+
+
+ASSUMED_GAINS = {"upper": "one", "upper-gmax": "gmax"}
+
+
+def seen_by(view: JudgedRanks, spec: Spec) -> JudgedRanks:
+    """A block as one measure sees it."""
+    return _Views(view).of(spec, [spec.cutoff])
+
+
+def _difficulty(view: JudgedRanks) -> np.ndarray:
+    """1 - the mean AP of all systems, by query (Mizzaro 2008): float64 [query]."""
+    return 1.0 - compute_average_precision(view, {"rel": 1, "norm": "all"}, [None])[0].mean(axis=1)
+
+
 def _by_call(specs: Sequence[Spec]) -> list[list[int]]:
-    """Places of the specs that differ in their cutoff alone: one call of `compute` each."""
+    """Places of the specs that differ in cutoff and average alone: one call of `compute` each."""
     calls: dict[tuple[object, ...], list[int]] = {}
     for place, spec in enumerate(specs):
-        calls.setdefault((spec.measure.name, spec.params), []).append(place)
+        params = tuple((name, value) for name, value in spec.params if name != "average")
+        calls.setdefault((spec.measure.name, params), []).append(place)
     return list(calls.values())
 
 
-def _included(view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy) -> np.ndarray:
+def included(view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy) -> np.ndarray:
+    """Which cells a policy averages: bool [measure, query, system]."""
     shape = (len(specs), *view.lengths.shape)
     if policy.queries == "retrieved":
         return np.broadcast_to(view.lengths > 0, shape)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from irmeta.errors import IrmetaError, UsageError, did_you_mean
-from irmeta.measures.evaluate import evaluate_block
+from irmeta.measures.evaluate import evaluate_block, needs_of, seen_by
 from irmeta.measures.spec import OneList, Spec, Trace
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.judged import JudgedRanks, judged_ranks
+from irmeta.rankings.judged import NOT_POOLED, JudgedRanks
+from irmeta.rankings.load import judged_ranks
+from irmeta.rankings.pool import pool_of
+from irmeta.rankings.unjudged import UNJUDGED_DOC
 from irmeta.store.layout import Layout
 from irmeta.store.scan import lazy
 from irmeta.trec.ordering import as_float32
@@ -54,13 +58,13 @@ def explain(
     UsageError
         If the track has no such system, or no such judged query.
     """
-    view = _block_with(layout, track, query, policy)
+    view = _block_with(layout, track, spec, query, policy)
     if system not in view.systems:
         hint = did_you_mean(system, view.systems)
         raise UsageError(f"track {track!r} has no system {system!r}. {hint}")
     q, s = view.queries.index(query), view.systems.index(system)
     value = float(evaluate_block(view, [spec], policy).values[0, q, s])
-    one = _one_list(view, q, s)
+    one = one_list(seen_by(view, spec), q, s)
     trace = spec.measure.trace(one, spec.settings, spec.cutoff)
     if not np.isclose(trace.value, value, rtol=1e-9, atol=1e-12, equal_nan=True):
         raise IrmetaError(
@@ -76,40 +80,57 @@ def explain(
         query=query,
         value=value,
         trace=trace,
-        docs=_docs(layout, view.facts.track, one, spec.rel, system, query),
-        facts=_facts(one, view, spec),
-        policies=_policies(view, policy),
+        docs=_docs(layout, view.facts.track, one_list(view, q, s), spec.rel, system, query),
+        facts=_facts(one, spec),
+        policies=_policies(layout, view, spec, policy),
     )
 
 
-def _block_with(layout: Layout, track: str, query: str, policy: EvalPolicy) -> JudgedRanks:
+def _block_with(
+    layout: Layout, track: str, spec: Spec, query: str, policy: EvalPolicy
+) -> JudgedRanks:
     known: list[str] = []
-    for view in judged_ranks(layout, track, policy):
+    for view in judged_ranks(layout, track, policy, needs=needs_of([spec])):
         if query in view.queries:
             return view
         known += view.queries
     raise UsageError(f"track {track!r} has no judged query {query!r}. {did_you_mean(query, known)}")
 
 
-def _one_list(view: JudgedRanks, q: int, s: int) -> OneList:
-    rows = slice(view.offsets[q], view.offsets[q + 1])
-    ranks = view.ranks[rows, s].tolist()
-    judged = [
-        (None if rank == view.missing else rank, doc, grade)
-        for rank, doc, grade in zip(
-            ranks,
-            view.docs[int(rows.start) : int(rows.stop)],
-            view.grades[rows].tolist(),
-            strict=True,
-        )
-    ]
+def one_list(view: JudgedRanks, q: int, s: int) -> OneList:
+    """One system's list for one query of a view, as plain Python values."""
+    rows = slice(int(view.offsets[q]), int(view.offsets[q + 1]))
+    docs = view.docs[rows].to_list()
+    ranks = [None if r == view.missing else r for r in view.ranks[rows, s].tolist()]
+    judged = list(zip(ranks, docs, view.grades[rows].tolist(), strict=True))
     judged.sort(key=lambda d: (d[0] is None, d[0] or 0))
+    ties, pool_depth = {}, {}
+    if view.ties is not None:
+        first, last = (t[rows, s].tolist() for t in view.ties)
+        blocks = zip(ranks, first, last, strict=True)
+        ties = {rank: (start, stop) for rank, start, stop in blocks if rank is not None}
+    if view.blocks is not None:
+        starts, ends = view.blocks
+        begin, length = int(starts[q, s]), int(view.lengths[q, s])
+        firsts, lasts = {}, ends[begin : begin + length].tolist()
+        ties = {r: (firsts.setdefault(last, r), last) for r, last in enumerate(lasts, 1)}
+    if view.pool_depth is not None:
+        depths = view.pool_depth[rows].tolist()
+        finite = (math.inf if d == NOT_POOLED else d for d in depths)
+        pool_depth = dict(zip(docs, finite, strict=True))
+    by_none = (view.ranks[rows] == view.missing).all(axis=1).tolist()
     return OneList(
         judged=tuple(judged),
         length=int(view.lengths[q, s]),
         deepest_rank=view.facts.deepest_rank,
         highest_grade=view.facts.highest_grade,
         negative=view.negative,
+        condensed=view.condensed,
+        assumed_gain=None if view.assumed is None else view.assumed_gain,
+        ties=ties,
+        pool_depth=pool_depth,
+        retrieved=0 if view.retrieved is None else int(view.retrieved[q]),
+        held_by_none=frozenset(doc for doc, alone in zip(docs, by_none, strict=True) if alone),
     )
 
 
@@ -129,11 +150,12 @@ def _docs(
     return judged.join(rows, on="doc", how="left", maintain_order="left")
 
 
-def _facts(one: OneList, view: JudgedRanks, spec: Spec) -> dict[str, object]:
-    relevant = one.relevant(spec.rel)
+def _facts(one: OneList, spec: Spec) -> dict[str, object]:
+    relevant = [d for d in one.relevant(spec.rel) if d[1] != UNJUDGED_DOC]
+    length = "list length" + (", unjudged docs left out" if spec.unjudged == "condensed" else "")
     return {
-        "list length": one.length,
-        "judged docs": len(one.judged),
+        length: one.length,
+        "judged docs": sum(doc != UNJUDGED_DOC for _, doc, _ in one.judged),
         f"relevant docs (grade >= {spec.rel})": len(relevant),
         "relevant docs retrieved": sum(rank is not None for rank, *_ in relevant),
         "deepest rank of the track": one.deepest_rank,
@@ -141,11 +163,16 @@ def _facts(one: OneList, view: JudgedRanks, spec: Spec) -> dict[str, object]:
     }
 
 
-def _policies(view: JudgedRanks, policy: EvalPolicy) -> dict[str, object]:
+def _policies(
+    layout: Layout, view: JudgedRanks, spec: Spec, policy: EvalPolicy
+) -> dict[str, object]:
     read = view.facts.policy
-    return {
+    found: dict[str, object] = {
         "qrels set": view.facts.qrels,
         "tie order": policy.tie_order or read["tie_order"],
         "depth cut at reading": read["depth"] or "none",
         "negative grades": view.negative,
     }
+    if "pool" in needs_of([spec]):
+        found["pool"] = f"{pool_of(layout, view.facts.track).note}, in order {policy.pool_order!r}"
+    return found

@@ -1,4 +1,4 @@
-"""nDCG and RBP: discounted gains."""
+"""DCG and nDCG: gains discounted by rank, and normalised by those of the ideal list."""
 
 from __future__ import annotations
 
@@ -8,140 +8,188 @@ from collections.abc import Sequence
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.kernels.gain import discounted_gain, ideal_gain
-from irmeta.measures.cuts import empty_values, per_query, rank_cuts
-from irmeta.measures.gains import gains
-from irmeta.measures.spec import REL, Cutoffs, Measure, OneList, Parameter, Params, Term, Trace
-from irmeta.rankings.judged import JudgedRanks
+from irmeta.measures.by_rank import positions, running_sums, sums_at
+from irmeta.measures.cut_norms import IDEAL, needs_pool, refuse_without_cutoff
+from irmeta.measures.cuts import per_query
+from irmeta.measures.events import Events
+from irmeta.measures.gains import GAINS, doc_gain, doc_gains
+from irmeta.measures.parameters import GMAX, TIES, Parameter
+from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Trace
+from irmeta.measures.weighted import (
+    discounts,
+    gain_events,
+    needs_ties,
+    refuse_assumed,
+    weighted_gain,
+    weighted_terms,
+)
+from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.pool import deepest_pooled, pooled_to
 
 
-def _log2_discounts(deepest: int) -> np.ndarray:
-    """1 / log2(rank + 1) by rank; the entry for rank 0 is not used."""
-    return np.concatenate([[0.0], 1.0 / np.log2(np.arange(2, deepest + 2))])
+def _discounts(params: Params, deepest: int) -> np.ndarray:
+    return discounts(deepest, params["discount"], params["b"])
+
+
+def compute_dcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Gains times discounts, added up."""
+    gain = doc_gains(view, params["gain"], gmax=params["gmax"])
+    weights = _discounts(params, view.facts.deepest_rank)
+    return weighted_gain(view, gain, weights, ks, params["ties"])
 
 
 def compute_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """DCG over the DCG of the ideal list, which holds all judged docs by gain descending."""
-    gain = gains(view.grades, params["gain"], highest=view.facts.highest_grade)
+    """DCG over the DCG of the ideal list, which holds all judged docs by gain descending.
+
+    Under ``ideal=pool`` docs outside the pool of depth k are unjudged, in the list and in the ideal
+    one; NaN where that leaves no gain.
+    """
+    if params["ideal"] == "pool":
+        return np.concatenate([_pooled_ndcg(view, params, k) for k in ks])
+    gain = doc_gains(view, params["gain"])
+    weights = _discounts(params, view.facts.deepest_rank)
+    listed = weighted_gain(view, gain, weights, ks, params["ties"])
+    return per_query(listed, _ideal(view, params, gain, ks), 0.0)
+
+
+def _ideal(view: JudgedRanks, params: Params, gain: np.ndarray, ks: Cutoffs) -> np.ndarray:
+    """The DCG of the ideal list: float64 [cutoff, query]."""
+    if params["gain"] not in GAINS:  # own gains need not rise with the grade
+        gain = gain[np.lexsort((-gain, view.query_of(np.arange(len(gain)))))]
     longest = int(np.diff(view.offsets).max(initial=0))
-    discounts = _log2_discounts(max(view.facts.deepest_rank, longest))
-    out = empty_values(view, ks)
-    discounted_gain(view.ranks, view.offsets, gain, discounts, rank_cuts(view, ks), out)
-    ideal = np.zeros(out.shape[:2])
-    # The ideal list may be longer than any rank that the array's type can hold.
+    discounted = gain * _discounts(params, longest)[positions(view.offsets)]
     firsts = np.array([longest if k is None else min(k, longest) for k in ks], np.int64)
-    ideal_gain(view.offsets, gain, discounts, firsts, ideal)
-    return per_query(out, ideal, 0.0)
+    return sums_at(*running_sums(view.offsets, discounted), firsts)
 
 
-def compute_rbp(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """(1 - p) times the gains, each times p for every doc above it."""
-    gain = gains(
-        view.grades, params["gain"], params["rel"], _highest(view.facts.highest_grade, params)
+def _pooled_ndcg(view: JudgedRanks, params: Params, k: int) -> np.ndarray:
+    """nDCG@k by the pool of depth k: [1, query, system]."""
+    pool = pooled_to(view, k)
+    value = compute_ndcg(pool, {**params, "ideal": "all"}, [k])
+    ideal = _ideal(pool, params, doc_gains(pool, params["gain"]), [k])[0]
+    value[:, (ideal == 0.0) & (k < deepest_pooled(view))] = np.nan
+    return value
+
+
+def events_dcg(view: JudgedRanks, params: Params) -> Events | None:
+    """The discounted gain of each doc."""
+    if params["ties"] != "order":
+        return None
+    gain = doc_gains(view, params["gain"], gmax=params["gmax"])
+    steps = gain_events(view, gain, _discounts(params, view.facts.deepest_rank))
+    return Events(*steps, lambda ks: np.ones((1, len(view.queries))))
+
+
+def events_ndcg(view: JudgedRanks, params: Params) -> Events | None:
+    """The discounted gain of each doc, over the ideal list's at k."""
+    if params["ties"] != "order" or params["ideal"] == "pool":
+        return None
+    gain = doc_gains(view, params["gain"])
+    steps = gain_events(view, gain, _discounts(params, view.facts.deepest_rank))
+    return Events(*steps, lambda ks: _ideal(view, params, gain, ks.tolist()))
+
+
+def _discount(rank: int, params: Params) -> tuple[float, str]:
+    """What a gain at this rank is divided by, and how that is written."""
+    if params["discount"] == "zipf":
+        return float(rank), f" / {rank}"
+    if params["discount"] == "log2":
+        return math.log2(rank + 1), f" / log2({rank} + 1)"
+    if rank < params["b"]:
+        return 1.0, ""
+    return math.log(rank, params["b"]), f" / log_{params['b']:g}({rank})"
+
+
+def trace_dcg(one: OneList, params: Params, k: int | None) -> Trace:
+    """DCG as gains over discounts."""
+    terms = weighted_terms(
+        one,
+        params,
+        k,
+        lambda rank: 1.0 / _discount(rank, params)[0],
+        lambda rank, gain: f"gain {gain:g}{_discount(rank, params)[1]}",
     )
-    p = params["p"]
-    out = empty_values(view, ks)
-    # By rank from 1; the entry for rank 0 is not used.
-    discounts = np.concatenate([[0.0], (1.0 - p) * p ** np.arange(view.facts.deepest_rank)])
-    discounted_gain(view.ranks, view.offsets, gain, discounts, rank_cuts(view, ks), out)
-    return out
-
-
-def _highest(track_highest: int, params: Params) -> int:
-    given = params["gmax"]
-    if given is None:
-        return track_highest
-    if given < track_highest and params["gain"] != "binary":
-        raise MeasureError(
-            f"gmax={given} is below {track_highest}, the highest grade of the track: gains would "
-            "be greater than 1."
-        )
-    return given
-
-
-def _retrieved(one: OneList, k: int | None) -> list[tuple[int, str, int]]:
-    last = one.length if k is None else k
-    return [(r, doc, grade) for r, doc, grade in one.judged if r is not None and r <= last]
-
-
-def _gain_of(grade: int, params: Params, highest: int) -> float:
-    found = gains(np.array([grade]), params["gain"], params.get("rel", 1), highest)
-    return float(found[0])
+    return Trace(tuple(terms), 1.0, "(nothing)")
 
 
 def trace_ndcg(one: OneList, params: Params, k: int | None) -> Trace:
-    """nDCG as gains over log2(rank + 1), over the ideal list's."""
-    terms = tuple(
-        Term(r, doc, grade, f"gain {gain:g} / log2({r} + 1)", gain / math.log2(r + 1))
-        for r, doc, grade in _retrieved(one, k)
-        if (gain := _gain_of(grade, params, one.highest_grade)) > 0
-    )
-    best = sorted((_gain_of(g, params, one.highest_grade) for *_, g in one.judged), reverse=True)
-    ideal = sum(g / math.log2(i + 1) for i, g in enumerate(best[:k], 1))
-    undefined = None if ideal > 0 else 0.0
-    return Trace(terms, ideal, "the same sum over the ideal list", undefined)
+    """nDCG as the terms of DCG, over the ideal list's."""
+    divisor_is, nothing = "the same sum over the ideal list", 0.0
+    if params["ideal"] == "pool":
+        assert k is not None
+        pool = one.pooled_to(k)
+        if pool is not one:
+            one, nothing = pool, math.nan
+            divisor_is += f" of docs in the pool of depth {k}"
+    best = sorted((doc_gain(one, doc, g, params) for _, doc, g in one.judged), reverse=True)
+    ideal = sum(gain / _discount(i, params)[0] for i, gain in enumerate(best[:k], 1))
+    terms = trace_dcg(one, params, k).terms
+    return Trace(terms, ideal, divisor_is, None if ideal > 0 else nothing)
 
 
-def trace_rbp(one: OneList, params: Params, k: int | None) -> Trace:
-    """RBP as weighted gains."""
-    p, highest = params["p"], _highest(one.highest_grade, params)
-    terms = tuple(
-        Term(
-            r,
-            doc,
-            grade,
-            f"(1 - {p:g}) x {p:g}^{r - 1} x gain {gain:g}",
-            (1 - p) * p ** (r - 1) * gain,
-        )
-        for r, doc, grade in _retrieved(one, k)
-        if (gain := _gain_of(grade, params, highest)) > 0
-    )
-    return Trace(terms, 1.0, "(nothing)")
+def _needs(params: Params) -> tuple[Need, ...]:
+    return (*needs_ties(params), *needs_pool(params))
 
 
-def _rbp_printed(params: Params) -> Sequence[str]:
-    if params["gain"] == "binary":
-        if params["gmax"] is not None:
-            raise MeasureError("RBP: gmax goes with a graded gain (gain=linear or gain=exp).")
-        return ["p", "rel"]
-    if params["rel"] != REL.default:
-        raise MeasureError(
-            "RBP: rel goes with gain=binary; a graded gain takes every grade from 1."
-        )
-    return ["p", "gain"] if params["gmax"] is None else ["p", "gain", "gmax"]
+def _changed(measure: str, of: Sequence[Parameter], params: Params) -> list[str]:
+    """The parameters that are not as usual; an error if they do not go together."""
+    refuse_assumed(measure, params)
+    changed = [p.name for p in of if params[p.name] != p.default]
+    if "b" in changed and params["discount"] != "jk":
+        raise MeasureError(f"{measure}: b is the base of discount=jk. Add that, or leave b out.")
+    return changed
 
+
+def _dcg_printed(params: Params, cutoff: Cutoff) -> list[str]:
+    if params["gmax"] is not None and params["gain"] not in ("linear", "exp"):
+        raise MeasureError("DCG: gmax goes with gain=linear or gain=exp. Leave it out.")
+    return _changed("DCG", _DCG, params)
+
+
+def _ndcg_printed(params: Params, cutoff: Cutoff) -> list[str]:
+    refuse_without_cutoff("nDCG", params, cutoff)
+    return _changed("nDCG", _NDCG, params)
+
+
+_GAIN = Parameter("gain", "grade", "gain of a doc", kind="gain", choices=GAINS)
+_DISCOUNT = (
+    Parameter(
+        "discount",
+        "log2",
+        "what gains are divided by: log2(rank + 1); the rank; log_b(rank) from rank b on",
+        kind="choice",
+        choices=("log2", "zipf", "jk"),
+    ),
+    Parameter("b", 2.0, "base of the logarithm of jk", kind="number", low=1, open=True),
+)
+_DCG = (_GAIN, GMAX, *_DISCOUNT, TIES)
+_NDCG = (_GAIN, *_DISCOUNT, IDEAL, TIES)
 
 MEASURES = (
     Measure(
+        name="DCG",
+        summary="discounted cumulated gain, discount log2(rank + 1) unless another is named",
+        compute=compute_dcg,
+        trace=trace_dcg,
+        source="doi:10.1145/582415.582418; doi:10.1007/s10791-016-9282-6, Table 2",
+        parameters=_DCG,
+        bounds=(0.0, math.inf),
+        family="utility",
+        needs=_needs,
+        events=events_dcg,
+        printed=_dcg_printed,
+    ),
+    Measure(
         name="nDCG",
-        summary="normalised discounted cumulated gain, discount log2(rank + 1); rel is not used",
+        summary="normalised discounted cumulated gain, discount log2(rank + 1) unless another is "
+        "named; rel is not used",
         compute=compute_ndcg,
         trace=trace_ndcg,
         source="trec_eval 9.0.8, m_ndcg.c and m_ndcg_cut.c; doi:10.1145/582415.582418",
-        parameters=(
-            Parameter("gain", "grade", "gain of a doc", kind="choice", choices=("grade", "exp")),
-        ),
+        parameters=_NDCG,
         monotone=False,
-    ),
-    Measure(
-        name="RBP",
-        summary="rank-biased precision, binary unless a graded gain is named",
-        compute=compute_rbp,
-        trace=trace_rbp,
-        source="doi:10.1145/1416950.1416952, Eq. 5",
-        parameters=(
-            Parameter("p", 0.8, "persistence", kind="number", low=0, high=1, open=True),
-            REL,
-            Parameter(
-                "gain",
-                "binary",
-                "gain of a doc",
-                kind="choice",
-                choices=("binary", "linear", "exp"),
-            ),
-            Parameter("gmax", None, "highest grade; default the track's", low=1, high=127),
-        ),
-        family="utility",
-        printed=_rbp_printed,
+        needs=_needs,
+        events=events_ndcg,
+        printed=_ndcg_printed,
     ),
 )

@@ -1,58 +1,123 @@
-"""Bpref: preferences between judged docs alone."""
+"""How much of a list is judged."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from irmeta.kernels.incomplete import bpref_sum
-from irmeta.measures.cuts import per_query
+from irmeta.kernels.precision import count_within
+from irmeta.kernels.unjudged import first_unjudged
+from irmeta.measures.cuts import empty_values, rank_cuts
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.unjudged import UNJUDGED_DOC, counting_space
 
 
-def compute_bpref(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """The mean over relevant docs of 1 - min(n, R) / min(N, R).
+def _judged_within(view: JudgedRanks, ks: Cutoffs) -> tuple[np.ndarray, np.ndarray]:
+    """How many judged docs and how many docs are at ranks up to each cutoff: float64."""
+    judged = view.is_judged
+    cuts, found = rank_cuts(view, ks), empty_values(view, ks)
+    count_within(view.ranks[judged], view.offsets_of(judged), cuts, found)
+    return found, np.minimum(cuts[:, None, None], view.lengths).astype(np.float64)
 
-    n judged non-relevant docs are above it, N there are in all; without any above it counts 1, and
-    not retrieved 0.
-    """
-    relevant, relevant_offsets = view.sorted_ranks(params["rel"])
-    other, other_offsets = view.sorted_ranks(*view.nonrelevant(params["rel"]))
+
+def compute_judged(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Judged docs at ranks up to k, over the docs there."""
+    found, listed = _judged_within(view, ks)
+    return found / np.maximum(listed, 1.0)
+
+
+def compute_unjudged(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Unjudged docs at ranks up to k, over k, however short the list is."""
+    found, listed = _judged_within(view, ks)
+    return (listed - found) / np.array(ks, np.float64)[:, None, None]
+
+
+def compute_first_unjudged(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """The rank of the first unjudged doc; the rank after the last where all are judged."""
     out = np.zeros(view.lengths.shape)
-    bpref_sum(relevant, relevant_offsets, other, other_offsets, view.missing, out)
-    return per_query(out[None], view.counts(params["rel"]), 0.0)
+    first_unjudged(
+        view.ranks, view.offsets, view.is_judged, view.lengths, counting_space(view), out
+    )
+    return np.broadcast_to(out, (len(ks), *out.shape))
 
 
-def trace_bpref(one: OneList, params: Params, k: int | None) -> Trace:
-    """Bpref as one term a relevant doc retrieved."""
-    rel = params["rel"]
-    lowest = -128 if one.negative == "nonrelevant" else 0
-    other = [rank for rank, _, grade in one.judged if lowest <= grade < rel]
-    relevant = one.relevant(rel)
-    bound = min(len(other), len(relevant))
-    terms = []
-    for rank, doc, grade in relevant:
-        if rank is None:
-            continue
-        above = sum(r is not None and r < rank for r in other)
-        said, amount = "none judged non-relevant above: 1", 1.0
-        if above:
-            capped = min(above, len(relevant))
-            said = f"1 - min({above}, {len(relevant)})/min({len(other)}, {len(relevant)})"
-            amount = 1.0 - capped / bound
-        terms.append(Term(rank, doc, grade, said, amount))
-    undefined = None if relevant else 0.0
-    return Trace(tuple(terms), len(relevant), "relevant docs of the query", undefined)
+def _judged(one: OneList, k: int | None) -> list[tuple[int, str, int]]:
+    return [d for d in one.within(k) if one.counts_as_judged(d[2])]
+
+
+def _unjudged(one: OneList, k: int | None) -> list[tuple[int, str, int]]:
+    """The unjudged docs at ranks up to k, by rank; those that the qrels do not have, unnamed."""
+    last = one.length if k is None else min(k, one.length)
+    judged = {rank for rank, *_ in _judged(one, k)}
+    known = {rank: (rank, doc, grade) for rank, doc, grade in one.within(k)}
+    ranks = (rank for rank in range(1, last + 1) if rank not in judged)
+    return [known.get(rank, (rank, UNJUDGED_DOC, -1)) for rank in ranks]
+
+
+def trace_judged(one: OneList, params: Params, k: int | None) -> Trace:
+    """Judged as counts over the docs of the list up to k."""
+    terms = tuple(Term(*place, "1", 1.0) for place in _judged(one, k))
+    listed = one.length if k is None else min(k, one.length)
+    said = "docs of the list" + ("" if k is None else f", to rank {k}")
+    return Trace(terms, listed, said, None if listed else 0.0)
+
+
+def trace_unjudged(one: OneList, params: Params, k: int | None) -> Trace:
+    """Unjudged as counts over k."""
+    assert k is not None
+    return Trace(tuple(Term(*d, "1", 1.0) for d in _unjudged(one, k)), k, "the cutoff k")
+
+
+def trace_first_unjudged(one: OneList, params: Params, k: None) -> Trace:
+    """FirstUnjudged as one rank."""
+    after = one.length + 1
+    term = Term(None, "(no doc)", 0, f"all {one.length} are judged: {one.length} + 1", after)
+    for rank, doc, grade in _unjudged(one, None)[:1]:
+        term = Term(rank, doc, grade, f"rank {rank}", float(rank))
+    return Trace((term,), 1.0, "(nothing)")
 
 
 MEASURES = (
     Measure(
-        name="Bpref",
-        summary="binary preference: judged non-relevant docs above relevant ones",
-        compute=compute_bpref,
-        trace=trace_bpref,
-        source="trec_eval 9.0.8, m_bpref.c; doi:10.1145/1008992.1009000",
-        cutoff="none",
+        name="Judged",
+        summary="the share of the list, or of its first k docs, that is judged",
+        compute=compute_judged,
+        trace=trace_judged,
+        source="ir_measures 0.4.3, Judged@k",
+        parameters=(),
+        no_relevant=None,
+        family="count",
         monotone=False,
+        unjudged=(),
+    ),
+    Measure(
+        name="Unjudged",
+        summary="unjudged docs among the first k, over k",
+        compute=compute_unjudged,
+        trace=trace_unjudged,
+        source="trec_eval 10.0, m_unjudged.c",
+        parameters=(),
+        cutoff="required",
+        direction=-1,
+        no_relevant=None,
+        family="count",
+        monotone=False,
+        unjudged=(),
+    ),
+    Measure(
+        name="FirstUnjudged",
+        summary="the rank of the first unjudged doc; the rank after the last where there is none",
+        compute=compute_first_unjudged,
+        trace=trace_first_unjudged,
+        source="doi:10.1007/s10791-016-9282-6, Table 4 (RankUnj)",
+        parameters=(),
+        cutoff="none",
+        bounds=(1.0, math.inf),
+        no_relevant=None,
+        empty_list="1",
+        family="count",
+        unjudged=(),
     ),
 )

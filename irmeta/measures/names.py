@@ -8,8 +8,30 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from irmeta.errors import MeasureError, did_you_mean
-from irmeta.measures import gain, incomplete, precision, search_length
-from irmeta.measures.spec import Measure, Spec
+from irmeta.measures import (
+    aliases,
+    average_precision,
+    bpref,
+    cascade,
+    cooper,
+    gain,
+    incomplete,
+    inferred,
+    interpolated,
+    precision,
+    q_measure,
+    rbp,
+    search_length,
+    sets,
+    trec_gain,
+)
+from irmeta.measures.spec import Cutoff, Measure, Spec
+
+FAMILIES = (
+    *(average_precision, precision, interpolated, sets, gain, trec_gain, q_measure, cascade, rbp),
+    *(bpref, inferred, incomplete, search_length, cooper),
+)
+"""The files of measures, in the order that they are listed in."""
 
 ENTRY_POINTS = "irmeta.measures"
 """Entry points of this group name a `Measure`, or a sequence of them."""
@@ -27,20 +49,21 @@ PRESETS = {
         "ASL",
         "ASL@g10",
         "ASL@g1",
-    )
+    ),
+    "trec_eval": aliases.all_trec(),
+    "trec_eval10": aliases.all_trec(10),
+    "all_trec": aliases.all_trec(),
+    "official": aliases.OFFICIAL,
+    "set": aliases.SET,
 }
+"""Names that stand for several measures; trec_eval is all of its all_trec."""
 
-_NAME = re.compile(r"(?P<name>\w+)(?:\((?P<params>[^()]*)\))?(?:@(?P<prefix>[a-z]*)(?P<cut>\d+))?")
-_TREC_EVAL = {
-    "map": "AP",
-    "map_cut": "AP@{}",
-    "P": "P@{}",
-    "recall": "R@{}",
-    "recip_rank": "RR",
-    "ndcg": "nDCG",
-    "ndcg_cut": "nDCG@{}",
-    "bpref": "Bpref",
-}
+DEEPEST = 2**31 - 1  # what tables hold of a rank
+_NAME = re.compile(
+    r"\w+\s*(?:\((?P<params>[^()]*)\))?\s*"
+    r"(?:@\s*(?P<prefix>[a-z]*)(?P<cut>-?[\d.]+))?",
+    re.ASCII,
+)
 
 
 @cache
@@ -53,7 +76,7 @@ def registry() -> dict[str, Measure]:
         If another package's name is taken.
     """
     found: dict[str, Measure] = {}
-    for family in (precision, gain, incomplete, search_length):
+    for family in FAMILIES:
         found |= {m.name: m for m in family.MEASURES}
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda e: (e.name, e.value)):
         loaded = entry.load()
@@ -75,12 +98,14 @@ def parse_measures(names: str | Iterable[str]) -> list[Spec]:
     MeasureError
         At the first name or parameter that is not known, with the nearest that is.
     """
+    if not isinstance(names, Iterable):
+        raise MeasureError(f"name measures as a text or a list of texts, not {names!r}.")
     given = [names] if isinstance(names, str) else list(names)
     specs: dict[str, Spec] = {}
     for text in given:
-        for name in _split(text):
-            for member in PRESETS.get(name, (name,)):
-                spec = parse_measure(member)
+        for name in split_names(text):
+            for member in PRESETS.get(name) or _ours(name):
+                spec = _parse(member)
                 specs.setdefault(spec.name, spec)
     if not specs:
         raise MeasureError("no measure was named")
@@ -93,45 +118,63 @@ def parse_measure(name: str) -> Spec:
     Raises
     ------
     MeasureError
-        If the name, a parameter or a value is not known.
+        If the name, a parameter or a value is not known, or if it stands for several measures.
     """
-    found = _NAME.fullmatch(_from_trec_eval(name.strip()))
-    measure = registry().get(found["name"]) if found else None
-    if found is None or measure is None:
-        if name.strip() in PRESETS:
-            raise MeasureError(f"{name!r} is a preset of several measures: name one.")
-        known = [*registry(), *_TREC_EVAL, *PRESETS]
-        hint = did_you_mean(found["name"] if found else name, known)
-        raise MeasureError(f"unknown measure {name!r}. {hint}")
-    settings = {p.name: p.default for p in measure.parameters}
+    name = name.strip()
+    if name in PRESETS:
+        raise MeasureError(f"{name!r} is a preset of several measures: name one.")
+    found = _ours(name)
+    if len(found) > 1:
+        raise MeasureError(f"{name!r} stands for {len(found)} measures: name one, as {found[0]}.")
+    return _parse(found[0])
+
+
+def _parse(name: str) -> Spec:
+    word = re.sub(r"\W.*", "", name)
+    measure = registry().get(aliases.IR_MEASURES.get(word, word))
+    if measure is None:
+        hint = did_you_mean(word or name, [*registry(), *aliases.NAMES, *PRESETS])
+        raise MeasureError(f"unknown measure {name!r}. {hint} `irmeta measures` lists them.")
+    found = _NAME.fullmatch(name)
+    if found is None:
+        raise MeasureError(
+            f"{name!r} cannot be read: write {word}(parameter=value,...)@cutoff, without what is "
+            "not needed."
+        )
+    settings = {p.name: p.default for p in measure.all_parameters}
     settings |= _settings(measure, found["params"] or "", name)
-    cut = None if found["cut"] is None else int(found["cut"])
-    _check_cutoff(measure, name, cut, found["prefix"] or "")
+    cut = _cutoff(measure, name, found["cut"], found["prefix"] or "")
     if measure.printed is not None:
-        measure.printed(settings)  # refuses parameters that do not go together
+        measure.printed(settings, cut)  # refuses parameters that do not go together
     return Spec(measure, tuple(settings.items()), cut)
 
 
-def _split(text: str) -> Iterator[str]:
-    """Cut at the commas that are outside parentheses."""
+def split_names(text: str) -> Iterator[str]:
+    """Names out of a comma-separated text: cut at the commas that are outside parentheses.
+
+    A number goes on with what stands before it, as in trec_eval's ``P.5,10`` and ``ndcg.1=3,2=9``.
+    """
+    whole = ""
     for part in re.split(r",(?![^()]*\))", text):
-        if part.strip():
-            yield part.strip()
+        if whole and re.fullmatch(r"\s*[-.\d][-.\d=]*\s*", part) and re.search(r"[._]", whole):
+            whole += "," + part.strip()
+            continue
+        if whole:
+            yield whole
+        whole = part.strip()
+    if whole:
+        yield whole
 
 
-def _from_trec_eval(name: str) -> str:
-    if name in _TREC_EVAL and "{}" not in _TREC_EVAL[name]:
-        return _TREC_EVAL[name]
-    stem, _, cut = name.rpartition("_")
-    if cut.isdigit() and "{}" in _TREC_EVAL.get(stem, ""):
-        return _TREC_EVAL[stem].format(cut)
-    return name
+def _ours(name: str) -> list[str]:
+    """Our own names of what a name stands for; a name that is none of trec_eval's as it is."""
+    return aliases.from_trec_eval(name) or [name]
 
 
 def _settings(measure: Measure, text: str, name: str) -> dict[str, object]:
-    known = {p.name: p for p in measure.parameters}
+    known = {p.name: p for p in measure.all_parameters}
     found: dict[str, object] = {}
-    for part in filter(None, (p.strip() for p in text.split(","))):
+    for part in (p.strip() for p in text.split(",") if text.strip()):
         key, equals, value = (p.strip() for p in part.partition("="))
         if not equals:
             raise MeasureError(f"{name}: write parameters as name=value, not {part!r}.")
@@ -144,18 +187,26 @@ def _settings(measure: Measure, text: str, name: str) -> dict[str, object]:
     return found
 
 
-def _check_cutoff(measure: Measure, name: str, cut: int | None, prefix: str) -> None:
-    shape = f"{measure.name}@{measure.cutoff_prefix}10"
-    if cut is None:
+def _cutoff(measure: Measure, name: str, text: str | None, prefix: str) -> Cutoff:
+    example = 0.1 if measure.cutoff_is == "level" else 10
+    shape = f"{measure.name}@{measure.cutoff_prefix}{example}"
+    if text is None:
         if measure.cutoff == "required":
             raise MeasureError(f"{name}: {measure.name} needs a cutoff, such as {shape}.")
-        return
+        return None
     if measure.cutoff == "none":
         raise MeasureError(f"{name}: {measure.name} takes no cutoff.")
     if prefix != measure.cutoff_prefix:
         raise MeasureError(f"{name}: write the cutoff as {shape}.")
-    if cut < 1:
-        raise MeasureError(f"{name}: a cutoff is at least 1.")
+    try:
+        cut = float(text) if measure.cutoff_is == "level" else int(text)
+    except ValueError:
+        raise MeasureError(f"{name}: write the cutoff as {shape}.") from None
+    if measure.cutoff_is == "level" and not 0 <= cut <= 1:
+        raise MeasureError(f"{name}: a recall level is between 0 and 1.")
+    if measure.cutoff_is == "rank" and not 1 <= cut <= DEEPEST:
+        raise MeasureError(f"{name}: a cutoff is at least 1 and at most {DEEPEST}.")
+    return cut + 0
 
 
 def canonical(names: str | Iterable[str]) -> list[str]:

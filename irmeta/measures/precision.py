@@ -1,18 +1,36 @@
-"""P, R, AP and RR: the measures of trec_eval that count relevant docs by rank."""
+"""P, R, Success, RelP and RR: how many relevant docs the first k hold, and where the first is."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from irmeta.kernels.precision import count_within, precision_sum, reciprocal_rank
+from irmeta.kernels.precision import count_within, reciprocal_rank
 from irmeta.measures.cuts import empty_values, per_query, rank_cuts
-from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.measures.events import Events
+from irmeta.measures.parameters import REL, TIES
+from irmeta.measures.spec import (
+    TREC_EVAL,
+    Cutoff,
+    Cutoffs,
+    Measure,
+    OneList,
+    Params,
+    Term,
+    Trace,
+)
+from irmeta.measures.weighted import needs_ties, refuse_assumed, weight_at, weighted_gain
 from irmeta.rankings.judged import JudgedRanks
 
-_TREC_EVAL = "trec_eval 9.0.8, m_{}.c"
 
-
-def _counts(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+def relevant_within(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """How many relevant docs are at ranks up to k; under ``ties=share`` how many to expect."""
+    if params.get("ties", "order") == "share":
+        relevant = (view.grades >= params["rel"]).astype(np.float64)
+        ones = np.ones(view.facts.deepest_rank + 1)
+        ones[0] = 0.0
+        return weighted_gain(view, relevant, ones, ks, "share")
     ranks, offsets = view.sorted_ranks(params["rel"])
     out = empty_values(view, ks)
     count_within(ranks, offsets, rank_cuts(view, ks), out)
@@ -21,20 +39,23 @@ def _counts(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 
 def compute_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Relevant docs at ranks up to k, over k, however short the list is."""
-    return _counts(view, params, ks) / np.array(ks, np.float64)[:, None, None]
+    return relevant_within(view, params, ks) / np.array(ks, np.float64)[:, None, None]
 
 
 def compute_recall(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Relevant docs at ranks up to k, over all relevant docs."""
-    return per_query(_counts(view, params, ks), view.counts(params["rel"]), 0.0)
+    return per_query(relevant_within(view, params, ks), view.counts(params["rel"]), 0.0)
 
 
-def compute_average_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Precisions at the relevant docs retrieved up to k, added up, over all relevant docs."""
-    ranks, offsets = view.sorted_ranks(params["rel"])
-    out = empty_values(view, ks)
-    precision_sum(ranks, offsets, rank_cuts(view, ks), out)
-    return per_query(out, view.counts(params["rel"]), 0.0)
+def compute_success(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """1 where a relevant doc is at a rank up to k."""
+    return (relevant_within(view, params, ks) > 0).astype(np.float64)
+
+
+def compute_relative_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Relevant docs at ranks up to k, over the most there can be."""
+    most = np.minimum(np.array(ks)[:, None], view.counts(params["rel"]))
+    return per_query(relevant_within(view, params, ks), most, 0.0)
 
 
 def compute_reciprocal_rank(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -45,47 +66,101 @@ def compute_reciprocal_rank(view: JudgedRanks, params: Params, ks: Cutoffs) -> n
     return out
 
 
-def _within(one: OneList, params: Params, k: int | None) -> list[tuple[int, str, int]]:
-    last = one.length if k is None else k
-    found = one.relevant(params["rel"])
-    return [(rank, doc, grade) for rank, doc, grade in found if rank is not None and rank <= last]
+def _counted(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Ranks, offsets and amounts of a count of relevant docs."""
+    if params.get("ties", "order") != "order":
+        return None
+    ranks, offsets = view.sorted_ranks(params["rel"])
+    return ranks, offsets, np.ones(ranks.shape)
 
 
-def _trace_count(one: OneList, params: Params, k: int | None) -> tuple[Term, ...]:
-    found = _within(one, params, k)
-    return tuple(Term(*place, "1", 1.0) for place in found)
+def events_precision(view: JudgedRanks, params: Params) -> Events | None:
+    """1 at each relevant doc, over k."""
+    counted = _counted(view, params)
+    return counted and Events(
+        *counted, lambda ks: np.repeat(ks[:, None] * 1.0, len(view.queries), 1)
+    )
+
+
+def events_recall(view: JudgedRanks, params: Params) -> Events | None:
+    """1 at each relevant doc, over R."""
+    counted, relevant = _counted(view, params), view.counts(params["rel"])[None] * 1.0
+    return counted and Events(*counted, lambda ks: relevant)
+
+
+def events_relative_precision(view: JudgedRanks, params: Params) -> Events | None:
+    """1 at each relevant doc, over min(k, R)."""
+    counted, relevant = _counted(view, params), view.counts(params["rel"])
+    return counted and Events(*counted, lambda ks: np.minimum(ks[:, None], relevant) * 1.0)
+
+
+def _events_at_the_first(view: JudgedRanks, params: Params, over_rank: bool) -> Events:
+    ranks, offsets = view.sorted_ranks(params["rel"])
+    first = offsets[:-1][np.diff(offsets) > 0]
+    amounts = np.zeros(ranks.shape)
+    amounts[first] = 1.0 / ranks[first] if over_rank else 1.0
+    return Events(ranks, offsets, amounts, lambda ks: np.ones((1, len(view.queries))))
+
+
+def events_success(view: JudgedRanks, params: Params) -> Events:
+    """1 at the first relevant doc."""
+    return _events_at_the_first(view, params, over_rank=False)
+
+
+def events_reciprocal_rank(view: JudgedRanks, params: Params) -> Events:
+    """One over the rank of the first relevant doc, at that doc."""
+    return _events_at_the_first(view, params, over_rank=True)
+
+
+def _count_terms(one: OneList, params: Params, k: int | None) -> tuple[Term, ...]:
+    terms = []
+    for rank, doc, grade in one.within(None):
+        counts, shared = weight_at(one, rank, k, params.get("ties", "order"), lambda rank: 1.0)
+        if counts > 0 and grade >= params["rel"]:
+            terms.append(Term(rank, doc, grade, shared or "1", counts))
+    return tuple(terms)
 
 
 def trace_precision(one: OneList, params: Params, k: int | None) -> Trace:
     """P@k as counts over k."""
     assert k is not None
-    return Trace(_trace_count(one, params, k), k, "the cutoff k")
+    return Trace(_count_terms(one, params, k), k, "the cutoff k")
 
 
 def trace_recall(one: OneList, params: Params, k: int | None) -> Trace:
     """R@k as counts over R."""
     relevant = len(one.relevant(params["rel"]))
     undefined = None if relevant else 0.0
-    return Trace(_trace_count(one, params, k), relevant, "relevant docs of the query", undefined)
-
-
-def trace_average_precision(one: OneList, params: Params, k: int | None) -> Trace:
-    """AP as precisions at relevant docs over R."""
-    terms = tuple(
-        Term(rank, doc, grade, f"{i}/{rank}", i / rank)
-        for i, (rank, doc, grade) in enumerate(_within(one, params, k), 1)
-    )
-    relevant = len(one.relevant(params["rel"]))
-    undefined = None if relevant else 0.0
+    terms = _count_terms(one, params, k)
     return Trace(terms, relevant, "relevant docs of the query", undefined)
+
+
+def trace_success(one: OneList, params: Params, k: int | None) -> Trace:
+    """Success@k as one term, where there is one."""
+    return Trace(_count_terms(one, params, k)[:1], 1.0, "(nothing)")
+
+
+def trace_relative_precision(one: OneList, params: Params, k: int | None) -> Trace:
+    """RelP@k as counts over min(k, R)."""
+    assert k is not None
+    most = min(k, len(one.relevant(params["rel"])))
+    terms = _count_terms(one, params, k)
+    return Trace(terms, most, "min(k, relevant docs of the query)", None if most else 0.0)
 
 
 def trace_reciprocal_rank(one: OneList, params: Params, k: int | None) -> Trace:
     """RR as one term."""
-    first = _within(one, params, k)[:1]
+    first = [d for d in one.within(k) if d[2] >= params["rel"]][:1]
     terms = tuple(Term(r, doc, grade, f"1/{r}", 1 / r) for r, doc, grade in first)
     return Trace(terms, 1.0, "(nothing)")
 
+
+def _printed_precision(params: Params, cutoff: Cutoff) -> Sequence[str]:
+    refuse_assumed("P", params)
+    return [p.name for p in (REL, TIES) if params[p.name] != p.default]
+
+
+_TIES = (REL, TIES)
 
 MEASURES = (
     Measure(
@@ -93,32 +168,53 @@ MEASURES = (
         summary="precision: the share of relevant docs among the first k",
         compute=compute_precision,
         trace=trace_precision,
-        source=_TREC_EVAL.format("P"),
+        source=TREC_EVAL.format("P"),
+        parameters=_TIES,
         cutoff="required",
         family="utility",
         monotone=False,
+        needs=needs_ties,
+        events=events_precision,
+        printed=_printed_precision,
     ),
     Measure(
         name="R",
         summary="recall: the share of the relevant docs that is among the first k",
         compute=compute_recall,
         trace=trace_recall,
-        source=_TREC_EVAL.format("recall"),
+        source=TREC_EVAL.format("recall"),
+        parameters=_TIES,
         cutoff="required",
+        needs=needs_ties,
+        events=events_recall,
     ),
     Measure(
-        name="AP",
-        summary="average precision; @k is trec_eval's map_cut, divided by all relevant docs",
-        compute=compute_average_precision,
-        trace=trace_average_precision,
-        source=_TREC_EVAL.format("map"),
+        name="Success",
+        summary="1 if a relevant doc is among the first k, else 0",
+        compute=compute_success,
+        trace=trace_success,
+        source=TREC_EVAL.format("success"),
+        cutoff="required",
+        family="utility",
+        events=events_success,
+    ),
+    Measure(
+        name="RelP",
+        summary="relative precision: P@k over the greatest P@k there can be",
+        compute=compute_relative_precision,
+        trace=trace_relative_precision,
+        source=TREC_EVAL.format("rel_P"),
+        cutoff="required",
+        monotone=False,
+        events=events_relative_precision,
     ),
     Measure(
         name="RR",
         summary="reciprocal rank of the first relevant doc",
         compute=compute_reciprocal_rank,
         trace=trace_reciprocal_rank,
-        source=_TREC_EVAL.format("recip_rank"),
+        source=TREC_EVAL.format("recip_rank"),
         family="utility",
+        events=events_reciprocal_rank,
     ),
 )

@@ -10,10 +10,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from irmeta.kernels.precision import count_within
 from irmeta.kernels.search_length import mean_of_first, search_lengths
-from irmeta.measures.cuts import empty_values, rank_cuts
-from irmeta.measures.spec import REL, Cutoffs, Measure, OneList, Parameter, Params, Term, Trace
+from irmeta.measures.cuts import empty_values, retrieved
+from irmeta.measures.parameters import REL, Parameter
+from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.rankings.judged import JudgedRanks
 
 UNRETRIEVED = ("irrel", "floor", "irrel+1", "depth")
@@ -21,10 +21,7 @@ UNRETRIEVED = ("irrel", "floor", "irrel+1", "depth")
 
 def irrelevant_retrieved(view: JudgedRanks, rel: int) -> np.ndarray:
     """irrel_q of Eq. 3: int64 [query, system], docs of the list that are not relevant."""
-    ranks, offsets = view.sorted_ranks(rel)
-    found = empty_values(view, [None])
-    count_within(ranks, offsets, rank_cuts(view, [None]), found)
-    return view.lengths.astype(np.int64) - found[0].astype(np.int64)
+    return view.lengths.astype(np.int64) - retrieved(view, rel).astype(np.int64)
 
 
 def unretrieved_length(view: JudgedRanks, rel: int, choice: str) -> np.ndarray:

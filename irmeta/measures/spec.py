@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from irmeta.errors import MeasureError, did_you_mean
-from irmeta.rankings.judged import JudgedRanks
+from irmeta.measures.events import Events
+from irmeta.measures.parameters import (
+    REL,
+    Parameter,
+    average_parameter,
+    printed,
+    unjudged_parameter,
+)
+from irmeta.rankings.judged import JudgedRanks, Need
 
+TREC_EVAL = "trec_eval 9.0.8, m_{}.c"
+"""Where most definitions come from: the source of a measure in trec_eval."""
 Params = Mapping[str, Any]
-Cutoffs = Sequence[int | None]
+Cutoff = int | float | None
+Cutoffs = Sequence[Any]
 
 
 class Compute(Protocol):
@@ -58,9 +69,18 @@ class OneList:
     Attributes
     ----------
     judged
-        (rank or None, doc, grade) of every judged doc, retrieved ones first by rank.
+        (rank or None, doc, grade) of every judged doc, retrieved ones first by rank. Where unjudged
+        docs are given a gain, they are among them, as `UNJUDGED_DOC`.
     length
         How long the list is; 0: there is none.
+    ties
+        By rank, the first and last rank of its block of tied docs; for measures that need it.
+    pool_depth
+        By doc, the rank from which on it is in the pool; for measures that need it.
+    retrieved
+        How many distinct docs all systems together retrieve; ditto.
+    held_by_none
+        The judged docs that no system retrieves.
     """
 
     judged: tuple[tuple[int | None, str, int], ...]
@@ -68,52 +88,38 @@ class OneList:
     deepest_rank: int
     highest_grade: int
     negative: str
+    condensed: bool = False
+    assumed_gain: str | None = None
+    ties: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    pool_depth: Mapping[str, float] = field(default_factory=dict)
+    retrieved: int = 0
+    held_by_none: frozenset[str] = frozenset()
 
     def relevant(self, rel: int) -> list[tuple[int | None, str, int]]:
         """The relevant docs, retrieved ones first by rank."""
         return [d for d in self.judged if d[2] >= rel]
 
+    def within(self, k: int | None) -> list[tuple[int, str, int]]:
+        """The judged docs at ranks up to k, by rank."""
+        last = self.length if k is None else k
+        return [(r, doc, grade) for r, doc, grade in self.judged if r is not None and r <= last]
 
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of a measure.
+    def counts_as_judged(self, grade: int) -> bool:
+        """Whether a doc of this grade is judged, under the policy for grades below 0."""
+        return grade >= 0 or self.negative == "nonrelevant"
 
-    Attributes
-    ----------
-    kind
-        ``whole`` or ``number`` with `low` and `high` as bounds (`open` ones excluded), or
-        ``choice``.
-    """
-
-    name: str
-    default: Any
-    meaning: str
-    kind: Literal["whole", "number", "choice"] = "whole"
-    low: float = 1
-    high: float = float("inf")
-    open: bool = False
-    choices: tuple[str, ...] = ()
-
-    def read(self, text: str, of: str) -> Any:
-        """The value that `text` writes, checked."""
-        if self.kind == "choice":
-            if text not in self.choices:
-                hint = did_you_mean(text, self.choices)
-                raise MeasureError(f"{of}: {self.name}={text} is not a choice. {hint}")
-            return text
-        try:
-            value = int(text) if self.kind == "whole" else float(text)
-        except ValueError:
-            kind = "a whole number" if self.kind == "whole" else "a number"
-            raise MeasureError(f"{of}: {self.name}={text} is not {kind}.") from None
-        inside = self.low < value < self.high if self.open else self.low <= value <= self.high
-        if not inside:
-            within = f"between {self.low:g} and {self.high:g}"
-            raise MeasureError(f"{of}: {self.name}={text} is not {within}.")
-        return value
-
-
-REL = Parameter("rel", 1, "least grade that is relevant", high=127)
+    def pooled_to(self, k: int) -> OneList:
+        """The list as it is judged by the pool of depth k alone."""
+        depths = [d for d in self.pool_depth.values() if d < math.inf]
+        if k >= max(depths, default=math.inf):
+            return self
+        kept = tuple(d for d in self.judged if self.pool_depth[d[1]] <= k)
+        if not self.condensed:
+            return replace(self, judged=kept)
+        listed = [d for d in kept if d[0] is not None]
+        renumbered = [(rank, doc, grade) for rank, (_, doc, grade) in enumerate(listed, 1)]
+        lost = [d for d in kept if d[0] is None]
+        return replace(self, judged=(*renumbered, *lost), length=len(renumbered))
 
 
 @dataclass(frozen=True)
@@ -124,43 +130,72 @@ class Measure:
     ----------
     cutoff
         Whether ``@k`` may or must follow the name; `cutoff_prefix` stands before k (ASL@g10).
+    cutoff_is
+        ``rank``: a whole number of at least 1; ``level``: a number from 0 to 1 (IPrec@0.1).
     direction
         1: greater is better; -1: less is better.
     bounds
         Least and greatest value possible.
     no_relevant
-        The value for a query without relevant docs: 0 where trec_eval prints 0, else NaN.
+        The value for a query without relevant docs: 0 where trec_eval prints 0, else NaN; None:
+        relevant docs do not matter to it.
     empty_list
         In words, what a judged query without a list scores: the measure's own worst.
     family
-        ``utility`` (the user stops somewhere) or ``recall`` (every relevant doc counts).
+        ``utility`` (the user stops somewhere), ``recall`` (every relevant doc counts), ``count``
+        (facts rather than quality).
     monotone
-        Whether the value can only rise as a list goes on, for a fixed query.
+        Whether the value can only rise as the cutoff does, under the default parameters.
     counts_irrelevant
         Whether means say how many lists hold no non-relevant doc.
+    unjudged
+        What else than non-relevant unjudged docs may be; None: ``condensed``, and for the family
+        ``utility`` ``upper`` and ``upper-gmax`` as well.
+    average
+        The usual mean over queries.
+    needs
+        What of `JudgedRanks` beyond ranks and grades it reads under some parameters.
+    events
+        The measure as a step function of k, where it is one; None where not under these parameters.
     revision
         Raised when a change of the code changes numbers.
     printed
-        The parameters that a canonical name prints; None: those that are not the default.
+        The parameters that a canonical name prints; None: those that are not the default. It
+        refuses those that do not go together, and is told the cutoff.
     """
 
     name: str
     summary: str
     compute: Compute
-    trace: Callable[[OneList, Params, int | None], Trace]
+    trace: Callable[[OneList, Params, Any], Trace]
     source: str
     parameters: tuple[Parameter, ...] = (REL,)
     cutoff: Literal["none", "optional", "required"] = "optional"
     cutoff_prefix: str = ""
+    cutoff_is: Literal["rank", "level"] = "rank"
     direction: Literal[1, -1] = 1
     bounds: tuple[float, float] = (0.0, 1.0)
-    no_relevant: float = 0.0
+    no_relevant: float | None = 0.0
     empty_list: str = "0"
-    family: Literal["utility", "recall"] = "recall"
+    family: Literal["utility", "recall", "count"] = "recall"
     monotone: bool = True
     counts_irrelevant: bool = False
+    unjudged: tuple[str, ...] | None = None
+    average: str = "arithmetic"
+    needs: Callable[[Params], Collection[Need]] = lambda params: ()
+    events: Callable[[JudgedRanks, Params], Events | None] | None = None
     revision: int = 1
-    printed: Callable[[Params], Sequence[str]] | None = None
+    printed: Callable[[Params, Cutoff], Sequence[str]] | None = None
+
+    @property
+    def all_parameters(self) -> tuple[Parameter, ...]:
+        """Its own parameters, and those that every measure takes."""
+        choices = self.unjudged
+        if choices is None:
+            upper = ("upper", "upper-gmax") if self.family == "utility" else ()
+            choices = ("condensed", *upper)
+        shared = [unjudged_parameter(choices)] if choices else []
+        return (*self.parameters, *shared, average_parameter(self.average))
 
 
 @dataclass(frozen=True)
@@ -169,7 +204,7 @@ class Spec:
 
     measure: Measure
     params: tuple[tuple[str, Any], ...]
-    cutoff: int | None
+    cutoff: Cutoff
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -178,20 +213,28 @@ class Spec:
     @property
     def name(self) -> str:
         """The canonical name: it prints every parameter that changes the number."""
-        settings = self.settings
-        if self.measure.printed is not None:
-            shown = list(self.measure.printed(settings))
-        else:
-            shown = [p.name for p in self.measure.parameters if settings[p.name] != p.default]
-        inside = ",".join(f"{name}={_printed(settings[name])}" for name in shown)
-        cut = "" if self.cutoff is None else f"@{self.measure.cutoff_prefix}{self.cutoff}"
-        return self.measure.name + (f"({inside})" if inside else "") + cut
+        settings, measure = self.settings, self.measure
+        own = {p.name for p in measure.parameters}
+        changed = [p.name for p in measure.all_parameters if settings[p.name] != p.default]
+        shown = changed
+        if measure.printed is not None:
+            shared = [name for name in changed if name not in own]
+            shown = [*measure.printed(settings, self.cutoff), *shared]
+        inside = ",".join(f"{name}={printed(settings[name])}" for name in shown)
+        cut = "" if self.cutoff is None else f"@{measure.cutoff_prefix}{printed(self.cutoff)}"
+        return measure.name + (f"({inside})" if inside else "") + cut
 
     @property
     def rel(self) -> int:
         """The least grade that is relevant to this measure."""
         return self.settings.get("rel", 1)
 
+    @property
+    def unjudged(self) -> str:
+        """What unjudged docs of a list are."""
+        return self.settings.get("unjudged", "nonrelevant")
 
-def _printed(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+    @property
+    def average(self) -> str:
+        """How its values become one for all queries."""
+        return self.settings["average"]

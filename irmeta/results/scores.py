@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from irmeta.errors import UsageError, did_you_mean
+from irmeta.results.averages import average
+from irmeta.results.matrix import Matrix
+
 
 @dataclass(frozen=True)
 class Scores:
@@ -26,6 +30,10 @@ class Scores:
         non-relevant doc, so that Eq. 3 of paper 1 makes the docs it misses look perfect.
     directions
         By measure: 1 greater is better, -1 less is better.
+    averages
+        By measure, where it is not ``arithmetic``: how `means` makes one value of all queries'.
+    difficulty
+        float64 [query]: weights for averages by ``difficulty``.
     """
 
     track: str
@@ -37,6 +45,8 @@ class Scores:
     no_list: np.ndarray
     no_irrelevant: Mapping[str, np.ndarray] = field(default_factory=dict)
     directions: Mapping[str, int] = field(default_factory=dict)
+    averages: Mapping[str, str] = field(default_factory=dict)
+    difficulty: np.ndarray | None = None
 
     @classmethod
     def concat(cls, blocks: Sequence[Scores]) -> Scores:
@@ -53,6 +63,8 @@ class Scores:
             no_list=np.concatenate([b.no_list for b in blocks]),
             no_irrelevant={n: np.concatenate([b.no_irrelevant[n] for b in blocks]) for n in names},
             directions=first.directions,
+            averages=first.averages,
+            difficulty=_joined([b.difficulty for b in blocks]),
         )
 
     def only(self, systems: Sequence[str]) -> Scores:
@@ -68,7 +80,25 @@ class Scores:
             no_list=self.no_list[..., places],
             no_irrelevant={n: a[..., places] for n, a in self.no_irrelevant.items()},
             directions=self.directions,
+            averages=self.averages,
+            difficulty=self.difficulty,
         )
+
+    def matrix(self, measure: str) -> Matrix:
+        """One measure's values; NaN where `included` leaves a cell out.
+
+        Raises
+        ------
+        UsageError
+            If there is no such measure.
+        """
+        if measure not in self.measures:
+            hint = did_you_mean(measure, self.measures)
+            raise UsageError(f"no measure {measure!r} among these scores. {hint}")
+        place = self.measures.index(measure)
+        values = np.where(self.included[place], self.values[place], np.nan)
+        direction = -1 if self.directions.get(measure, 1) < 0 else 1
+        return Matrix(values, self.queries, self.systems, measure, self.track, direction)
 
     def per_query(self) -> pl.DataFrame:
         """One row for each included cell: track, system, query, measure, value.
@@ -95,11 +125,19 @@ class Scores:
         )
 
     def mean_values(self) -> np.ndarray:
-        """float64 [measure, system]: means over included queries without the undefined ones."""
+        """float64 [measure, system]: one value of each measure for all included queries.
+
+        Undefined values are left out. The mean is arithmetic unless `averages` says otherwise.
+        """
         counted = self.included & ~np.isnan(self.values)
-        number = counted.sum(axis=1)
-        total = np.where(counted, self.values, 0.0).sum(axis=1)
-        return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
+        plain = [i for i, m in enumerate(self.measures) if m not in self.averages]
+        out = np.empty((len(self.measures), len(self.systems)))
+        out[plain] = average("arithmetic", self.values[plain], counted[plain])
+        for i, measure in enumerate(self.measures):
+            if measure in self.averages:
+                how = self.averages[measure]
+                out[i] = average(how, self.values[i], counted[i], self.difficulty)
+        return out
 
     def means(self) -> pl.DataFrame:
         """One row for each system and measure, sorted by system: see irmeta.schema, `means`."""
@@ -132,6 +170,10 @@ class Scores:
             "no_list",
             pl.when("known").then("no_irrelevant").alias("no_irrelevant"),
         )
+
+
+def _joined(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    return np.concatenate([p for p in parts if p is not None]) if parts[0] is not None else None
 
 
 def _named(names: Sequence[str], column: str) -> pl.Expr:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -100,13 +100,18 @@ def write_out(frame: pl.DataFrame, path: Path, record: dict[str, Any], *, force:
         For an ending other than .parquet and .csv, or a file that is there and not ours, unless
         `force`.
     """
-    check_ending(path)
-    if path.exists() and not force and not _ours(path, frame.columns):
-        raise UsageError(f"{path} exists and irmeta did not write it: use --force to replace it.")
+    check_ours(path, force=force, columns=frame.columns)
     if path.suffix == ".parquet":
         write_parquet(frame, path, None, record)
     else:
         write_text(path, frame.write_csv())
+
+
+def check_ours(path: Path, *, force: bool, columns: Sequence[str] = ()) -> None:
+    """Refuse an ending that is not written, and a file of someone else's unless `force`."""
+    check_ending(path)
+    if path.exists() and not force and not _ours(path, list(columns)):
+        raise UsageError(f"{path} exists and irmeta did not write it: use --force to replace it.")
 
 
 def write_text(path: Path, text: str) -> None:

@@ -3,50 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import naive
 import numpy as np
 import pytest
 import pytrec_eval
+from cells import ORDERS, Cell, Twins, assert_equal, assert_twins, close, twin_values, values_of
 from hypothesis import given, settings
 from making import Track, down, read_qrels, read_run, stored, tracks
 
 import irmeta
 from irmeta.measures.names import parse_measure, registry
 
-ORDERS = ("trec_eval", "trec_eval10", "score-file", "file", "rank")
 UNRETRIEVED = ("irrel", "floor", "irrel+1", "depth")
 
 
-@dataclass(frozen=True)
-class One:
-    """One list, its query's qrels, and what the twins need of the track."""
-
-    ranking: naive.Ranking
-    qrels: naive.Qrels
-    deepest: int
-    highest: int
-    negative: str = "unjudged"
-
-    @property
-    def exp(self) -> naive.Qrels:
-        """Grades as exponential gains, before the division by 2 ** gmax."""
-        return {doc: 2**g - 1 if g > 0 else 0 for doc, g in self.qrels.items()}
+def exp(x: Cell) -> naive.Qrels:
+    """Grades as exponential gains, before the division by 2 ** gmax."""
+    return {doc: 2**g - 1 if g > 0 else 0 for doc, g in x.qrels.items()}
 
 
-def _twins() -> dict[str, Callable[[One], float]]:
-    twins: dict[str, Callable[[One], float]] = {
+def _twins() -> Twins:
+    twins: Twins = {
         "AP": lambda x: naive.average_precision(x.ranking, x.qrels),
         "AP(rel=2)": lambda x: naive.average_precision(x.ranking, x.qrels, rel=2),
         "AP(rel=4)@6": lambda x: naive.average_precision(x.ranking, x.qrels, 6, rel=4),
         "RR": lambda x: naive.reciprocal_rank(x.ranking, x.qrels),
         "RR(rel=3)": lambda x: naive.reciprocal_rank(x.ranking, x.qrels, rel=3),
         "nDCG": lambda x: naive.ndcg(x.ranking, x.qrels),
-        "nDCG(gain=exp)": lambda x: naive.ndcg(x.ranking, x.exp),
-        "nDCG(gain=exp)@3": lambda x: naive.ndcg(x.ranking, x.exp, 3),
+        "nDCG(gain=exp)": lambda x: naive.ndcg(x.ranking, exp(x)),
+        "nDCG(gain=exp)@3": lambda x: naive.ndcg(x.ranking, exp(x), 3),
         "Bpref": lambda x: naive.bpref(x.ranking, x.qrels, 1, x.negative),
         "Bpref(rel=2)": lambda x: naive.bpref(x.ranking, x.qrels, 2, x.negative),
         "P(rel=2)@5": lambda x: naive.precision(x.ranking, x.qrels, 5, 2),
@@ -57,7 +46,7 @@ def _twins() -> dict[str, Callable[[One], float]]:
         "RBP(p=0.5,gain=linear,gmax=7)@3": lambda x: naive.rbp_graded(
             x.ranking, x.qrels, 0.5, 7, 3
         ),
-        "RBP(p=0.3,gain=exp)": lambda x: naive.rbp_graded(x.ranking, x.exp, 0.3, 2**x.highest),
+        "RBP(p=0.3,gain=exp)": lambda x: naive.rbp_graded(x.ranking, exp(x), 0.3, 2**x.highest),
         "ASL(rel=2)@g2": lambda x: naive.asl(x.ranking, x.qrels, 2, 2, deepest=x.deepest),
     }
     for k in (1, 3, 10, 1000):
@@ -82,69 +71,43 @@ def _twins() -> dict[str, Callable[[One], float]]:
 TWINS = _twins()
 
 
-def close(value: float, expected: float, within: float = 1e-12) -> bool:
-    """Equal to 1e-12, relative or absolute; NaN equals NaN."""
-    both = math.isnan(value) and math.isnan(expected)
-    return both or math.isclose(value, expected, rel_tol=within, abs_tol=within)
+def test_the_twins_stand_under_canonical_names():
+    assert [parse_measure(name).name for name in TWINS] == list(TWINS)
 
 
-def by_cell(store: irmeta.Store, measures: object, **choices: object) -> dict[tuple, float]:
-    """Values by (system, query, measure)."""
-    frame = store.evaluate(measures, **choices)
-    return {(s, q, m): v for _, s, q, m, v in frame.iter_rows()}
+def test_every_measure_is_compared_with_a_twin():
+    """Here, or in the file of its family."""
+    files = [file.read_text() for file in Path(__file__).parent.glob("test_*.py")]
+    compared = "\n".join(text for text in files if "import naive" in text)
+    assert [name for name in registry() if not re.search(rf'"{name}\b', compared)] == []
 
 
-def twin_cells(
-    track: Track, order: str = "trec_eval", negative: str = "unjudged"
-) -> Iterator[tuple[tuple[str, str, str], float]]:
-    """What the twins say, by (system, query, measure)."""
-    for system in track.runs:
-        for query, qrels in track.qrels.items():
-            ranking = track.ranking(system, query, order)
-            one = One(ranking, qrels, track.deepest, track.highest, negative)
-            for name, twin in TWINS.items():
-                yield (system, query, name), twin(one)
-
-
-def assert_cells(found: dict[tuple, float], expected: dict[tuple, float]) -> None:
-    """Every cell that is expected and no other, each equal to its twin."""
-    assert found.keys() == expected.keys()
-    wrong = {c: (v, expected[c]) for c, v in found.items() if not close(v, expected[c])}
-    assert not wrong
-
-
-def test_every_measure_has_a_twin_under_its_canonical_name():
-    specs = [parse_measure(name) for name in TWINS]
-    assert [spec.name for spec in specs] == list(TWINS)
-    assert {spec.measure.name for spec in specs} == registry().keys()
-
-
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(tracks())
 def test_values_equal_the_twins(track: Track):
     with stored(track) as store:
-        for negative in ("unjudged", "nonrelevant"):
-            found = by_cell(store, TWINS, negative=negative)
-            assert_cells(found, dict(twin_cells(track, negative=negative)))
+        assert_twins(store, track, TWINS)
 
 
-@settings(max_examples=10, deadline=None, derandomize=True)
+@settings(max_examples=10)
 @given(tracks(systems=3, queries=2))
 def test_another_tie_order_equals_reading_in_that_order(track: Track):
     with stored(track) as store:
         for order in ORDERS:
-            expected = dict(twin_cells(track, order))
-            assert_cells(by_cell(store, TWINS, tie_order=order), expected)
+            expected = twin_values(track, TWINS, order)
+            assert_equal(values_of(store, TWINS, tie_order=order), expected)
             with stored(track, tie_order=order) as other:
-                assert_cells(by_cell(other, TWINS), expected)
-                assert_cells(by_cell(other, TWINS, tie_order="trec_eval"), by_cell(store, TWINS))
+                assert_equal(values_of(other, TWINS), expected)
+                assert_equal(
+                    values_of(other, TWINS, tie_order="trec_eval"), values_of(store, TWINS)
+                )
 
 
 @pytest.mark.parametrize("queries", ["judged", "relevant", "retrieved"])
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=20)
 @given(track=tracks())
 def test_means_cover_the_queries_of_the_policy(queries: str, track: Track):
-    cells = dict(twin_cells(track))
+    cells = twin_values(track, TWINS)
     covered = {
         "judged": lambda system, query, rel: True,
         "relevant": lambda system, query, rel: naive.relevant_docs(track.qrels[query], rel),
@@ -153,7 +116,7 @@ def test_means_cover_the_queries_of_the_policy(queries: str, track: Track):
     rels = {name: parse_measure(name).rel for name in TWINS}
     kept = {cell: v for cell, v in cells.items() if covered(*cell[:2], rels[cell[2]])}
     with stored(track) as store:
-        assert_cells(by_cell(store, TWINS, queries=queries), kept)
+        assert_equal(values_of(store, TWINS, queries=queries), kept)
         means = store.means(TWINS, queries=queries)
     for system, measure, value, number, no_list in means.select(
         "system", "measure", "value", "queries", "no_list"
@@ -196,14 +159,14 @@ def made(request: pytest.FixtureRequest, collections: Path) -> Track:
 
 
 def test_the_made_tracks_equal_the_twins(made: Track, made_store: irmeta.Store):
-    assert_cells(by_cell(made_store, TWINS, track=made.name), dict(twin_cells(made)))
+    assert_equal(values_of(made_store, TWINS, track=made.name), twin_values(made, TWINS))
 
 
 def test_the_made_diversity_set_equals_the_twins(collections: Path, made_store: irmeta.Store):
     runs = {"finchDiv": read_run(collections / "web" / "runs" / "finchDiv.gz")}
     track = Track(runs, read_qrels(collections / "web" / "diversity.qrels.txt"), "web")
-    found = by_cell(made_store, TWINS, track="web", system="finchDiv", qrels="diversity")
-    assert_cells(found, dict(twin_cells(track)))
+    found = values_of(made_store, TWINS, track="web", system="finchDiv", qrels="diversity")
+    assert_equal(found, twin_values(track, TWINS))
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -212,7 +175,7 @@ def test_the_made_tracks_equal_the_twins_in_every_tie_order(
 ):
     some = replace(made, runs={s: made.runs[s] for s in sorted(made.runs)[::4]})
     deepest = made.deepest
-    found = by_cell(made_store, "AP,ASL(unretrieved=depth)", track=made.name, tie_order=order)
+    found = values_of(made_store, "AP,ASL(unretrieved=depth)", track=made.name, tie_order=order)
     for system in some.runs:
         for query, qrels in made.qrels.items():
             ranking = made.ranking(system, query, order)
@@ -240,7 +203,7 @@ def test_the_made_tracks_equal_pytrec_eval(made: Track, made_store: irmeta.Store
         theirs: parse_measure(ours if rel == 1 or ours.startswith("nDCG") else at_rel(ours, rel))
         for theirs, ours in PYTREC_EVAL.items()
     }
-    found = by_cell(made_store, [spec.name for spec in names.values()], track=made.name)
+    found = values_of(made_store, [spec.name for spec in names.values()], track=made.name)
     evaluator = pytrec_eval.RelevanceEvaluator(made.qrels, names.keys(), relevance_level=rel)
     compared = 0
     for system, lists in made.runs.items():
@@ -258,7 +221,7 @@ def at_rel(name: str, rel: int) -> str:
     return f"{stem}(rel={rel}){at}{cut}"
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(tracks())
 def test_values_equal_pytrec_eval(track: Track):
     names = [theirs for theirs in PYTREC_EVAL if theirs != "recall_1000"]
@@ -266,7 +229,7 @@ def test_values_equal_pytrec_eval(track: Track):
     qrels = {q: docs for q, docs in track.qrels.items() if max(docs.values()) >= 0}
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, names)
     with stored(track) as store:
-        found = by_cell(store, names)
+        found = values_of(store, names)
     for system, lists in track.runs.items():
         scores = {q: {str(line[0]): float(line[1]) for line in lines} for q, lines in lists.items()}
         for query, values in evaluator.evaluate(scores).items():

@@ -9,13 +9,22 @@ from making import Track, down
 
 from irmeta.errors import IrmetaError, UsageError
 from irmeta.measures import explain as explaining
-from irmeta.measures.names import registry
+from irmeta.measures.names import parse_measure, registry
 
 MEASURES = (
     *("P@1", "P(rel=2)@20", "R@10", "AP", "AP(rel=2)@30", "RR", "RR@3", "nDCG", "nDCG@10"),
     *("nDCG(gain=exp)@20", "Bpref", "Bpref(rel=2)", "RBP(p=0.8,rel=1)", "RBP(p=0.5,gain=linear)@9"),
     *("RBP(p=0.5,gain=exp,gmax=5)", "ASL", "ASL@g1", "ASL@g10", "ASL(unretrieved=floor)"),
-    *("ASL(unretrieved=irrel+1)@g40", "ASL(rel=2,unretrieved=depth)"),
+    *("ASL(unretrieved=irrel+1)@g40", "ASL(rel=2,unretrieved=depth)", "Success@5", "RelP@10"),
+    *("P(ties=share)@5", "P(unjudged=upper)@5", "AP(norm=min)@5", "AP(norm=pool)@5"),
+    *("AP(unjudged=condensed)", "IPrec@0.3", "IPrecAvg", "Rprec", "Rprec(mult=0.4)", "SetP"),
+    *("SetR", "SetF(beta=2)", "SetAP", "SetRelP", "NumQ", "NumRet", "NumRel", "NumRelRet"),
+    *("NumNonrelJudgedRet", "Utility(a=2)", "DCG(discount=zipf)", "nDCG(ties=share)@5"),
+    *("nDCG(ideal=pool)@5", "nDCGRel", "RnDCG", "G(gain=1:3;2:9)", "BinG", "Q", "Q(norm=min)@10"),
+    *("Q(norm=pool,ideal=pool)@5", "ERR", "ERR(stop=ntcir)@5", "ERR(unjudged=upper-gmax)@5"),
+    *("nERR(stop=linear)@10", "ERRResidual@5", "ERRResidual(form=bound)", "RBPResidual(p=0.8)"),
+    *("RBPResidual(p=0.9,ties=share)@7", "RBP(p=0.8,rel=1,ties=rbp_eval)@5", "infAP", "Judged@10"),
+    *("Unjudged@10", "FirstUnjudged", "ISL", "TSL(count=nonrelevant)", "AvgSL"),
 )
 CELLS = (
     ("news", "aldBM25", "901"),
@@ -52,7 +61,7 @@ def test_the_arithmetic_gives_the_value(made_store, evaluated, measure, track, s
     assert same(found.value, evaluated[track, system, query, measure])
     assert same(found.trace.value, found.value)
     assert (found.track, found.system, found.query) == (track, system, query)
-    assert found.measure == measure
+    assert found.measure == measure == parse_measure(measure).name
 
 
 @pytest.mark.parametrize("negative", ["unjudged", "nonrelevant"])

@@ -92,22 +92,23 @@ def test_robust_2003_ap_is_the_published_map(real_store: irmeta.Store, shared: P
 
 @real
 def test_clef_ehealth_is_the_official_output_per_topic(real_store: irmeta.Store, shared: Path):
-    cuts = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-    names = ["map", "recip_rank", "bpref", *(f"P_{k}" for k in cuts)]
-    specs = {name: parse_measure(name).name for name in names}
-    choices = {"track": "clef-ehealth-2015", "qrels": "binary"}
-    found = {row[1:4]: f"{row[4]:.4f}" for row in real_store.evaluate(names, **choices).iter_rows()}
-    for _, system, measure, value, *_ in real_store.means(names, **choices).iter_rows():
-        found[system, "all", measure] = f"{value:.4f}"
+    official = shared / "tracks" / "clef-ehealth-2015" / "official"
     expected = {}
-    for file in sorted((shared / "tracks" / "clef-ehealth-2015" / "official").glob("*.dat.gz")):
+    for file in sorted(official.glob("*.dat.gz")):
         for line in read_text(file).splitlines():
             name, query, value = line.split()
-            if name in specs:
-                expected[file.name.removesuffix(".dat.gz"), query, specs[name]] = value
-    assert len(expected) == 35 * 67 * 12
-    assert {v for (_, query, _), v in expected.items() if query == "qtest.42"} == {"0.0000"}
-    assert found == expected
+            if name != "runid":
+                ours = parse_measure(name).name
+                expected[file.name.removesuffix(".dat.gz"), query, ours] = float(value)
+    names = sorted({measure for _, _, measure in expected})
+    assert len(names) == 29
+    choices = {"track": "clef-ehealth-2015", "qrels": "binary"}
+    found = {row[1:4]: row[4] for row in real_store.evaluate(names, **choices).iter_rows()}
+    for _, system, measure, value, *_ in real_store.means(names, **choices).iter_rows():
+        found[system, "all", measure] = value
+    wrong = {c: (found[c], v) for c, v in expected.items() if f"{found[c]:.4f}" != f"{v:.4f}"}
+    assert len(expected) > 35 * 67 * 25
+    assert not wrong
 
 
 @real
@@ -238,59 +239,3 @@ def test_trec_evals_order_can_be_had_of_a_store_in_another(
     again = real_store.means("AP,nDCG@10", track="robust-2003", tie_order=order)
     assert again.equals(other.means("AP,nDCG@10"))
     assert not again.equals(means)
-
-
-CASE1 = {
-    "map": "AP",
-    "recip_rank": "RR",
-    "bpref": "Bpref",
-    "ndcg": "nDCG",
-    **{f"P_{k}": f"P@{k}" for k in (5, 10, 15, 20, 30, 100, 1000)},
-    **{f"recall_{k}": f"R@{k}" for k in (5, 10, 15, 20, 30, 100, 1000)},
-    **{f"map_cut_{k}": f"AP@{k}" for k in (5, 10, 15, 20, 30, 100, 1000)},
-    **{f"ndcg_cut_{k}": f"nDCG@{k}" for k in (5, 10, 15, 20, 30, 100, 1000)},
-}
-
-
-@pytest.mark.parametrize("run", ["run_plain", "run_ties"])
-@pytest.mark.parametrize(
-    ("output", "qrels", "rel", "choices"),
-    [
-        ("te908.qrels.{}.c", "qrels", 1, {}),
-        ("te908.qrels.{}", "qrels", 1, {"queries": "retrieved"}),
-        ("te908.qrels.{}.l2", "qrels", 2, {"queries": "retrieved"}),
-        ("te908.qrels_neg.{}.c", "qrels_neg", 1, {}),
-        ("te10.qrels.{}.c", "qrels", 1, {"tie_order": "trec_eval10"}),
-        ("te10.qrels_neg.{}.c", "qrels_neg", 1, {"tie_order": "trec_eval10"}),
-    ],
-)
-def test_trec_evals_own_output(
-    shared: Path, tmp_path: Path, run: str, output: str, qrels: str, rel: int, choices: dict
-):
-    """Graded qrels, ties, unjudged docs, a query without relevant docs, one that the run lacks."""
-    case = shared / "oracles" / "case1_adhoc"
-    source = tmp_path / "t"
-    (source / "runs").mkdir(parents=True)
-    (source / "runs" / run).symlink_to(case / f"{run}.txt")
-    (source / "qrels").symlink_to(case / f"{qrels}.txt")
-    store = irmeta.ingest(tmp_path, tmp_path / "store")
-    names = {theirs: at_rel(ours, rel) for theirs, ours in CASE1.items()}
-    expected = {}
-    for line in (case / f"out.{output.format(run)}.all_trec").read_text().splitlines():
-        name, query, value = line.split()
-        if name in names:
-            expected[query, names[name]] = value
-    found = {row[2:4]: f"{row[4]:.4f}" for row in store.evaluate(names.values(), **choices).rows()}
-    for _, _, measure, value, *_ in store.means(names.values(), **choices).rows():
-        found["all", measure] = f"{value:.4f}"
-    assert len(expected) > 100
-    # trec_eval -c averages a query without a list as 0, but prints no line for it.
-    expected = {cell: "0.0000" for cell in found if cell[0] == "105"} | expected
-    assert found == expected
-
-
-def at_rel(name: str, rel: int) -> str:
-    """A measure's canonical name at the level `rel`; nDCG has none."""
-    stem, at, cut = name.partition("@")
-    plain = rel == 1 or stem == "nDCG"
-    return parse_measure(name if plain else f"{stem}(rel={rel}){at}{cut}").name

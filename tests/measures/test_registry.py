@@ -1,159 +1,149 @@
-"""What must hold for every registered measure, whoever registered it."""
+"""What must hold for every registered measure, whoever registered it: the checks of irmeta.testing.
+
+Here they run over the registry, one test for each measure and check.
+"""
 
 from __future__ import annotations
 
-import math
-import random
-from collections.abc import Iterator
-from itertools import combinations, pairwise
+from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from making import DOCS, Track, down
 
+from irmeta import testing
 from irmeta.errors import MeasureError
 from irmeta.measures.names import parse_measure, registry
-from irmeta.measures.spec import Measure, Parameter, Spec
+from irmeta.measures.parameters import Parameter
+from irmeta.testing.samples import QUERIES, Case, crowd, view_for, written
 
-CUTOFFS = (None, 1, 2, 3, 7)
-TOLERANCE = 1e-12
-
-
-def some_values(parameter: Parameter) -> list[object]:
-    """Values to try for one parameter."""
-    if parameter.kind == "choice":
-        return [c for c in parameter.choices if c != parameter.default]
-    if parameter.name == "gmax":  # no lower than the highest grade of the track
-        return [5]
-    return [2] if parameter.kind == "whole" else [0.3]
-
-
-def written(measure: Measure, settings_: dict[str, object], cut: int | None) -> str:
-    """A name, as a user may write it."""
-    inside = ",".join(f"{name}={value}" for name, value in settings_.items())
-    return measure.name + f"({inside})" + ("" if cut is None else f"@{measure.cutoff_prefix}{cut}")
-
-
-def samples() -> Iterator[Spec]:
-    """Every measure with each parameter, each two of them and several cutoffs."""
-    seen = set()
-    for measure in registry().values():
-        tried = [(p.name, value) for p in measure.parameters for value in some_values(p)]
-        for chosen in [(), *((t,) for t in tried), *combinations(tried, 2)]:
-            for cut in CUTOFFS:
-                try:
-                    spec = parse_measure(written(measure, dict(chosen), cut))
-                except MeasureError:  # parameters that do not go together, a cutoff not allowed
-                    continue
-                if spec.name not in seen:
-                    seen.add(spec.name)
-                    yield spec
+PER_RETRIEVED = (
+    "it is a share of the docs retrieved: fewer docs can score more than all judged ones"
+)
+UNBOUNDED = "docs of the list count against it, so an empty list can score more"
+TAIL = "without unjudged docs, as in an empty list, trec_eval 10 leaves the tail out"
+NOT_SUITED = {
+    # By check, then measure: the canonical names that it does not suit, and why.
+    "ideal is best": {
+        "SetP": (".*", PER_RETRIEVED),
+        "SetF": (".*", PER_RETRIEVED),
+        "SetAP": (".*", PER_RETRIEVED),
+        "Utility": (".*", UNBOUNDED),
+        "ERRResidual": (".*", "a longer list may leave less to docs that are not judged"),
+        "ASL": (r"ASL(?!.*unretrieved).*", "Eq. 3 prefers lists of relevant docs alone"),
+    },
+    "no list is worst": {"Utility": (".*", UNBOUNDED)},
+    "no list": {"RBPResidual": (".*tail=trec_eval10.*", TAIL)},
+    "monotone": {"RBPResidual": (".*tail=trec_eval10.*", TAIL)},
+    "direction": {
+        "G": (".*", "a doc of less gain above a doc makes up for part of its lag"),
+        "Q": (r"Q\(.*rel=.*", "a doc below rel has a gain, which counts at relevant docs below it"),
+        "infAP": (".*", "a doc of negative grade above a doc says that more of the pool is above"),
+    },
+}
 
 
-SAMPLES = {spec.name: spec for spec in samples()}
-every_sample = pytest.mark.parametrize("name", SAMPLES)
-
-# Queries of one track, by what a test does with them. "swapped" has a relevant doc one place higher
-# than "plain"; "longer" goes on after "plain"; "ideal" has all judged docs, best first; "unjudged"
-# retrieves no judged doc; "absent" has no list but for query `only`.
-RANDOM = random.Random(7)
-QUERIES = [f"q{i}" for i in range(150)]
-
-
-def crowd() -> Track:
-    runs = {name: {} for name in ("plain", "swapped", "longer", "ideal", "unjudged", "absent")}
-    runs["absent"]["only"] = down("a")
-    qrels = {"only": {"a": 1}, "none": {"a": 0, "b": -2}}
-    runs["plain"]["none"] = runs["longer"]["none"] = down("a", "b", "c")
-    for query in QUERIES:
-        docs = RANDOM.sample(DOCS, 8)
-        qrels[query] = {d: RANDOM.randint(-2, 4) for d in docs}
-        qrels[query][docs[0]] = RANDOM.randint(1, 4)
-        found = RANDOM.sample(DOCS, RANDOM.randint(1, 10))
-        rest = RANDOM.sample([d for d in DOCS if d not in found], RANDOM.randint(1, 2))
-        runs["plain"][query] = down(*found)
-        runs["ideal"][query] = down(*sorted(docs, key=qrels[query].get, reverse=True))
-        runs["longer"][query] = down(*found, *rest)
-        runs["swapped"][query] = down(*swapped(found, qrels[query]))
-        runs["unjudged"][query] = down(*(f"x{i}" for i in range(RANDOM.randint(1, 12))))
-    runs["unjudged"]["only"] = down("x")
-    return Track(runs, qrels)
+def is_number(words: str) -> bool:
+    """Whether `float` reads it."""
+    try:
+        float(words)
+    except ValueError:
+        return False
+    return True
 
 
-def swapped(docs: list[str], grades: dict[str, int]) -> list[str]:
-    """The list with one relevant doc moved past a doc of a lower grade, if there is one."""
-    graded = [grades.get(d, -3) for d in docs]
-    places = [i for i, (up, low) in enumerate(pairwise(graded)) if low >= 1 and low > up]
-    if places:
-        place = RANDOM.choice(places)
-        docs = [*docs[:place], docs[place + 1], docs[place], *docs[place + 2 :]]
-    return docs
+@cache
+def subject(name: str) -> testing.Subject:
+    """One measure with its values on the made track."""
+    return testing.Subject(registry()[name])
 
 
-@pytest.fixture(scope="module")
-def track() -> Track:
-    return crowd()
+@pytest.mark.parametrize("check", testing.CHECKS)
+@pytest.mark.parametrize("name", registry())
+def test_a_measure_passes(name: str, check: str):
+    suited = subject(name)
+    if name in NOT_SUITED.get(check, {}):
+        pattern, _ = NOT_SUITED[check][name]
+        suited = suited.without(pattern)
+        assert len(suited.cases) < len(subject(name).cases)
+    testing.CHECKS[check](suited)
 
 
-@pytest.fixture(scope="module")
-def store(track, tmp_path_factory):
-    return track.ingest(tmp_path_factory.mktemp("registry"))
+@pytest.mark.parametrize(
+    ("check", "name"), [(check, name) for check, names in NOT_SUITED.items() for name in names]
+)
+def test_a_check_that_does_not_suit_a_measure_would_fail(check: str, name: str):
+    with pytest.raises(AssertionError):
+        testing.CHECKS[check](subject(name))
 
 
-@pytest.fixture(scope="module")
-def values(store):
-    """[query, system] by measure; queries as in QUERIES, then the others by name."""
-    scores = store.scores(list(SAMPLES), track="t")
-
-    def of(name: str, system: str, *queries: str) -> np.ndarray:
-        places = [scores.queries.index(q) for q in queries or QUERIES]
-        return scores.values[scores.measures.index(name), places, scores.systems.index(system)]
-
-    return of
-
-
-def test_every_measure_is_sampled():
-    assert {spec.measure.name for spec in SAMPLES.values()} == registry().keys()
-    assert {"P", "R", "AP", "RR", "nDCG", "Bpref", "RBP", "ASL"} <= registry().keys()
-
-
-@pytest.mark.parametrize("measure", registry().values(), ids=lambda m: m.name)
-def test_a_registration_says_what_users_need(measure: Measure):
-    assert measure.summary
-    assert measure.source
-    assert measure.direction in (1, -1)
-    assert measure.bounds[0] < measure.bounds[1]
-    assert measure.family in ("utility", "recall")
-    assert measure.revision >= 1
-    names = [p.name for p in measure.parameters]
+def test_every_measure_is_sampled_in_more_ways_than_one():
+    known = {"P", "R", "AP", "RR", "nDCG", "Bpref", "RBP", "ASL"}
+    assert known <= registry().keys()
+    assert all(len(subject(name).cases) >= 2 for name in known)
+    names = [case.spec.name for name in registry() for case in subject(name).cases]
     assert len(set(names)) == len(names)
-    assert all(p.meaning for p in measure.parameters)
-    for p in measure.parameters:
-        assert p.kind != "choice" or p.default in p.choices
+
+
+EMPTY: dict[str, Callable[[Case, int], float]] = {
+    "deepest rank of the track + 1": lambda case, relevant: crowd().deepest + 1.0,
+    "relevant docs of the query": lambda case, relevant: relevant,
+    "c * relevant docs + d * (N - relevant docs)": lambda case, relevant: (
+        case.spec.settings["c"] * relevant
+        + case.spec.settings["d"] * (case.spec.settings["N"] - relevant)
+    ),
+    "1 / (k + 1); 1 without a cutoff": lambda case, relevant: 1 / ((case.spec.cutoff or 0) + 1),
+}
+"""What the words of `empty_list` stand for, where they are no number: by case and R."""
+SAID_ELSEWHERE = {
+    "the relevant docs at the last places of the corpus": "tests/measures/test_cooper"
+}
+
+
+@pytest.mark.parametrize("name", [n for n, m in registry().items() if not is_number(m.empty_list)])
+def test_words_for_no_list_stand_for_what_it_scores(name: str):
+    words = registry()[name].empty_list
+    if words in SAID_ELSEWHERE:
+        return
+    for case in subject(name).cases:
+        view = view_for(case.spec, "unjudged")
+        relevant = dict(zip(view.queries, view.counts(case.spec.rel), strict=True))
+        expected = [EMPTY[words](case, relevant[query]) for query in QUERIES]
+        found = case.of("absent")
+        defined = ~np.isnan(found)
+        np.testing.assert_allclose(found[defined], np.array(expected)[defined], rtol=1e-12)
 
 
 @st.composite
 def spellings(draw: st.DrawFn) -> str:
     """A measure with any of its parameters, in any order, and a cutoff."""
-    measure = draw(st.sampled_from(list(registry().values())))
-    chosen = draw(st.lists(st.sampled_from(measure.parameters), unique=True))
-    settings_ = {p.name: draw(any_value(p)) for p in chosen}
-    cut = None if measure.cutoff == "none" else draw(st.none() | st.integers(1, 10**6))
-    return written(measure, settings_, cut)
+    measure = registry()[draw(st.sampled_from(list(registry())))]
+    chosen = draw(st.lists(st.sampled_from(measure.all_parameters), unique=True))
+    values = {p.name: str(draw(any_value(p))) for p in chosen}
+    ranks = st.integers(1, 10**6) if measure.cutoff_is == "rank" else st.floats(0, 1)
+    return written(measure, values, draw(st.none() | ranks))
+
+
+GAINS = st.dictionaries(st.integers(0, 127), st.floats(0, 1e6), min_size=1)
 
 
 def any_value(parameter: Parameter) -> st.SearchStrategy[object]:
-    if parameter.kind == "choice":
-        return st.sampled_from(parameter.choices)
-    if parameter.kind == "whole":
-        return st.integers(int(parameter.low), int(min(parameter.high, 10**9)))
+    """Any value that one parameter takes."""
     least, most, ends = parameter.low, parameter.high, parameter.open
-    return st.floats(least, most, exclude_min=ends, exclude_max=ends)
+    numbers = st.floats(least, most, exclude_min=ends, exclude_max=ends)
+    if parameter.kind == "whole":
+        return st.integers(int(least), int(min(most, 10**9)))
+    if parameter.kind == "gain":
+        maps = GAINS.map(lambda gains: ";".join(f"{g}:{gain}" for g, gain in gains.items()))
+        return st.sampled_from(parameter.choices) | maps
+    if parameter.kind == "levels":
+        return st.lists(numbers, min_size=1).map(lambda levels: ";".join(map(str, levels)))
+    return st.sampled_from(parameter.choices) if parameter.kind == "choice" else numbers
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400)
 @given(spellings())
 def test_a_canonical_name_means_the_same_measure(text: str):
     try:
@@ -165,84 +155,11 @@ def test_a_canonical_name_means_the_same_measure(text: str):
     assert again.name == spec.name
 
 
-@every_sample
-def test_a_value_does_not_depend_on_what_else_is_asked_for(name, store, values):
-    alone = store.scores(name, track="t")
-    place = [alone.queries.index(q) for q in QUERIES]
-    for index, system in enumerate(alone.systems):
-        np.testing.assert_array_equal(alone.values[0, place, index], values(name, system))
-
-
-@every_sample
-def test_values_lie_within_the_registered_bounds(name, values, track):
-    low, high = SAMPLES[name].measure.bounds
-    for system in track.runs:
-        found = values(name, system)
-        found = found[~np.isnan(found)]
-        assert found.min() >= low - TOLERANCE
-        assert found.max() <= high + TOLERANCE
-
-
-@every_sample
-def test_a_relevant_doc_moved_up_is_never_worse(name, values):
-    gain = SAMPLES[name].measure.direction * (values(name, "swapped") - values(name, "plain"))
-    gain = gain[~np.isnan(gain)]
-    assert gain.min() >= -TOLERANCE
-    assert gain.max() > 0.01
-
-
-@pytest.mark.parametrize("name", [n for n, s in SAMPLES.items() if s.measure.monotone])
-def test_a_monotone_measure_never_falls_as_a_list_goes_on(name, values):
-    gain = SAMPLES[name].measure.direction * (values(name, "longer") - values(name, "plain"))
-    assert gain[~np.isnan(gain)].min() >= -TOLERANCE
-
-
-@pytest.mark.parametrize(
-    "measure", [m for m in registry().values() if m.monotone], ids=lambda m: m.name
-)
-def test_a_monotone_measure_never_falls_with_the_cutoff(measure: Measure, values):
-    cuts = [c for c in CUTOFFS if c is not None] + [None] * (measure.cutoff == "optional")
-    names = [parse_measure(written(measure, {}, cut)).name for cut in cuts]
-    for less, more in pairwise(values(name, "plain") for name in names):
-        assert (measure.direction * (more - less)).min() >= -TOLERANCE
-
-
-@every_sample
-def test_a_query_without_relevant_docs_has_the_registered_value(name, values, track):
-    expected = SAMPLES[name].measure.no_relevant
-    for system in track.runs:
-        found = values(name, system, "none")[0]
-        assert found == expected or (math.isnan(found) and math.isnan(expected))
-
-
-# Eq. 3 of paper 1 makes lists that hold relevant docs alone look better than the ideal one.
-TRUSTED = [n for n, s in SAMPLES.items() if s.settings.get("unretrieved") != "irrel"]
-
-
-@pytest.mark.parametrize("name", TRUSTED)
-def test_nothing_is_better_than_the_ideal_list(name, values):
-    direction = SAMPLES[name].measure.direction
-    for system in ("plain", "swapped", "longer"):
-        better = direction * (values(name, "ideal") - values(name, system))
-        assert better[~np.isnan(better)].min() >= -TOLERANCE
-
-
-@every_sample
-def test_nothing_is_worse_than_no_list(name, values, track):
-    direction = SAMPLES[name].measure.direction
-    for system in track.runs:
-        better = direction * (values(name, system) - values(name, "absent"))
-        assert better[~np.isnan(better)].min() >= -TOLERANCE
-
-
-@every_sample
-def test_no_list_scores_what_the_registration_says(name, values, track):
-    expected = {"0": 0.0, "deepest rank of the track + 1": track.deepest + 1.0}
-    found = values(name, "absent")
-    found = found[~np.isnan(found)]
-    assert (found == expected[SAMPLES[name].measure.empty_list]).all()
-
-
-@pytest.mark.parametrize("name", [n for n, s in SAMPLES.items() if s.measure.direction == 1])
-def test_a_list_without_relevant_docs_scores_nothing(name, values):
-    assert (values(name, "unjudged") == 0).all()
+def test_a_value_does_not_depend_on_which_measures_are_asked_for(made_store):
+    measures = [m for m in registry().values() if m.cutoff_is == "rank"]
+    names = [written(m, {}, 10 if m.cutoff == "required" else None) for m in measures]
+    together = made_store.scores(names, track="passage")
+    for name in names:
+        alone = made_store.scores(name, track="passage")
+        place = together.measures.index(alone.measures[0])
+        np.testing.assert_array_equal(alone.values[0], together.values[place])

@@ -48,7 +48,7 @@ def twin_rarity(
             yield track.name, query, doc, qrels[doc], n, systems, 1 - n / systems
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 @given(tracks(), st.integers(1, 3), st.integers(1, 12), st.sampled_from(ORDERS))
 def test_every_row_equals_the_twins(track: Track, rel: int, depth: int, order: str):
     with stored(track) as store:

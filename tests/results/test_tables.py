@@ -172,6 +172,9 @@ def test_a_store_says_how_its_results_were_made(made_store):
         "rel": 1,
         "gain": "linear",
         "gmax": None,
+        "ties": "order",
+        "unjudged": "nonrelevant",
+        "average": "arithmetic",
         "revision": 1,
     }
     tracks = record["tracks"]

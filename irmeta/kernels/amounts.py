@@ -1,0 +1,17 @@
+"""What docs add at their ranks, added up to several cutoffs."""
+
+from irmeta.kernels.jit import jit
+
+
+@jit
+def amounts_within(ranks, offsets, amounts, cuts, out):
+    """Add up the amounts of the docs within each cutoff.
+
+    `amounts` is float64, as `ranks` [docs, systems]; the rest as in irmeta.kernels.precision.
+    """
+    for c in range(len(cuts)):
+        for q in range(len(offsets) - 1):
+            for row in range(offsets[q], offsets[q + 1]):
+                for s in range(ranks.shape[1]):
+                    if ranks[row, s] <= cuts[c]:
+                        out[c, q, s] += amounts[row, s]

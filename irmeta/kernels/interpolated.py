@@ -1,0 +1,41 @@
+"""Interpolated precisions, and counts up to a rank of each query's own.
+
+In both `ranks` is [docs, systems], ascending within a query, and the rows of query q are
+``offsets[q]:offsets[q + 1]``.
+"""
+
+from irmeta.kernels.jit import jit
+
+
+@jit
+def best_precision_from(ranks, offsets, missing, out):
+    """The best precision at each relevant doc or at any below it; 0 from where none is retrieved.
+
+    Parameters
+    ----------
+    missing
+        The rank that stands for not retrieved.
+    out
+        float64 [docs, systems], zero; written.
+    """
+    for q in range(len(offsets) - 1):
+        for row in range(offsets[q + 1] - 1, offsets[q] - 1, -1):
+            found = row - offsets[q] + 1.0
+            for s in range(ranks.shape[1]):
+                if ranks[row, s] != missing:
+                    out[row, s] = found / ranks[row, s]
+                    if row + 1 < offsets[q + 1]:
+                        out[row, s] = max(out[row, s], out[row + 1, s])
+
+
+@jit
+def count_to_own_cut(ranks, offsets, cuts, out):
+    """How many docs are at or above the cutoff of their query.
+
+    `cuts` are int64 [queries], below the rank that stands for not retrieved; `out` is float64
+    [queries, systems], zero.
+    """
+    for q in range(len(offsets) - 1):
+        for row in range(offsets[q], offsets[q + 1]):
+            for s in range(ranks.shape[1]):
+                out[q, s] += ranks[row, s] <= cuts[q]

@@ -1,0 +1,174 @@
+"""Two orderings of the same systems: pairs in the same order, and rank-biased overlap."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from irmeta.kernels.jit import jit
+
+EQUAL, AVERAGE, CORRECTED = 0, 1, 2  # the tie variants w, a and b
+
+
+@jit
+def concordance(x, y, same, opposite):
+    """Count for every system those above it in `y` that `x` has above it, or below it.
+
+    All [ordering, system]: `x`, `y` float64, greater values above; `same`, `opposite` int64. Each
+    row of `x` goes with the same row of `y`.
+    """
+    for row in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            own_x, own_y = x[row, i], y[row, i]
+            up, down = 0, 0
+            for j in range(x.shape[1]):
+                above = y[row, j] > own_y
+                up += above & (x[row, j] > own_x)
+                down += above & (x[row, j] < own_x)
+            same[row, i], opposite[row, i] = up, down
+
+
+@jit
+def overlap(top, bottom, length, top_y, bottom_y, length_y, paired, mirrored, p, variant, out):
+    """RBO of rankings of one universe of items, as in Corsi and Urbano 2024.
+
+    `top` and `bottom` int32 [ranking, item]: the first and last rank of the item's tie group,
+    1-based; 0: not in the ranking. `length` int32 [ranking]: how many items it has. `paired`: each
+    ranking with the other side's of the same place, else with all. `mirrored`: both sides are the
+    same, and of every pair one is done. `out` float64 [ranking, ranking or 1, 3]: extrapolated,
+    minimum, maximum; NaN where a ranking has no items.
+    """
+    size = top.shape[1]
+    both, whole, unseen = np.empty(size + 2), np.empty(size + 2), np.empty(size + 2)
+    first, last = np.empty((2, size + 2), np.int64), np.empty((2, size + 2), np.int64)
+    for x in range(top.shape[0]):
+        for y in range(x if paired or mirrored else 0, x + 1 if paired else top_y.shape[0]):
+            column = 0 if paired else y
+            if length[x] >= length_y[y]:
+                long_top, long_bottom, longer = top[x], bottom[x], length[x]
+                short_top, short_bottom, shorter = top_y[y], bottom_y[y], length_y[y]
+            else:
+                long_top, long_bottom, longer = top_y[y], bottom_y[y], length_y[y]
+                short_top, short_bottom, shorter = top[x], bottom[x], length[x]
+            if shorter == 0:
+                out[x, column] = np.nan  # all three
+                continue
+            _groups(long_top, long_bottom, longer, first[0], last[0])
+            _groups(short_top, short_bottom, shorter, first[1], last[1])
+            both[: longer + 1] = whole[: longer + 1] = unseen[: longer + 1] = 0.0
+            for i in range(size):
+                if long_top[i] > 0 and short_top[i] == 0:
+                    unseen[long_top[i]] += 1.0
+                elif long_top[i] > 0:
+                    _add(
+                        long_top[i],
+                        long_bottom[i],
+                        short_top[i],
+                        short_bottom[i],
+                        variant,
+                        both,
+                        whole,
+                    )
+            for depth in range(1, longer + 1):
+                whole[depth] += whole[depth - 1]
+                both[depth] += whole[depth]
+            _scores(longer, shorter, first, last, both, unseen, p, variant, out[x, column])
+
+
+@jit
+def _groups(top, bottom, length, first, last):
+    """The first and last rank of the tie group at every rank, from those of every item."""
+    for i in range(top.shape[0]):
+        if top[i] > 0:
+            first[top[i]] = top[i]
+            last[top[i]] = bottom[i]
+    rank = 1
+    while rank <= length:
+        end = last[rank]
+        for other in range(rank + 1, end + 1):
+            first[other] = rank
+            last[other] = end
+        rank = end + 1
+
+
+@jit
+def _within(depth, top, bottom, variant):
+    """How much of an item of that tie group is within `depth`."""
+    if depth < top:
+        return 0.0
+    if depth >= bottom or variant == EQUAL:
+        return 1.0
+    return (depth - top + 1) / (bottom - top + 1)
+
+
+@jit
+def _add(top, bottom, other_top, other_bottom, variant, both, whole):
+    """Add one item of two rankings: the parts to every depth, the whole where it begins."""
+    begin = max(top, other_top)
+    settled = begin if variant == EQUAL else max(bottom, other_bottom)
+    for depth in range(begin, settled):
+        own = _within(depth, top, bottom, variant)
+        both[depth] += own * _within(depth, other_top, other_bottom, variant)
+    whole[settled] += 1.0
+
+
+@jit
+def _size(depth, first, last, variant):
+    """What a ranking's own items amount to at `depth`: a count, or for b a sum of squares."""
+    if variant == EQUAL:
+        return float(last)
+    if variant == AVERAGE:
+        return float(depth)
+    within = depth - first + 1
+    return first - 1 + within * within / (last - first + 1)
+
+
+@jit
+def _agreement(amount, size_x, size_y, variant):
+    if variant == CORRECTED:
+        return amount / math.sqrt(size_x) / math.sqrt(size_y)
+    return 2.0 * amount / (size_x + size_y)
+
+
+@jit
+def _scores(longer, shorter, first, last, both, unseen, p, variant, out):
+    """The sums over the three sections: both seen, one seen, none seen."""
+    shared = both[longer]  # every item of both is there in full at the end of the longer
+    extrapolated = minimum = maximum = logarithm = 0.0
+    power = agreement = 1.0
+    before = 0.0
+    for depth in range(1, longer + 1):
+        power *= p
+        logarithm += power / depth
+        own = _size(depth, first[0, depth], last[0, depth], variant)
+        if depth <= shorter:
+            other = _size(depth, first[1, depth], last[1, depth], variant)
+            agreement = _agreement(both[depth], own, other, variant)
+        group = unseen[first[0, depth]]
+        if depth > shorter:
+            # The shorter ranking's items to come: none agrees, or the first of the longer one's
+            # that it lacks, or as large a share of them as at its end.
+            more = depth - shorter
+            part = _within(depth, first[0, depth], last[0, depth], variant)
+            best = min(more, before) + min(max(more - before, 0.0), group) * part
+            mean = (before + group * part) / (before + group)
+            likely = more * agreement * mean
+            extrapolated += _agreement(both[depth] + likely, own, float(depth), variant) * power
+            minimum += _agreement(both[depth], own, float(depth), variant) * power
+            maximum += _agreement(both[depth] + best, own, float(depth), variant) * power
+        else:
+            extrapolated += agreement * power
+            minimum += agreement * power
+            maximum += agreement * power
+        if depth == last[0, depth]:
+            before += group
+    extrapolated += (shared + (longer - shorter) * agreement) / longer * power * p / (1 - p)
+    minimum += shared * max(-math.log1p(-p) - logarithm, 0.0)
+    full = longer + shorter - int(shared)
+    for depth in range(longer + 1, full + 1):
+        power *= p
+        maximum += (2 * depth - longer - shorter + shared) / depth * power
+    maximum += power * p / (1 - p)
+    scale = (1 - p) / p
+    out[0], out[1], out[2] = extrapolated * scale, minimum * scale, maximum * scale

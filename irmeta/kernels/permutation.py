@@ -1,0 +1,88 @@
+"""Values permuted within rows, for tests by randomisation."""
+
+import numpy as np
+
+from irmeta.kernels.jit import jit
+
+_WEYL = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+_LOW = np.uint64(0xFFFFFFFF)
+
+
+@jit
+def permuted_ranges(values, key, start, out):
+    """The largest less the smallest column sum, after each row is permuted on its own.
+
+    Permutation b starts from `values` and depends on `key` and b alone, so any split of the
+    permutations into calls gives the same ranges.
+
+    Each is a Fisher-Yates shuffle over the words of SplitMix64, taken by number (Steele, Lea, Flood
+    2014, doi:10.1145/2660193.2660195), two draws of 32 bits a word. A draw below n is the upper
+    half of draw * n, and rows with a draw whose lower half is below 2^32 mod n are drawn again
+    (Lemire 2019, doi:10.1145/3230636): given random words, every permutation is equally likely.
+
+    Parameters
+    ----------
+    values
+        float64 [rows, columns], at least one of each; fewer than 2^31 columns.
+    key
+        uint64: the stream of words.
+    start
+        int64: the number of the first permutation.
+    out
+        float64 [permutations]; written.
+    """
+    # The draws of four rows are made in one loop without branches, which LLVM vectorises (32 words
+    # at a time); the exchanges cannot be, so those four rows are shuffled side by side: no row's
+    # loads wait for another's stores. Rows that are not there are shuffled as zeros.
+    rows, columns = values.shape
+    groups = (rows + 3) // 4
+    words = (2 * columns + 31) // 32 * 32
+    bound = np.ones(2 * words, np.uint64)
+    for i in range(4 * columns):
+        bound[i] = np.uint64(i % columns + 1)
+    least = np.uint64(1 << 32) % bound  # of the lower half of draw * bound
+    index = np.zeros(2 * words, np.uint64)
+    held = np.zeros((4, columns))
+    sums = np.empty(columns)
+    for b in range(len(out)):
+        sums[:] = 0.0
+        for group in range(groups):
+            number = np.uint64(start + b) * np.uint64(groups) + np.uint64(group)
+            state = key + number * np.uint64(words) * _WEYL
+            rejected = True
+            while rejected:
+                below = np.uint64(0)
+                for i in range(words):
+                    word = state + np.uint64(i) * _WEYL
+                    word = (word ^ (word >> np.uint64(30))) * _FIRST
+                    word = (word ^ (word >> np.uint64(27))) * _SECOND
+                    word ^= word >> np.uint64(31)
+                    one = (word & _LOW) * bound[i]
+                    two = (word >> np.uint64(32)) * bound[words + i]
+                    index[i] = one >> np.uint64(32)
+                    index[words + i] = two >> np.uint64(32)
+                    # Where it is less, the difference wraps and its top bit is set.
+                    below |= ((one & _LOW) - least[i]) | ((two & _LOW) - least[words + i])
+                rejected = below >> np.uint64(63) != np.uint64(0)
+                state = (state ^ _SECOND) * _FIRST  # elsewhere in the stream
+            for d in range(4):
+                row = 4 * group + d
+                for s in range(columns):
+                    held[d, s] = values[row, s] if row < rows else 0.0
+            for j in range(columns - 1, -1, -1):
+                r0, r1 = index[j], index[columns + j]
+                r2, r3 = index[2 * columns + j], index[3 * columns + j]
+                v0, v1, v2, v3 = held[0, r0], held[1, r1], held[2, r2], held[3, r3]
+                # What is drawn goes into the sum; what was last takes its place.
+                held[0, r0] = held[0, j]
+                held[1, r1] = held[1, j]
+                held[2, r2] = held[2, j]
+                held[3, r3] = held[3, j]
+                sums[j] += (v0 + v1) + (v2 + v3)
+        low = high = sums[0]
+        for s in range(1, columns):
+            low = min(low, sums[s])
+            high = max(high, sums[s])
+        out[b] = high - low

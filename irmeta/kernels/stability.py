@@ -1,0 +1,81 @@
+"""How systems compare on many sets of queries."""
+
+from irmeta.kernels.jit import jit
+
+
+@jit
+def subset_means(values, subsets, out):
+    """The mean of each column over each set of rows, added up in the set's order.
+
+    Parameters
+    ----------
+    values
+        float64 [rows, columns].
+    subsets
+        int64 [sets, size]: places of rows.
+    out
+        float64 [sets, columns]; written.
+    """
+    size = subsets.shape[1]
+    for t in range(len(subsets)):
+        out[t] = 0.0
+        for i in range(size):
+            row = subsets[t, i]
+            for s in range(values.shape[1]):
+                out[t, s] += values[row, s]
+        for s in range(values.shape[1]):
+            out[t, s] /= size
+
+
+@jit
+def add_wins(means, least, share, wins):
+    """Count the trials in which one system's mean is above another's by more than a margin.
+
+    Parameters
+    ----------
+    means
+        float64 [systems, trials].
+    least, share
+        The margin is `least` plus `share` of the greater of the two |means|.
+    wins
+        int32 [systems, systems]; added to: how often the row is above the column.
+    """
+    systems, trials = means.shape
+    for a in range(systems):
+        for b in range(a + 1, systems):
+            above = below = 0
+            for t in range(trials):
+                x, y = means[a, t], means[b, t]
+                margin = least + share * max(abs(x), abs(y))
+                above += x - y > margin
+                below += y - x > margin
+            wins[a, b] += above
+            wins[b, a] += below
+
+
+@jit
+def add_swaps(first, second, width, slack, comparisons, swaps):
+    """Count pairs by |difference| in one half, and those of which the other half swaps the order.
+
+    Parameters
+    ----------
+    first, second
+        float64 [systems, trials]: means on either half.
+    width
+        Of a bin, the last of which has no end.
+    slack
+        A difference up to this is none, and one short of a bin by this is in it.
+    comparisons, swaps
+        int64 [bins]; added to.
+    """
+    systems, trials = first.shape
+    last = len(comparisons) - 1
+    for a in range(systems):
+        for b in range(a + 1, systems):
+            for t in range(trials):
+                d = first[a, t] - first[b, t]
+                e = second[a, t] - second[b, t]
+                bin_ = int(min((abs(d) + slack) / width, float(last)))
+                comparisons[bin_] += 1
+                if (d > slack and e < -slack) or (d < -slack and e > slack):
+                    swaps[bin_] += 1

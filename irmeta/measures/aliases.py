@@ -1,0 +1,144 @@
+"""Other programs' names of measures: trec_eval's, with its parameters, and ir_measures'."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from irmeta.errors import MeasureError
+
+IR_MEASURES = {
+    "MAP": "AP",
+    "MRR": "RR",
+    "NDCG": "nDCG",
+    "BPref": "Bpref",
+    "RPrec": "Rprec",
+    "Precision": "P",
+    "Recall": "R",
+}
+"""Spellings that ir_measures takes as well."""
+
+PLAIN = {
+    "num_q": "NumQ",
+    "num_ret": "NumRet",
+    "num_rel": "NumRel",
+    "num_rel_ret": "NumRelRet",
+    "map": "AP",
+    "gm_map": "AP(average=geometric)",
+    "Rprec": "Rprec",
+    "bpref": "Bpref",
+    "recip_rank": "RR",
+    "infAP": "infAP",
+    "gm_bpref": "Bpref(average=geometric)",
+    "utility": "Utility",
+    "11pt_avg": "IPrecAvg",
+    "binG": "BinG",
+    "G": "G",
+    "ndcg": "nDCG",
+    "ndcg_rel": "nDCGRel",
+    "Rndcg": "RnDCG",
+    "set_P": "SetP",
+    "set_relative_P": "SetRelP",
+    "set_recall": "SetR",
+    "set_map": "SetAP",
+    "set_F": "SetF",
+    "num_nonrel_judged_ret": "NumNonrelJudgedRet",
+    "rbp": "RBP(p=0.9,rel=1)",
+    "rbp_resid": "RBPResidual(p=0.9,tail=trec_eval10)",
+}
+"""trec_eval's measures without a list of cutoffs."""
+
+_RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+_TENTHS = tuple(f"{i / 10:g}" for i in range(11))
+CUT = {
+    "iprec_at_recall": ("IPrec@{}", _TENTHS),
+    "P": ("P@{}", _RANKS),
+    "recall": ("R@{}", _RANKS),
+    "Rprec_mult": ("Rprec(mult={})", tuple(f"{i / 5:g}" for i in range(1, 11))),
+    "ndcg_cut": ("nDCG@{}", _RANKS),
+    "map_cut": ("AP@{}", _RANKS),
+    "relative_P": ("RelP@{}", _RANKS),
+    "success": ("Success@{}", (1, 5, 10)),
+    "unj": ("Unjudged@{}", (5, 10, 20)),
+}
+"""trec_eval's measures with cutoffs: our name, and the cutoffs of all_trec."""
+
+_GAINS = {"ndcg": "nDCG", "ndcg_rel": "nDCGRel", "Rndcg": "RnDCG", "G": "G"}
+_ORDER = (
+    *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref"),
+    *("recip_rank", "iprec_at_recall", "P", "recall", "infAP", "gm_bpref", "Rprec_mult"),
+    *("utility", "11pt_avg", "binG", "G", "ndcg", "ndcg_rel", "Rndcg", "ndcg_cut", "map_cut"),
+    *("relative_P", "success", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
+    *("num_nonrel_judged_ret", "rbp", "rbp_resid", "unj"),
+)
+
+NAMES = (*IR_MEASURES, *_ORDER)
+
+
+def _listed(*names: str) -> tuple[str, ...]:
+    found = []
+    for name in names:
+        ours, cutoffs = CUT.get(name, (PLAIN.get(name, ""), (None,)))
+        found += [ours if cut is None else ours.format(cut) for cut in cutoffs]
+    return tuple(found)
+
+
+_COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret")
+_RANKED = ("map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P")
+OFFICIAL = _listed(*_COUNTS, *_RANKED)
+SET = _listed(*_COUNTS, "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")
+"""What trec_eval's nicknames ``official`` and ``set`` stand for."""
+
+
+def from_trec_eval(name: str) -> list[str] | None:
+    """Our names for what a trec_eval name stands for; None: it is none of trec_eval's.
+
+    Both forms are known: as printed (``P_10``, ``set_F_0.5``) and as asked for (``P.5,10``,
+    ``ndcg.1=3,2=9``). A bare name with cutoffs stands for those of all_trec; ``P`` alone does not,
+    since it is our own name too.
+    """
+    if name in PLAIN:
+        return [PLAIN[name]]
+    if name in CUT:
+        ours, cutoffs = CUT[name]
+        return None if name == "P" else [ours.format(cut) for cut in cutoffs]
+    known = [n for n in (*CUT, *PLAIN) if re.match(re.escape(n) + r"[._](?=[-\d.])", name)]
+    if not known:
+        return None
+    stem = max(known, key=len)
+    values = name[len(stem) + 1 :].split(",")
+    try:
+        if stem in CUT:
+            read = float if stem in ("iprec_at_recall", "Rprec_mult") else int
+            return [CUT[stem][0].format(repr(read(v))) for v in values]
+        return [_with_parameters(stem, values)]
+    except ValueError:
+        raise MeasureError(f"{name}: trec_eval's {stem} does not take these parameters.") from None
+
+
+def _with_parameters(stem: str, values: list[str]) -> str:
+    if stem in _GAINS:
+        pairs = (value.split("=") for value in values)
+        return f"{_GAINS[stem]}(gain={';'.join(f'{int(g)}:{float(v)!r}' for g, v in pairs)})"
+    numbers = [float(value) for value in values]
+    if stem == "set_F" and len(numbers) == 1 and numbers[0] >= 0:
+        return f"SetF(beta={math.sqrt(numbers[0])!r})"  # trec_eval's parameter is beta squared
+    if stem == "utility" and len(numbers) == 4:
+        return "Utility({})".format(
+            ",".join(f"{p}={v!r}" for p, v in zip("abcd", numbers, strict=True))
+        )
+    if stem == "11pt_avg":
+        return f"IPrecAvg(levels={';'.join(map(repr, numbers))})"
+    raise ValueError
+
+
+def all_trec(version: int = 9) -> tuple[str, ...]:
+    """Every number of trec_eval's all_trec, in its order.
+
+    Without `runid` and `relstring`, which are text. Those that version 10 added are there for
+    both; where the two differ, `version` decides.
+    """
+    found = _listed(*_ORDER)
+    if version == 9:
+        return found
+    return tuple(re.sub(r"^(IPrec|IPrecAvg)(@|$)", r"\1(trec_eval=10)\2", n) for n in found)

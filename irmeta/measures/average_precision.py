@@ -1,0 +1,99 @@
+"""AP, and the ways to cut it at k that Lu, Moffat and Culpepper (2016) tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from irmeta.kernels.precision import precision_sum
+from irmeta.measures.by_rank import positions
+from irmeta.measures.cut_norms import (
+    NORM,
+    divisor_of,
+    divisors,
+    needs_pool,
+    over_pool,
+    refuse_without_cutoff,
+)
+from irmeta.measures.cuts import empty_values, per_query, rank_cuts
+from irmeta.measures.events import Events
+from irmeta.measures.parameters import REL
+from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.pool import pooled_to
+
+
+def compute_average_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Precisions at the relevant docs retrieved up to k, added up, over `norm`.
+
+    ``all``: R, all relevant docs (Eq. 1). ``min``: min(R, k) (Eq. 2). ``pool``: R_k, the relevant
+    docs in the pool of depth k (Table 2, option c).
+
+    Notes
+    -----
+    For ``pool`` the gains and R_k come from the same pool: a doc outside it is unjudged, so a value
+    is never above 1. R_k = 0 gives NaN. How deep a query's pool is, the paper's d, is taken from
+    the lists: the greatest rank at which a contributing system has a judged doc of the query. From
+    there on every judged doc counts, option a.
+    """
+    if params["norm"] == "pool":
+        return np.stack([_pooled(view, params["rel"], k) for k in ks])
+    return per_query(_precision_sums(view, params["rel"], ks), divisors(view, params, ks), 0.0)
+
+
+def _precision_sums(view: JudgedRanks, rel: int, ks: Cutoffs) -> np.ndarray:
+    ranks, offsets = view.sorted_ranks(rel)
+    out = empty_values(view, ks)
+    precision_sum(ranks, offsets, rank_cuts(view, ks), out)
+    return out
+
+
+def _pooled(view: JudgedRanks, rel: int, k: int) -> np.ndarray:
+    """AP@k by the pool of depth k: [query, system]."""
+    pool = pooled_to(view, k)
+    return over_pool(view, pool, _precision_sums(pool, rel, [k])[0], rel, k)
+
+
+def events_average_precision(view: JudgedRanks, params: Params) -> Events | None:
+    """The precision at each relevant doc, over R or min(R, k)."""
+    if params["norm"] == "pool":
+        return None
+    ranks, offsets = view.sorted_ranks(params["rel"])
+    amounts = positions(offsets)[:, None] / ranks
+    return Events(ranks, offsets, amounts, lambda ks: divisors(view, params, ks))
+
+
+def trace_average_precision(one: OneList, params: Params, k: int | None) -> Trace:
+    """AP as precisions at relevant docs, over the divisor that `norm` names."""
+    whole = one
+    if params["norm"] == "pool":
+        assert k is not None
+        one = one.pooled_to(k)
+    divisor, divisor_is, undefined = divisor_of(whole, one, params, k)
+    found = [d for d in one.within(k) if d[2] >= params["rel"]]
+    terms = tuple(
+        Term(rank, doc, grade, f"{i}/{rank}", i / rank)
+        for i, (rank, doc, grade) in enumerate(found, 1)
+    )
+    return Trace(terms, divisor, divisor_is, None if divisor else undefined)
+
+
+def _printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
+    refuse_without_cutoff("AP", params, cutoff)
+    return [p.name for p in (REL, NORM) if params[p.name] != p.default]
+
+
+MEASURES = (
+    Measure(
+        name="AP",
+        summary="average precision; @k is trec_eval's map_cut, divided by all relevant docs",
+        compute=compute_average_precision,
+        trace=trace_average_precision,
+        source="trec_eval 9.0.8, m_map.c and m_map_cut.c; doi:10.1007/s10791-016-9282-6, Table 2",
+        parameters=(REL, NORM),
+        needs=needs_pool,
+        events=events_average_precision,
+        printed=_printed,
+    ),
+)

@@ -1,0 +1,59 @@
+"""Bpref: preferences between judged docs alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irmeta.kernels.incomplete import bpref_sum
+from irmeta.measures.cuts import per_query
+from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.rankings.judged import JudgedRanks
+
+
+def compute_bpref(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """The mean over relevant docs of 1 - min(n, R) / min(N, R).
+
+    n judged non-relevant docs are above it, N there are in all; without any above it counts 1, and
+    not retrieved 0.
+    """
+    relevant, relevant_offsets = view.sorted_ranks(params["rel"])
+    other, other_offsets = view.sorted_ranks(*view.nonrelevant(params["rel"]))
+    out = np.zeros(view.lengths.shape)
+    bpref_sum(relevant, relevant_offsets, other, other_offsets, view.missing, out)
+    return per_query(out[None], view.counts(params["rel"]), 0.0)
+
+
+def trace_bpref(one: OneList, params: Params, k: int | None) -> Trace:
+    """Bpref as one term a relevant doc retrieved."""
+    rel = params["rel"]
+    lowest = -128 if one.negative == "nonrelevant" else 0
+    other = [rank for rank, _, grade in one.judged if lowest <= grade < rel]
+    relevant = one.relevant(rel)
+    bound = min(len(other), len(relevant))
+    terms = []
+    for rank, doc, grade in relevant:
+        if rank is None:
+            continue
+        above = sum(r is not None and r < rank for r in other)
+        said, amount = "none judged non-relevant above: 1", 1.0
+        if above:
+            capped = min(above, len(relevant))
+            said = f"1 - min({above}, {len(relevant)})/min({len(other)}, {len(relevant)})"
+            amount = 1.0 - capped / bound
+        terms.append(Term(rank, doc, grade, said, amount))
+    undefined = None if relevant else 0.0
+    return Trace(tuple(terms), len(relevant), "relevant docs of the query", undefined)
+
+
+MEASURES = (
+    Measure(
+        name="Bpref",
+        summary="binary preference: judged non-relevant docs above relevant ones",
+        compute=compute_bpref,
+        trace=trace_bpref,
+        source="trec_eval 9.0.8, m_bpref.c; doi:10.1145/1008992.1009000",
+        cutoff="none",
+        monotone=False,
+        unjudged=(),
+    ),
+)

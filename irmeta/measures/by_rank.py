@@ -1,0 +1,103 @@
+"""Judged docs in the order that a list has them, and running sums along the ideal list."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from irmeta.kernels.amounts import amounts_within
+from irmeta.measures.cuts import empty_values, rank_cuts
+from irmeta.measures.spec import Cutoffs
+from irmeta.rankings.judged import JudgedRanks
+
+
+def by_rank(
+    view: JudgedRanks, rows: np.ndarray, labels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The docs of some rows, by rank for each query and system.
+
+    Parameters
+    ----------
+    rows
+        bool by row of the view.
+    labels
+        For each of these rows, a whole number from 0 to 255 that goes along with it.
+
+    Returns
+    -------
+    ranks, labels
+        [docs, systems], as `JudgedRanks.ranks` and uint8: in the rows of a query, each system's
+        ranks ascend downwards, with the missing ones last.
+    offsets
+        int64 [queries + 1] into those rows.
+    """
+    wide = np.dtype(np.uint32 if view.ranks.dtype == np.uint16 else np.uint64)
+    # Rank and label as one number: sorting that is much faster than sorting places.
+    keys = view.ranks[rows].astype(wide) << wide.type(8)
+    keys |= labels.astype(wide)[:, None]
+    offsets = view.offsets_of(rows)
+    for start, stop in pairwise(offsets):
+        keys[start:stop].sort(axis=0)
+    ranks = (keys >> wide.type(8)).astype(view.ranks.dtype)
+    return ranks, keys.astype(np.uint8), offsets
+
+
+def valued_by_rank(
+    view: JudgedRanks, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The docs of positive value, by rank for each query and system.
+
+    Parameters
+    ----------
+    values
+        float64 by row of the view, at most 256 different ones.
+
+    Returns
+    -------
+    ranks, labels, offsets
+        As `by_rank` has them.
+    by_label
+        float64: the value that each label stands for.
+    """
+    rows = values > 0
+    by_label, labels = np.unique(values[rows], return_inverse=True)
+    return *by_rank(view, rows, labels), by_label
+
+
+def running_sums(offsets: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sums of the first 0, 1, 2, ... values of each query.
+
+    Returns
+    -------
+    sums
+        float64: the sum of the first i of query q is ``sums[starts[q] + i]``.
+    starts
+        int64 [queries + 1].
+    """
+    starts = offsets + np.arange(len(offsets))
+    sums = np.zeros(starts[-1])
+    for q, (start, stop) in enumerate(pairwise(offsets)):
+        np.cumsum(values[start:stop], out=sums[starts[q] + 1 : starts[q + 1]])
+    return sums, starts
+
+
+def sums_at(sums: np.ndarray, starts: np.ndarray, ks: np.ndarray) -> np.ndarray:
+    """The running sums at each k, and the whole sum beyond the last: float64 [k, query]."""
+    last = np.diff(starts) - 1
+    return sums[starts[:-1] + np.minimum(ks[:, None], last)]
+
+
+def positions(offsets: np.ndarray) -> np.ndarray:
+    """The place from 1 of each row within its query: int64."""
+    sizes = np.diff(offsets)
+    return np.arange(1, offsets[-1] + 1) - np.repeat(offsets[:-1], sizes)
+
+
+def add_up(
+    view: JudgedRanks, ranks: np.ndarray, offsets: np.ndarray, amounts: np.ndarray, ks: Cutoffs
+) -> np.ndarray:
+    """The amounts at ranks up to each cutoff, added up: float64 [cutoff, query, system]."""
+    out = empty_values(view, ks)
+    amounts_within(ranks, offsets, amounts, rank_cuts(view, ks), out)
+    return out

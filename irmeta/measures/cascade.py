@@ -1,0 +1,217 @@
+"""ERR and its kin: a reader goes down the list and may stop at each doc."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from irmeta.errors import MeasureError
+from irmeta.kernels.cascade import still_reading, stop_amounts
+from irmeta.measures.by_rank import add_up, positions, running_sums, sums_at, valued_by_rank
+from irmeta.measures.cuts import per_query, rank_cuts
+from irmeta.measures.events import Events
+from irmeta.measures.gains import gains, highest_grade
+from irmeta.measures.parameters import GMAX, Parameter
+from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.unjudged import UNJUDGED_DOC
+
+STOP = Parameter(
+    "stop",
+    "exp",
+    "how likely the reader stops at a doc of grade g: (2^g - 1) / 2^gmax, g / gmax, g / (gmax + 1)",
+    kind="choice",
+    choices=("exp", "linear", "ntcir"),
+)
+
+
+def _stops(grades: np.ndarray, stop: str, highest: int) -> np.ndarray:
+    if stop == "ntcir":
+        return gains(grades, "linear", highest=highest + 1)
+    return gains(grades, stop, highest=highest)
+
+
+def stop_probabilities(view: JudgedRanks, params: Params) -> np.ndarray:
+    """How likely the reader stops at the doc of each row: float64."""
+    highest = highest_grade(view.facts.highest_grade, params["stop"], params["gmax"])
+    found = _stops(view.grades, params["stop"], highest)
+    if view.assumed is not None:
+        best = _stops(np.array([highest]), params["stop"], highest)[0]
+        found[view.assumed] = 1.0 if view.assumed_gain == "one" else best
+    return found
+
+
+def _amounts(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ranks, offsets, and what each doc adds to ERR."""
+    ranks, labels, offsets, stops = valued_by_rank(view, stop_probabilities(view, params))
+    amounts = np.zeros(ranks.shape)
+    reading = np.empty(ranks.shape[1])
+    stop_amounts(ranks, labels, stops, offsets, view.missing, reading, amounts)
+    return ranks, offsets, amounts
+
+
+def compute_err(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """The expected value of 1 / rank, for the rank that the reader stops at; 0 for not at all."""
+    return add_up(view, *_amounts(view, params), ks)
+
+
+def _ideal_sums(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray]:
+    """ERR of the ideal list down to each rank, as `running_sums`."""
+    stops = stop_probabilities(view, params)  # descending within a query, as the grades do
+    reading = np.ones(len(stops))
+    for start, stop in pairwise(view.offsets):
+        np.cumprod(1.0 - stops[start : max(start, stop - 1)], out=reading[start + 1 : stop])
+    return running_sums(view.offsets, reading * stops / positions(view.offsets))
+
+
+def compute_nerr(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """ERR over the ERR of the list of all judged docs by grade, both down to k."""
+    sums, starts = _ideal_sums(view, params)
+    longest = len(sums)
+    ideal = sums_at(sums, starts, np.array([longest if k is None else min(k, longest) for k in ks]))
+    return per_query(compute_err(view, params, ks), ideal, 0.0)
+
+
+def events_err(view: JudgedRanks, params: Params) -> Events:
+    """ERR adds at each doc what the reader who stops there gets."""
+    ones = np.ones((1, len(view.queries)))
+    return Events(*_amounts(view, params), lambda ks: ones)
+
+
+def events_nerr(view: JudgedRanks, params: Params) -> Events:
+    """As ERR, over the ideal list's."""
+    sums, starts = _ideal_sums(view, params)
+    return Events(*_amounts(view, params), lambda ks: sums_at(sums, starts, ks))
+
+
+def compute_residual(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """How much higher ERR could be if the list went on after k.
+
+    ``bound``: 1 / (k + 1), for any list. ``product``: that, times the probability of reading on
+    after k. Without a cutoff k is the length of the list.
+    """
+    after = np.empty((len(ks), *view.lengths.shape))
+    for place, k in enumerate(ks):
+        after[place] = (view.lengths if k is None else k) + 1.0
+    if params["form"] == "bound":
+        return 1.0 / after
+    ranks, labels, offsets, stops = valued_by_rank(view, stop_probabilities(view, params))
+    out = np.ones(after.shape)
+    still_reading(ranks, labels, stops, offsets, rank_cuts(view, ks), out)
+    return out / after
+
+
+def _stop_of(one: OneList, doc: str, grade: int, params: Params) -> float:
+    highest = highest_grade(one.highest_grade, params["stop"], params["gmax"])
+    if doc == UNJUDGED_DOC and one.assumed_gain is not None:
+        if one.assumed_gain == "one":
+            return 1.0
+        grade = highest
+    return float(_stops(np.array([grade]), params["stop"], highest)[0])
+
+
+def _stopping(
+    one: OneList, params: Params, k: int | None
+) -> list[tuple[int, str, int, float, float]]:
+    """(rank, doc, grade, probability of reading it, of stopping there) of docs down to k."""
+    found, reading = [], 1.0
+    for rank, doc, grade in one.within(k):
+        if stop := _stop_of(one, doc, grade, params):
+            found.append((rank, doc, grade, reading, stop))
+            reading *= 1 - stop
+    return found
+
+
+def _err_terms(one: OneList, params: Params, k: int | None) -> tuple[Term, ...]:
+    return tuple(
+        Term(rank, doc, grade, f"{reading:g} x {stop:g} / {rank}", reading * stop / rank)
+        for rank, doc, grade, reading, stop in _stopping(one, params, k)
+    )
+
+
+def trace_err(one: OneList, params: Params, k: int | None) -> Trace:
+    """ERR as P(reading the doc) x P(stopping there) / rank."""
+    return Trace(_err_terms(one, params, k), 1.0, "(nothing)")
+
+
+def trace_nerr(one: OneList, params: Params, k: int | None) -> Trace:
+    """As ERR, over the ideal list's."""
+    best = sorted((_stop_of(one, doc, g, params) for _, doc, g in one.judged), reverse=True)
+    ideal, reading = 0.0, 1.0
+    for rank, stop in enumerate(best[:k], 1):
+        ideal += reading * stop / rank
+        reading *= 1 - stop
+    undefined = None if ideal > 0 else 0.0
+    return Trace(_err_terms(one, params, k), ideal, "the same sum over the ideal list", undefined)
+
+
+def trace_residual(one: OneList, params: Params, k: int | None) -> Trace:
+    """1 less the probability of stopping at each doc down to k, over k + 1."""
+    last, divisor_is = (one.length, "list length + 1") if k is None else (k, "k + 1")
+    terms = [Term(None, "(every reader)", 0, "1", 1.0)]
+    if params["form"] == "product":
+        terms += [
+            Term(rank, doc, grade, f"-{reading:g} x {stop:g}", -reading * stop)
+            for rank, doc, grade, reading, stop in _stopping(one, params, k)
+        ]
+    return Trace(tuple(terms), last + 1, divisor_is)
+
+
+_FORM = Parameter(
+    "form",
+    "product",
+    "1 / (k + 1) times the probability of reading on after k, or without it",
+    kind="choice",
+    choices=("product", "bound"),
+)
+
+
+def _residual_printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
+    changed = [p.name for p in (_FORM, STOP, GMAX) if params[p.name] != p.default]
+    if params["form"] == "bound" and changed != ["form"]:
+        raise MeasureError("ERRResidual: form=bound is the same for any stop and gmax: omit them.")
+    return changed
+
+
+_CHAPELLE = "Chapelle et al. 2009, Expected reciprocal rank, doi:10.1145/1645953.1646033"
+
+MEASURES = (
+    Measure(
+        name="ERR",
+        summary="expected reciprocal rank of the doc that the reader stops at",
+        compute=compute_err,
+        trace=trace_err,
+        source=_CHAPELLE,
+        parameters=(STOP, GMAX),
+        family="utility",
+        events=events_err,
+    ),
+    Measure(
+        name="nERR",
+        summary="ERR over that of the ideal list, which holds all judged docs by grade",
+        compute=compute_nerr,
+        trace=trace_nerr,
+        source=f"{_CHAPELLE}; NTCIR-13 We Want Web",
+        parameters=(STOP, GMAX),
+        monotone=False,
+        events=events_nerr,
+    ),
+    Measure(
+        name="ERRResidual",
+        summary="how much higher ERR could be if the list went on after k",
+        compute=compute_residual,
+        trace=trace_residual,
+        source="doi:10.1007/s10791-016-9282-6, after Eq. 4",
+        parameters=(_FORM, STOP, GMAX),
+        direction=-1,
+        no_relevant=None,
+        empty_list="1 / (k + 1); 1 without a cutoff",
+        family="utility",
+        # It falls as k grows, but without a cutoff k is the list's own length.
+        monotone=False,
+        unjudged=(),
+        printed=_residual_printed,
+    ),
+)

@@ -1,0 +1,251 @@
+"""What measures there are, and all that there is to say of one: for `irmeta measures`."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from irmeta.errors import MeasureError
+from irmeta.measures import aliases
+from irmeta.measures.names import PRESETS, parse_measures, registry
+from irmeta.measures.parameters import AVERAGES, Parameter, printed
+from irmeta.measures.spec import Measure
+
+SHARED = (
+    "Most measures also take unjudged=condensed, which leaves unjudged docs out of the list, and "
+    "those of family utility unjudged=upper and unjudged=upper-gmax, which take them to be "
+    f"relevant. Every measure takes average={'|'.join(AVERAGES)}."
+)
+"""What the table says once of the parameters that measures share."""
+
+
+MOST_NAMED = 3  # of a preset's names for one measure
+
+
+@dataclass(frozen=True)
+class Description:
+    """One measure, for a person who reads about it.
+
+    Attributes
+    ----------
+    written
+        The shape of its name: ``AP[@k]``, ``ASL[@gN]``, ``IPrec@r``.
+    asked
+        What was asked for, by its canonical names; empty if that was the measure's plain name.
+    example
+        A name that can be asked for.
+    parameters
+        name, meaning, default and range of each, those that measures share last.
+    facts
+        What else there is to know, by what it is about.
+    """
+
+    name: str
+    written: str
+    asked: tuple[str, ...]
+    summary: str
+    definition: str
+    example: str
+    parameters: pl.DataFrame
+    facts: dict[str, str]
+
+
+def list_measures() -> pl.DataFrame:
+    """Every measure, those of other packages included.
+
+    Returns
+    -------
+    DataFrame
+        measure (its name, with the cutoff that it takes), parameters (its own, with their
+        defaults), better (``greater`` or ``less``), family, source, summary.
+    """
+    rows = [
+        {
+            "measure": shape(m),
+            "parameters": ", ".join(_with_default(p) for p in m.parameters),
+            "better": _better(m),
+            "family": m.family,
+            "source": m.source,
+            "summary": m.summary,
+        }
+        for m in registry().values()
+    ]
+    return pl.DataFrame(rows)
+
+
+def list_preset(name: str) -> pl.DataFrame:
+    """What a preset holds: measure, better, summary.
+
+    Raises
+    ------
+    MeasureError
+        If there is no such preset.
+    """
+    if name not in PRESETS:
+        raise MeasureError(f"{name!r} is no preset; there are: {', '.join(PRESETS)}.")
+    rows = (
+        {"measure": spec.name, "better": _better(spec.measure), "summary": spec.measure.summary}
+        for spec in parse_measures(name)
+    )
+    return pl.DataFrame(list(rows))
+
+
+def describe(name: str) -> Description:
+    """All that there is to say of one measure, named in any spelling, with or without a cutoff.
+
+    Raises
+    ------
+    MeasureError
+        If it is not known, or if the name stands for several measures.
+    """
+    stem = aliases.IR_MEASURES.get(name.strip(), name.strip())
+    if stem in registry():
+        return _described(registry()[stem], ())
+    specs = parse_measures(name)
+    measure = specs[0].measure
+    if any(spec.measure is not measure for spec in specs):
+        raise MeasureError(f"{name!r} stands for {len(specs)} measures: name one.")
+    return _described(measure, tuple(spec.name for spec in specs))
+
+
+def _described(m: Measure, asked: tuple[str, ...]) -> Description:
+    return Description(
+        name=m.name,
+        written=shape(m),
+        asked=asked,
+        summary=m.summary,
+        definition=_plain(inspect.cleandoc(m.compute.__doc__ or "")),
+        example=example(m),
+        parameters=pl.DataFrame(
+            [(p.name, p.meaning, _default(p), p.range) for p in m.all_parameters],
+            schema=dict.fromkeys(("parameter", "meaning", "default", "range"), pl.String),
+            orient="row",
+        ),
+        facts={
+            "better": _better(m),
+            "values": f"from {m.bounds[0]:g} to {m.bounds[1]:g}",
+            **_as_it_grows(m),
+            "without relevant docs": _no_relevant(m),
+            "without a list": m.empty_list,
+            "over queries": m.average,
+            "family": m.family,
+            "revision": str(m.revision),
+            "source": m.source,
+            **_elsewhere(m),
+        },
+    )
+
+
+def _plain(docstring: str) -> str:
+    """A docstring without its markup."""
+    text = re.sub(r"\n(\w+)\n-{3,}\n", r"\n\1: ", docstring)
+    return text.replace("`", "")
+
+
+def shape(m: Measure) -> str:
+    """A measure's name with the cutoff that it takes."""
+    if m.cutoff == "none":
+        return m.name
+    cut = f"@{m.cutoff_prefix}N" if m.cutoff_prefix else _letter(m)
+    return m.name + (cut if m.cutoff == "required" else f"[{cut}]")
+
+
+def example(m: Measure) -> str:
+    """A name that can be asked for: a cutoff where one may be given, and a parameter or two."""
+    cut = "" if m.cutoff == "none" else f"@{m.cutoff_prefix}{'0.1' if _letter(m) == '@r' else 10}"
+    tries = (f"({p.name}={value})" for p in m.parameters for value in _other_values(p))
+    for inside in tries:
+        try:
+            return parse_measures(f"{m.name}{inside}{cut}")[0].name
+        except MeasureError:
+            continue
+    return m.name + cut
+
+
+def _other_values(p: Parameter) -> Iterator[str]:
+    """Values that are not the default and may be accepted."""
+    yield from (c for c in p.choices if c != p.default)
+    if p.kind in ("whole", "number") and p.default is not None:
+        yield from (printed(v) for v in (2, 0.5, 3) if v != p.default)
+
+
+def _letter(m: Measure) -> str:
+    return "@r" if m.cutoff_is == "level" else "@k"
+
+
+def _default(p: Parameter) -> str:
+    return "-" if p.default is None else printed(p.default)
+
+
+def _with_default(p: Parameter) -> str:
+    return p.name if p.default is None else f"{p.name}={printed(p.default)}"
+
+
+def _better(m: Measure) -> str:
+    return "greater" if m.direction == 1 else "less"
+
+
+def _as_it_grows(m: Measure) -> dict[str, str]:
+    """Whether it is monotone in its cutoff, where it has one."""
+    if m.cutoff == "none":
+        return {}
+    letter = "N" if m.cutoff_prefix else _letter(m)[1:]
+    said = "never gets worse" if m.monotone else "may get worse"
+    if m.monotone and _of_the_pool(m):
+        said += " (other norms and ideals may make it)"
+    return {f"as {letter} grows": said}
+
+
+def _of_the_pool(m: Measure) -> bool:
+    """Whether a parameter can take something from the depth-k pool."""
+    return any("pool" in p.choices for p in m.parameters)
+
+
+def _no_relevant(m: Measure) -> str:
+    if m.no_relevant is None:
+        return "as ever: relevant docs do not matter"
+    if math.isnan(m.no_relevant):
+        return "undefined (NaN), and left out of means"
+    pooled = "; undefined (NaN) where the pool of depth k holds none" if _of_the_pool(m) else ""
+    return f"{m.no_relevant:g}{pooled}"
+
+
+def _stem(name: str) -> str:
+    """The measure that one of our names is about."""
+    return re.split(r"[(@]", name)[0]
+
+
+def _in_trec_eval(m: Measure) -> Iterator[str]:
+    """trec_eval's names for it, with ours where that says more than the bare name."""
+    letter = _letter(m)[1:]
+    for theirs, ours in aliases.PLAIN.items():
+        if _stem(ours) == m.name:
+            yield theirs if ours == m.name else f"{theirs} = {ours}"
+    for theirs, (ours, _) in aliases.CUT.items():
+        if _stem(ours) == m.name:
+            value = letter if "@" in ours else "m"
+            yield f"{theirs}_{value} = {ours.replace('{}', value)}"
+
+
+def _in_presets(m: Measure) -> Iterator[str]:
+    for preset, names in PRESETS.items():
+        held = [name for name in names if _stem(name) == m.name]
+        some = [*held[:MOST_NAMED], "..."] if len(held) > MOST_NAMED else held
+        if held:
+            yield f"{preset} ({', '.join(some)})"
+
+
+def _elsewhere(m: Measure) -> dict[str, str]:
+    """Other programs' names for it, and the presets that hold it, where there are any."""
+    spelled = (theirs for theirs, ours in aliases.IR_MEASURES.items() if ours == m.name)
+    names = {
+        "in trec_eval": ", ".join(_in_trec_eval(m)),
+        "ir_measures also writes": ", ".join(spelled),
+        "presets with it": "; ".join(_in_presets(m)),
+    }
+    return {what: said for what, said in names.items() if said}

@@ -1,0 +1,157 @@
+"""Measures at many cutoffs, and under pools of many depths, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from irmeta.errors import MeasureError, UsageError
+from irmeta.kernels.curve import add_scaled_steps, add_steps, spread_steps
+from irmeta.measures.evaluate import included, needs_of, seen_by
+from irmeta.measures.events import Events
+from irmeta.measures.names import DEEPEST, parse_measure, registry
+from irmeta.measures.spec import Spec
+from irmeta.policies import EvalPolicy
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.load import judged_ranks
+from irmeta.rankings.pool import pool_of, pooled_to
+from irmeta.results.curves import Curve
+from irmeta.store.layout import Layout
+from irmeta.store.scan import track_facts
+
+DENSE_CELLS = 1 << 24  # of [cutoff, query, system] at a time, where a measure has no steps
+
+
+def curve(
+    layout: Layout,
+    track: str,
+    measure: str,
+    ks: Sequence[int],
+    ds: Sequence[int] | None,
+    policy: EvalPolicy,
+) -> Curve:
+    """The means over queries of one measure at every cutoff, for all systems of a track.
+
+    Parameters
+    ----------
+    measure
+        A name without its cutoff.
+    ks
+        Cutoffs, ascending.
+    ds
+        Pool depths, ascending: for each of them, docs that are deeper in the pool are unjudged.
+        None: all judgments.
+
+    Raises
+    ------
+    MeasureError
+        If the measure is not known, has no cutoff, or is not averaged arithmetically.
+    UsageError
+        If `ks` or `ds` are not ascending whole numbers of at least 1.
+    """
+    spec = _without_cutoff(measure)
+    _ascending("ks", ks)
+    depths: Sequence[int | None] = [None] if ds is None else ds
+    needs = needs_of([spec])
+    if ds is not None:
+        _ascending("ds", ds)
+        needs.add("pool")
+    shape = len(depths), len(ks), len(track_facts(layout, track).systems)
+    sums, counts = np.zeros(shape), np.zeros(shape, np.int64)
+    for view in judged_ranks(layout, track, policy, needs=needs):
+        for i, depth in enumerate(depths):
+            pool = view if depth is None else pooled_to(view, depth)
+            add_curve(pool, spec, np.array(ks), policy, sums[i], counts[i])
+    values = np.divide(sums, counts, out=np.full(shape, np.nan), where=counts > 0)
+    facts = track_facts(layout, track)
+    name = spec.name.rpartition("@")[0]
+    pool = pool_of(layout, facts.track).note if "pool" in needs else None
+    return Curve(facts.track, name, tuple(ks), tuple(depths), facts.systems, values, counts, pool)
+
+
+def _without_cutoff(name: str) -> Spec:
+    measure = registry().get(name.partition("(")[0].strip())
+    prefix = "" if measure is None else measure.cutoff_prefix
+    if "@" in name:
+        raise MeasureError(f"{name}: name the measure of a curve without a cutoff.")
+    spec = parse_measure(f"{name}@{prefix}1")
+    if spec.measure.cutoff_is != "rank":
+        raise MeasureError(f"{name}: its cutoff is no rank, so it has no curve.")
+    if spec.average != "arithmetic":
+        raise MeasureError(f"{name}: a curve is of arithmetic means.")
+    return spec
+
+
+def _ascending(name: str, given: Sequence[int]) -> None:
+    whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in given)
+    ascends = whole and len(given) and bool((np.diff(np.array(given, object)) > 0).all())
+    if not ascends or given[0] < 1 or given[-1] > DEEPEST:
+        raise UsageError(f"{name} must be ascending whole numbers from 1 to {DEEPEST}.")
+
+
+def add_curve(
+    view: JudgedRanks,
+    spec: Spec,
+    ks: np.ndarray,
+    policy: EvalPolicy,
+    sums: np.ndarray,
+    counts: np.ndarray,
+) -> None:
+    """Add the values of a block's queries to `sums`, and their number to `counts`.
+
+    Both are [cutoff, system]; undefined values are left out of both.
+    """
+    deepest = replace(spec, cutoff=int(ks[-1]))
+    seen = seen_by(view, deepest)
+    averaged = included(view, [spec], policy)[0]
+    events = spec.measure.events and spec.measure.events(seen, spec.settings)
+    if events is None:
+        _add_dense(seen, spec, ks, averaged, sums, counts)
+    else:
+        _add_steps(events, ks, averaged, sums, counts)
+
+
+def _add_dense(
+    view: JudgedRanks,
+    spec: Spec,
+    ks: np.ndarray,
+    averaged: np.ndarray,
+    sums: np.ndarray,
+    counts: np.ndarray,
+) -> None:
+    step = max(1, DENSE_CELLS // max(averaged.size, 1))
+    for start in range(0, len(ks), step):
+        part = slice(start, start + step)
+        values = spec.measure.compute(view, spec.settings, ks[part].tolist())
+        counted = averaged & ~np.isnan(values)
+        sums[part] += np.where(counted, values, 0.0).sum(axis=1)
+        counts[part] += counted.sum(axis=1)
+
+
+def _add_steps(
+    events: Events, ks: np.ndarray, averaged: np.ndarray, sums: np.ndarray, counts: np.ndarray
+) -> None:
+    divisors = events.divisors(ks)
+    scale = np.divide(1.0, divisors, out=np.zeros(divisors.shape), where=divisors > 0)
+    # No slot for the rank that stands for not retrieved, however great a cutoff is.
+    slot = np.searchsorted(
+        ks, np.arange(min(int(ks[-1]), np.iinfo(events.ranks.dtype).max - 1) + 1)
+    )
+    weights = averaged.astype(np.float64)
+    steps = np.zeros((len(ks) + 1, averaged.shape[1]))
+    if len(scale) == 1:
+        weights *= scale[0][:, None]
+        spread_steps(events.ranks, events.offsets, events.amounts, slot, weights, steps)
+        add_steps(steps, sums)
+    else:
+        for q in range(len(averaged)):
+            rows = slice(events.offsets[q], events.offsets[q + 1])
+            own = np.array([0, rows.stop - rows.start])
+            spread_steps(
+                events.ranks[rows], own, events.amounts[rows], slot, weights[q : q + 1], steps
+            )
+            add_scaled_steps(steps, np.ascontiguousarray(scale[:, q]), sums)
+    defined = np.ones(divisors.shape, bool) if events.undefined == 0.0 else divisors > 0
+    counts += defined.astype(np.int64) @ averaged.astype(np.int64)

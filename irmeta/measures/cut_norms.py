@@ -1,0 +1,80 @@
+"""What a measure that is cut at k is divided by, and what it takes from the pool of depth k.
+
+Lu, Moffat and Culpepper (2016), Table 2: options a, b and c of AP and Q are ``norm=`` all, min and
+pool; a and b of NDCG, i and ii of Q are ``ideal=`` all and pool.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from irmeta.errors import MeasureError
+from irmeta.measures.cuts import over
+from irmeta.measures.parameters import Parameter
+from irmeta.measures.spec import Cutoff, Cutoffs, OneList, Params
+from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.pool import deepest_pooled
+
+NORM = Parameter(
+    "norm",
+    "all",
+    "what the sum is divided by: all relevant docs, min(those, k), or those in the depth-k pool",
+    kind="choice",
+    choices=("all", "min", "pool"),
+)
+IDEAL = Parameter(
+    "ideal",
+    "all",
+    "docs of the ideal list: all that are judged, or those in the depth-k pool",
+    kind="choice",
+    choices=("all", "pool"),
+)
+
+
+def needs_pool(params: Params) -> tuple[Need, ...]:
+    """Pool depths, where a parameter takes something from the pool."""
+    return ("pool",) if "pool" in (params.get("norm"), params.get("ideal")) else ()
+
+
+def refuse_without_cutoff(measure: str, params: Params, cutoff: Cutoff) -> None:
+    """Without a cutoff there is nothing that these choices could depend on."""
+    for parameter in (NORM, IDEAL):
+        chosen = params.get(parameter.name, parameter.default)
+        if cutoff is None and chosen != parameter.default:
+            said = f"{measure}({parameter.name}={chosen})"
+            raise MeasureError(f"{said} needs a cutoff, such as {said}@10.")
+
+
+def divisors(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
+    """R or min(R, k): float64 [cutoff or 1, query]."""
+    relevant = view.counts(params["rel"]).astype(np.float64)[None]
+    if params["norm"] == "min":
+        return np.minimum(relevant, np.asarray(ks, np.float64)[:, None])
+    return relevant
+
+
+def over_pool(
+    view: JudgedRanks, pool: JudgedRanks, sums: np.ndarray, rel: int, k: int
+) -> np.ndarray:
+    """Sums [query, system] over R_k; NaN where R_k = 0, but 0 where the pool is all of it."""
+    undefined = np.where(k < deepest_pooled(view), np.nan, 0.0)[:, None]
+    return over(sums, pool.counts(rel)[:, None], undefined)
+
+
+def divisor_of(
+    whole: OneList, pool: OneList, params: Params, k: int | None
+) -> tuple[int, str, float]:
+    """For traces: the divisor, what it is, and the value where it is 0.
+
+    `pool` is the list as the pool of depth k judges it, or `whole` itself.
+    """
+    rel = params["rel"]
+    if params["norm"] == "pool" and pool is not whole:
+        return len(pool.relevant(rel)), f"relevant docs in the pool of depth {k}", math.nan
+    relevant = len(whole.relevant(rel))
+    if params["norm"] == "min":
+        assert k is not None
+        return min(k, relevant), "min(k, relevant docs of the query)", 0.0
+    return relevant, "relevant docs of the query", 0.0

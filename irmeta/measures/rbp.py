@@ -1,0 +1,169 @@
+"""RBP, rank-biased precision, and its residual: what unjudged docs could add."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from irmeta.errors import MeasureError
+from irmeta.kernels.ties import averaged_total
+from irmeta.measures.cuts import empty_values, rank_cuts
+from irmeta.measures.events import Events
+from irmeta.measures.gains import doc_gains
+from irmeta.measures.parameters import GMAX, REL, Parameter
+from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.measures.weighted import (
+    RBP_TIES,
+    gain_events,
+    needs_ties,
+    refuse_assumed,
+    weight_at,
+    weighted_gain,
+    weighted_terms,
+)
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.unjudged import UNJUDGED_DOC
+
+
+def weights(p: float, deepest: int) -> np.ndarray:
+    """(1 - p) p^(rank - 1) by rank: float64; 0 at 0, which is no rank."""
+    return np.concatenate([[0.0], (1.0 - p) * p ** np.arange(deepest)])
+
+
+def compute_rbp(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """(1 - p) times the gains, each times p for every doc above it."""
+    gain = doc_gains(view, params["gain"], params["rel"], params["gmax"])
+    by_rank = weights(params["p"], view.facts.deepest_rank)
+    return weighted_gain(view, gain, by_rank, ks, params["ties"])
+
+
+def events_rbp(view: JudgedRanks, params: Params) -> Events | None:
+    """The weighted gain of each doc."""
+    if params["ties"] != "order":
+        return None
+    gain = doc_gains(view, params["gain"], params["rel"], params["gmax"])
+    steps = gain_events(view, gain, weights(params["p"], view.facts.deepest_rank))
+    return Events(*steps, lambda ks: np.ones((1, len(view.queries))))
+
+
+def compute_residual(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """The weights of unjudged docs, and of all ranks below the list or the cutoff.
+
+    All weights and those below add up to 1, so it is 1 less the weights of judged docs.
+    """
+    p, judged = params["p"], view.is_judged.astype(np.float64)
+    by_rank = weights(p, view.facts.deepest_rank)
+    left = 1.0 - weighted_gain(view, judged, by_rank, ks, params["ties"])
+    if params["ties"] == "rbp_eval":
+        left += _shared_beyond(view, by_rank, ks)
+    if params["tail"] == "trec_eval10":
+        found = weighted_gain(view, judged, np.ones(len(by_rank)), [None], "order")[0]
+        left[:, found == view.lengths] = 0.0
+    return np.maximum(left, 0.0)  # the weights may add up to a little more than 1
+
+
+def _shared_beyond(view: JudgedRanks, by_rank: np.ndarray, ks: Cutoffs) -> np.ndarray:
+    """What averaged weights, added up to k, have more than those of the ranks to k; at most 0."""
+    assert view.blocks is not None
+    total, cumulative, cuts = empty_values(view, ks), np.cumsum(by_rank), rank_cuts(view, ks)
+    averaged_total(*view.blocks, view.lengths, cumulative, cuts, total)
+    return total - cumulative[np.minimum(view.lengths, cuts[:, None, None])]
+
+
+def trace_rbp(one: OneList, params: Params, k: int | None) -> Trace:
+    """RBP as weighted gains."""
+    p = params["p"]
+    terms = weighted_terms(
+        one,
+        params,
+        k,
+        lambda rank: (1 - p) * p ** (rank - 1),
+        lambda rank, gain: f"(1 - {p:g}) x {p:g}^{rank - 1} x gain {gain:g}",
+    )
+    return Trace(tuple(terms), 1.0, "(nothing)")
+
+
+def trace_residual(one: OneList, params: Params, k: int | None) -> Trace:
+    """The residual as the weights of unjudged docs and of the ranks below."""
+    p, terms = params["p"], []
+    held = {rank: (doc, grade) for rank, doc, grade in one.within(None)}
+    unjudged = [r for r in range(1, one.length + 1) if not _is_judged(one, held.get(r))]
+    if params["tail"] == "trec_eval10" and not unjudged:
+        return Trace((), 1.0, "(nothing)")
+    for rank in unjudged:
+        amount, shared = weight_at(one, rank, k, params["ties"], lambda i: (1 - p) * p ** (i - 1))
+        doc, grade = held.get(rank, (UNJUDGED_DOC, -1))
+        if amount > 0:
+            said = shared or f"(1 - {p:g}) x {p:g}^{rank - 1}"
+            terms.append(Term(rank, doc, grade, said, amount))
+    last = one.length if k is None else min(k, one.length)
+    below = Term(None, f"all below rank {last}", -1, f"{p:g}^{last}", p**last)
+    return Trace((*terms, below), 1.0, "(nothing)")
+
+
+def _is_judged(one: OneList, doc: tuple[str, int] | None) -> bool:
+    return doc is not None and one.counts_as_judged(doc[1])
+
+
+def _rbp_printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
+    refuse_assumed("RBP", params)
+    ties = [] if params["ties"] == "order" else ["ties"]
+    if params["gain"] == "binary":
+        if params["gmax"] is not None:
+            raise MeasureError("RBP: gmax goes with a graded gain (gain=linear or gain=exp).")
+        return ["p", "rel", *ties]
+    if params["rel"] != REL.default:
+        raise MeasureError(
+            "RBP: rel goes with gain=binary; a graded gain takes every grade from 1."
+        )
+    return ["p", "gain", *([] if params["gmax"] is None else ["gmax"]), *ties]
+
+
+def _residual_printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
+    changed = [p.name for p in (_TAIL, RBP_TIES) if params[p.name] != p.default]
+    return ["p", *changed]
+
+
+_P = Parameter("p", 0.8, "persistence", kind="number", low=0, high=1, open=True)
+_GAIN = Parameter(
+    "gain", "binary", "gain of a doc", kind="choice", choices=("binary", "linear", "exp")
+)
+_TAIL = Parameter(
+    "tail",
+    "always",
+    "the weight of ranks below: always added, or only where a doc of the list is unjudged (so not "
+    "without a list)",
+    kind="choice",
+    choices=("always", "trec_eval10"),
+)
+
+MEASURES = (
+    Measure(
+        name="RBP",
+        summary="rank-biased precision, binary unless a graded gain is named",
+        compute=compute_rbp,
+        trace=trace_rbp,
+        source="doi:10.1145/1416950.1416952, Eq. 5",
+        parameters=(_P, REL, _GAIN, GMAX, RBP_TIES),
+        family="utility",
+        needs=needs_ties,
+        events=events_rbp,
+        printed=_rbp_printed,
+    ),
+    Measure(
+        name="RBPResidual",
+        summary="how much higher RBP could be, were all unjudged docs and ranks below relevant",
+        compute=compute_residual,
+        trace=trace_residual,
+        source="doi:10.1145/1416950.1416952; trec_eval 10.0, m_rbp_resid.c",
+        parameters=(_P, _TAIL, RBP_TIES),
+        direction=-1,
+        no_relevant=None,
+        empty_list="1",
+        family="count",
+        unjudged=(),
+        needs=needs_ties,
+        printed=_residual_printed,
+    ),
+)

@@ -1,0 +1,342 @@
+"""A list as a set: what is found of what is relevant, counts of docs, and a linear utility."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from irmeta.measures.cuts import over, retrieved
+from irmeta.measures.parameters import REL, Parameter
+from irmeta.measures.spec import (
+    TREC_EVAL,
+    Compute,
+    Cutoffs,
+    Measure,
+    OneList,
+    Params,
+    Term,
+    Trace,
+)
+from irmeta.rankings.judged import JudgedRanks
+
+
+def _sizes(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """n, R and the relevant docs found: float64 that broadcast to [query, system]."""
+    relevant = view.counts(params["rel"]).astype(np.float64)[:, None]
+    return view.lengths.astype(np.float64), relevant, retrieved(view, params["rel"])
+
+
+def _for_each(ks: Cutoffs, values: np.ndarray, view: JudgedRanks) -> np.ndarray:
+    return np.broadcast_to(values, (len(ks), *view.lengths.shape))
+
+
+def compute_set_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Relevant docs found, over the docs of the list."""
+    listed, _, found = _sizes(view, params)
+    return _for_each(ks, over(found, listed, 0.0), view)
+
+
+def compute_set_recall(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Relevant docs found, over all relevant docs."""
+    _, relevant, found = _sizes(view, params)
+    return _for_each(ks, over(found, relevant, 0.0), view)
+
+
+def compute_set_f(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """(1 + beta^2) P R / (beta^2 P + R) of set precision and set recall."""
+    listed, relevant, found = _sizes(view, params)
+    precision, recall = over(found, listed, 0.0), over(found, relevant, 0.0)
+    weight = params["beta"] ** 2
+    value = over((1.0 + weight) * precision * recall, weight * precision + recall, 0.0)
+    return _for_each(ks, value, view)
+
+
+def compute_set_ap(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Set precision times set recall."""
+    listed, relevant, found = _sizes(view, params)
+    return _for_each(ks, over(found, listed, 0.0) * over(found, relevant, 0.0), view)
+
+
+def compute_set_relative(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Relevant docs found, over as many as a list of that length can hold."""
+    listed, relevant, found = _sizes(view, params)
+    return _for_each(ks, over(found, np.minimum(listed, relevant), 0.0), view)
+
+
+def compute_queries(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """1 for every query."""
+    return _for_each(ks, np.array(1.0), view)
+
+
+def compute_listed(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """The length of the list."""
+    return _for_each(ks, view.lengths.astype(np.float64), view)
+
+
+def compute_relevant(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """R, whatever the list."""
+    return _for_each(ks, view.counts(params["rel"]).astype(np.float64)[:, None], view)
+
+
+def compute_found(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Relevant docs of the list."""
+    return _for_each(ks, retrieved(view, params["rel"]), view)
+
+
+def compute_judged_nonrelevant(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Docs of the list that are judged and not relevant."""
+    return _for_each(ks, retrieved(view, *view.nonrelevant(params["rel"])), view)
+
+
+def compute_utility(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """a, b, c and d times the docs that are relevant and listed, listed, relevant, and neither."""
+    listed, relevant, found = _sizes(view, params)
+    neither = params["N"] + found - listed - relevant
+    value = params["a"] * found + params["b"] * (listed - found)
+    value += params["c"] * (relevant - found) + params["d"] * neither
+    return _for_each(ks, value, view)
+
+
+def _found(one: OneList, params: Params) -> list[tuple[int | None, str, int]]:
+    return [d for d in one.relevant(params["rel"]) if d[0] is not None]
+
+
+def _per_found(
+    one: OneList, params: Params, divisor: float, divisor_is: str, amount: float = 1.0
+) -> Trace:
+    """The same amount for each relevant doc found; 0 where there is nothing to divide by."""
+    terms = tuple(Term(*place, f"{amount:g}", amount) for place in _found(one, params))
+    return Trace(terms, divisor, divisor_is, None if divisor else 0.0)
+
+
+def _all_relevant(one: OneList, params: Params) -> int:
+    return len(one.relevant(params["rel"]))
+
+
+def trace_set_precision(one: OneList, params: Params, k: None) -> Trace:
+    """SetP as counts over n."""
+    return _per_found(one, params, one.length, "docs of the list")
+
+
+def trace_set_recall(one: OneList, params: Params, k: None) -> Trace:
+    """SetR as counts over R."""
+    return _per_found(one, params, _all_relevant(one, params), "relevant docs of the query")
+
+
+def trace_set_f(one: OneList, params: Params, k: None) -> Trace:
+    """SetF as (1 + beta^2) found / (beta^2 R + n), which is the same."""
+    weight, relevant = params["beta"] ** 2, _all_relevant(one, params)
+    said = f"{weight:g} times {relevant} relevant docs + {one.length} docs of the list"
+    return _per_found(one, params, weight * relevant + one.length, said, 1.0 + weight)
+
+
+def trace_set_ap(one: OneList, params: Params, k: None) -> Trace:
+    """SetAP as the precision of the list for each relevant doc found, over R."""
+    precision = len(_found(one, params)) / max(one.length, 1)
+    relevant = _all_relevant(one, params)
+    return _per_found(one, params, relevant, "relevant docs of the query", precision)
+
+
+def trace_set_relative(one: OneList, params: Params, k: None) -> Trace:
+    """SetRelP as counts over min(n, R)."""
+    relevant = _all_relevant(one, params)
+    said = f"min({one.length} docs of the list, {relevant} relevant docs)"
+    return _per_found(one, params, min(one.length, relevant), said)
+
+
+def _total(*terms: Term) -> Trace:
+    return Trace(terms, 1.0, "(nothing)")
+
+
+def _of_all(what: str, arithmetic: str, amount: float) -> Term:
+    """A term that is about no doc in particular."""
+    return Term(None, f"({what})", 0, arithmetic, amount)
+
+
+def trace_queries(one: OneList, params: Params, k: None) -> Trace:
+    """NumQ as one."""
+    return _total(_of_all("the query", "1", 1.0))
+
+
+def trace_listed(one: OneList, params: Params, k: None) -> Trace:
+    """NumRet as one number."""
+    return _total(_of_all("docs of the list", f"{one.length}", float(one.length)))
+
+
+def trace_relevant(one: OneList, params: Params, k: None) -> Trace:
+    """NumRel, doc by doc."""
+    return _total(*(Term(*place, "1", 1.0) for place in one.relevant(params["rel"])))
+
+
+def trace_found(one: OneList, params: Params, k: None) -> Trace:
+    """NumRelRet, doc by doc."""
+    return _total(*(Term(*place, "1", 1.0) for place in _found(one, params)))
+
+
+def trace_judged_nonrelevant(one: OneList, params: Params, k: None) -> Trace:
+    """NumNonrelJudgedRet, doc by doc."""
+    counted = (
+        Term(rank, doc, grade, "1", 1.0)
+        for rank, doc, grade in one.within(None)
+        if one.counts_as_judged(grade) and grade < params["rel"]
+    )
+    return _total(*counted)
+
+
+def trace_utility(one: OneList, params: Params, k: None) -> Trace:
+    """Utility as one term for each of its four kinds of docs."""
+    found, relevant = len(_found(one, params)), _all_relevant(one, params)
+    kinds = {
+        "a": ("relevant, in the list", found),
+        "b": ("not relevant, in the list", one.length - found),
+        "c": ("relevant, not in the list", relevant - found),
+        "d": ("neither", params["N"] + found - one.length - relevant),
+    }
+    return _total(
+        *(
+            _of_all(what, f"{name} = {params[name]:g}, times {docs}", params[name] * docs)
+            for name, (what, docs) in kinds.items()
+        )
+    )
+
+
+_WEIGHTS = (
+    Parameter("a", 1.0, "weight of relevant docs of the list", "number", -1e12, 1e12),
+    Parameter("b", -1.0, "weight of other docs of the list", "number", -1e12, 1e12),
+    Parameter("c", 0.0, "weight of relevant docs that are not in it", "number", -1e12, 1e12),
+    Parameter("d", 0.0, "weight of other docs that are not in it", "number", -1e12, 1e12),
+    Parameter("N", 0, "docs of the collection, for d (trec_eval's -N)", low=0, high=10**12),
+    REL,
+)
+
+
+def _count(
+    name: str,
+    summary: str,
+    made: tuple[Compute, Callable[[OneList, Params, Any], Trace]],
+    **more: Any,
+) -> Measure:
+    return Measure(
+        name=name,
+        summary=summary,
+        compute=made[0],
+        trace=made[1],
+        source=TREC_EVAL.format(re.sub("(?<!^)(?=[A-Z])", "_", name).lower()),
+        cutoff="none",
+        family="count",
+        average="sum",
+        bounds=(0.0, math.inf),
+        **more,
+    )
+
+
+MEASURES = (
+    Measure(
+        name="SetP",
+        summary="precision of the whole list",
+        compute=compute_set_precision,
+        trace=trace_set_precision,
+        source=TREC_EVAL.format("set_P"),
+        family="utility",
+        monotone=False,
+        cutoff="none",
+    ),
+    Measure(
+        name="SetR",
+        summary="recall of the whole list",
+        compute=compute_set_recall,
+        trace=trace_set_recall,
+        source=TREC_EVAL.format("set_recall"),
+        unjudged=(),
+        cutoff="none",
+    ),
+    Measure(
+        name="SetF",
+        summary="F of set precision and set recall; trec_eval names it by beta squared",
+        compute=compute_set_f,
+        trace=trace_set_f,
+        source=TREC_EVAL.format("set_F"),
+        parameters=(
+            Parameter(
+                "beta", 1.0, "how many times recall weighs precision", "number", low=0, high=1e6
+            ),
+            REL,
+        ),
+        monotone=False,
+        cutoff="none",
+    ),
+    Measure(
+        name="SetAP",
+        summary="set precision times set recall",
+        compute=compute_set_ap,
+        trace=trace_set_ap,
+        source=TREC_EVAL.format("set_map"),
+        monotone=False,
+        cutoff="none",
+    ),
+    Measure(
+        name="SetRelP",
+        summary="relevant docs found, over the most that a list of its length can hold",
+        compute=compute_set_relative,
+        trace=trace_set_relative,
+        source=TREC_EVAL.format("set_rel_P"),
+        monotone=False,
+        cutoff="none",
+    ),
+    _count(
+        "NumQ",
+        "1 for every query; added up, the number of queries",
+        (compute_queries, trace_queries),
+        parameters=(),
+        no_relevant=None,
+        empty_list="1",
+        unjudged=(),
+    ),
+    _count(
+        "NumRet",
+        "how many docs the list holds",
+        (compute_listed, trace_listed),
+        parameters=(),
+        no_relevant=None,
+    ),
+    _count(
+        "NumRel",
+        "how many docs are relevant, whatever the list",
+        (compute_relevant, trace_relevant),
+        empty_list="relevant docs of the query",
+        unjudged=(),
+    ),
+    _count(
+        "NumRelRet",
+        "how many relevant docs the list holds",
+        (compute_found, trace_found),
+        unjudged=(),
+    ),
+    _count(
+        "NumNonrelJudgedRet",
+        "how many docs of the list are judged non-relevant",
+        (compute_judged_nonrelevant, trace_judged_nonrelevant),
+        direction=-1,
+        no_relevant=None,
+        monotone=False,
+        unjudged=(),
+    ),
+    Measure(
+        name="Utility",
+        summary="linear utility: a, b, c and d times the docs that are relevant and listed, "
+        "listed, relevant, neither",
+        compute=compute_utility,
+        trace=trace_utility,
+        source=TREC_EVAL.format("utility"),
+        parameters=_WEIGHTS,
+        bounds=(-math.inf, math.inf),
+        no_relevant=None,
+        empty_list="c * relevant docs + d * (N - relevant docs)",
+        monotone=False,
+        cutoff="none",
+    ),
+)

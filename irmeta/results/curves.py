@@ -1,0 +1,59 @@
+"""`Curve`: means of one measure at many cutoffs, as an array and as a tidy frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Means over queries of one track.
+
+    Attributes
+    ----------
+    measure
+        The name of the measure, without a cutoff.
+    ks
+        Cutoffs.
+    ds
+        Pool depths; None: all judgments.
+    values, queries
+        float64 and int64 [pool depth, cutoff, system]: means, and how many queries they average.
+    pool
+        Which systems made the pool, in words, where it matters.
+    """
+
+    track: str
+    measure: str
+    ks: tuple[int, ...]
+    ds: tuple[int | None, ...]
+    systems: tuple[str, ...]
+    values: np.ndarray
+    queries: np.ndarray
+    pool: str | None = None
+
+    def frame(self) -> pl.DataFrame:
+        """One row for each system, pool depth and cutoff, sorted so.
+
+        Returns
+        -------
+        DataFrame
+            track, system, measure, d (null: all judgments), k, value, queries.
+        """
+        shape = len(self.systems), len(self.ds), len(self.ks)
+        system, d, k = (axis.ravel() for axis in np.indices(shape))
+        by_system = (2, 0, 1)
+        return pl.DataFrame(
+            {
+                "track": pl.repeat(self.track, len(system), eager=True),
+                "system": pl.Series(self.systems, dtype=pl.String).gather(system),
+                "measure": pl.repeat(self.measure, len(system), eager=True),
+                "d": pl.Series(self.ds, dtype=pl.Int32).gather(d),
+                "k": pl.Series(self.ks, dtype=pl.Int32).gather(k),
+                "value": self.values.transpose(by_system).ravel(),
+                "queries": self.queries.transpose(by_system).ravel().astype(np.int32),
+            }
+        )

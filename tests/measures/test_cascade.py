@@ -1,0 +1,185 @@
+"""ERR, nERR and ERRResidual against their slow twins, gdeval and NTCIR-13."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import naive
+import naive_gain
+import naive_incomplete
+import pytest
+from cells import OTHER_ORDERS, Cell, Twins, assert_explained, assert_twins, named
+from hypothesis import given, settings
+from making import Track, down, read_qrels, read_run, stored, tracks
+from steps import assert_steps_add_up
+
+import irmeta
+from irmeta.measures.names import parse_measure
+
+CUTS = (None, 1, 2, 4, 7, 1000)
+
+
+def err(x: Cell, ranking: naive.Ranking, k: int | None, stop: str, gmax: int | None) -> float:
+    return naive_gain.err(ranking, x.qrels, k, stop, gmax or x.highest)
+
+
+def nerr(x: Cell, ranking: naive.Ranking, k: int | None, stop: str, gmax: int | None) -> float:
+    return naive_gain.nerr(ranking, x.qrels, k, stop, gmax or x.highest)
+
+
+def err_upper(x: Cell, unjudged: str, k: int | None, stop: str, gmax: int | None) -> float:
+    return naive_gain.err_of(x.upper(unjudged, gain=stop, gmax=gmax)[:k])
+
+
+def residual(x: Cell, k: int | None, stop: str, gmax: int | None) -> float:
+    highest = gmax or x.highest
+    return naive_incomplete.err_residual(x.ranking, x.qrels, k, stop=stop, gmax=highest)
+
+
+def _twins() -> Twins:
+    """Every parameter of the three, at several cutoffs."""
+    found: Twins = {}
+    for stop in ("exp", "linear", "ntcir"):
+        for gmax in (None, 6):
+            own = {"stop": stop} | ({} if gmax is None else {"gmax": gmax})
+            for k in CUTS:
+                how = (k, stop, gmax)
+                found |= {
+                    named("ERR", k, **own): lambda x, h=how: err(x, x.ranking, *h),
+                    named("nERR", k, **own): lambda x, h=how: nerr(x, x.ranking, *h),
+                    named("ERRResidual", k, **own): lambda x, h=how: residual(x, *h),
+                }
+            for k in (None, 3):
+                how = (k, stop, gmax)
+                left_out = own | {"unjudged": "condensed"}
+                found |= {
+                    named("ERR", k, **left_out): lambda x, h=how: err(x, x.condensed, *h),
+                    named("nERR", k, **left_out): lambda x, h=how: nerr(x, x.condensed, *h),
+                }
+                for best in ("upper", "upper-gmax"):
+                    found[named("ERR", k, **own, unjudged=best)] = lambda x, h=(best, *how): (
+                        err_upper(x, *h)
+                    )
+    for k in CUTS:
+        found[named("ERRResidual", k, form="bound")] = lambda x, k=k: naive_incomplete.err_residual(
+            x.ranking, x.qrels, k, "bound"
+        )
+    return found
+
+
+TWINS = _twins()
+STEPS = (
+    *("ERR", "ERR(stop=linear,gmax=6)", "ERR(stop=ntcir,unjudged=condensed)", "nERR"),
+    *("ERR(unjudged=upper)", "ERR(unjudged=upper-gmax)", "nERR(stop=linear)"),
+)
+
+
+@settings(max_examples=30)
+@given(tracks())
+def test_values_equal_the_twins(track: Track):
+    with stored(track) as store:
+        assert_twins(store, track, TWINS)
+
+
+@settings(max_examples=6)
+@given(tracks())
+def test_values_follow_the_tie_order(track: Track):
+    with stored(track) as store:
+        for order in OTHER_ORDERS:
+            assert_twins(store, track, TWINS, order)
+
+
+def test_the_arithmetic_gives_the_twins_number():
+    assert_explained(TWINS)
+
+
+@settings(max_examples=20)
+@given(tracks())
+def test_steps_add_up_to_the_value(track: Track):
+    with stored(track) as store:
+        assert_steps_add_up(store, "t", STEPS)
+
+
+def test_steps_add_up_on_longer_lists(made_store: irmeta.Store):
+    for track in made_store.tracks:
+        assert_steps_add_up(made_store, track, STEPS)
+
+
+def test_nobody_reads_on_after_a_doc_that_surely_stops_them(tmp_path: Path):
+    track = Track({"s": {"q": down("a", "b", "c")}}, {"q": {"b": 4, "c": 4}})
+    store = track.ingest(tmp_path)
+    names = ["ERR(stop=linear)", "nERR(stop=linear)", "ERRResidual(stop=linear)"]
+    assert store.means(names)["value"].to_list() == [0.5, 0.5, 0.0]
+
+
+def test_the_residual_is_what_a_perfect_next_doc_would_add(tmp_path: Path):
+    lists = {"s": {"q": down("a", "b")}, "more": {"q": down("a", "b", "c")}}
+    store = Track(lists, {"q": {"a": 1, "b": 3, "c": 4}}).ingest(tmp_path)
+    cell = {(s, m): v for _, s, _, m, v in store.evaluate(
+        ["ERR(stop=linear)", "ERRResidual(stop=linear)@2"]
+    ).iter_rows()}  # fmt: skip
+    added = cell["more", "ERR(stop=linear)"] - cell["s", "ERR(stop=linear)"]
+    assert cell["s", "ERRResidual(stop=linear)@2"] == pytest.approx(added, abs=1e-15)
+    assert added == pytest.approx(3 / 4 * 1 / 4 / 3)
+
+
+def test_a_query_without_a_list_has_the_greatest_residual(tmp_path: Path):
+    lists = {"s": {"q": down("a")}, "absent": {"r": down("a")}}
+    store = Track(lists, {"q": {"a": 1}, "r": {"a": 1}}).ingest(tmp_path)
+    names = ["ERRResidual", "ERRResidual@4", "ERRResidual(form=bound)"]
+    frame = store.evaluate(names).rows()
+    assert [v for _, s, q, _, v in frame if (s, q) == ("absent", "q")] == [1.0, 0.2, 1.0]
+
+
+@pytest.mark.parametrize("name", ["ERR", "nERR(stop=linear)", "ERRResidual(stop=ntcir)"])
+def test_a_highest_grade_below_the_tracks_is_refused(name: str, made_store: irmeta.Store):
+    below = named(name.partition("(")[0], gmax=3)
+    with pytest.raises(irmeta.MeasureError, match=r"gmax=3 is below 4, the highest grade"):
+        made_store.means(below, track="web")
+
+
+@pytest.mark.parametrize("extra", ["stop=linear", "gmax=4"])
+def test_a_bound_for_any_list_takes_no_gains(extra: str):
+    with pytest.raises(irmeta.MeasureError, match="form=bound is the same for any stop and gmax"):
+        parse_measure(f"ERRResidual(form=bound,{extra})")
+
+
+@pytest.mark.parametrize("run", ["run_plain", "run_ties"])
+@pytest.mark.parametrize(
+    ("output", "qrels", "k", "queries"),
+    [
+        ("k20", "qrels", 20, "retrieved"),
+        ("c.k5", "qrels", 5, "judged"),
+        ("neg.k20", "qrels_neg", 20, "retrieved"),
+    ],
+)
+def test_err_is_gdevals(
+    shared: Path, tmp_path: Path, output: str, qrels: str, k: int, queries: str, run: str
+):
+    """gdeval leaves queries without relevant docs out."""
+    case = shared / "oracles" / "case1_adhoc"
+    track = Track({run: read_run(case / f"{run}.txt")}, read_qrels(case / f"{qrels}.txt"))
+    frame = track.ingest(tmp_path).evaluate(f"ERR(gmax=4)@{k}", queries=queries)
+    kept = {q for q, docs in track.qrels.items() if naive.relevant_docs(docs, 1)}
+    found = {q: v for _, _, q, _, v in frame.iter_rows() if q in kept}
+    found["amean"] = sum(found.values()) / len(found)
+    printed = (case / f"out.gdeval.{output}.{run}.csv").read_text().splitlines()
+    expected = {row["topic"]: float(row[f"err@{k}"]) for row in csv.DictReader(printed)}
+    assert len(expected) > 2
+    # gdeval -c averages a query without a list as 0, but prints no line for it.
+    expected = {q: 0.0 for q in found if q == "105"} | expected
+    assert found == pytest.approx(expected, abs=0.5e-5 + 1e-9)
+
+
+def test_nerr_is_ntcirs(shared: Path, tmp_path: Path):
+    folder = shared / "oracles" / "ntcir13_www"
+    names = [f"RMIT-E-NU-Own-{number}" for number in range(1, 5)]
+    runs = {name: read_run(folder / f"{name}.run.gz") for name in names}
+    track = Track(runs, read_qrels(folder / "wwwE.trec.qrels"))
+    frame = track.ingest(tmp_path).evaluate("nERR(stop=ntcir)@10", tie_order="file")
+    found = {(s, q): v for _, s, q, _, v in frame.iter_rows()}
+    printed = (folder / "wwwE.official.nERR@0010.topic-by-run.csv").read_text().splitlines()
+    expected = {(n, row[""]): float(row[n]) for row in csv.DictReader(printed) for n in names}
+    assert len(expected) == 400
+    assert found == pytest.approx(expected, abs=0.5e-4 + 1e-9)

@@ -1,0 +1,97 @@
+"""ISL, TSL and AvgSL: against the slow twins, and as paper 4 words them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import naive_cooper as twin
+import pytest
+from cells import Cell, Twins, assert_explained, assert_twins
+from hypothesis import given, settings
+from making import Track, down, stored, tracks
+
+import irmeta
+from irmeta.measures.names import parse_measure
+
+BY_NAME = {"ISL": twin.isl, "TSL": twin.tsl, "AvgSL": twin.average_search_length}
+
+
+def of(measure: str, count: str, corpus: int | None, rel: int) -> Callable[[Cell], float]:
+    def value(x: Cell) -> float:
+        docs = corpus or twin.corpus_size(x.rankings, x.qrels, rel)
+        return BY_NAME[measure](x.ranking, x.qrels, docs, rel, count)
+
+    return value
+
+
+TWINS: Twins = {
+    f"{measure}{said}": of(measure, *how)
+    for measure in BY_NAME
+    for said, how in {
+        "": ("rank", None, 1),
+        "(rel=2)": ("rank", None, 2),
+        "(count=nonrelevant)": ("nonrelevant", None, 1),
+        "(corpus=5000)": ("rank", 5000, 1),
+        "(count=nonrelevant,corpus=18,rel=2)": ("nonrelevant", 18, 2),
+    }.items()
+}
+
+
+def test_the_twins_stand_under_canonical_names():
+    assert [parse_measure(name).name for name in TWINS] == list(TWINS)
+
+
+@settings(max_examples=40)
+@given(tracks())
+def test_values_equal_the_twins(track: Track):
+    with stored(track) as store:
+        assert_twins(store, track, TWINS)
+
+
+def test_the_arithmetic_gives_the_twins_number():
+    assert_explained(TWINS)
+
+
+@pytest.fixture
+def figure(tmp_path) -> irmeta.Store:
+    """Relevant docs at ranks 2, 3 and 7 of X, and one that only Y retrieves; d is held by none."""
+    runs = {
+        "X": {"q": down("u", "a", "b", "v", "w", "x", "c"), "empty": down("a")},
+        "Y": {"q": down("e", "y", "a")},
+    }
+    return Track(runs, {"q": dict.fromkeys("abcde", 1), "empty": {"a": 0}}).ingest(tmp_path)
+
+
+def test_docs_that_are_not_retrieved_stand_at_the_end_of_the_corpus(figure):
+    """u, v, w, x, y, a, b, c, e are retrieved and d is relevant: a corpus of 10 docs."""
+    means = figure.means("ISL,TSL,AvgSL,ISL(count=nonrelevant),TSL(count=nonrelevant)")
+    found = {(s, m): v for _, s, m, v, *_ in means.iter_rows()}
+    assert found["X", "ISL"] == 2
+    assert found["X", "TSL"] == 10
+    assert found["X", "AvgSL"] == (2 + 3 + 7 + 9 + 10) / 5
+    assert found["X", "ISL(count=nonrelevant)"] == 1
+    assert found["X", "TSL(count=nonrelevant)"] == 5
+    assert found["Y", "AvgSL"] == (1 + 3 + 8 + 9 + 10) / 5
+
+
+def test_queries_without_relevant_docs_are_left_out_of_the_mean(figure):
+    values = figure.evaluate("ISL,TSL,AvgSL").filter(query="empty")["value"]
+    assert all(math.isnan(value) for value in values)
+    assert figure.means("ISL")["queries"].to_list() == [1, 1]
+
+
+def test_unjudged_docs_may_be_left_out(figure):
+    """Then a, b, c and e are all that is retrieved, and d is the fifth doc of the corpus."""
+    means = figure.means("AvgSL(unjudged=condensed)")
+    assert means["value"].to_list() == [(1 + 2 + 3 + 4 + 5) / 5] * 2
+
+
+def test_a_corpus_that_is_too_small_is_refused(figure):
+    assert figure.means("AvgSL(corpus=9)", system="X")["value"].to_list() == [
+        (2 + 3 + 7 + 8 + 9) / 5
+    ]
+    with pytest.raises(
+        irmeta.MeasureError, match=r"corpus=8 .* the list of X for query q .* 9 docs"
+    ):
+        figure.means("AvgSL(corpus=8)")

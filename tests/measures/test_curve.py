@@ -1,0 +1,163 @@
+"""Measures at every cutoff and pool depth, compared with one evaluation for each."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from making import Track, stored, tracks
+
+import irmeta
+from irmeta.errors import MeasureError, UsageError
+from irmeta.measures.curve import curve
+from irmeta.measures.names import registry
+from irmeta.policies import EvalPolicy
+from irmeta.rankings.load import judged_ranks
+
+KS = (1, 2, 3, 5, 8, 20)
+CURVED = [m.name for m in registry().values() if m.cutoff != "none" and m.cutoff_is == "rank"]
+VARIANTS = [
+    *CURVED,
+    *("AP(norm=min)", "AP(norm=pool)", "AP(rel=2)", "nDCG(ideal=pool)", "nDCG(gain=exp)"),
+    *("nDCG(discount=zipf)", "Q(norm=min)", "Q(norm=pool,ideal=pool)", "ERR(stop=linear)"),
+    *("AP(unjudged=condensed)", "RBP(unjudged=upper)", "P(ties=share)", "ERR(unjudged=upper)"),
+]
+
+
+def named(measure: str, k: int) -> str:
+    """The measure with the cutoff."""
+    return f"{measure}@{'g' if measure.startswith('ASL') else ''}{k}"
+
+
+def assert_one_by_one(store: irmeta.Store, frame: pl.DataFrame, measure: str, **choices: str):
+    """Every point of a curve is the mean at that cutoff."""
+    for k in KS:
+        expected = store.means(named(measure, k), track=None, **choices).sort("track", "system")
+        found = frame.filter(k=k).sort("track", "system")
+        np.testing.assert_allclose(found["value"], expected["value"], rtol=1e-12, atol=1e-12)
+        assert found["queries"].to_list() == expected["queries"].to_list()
+
+
+@pytest.mark.parametrize("measure", VARIANTS)
+def test_every_point_is_the_mean_at_that_cutoff(measure: str, made_store: irmeta.Store):
+    assert_one_by_one(made_store, made_store.curve(measure, KS), measure)
+
+
+@pytest.mark.parametrize("queries", ["judged", "relevant", "retrieved"])
+@settings(max_examples=10)
+@given(track=tracks())
+def test_curves_average_the_queries_of_the_policy(queries: str, track: Track):
+    with stored(track) as store:
+        for measure in ("AP", "P", "nDCG", "AP(norm=pool)", "ASL"):
+            frame = store.curve(measure, KS, queries=queries)
+            assert_one_by_one(store, frame, measure, queries=queries)
+
+
+@settings(max_examples=15)
+@given(track=tracks())
+def test_a_pool_depth_leaves_out_the_judgments_below_it(track: Track):
+    with stored(track) as store:
+        frame = store.curve("AP,nDCG", KS, ds=(1, 2, 4))
+        view = next(iter(judged_ranks(store._layout, "t", EvalPolicy(), needs=("pool",))))
+        depth = dict(
+            zip(
+                ((q, d) for q, d in zip(_queries(view), view.docs, strict=True)),
+                view.pool_depth.tolist(),
+                strict=True,
+            )
+        )
+        for d in (1, 2, 4):
+            with stored(_judged_to(track, depth, d)) as lesser:
+                for measure in ("AP", "nDCG"):
+                    own = frame.filter(d=d, measure=measure)
+                    assert_one_by_one(lesser, own, measure)
+
+
+def _queries(view) -> list[str]:
+    return [view.queries[q] for q in view.query_of(np.arange(len(view.grades)))]
+
+
+def _judged_to(track: Track, depth: dict[tuple[str, str], int], d: int) -> Track:
+    """The track as a pool of depth d would have judged it; a made-up doc keeps queries judged."""
+    qrels = {}
+    for query, docs in track.qrels.items():
+        finite = [x for (q, _), x in depth.items() if q == query and x < 1000]
+        whole = d >= max(finite, default=0)
+        kept = {doc: g for doc, g in docs.items() if whole or depth[query, doc] <= d}
+        qrels[query] = {"nowhere": 0} | kept
+    return Track(track.runs, qrels)
+
+
+def test_a_curve_is_sorted_by_system_depth_and_cutoff(made_store: irmeta.Store):
+    frame = made_store.curve(["AP", "P"], [1, 10], [1, 20], track="web")
+    assert frame.columns == ["track", "system", "measure", "d", "k", "value", "queries"]
+    first = frame.filter(measure="AP")
+    assert first.select("system", "d", "k").equals(first.select("system", "d", "k").sort(pl.all()))
+    assert frame["d"].null_count() == 0
+    assert made_store.curve("AP", [1])["d"].null_count() > 0
+
+
+def test_blocks_cannot_be_seen_in_a_curve(made_store: irmeta.Store, monkeypatch):
+    whole = made_store.curve("AP,nDCG", range(1, 30))
+    monkeypatch.setattr(judged_ranks, "__defaults__", (1, ()))
+    parts = made_store.curve("AP,nDCG", range(1, 30))
+    np.testing.assert_allclose(parts["value"], whole["value"], rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("measure", "said"),
+    [
+        ("AP@10", "without a cutoff"),
+        ("NumRet", "takes no cutoff"),
+        ("IPrec", "no rank"),
+        ("AP(average=median)", "arithmetic"),
+        ("APP", "unknown measure"),
+    ],
+)
+def test_measures_without_a_curve_are_refused(measure: str, said: str, made_store: irmeta.Store):
+    with pytest.raises(MeasureError, match=said):
+        made_store.curve(measure, [1])
+
+
+@pytest.mark.parametrize("ks", [[], [0, 1], [2, 1], [1, 1], [1.5], [True], [1, 2**31]])
+def test_cutoffs_must_ascend(ks: list[int], made_store: irmeta.Store):
+    with pytest.raises(UsageError, match="ks must be ascending whole numbers from 1"):
+        made_store.curve("AP", ks)
+    with pytest.raises(UsageError, match="ds must be ascending whole numbers"):
+        made_store.curve("AP", [1], ks)
+
+
+def test_a_curve_holds_its_arrays(made_store: irmeta.Store):
+    found = curve(made_store._layout, "web", "AP(rel=2)", [1, 5], None, EvalPolicy())
+    assert found.values.shape == found.queries.shape == (1, 2, len(found.systems))
+    assert (found.measure, found.ks, found.ds) == ("AP(rel=2)", (1, 5), (None,))
+
+
+@pytest.mark.parametrize("measure", ["R", "AP", "P", "Success", "RR", "RelP", "DCG", "Q"])
+def test_a_doc_that_is_not_retrieved_is_so_at_any_cutoff(measure: str, tmp_path):
+    """65,535 is the rank that stands for not retrieved."""
+    track = Track({"s": {"q": [("a", 1)]}}, {"q": {"a": 1, "b": 1}})
+    store = track.ingest(tmp_path)
+    for k in (65_534, 65_535, 70_000, 2**31 - 1):
+        expected = store.means(f"{measure}@{k}")["value"].item()
+        assert store.curve(measure, [1, k])["value"][-1] == pytest.approx(expected)
+
+
+def test_pools_and_condensed_lists_go_together(tmp_path):
+    """At k = 2 the pool is a and x, so n1 is left out of the other list: a is its first doc."""
+    runs = {"in": {"q": [("a", 3), ("x", 2), ("n1", 1)]}, "out": {"q": [("n1", 2), ("a", 1)]}}
+    track = Track(runs, {"q": {"a": 1, "n1": 0, "x": 0, "r": 1}})
+    source = track.write(tmp_path / "c")
+    (source / "systems.csv").write_text("name,judged\nin,yes\nout,no\n")
+    (source / "collection.toml").write_text(
+        '[tracks.t]\nruns = ["t/runs/*"]\nqrels = "t/qrels"\n'
+        'systems = { file = "systems.csv", name = "name", pooled = "judged" }\n'
+    )
+    store = irmeta.ingest(source, tmp_path / "store")
+    measure = "AP(norm=pool,unjudged=condensed)"
+    assert store.evaluate(f"{measure}@2", system="out")["value"].to_list() == [1.0]
+    explained = store.explain(f"{measure}@2", system="out", query="q")
+    assert explained.trace.value == 1.0
+    curve = store.curve("AP(unjudged=condensed,norm=min)", [2], [2]).filter(system="out")
+    assert curve["value"].to_list() == [1.0]

@@ -1,0 +1,87 @@
+"""infAP, and how much of a list is judged: against the slow twins and ir_measures."""
+
+from __future__ import annotations
+
+import ir_measures
+import naive_incomplete as twin
+from cells import Twins, assert_explained, assert_twins, close
+from hypothesis import given, settings
+from making import Track, down, stored, tracks
+
+from irmeta.measures.names import parse_measure
+
+TWINS: Twins = {
+    "infAP": lambda x: twin.inferred_ap(x.ranking, x.qrels, 1, x.negative),
+    "infAP(rel=2)": lambda x: twin.inferred_ap(x.ranking, x.qrels, 2, x.negative),
+    "infAP(rel=4)": lambda x: twin.inferred_ap(x.ranking, x.qrels, 4, x.negative),
+    "Judged": lambda x: twin.judged_share(x.ranking, x.qrels, None, x.negative),
+    "FirstUnjudged": lambda x: twin.first_unjudged(x.ranking, x.qrels, x.negative),
+}
+for _k in (1, 2, 5, 1000):
+    TWINS |= {
+        f"Judged@{_k}": lambda x, k=_k: twin.judged_share(x.ranking, x.qrels, k, x.negative),
+        f"Unjudged@{_k}": lambda x, k=_k: twin.unjudged_share(x.ranking, x.qrels, k, x.negative),
+    }
+
+
+def test_the_twins_stand_under_canonical_names():
+    assert [parse_measure(name).name for name in TWINS] == list(TWINS)
+
+
+@settings(max_examples=40)
+@given(tracks())
+def test_values_equal_the_twins(track: Track):
+    with stored(track) as store:
+        assert_twins(store, track, TWINS)
+
+
+def test_the_arithmetic_gives_the_twins_number():
+    assert_explained(TWINS)
+
+
+@settings(max_examples=20)
+@given(tracks())
+def test_judged_is_that_of_ir_measures(track: Track):
+    """It takes a doc with a negative grade for judged."""
+    measures = {f"Judged@{k}": ir_measures.Judged @ k for k in (1, 3, 10)}
+    with stored(track) as store:
+        frame = store.evaluate(list(measures), negative="nonrelevant")
+    found = {row[1:4]: row[4] for row in frame.iter_rows()}
+    for system, lists in track.runs.items():
+        run = {
+            query: {doc: -place for place, doc in enumerate(track.ranking(system, query))}
+            for query in lists
+            if query in track.qrels
+        }
+        for metric in ir_measures.iter_calc(list(measures.values()), track.qrels, run):
+            assert close(found[system, metric.query_id, str(metric.measure)], metric.value)
+
+
+def test_infap_of_a_sampled_pool(tmp_path):
+    """By hand: u is in the pool and not sampled, x is not in the pool."""
+    track = Track(
+        {"s": {"q": down("u", "x", "n", "a", "b")}}, {"q": {"u": -1, "n": 0, "a": 1, "b": 1}}
+    )
+    e = 0.00001
+    first = 1 / 4 + 3 / 4 * 2 / 3 * (0 + e) / (1 + 2 * e)
+    second = 1 / 5 + 4 / 5 * 3 / 4 * (1 + e) / (2 + 2 * e)
+    store = track.ingest(tmp_path)
+    assert close(store.means("infAP")["value"][0], (first + second) / 2)
+    first = 1 / 4 + 3 / 4 * 2 / 3 * (0 + e) / (2 + 2 * e)
+    second = 1 / 5 + 4 / 5 * 3 / 4 * (1 + e) / (3 + 2 * e)
+    nonrelevant = store.means("infAP", negative="nonrelevant")["value"][0]
+    assert close(nonrelevant, (first + second) / 2)
+
+
+def test_a_list_that_is_judged_throughout_has_its_first_unjudged_doc_below_it(tmp_path):
+    track = Track({"s": {"q": down("a", "b")}, "t": {"q": down("a", "x")}}, {"q": {"a": 1, "b": 0}})
+    frame = track.ingest(tmp_path).means("FirstUnjudged,Judged,Unjudged@4")
+    found = {(s, m): v for _, s, m, v, *_ in frame.iter_rows()}
+    assert found == {
+        ("s", "FirstUnjudged"): 3.0,
+        ("s", "Judged"): 1.0,
+        ("s", "Unjudged@4"): 0.0,
+        ("t", "FirstUnjudged"): 2.0,
+        ("t", "Judged"): 0.5,
+        ("t", "Unjudged@4"): 0.25,
+    }

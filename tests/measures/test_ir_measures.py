@@ -1,0 +1,80 @@
+"""Every name that ir_measures has too, compared with it on graded qrels."""
+
+from __future__ import annotations
+
+import math
+import shutil
+
+import ir_measures
+import polars as pl
+import pytest
+
+import irmeta
+from irmeta.measures.names import parse_measure, registry
+
+ALIKE = (
+    *("P@5", "P(rel=2)@10", "R@20", "AP", "AP(rel=2)", "AP@10", "RR", "RR(rel=2)", "RR@3", "Rprec"),
+    *("Rprec(rel=2)", "nDCG", "nDCG@10", "Bpref", "Bpref(rel=2)", "infAP", "infAP(rel=2)"),
+    *("SetP", "SetP(rel=2)", "SetR", "SetF", "SetAP", "SetAP(rel=2)", "SetRelP", "Success@3"),
+    *("Success(rel=2)@3", "IPrec@0.0", "IPrec@0.3", "IPrec(rel=2)@1.0", "NumQ", "NumRet"),
+    *("NumRel", "Judged@10"),  # for it a negative grade is a judgment like any other
+)
+OTHERWISE = {
+    "SetF(beta=2.0)": f"SetF(beta={math.sqrt(2)!r})",  # it hands beta to trec_eval as beta squared
+    "NumRet(rel=1)": "NumRelRet",
+    "NumRet(rel=2)": "NumRelRet(rel=2)",
+    "AP(judged_only=True)": "AP(unjudged=condensed)",
+    "P(judged_only=True)@5": "P(unjudged=condensed)@5",
+    "nDCG(judged_only=True)@10": "nDCG(unjudged=condensed)@10",
+    "nDCG(gains={1:3,2:9})": "nDCG(gain=1:3;2:9)",
+    "nDCG(dcg='exp-log2')@10": "nDCG(gain=exp)@10",
+    "ERR@10": "ERR(gmax=4)@10",  # gdeval's highest grade is always 4
+}
+PERL = ("ERR@10", "nDCG(dcg='exp-log2')@10")
+NOT_COMPARED = {"RBP"}  # of cwl_eval, which is not installed: see test_rbp.py for its outputs
+
+
+@pytest.fixture(scope="module", params=["web", "passage"])
+def track(request: pytest.FixtureRequest, made_store: irmeta.Store):
+    """A made track as ir_measures takes it: without ties, since its tools break them unlike."""
+    name = request.param
+    systems = made_store.runs(name).select(pl.col("system").unique().sort()).collect()
+    some = systems["system"].to_list()[::5]
+    runs = made_store.runs(name).filter(pl.col("system").is_in(some)).collect()
+    runs = runs.select("system", query_id="query", doc_id="doc", score=-pl.col("rank") * 1.0)
+    primary = made_store.info().filter(track=name)["qrels"].item().split(",")[0]
+    qrels = made_store.qrels(name).filter(set=primary).collect()
+    qrels = qrels.select(query_id="query", doc_id="doc", relevance="grade").to_pandas()
+    return name, {s: own.to_pandas() for (s,), own in runs.group_by("system")}, qrels
+
+
+def theirs(measure: str, runs: dict, qrels) -> dict[tuple[str, str], float]:
+    asked = [ir_measures.parse_measure(measure)]
+    return {
+        (system, found.query_id): found.value
+        for system, run in runs.items()
+        for found in ir_measures.iter_calc(asked, qrels, run)
+    }
+
+
+@pytest.mark.parametrize("measure", [*ALIKE, *OTHERWISE])
+def test_it_equals_ir_measures(measure: str, track, made_store: irmeta.Store):
+    if measure in PERL and shutil.which("perl") is None:
+        pytest.skip("gdeval is a Perl program")
+    name, runs, qrels = track
+    expected = theirs(measure, runs, qrels)
+    ours = OTHERWISE.get(measure, measure)
+    negative = "nonrelevant" if ours.startswith("Judged") else "unjudged"
+    chosen = {"queries": "retrieved", "negative": negative}
+    values = made_store.evaluate(ours, track=name, system=list(runs), **chosen)
+    found = {(s, q): v for s, q, v in values.select("system", "query", "value").iter_rows()}
+    digits = 5.1e-6 if measure in PERL else 1e-9  # gdeval prints five digits
+    assert len(found) > 20
+    for cell, value in found.items():
+        assert value == pytest.approx(expected[cell], abs=digits)
+
+
+def test_every_name_that_both_have_is_compared():
+    shared = set(ir_measures.measures.registry) & registry().keys()
+    compared = {parse_measure(OTHERWISE.get(m, m)).measure.name for m in (*ALIKE, *OTHERWISE)}
+    assert shared - compared == NOT_COMPARED

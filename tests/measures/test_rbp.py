@@ -1,0 +1,180 @@
+"""RBP and its residual against their slow twins, rbp_eval and trec_eval 10."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import naive
+import naive_gain
+import naive_incomplete
+import pytest
+from cells import OTHER_ORDERS, Twins, assert_explained, assert_twins, close, every_cut
+from hypothesis import given, settings
+from making import Track, down, read_qrels, read_run, stored, tracks
+from steps import assert_steps_add_up
+
+import irmeta
+from irmeta.measures.names import parse_measure
+from irmeta.rankings.load import judged_ranks
+
+
+def _twins() -> Twins:
+    twins: Twins = every_cut("RBP", lambda x, k: naive.rbp(x.ranking, x.qrels, 0.8, 1, k))
+    twins |= every_cut("RBP(p=0.95,rel=2)", lambda x, k: naive.rbp(x.ranking, x.qrels, 0.95, 2, k))
+    for ties in ("order", "share", "rbp_eval"):
+
+        def blocks(x, t=ties):
+            return [[doc] for doc in x.ranking or []] if t == "order" else x.blocks
+
+        def tied(x, k, gain, gmax, rel, t=ties, own=blocks):
+            how = "share" if t == "order" else t
+            return naive_gain.rbp_tied(own(x), x.qrels, 0.7, k, gain, gmax, rel, how)
+
+        for rel in (1, 2):
+            twins |= every_cut(
+                f"RBP(p=0.7,rel={rel},ties={ties})",
+                lambda x, k, f=tied, rel=rel: f(x, k, "binary", 1, rel),
+            )
+        for gain in ("linear", "exp"):
+            twins |= every_cut(
+                f"RBP(p=0.7,gain={gain},ties={ties})",
+                lambda x, k, f=tied, g=gain: f(x, k, g, x.highest, 1),
+            )
+            twins |= every_cut(
+                f"RBP(p=0.7,gain={gain},gmax=7,ties={ties})",
+                lambda x, k, f=tied, g=gain: f(x, k, g, 7, 1),
+            )
+        for tail in ("always", "trec_eval10"):
+            twins |= every_cut(
+                f"RBPResidual(p=0.9,tail={tail},ties={ties})",
+                lambda x, k, t=ties, tail=tail, own=blocks: naive_incomplete.rbp_residual_tied(
+                    own(x), x.qrels, 0.9, k, "share" if t == "order" else t, tail, x.negative
+                ),
+            )
+    for unjudged in ("upper", "upper-gmax"):
+        twins |= every_cut(
+            f"RBP(gain=exp,unjudged={unjudged})",
+            lambda x, k, u=unjudged: naive_incomplete.rbp_of(x.upper(u, gain="exp"), 0.8, k),
+        )
+    return twins | every_cut(
+        "RBP(ties=rbp_eval,unjudged=condensed)",
+        lambda x, k: naive_gain.rbp_tied(x.condensed_blocks, x.qrels, 0.8, k, how="rbp_eval"),
+    )
+
+
+TWINS = _twins()
+STEPS = [name for name in TWINS if name.startswith("RBP(") and "ties" not in name]
+TIED = {name: twin for name, twin in TWINS.items() if "ties" in name}
+
+
+@settings(max_examples=40)
+@given(tracks())
+def test_values_equal_the_twins(track: Track):
+    with stored(track) as store:
+        assert_twins(store, track, TWINS)
+
+
+@pytest.mark.parametrize("order", OTHER_ORDERS)
+@settings(max_examples=10)
+@given(track=tracks(systems=3, queries=2))
+def test_ties_are_those_of_the_tie_order(order: str, track: Track):
+    with stored(track) as store:
+        assert_twins(store, track, TIED, order)
+
+
+def test_the_arithmetic_gives_the_twins_number():
+    assert_explained(TWINS)
+
+
+@settings(max_examples=20)
+@given(tracks())
+def test_steps_add_up_to_the_value(track: Track):
+    with stored(track) as store:
+        assert_steps_add_up(store, "t", STEPS)
+
+
+def test_tied_docs_have_no_events(made_store: irmeta.Store):
+    (view,) = judged_ranks(made_store._layout, "news", irmeta.EvalPolicy())
+    spec = parse_measure("RBP(ties=share)")
+    assert spec.measure.events(view, spec.settings) is None
+
+
+@pytest.mark.parametrize("ties", ["share", "rbp_eval"])
+@settings(max_examples=20)
+@given(track=tracks())
+def test_a_value_its_residual_and_the_judged_nonrelevant_docs_are_all_weights(
+    ties: str, track: Track
+):
+    """With every judged doc relevant, what RBP lacks is its residual."""
+    qrels = {q: {doc: max(g, 1) for doc, g in docs.items()} for q, docs in track.qrels.items()}
+    with stored(Track(track.runs, qrels)) as store:
+        for how in ("order", ties):
+            value = store.scores(f"RBP(p=0.6,ties={how})", track="t").values
+            residual = store.scores(f"RBPResidual(p=0.6,ties={how})", track="t").values
+            assert abs(value + residual - 1).max() < 1e-12
+
+
+def test_a_residual_is_never_below_nothing(tmp_path: Path):
+    docs = [f"d{i}" for i in range(1000)]
+    qrels = {f"q{i}": dict.fromkeys(docs, 1) for i in range(3)}
+    track = Track({"s": dict.fromkeys(qrels, down(*docs))}, qrels)
+    store = track.ingest(tmp_path)
+    for p in (1e-300, 1e-9, 0.1, 0.3, 0.77, 0.9):
+        for ties in ("order", "share", "rbp_eval"):
+            values = store.scores(f"RBPResidual(p={p},ties={ties})", track="t").values
+            assert values.min() >= 0
+            assert values.max() < 1e-12
+
+
+@pytest.mark.parametrize("ties", ["share", "rbp_eval"])
+@pytest.mark.parametrize("unjudged", ["upper", "upper-gmax"])
+def test_tied_docs_assumed_to_be_relevant_are_refused(ties: str, unjudged: str):
+    with pytest.raises(irmeta.MeasureError, match=f"ties={ties} does not go with"):
+        parse_measure(f"RBP(ties={ties},unjudged={unjudged})")
+
+
+CASES = {"s": ("trec_eval10", "share"), "o": ("file", "order"), "r": ("rank", "order")}
+
+
+@pytest.mark.parametrize("depth", [0, 3, 5])
+@pytest.mark.parametrize("option", CASES)
+def test_values_and_residuals_are_rbp_evals(shared: Path, tmp_path: Path, option: str, depth: int):
+    folder, compared = shared / "oracles" / "case1_adhoc", 0
+    track = Track({"s": read_run(folder / "run_ties.txt")}, read_qrels(folder / "qrels.txt"))
+    store = track.ingest(tmp_path)
+    order, ties = CASES[option]
+    ties = "rbp_eval" if depth and ties == "share" else ties
+    at = f"@{depth}" if depth else ""
+    for p, query, value, residual in printed(folder, option, depth):
+        names = f"RBP(p={p},ties={ties}){at},RBPResidual(p={p},ties={ties}){at}"
+        scores = store.scores(names, track="t", tie_order=order)
+        found = scores.values[:, scores.queries.index(query), 0]
+        assert close(found[0], value, 0.5e-4 + 1e-9), (query, p)
+        assert close(found[1], residual, 0.5e-4 + 1e-9), (query, p)
+        compared += 1
+    assert compared == 12
+
+
+def printed(folder: Path, option: str, depth: int) -> Iterator[tuple[float, str, float, float]]:
+    """p, query, value and residual, as rbp_eval prints them."""
+    text = (folder / f"out.rbp_eval.B.order_{option}.d{depth}.run_ties.txt").read_text()
+    line = r"p= (\S+) q= +(\d+) d= +\S+ rbp= (\S+) \+(\S+)"
+    for p, query, value, residual in re.findall(line, text):
+        yield float(p), query, float(value), float(residual)
+
+
+@pytest.mark.parametrize("run", ["plain", "ties"])
+@pytest.mark.parametrize("qrels", ["qrels", "qrels_neg"])
+def test_residuals_are_trec_evals(shared: Path, tmp_path: Path, qrels: str, run: str):
+    folder, compared = shared / "oracles" / "case1_adhoc", 0
+    track = Track({"s": read_run(folder / f"run_{run}.txt")}, read_qrels(folder / f"{qrels}.txt"))
+    scores = track.ingest(tmp_path).scores("rbp_resid", track="t", tie_order="trec_eval10")
+    values = dict(zip(scores.queries, scores.values[0, :, 0].tolist(), strict=True))
+    for line in (folder / f"out.te10.{qrels}.run_{run}.c.all_trec").read_text().splitlines():
+        measure, query, value = line.split()
+        if measure == "rbp_resid" and query != "all":
+            assert close(values[query], float(value), 0.5e-4 + 1e-9), query
+            compared += 1
+    assert compared >= 4

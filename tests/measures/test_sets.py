@@ -1,0 +1,159 @@
+"""Sets, counts, and precision at levels of recall, against the slow twins."""
+
+from __future__ import annotations
+
+import naive_sets as twin
+import numpy as np
+import pytest
+from cells import Twins, assert_explained, assert_twins
+from hypothesis import given, settings
+from making import Track, down, stored, tracks
+
+import irmeta
+from irmeta.measures.interpolated import docs_needed
+from irmeta.measures.names import parse_measure
+
+COUNTS = ("NumQ", "NumRet", "NumRel", "NumRelRet", "NumNonrelJudgedRet")
+
+
+def counted(name: str, rel: int = 1):
+    return lambda x: twin.counts(x.ranking, x.qrels, rel, x.negative)[name]
+
+
+TWINS: Twins = {
+    "SetP": lambda x: twin.set_precision(x.ranking, x.qrels),
+    "SetP(rel=2)": lambda x: twin.set_precision(x.ranking, x.qrels, 2),
+    "SetR": lambda x: twin.set_recall(x.ranking, x.qrels),
+    "SetR(rel=3)": lambda x: twin.set_recall(x.ranking, x.qrels, 3),
+    "SetF": lambda x: twin.set_f(x.ranking, x.qrels),
+    "SetF(beta=0)": lambda x: twin.set_f(x.ranking, x.qrels, 0),
+    "SetF(beta=0.3)": lambda x: twin.set_f(x.ranking, x.qrels, 0.3),
+    "SetF(beta=2,rel=2)": lambda x: twin.set_f(x.ranking, x.qrels, 2, 2),
+    "SetAP": lambda x: twin.set_ap(x.ranking, x.qrels),
+    "SetAP(rel=2)": lambda x: twin.set_ap(x.ranking, x.qrels, 2),
+    "SetRelP": lambda x: twin.set_relative_precision(x.ranking, x.qrels),
+    "SetRelP(rel=2)": lambda x: twin.set_relative_precision(x.ranking, x.qrels, 2),
+    **{name: counted(name) for name in COUNTS},
+    **{f"{name}(rel=2)": counted(name, 2) for name in COUNTS[2:]},
+    "Utility": lambda x: twin.utility(x.ranking, x.qrels),
+    "Utility(a=2,b=-0.5,c=-3,d=0.25,N=1000)": lambda x: twin.utility(
+        x.ranking, x.qrels, 2, -0.5, -3, 0.25, 1000
+    ),
+    "Utility(d=-1,rel=2)": lambda x: twin.utility(x.ranking, x.qrels, d=-1, rel=2),
+    "Rprec": lambda x: twin.r_precision(x.ranking, x.qrels),
+    "Rprec(rel=2)": lambda x: twin.r_precision(x.ranking, x.qrels, 1, 2),
+    "IPrecAvg": lambda x: twin.interpolated_average(x.ranking, x.qrels),
+    "IPrecAvg(trec_eval=10)": lambda x: twin.interpolated_average(x.ranking, x.qrels, trec_eval=10),
+    "IPrecAvg(levels=0.25;0.5;0.9,rel=2)": lambda x: twin.interpolated_average(
+        x.ranking, x.qrels, (0.9, 0.25, 0.5), 2
+    ),
+    "IPrec(rel=3)@0.5": lambda x: twin.interpolated_precision(x.ranking, x.qrels, 0.5, 3),
+    "IPrec(rel=2,trec_eval=10)@0.5": lambda x: twin.interpolated_precision(
+        x.ranking, x.qrels, 0.5, 2, 10
+    ),
+}
+for _level in (0, 0.05, 0.1, 0.25, 0.3, 0.5, 0.7, 1):
+    TWINS |= {
+        f"IPrec@{_level:g}": lambda x, r=_level: twin.interpolated_precision(x.ranking, x.qrels, r),
+        f"IPrec(trec_eval=10)@{_level:g}": lambda x, r=_level: twin.interpolated_precision(
+            x.ranking, x.qrels, r, 1, 10
+        ),
+    }
+for _mult in (0.01, 0.2, 0.6, 1.4, 5):
+    TWINS |= {f"Rprec(mult={_mult:g})": lambda x, m=_mult: twin.r_precision(x.ranking, x.qrels, m)}
+
+
+def test_the_twins_stand_under_canonical_names():
+    assert [parse_measure(name).name for name in TWINS] == list(TWINS)
+
+
+@settings(max_examples=40)
+@given(tracks())
+def test_values_equal_the_twins(track: Track):
+    with stored(track) as store:
+        assert_twins(store, track, TWINS)
+
+
+@settings(max_examples=10)
+@given(tracks(systems=3, queries=2))
+def test_values_equal_the_twins_in_another_tie_order(track: Track):
+    with stored(track) as store:
+        assert_twins(store, track, TWINS, order="rank")
+
+
+def test_the_arithmetic_gives_the_twins_number():
+    assert_explained(TWINS)
+
+
+def relevant_at(ranks: set[int], length: int) -> list[str]:
+    return [f"r{i}" if i in ranks else f"x{i}" for i in range(1, length + 1)]
+
+
+def test_a_long_list_with_many_relevant_docs(tmp_path):
+    ranks = {1, 2, 5, 9, 14, 30, 31, 32, 70, 199}
+    runs = {
+        "long": {"q": down(*relevant_at(ranks, 200)), "none": down("a")},
+        "cut": {"q": down(*relevant_at(ranks, 40))},
+    }
+    qrels = {"q": {f"r{i}": 1 + i % 3 for i in (*ranks, 500, 501, 502)}, "none": {"a": 0}}
+    track = Track(runs, qrels)
+    assert_twins(track.ingest(tmp_path), track, TWINS)
+
+
+@pytest.mark.parametrize(
+    ("level", "relevant", "nine", "ten"),
+    [
+        (0.0, 5, 0, 0),
+        (0.1, 1, 1, 0),
+        (0.5, 1, 1, 1),
+        (0.5, 3, 2, 2),
+        (0.1, 25, 3, 3),  # half a doc: away from zero
+        (0.1, 24, 3, 2),
+        (0.1, 11, 2, 1),  # 1.1 + 0.9 is 2.0 in float64
+        (0.7, 3, 2, 2),  # 2.0999... + 0.9 is 2.9999...
+        (1.0, 7, 7, 7),
+    ],
+)
+def test_levels_are_rounded_as_in_c(level: float, relevant: int, nine: int, ten: int):
+    for version, expected in (("9", nine), ("10", ten)):
+        found = docs_needed(np.array([level]), np.array([relevant]), version)[0, 0]
+        assert found == expected == twin.recall_target(level, relevant, int(version))
+
+
+def test_counts_add_up_over_queries_also_where_there_is_no_list(tmp_path):
+    qrels = {"q": {"a": 1, "b": 1, "c": 0}, "r": {"a": 1, "d": 2}, "s": {"e": 0}}
+    track = Track(
+        {"one": {"q": down("a", "c", "x")}, "two": {"q": down("b"), "r": down("d")}}, qrels
+    )
+    means = track.ingest(tmp_path).means(COUNTS, system="one")
+    assert dict(means.select("measure", "value").rows()) == {
+        "NumQ": 3.0,
+        "NumRet": 3.0,
+        "NumRel": 4.0,
+        "NumRelRet": 1.0,
+        "NumNonrelJudgedRet": 1.0,
+    }
+
+
+def test_unjudged_docs_may_be_left_out_or_all_be_relevant(tmp_path):
+    track = Track({"s": {"q": down("x", "a", "y", "b")}}, {"q": {"a": 1, "b": 0, "c": 1}})
+    names = {
+        "SetP": 0.25,
+        "SetP(unjudged=condensed)": 0.5,
+        "SetP(unjudged=upper)": 0.75,
+        "SetRelP(unjudged=condensed)": 0.5,
+        "NumRet(unjudged=condensed)": 2.0,
+        "IPrec(unjudged=condensed)@0.5": 1.0,
+        "Rprec(unjudged=condensed,mult=0.5)": 1.0,
+        "Utility(unjudged=condensed)": 0.0,
+    }
+    means = track.ingest(tmp_path).means(list(names))
+    assert means["value"].to_list() == list(names.values())
+
+
+@pytest.mark.parametrize(
+    "name", ["SetF(beta=-1)", "Rprec(mult=0)", "Rprec(mult=inf)", "IPrec", "IPrec@1.1", "SetP@10"]
+)
+def test_what_has_no_meaning_is_refused(name: str):
+    with pytest.raises(irmeta.MeasureError):
+        parse_measure(name)

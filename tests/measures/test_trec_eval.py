@@ -1,0 +1,117 @@
+"""Every number of trec_eval's all_trec, per query and mean, on its own test files and on case 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from making import Track, read_qrels, read_run
+
+from irmeta.measures.aliases import from_trec_eval
+from irmeta.measures.names import PRESETS, parse_measure, parse_measures
+from irmeta.measures.spec import Spec
+
+TEXT = ("runid", "relstring")
+UNDEFINED = ("rbp",)  # on graded qrels trec_eval 10 scales it by memory that was never set
+HALF_A_DIGIT = 0.5e-4 + 1e-9
+
+
+@dataclass(frozen=True)
+class Case:
+    """One output file of trec_eval, and what it was made from."""
+
+    folder: str
+    out: str
+    qrels: str
+    run: str
+    version: int
+    complete: bool = False  # -c
+    condensed: bool = False  # -J
+    rel: int = 1  # -l
+    depth: int | None = None  # -M
+    left_out: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.folder}/{self.out}"
+
+
+def own_tests() -> Iterator[Case]:
+    for version, folder in ((10, "trec_eval_tests"), (9, "trec_eval_tests/v9.0.8")):
+        case = Case(folder, "out.test", "qrels.test", "results.test", version)
+        yield case
+        for out in ("a", "aq", "meas_params"):
+            yield replace(case, out=f"out.test.{out}")
+        trunc = replace(case, run="results.trunc", complete=True)
+        yield replace(trunc, out="out.test.aqc")
+        yield replace(trunc, out="out.test.aqcM", depth=100)
+        yield replace(case, out="out.test.aql", qrels="qrels.rel_level", rel=2, left_out=UNDEFINED)
+
+
+def case1() -> Iterator[Case]:
+    for qrels in ("qrels", "qrels_neg"):
+        for run in ("run_plain", "run_ties"):
+            case = Case("case1_adhoc", "", f"{qrels}.txt", f"{run}.txt", 9)
+            yield replace(case, out=f"out.te908.{qrels}.{run}.all_trec")
+            yield replace(case, out=f"out.te908.{qrels}.{run}.c.all_trec", complete=True)
+            yield replace(case, out=f"out.te908.{qrels}.{run}.J.all_trec", condensed=True)
+            yield replace(case, out=f"out.te908.{qrels}.{run}.l2.all_trec", rel=2)
+            ten = replace(case, version=10, left_out=UNDEFINED)
+            yield replace(ten, out=f"out.te10.{qrels}.{run}.c.all_trec", complete=True)
+            if run == "run_plain":  # without -c it stops at a query that the run lacks
+                yield replace(ten, out=f"out.te10.{qrels}.{run}.all_trec")
+
+
+CASES = [*own_tests(), *case1()]
+
+
+def lines_of(path: Path) -> Iterator[tuple[str, str, float]]:
+    """(measure, query, value) of each line that holds a number."""
+    for line in path.read_text().splitlines():
+        name, query, value = line.split("\t")
+        if not name.startswith(TEXT):
+            yield name.strip(), query, float(value)
+
+
+def ours(name: str, case: Case) -> Spec:
+    """Our measure for a name that trec_eval printed, under the case's flags."""
+    (found,) = from_trec_eval(name)
+    spec = parse_measure(found)
+    asked = {"rel": case.rel, "trec_eval": str(case.version)}
+    asked["unjudged"] = "condensed" if case.condensed else "nonrelevant"
+    return replace(spec, params=tuple((n, asked.get(n, v)) for n, v in spec.params))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_every_number_is_trec_evals(case: Case, shared: Path, tmp_path: Path):
+    folder = shared / "oracles" / case.folder
+    track = Track({"run": read_run(folder / case.run)}, read_qrels(folder / case.qrels))
+    order = "trec_eval" if case.version == 9 else "trec_eval10"
+    store = track.ingest(tmp_path, tie_order=order, depth=case.depth)
+    expected = [line for line in lines_of(folder / case.out) if line[0] not in case.left_out]
+    specs = {name: ours(name, case) for name, _, _ in expected}
+    queries = "judged" if case.complete else "retrieved"
+    names = [spec.name for spec in specs.values()]
+    values = {
+        (row["query"], row["measure"]): row["value"]
+        for row in store.evaluate(names, queries=queries).iter_rows(named=True)
+    }
+    means = store.means(names, queries=queries)
+    values |= {("all", m): v for m, v in means.select("measure", "value").iter_rows()}
+    wrong = {
+        (name, query): (values.get((query, specs[name].name)), value)
+        for name, query, value in expected
+        if abs(values.get((query, specs[name].name), 1e9) - value) > HALF_A_DIGIT
+    }
+    assert len(expected) > 20
+    assert not wrong
+
+
+def test_the_preset_is_all_of_all_trec(shared: Path):
+    out = shared / "oracles" / "trec_eval_tests" / "out.test.a"
+    printed = [name for name, _, _ in lines_of(out)]
+    assert len(PRESETS["trec_eval"]) == len(printed)
+    for version, preset in ((9, "trec_eval"), (10, "trec_eval10")):
+        case = Case("", "", "", "", version)
+        assert {s.name for s in parse_measures(preset)} == {ours(n, case).name for n in printed}

@@ -1,0 +1,150 @@
+"""nDCGRel, RnDCG, G and BinG against their slow twins and trec_eval's own output."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import naive_gain
+import numpy as np
+import pytest
+from cells import OTHER_ORDERS, Twins, assert_explained, assert_twins, named
+from hypothesis import given, settings
+from making import Track, down, read_qrels, read_run, stored, tracks
+
+import irmeta
+from irmeta.measures.names import parse_measure
+from irmeta.policies import EvalPolicy
+from irmeta.rankings.load import judged_ranks
+
+GAINS = {
+    "grade": "grade",
+    "1:3;2:9;4:4.5": {1: 3.0, 2: 9.0, 4: 4.5},
+    "0:0.25;1:0.5;2:0.5": {0: 0.25, 1: 0.5, 2: 0.5},
+    "1:0;3:0;4:0": {1: 0.0, 3: 0.0, 4: 0.0},
+    "2:0.001;3:1000;4:0": {2: 0.001, 3: 1000.0, 4: 0.0},
+}
+
+
+def _twins() -> Twins:
+    found: Twins = {}
+    graded = {
+        "nDCGRel": naive_gain.ndcg_rel,
+        "RnDCG": naive_gain.rndcg,
+        "G": naive_gain.g_measure,
+    }
+    for written, gain in GAINS.items():
+        for name, twin in graded.items():
+            found[named(name, gain=written)] = lambda x, t=twin, g=gain: t(x.ranking, x.qrels, g)
+            found[named(name, gain=written, unjudged="condensed")] = lambda x, t=twin, g=gain: t(
+                x.condensed, x.qrels, g
+            )
+        found[named("RnDCG", gain=written, rel=2)] = lambda x, g=gain: naive_gain.rndcg(
+            x.ranking, x.qrels, g, 2
+        )
+    for rel in (1, 2, 4):
+        found[named("BinG", rel=rel)] = lambda x, rel=rel: naive_gain.bin_g(x.ranking, x.qrels, rel)
+        found[named("BinG", rel=rel, unjudged="condensed")] = lambda x, rel=rel: naive_gain.bin_g(
+            x.condensed, x.qrels, rel
+        )
+    return found
+
+
+TWINS = _twins()
+
+
+@settings(max_examples=40)
+@given(tracks())
+def test_values_equal_the_twins(track: Track):
+    with stored(track) as store:
+        assert_twins(store, track, TWINS)
+
+
+@settings(max_examples=8)
+@given(tracks())
+def test_values_follow_the_tie_order(track: Track):
+    with stored(track) as store:
+        for order in OTHER_ORDERS:
+            assert_twins(store, track, TWINS, order)
+
+
+def test_the_arithmetic_gives_the_twins_number():
+    assert_explained(TWINS)
+
+
+@pytest.mark.parametrize("name", ["nDCGRel", "RnDCG", "G", "BinG", "ERR@5", "nERR", "Q@7"])
+def test_ranks_of_four_bytes_give_the_same_values(name: str, made_store: irmeta.Store):
+    """As those of lists with more than 65,534 docs."""
+    spec = parse_measure(name)
+    (view,) = judged_ranks(made_store._layout, "web", EvalPolicy())
+    ranks = np.where(view.ranks == view.missing, np.uint32(2**32 - 1), view.ranks)
+    wide = replace(view, ranks=ranks, _sorted={})
+    found = [spec.measure.compute(v, spec.settings, [spec.cutoff]) for v in (view, wide)]
+    assert found[0].max() > 0
+    np.testing.assert_array_equal(*found)
+
+
+def test_the_end_of_the_list_counts_from_two_docs_after_the_ideal_one(tmp_path: Path):
+    """trec_eval takes nDCG there once more; with one doc fewer it does not."""
+    qrels = {"q": {"a": 2, "b": 1}}
+    lists = {"even": ["x", "a", "b"], "longer": ["x", "a", "b", "y"]}
+    track = Track({s: {"q": down(*docs)} for s, docs in lists.items()}, qrels)
+    even, longer = track.ingest(tmp_path).means("RnDCG")["value"]
+    assert even == pytest.approx(naive_gain.rndcg(lists["even"], qrels["q"]))
+    assert longer == pytest.approx(naive_gain.rndcg(lists["longer"], qrels["q"]))
+    assert longer > even
+
+
+def test_a_better_order_may_lower_g(tmp_path: Path):
+    """A doc found later may lag behind the ideal list by less, and G rewards it for that."""
+    lists = {"worse": ["c", "b", "a"], "better": ["c", "a", "b"]}
+    track = Track({s: {"q": down(*docs)} for s, docs in lists.items()}, {
+        "q": {"a": 4, "b": 3, "c": 1}
+    })  # fmt: skip
+    found = dict(track.ingest(tmp_path).means("G").select("system", "value").iter_rows())
+    assert found["better"] < found["worse"]
+
+
+TREC = {"ndcg_rel": "nDCGRel", "Rndcg": "RnDCG", "G": "G", "binG": "BinG"}
+CASE1 = [
+    (f"case1_adhoc/out.te908.{qrels}.{run}{flag}.all_trec", f"{qrels}.txt", f"{run}.txt")
+    for qrels in ("qrels", "qrels_neg")
+    for run in ("run_plain", "run_ties")
+    for flag in ("", ".c", ".J", ".l2")
+]
+OWN = [
+    (f"{folder}/out.test.{out}", qrels, run)
+    for folder in ("trec_eval_tests", "trec_eval_tests/v9.0.8")
+    for out, qrels, run in (
+        ("aq", "qrels.test", "results.test"),
+        ("aqc", "qrels.test", "results.trunc"),
+        ("aql", "qrels.rel_level", "results.test"),
+    )
+]
+
+
+@pytest.mark.parametrize(("output", "qrels", "run"), [*CASE1, *OWN])
+def test_every_number_is_trec_evals(
+    shared: Path, tmp_path: Path, output: str, qrels: str, run: str
+):
+    file = shared / "oracles" / output
+    track = Track({"run": read_run(file.parent / run)}, read_qrels(file.parent / qrels))
+    rel = 2 if ".l2" in output or output.endswith("aql") else 1
+    params = {"unjudged": "condensed" if ".J" in output else "nonrelevant"}
+    names = {n: named(o, **params, **({"rel": rel} if o in ("RnDCG", "BinG") else {}))
+             for n, o in TREC.items()}  # fmt: skip
+    complete = ".c." in output or output.endswith("aqc")
+    choices = {"queries": "judged" if complete else "retrieved"}
+    store = track.ingest(tmp_path)
+    found = {(q, m): v for _, _, q, m, v in store.evaluate(names.values(), **choices).iter_rows()}
+    means = store.means(names.values(), **choices)
+    found |= {("all", m): v for m, v in means.select("measure", "value").iter_rows()}
+    expected = {}
+    for line in file.read_text().splitlines():
+        name, query, value = line.split()
+        if name in names:
+            expected[query, names[name]] = float(value)
+    # trec_eval -c averages a query without a list as 0, but prints no line for it.
+    expected = dict.fromkeys(found, 0.0) | expected
+    assert len(expected) >= 16
+    assert found == pytest.approx(expected, abs=0.5e-4 + 1e-9)
