@@ -96,7 +96,7 @@ VALUES = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0, NAN])
 SHAPES = st.tuples(st.integers(2, 4), st.integers(2, 12))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 @given(
     arrays.arrays(float, SHAPES, elements=VALUES), st.lists(st.sampled_from([1, -1]), min_size=4)
 )

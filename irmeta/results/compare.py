@@ -1,0 +1,214 @@
+"""Two files of results against each other: how they were made, and where their values differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from irmeta.errors import UsageError
+from irmeta.results.tables import provenance
+
+KEYS = ("track", "system", "query", "measure")
+NOT_RECORDED = "not recorded"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How two files of results differ.
+
+    Attributes
+    ----------
+    made
+        about, field, a, b: a row for each thing that is recorded otherwise of A than of B.
+    measures
+        A row for each measure: measure, both (rows in both files), only_a, only_b, equal,
+        different, greatest (the greatest difference; infinite: one of the two is undefined), and
+        where that is: track, system, query (null for means), a, b.
+    """
+
+    made: pl.DataFrame
+    measures: pl.DataFrame
+    tolerance: float
+
+    @property
+    def same(self) -> bool:
+        """Whether both hold the same rows, with values that are equal within the tolerance."""
+        return self.measures.select("only_a", "only_b", "different").sum().row(0) == (0, 0, 0)
+
+
+def diff(a: str | Path, b: str | Path, tolerance: float = 1e-9) -> Difference:
+    """Compare two files of means, or of values per query, row by row.
+
+    Parameters
+    ----------
+    a, b
+        Files that irmeta wrote, Parquet or CSV. A CSV file does not say how it was made.
+    tolerance
+        Values differ if they are further apart than this. NaN equals NaN.
+
+    Raises
+    ------
+    UsageError
+        If a file cannot be read or is no table of results, or if one is of means and the other of
+        values per query.
+    """
+    if not 0 <= tolerance < float("inf"):
+        raise UsageError(f"tolerance = {tolerance!r} is not a number of at least 0.")
+    first, second = Path(a), Path(b)
+    keys = _keys(first)
+    if keys != _keys(second):
+        means, values = (first, second) if "query" not in keys else (second, first)
+        raise UsageError(f"{means} holds means, {values} values per query: compare two of a kind.")
+    made = pl.DataFrame(
+        list(_made_otherwise(provenance(first), provenance(second))),
+        schema=dict.fromkeys(("about", "field", "a", "b"), pl.String),
+        orient="row",
+    )
+    try:
+        return Difference(made, _by_measure(first, second, keys, tolerance), tolerance)
+    except pl.exceptions.PolarsError as error:
+        raise UsageError(f"{first} and {second} cannot be compared: {error}") from error
+
+
+def _scan(path: Path, **types: Any) -> pl.LazyFrame:
+    if path.suffix == ".csv":
+        return pl.scan_csv(path, schema_overrides=types or None)
+    return pl.scan_parquet(path)
+
+
+def _keys(path: Path) -> list[str]:
+    """The columns that say what a value of this file is of."""
+    if path.suffix not in (".parquet", ".csv"):
+        raise UsageError(f"{path}: results are in files that end in .parquet or .csv.")
+    try:
+        columns = _scan(path).collect_schema()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = "is not there" if not path.exists() else f"cannot be read: {error}"
+        raise UsageError(f"{path} {reason}") from error
+    missing = [c for c in ("track", "system", "measure", "value") if c not in columns]
+    if missing == ["measure", "value"] and _is_wide(columns):
+        raise UsageError(
+            f"{path} has a column for each measure: compare files that were written without --wide."
+        )
+    if missing:
+        raise UsageError(
+            f"{path} is no table of means or of values per query: it lacks the columns "
+            f"{', '.join(missing)}; it has {', '.join(columns)}."
+        )
+    return [key for key in KEYS if key in columns]
+
+
+def _is_wide(columns: pl.Schema) -> bool:
+    values = [dtype for name, dtype in columns.items() if name not in KEYS]
+    return bool(values) and all(dtype.is_float() for dtype in values)
+
+
+def _rows(path: Path, keys: list[str]) -> pl.LazyFrame:
+    """The keys as strings, and the value."""
+    frame = _scan(path, **dict.fromkeys(keys, pl.String), value=pl.Float64)
+    return frame.select(
+        pl.col(keys).cast(pl.String), pl.col("value").cast(pl.Float64).fill_null(float("nan"))
+    )
+
+
+def _by_measure(a: Path, b: Path, keys: list[str], tolerance: float) -> pl.DataFrame:
+    """The columns of `Difference.measures`, measures in the order in which they come."""
+    rows = [_rows(path, keys) for path in (a, b)]
+    for path, frame in zip((a, b), rows, strict=True):
+        _refuse_repeated(path, frame, keys)
+    left, right = (
+        frame.rename({"value": name}).with_columns(pl.lit(True).alias(f"in_{name}"))
+        for frame, name in zip(rows, "ab", strict=True)
+    )
+    both = pl.col("in_a") & pl.col("in_b")
+    apart = (pl.col("a") - pl.col("b")).abs()
+    joined = left.join(right, on=keys, how="full", coalesce=True).with_columns(
+        pl.col("in_a", "in_b").fill_null(False),
+        # Also for two infinities; NaN of one alone is infinitely far from any number.
+        apart=pl.when(both & (pl.col("a") == pl.col("b")))  # in polars, NaN == NaN
+        .then(0.0)
+        .when(both)
+        .then(apart.fill_nan(float("inf"))),
+    )
+    far = pl.col("apart") > tolerance
+    counts = joined.group_by("measure").agg(
+        both=both.sum(),
+        only_a=(~pl.col("in_b")).sum(),
+        only_b=(~pl.col("in_a")).sum(),
+        equal=(pl.col("apart") <= tolerance).sum(),
+        different=far.sum(),
+        greatest=pl.col("apart").max(),
+    )
+    place = [key for key in keys if key != "measure"]
+    worst = (
+        joined.filter(far & (pl.col("apart") == pl.col("apart").max().over("measure")))
+        .group_by("measure")
+        .agg(pl.col(*place, "a", "b").sort_by(place).first())
+    )
+    order = pl.concat([frame.select("measure") for frame in rows]).unique(maintain_order=True)
+    found = order.join(counts, on="measure", maintain_order="left").join(
+        worst, on="measure", how="left", maintain_order="left"
+    )
+    if "query" not in keys:
+        found = found.with_columns(query=pl.lit(None, pl.String))
+    numbers = ("both", "only_a", "only_b", "equal", "different", "greatest")
+    wanted = ("measure", *numbers, "track", "system", "query", "a", "b")
+    return found.select(wanted).collect()
+
+
+def _refuse_repeated(path: Path, rows: pl.LazyFrame, keys: list[str]) -> None:
+    repeated = rows.group_by(keys).len().filter(pl.col("len") > 1).head(1).collect()
+    if repeated.height:
+        which = repeated.select(keys).row(0, named=True).items()
+        said = ", ".join(f"{key} {value}" for key, value in which)
+        raise UsageError(f"{path} has more than one row for {said}.")
+
+
+def _made_otherwise(
+    a: dict[str, Any] | None, b: dict[str, Any] | None
+) -> Iterator[tuple[str, str, str, str]]:
+    """What the provenance of one file says otherwise than the other's."""
+    if a is None or b is None:
+        recorded = {True: "recorded", False: NOT_RECORDED}
+        yield "how it was made", "", recorded[a is not None], recorded[b is not None]
+        return
+    ours, theirs = _parts(a), _parts(b)
+    for about in dict.fromkeys([*ours, *theirs]):
+        if about not in ours or about not in theirs:
+            there = {True: "there", False: "not there"}
+            yield about, "", there[about in ours], there[about in theirs]
+            continue
+        one, other = ours[about], theirs[about]
+        for field in dict.fromkeys([*one, *other]):
+            if one.get(field) != other.get(field) or (field in one) != (field in other):
+                yield about, field, _said(one, field), _said(other, field)
+
+
+def _parts(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """A provenance as flat records: of irmeta, policies, each measure, each track."""
+    parts: dict[str, dict[str, Any]] = {}
+    for key, value in record.items():
+        if key in ("measures", "tracks"):
+            parts |= {f"{key[:-1]} {name}": _flat(held) for name, held in value.items()}
+        elif isinstance(value, dict):
+            parts[key.replace("_", " ")] = _flat(value)
+        else:
+            parts[key.replace("_", " ")] = {"version" if key == "irmeta" else "": value}
+    return parts
+
+
+def _flat(record: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    found = {}
+    for key, value in record.items():
+        inner = isinstance(value, dict)
+        found |= _flat(value, f"{prefix}{key}.") if inner else {f"{prefix}{key}": value}
+    return found
+
+
+def _said(part: dict[str, Any], field: str) -> str:
+    value = part.get(field, NOT_RECORDED)
+    return "none" if value is None else str(value)

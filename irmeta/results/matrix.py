@@ -1,0 +1,255 @@
+"""`Matrix`: one measure's values by query and system, from a store, a result file or one's own."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from irmeta.errors import DataError, UsageError, did_you_mean, shown
+
+_KEYS = ["track", "system", "query", "measure"]
+_QUERY = re.compile(r"(query|topic)(s|no|nr|num|number|id|name)?|queries|qid|tid|indexlevel0")
+_FIRST = ("", "id", "num", "number")  # name the queries where they stand first
+_MISSING = ("", "nan", "na", "n/a", "null", "none")
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Values of one measure on one track, or of anything else that has queries and systems.
+
+    Attributes
+    ----------
+    values
+        float64 [query, system]; NaN: undefined.
+    direction
+        1: greater is better; -1: less is better.
+    """
+
+    values: np.ndarray
+    queries: tuple[str, ...]
+    systems: tuple[str, ...]
+    measure: str = "value"
+    track: str = ""
+    direction: Literal[1, -1] = 1
+
+    def __post_init__(self) -> None:
+        if self.values.shape != (len(self.queries), len(self.systems)):
+            raise UsageError(
+                f"values of shape {self.values.shape} do not fit {len(self.queries)} queries and "
+                f"{len(self.systems)} systems."
+            )
+        for what, names in (("query", self.queries), ("system", self.systems)):
+            if len(set(names)) != len(names):
+                again = next(n for n in names if names.count(n) > 1)
+                raise UsageError(f"{what} {again!r} is there twice.")
+
+    @property
+    def means(self) -> np.ndarray:
+        """float64 [system]: the mean of the defined values; NaN where there is none."""
+        known = ~np.isnan(self.values)
+        number = known.sum(axis=0)
+        total = np.where(known, self.values, 0.0).sum(axis=0)
+        return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
+
+    @property
+    def oriented(self) -> np.ndarray:
+        """The values with the sign that makes greater better."""
+        return self.values * self.direction
+
+    def complete(self) -> Matrix:
+        """Only the queries on which every system has a value."""
+        return self.only_queries(np.flatnonzero(~np.isnan(self.values).any(axis=1)))
+
+    def only_queries(self, places: np.ndarray) -> Matrix:
+        """The same for some of the queries, by their places, in that order."""
+        names = tuple(self.queries[i] for i in places)
+        return Matrix(
+            self.values[places], names, self.systems, self.measure, self.track, self.direction
+        )
+
+    def only_systems(self, places: np.ndarray) -> Matrix:
+        """The same for some of the systems, by their places, in that order."""
+        names = tuple(self.systems[i] for i in places)
+        return Matrix(
+            self.values[:, places], self.queries, names, self.measure, self.track, self.direction
+        )
+
+
+def matrix_of(frame: pl.DataFrame, measure: str = "value") -> Matrix:
+    """A frame with a column for each system and a row for each query as a matrix.
+
+    A column that is named query, topic, qid, query_id, topic number or the like, or not at all, or
+    the first if it holds something but no number, names the queries; else they are numbered from
+    1. Numbers may be text; blank,
+    NaN, NA, N/A, null and None, in any case, are missing values.
+
+    Raises
+    ------
+    DataError
+        If there is no system, or another column holds something else than numbers.
+    UsageError
+        If two queries have the same name.
+    """
+    names = None
+    if (place := _query_column(frame)) is not None:
+        names = tuple(frame.to_series(place).cast(pl.String).fill_null("").to_list())
+        frame = frame.drop(frame.columns[place])
+        if "all" in names and len(names) > 1:
+            fix = "It is trec_eval's mean and no query: leave that row out."
+            raise DataError("a query is called `all`", fix=fix)
+    if not frame.width:
+        fix = "A table has a column for each system, with commas between them."
+        raise DataError("no column of numbers", fix=fix)
+    values = np.column_stack([_numbers(column) for column in frame.iter_columns()])
+    numbers = tuple(str(i) for i in range(1, frame.height + 1))
+    return Matrix(values, numbers if names is None else names, tuple(frame.columns), measure)
+
+
+def _query_column(frame: pl.DataFrame) -> int | None:
+    """The place of the column that names the queries; None: there is none."""
+    plain = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in frame.columns]
+    for place, name in enumerate(plain):
+        if _QUERY.fullmatch(name) or (place == 0 and name in _FIRST):
+            return place
+    if not frame.width:
+        return None
+    if plain[0] in ("system", "systems", "run", "runs", "runid"):
+        fix = "A table has systems in columns and queries in rows: turn it round."
+        raise DataError("systems in rows", value=frame.columns[0], fix=fix)
+    values, other = _read(frame.to_series(0))
+    return 0 if other.any() and np.isnan(values).all() else None
+
+
+def _numbers(column: pl.Series) -> np.ndarray:
+    """float64: NaN where missing."""
+    values, other = _read(column)
+    if other.all() and len(column):
+        fix = "Columns are systems: put other facts elsewhere."
+        raise DataError("a column that holds no numbers", value=column.name, fix=fix)
+    if other.any():
+        found = column.cast(pl.String)[int(np.argmax(other))]
+        raise DataError(f"not a number in the column {shown(column.name)}", value=found)
+    return values
+
+
+def _read(column: pl.Series) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of a column, NaN where there is none, and where there is something else."""
+    if column.dtype.is_numeric() or column.dtype == pl.Null:
+        other = np.zeros(len(column), bool)
+        return column.cast(pl.Float64).fill_null(np.nan).to_numpy(), other
+    if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
+        return np.full(len(column), np.nan), np.ones(len(column), bool)
+    text = column.cast(pl.String).fill_null("").str.strip_chars()
+    values = text.cast(pl.Float64, strict=False)
+    other = values.is_null() & ~text.str.to_lowercase().is_in(_MISSING)
+    return values.fill_null(np.nan).to_numpy(), other.to_numpy()
+
+
+def read_matrices(path: Path, measures: tuple[str, ...] | None = None) -> list[Matrix]:
+    """The matrices that a file holds: a result file's per-query values, or one's own table.
+
+    Parameters
+    ----------
+    path
+        A Parquet or CSV file with the columns track, system, query, measure, value (one matrix for
+        each track and measure; the track may be left out), or with the first three and a column for
+        each measure, or a table with a column for each system: see `matrix_of`.
+    measures
+        Only these, by canonical name; None: all. That of a table of one's own is the file's name.
+
+    Raises
+    ------
+    UsageError
+        If the file is not there, holds means instead of values per query, or lacks a measure.
+    DataError
+        If it cannot be read, or holds what `matrix_of` does not take, two columns of one name, or
+        two values for one system, query and measure.
+    """
+    if not path.is_file():
+        raise UsageError(f"{path} is not a file.")
+    kind = "Parquet" if path.suffix == ".parquet" else "CSV"
+    try:
+        frame = pl.read_parquet(path) if kind == "Parquet" else _read_csv(path)
+        return _matrices(frame, path, measures)
+    except DataError as error:
+        raise DataError(error.problem, file=str(path), value=error.value, fix=error.fix) from None
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(f"cannot be read as {kind} ({reason})", file=str(path)) from None
+
+
+def _matrices(frame: pl.DataFrame, path: Path, measures: tuple[str, ...] | None) -> list[Matrix]:
+    columns = set(frame.columns)
+    tidy, spread = {"system", "measure", "value"} <= columns, {"track", "system"} <= columns
+    if not tidy and not spread:
+        _check_known(path, measures, [path.stem])
+        return [matrix_of(frame, path.stem)]
+    if "query" not in columns:
+        raise UsageError(
+            f"{path} holds means: a test needs values per query, as "
+            "`irmeta evaluate STORE --per-query --out scores.parquet` writes them."
+        )
+    if not tidy:
+        frame = frame.unpivot(index=_KEYS[:3], variable_name="measure", value_name="value")
+    if "track" not in columns:
+        frame = frame.with_columns(track=pl.lit(""))
+    frame = frame.with_columns(pl.col(_KEYS).cast(pl.String))
+    _check_known(path, measures, frame["measure"].unique(maintain_order=True).to_list())
+    if measures is not None:
+        frame = frame.filter(pl.col("measure").is_in(list(measures)))
+    _check_keys(frame)
+    return [
+        _tidy_matrix(own, str(track), str(name))
+        for (track, name), own in frame.group_by("track", "measure", maintain_order=True)
+    ]
+
+
+def _check_known(path: Path, measures: tuple[str, ...] | None, known: list[str]) -> None:
+    for name in measures or ():
+        if name not in known:
+            raise UsageError(f"{path} has no measure {name!r}. {did_you_mean(name, known)}")
+
+
+def _check_keys(frame: pl.DataFrame) -> None:
+    for key in _KEYS:
+        if frame[key].null_count():
+            raise DataError(f"a row without a {key}")
+    again = frame.filter(frame.select(_KEYS).is_duplicated())
+    if again.height:
+        said = " ".join(again.select(_KEYS).row(0)).strip()
+        raise DataError("two values for one system, query and measure", value=said)
+
+
+def _tidy_matrix(frame: pl.DataFrame, track: str, measure: str) -> Matrix:
+    queries = frame["query"].unique().sort().to_list()
+    systems = frame["system"].unique().sort().to_list()
+    values = np.full((len(queries), len(systems)), np.nan)
+    q = frame["query"].replace_strict(queries, range(len(queries)), return_dtype=pl.Int64)
+    s = frame["system"].replace_strict(systems, range(len(systems)), return_dtype=pl.Int64)
+    values[q.to_numpy(), s.to_numpy()] = _numbers(frame["value"])
+    return Matrix(values, tuple(queries), tuple(systems), measure, track)
+
+
+def _read_csv(path: Path) -> pl.DataFrame:
+    """All as text, so that 007 stays what it is; lines with nothing in them are passed over."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        said = sum(1 for _ in takewhile(lambda line: line.startswith("# "), file))
+    frame = pl.read_csv(path, infer_schema=False, skip_lines=said)
+    frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
+    for column in frame.columns[1:]:
+        # Polars renames a column whose name is there already.
+        name, renamed, _ = column.rpartition("_duplicated_")
+        name = name if renamed and name in frame.columns else column
+        if name == "" and frame[column].null_count() == frame.height:
+            frame = frame.drop(column)  # lines that end in a comma
+        elif name == "":
+            raise DataError("a column without a name", fix="Only the first may have none.")
+        elif name != column:
+            raise DataError("two columns have one name", value=name)
+    return frame

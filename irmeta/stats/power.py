@@ -1,0 +1,102 @@
+"""Discriminative power: how many pairs of systems a measure can tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import polars as pl
+
+from irmeta.results.matrix import Matrix
+from irmeta.stats.pairs import FAMILY_TESTS, Pairs, pairwise
+
+LEVELS = (0.05, 0.01)
+
+
+def power(
+    matrix: Matrix,
+    tests: str | Sequence[str] = "t",
+    *,
+    levels: Sequence[float] = LEVELS,
+    correction: str = "none",
+    resamples: int = 10_000,
+    rng: int | np.random.Generator = 0,
+) -> pl.DataFrame:
+    """The pairs of systems that each test separates at each level (Sakai 2006).
+
+    Parameters
+    ----------
+    tests
+        One or more of `irmeta.stats.pairs.TESTS`.
+    levels
+        Of significance: 0.05 separates at 95 %.
+    correction
+        As for `pairwise`; an hsd test, which needs none, has none.
+
+    Returns
+    -------
+    DataFrame
+        As `separation` says, test by test.
+    """
+    tests = [tests] if isinstance(tests, str) else tests
+    return separation(
+        (
+            pairwise(
+                matrix,
+                test,
+                correction="none" if test in FAMILY_TESTS else correction,
+                resamples=resamples,
+                rng=rng,
+            )
+            for test in tests
+        ),
+        levels=levels,
+    )
+
+
+def separation(found: Iterable[Pairs], *, levels: Sequence[float] = LEVELS) -> pl.DataFrame:
+    """The pairs that tests already made separate, a row for each test and level.
+
+    Returns
+    -------
+    DataFrame
+        track, measure, test, correction, level, pairs, separated, share, median_p, queries. A pair
+        is separated where p <= level. `pairs` counts all unordered pairs, those with an undefined p
+        too, which are not separated and not in the median; share and median_p are NaN where there
+        is no pair. `queries` is the least that a pair used, 0 without pairs.
+    """
+    rows = []
+    for pairs in found:
+        upper = pairs.upper
+        p = pairs.p[upper]
+        known = p[~np.isnan(p)]
+        median = float(np.median(known)) if len(known) else np.nan
+        fewest = int(pairs.queries[upper].min()) if len(p) else 0
+        name = (pairs.track, pairs.measure, pairs.test, pairs.correction)
+        for level in levels:
+            apart = int((known <= level).sum())
+            share = apart / len(p) if len(p) else np.nan
+            rows.append((*name, float(level), len(p), apart, share, median, fewest))
+    text, number, count = pl.String, pl.Float64, pl.Int64
+    schema = {"track": text, "measure": text, "test": text, "correction": text, "level": number}
+    schema |= {"pairs": count, "separated": count, "share": number, "median_p": number}
+    return pl.DataFrame(rows, schema=schema | {"queries": count}, orient="row")
+
+
+def asp(pairs: Pairs) -> pl.DataFrame:
+    """The curve of achieved significance: p-values from the greatest down (Sakai 2006, Figure 1).
+
+    The nearer a measure's curve lies to the axes, the better it tells systems apart.
+
+    Returns
+    -------
+    DataFrame
+        track, measure, test, correction, place, p: a row for each unordered pair with a defined p,
+        places from 1.
+    """
+    p = pairs.p[pairs.upper]
+    p = np.sort(p[~np.isnan(p)])[::-1]
+    named = {name: getattr(pairs, name) for name in ("track", "measure", "test", "correction")}
+    columns = {"place": np.arange(1, len(p) + 1), "p": p.copy()}
+    frame = pl.DataFrame(columns, schema={"place": pl.Int64, "p": pl.Float64})
+    return frame.select(*(pl.lit(v, pl.String).alias(n) for n, v in named.items()), "place", "p")

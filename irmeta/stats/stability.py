@@ -1,0 +1,339 @@
+"""Would another set of queries order the systems the same way?
+
+Stability and error rate: Buckley and Voorhees 2000 (doi:10.1145/345508.345543); Türkmen, Lease,
+Kutlu 2023 (paper 2, Section 4.4). Swap rates: Voorhees and Buckley 2002
+(doi:10.1145/564376.564432).
+
+Only queries on which every system has a value are drawn from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from irmeta.errors import UsageError
+from irmeta.kernels.stability import add_swaps, add_wins, subset_means
+from irmeta.results.matrix import Matrix
+
+Ties = Literal["against", "out", "half"]
+Fuzziness = Literal["absolute", "relative"]
+
+_BATCH = 1 << 21  # means held at a time
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How often each system of a pair was the better, over sets of queries.
+
+    Attributes
+    ----------
+    wins
+        int32 [system, system]: the trials in which the row's system was better than the column's.
+    trials, size, queries
+        Trials, queries in each, and queries they were drawn from.
+    """
+
+    track: str
+    measure: str
+    systems: tuple[str, ...]
+    wins: np.ndarray
+    trials: int
+    size: int
+    queries: int
+    ties_count: Ties = "against"
+
+    @property
+    def ties(self) -> np.ndarray:
+        """int32 [system, system]: the trials in which neither was better by a margin."""
+        return self.trials - self.wins - self.wins.T
+
+    @property
+    def shares(self) -> np.ndarray:
+        """float64 [system, system]: how often the majority direction of a pair holds.
+
+        Ties count as `ties_count` says. NaN without a trial that counts.
+        """
+        majority = np.maximum(self.wins, self.wins.T).astype(np.float64)
+        counted = np.full(majority.shape, float(self.trials))
+        if self.ties_count == "out":
+            counted -= self.ties
+        elif self.ties_count == "half":
+            majority += self.ties / 2.0
+        return np.divide(majority, counted, out=np.full_like(counted, np.nan), where=counted > 0)
+
+    @property
+    def mean(self) -> float:
+        """The measure's stability: the mean share of all pairs that have one; else NaN."""
+        shares = self.shares[self._upper]
+        known = shares[~np.isnan(shares)]
+        return float(known.mean()) if len(known) else float("nan")
+
+    @property
+    def error_rate(self) -> float:
+        """Minority outcomes over all outcomes, ties among them; NaN without an outcome.
+
+        Buckley and Voorhees 2000: the sum over pairs of min(A > B, A < B), over that of all trials.
+        """
+        return self._rate(np.minimum(self.wins, self.wins.T))
+
+    @property
+    def tie_rate(self) -> float:
+        """Ties over all outcomes: Buckley and Voorhees' proportion of ties; NaN without one."""
+        return self._rate(self.ties)
+
+    @property
+    def _upper(self) -> np.ndarray:
+        return np.triu(np.ones(self.wins.shape, bool), 1)
+
+    def _rate(self, counts: np.ndarray) -> float:
+        pairs = counts[self._upper]
+        outcomes = len(pairs) * self.trials
+        return float(pairs.sum(dtype=np.int64)) / outcomes if outcomes else float("nan")
+
+    def frame(self) -> pl.DataFrame:
+        """A row for each pair: track, measure, system_a, system_b, better, worse, ties, share.
+
+        better, worse: the trials in which a was better, or worse, than b.
+        """
+        a, b = np.nonzero(self._upper)
+        names = pl.Series(self.systems, dtype=pl.String)
+        return pl.DataFrame(
+            {
+                "track": pl.repeat(self.track, len(a), dtype=pl.String, eager=True),
+                "measure": pl.repeat(self.measure, len(a), dtype=pl.String, eager=True),
+                "system_a": names.gather(a),
+                "system_b": names.gather(b),
+                "better": self.wins[a, b],
+                "worse": self.wins[b, a],
+                "ties": self.ties[a, b],
+                "share": self.shares[a, b],
+            }
+        )
+
+    def summary(self) -> pl.DataFrame:
+        """One row: track, measure, stability, error_rate, tie_rate, systems, queries, size, trials.
+
+        stability is `mean`.
+        """
+        return pl.DataFrame(
+            {
+                "track": [self.track],
+                "measure": [self.measure],
+                "stability": [self.mean],
+                "error_rate": [self.error_rate],
+                "tie_rate": [self.tie_rate],
+                "systems": [len(self.systems)],
+                "queries": [self.queries],
+                "size": [self.size],
+                "trials": [self.trials],
+            }
+        )
+
+
+def stability(
+    matrix: Matrix,
+    *,
+    size: int | None = None,
+    trials: int = 1000,
+    fuzziness: float = 0.05,
+    kind: Fuzziness = "absolute",
+    ties: Ties = "against",
+    rng: int | np.random.Generator = 0,
+    subsets: np.ndarray | None = None,
+    tolerance: float = 1e-12,
+) -> Stability:
+    """Compare all pairs of systems on random sets of queries: see `Stability`.
+
+    Parameters
+    ----------
+    size
+        Queries drawn for a trial, without replacement; default half of them, rounded down, as paper
+        2 says (its code rounds 22.5 to 22 and 11.5 to 12).
+    fuzziness, kind
+        Two means tie unless they differ by more than this: an ``absolute`` amount (0.05 in paper
+        2's code; the paper names none), or ``relative``, this share of the greater |mean| (Buckley
+        and Voorhees, who use 0.05).
+    ties
+        ``against``: a trial in which a pair ties counts against its stability (paper 2's code).
+        ``out``: it is left out. ``half``: it counts half. `Stability.error_rate` and `tie_rate` are
+        Buckley and Voorhees' whatever this says.
+    subsets
+        int [trial, query]: the places of the queries of each trial among ``matrix.complete()``'s,
+        instead of drawing them.
+    tolerance
+        A difference that exceeds the margin by no more than this share of the greatest |value| is
+        rounding, and a tie. Paper 2's code has none, so that of the differences of P@10 that are
+        just 0.05 those rounded up do not tie: 0 gives its numbers to the last digit.
+
+    Returns
+    -------
+    Stability
+        With fewer than two queries there is no half to draw: no trial, and NaN. One system: no
+        pair, and NaN. Identical systems always tie.
+
+    Raises
+    ------
+    UsageError
+        If a parameter is out of its range.
+    """
+    if ties not in get_args(Ties) or kind not in get_args(Fuzziness):
+        raise UsageError(
+            f"ties {ties!r}, kind {kind!r}: ties is one of {', '.join(get_args(Ties))}; kind of "
+            f"{', '.join(get_args(Fuzziness))}."
+        )
+    if not (fuzziness >= 0 and tolerance >= 0):
+        raise UsageError(f"fuzziness {fuzziness}, tolerance {tolerance}: neither may be negative.")
+    whole = _whole(matrix)
+    if subsets is None:
+        subsets = _drawn(len(whole.queries), _half(whole, size), 1, trials, rng)[:, 0]
+    subsets = _checked(subsets, len(whole.queries))
+    values = np.ascontiguousarray(whole.oriented, np.float64)
+    slack = tolerance * np.abs(values).max(initial=0.0)
+    least, share = (fuzziness, 0.0) if kind == "absolute" else (0.0, fuzziness)
+    wins = np.zeros((len(whole.systems),) * 2, np.int32)
+    for part in _parts(subsets, len(whole.systems)):
+        add_wins(_means(values, part), float(least + slack), float(share), wins)
+    return Stability(
+        whole.track,
+        whole.measure,
+        whole.systems,
+        wins,
+        trials=len(subsets),
+        size=subsets.shape[1],
+        queries=len(whole.queries),
+        ties_count=ties,
+    )
+
+
+def swap_rates(
+    matrix: Matrix,
+    *,
+    size: int | None = None,
+    trials: int = 1000,
+    width: float = 0.01,
+    bins: int = 21,
+    rng: int | np.random.Generator = 0,
+    halves: np.ndarray | None = None,
+    tolerance: float = 1e-12,
+) -> pl.DataFrame:
+    """How often another set of queries swaps two systems, by how far one set puts them apart.
+
+    For each trial two sets of queries that share none are drawn. A pair is put in the bin of its
+    |difference of means| on the first; it is swapped if the second gives a difference of the other
+    sign. A difference of 0 has no sign (Voorhees and Buckley 2002).
+
+    Parameters
+    ----------
+    size
+        Queries in each set; default half of all, rounded down.
+    width, bins
+        Of the bins of absolute differences: as published 0 to 0.01, ..., 0.20 and more.
+    halves
+        int [trial, 2, query]: the places of the queries of both sets among
+        ``matrix.complete()``'s, instead of drawing them.
+    tolerance
+        This share of the greatest |value| is rounding: a difference up to it is 0, and one that is
+        short of a bin by it is in the bin.
+
+    Returns
+    -------
+    DataFrame
+        track, measure, low, high (infinite for the last), comparisons, swaps, rate (NaN without a
+        comparison), queries: a row for each bin.
+
+    Raises
+    ------
+    UsageError
+        If a parameter is out of its range, or two sets of a trial share a query.
+    """
+    if not (width > 0 and bins >= 1 and tolerance >= 0):
+        raise UsageError(
+            f"width {width}, bins {bins}, tolerance {tolerance}: no bins of this kind."
+        )
+    whole = _whole(matrix)
+    number = len(whole.queries)
+    if halves is None:
+        half = _half(whole, size)
+        if 2 * half > number:
+            raise UsageError(f"two sets of {half} queries cannot be drawn from {number}.")
+        halves = _drawn(number, half, 2, trials, rng)
+    if halves.ndim != 3 or halves.shape[1] != 2:
+        raise UsageError(f"halves of shape {halves.shape} are not [trial, 2, query].")
+    pairs = _checked(halves.reshape(len(halves), 2 * halves.shape[2]), number)
+    half = pairs.shape[1] // 2
+    values = np.ascontiguousarray(whole.values, np.float64)
+    slack = float(tolerance * np.abs(values).max(initial=0.0))
+    comparisons, swaps = np.zeros(bins, np.int64), np.zeros(bins, np.int64)
+    for part in _parts(pairs, len(whole.systems)):
+        means = [_means(values, np.ascontiguousarray(p)) for p in (part[:, :half], part[:, half:])]
+        add_swaps(means[0], means[1], float(width), slack, comparisons, swaps)
+    edges = np.arange(bins + 1) * width
+    edges[-1] = np.inf
+    rate = np.full(bins, np.nan)
+    np.divide(swaps, comparisons, out=rate, where=comparisons > 0)
+    return pl.DataFrame(
+        {
+            "track": pl.repeat(whole.track, bins, dtype=pl.String, eager=True),
+            "measure": pl.repeat(whole.measure, bins, dtype=pl.String, eager=True),
+            "low": edges[:-1],
+            "high": edges[1:],
+            "comparisons": comparisons,
+            "swaps": swaps,
+            "rate": rate,
+            "queries": pl.repeat(number, bins, dtype=pl.Int32, eager=True),
+        }
+    )
+
+
+def _whole(matrix: Matrix) -> Matrix:
+    whole = matrix.complete()
+    if not np.isfinite(whole.values).all():
+        raise UsageError("infinite values have no mean by which systems could be compared.")
+    return whole
+
+
+def _half(matrix: Matrix, size: int | None) -> int:
+    number = len(matrix.queries)
+    if size is not None and not 1 <= size <= number:
+        raise UsageError(f"sets of {size} queries cannot be drawn from {number}.")
+    return number // 2 if size is None else size
+
+
+def _drawn(
+    queries: int, size: int, sets: int, trials: int, rng: int | np.random.Generator
+) -> np.ndarray:
+    """int64 [trial, set, place]: places drawn without replacement within a trial."""
+    if trials < 1:
+        raise UsageError(f"{trials} trials: at least one is needed.")
+    if size == 0:
+        return np.zeros((0, sets, 0), np.int64)
+    every = np.tile(np.arange(queries), (trials, 1))
+    order = np.random.default_rng(rng).permuted(every, axis=1)
+    return order[:, : sets * size].reshape(trials, sets, size)
+
+
+def _checked(subsets: np.ndarray, queries: int) -> np.ndarray:
+    """The given places, which must be of queries, each once in a trial."""
+    places = np.ascontiguousarray(subsets, np.int64)
+    if places.ndim != 2 or (places.size and not (0 <= places.min() <= places.max() < queries)):
+        raise UsageError(f"sets of queries are arrays of places below {queries}, a row a trial.")
+    ordered = np.sort(places, axis=1)
+    if (ordered[:, 1:] == ordered[:, :-1]).any():
+        raise UsageError("a trial has a query twice: queries are drawn without replacement.")
+    return places
+
+
+def _parts(subsets: np.ndarray, systems: int) -> list[np.ndarray]:
+    size = max(1, _BATCH // max(1, systems))
+    return [subsets[i : i + size] for i in range(0, len(subsets), size)]
+
+
+def _means(values: np.ndarray, subsets: np.ndarray) -> np.ndarray:
+    """float64 [system, trial]."""
+    out = np.empty((len(subsets), values.shape[1]))
+    subset_means(values, subsets, out)
+    return np.ascontiguousarray(out.T)

@@ -1,0 +1,329 @@
+"""Tukey's HSD and the randomised one, against scipy, statsmodels, enumeration and the twins."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from itertools import permutations, product
+from pathlib import Path
+
+import naive_significance as naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy.stats import chisquare, ttest_rel
+from scipy.stats import tukey_hsd as scipy_tukey_hsd
+
+from irmeta.errors import UsageError
+from irmeta.kernels.permutation import permuted_ranges
+from irmeta.stats import hsd
+
+TABLE = arrays.arrays(
+    np.float64,
+    st.tuples(st.integers(2, 6), st.integers(2, 5)),
+    elements=st.integers(0, 20).map(lambda v: v / 20),
+)
+
+
+def made(queries: int, systems: int, seed: int = 1) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    hard = rng.normal(0, 0.1, (queries, 1))
+    return rng.beta(2, 4, (queries, systems)) + hard + np.linspace(0, 0.2, systems)
+
+
+def ranges_of(values: np.ndarray, number: int, key: int = 7, start: int = 0) -> np.ndarray:
+    out = np.empty(number)
+    permuted_ranges(np.ascontiguousarray(values, np.float64), np.uint64(key), start, out)
+    return out
+
+
+# Tukey's
+
+
+def test_the_oracle(shared: Path):
+    told = json.loads((shared / "oracles/case3_innov/out.stats_scipy.json").read_text())
+    values = np.array(told["per-topic P@10 matrix"]).T
+    one_way = told["scipy tukey_hsd (one-way, unblocked) pvalues"]
+    blocked = told["two-way (system+topic) Tukey HSD pvalues"]
+    np.testing.assert_allclose(hsd.tukey_hsd(values), one_way, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(hsd.blocked_hsd(values), blocked, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("queries", "systems"), [(2, 2), (8, 6), (50, 9), (3, 12)])
+def test_one_way_is_scipys(queries: int, systems: int):
+    values = made(queries, systems)
+    told = scipy_tukey_hsd(*values.T)
+    np.testing.assert_allclose(hsd.tukey_hsd(values), told.pvalue, rtol=0, atol=1e-9)
+    for confidence in (0.95, 0.99):
+        limits = told.confidence_interval(confidence)
+        margin = hsd.tukey_margin(values, confidence)
+        off = ~np.eye(systems, dtype=bool)
+        difference = values.mean(axis=0)[:, None] - values.mean(axis=0)
+        np.testing.assert_allclose((difference - margin)[off], limits.low[off], atol=1e-7)
+        np.testing.assert_allclose((difference + margin)[off], limits.high[off], atol=1e-7)
+
+
+def test_both_are_statsmodels():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its own imports
+        from statsmodels.regression.linear_model import OLS
+        from statsmodels.stats.multicomp import pairwise_tukeyhsd
+    values = made(20, 5)
+    queries, systems = (a.ravel() for a in np.indices(values.shape))
+    told = pairwise_tukeyhsd(values.ravel(), systems)
+    upper = np.triu_indices(5, 1)
+    np.testing.assert_allclose(hsd.tukey_hsd(values)[upper], told.pvalues, rtol=0, atol=1e-8)
+    marks = np.hstack([np.eye(20)[queries], np.eye(5)[systems][:, 1:]])
+    fit = OLS(values.ravel(), marks).fit()
+    error, df = hsd.mean_square_error(values, "blocked")
+    assert (df, error) == (fit.df_resid, pytest.approx(fit.mse_resid, rel=1e-12))
+
+
+@given(TABLE)
+@settings(max_examples=15)
+def test_tukeys_are_the_twins(values: np.ndarray):
+    rows = values.tolist()
+    error = max(naive.one_way_error(rows)[0], naive.two_way_error(rows)[0])
+    if min(naive.one_way_error(rows)[0], naive.two_way_error(rows)[0]) < 1e-12 < error:
+        return  # the twin has no tolerance for an error that is rounding
+    if error < 1e-12:
+        return
+    np.testing.assert_allclose(hsd.tukey_hsd(values), naive.tukey_hsd(rows), atol=1e-9)
+    np.testing.assert_allclose(hsd.blocked_hsd(values), naive.blocked_hsd(rows), atol=1e-9)
+
+
+def test_two_systems_blocked_are_a_paired_t_test():
+    values = made(9, 2)
+    told = ttest_rel(values[:, 0], values[:, 1])
+    assert hsd.blocked_hsd(values)[0, 1] == pytest.approx(told.pvalue, rel=1e-11)
+    limits = told.confidence_interval(0.9)
+    assert 2 * hsd.blocked_margin(values, 0.9) == pytest.approx(limits.high - limits.low, rel=1e-9)
+
+
+def test_a_difference_is_separated_if_its_limits_leave_out_zero():
+    values = made(20, 8) + np.linspace(0.0, 0.4, 8)
+    distance = np.abs(values.mean(axis=0)[:, None] - values.mean(axis=0))
+    for p, margin in (
+        (hsd.tukey_hsd(values), hsd.tukey_margin(values)),
+        (hsd.blocked_hsd(values), hsd.blocked_margin(values)),
+        (hsd.randomised_hsd(values, 999), hsd.randomised_margin(values, 0.95, 999)),
+    ):
+        assert 0 < (p <= 0.05).sum() < p.size - 8
+        assert ((p <= 0.05) == (distance > margin)).all()
+
+
+@pytest.mark.parametrize("test", [hsd.tukey_hsd, hsd.blocked_hsd, hsd.randomised_hsd])
+class TestEdges:
+    def test_symmetric_with_a_diagonal_of_one(self, test):
+        p = test(made(7, 5))
+        assert (p == p.T).all()
+        assert (np.diag(p) == 1).all()
+        assert ((p > 0) & (p <= 1)).all()
+
+    def test_the_order_of_systems_is_of_no_account(self, test):
+        values, order = made(7, 5), [3, 0, 4, 1, 2]
+        there, here = test(values)[np.ix_(order, order)], test(values[:, order])
+        np.testing.assert_allclose(here, there, atol=1e-11 if test != hsd.randomised_hsd else 0.01)
+
+    def test_identical_and_constant_systems(self, test):
+        values = made(6, 4)
+        values[:, 1] = values[:, 0]
+        assert test(values)[0, 1] == 1.0
+        assert (test(np.full((6, 4), 0.3)) == 1.0).all()
+
+    def test_one_system_and_none(self, test):
+        assert test(made(6, 1)).tolist() == [[1.0]]
+        assert test(np.zeros((6, 0))).shape == (0, 0)
+
+    def test_no_query(self, test):
+        p = test(np.zeros((0, 2)))
+        np.testing.assert_array_equal(p, [[1.0, np.nan], [np.nan, 1.0]])
+
+    def test_gaps_and_infinities_are_refused(self, test):
+        for wrong in (np.nan, np.inf):
+            values = made(6, 4)
+            values[2, 3] = wrong
+            with pytest.raises(UsageError, match="complete"):
+                test(values)
+        with pytest.raises(UsageError, match="query, system"):
+            test(np.zeros(4))
+
+    def test_scale_is_of_no_account(self, test):
+        values = made(8, 5)
+        np.testing.assert_allclose(test(values * 1e-9), test(values), atol=1e-11)
+        np.testing.assert_allclose(test(values * 1e9), test(values), atol=1e-11)
+
+
+def test_no_error_leaves_only_the_difference():
+    flat = np.array([[0.1, 0.3, 0.1]] * 4)
+    assert hsd.tukey_hsd(flat).tolist() == [[1, 0, 1], [0, 1, 0], [1, 0, 1]]
+    shifted = flat + np.array([[0.0], [0.1], [0.7], [0.3]])
+    assert hsd.blocked_hsd(shifted).tolist() == [[1, 0, 1], [0, 1, 0], [1, 0, 1]]
+    assert hsd.tukey_margin(flat) == 0.0
+
+
+def test_one_query():
+    values = np.array([[0.1, 0.5, 0.3]])
+    expected = np.where(np.eye(3), 1.0, np.nan)
+    np.testing.assert_array_equal(hsd.tukey_hsd(values), expected)
+    np.testing.assert_array_equal(hsd.blocked_hsd(values), expected)
+    assert np.isnan(hsd.tukey_margin(values))
+    assert np.isnan(hsd.blocked_margin(values))
+    assert (hsd.randomised_hsd(values, 100) == 1.0).all()
+
+
+# Randomised
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_tends_to_the_enumeration(seed: int):
+    """On values whose sums tie often, and as floats in many last digits."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 8, (3, 3)) / 10
+    values[:, 2] += rng.random() / 3
+    exact, number = np.array(naive.randomised_hsd(values.tolist())), 200_000
+    found = hsd.randomised_hsd(values, number, seed, simple=True)
+    assert (np.abs(found - exact) <= 4.5 * np.sqrt(exact * (1 - exact) / number) + 1e-12).all()
+
+
+def test_equal_arrangements_count():
+    """0.1 + 0.2 + 0.3 is another float than 0.3 + 0.2 + 0.1: every table has the same range."""
+    values = np.array([[0.1, 0.0], [0.2, 0.0], [0.3, 0.0]])
+    exact = naive.randomised_hsd(values.tolist())[0][1]
+    assert exact == 2 / 8
+    found = hsd.randomised_hsd(values, 100_000, simple=True)[0, 1]
+    assert abs(found - exact) < 0.006
+    thirds = np.tile([[0.7], [0.1], [0.2]], (3, 3)) / 3 + np.eye(9, 3)
+    shuffled = np.tile([[0.2], [0.7], [0.1]], (3, 3)) / 3 + np.eye(9, 3)
+    assert (hsd.randomised_hsd(thirds, 2000) == hsd.randomised_hsd(shuffled, 2000)).all()
+
+
+def test_the_table_itself_counts_unless_simple():
+    values = made(12, 4)
+    values[:, 3] += 5.0
+    p = hsd.randomised_hsd(values, 999)
+    assert p[0, 3] == 1 / 1000
+    simple = hsd.randomised_hsd(values, 999, simple=True)
+    assert simple[0, 3] == 0.0
+    np.testing.assert_allclose(p, (1 + 999 * simple) / 1000, rtol=1e-14)
+
+
+def test_no_split_and_no_number_of_workers_matters(monkeypatch: pytest.MonkeyPatch):
+    values = made(7, 9)
+    whole = hsd.mean_ranges(values, 3000, 5, workers=1)
+    monkeypatch.setattr(hsd, "_PART", 63 * 17)
+    assert (hsd.mean_ranges(values, 3000, 5, workers=1) == whole).all()
+    assert (hsd.mean_ranges(values, 3000, 5, workers=4) == whole).all()
+    assert (hsd.mean_ranges(values, 3000, np.random.default_rng(5)) == whole).all()
+    assert (hsd.mean_ranges(values, 3000, 6) != whole).any()
+    first = ranges_of(values, 100)
+    assert (ranges_of(values, 60, start=40) == first[40:]).all()
+
+
+def test_too_few_resamples_have_no_margin():
+    assert hsd.range_margin(np.arange(18.0), 0.95) == np.inf
+    assert hsd.range_margin(np.arange(19.0), 0.95) == 18.0
+    assert hsd.range_margin(np.arange(9.0), 0.9) == 8.0  # 1 - 0.9 is a bit less than 0.1
+    assert hsd.range_margin(np.arange(100_000.0), 0.95) == 95_000.0
+    for wrong in (0.0, 1.0, 95.0):
+        with pytest.raises(UsageError, match="between 0 and 1"):
+            hsd.range_margin(np.arange(19.0), wrong)
+    with pytest.raises(UsageError, match="at least one"):
+        hsd.randomised_hsd(made(3, 3), 0)
+
+
+# The permutations
+
+
+def enumerated(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(ranges, their shares) over every permutation of every row."""
+    ranges = [
+        np.ptp(np.sum(rows, axis=0)) for rows in product(*(list(permutations(r)) for r in values))
+    ]
+    found, counts = np.unique(np.round(ranges, 9), return_counts=True)
+    return found, counts / counts.sum()
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(2, 4), (3, 3), (5, 3), (6, 2), (2, 5)])
+def test_every_permutation_is_equally_likely(rows: int, columns: int):
+    """Values whose sums tell the arrangements apart; 2 x 5 has 120 of them."""
+    values = np.random.default_rng(rows).random((rows, columns))
+    classes, shares = enumerated(values)
+    number = 400_000
+    found, counts = np.unique(np.round(ranges_of(values, number), 9), return_counts=True)
+    assert (found == classes).all()
+    assert chisquare(counts, shares * number).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("columns", [7, 60, 129])
+def test_every_place_is_equally_likely(columns: int):
+    """Two rows with one value each: they meet once in as many times as there are columns."""
+    number = 1_000_000 // columns
+    counts = []
+    for place in range(columns):
+        values = np.zeros((2, columns))
+        values[0, place] = values[1, (3 * place) % columns] = 1.0
+        counts.append((ranges_of(values, number, key=place) == 2.0).sum())
+    met = np.array([sum(counts), columns * number - sum(counts)])
+    assert chisquare(met, columns * number * np.array([1 / columns, 1 - 1 / columns])).pvalue > 1e-3
+    spread = number / columns * (1 - 1 / columns)
+    assert 0.5 < np.var(counts) / spread < 1.8
+
+
+WEYL, MASK = 0x9E3779B97F4A7C15, 2**64 - 1
+MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+
+
+def drawn(state: int, words: int, columns: int) -> tuple[list[int], bool]:
+    """One attempt at the draws of four rows, in whole numbers, and whether it is rejected."""
+    halves: tuple[list[int], list[int]] = ([], [])
+    for i in range(words):
+        word = (state + i * WEYL) & MASK
+        word = ((word ^ (word >> 30)) * MIX[0]) & MASK
+        word = ((word ^ (word >> 27)) * MIX[1]) & MASK
+        word ^= word >> 31
+        halves[0].append(word & 0xFFFFFFFF)
+        halves[1].append(word >> 32)
+    draws = (halves[0] + halves[1])[: 4 * columns]
+    bounds = [i % columns + 1 for i in range(4 * columns)]
+    pairs = list(zip(draws, bounds, strict=True))
+    return [d * n >> 32 for d, n in pairs], any(d * n % 2**32 < 2**32 % n for d, n in pairs)
+
+
+def slow_range(values: np.ndarray, key: int, b: int) -> tuple[float, int]:
+    """(the range of permutation b, rejected attempts), one whole number at a time."""
+    rows, columns = values.shape
+    groups, words = -(-rows // 4), -(-2 * columns // 32) * 32
+    sums, rejections = np.zeros(columns), 0
+    for group in range(groups):
+        state = (key + (b * groups + group) * words * WEYL) & MASK
+        index, rejected = drawn(state, words, columns)
+        while rejected:
+            rejections += 1
+            state = ((state ^ MIX[1]) * MIX[0]) & MASK
+            index, rejected = drawn(state, words, columns)
+        for d in range(min(4, rows - 4 * group)):
+            row = values[4 * group + d].tolist()
+            for j in range(columns - 1, -1, -1):
+                r = index[d * columns + j]
+                row[j], row[r] = row[r], row[j]
+            sums += row
+    return np.ptp(sums), rejections
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (4, 16), (5, 17), (11, 60)])
+def test_the_kernel_is_its_description(rows: int, columns: int):
+    values = made(rows, columns)
+    slow = [slow_range(values, 2**63 + 11, b)[0] for b in (0, 1, 1000)]
+    fast = [ranges_of(values, 1, 2**63 + 11, b)[0] for b in (0, 1, 1000)]
+    np.testing.assert_allclose(fast, slow, rtol=1e-12)
+
+
+def test_a_biased_draw_is_made_again():
+    """One in a thousand groups of rows this long has a draw that would favour some places."""
+    values, rare = made(4, 2000), 24
+    slow, rejections = slow_range(values, 7, rare)
+    assert rejections == 1
+    assert ranges_of(values, 1, 7, rare)[0] == pytest.approx(slow, rel=1e-12)

@@ -1,0 +1,255 @@
+"""Correlations of orderings: against naive twins, scipy, published values and by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import get_args
+
+import naive_orders as naive
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy import stats
+
+from irmeta.errors import UsageError
+from irmeta.results.scores import Scores
+from irmeta.stats import orders
+from irmeta.stats.correlation import Method, correlate
+
+NAN = math.nan
+TWINS = {
+    "tau-a": naive.kendall_tau_a,
+    "tau-b": naive.kendall_tau_b,
+    "tau-ap": naive.tau_ap_a,
+    "tau-ap-b": naive.tau_ap_b,
+    "spearman": naive.spearman,
+    "pearson": naive.pearson,
+    "rmse": naive.rmse,
+}
+METHODS = get_args(Method)
+VALUES = st.sampled_from([0.0, 0.125, 0.25, 0.5, 1.0, 3.0])
+
+
+def correlation(x, y, method: Method, **options) -> float:
+    return float(correlate(np.array([x, y], float), method, **options).values[0, 1])
+
+
+def expected(method: str, x: list[float], y: list[float]) -> float:
+    """The twin over the systems that both have; NaN where one ties all."""
+    both = [(a, b) for a, b in zip(x, y, strict=True) if not math.isnan(a + b)]
+    a, b = [v for v, _ in both], [v for _, v in both]
+    if method != "rmse" and (len(set(a)) < 2 or len(set(b)) < 2):
+        return NAN
+    return TWINS[method](a, b)
+
+
+@pytest.mark.parametrize("method", TWINS)
+@given(
+    x=arrays.arrays(
+        float, st.tuples(st.integers(1, 4), st.integers(0, 6)), elements=VALUES | st.just(NAN)
+    )
+)
+def test_all_pairs_equal_the_twins(method, x):
+    found = correlate(x, method)
+    for a, first in enumerate(x.tolist()):
+        for b, second in enumerate(x.tolist()):
+            assert found.values[a, b] == pytest.approx(
+                expected(method, first, second), abs=1e-12, nan_ok=True
+            )
+            both = ~np.isnan(x[a]) & ~np.isnan(x[b])
+            assert found.systems[a, b] == both.sum()
+
+
+@pytest.mark.parametrize("method", TWINS)
+@given(
+    x=arrays.arrays(
+        float, st.tuples(st.just(2), st.integers(1, 3), st.integers(0, 6)), elements=VALUES
+    )
+)
+def test_row_by_row_equals_all_with_all(method, x):
+    function = getattr(
+        orders,
+        {"tau-a": "kendall_tau_a", "tau-b": "kendall_tau_b"}.get(method, method.replace("-", "_")),
+    )
+    all_with_all = function(x[0], x[1], False)
+    np.testing.assert_allclose(function(x[0], x[1], True), np.diag(all_with_all), atol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_large_blocks_equal_single_pairs(method, monkeypatch):
+    """The same however the pairs of systems are cut into blocks."""
+    x = np.random.default_rng(1).integers(0, 9, (5, 40)) / 8
+    whole = correlate(x, method).values
+    monkeypatch.setattr(orders, "_BLOCK", 64)
+    np.testing.assert_allclose(correlate(x, method).values, whole, atol=1e-13)
+    for a, b in ((0, 1), (3, 2), (4, 4)):
+        alone = correlate(x[[a, b]], method).values[0, 1]
+        assert whole[a, b] == pytest.approx(alone, abs=1e-13)
+
+
+@given(
+    x=arrays.arrays(
+        float, st.tuples(st.just(2), st.integers(2, 30)), elements=st.integers(0, 9).map(float)
+    )
+)
+def test_equal_to_scipy(x):
+    a, b = x
+    if len(set(a)) < 2 or len(set(b)) < 2:
+        return
+    for method, found in (
+        ("tau-b", stats.kendalltau(a, b).statistic),
+        ("spearman", stats.spearmanr(a, b).statistic),
+        ("pearson", stats.pearsonr(a, b).statistic),
+    ):
+        assert correlation(a, b, method) == pytest.approx(found, abs=1e-12)
+
+
+def test_the_oracle(shared):
+    given = json.loads((shared / "oracles/case3_innov/out.stats_scipy.json").read_text())
+    x, y = given["x=P@10"], given["y=AP_rareness@10 alpha=1"]
+    assert correlation(x, y, "tau-b") == given["scipy kendall tau-b (p)"][0]
+    for method in ("pearson", "spearman"):
+        assert correlation(x, y, method) == pytest.approx(given[method][0], abs=1e-14)
+    for method, name in (
+        (correlation(x, y, "tau-ap"), "trectools tau_ap(estimated=y,truth=x)"),
+        (correlation(y, x, "tau-ap"), "trectools tau_ap(estimated=x,truth=y)"),
+        (correlation(x, y, "rbo", p=0.8), "rbo pkg rbo_ext(p=0.8)"),
+        (correlation(x, y, "rbo", p=0.9), "rbo pkg rbo_ext(p=0.9)"),
+    ):
+        assert method == pytest.approx(given[name], abs=1e-12)
+
+
+# Published with the R package ircor (https://rdrr.io/cran/ircor), by the authors of tau_AP,a and b.
+IRCOR_X = [0.67, 0.45, 0.29, 0.12, 0.57, 0.24, 0.94, 0.75, 0.08, 0.54]
+IRCOR_Y = [0.48, 0.68, 0.32, 0.09, 0.06, 0.61, 0.87, 0.22, 0.44, 0.84]
+IRCOR_TIED_X = [0.7, 0.4, 0.3, 0.1, 0.6, 0.2, 0.9, 0.8, 0.1, 0.5]
+IRCOR_TIED_Y = [0.5, 0.7, 0.3, 0.1, 0.1, 0.6, 0.9, 0.2, 0.4, 0.8]
+
+
+@pytest.mark.parametrize(
+    ("method", "x", "y", "published"),
+    [
+        ("tau-ap", IRCOR_X, IRCOR_Y, 0.3928571),
+        ("tau-ap", IRCOR_X, IRCOR_TIED_Y, 0.39903),
+        ("tau-ap-b", IRCOR_X, IRCOR_TIED_Y, 0.3317019),
+        ("tau-ap-b", IRCOR_TIED_X, IRCOR_TIED_Y, 0.339418),
+        ("tau-a", IRCOR_X, IRCOR_Y, 0.2),
+        ("tau-a", IRCOR_X, IRCOR_TIED_Y, 0.2222222),
+        ("tau-b", IRCOR_X, IRCOR_TIED_Y, 0.2247333),
+        ("tau-b", IRCOR_TIED_X, IRCOR_TIED_Y, 0.25),
+    ],
+)
+def test_published_values(method, x, y, published):
+    assert correlation(x, y, method) == pytest.approx(published, abs=5e-8)
+
+
+def test_tau_ap_by_hand_and_that_the_first_is_the_reference():
+    """Reference a b c, estimate c a b: of c, a, b none, none and one are rightly above."""
+    reference, estimate = [3, 2, 1], [2, 1, 3]
+    found = correlate(np.array([reference, estimate], float), "tau-ap").values
+    assert found[0, 1] == pytest.approx(2 / 2 * (0 / 1 + 1 / 2) - 1)
+    # The other way round: c a b is the truth of a b c; a is above b, c ought to be above both.
+    assert found[1, 0] == pytest.approx(2 / 2 * (1 / 1 + 0 / 2) - 1)
+
+
+def test_tau_ap_weighs_the_top():
+    best = np.arange(10, 0, -1.0)
+    top, bottom = best.copy(), best.copy()
+    top[[0, 1]], bottom[[8, 9]] = top[[1, 0]], bottom[[9, 8]]
+    assert correlation(best, top, "tau-ap") < correlation(best, bottom, "tau-ap")
+    assert correlation(best, top, "tau-b") == correlation(best, bottom, "tau-b")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("values", [[], [0.5], [2, 2, 2], [NAN, NAN, NAN], [NAN, 1, NAN]])
+def test_without_an_order_nothing_correlates(method, values):
+    found = correlate(np.array([values, values], float), method)
+    defined = method == "rmse" or method.startswith("rbo")
+    some = any(not math.isnan(v) for v in values)
+    assert bool(np.isnan(found.values).all()) is not (defined and some)
+
+
+def test_infinite_values_have_an_order():
+    x, y = [math.inf, 2, 1, -math.inf], [4, 3, 2, 1]
+    for method in ("tau-a", "tau-b", "tau-ap", "tau-ap-b", "spearman"):
+        assert correlation(x, y, method) == pytest.approx(1)
+    assert correlation(x, y, "rbo") == pytest.approx(1)
+    assert math.isnan(correlation(x, y, "pearson"))
+
+
+def test_pearson_of_tiny_and_huge_values():
+    x, y = np.array([1.0, 2, 4, 8]), np.array([1.0, 3, 2, 5])
+    expected = correlation(x, y, "pearson")
+    for scale in (1e-300, 1e300):
+        assert correlation(x * scale, y, "pearson") == pytest.approx(expected, abs=1e-12)
+
+
+def test_what_can_be_correlated():
+    """An array, a mapping, frames, and `Scores` give the same; the names go with them."""
+    x = {"AP": [0.1, 0.2, 0.4], "RR": [0.3, 0.2, 0.5], "half": [NAN, 0.5, 0.7]}
+    found = correlate(x)
+    assert found.orderings == ("AP", "RR", "half")
+    frame = pl.DataFrame({"system": ["a", "b", "c"], **x})
+    frame = frame.with_columns(half=pl.Series([None, 0.5, 0.7]))
+    for other in (np.array(list(x.values())), pl.DataFrame(x), frame):
+        np.testing.assert_array_equal(correlate(other).values, found.values)
+    assert correlate(frame).orderings == ("AP", "RR", "half")
+    assert correlate(np.zeros((0, 4))).values.shape == (0, 0)
+    assert correlate({}).frame().height == 0
+
+
+def scores() -> Scores:
+    values = np.array([[[0.5, 0.4, 0.1]], [[2.0, 9.0, 30.0]]])
+    return Scores(
+        track="t",
+        measures=("AP", "ASL"),
+        queries=("q",),
+        systems=("a", "b", "c"),
+        values=values,
+        included=np.ones(values.shape, bool),
+        no_list=np.zeros((1, 3), bool),
+        directions={"AP": 1, "ASL": -1},
+    )
+
+
+def test_scores_are_taken_in_the_direction_that_is_better():
+    assert correlate(scores(), "tau-a").values[0, 1] == pytest.approx(1)
+    root = math.sqrt((1.5**2 + 8.6**2 + 29.9**2) / 3)
+    assert correlate(scores(), "rmse").values[0, 1] == pytest.approx(root)
+
+
+def test_the_frame_has_each_pair_once_but_for_tau_ap():
+    x = {"A": [3, 2, 1], "B": [1, 3, 2], "C": [1, 2, 3]}
+    frame = correlate(x, "tau-a").frame()
+    assert frame.columns == ["ordering_a", "ordering_b", "method", "correlation", "systems"]
+    assert frame.rows() == [
+        ("A", "B", "tau-a", pytest.approx(-1 / 3), 3),
+        ("A", "C", "tau-a", pytest.approx(-1), 3),
+        ("B", "C", "tau-a", pytest.approx(1 / 3), 3),
+    ]
+    both_ways = correlate(x, "tau-ap").frame()
+    assert both_ways.height == 6
+    for a, b, _, value, _ in both_ways.rows():
+        assert value == pytest.approx(naive.tau_ap(x[a], x[b]))
+
+
+def test_what_cannot_be_correlated():
+    with pytest.raises(UsageError, match="Did you mean 'tau-b'"):
+        correlate(np.zeros((2, 3)), "tau_b")
+    with pytest.raises(UsageError, match="same systems"):
+        correlate({"a": [1.0, 2.0], "b": [1.0]})
+    with pytest.raises(UsageError, match="array"):
+        correlate(np.zeros(3))
+
+
+def test_settled_means_are_equal_and_others_are_kept():
+    x = np.array([0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1, 0.6000001])
+    assert x[0] != x[1]
+    assert orders.settled(x)[0] == orders.settled(x)[1] < orders.settled(x)[2]
+    np.testing.assert_array_equal(orders.settled(x * 1e6), np.round(x * 1e6, 5))
+    for same in ([0.0, 0.0], [math.inf, 1.0], [NAN], [1e300], []):
+        np.testing.assert_array_equal(orders.settled(np.array(same)), same)

@@ -1,0 +1,236 @@
+"""`pairwise`: every test through the one door, what it tells, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise as neighbours
+
+import numpy as np
+import polars as pl
+import pytest
+from statsmodels.stats.multitest import multipletests
+
+from irmeta.errors import UsageError
+from irmeta.results.matrix import Matrix
+from irmeta.stats import hsd
+from irmeta.stats.paired import paired_differences, unpaired_differences
+from irmeta.stats.pairs import FAMILY_TESTS, PLAIN_TESTS, TESTS, pairwise
+
+COLUMNS = {
+    "track": pl.String,
+    "measure": pl.String,
+    "system_a": pl.String,
+    "system_b": pl.String,
+    "difference": pl.Float64,
+    "effect": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "p": pl.Float64,
+    "queries": pl.Int32,
+}
+every_test = pytest.mark.parametrize("test", TESTS)
+
+
+def matrix(values: np.ndarray, **facts) -> Matrix:
+    queries = tuple(f"q{i}" for i in range(values.shape[0]))
+    return Matrix(values, queries, tuple(f"s{i}" for i in range(values.shape[1])), "AP", **facts)
+
+
+@pytest.fixture
+def some() -> Matrix:
+    values = np.random.default_rng(3).random((20, 5)) + np.linspace(0, 0.6, 5)
+    return matrix(values, track="made", direction=-1)
+
+
+@pytest.fixture(scope="module")
+def innovation(shared) -> dict:
+    path = shared / "oracles" / "case3_innov" / "out.stats_scipy.json"
+    return json.loads(path.read_text())
+
+
+@pytest.mark.parametrize(
+    ("test", "column"),
+    [
+        ("t", "ttest_rel"),
+        ("t-unpaired", "ttest_ind(pooled)"),
+        ("sign", "sign test binom"),
+        ("wilcoxon", "wilcoxon(default zero=wilcox)"),
+        ("permutation", "exact sign-flip permutation"),
+    ],
+)
+def test_the_oracle(test, column, innovation):
+    values = np.array(innovation["per-topic P@10 matrix"]).T.copy()
+    queries = tuple(str(i) for i in range(len(values)))
+    found = pairwise(Matrix(values, queries, tuple(innovation["systems"])), test).frame()
+    assert found.height == len(innovation["pairwise"]) == 15
+    for a, b, p in found.select("system_a", "system_b", "p").iter_rows():
+        assert p == pytest.approx(innovation["pairwise"][f"{a}|{b}"][column], rel=1e-9)
+
+
+def test_unpaired_t_is_what_the_ecir_code_calls_hsd(innovation, shared):
+    path = shared / "oracles" / "case3_innov" / "out.ecir2023.json"
+    recorded = json.loads(path.read_text())["HSD P_rareness@10,alpha=0,level=0.05"]
+    values = np.array(innovation["per-topic P@10 matrix"]).T.copy()
+    queries = tuple(str(i) for i in range(len(values)))
+    pairs = pairwise(Matrix(values, queries, tuple(innovation["systems"])), "t-unpaired")
+    theirs = recorded["pair: [tukey2 p, reject, ttest_ind p, ttest_rel p]"]
+    for a, b, p in pairs.frame().select("system_a", "system_b", "p").iter_rows():
+        assert p == pytest.approx(theirs[f"{a}|{b}"][0], rel=1e-9)
+        assert (p <= 0.05) == theirs[f"{a}|{b}"][1]
+    assert pairs.separated(0.05).sum() / 2 == recorded["published_pairs"]
+
+
+@every_test
+def test_what_a_frame_says(test, some):
+    pairs = pairwise(some, test, resamples=200)
+    frame = pairs.frame()
+    assert dict(frame.schema) == COLUMNS
+    assert frame.height == 10
+    order = list(zip(frame["system_a"], frame["system_b"], strict=True))
+    assert order == [(f"s{a}", f"s{b}") for a in range(5) for b in range(a + 1, 5)]
+    assert set(frame["track"]) == {"made"}
+    assert set(frame["measure"]) == {"AP"}
+    means = some.values.mean(axis=0)
+    for a, b, row in [(0, 1, 0), (0, 4, 3), (3, 4, 9)]:
+        assert frame["difference"][row] == pytest.approx(means[a] - means[b])
+        assert frame["p"][row] == pairs.p[a, b] == pairs.p[b, a]
+        assert frame["effect"][row] == -pairs.effect[b, a]
+    assert (pairs.test, pairs.direction, pairs.systems) == (test, -1, some.systems)
+    assert (frame["queries"] == 20).all()
+    assert (np.diag(pairs.p) == 1).all()
+    if test in ("wilcoxon", "sign", "permutation"):
+        assert pairs.low is pairs.high is None
+        assert frame.select(pl.col("low", "high").is_nan().all()).row(0) == (True, True)
+    else:
+        assert (frame["low"] <= frame["difference"]).all()
+        assert (frame["high"] >= frame["difference"]).all()
+
+
+@pytest.mark.parametrize("test", ["t", "t-unpaired", "hsd", "hsd-blocked", "hsd-randomised"])
+def test_an_interval_leaves_zero_out_where_its_test_separates(test, some):
+    pairs = pairwise(some, test, confidence=0.9, resamples=999)
+    assert pairs.low is not None
+    assert pairs.high is not None
+    outside = (pairs.low > 0) | (pairs.high < 0)
+    np.testing.assert_array_equal(outside, pairs.separated(0.1))
+    assert 0 < outside.sum() < 20
+
+
+def test_tests_of_the_family_are_those_of_hsd(some):
+    values = some.values
+    for test, right in [
+        ("hsd", hsd.tukey_hsd(values)),
+        ("hsd-blocked", hsd.blocked_hsd(values)),
+        ("hsd-randomised", hsd.randomised_hsd(values, 300, 5)),
+    ]:
+        np.testing.assert_array_equal(pairwise(some, test, resamples=300, rng=5).p, right)
+
+
+def test_effects_pair_unless_the_test_does_not(some):
+    for test in TESTS:
+        pool = test in ("t-unpaired", "hsd")
+        right = (unpaired_differences if pool else paired_differences)(some.values).effect()
+        np.testing.assert_array_equal(pairwise(some, test, resamples=9).effect, right)
+
+
+@pytest.mark.parametrize("test", PLAIN_TESTS)
+def test_a_pair_uses_the_queries_that_both_have(test, some):
+    values = some.values.copy()
+    values[:6, 0] = values[4:7, 2] = np.nan
+    pairs = pairwise(matrix(values), test, rng=1)
+    for a, b, number in [(0, 1, 14), (0, 2, 13), (2, 3, 17), (3, 4, 20)]:
+        known = ~np.isnan(values[:, [a, b]]).any(axis=1)
+        alone = pairwise(matrix(values[known][:, [a, b]]), test, rng=1)
+        assert pairs.queries[a, b] == number
+        assert pairs.difference[a, b] == pytest.approx(alone.difference[0, 1], rel=1e-12)
+        assert pairs.effect[a, b] == pytest.approx(alone.effect[0, 1], rel=1e-12)
+        loose = test in ("permutation", "bootstrap")  # other draws
+        assert pairs.p[a, b] == pytest.approx(alone.p[0, 1], rel=1e-9, abs=0.03 if loose else 0)
+
+
+@pytest.mark.parametrize("test", FAMILY_TESTS)
+def test_a_family_uses_the_queries_that_all_have(test, some):
+    values = some.values.copy()
+    values[3, 0] = values[9, 2] = np.nan
+    whole = matrix(np.delete(values, [3, 9], axis=0))
+    found = pairwise(matrix(values), test, resamples=50).frame()
+    assert found.equals(pairwise(whole, test, resamples=50).frame())
+    assert (found["queries"] == 18).all()
+
+
+@pytest.mark.parametrize("correction", ["bonferroni", "holm", "benjamini-hochberg"])
+def test_corrections_count_unordered_pairs(correction, some):
+    values = some.values.copy()
+    values[:, 4] = np.nan  # four pairs without a p: six are left
+    upper = np.triu_indices(4, 1)
+    plain = pairwise(matrix(values), "t").p
+    pairs = pairwise(matrix(values), "t", correction=correction)
+    method = {"benjamini-hochberg": "fdr_bh"}.get(correction, correction)
+    right = multipletests(plain[upper], method=method)[1]
+    np.testing.assert_allclose(pairs.p[upper], right, rtol=1e-12)
+    assert pairs.correction == correction
+    assert np.isnan(pairs.p[4, :4]).all()
+    assert (np.diag(pairs.p) == 1).all()
+    np.testing.assert_array_equal(pairs.p, pairs.p.T)
+
+
+def test_separated_at_the_level_itself():
+    # six queries all one way: the sign test's p is exactly 2 / 2^6
+    pairs = pairwise(matrix(np.tile([1.0, 0.0, np.nan], (6, 1))), "sign")
+    assert pairs.separated(2 / 64).tolist() == [
+        [False, True, False],
+        [True, *[False] * 2],
+        [False] * 3,
+    ]
+    assert not pairs.separated(0.031).any()
+    assert not pairwise(matrix(np.ones((6, 2))), "t").separated(1.0).diagonal().any()
+
+
+@every_test
+def test_identical_and_constant_systems(test):
+    pairs = pairwise(matrix(np.tile([0.1, 0.1, 0.5, 0.5], (30, 1))), test, resamples=99)
+    assert pairs.p[0, 1] == pairs.p[2, 3] == 1
+    assert pairs.difference[0, 1] == pairs.effect[0, 1] == 0
+    assert pairs.p[0, 2] <= 0.01
+    assert pairs.effect[2, 0] == np.inf
+
+
+@every_test
+@pytest.mark.parametrize("shape", [(0, 3), (1, 3), (5, 0), (5, 1), (0, 0), (1, 2)])
+def test_too_little_to_test(test, shape):
+    pairs = pairwise(matrix(np.ones(shape)), test, resamples=9)
+    frame = pairs.frame()
+    assert dict(frame.schema) == COLUMNS
+    assert frame.height == shape[1] * (shape[1] - 1) // 2
+    says = shape[0] == 1 and test in ("wilcoxon", "sign", "permutation", "hsd-randomised")
+    assert all(p == 1 if says else np.isnan(p) for p in frame["p"])
+    assert (frame["queries"] == shape[0]).all()
+    assert not pairs.separated(0.9).any()
+
+
+@every_test
+def test_the_seed_is_all_that_matters(test, some):
+    one = pairwise(some, test, resamples=50, rng=3)
+    assert one.frame().equals(pairwise(some, test, resamples=50, rng=3).frame())
+    if test in ("permutation", "bootstrap", "hsd-randomised"):
+        assert not one.frame().equals(pairwise(some, test, resamples=50, rng=4).frame())
+
+
+def test_what_is_refused(some):
+    with pytest.raises(UsageError, match=r"'wilcoxen'.*'wilcoxon'"):
+        pairwise(some, "wilcoxen")
+    with pytest.raises(UsageError, match="no correction"):
+        pairwise(some, correction="sidak")
+    with pytest.raises(UsageError, match="takes no correction"):
+        pairwise(some, "hsd", correction="holm")
+    with pytest.raises(UsageError, match="confidence"):
+        pairwise(some, confidence=95)
+    with pytest.raises(UsageError, match="resamples"):
+        pairwise(some, "bootstrap", resamples=0)
+    with pytest.raises(UsageError, match="query 'q1' has an infinite value for 's0'"):
+        pairwise(matrix(np.array([[0.0, 1.0], [np.inf, 2.0]])))
+
+
+def test_pairs_come_row_by_row(some):
+    frame = pairwise(some).frame()
+    assert all(a <= b for a, b in neighbours(frame["system_a"]))

@@ -1,0 +1,193 @@
+"""How a measure reorders a track's systems: against a naive twin and by hand."""
+
+from __future__ import annotations
+
+import math
+
+import naive_orders
+import naive_stats as naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from naive_significance import both
+
+from irmeta.errors import UsageError
+from irmeta.results.matrix import Matrix
+from irmeta.stats.reordering import better, delta_sort, delta_value, reordering
+
+NAN = math.nan
+
+
+def unpaired_p(a: list[float], b: list[float]) -> float:
+    """The twin over the queries on which both have a value."""
+    pairs = both(a, b)
+    return naive.unpaired_p([x for x, _ in pairs], [y for _, y in pairs])
+
+
+TESTS = {"t": naive.t_p, "t-unpaired": unpaired_p}
+
+
+def matrix(values, name="A", direction=1) -> Matrix:
+    values = np.asarray(values, float)
+    queries = tuple(f"q{i}" for i in range(values.shape[0]))
+    systems = tuple(f"s{i}" for i in range(values.shape[1]))
+    return Matrix(values, queries, systems, name, "t", direction)
+
+
+SHAPES = st.tuples(st.integers(2, 6), st.integers(2, 5))
+VALUES = st.sampled_from([0.25, 0.3, 0.5, 0.55, 1.0, 2.0])
+
+
+@pytest.mark.parametrize("test", TESTS)
+@given(
+    x=arrays.arrays(float, SHAPES, elements=VALUES | st.just(NAN)),
+    direction=st.sampled_from([1, -1]),
+)
+def test_better_equals_the_twin(test, x, direction):
+    found = better(matrix(x, direction=direction), alpha=0.2, test=test)
+    rows = x.tolist()
+    for a in range(x.shape[1]):
+        for b in range(x.shape[1]):
+            assert found[a, b] == (
+                a != b and naive.better(rows, a, b, direction, alpha=0.2, test=TESTS[test])
+            )
+
+
+@given(
+    st.integers(2, 5).flatmap(
+        lambda n: st.tuples(*[arrays.arrays(float, (4, n), elements=VALUES) for _ in range(2)])
+    ),
+    st.sampled_from([1, -1]),
+)
+def test_reordering_equals_the_twin(two, direction):
+    old, new = two
+    found = reordering(matrix(old), matrix(new, "B", direction), alpha=0.3)
+    rows = old.tolist(), new.tolist()
+    moved = naive.delta_sorts(*rows, (1, direction), alpha=0.3)
+    assert found.moved.tolist() == pytest.approx(moved)
+    assert found.delta_sort == pytest.approx(max(moved))
+    ratios, left_out = naive.delta_values(*rows, (1, direction))
+    assert found.value.tolist() == pytest.approx(ratios)
+    assert (found.delta_value, found.left_out) == (pytest.approx(np.mean(ratios)), left_out)
+    means = [np.round(v.mean(axis=0), 10).tolist() for v in (old, direction * new)]
+    tau = naive_orders.kendall_tau_b(*means)
+    assert found.tau == pytest.approx(tau, abs=1e-12, nan_ok=True)
+
+
+def test_by_hand():
+    """Steady differences: any is significant, so the ratio decides.
+
+    Old: c .40 > b .21 > a .20, where b is not 1.1 times a. New: a .80 > c .40 > b .10.
+    """
+    noise = np.array([[0.01, 0.012, 0.011], [-0.01, -0.012, -0.011], [0, 0, 0]])
+    old, new = (
+        matrix(noise + np.array([0.20, 0.21, 0.40])),
+        matrix(noise + np.array([0.80, 0.10, 0.40]), "B"),
+    )
+    assert better(old).tolist() == [
+        [False, False, False],
+        [False, False, False],
+        [True, True, False],
+    ]
+    found = reordering(old, new)
+    assert found.better_old.tolist() == [1, 1, 0]
+    assert found.better_new.tolist() == [0, 2, 1]
+    assert found.moved.tolist() == pytest.approx([100 / 3] * 3)
+    assert found.delta_sort == delta_sort(old, new) == pytest.approx(100 / 3)
+    assert found.tau == pytest.approx(-1 / 3)
+    assert found.value.tolist() == pytest.approx([4, 0.1 / 0.21, 1])
+    assert found.frame().columns == [
+        *("track", "old", "new", "system", "better_old", "better_new", "moved", "value")
+    ]
+    assert found.frame().row(1) == (
+        *("t", "A", "B", "s1", 1, 2),
+        pytest.approx(100 / 3),
+        pytest.approx(0.1 / 0.21),
+    )
+    (row,) = found.summary().to_dicts()
+    assert (row["old"], row["new"], row["systems"], row["queries"]) == ("A", "B", 3, 3)
+    assert row["delta_value"] == pytest.approx((4 + 0.1 / 0.21 + 1) / 3)
+
+
+def test_a_search_length_and_its_inverse_agree_on_the_ratio():
+    """1.09 to 1 is not 10 % better either way; as a share of the larger 1.1 to 1 would not be."""
+    noise = np.array([[0.001], [-0.001], [0.002], [-0.002]])
+    for second, yes in ((1.10, True), (1.09, False)):
+        lengths = matrix(np.hstack([1 + noise, second + noise * 0.9]), "ASL", -1)
+        assert better(lengths).tolist() == [[False, yes], [False, False]]
+        precision = matrix(np.hstack([1 + noise, second + noise * 0.9]), "P", 1)
+        assert better(precision).tolist() == [[False, False], [yes, False]]
+
+
+def test_exactly_ten_per_cent_is_enough_in_spite_of_rounding():
+    assert 1.1 * 0.10 > 0.11
+    steady = matrix(np.tile([0.10, 0.11], (4, 1)))
+    assert better(steady).tolist() == [[False, False], [True, False]]
+
+
+def test_both_tests_must_pass():
+    far = matrix([[0.1, 0.1], [0.9, 0.0], [0.0, 0.3]])
+    assert not better(far).any()  # by the ratio alone it is
+    assert better(far, alpha=1.0).tolist() == [[False, True], [False, False]]
+
+
+def test_zero_means():
+    values = matrix([[0.0, 0.0, 0.2], [0.0, 0.0, 0.21], [0.0, 0.0, 0.19]])
+    assert better(values).tolist() == [[False] * 3, [False] * 3, [True, True, False]]
+    # Not even where any difference is significant and no ratio too small.
+    assert better(values, ratio=1, alpha=1).tolist() == better(values).tolist()
+
+
+def test_identical_systems_and_one_query_say_nothing():
+    assert not better(matrix([[0.5, 0.5], [0.1, 0.1]])).any()
+    assert not better(matrix([[0.5, 0.1]])).any()
+    found = reordering(matrix([[0.5, 0.5], [0.1, 0.1]]), matrix([[1, 1], [1, 1]]))
+    assert found.delta_sort == 0
+    assert math.isnan(found.tau)
+
+
+def test_tau_ties_systems_with_the_same_values_in_another_order():
+    values = matrix([[0.1, 0.3, 1.0], [0.2, 0.2, 0.0], [0.3, 0.1, 0.1]])
+    assert values.means[0] != values.means[1]
+    ordered = matrix([[1, 2, 3]] * 3)
+    assert reordering(values, ordered).tau == pytest.approx(2 / math.sqrt(2 * 3))
+
+
+def test_systems_in_another_order_are_matched_by_name():
+    rng = np.random.default_rng(0)
+    old, new = matrix(rng.random((9, 5))), matrix(rng.random((9, 5)), "B")
+    other = new.only_systems(np.array([4, 2, 0, 1, 3])).only_queries(np.arange(8, -1, -1))
+    one, two = reordering(old, new), reordering(old, other)
+    assert one.systems == two.systems
+    np.testing.assert_array_equal(one.moved, two.moved)
+    np.testing.assert_allclose(one.value, two.value)
+    assert one.tau == two.tau
+    assert reordering(old.only_systems(np.array([1, 3])), new).systems == ("s1", "s3")
+
+
+def test_old_zeros_are_left_out_of_delta_value_and_counted():
+    old = matrix([[0.0, 0.5, NAN, 0.2]])
+    lengths = matrix([[4.0, 4.0, 4.0, 0.0]], "ASL", -1)
+    found = delta_value(old, lengths)
+    assert found[1] == pytest.approx(0.5)
+    assert np.isnan(found[[0, 2, 3]]).all()
+    one = reordering(old, lengths)
+    assert (one.left_out, one.delta_value) == (3, 0.5)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0), (2, 1)])
+def test_nothing_to_reorder(shape):
+    values = matrix(np.full(shape, 0.5))
+    found = reordering(values, values)
+    assert not found.moved.any()
+    assert math.isnan(found.tau)
+    assert found.frame().height == shape[1]
+
+
+def test_what_raises():
+    with pytest.raises(UsageError, match="negative mean"):
+        better(matrix([[-1.0, 0.5], [-2.0, 0.5]]))
+    with pytest.raises(UsageError, match="1 or more"):
+        better(matrix([[1.0, 0.5]]), ratio=0.9)

@@ -1,0 +1,289 @@
+"""Draws of queries, systems and labels, and how the order of systems bears them."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import naive_orders as naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from polars.testing import assert_frame_equal
+
+from irmeta.errors import UsageError
+from irmeta.results.matrix import Matrix, read_matrices
+from irmeta.results.scores import Scores
+from irmeta.stats.orders import kendall_tau_b, settled
+from irmeta.stats.resampling import Plan, Sample, query_subsets, resample, spread
+
+NAN = math.nan
+NAMES = tuple(f"s{i}" for i in range(12))
+
+
+def matrix(values: np.ndarray, direction: int = 1, measure: str = "M") -> Matrix:
+    values = np.asarray(values, float)
+    queries = tuple(f"q{i}" for i in range(len(values)))
+    return Matrix(values, queries, NAMES[: values.shape[1]], measure, "t", direction)
+
+
+def made(queries: int = 20, systems: int = 8, seed: int = 1) -> Matrix:
+    rng = np.random.default_rng(seed)
+    return matrix(rng.normal(size=systems) + rng.normal(size=(queries, systems)))
+
+
+# Fewer queries: paper 4, Figure 6
+
+
+def test_two_systems_and_one_query_by_hand():
+    # a is better on 7 of 10 queries and in the mean: tau is 1 with chance .7, else -1.
+    values = np.array([[1.0, 0.0]] * 7 + [[0.0, 1.0]] * 3)
+    found = query_subsets(matrix(values), [1, 10], 4000, rng=2)
+    one, all_ = spread(found).rows(named=True)
+    assert one["mean"] == pytest.approx(0.4, abs=4 * math.sqrt(0.84 / 4000))
+    assert one["sd"] == pytest.approx(math.sqrt(0.84), abs=0.03)
+    assert (one["low"], one["median"], one["high"]) == (-1, 1, 1)
+    assert (all_["mean"], all_["sd"]) == (1, 0)
+    assert found.filter(size=1)["tau"].unique().sort().to_list() == [-1, 1]
+
+
+@pytest.mark.parametrize("direction", [1, -1])
+def test_every_tau_is_that_of_means_of_the_kept_queries(direction):
+    whole = matrix(made().values.round(1), direction)
+    found = query_subsets(whole, [1, 4, 20], 30, rng=5)
+    assert found.columns == ["size", "replicate", "measure", "systems", "tau"]
+    plan = Plan("queries", (1, 4, 20), 30, 20, 8)
+    columns = [(direction * whole.values[:, s]).tolist() for s in range(8)]
+    full = [naive.mean(c) for c in columns]
+    for row, sample in zip(found.rows(), plan.samples(5), strict=True):
+        means = [naive.mean([c[q] for q in sample.queries]) for c in columns]
+        tau = naive.kendall_tau_b([round(x, 12) for x in full], [round(x, 12) for x in means])
+        assert row == (sample.size, sample.replicate, "M", 8, pytest.approx(tau, nan_ok=True))
+
+
+@pytest.mark.parametrize("holes", [False, True])
+def test_the_driver_of_all_parts_gives_the_same(holes):
+    whole = made()
+    if holes:
+        whole.values[np.random.default_rng(3).random(whole.values.shape) < 0.7] = NAN
+    plan = Plan("queries", (1, 3, 10), 20, *whole.values.shape)
+    slow = resample(lambda sample: whole.only_queries(sample.queries), plan, rng=8)
+    assert_frame_equal(slow, query_subsets(whole, [1, 3, 10], 20, rng=8), check_exact=True)
+    assert (slow["systems"].n_unique() > 1) == holes
+
+
+def test_a_system_without_a_value_on_the_kept_queries_is_left_out():
+    values = np.array([[3.0, 2.0, 1.0], [3.0, 2.0, NAN]])
+    found = query_subsets(matrix(values), [1], 20).unique(["systems", "tau"])
+    assert set(found.select("systems", "tau").iter_rows()) == {(2, 1.0), (3, 1.0)}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [[1.0, 1.0, 1.0]] * 3,
+        [[1.0]] * 3,
+        [[NAN, NAN]] * 3,
+        [[1.0, NAN]] * 3,
+        np.zeros((3, 0)),
+    ],
+)
+def test_where_no_order_can_be_told_tau_is_undefined(values):
+    found = query_subsets(matrix(np.asarray(values)), [2], 3)
+    assert found["tau"].is_nan().all()
+    (row,) = spread(found).rows(named=True)
+    assert (row["replicates"], row["undefined"]) == (0, 3)
+    assert all(math.isnan(row[n]) for n in ("mean", "sd", "low", "median", "high"))
+
+
+def test_identical_systems_tie_in_every_draw():
+    values = np.random.default_rng(1).random((30, 4))
+    values[:, 3] = values[:, 0]
+    found = query_subsets(matrix(values), [7], 50)
+    # 5 of 6 pairs are untied in both.
+    assert {round(t * 5) / 5 for t in found["tau"]} <= {k / 5 for k in range(-5, 6)}
+    assert found["tau"].max() == 1
+
+
+def test_equal_means_of_other_values_tie():
+    """.1 + .2 is not .3 in floating point; both systems have the mean .15 of these two queries."""
+    values = np.array([[0.1, 0.3, 0.0], [0.2, 0.0, 0.1]])
+    found = query_subsets(matrix(values), [2], 1)
+    assert found["tau"].to_list() == [1.0]
+    assert query_subsets(matrix(values[:, :2]), [2], 1)["tau"].is_nan().all()
+
+
+def test_no_query():
+    with pytest.raises(UsageError, match="there are 0 queries"):
+        query_subsets(matrix(np.zeros((0, 2))), [1])
+    assert query_subsets(matrix(np.zeros((0, 2))), []).height == 0
+
+
+@given(
+    arrays.arrays(
+        float,
+        st.tuples(st.integers(1, 4), st.integers(2, 9)),
+        elements=st.sampled_from([0.0, 0.25, 0.5, 1.0, NAN]),
+    )
+)
+def test_tau_of_one_order_with_many_is_that_of_all_pairs(values):
+    """Each query alone, in the driver, against `orders` and the twin."""
+    whole = matrix(values)
+    found = query_subsets(whole, [1], 3)
+    means = whole.means
+    for row, sample in zip(
+        found.rows(named=True), Plan("queries", (1,), 3, *values.shape).samples(), strict=True
+    ):
+        other = values[sample.queries[0]]
+        both = ~np.isnan(means) & ~np.isnan(other)
+        x, y = settled(means[both]), other[both]
+        assert row["systems"] == both.sum()
+        assert row["tau"] == pytest.approx(naive.kendall_tau_b(x.tolist(), y.tolist()), nan_ok=True)
+        expected = kendall_tau_b(x[None], y[None])[0, 0]
+        assert row["tau"] == pytest.approx(expected, nan_ok=True)
+
+
+def test_trec_8(shared: Path):
+    (whole,) = read_matrices(shared / "score-matrices" / "adhoc8_ap.csv")
+    found = spread(query_subsets(whole, [5, 25, 45, 50], 100))
+    assert found["mean"].is_sorted()
+    assert found["sd"].is_sorted(descending=True)
+    assert found["mean"].to_list() == pytest.approx([0.70, 0.89, 0.96, 1.0], abs=0.02)
+
+
+# Fewer systems: paper 2, Algorithm 1
+
+
+FOUND = np.random.default_rng(5).random((6, 15, 8)) < 0.3  # [query, doc, system]
+
+
+def rare(systems: np.ndarray) -> Matrix:
+    """A made measure: a doc counts 1 plus its rarity 1 - S_d / S, among these systems alone."""
+    found = FOUND[:, :, systems]
+    rarity = 1 - found.mean(axis=2)
+    values = (found * (1 + rarity)[:, :, None]).sum(axis=1)
+    return Matrix(values, tuple("uvwxyz"), tuple(NAMES[s] for s in systems), "rare")
+
+
+def test_fewer_systems_are_evaluated_without_the_others():
+    plan = Plan("systems", (2, 5, 8), 25, queries=6, systems=8)
+    found = resample(lambda sample: rare(sample.systems), plan, rng=3)
+    # Algorithm 1, line by line.
+    before = rare(np.arange(8)).means
+    for row, sample in zip(found.rows(named=True), plan.samples(3), strict=True):
+        now = rare(sample.systems).means
+        then = before[sample.systems]
+        expected = naive.kendall_tau_b(then.round(12).tolist(), now.round(12).tolist())
+        assert row["tau"] == pytest.approx(expected, nan_ok=True)
+        assert row["systems"] == sample.size
+    assert found.filter(size=8)["tau"].to_list() == [1.0] * 25
+    # The measure does depend on who takes part.
+    assert (found.filter(size=5)["tau"] < 1).any()
+
+
+# Missing labels: paper 4, Figure 7
+
+
+RANKS = np.random.default_rng(9).integers(1, 100, (5, 12, 7))  # [query, relevant doc, system]
+
+
+def mean_rank(labels: tuple[np.ndarray, ...]) -> Matrix:
+    values = np.array([RANKS[q][own].mean(axis=0) for q, own in enumerate(labels)])
+    return Matrix(values, tuple("abcde"), NAMES[:7], "MeanRank", direction=-1)
+
+
+def labels_of(sample: Sample) -> Matrix:
+    every = tuple(np.arange(12) for _ in range(5))
+    return mean_rank(every if sample.labels is None else sample.labels)
+
+
+def test_fewer_labels():
+    plan = Plan("labels", (0.1, 0.5, 1.0), 20, queries=5, systems=7, labels=(12,) * 5)
+    found = resample(labels_of, plan, rng=1)
+    assert found["size"].to_list() == [0.1] * 20 + [0.5] * 20 + [1.0] * 20
+    for row, sample in zip(found.rows(named=True), plan.samples(1), strict=True):
+        assert sample.labels is not None
+        means = [
+            -naive.mean(
+                [naive.mean([float(RANKS[q, d, s]) for d in sample.labels[q]]) for q in range(5)]
+            )
+            for s in range(7)
+        ]
+        full = (-RANKS.mean(axis=(0, 1))).tolist()
+        x, y = [round(v, 9) for v in full], [round(v, 9) for v in means]
+        assert row["tau"] == pytest.approx(naive.kendall_tau_b(x, y))
+    low, middle, full_ = spread(found)["mean"].to_list()
+    assert low < middle < full_ == 1
+
+
+# The driver
+
+
+@pytest.mark.parametrize("workers", [2, 5])
+def test_the_result_is_the_same_whoever_works(workers):
+    def noisy(sample: Sample) -> Matrix:
+        return matrix(made().values[sample.queries] + sample.rng.normal(size=8))
+
+    plan = Plan("queries", (3, 9), 10, 20, 8)
+    alone = resample(noisy, plan, rng=6)
+    assert_frame_equal(alone, resample(noisy, plan, rng=6, workers=workers), check_exact=True)
+    with ThreadPoolExecutor(workers) as executor:
+        assert_frame_equal(alone, resample(noisy, plan, rng=6, executor=executor))
+    again = resample(noisy, plan, rng=np.random.default_rng(6))
+    assert not alone.equals(again)
+    assert again.equals(resample(noisy, plan, rng=np.random.default_rng(6)))
+
+
+def test_scores_and_several_matrices_have_a_row_for_each_measure():
+    values = np.stack([made(seed=1).values, made(seed=2).values])
+
+    def scores(sample: Sample) -> Scores:
+        some = values[:, sample.queries]
+        return Scores(
+            track="t",
+            measures=("A", "B"),
+            queries=tuple(f"q{i}" for i in sample.queries),
+            systems=NAMES[:8],
+            values=some,
+            included=np.ones(some.shape, bool),
+            no_list=np.zeros(some.shape[1:], bool),
+            directions={"A": 1, "B": -1},
+        )
+
+    plan = Plan("queries", (4,), 3, 20, 8)
+    found = resample(scores, plan)
+    assert found["measure"].to_list() == ["A", "B"] * 3
+    several = resample(
+        lambda s: [matrix(values[0][s.queries], 1, "A"), matrix(values[1][s.queries], -1, "B")],
+        plan,
+    )
+    assert_frame_equal(found, several, check_exact=True)
+    for i, measure in enumerate("AB"):
+        alone = query_subsets(matrix(values[i], measure=measure), [4], 3)
+        assert found.filter(measure=measure)["tau"].to_list() == pytest.approx(alone["tau"])
+
+
+def test_what_the_whole_lacks_is_refused():
+    plan = Plan("queries", (1,), 1, 20, 8)
+
+    def other(sample: Sample) -> Matrix:
+        return matrix(made().values, measure="M" if sample.replicate < 0 else "N")
+
+    with pytest.raises(UsageError, match="'N', which the whole has not"):
+        resample(other, plan)
+
+    def more(sample: Sample) -> Matrix:
+        return matrix(made(systems=8 if sample.replicate < 0 else 9).values)
+
+    with pytest.raises(UsageError, match="'s8', which the whole has not"):
+        resample(more, plan)
+
+
+def test_spread_of_one_replicate_has_no_deviation():
+    (row,) = spread(query_subsets(made(), [5], 1)).rows(named=True)
+    assert row["replicates"] == 1
+    assert row["low"] == row["mean"] == row["high"]
+    assert math.isnan(row["sd"])

@@ -1,0 +1,121 @@
+"""The sign test and Wilcoxon's: against scipy for every pair, and the naive twins."""
+
+from __future__ import annotations
+
+import naive_significance as naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from irmeta.stats.signed import sign_test, wilcoxon_test
+
+
+def scipy_wilcoxon(x: np.ndarray, y: np.ndarray) -> float:
+    if len(x) == 0:
+        return np.nan
+    return 1.0 if (x == y).all() else stats.wilcoxon(x, y).pvalue
+
+
+def scipy_sign(x: np.ndarray, y: np.ndarray) -> float:
+    if len(x) == 0:
+        return np.nan
+    wins, differ = int((x > y).sum()), int((x != y).sum())
+    return stats.binomtest(wins, differ).pvalue if differ else 1.0
+
+
+def sign_p(values: np.ndarray) -> np.ndarray:
+    return sign_test(values)[0]
+
+
+def wilcoxon_p(values: np.ndarray) -> np.ndarray:
+    return wilcoxon_test(values)[0]
+
+
+TESTS = pytest.mark.parametrize(
+    ("ours", "right"), [(wilcoxon_p, scipy_wilcoxon), (sign_p, scipy_sign)], ids=["ranks", "signs"]
+)
+
+
+def agree(ours, right, values: np.ndarray) -> None:
+    p = ours(values)
+    first, second = np.triu_indices(values.shape[1], 1)
+    for a, b in zip(first, second, strict=True):
+        known = ~np.isnan(values[:, a] + values[:, b])
+        expected = right(values[known, a], values[known, b])
+        assert p[a, b] == pytest.approx(expected, rel=1e-9, nan_ok=True), (a, b)
+    np.testing.assert_array_equal(p, p.T)
+    assert (np.diag(p) == 1).all()
+
+
+@TESTS
+@pytest.mark.parametrize("kind", ["clean", "tied", "gaps", "tied gaps"])
+@pytest.mark.parametrize("queries", [1, 2, 5, 12, 13, 14, 15, 49, 50, 51, 90])
+def test_as_scipy(ours, right, kind, queries):
+    # scipy changes its method at 13 (with ties or zeros) and at 50 queries
+    rng = np.random.default_rng(queries)
+    values = rng.random((queries, 3))  # scipy takes 0.4 s for a pair with ties and 13 queries
+    if "tied" in kind:
+        values = np.round(values * 8) / 8
+        values[:, 1] = values[:, 0]
+    if "gaps" in kind:
+        values[rng.random(values.shape) < 0.1] = np.nan
+    agree(ours, right, values)
+
+
+@TESTS
+@pytest.mark.parametrize("name", ["adhoc8_ap", "adhoc5_ap", "web2014_p10", "web2013_err20"])
+def test_real_systems_as_scipy(ours, right, name, shared):
+    path = shared / "score-matrices" / f"{name}.csv"
+    values = np.loadtxt(path, delimiter=",", skiprows=1)
+    agree(ours, right, values[:, ::3][:, :24])
+
+
+@given(st.data())
+def test_as_the_twins(data):
+    queries = data.draw(st.integers(1, 16))
+    # eighths: equal magnitudes are equal to the last bit
+    cell = st.one_of(st.integers(0, 40).map(lambda v: v / 8), st.just(np.nan))
+    rows = [[data.draw(cell) for _ in range(2)] for _ in range(queries)]
+    values = np.array(rows)
+    a, b = values[:, 0].tolist(), values[:, 1].tolist()
+    if naive.both(a, b):
+        assert wilcoxon_p(values)[0, 1] == pytest.approx(naive.wilcoxon(a, b)[1], rel=1e-9)
+        assert sign_p(values)[0, 1] == pytest.approx(naive.sign_test(a, b)[1], rel=1e-9)
+    else:
+        assert np.isnan(wilcoxon_p(values)[0, 1])
+        assert np.isnan(sign_p(values)[0, 1])
+
+
+def test_more_pairs_than_a_chunk_holds(monkeypatch):
+    from irmeta.stats import signed
+
+    values = np.random.default_rng(3).random((20, 9))
+    whole = wilcoxon_p(values)
+    monkeypatch.setattr(signed, "_CHUNK", 100)
+    np.testing.assert_array_equal(wilcoxon_p(values), whole)
+
+
+def test_rounding_is_a_tie_of_the_sign_test():
+    values = np.array([[0.1 + 0.2, 0.3]] * 9 + [[0.0, 1.0]])
+    assert sign_p(values)[0, 1] == 1.0  # one query of ten tells them apart
+    assert sign_p(np.array([[1e-11, 0.0]] * 6))[0, 1] == 2 / 2**6
+
+
+@pytest.mark.parametrize("ours", [wilcoxon_p, sign_p])
+def test_nothing_to_test(ours):
+    for queries in (1, 13, 14, 60):
+        assert (ours(np.ones((queries, 3))) == 1).all()
+    assert np.isnan(ours(np.ones((0, 2)))[0, 1])
+    assert np.isnan(ours(np.array([[1.0, np.nan], [np.nan, 2.0]]))[0, 1])
+    assert ours(np.ones((4, 1))).tolist() == [[1.0]]
+    assert ours(np.ones((4, 0))).shape == (0, 0)
+
+
+def test_who_leads_has_more_ranks_or_more_queries():
+    """x is greater on one query alone, by so much that its mean is greater too."""
+    values = np.column_stack([np.array([0.30] * 19 + [0.90]), np.full(20, 0.31)])
+    for test in (sign_test, wilcoxon_test):
+        assert test(values)[1].tolist() == [[0, -1], [1, 0]]
+        assert test(values[:, [0, 0]])[1].tolist() == [[0, 0], [0, 0]]
