@@ -14,35 +14,52 @@ from irmeta._version import __version__
 # Public names and where they live; loaded at first use, so that `import irmeta` stays quick.
 _PLACES = {
     "DataError": "irmeta.errors",
+    "Difference": "irmeta.results.compare",
     "EvalPolicy": "irmeta.policies",
     "IrmetaError": "irmeta.errors",
+    "Matrix": "irmeta.results.matrix",
     "MeasureError": "irmeta.errors",
     "ReadPolicy": "irmeta.policies",
     "SetAsideWarning": "irmeta.errors",
     "Store": "irmeta.api",
     "UsageError": "irmeta.errors",
+    "compare": "irmeta.api.judge",
+    "diff": "irmeta.results.compare",
     "ingest": "irmeta.api",
+    "list_measures": "irmeta.measures.catalog",
+    "matrices": "irmeta.api.judge",
+    "matrix_of": "irmeta.results.matrix",
     "open_store": "irmeta.api",
+    "power": "irmeta.api.judge",
     "reanalyze": "irmeta.api",
 }
 
 __all__ = [
     "DataError",
+    "Difference",
     "EvalPolicy",
     "IrmetaError",
+    "Matrix",
     "MeasureError",
     "ReadPolicy",
     "SetAsideWarning",
     "Store",
     "UsageError",
     "__version__",
+    "compare",
+    "diff",
     "ingest",
+    "list_measures",
+    "matrices",
+    "matrix_of",
     "open_store",
+    "power",
     "reanalyze",
 ]
 
 if TYPE_CHECKING:
     from irmeta.api import Store, ingest, open_store, reanalyze
+    from irmeta.api.judge import compare, matrices, power
     from irmeta.errors import (
         DataError,
         IrmetaError,
@@ -50,7 +67,10 @@ if TYPE_CHECKING:
         SetAsideWarning,
         UsageError,
     )
+    from irmeta.measures.catalog import list_measures
     from irmeta.policies import EvalPolicy, ReadPolicy
+    from irmeta.results.compare import Difference, diff
+    from irmeta.results.matrix import Matrix, matrix_of
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import polars as pl
 from rich.console import Console
@@ -13,8 +14,13 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from irmeta.api import Reanalysis, Store
+from irmeta.measures.catalog import SHARED, Description
 from irmeta.measures.explain import Explanation
+from irmeta.results.compare import Difference
 from irmeta.store.ingest import Outcome
+
+if TYPE_CHECKING:
+    from irmeta.api.judge import Comparison
 
 MOST_ROWS = 500  # of a frame on a terminal
 MOST_TERMS = 40  # of an explanation, unless all are asked for
@@ -41,15 +47,19 @@ def _console() -> Console:
     return Console() if sys.stdout.isatty() else Console(width=1000)
 
 
-def _print_table(console: Console, frame: pl.DataFrame) -> None:
+def _print_table(console: Console, frame: pl.DataFrame, fit: bool = False) -> None:
+    """Each row on a line of its own; or, to `fit` a terminal, its long texts on several."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name, dtype in frame.schema.items():
         heading = name.replace("_", " ")
-        table.add_column(heading, justify="right" if dtype.is_numeric() else "left")
+        justify = "right" if dtype.is_numeric() else "left"
+        table.add_column(heading, justify=justify, overflow="fold")
     for row in frame.iter_rows():
         table.add_row(*(escape(_cell(value)) for value in row))
     # Too wide for the terminal, lines wrap: better than numbers cut short.
-    console.width = max(console.width, Measurement.get(console, console.options, table).maximum)
+    boundless = console.options.update(max_width=10_000)
+    widest = Measurement.get(console, boundless, table).maximum
+    console.width = console.width if fit else max(console.width, widest)
     console.print(table)
 
 
@@ -57,7 +67,7 @@ def _cell(value: object) -> str:
     if value is None:
         return "-"
     if isinstance(value, float):
-        return f"{value:.4f}"
+        return f"{value:.4f}" if value == 0 or not abs(value) < 5e-5 else f"{value:.1e}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
@@ -164,12 +174,12 @@ def print_explanation(explained: Explanation, every: bool) -> None:
     for name in ("rank", "doc", "grade", "score", "tied", "arithmetic", "adds"):
         table.add_column(name, justify="left" if name in ("doc", "arithmetic") else "right")
     for term in shown:
-        found = details[term.doc]
+        found = details.get(term.doc, {"score": None, "tied": None})
         tied = found["tied"]
         table.add_row(
             "-" if term.rank is None else str(term.rank),
             escape(term.doc),
-            str(term.grade),
+            str(term.grade) if term.doc in details else "-",
             "-" if found["score"] is None else f"{found['score']:g}",
             "" if tied in (None, 1) else f"with {tied - 1}",
             term.arithmetic,
@@ -187,9 +197,99 @@ def _print_sum(console: Console, explained: Explanation) -> None:
     trace = explained.trace
     total = sum(t.amount for t in trace.terms)
     if trace.undefined is not None:
-        said = f"no relevant doc: defined as {trace.undefined:g}"
+        said = f"nothing to divide by: defined as {trace.undefined:g}"
     elif trace.divisor == 1:
         said = f"sum = {total:.6g}"
     else:
         said = f"{total:.6g} / {trace.divisor:.6g} ({trace.divisor_is}) = {explained.value:.6g}"
     _line(console, said, "bold")
+
+
+def print_measures(frame: pl.DataFrame) -> None:
+    """The table of all measures, and on a terminal what their parameters have in common."""
+    if not sys.stdout.isatty():
+        print_frame(frame)
+        return
+    console = _console()
+    _print_table(console, frame, fit=True)
+    console.print(f"\n{SHARED}", markup=False, highlight=False)
+    console.print("irmeta measures NAME says all there is to say of one.", highlight=False)
+
+
+def print_description(asked: str, described: Description) -> None:
+    """One page about a measure."""
+    console = _console()
+    _line(console, described.name, "bold")
+    _line(console, described.summary)
+    if described.asked not in ((), (asked,)):
+        _line(console, f"\n{asked} stands for {', '.join(described.asked)}")
+    _line(console, f"\n{described.definition}")
+    _line(console, f"\nwrite {described.written}, such as {described.example}\n")
+    _print_table(console, described.parameters, fit=True)
+    console.print()
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for fact, said in described.facts.items():
+        table.add_row(escape(fact), escape(said))
+    console.print(table)
+
+
+def print_difference(difference: Difference, a: str, b: str) -> None:
+    """How two files were made differently, then how their values differ, then the upshot."""
+    console = _console()
+    _line(console, f"A: {a}\nB: {b}")
+    if difference.made.height:
+        _line(console, "\nMade differently", "bold")
+        _print_table(console, difference.made)
+    else:
+        _line(console, "\nBoth were made alike: irmeta, policies, measures and input.")
+    exact = pl.col("greatest", "a", "b").map_elements("{:.10g}".format, pl.String)
+    _line(console, "\nValues by measure", "bold")
+    _print_table(console, difference.measures.with_columns(exact))
+    both, lone_a, lone_b, different = (
+        difference.measures.select("both", "only_a", "only_b", "different").sum().row(0)
+    )
+    _line(
+        console,
+        f"\n{different:,} of {both:,} values differ by more than {difference.tolerance:g}; "
+        f"{lone_a:,} rows are in A alone, {lone_b:,} in B alone.",
+        "bold",
+    )
+
+
+def print_comparisons(found: Sequence[Comparison]) -> None:
+    """The systems, best first; a star where none is told apart from it as better."""
+    if not sys.stdout.isatty():
+        print_frame(pl.concat(_labelled(comparison) for comparison in found))
+    for comparison in found:
+        pairs = comparison.pairs
+        apart = int(pairs.separated(comparison.alpha)[pairs.upper].sum())
+        possible = int(pairs.upper.sum())
+        share = f" ({100 * apart / possible:.1f}%)" if possible else ""
+        on = f" on {pairs.track}" if pairs.track else ""
+        corrected = "" if pairs.correction == "none" else f", {pairs.correction}"
+        said = (
+            f"{pairs.measure}{on}, {pairs.test}{corrected}: {apart:,} of {possible:,} pairs{share} "
+            f"told apart at {comparison.alpha:g}; "
+            f"{'greater' if pairs.direction > 0 else 'less'} is better"
+        )
+        if sys.stdout.isatty():
+            top = pl.when("top").then(pl.lit("*")).otherwise(pl.lit("")).alias("top")
+            console = _console()
+            _print_table(console, comparison.systems.with_columns(top))
+            _line(console, f"{said}; * none is better by the test", "bold")
+        else:
+            print(said, file=sys.stderr)
+
+
+def _labelled(comparison: Comparison) -> pl.DataFrame:
+    pairs = comparison.pairs
+    named = {"track": pairs.track, "measure": pairs.measure, "test": pairs.test}
+    labels = [pl.lit(value).alias(name) for name, value in named.items()]
+    return comparison.systems.select(*labels, pl.all())
+
+
+def print_power(frame: pl.DataFrame) -> None:
+    """Pairs, separated, and the percentage for each level."""
+    shown = frame.with_columns(percent=100 * pl.col("share")).drop("share")
+    columns = [c for c in shown.columns if c not in ("percent", "median_p", "queries")]
+    print_frame(shown.select(*columns, "percent", "median_p", "queries"))

@@ -207,3 +207,96 @@ def test_a_closed_pipe_is_no_error(made_store: irmeta.Store) -> None:
     assert process.stderr.read() == b""
     process.stderr.close()
     assert process.wait() == 0
+
+
+@pytest.mark.parametrize(
+    "measure", ["ISL", "AP(norm=pool)@10", "P(ties=share)@10", "RBP(unjudged=upper)"]
+)
+def test_the_main_job_takes_every_kind_of_measure(
+    run, two_tracks: Path, tmp_path: Path, measure: str
+) -> None:
+    assert run("reanalyze", two_tracks, "--out", tmp_path / "out", "-m", measure).status == 0
+
+
+def test_compare_and_power_write_into_the_results_they_judge(
+    run, two_tracks: Path, tmp_path: Path
+) -> None:
+    results = tmp_path / "results"
+    assert run("reanalyze", two_tracks, "--out", results, "-m", "AP,P@5").status == 0
+    pairs = results / "compare" / "AP.sign" / "pairs.parquet"
+    assert str(pairs) in run("compare", results, "-m", "AP", "--test", "sign").err
+    assert pl.read_parquet(pairs)["measure"].unique().to_list() == ["AP"]
+    assert str(results / "power" / "power.parquet") in run("power", results).err
+    assert run("compare", results / "store", "-m", "AP").status == 0
+    assert not (results / "store" / "compare").exists()
+
+
+def test_it_says_when_nobody_knows_who_made_the_pool(run, two_tracks: Path, tmp_path: Path) -> None:
+    run("ingest", two_tracks, "--store", tmp_path / "store")
+    done = run("evaluate", tmp_path / "store", "-m", "AP(norm=pool)@5", "--track", "ties")
+    assert done.err == (
+        "irmeta: ties: the pool is taken from all systems: the store does not say which were "
+        "pooled\n"
+    )
+    assert run("evaluate", tmp_path / "store", "-m", "AP@5").err == ""
+
+
+def test_measures_are_listed_as_csv_in_a_pipe(run) -> None:
+    done = run("measures")
+    assert done.status == 0
+    assert done.out == irmeta.list_measures().write_csv()
+
+
+def test_a_measure_has_a_page_and_a_preset_a_list(run) -> None:
+    page = run("measures", "ndcg_cut_10").out.splitlines()
+    assert page[0] == "nDCG"
+    assert "ndcg_cut_10 stands for nDCG@10" in page
+    assert "write nDCG[@k], such as nDCG(gain=binary)@10" in page
+    assert any(line.startswith("in trec_eval") and "ndcg_cut_k = nDCG@k" in line for line in page)
+    held = pl.read_csv(io.StringIO(run("measures", "default").out))["measure"]
+    assert held.to_list()[:3] == ["AP", "P@20", "RR"]
+
+
+def test_an_unknown_measure_has_no_page(run) -> None:
+    done = run("measures", "nDGC")
+    assert (done.status, done.out) == (2, "")
+    assert "unknown measure 'nDGC'. Did you mean 'nDCG'?" in done.err
+
+
+def test_diff_ends_as_diff_does(run, made_store: irmeta.Store, tmp_path: Path) -> None:
+    one, other, third = (tmp_path / name for name in ("a.parquet", "b.csv", "c.parquet"))
+    command = ("evaluate", made_store.path, "-m", "AP,P@5", "--track", "web")
+    for file, more in ((one, ()), (other, ()), (third, ("--negative", "nonrelevant"))):
+        assert run(*command, "--out", file, *more).status == 0
+    same = run("diff", one, other)
+    assert same.status == 0
+    assert "0 of 24 values differ by more than 1e-09; 0 rows are in A alone" in same.out
+    assert run("diff", one, third).status == 0, "neither measure looks at negative grades"
+    assert "eval policy  negative  unjudged  nonrelevant" in run("diff", one, third).out
+    frame = pl.read_csv(other).with_columns(pl.col("value") + 0.125)
+    frame.tail(-1).write_csv(other)
+    changed = run("diff", one, other)
+    assert changed.status == 1
+    assert "23 of 23 values differ by more than 1e-09; 1 rows are in A alone" in changed.out
+    assert run("diff", one, other, "--tolerance", 0.2).status == 1, "a row is missing"
+    assert run("diff", one, tmp_path / "gone.csv").status == 2
+
+
+def test_compare_and_power_take_a_table_of_ones_own(run, tmp_path: Path) -> None:
+    table = tmp_path / "mine.csv"
+    table.write_text("topic,good,bad,same\n1,.9,.1,.9\n2,.8,.2,.8\n3,.7,.2,.7\n4,.9,.3,.9\n")
+    done = run("compare", table, "--out", tmp_path / "out")
+    assert done.status == 0
+    assert pl.read_csv(io.StringIO(done.out))["system"].to_list() == ["good", "same", "bad"]
+    assert "mine, t: 2 of 3 pairs (66.7%) told apart at 0.05" in done.err
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {
+        *("pairs.parquet", "systems.parquet", "mine.svg"),
+    }
+    done = run("power", table, "--test", "t", "--test", "sign", "--level", "0.01")
+    shown = pl.read_csv(io.StringIO(done.out))
+    assert shown.select("test", "level", "pairs", "separated").rows() == [
+        ("t", 0.01, 3, 2),
+        ("sign", 0.01, 3, 0),
+    ]
+    assert shown["percent"].to_list() == pytest.approx([200 / 3, 0])
+    assert run("compare", table, "--test", "tt").status == 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -146,7 +146,7 @@ def reanalyze(
         store = Store(place)
         tracks = [o.track for o in outcomes if o.error is None]
     with only_writer(folder.parts):
-        batch = run(OVERVIEW, Layout(store.path), tracks, asdict(settings), folder, batch_progress)
+        batch = run(OVERVIEW, Layout(store.path), tracks, settings.record(), folder, batch_progress)
     return Reanalysis(folder.root, folder.root / "report.html", store, tuple(outcomes), batch)
 
 

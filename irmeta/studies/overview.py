@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,12 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError
-from irmeta.measures.evaluate import evaluate_block, how_made
+from irmeta.measures.evaluate import evaluate_block, how_made, needs_of
 from irmeta.measures.names import canonical, parse_measures
 from irmeta.measures.search_length import lengths_by_doc
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.judged import JudgedRanks, judged_ranks
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.pool import retrieved_by
 from irmeta.results.per_doc import rarity_frame, search_length_frame
 from irmeta.results.scores import Scores
@@ -54,9 +55,14 @@ class Settings:
         if self.rarity_depth < 1:
             raise UsageError(f"rarity_depth = {self.rarity_depth} is not at least 1.")
 
+    def record(self) -> dict[str, Any]:
+        """As plain JSON values; with the revision of each measure, since numbers change with it."""
+        specs = parse_measures(self.measures)
+        return asdict(self) | {"revisions": {s.name: s.measure.revision for s in specs}}
+
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Settings:
-        """The settings that `asdict` wrote down."""
+        """The settings that `record` wrote down."""
         policy = EvalPolicy.from_record(record["policy"])
         return cls(tuple(record["measures"]), record["rarity_depth"], record["unretrieved"], policy)
 
@@ -85,7 +91,7 @@ def per_track(
     facts: list[dict[str, int]] = []
 
     def search_lengths() -> Iterator[pl.DataFrame]:
-        for view in judged_ranks(layout, track, chosen.policy):
+        for view in judged_ranks(layout, track, chosen.policy, needs=needs_of(specs)):
             lengths = lengths_by_doc(view, REL, chosen.unretrieved)
             scored.append(evaluate_block(view, specs, chosen.policy))
             found = retrieved_by(view, chosen.rarity_depth, REL)
@@ -214,4 +220,4 @@ def combine(
 
 COMBINED = ("tracks", "systems", "means", "best", "agreement", "search_length_histogram")
 LARGE = ("search_lengths", "scores", "rarity")
-OVERVIEW = Study("overview", 1, per_track, combine, LARGE)
+OVERVIEW = Study("overview", 2, per_track, combine, LARGE)

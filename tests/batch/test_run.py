@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import asdict
 from pathlib import Path
 
 import polars as pl
@@ -16,7 +15,7 @@ from irmeta.store.layout import Layout
 from irmeta.studies import overview
 from irmeta.studies.base import Folder, Study
 
-SETTINGS = asdict(overview.Settings())
+SETTINGS = overview.Settings().record()
 
 
 def run(store: irmeta.Store, out: Path, study: Study = overview.OVERVIEW, **changes) -> batch.Batch:
@@ -42,7 +41,7 @@ def test_finished_tracks_are_not_done_again(made_store: irmeta.Store, tmp_path: 
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "scores").iterdir()} == times
 
 
-@pytest.mark.parametrize("change", ["settings", "file", "revision"])
+@pytest.mark.parametrize("change", ["settings", "file", "revision", "measure"])
 def test_what_changed_is_done_again(made_store: irmeta.Store, tmp_path: Path, change: str) -> None:
     run(made_store, tmp_path)
     if change == "settings":
@@ -50,6 +49,9 @@ def test_what_changed_is_done_again(made_store: irmeta.Store, tmp_path: Path, ch
     elif change == "file":
         (tmp_path / "scores" / "web.parquet").unlink()
         assert run(made_store, tmp_path).analysed == ("web",)
+    elif change == "measure":
+        newer = {name: n + 1 for name, n in SETTINGS["revisions"].items()}
+        assert len(run(made_store, tmp_path, revisions=newer).analysed) == 3
     else:
         own = overview.OVERVIEW
         newer = Study(own.name, own.revision + 1, own.per_track, own.combine)

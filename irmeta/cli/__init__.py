@@ -1,0 +1,6 @@
+"""The command line: `irmeta reanalyze`, `evaluate`, `explain`, `compare` and the others."""
+
+from irmeta.cli import collections, results, values
+from irmeta.cli.entry import main
+
+__all__ = ["collections", "main", "results", "values"]

@@ -1,0 +1,47 @@
+"""Options that several commands share, the app that they belong to, and statuses to end with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from irmeta.policies import Duplicates, Malformed, Negative, TieOrder
+
+FAILED, USAGE, STRICT, INTERRUPTED = 1, 2, 3, 130
+DIFFERENT = 1  # as diff(1) says
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Meta-evaluation of information retrieval: measures over whole TREC tracks.",
+)
+
+TieOption = Annotated[TieOrder, typer.Option(help="How ties are ordered.")]
+DepthOption = Annotated[int | None, typer.Option(help="Keep the first DEPTH docs of each list.")]
+DuplicatesOption = Annotated[Duplicates, typer.Option(help="A doc twice in a list.")]
+MalformedOption = Annotated[Malformed, typer.Option(help="A line that cannot be read.")]
+StrictOption = Annotated[bool, typer.Option("--strict", help="Exit 3 if runs were set aside.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is not irmeta's own.")]
+TrackOption = Annotated[str | None, typer.Option(help="Only this track.")]
+QrelsOption = Annotated[
+    str | None, typer.Option(metavar="SET", help="Qrels set, if not the first.")
+]
+NegativeOption = Annotated[Negative, typer.Option(help="What grades below 0 mean.")]
+OrderOption = Annotated[TieOrder | None, typer.Option(help="Another tie order than the store's.")]
+PoolOrderOption = Annotated[TieOrder, typer.Option(help="How the pool's lists were ordered.")]
+ResultsArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RESULTS",
+        show_default=False,
+        help="A folder of reanalyze, a store, values per query, or a table: systems in columns.",
+    ),
+]
+CorrectionOption = Annotated[str, typer.Option(help="Of p-values for the number of pairs.")]
+ResamplesOption = Annotated[int, typer.Option(min=1, help="For tests that draw samples.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Of what is drawn.")]
+StoreArgument = Annotated[Path, typer.Argument(metavar="STORE", show_default=False)]
+WorkersOption = Annotated[int | None, typer.Option(min=1, help="Threads that read run files.")]

@@ -1,0 +1,115 @@
+"""`irmeta evaluate`, `explain` and `measures`: values, and what is behind them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from irmeta.cli.options import (
+    ForceOption,
+    NegativeOption,
+    OrderOption,
+    PoolOrderOption,
+    QrelsOption,
+    StoreArgument,
+    TrackOption,
+    app,
+)
+from irmeta.policies import Averaged
+
+
+@app.command()
+def evaluate(
+    store: StoreArgument,
+    measures: Annotated[
+        str, typer.Option("-m", "--measures", help="Names or presets.")
+    ] = "default",
+    per_query: Annotated[bool, typer.Option("--per-query", help="Values, not means.")] = False,
+    wide: Annotated[bool, typer.Option("--wide", help="A column for each measure.")] = False,
+    track: TrackOption = None,
+    system: Annotated[list[str] | None, typer.Option(help="Only this; may be repeated.")] = None,
+    qrels: QrelsOption = None,
+    queries: Annotated[Averaged, typer.Option(help="Which queries count.")] = "judged",
+    negative: NegativeOption = "unjudged",
+    tie_order: OrderOption = None,
+    pool_order: PoolOrderOption = "score-file",
+    out: Annotated[Path | None, typer.Option(help="File: .parquet or .csv.")] = None,
+    force: ForceOption = False,
+) -> None:
+    """Measures of every system: a table on a terminal, CSV in a pipe, or a file."""
+    from irmeta.api import EvalChoices, open_store
+    from irmeta.results.scores import wide as spread
+    from irmeta.results.tables import check_ending, write_out
+    from irmeta.show import print_frame
+
+    if out is not None:
+        check_ending(out)
+    opened = open_store(store)
+    choices = EvalChoices(
+        queries=queries,
+        negative=negative,
+        qrels=qrels,
+        tie_order=tie_order,
+        pool_order=pool_order,
+    )
+    made = opened.provenance(measures, track=track, **choices)
+    for name, facts in made["tracks"].items():
+        if facts.get("pool", "").startswith("all systems"):
+            print(f"irmeta: {name}: the pool is taken from {facts['pool']}", file=sys.stderr)
+    compute = opened.evaluate if per_query else opened.means
+    frame = compute(measures, track=track, system=system or None, **choices)
+    if wide:
+        frame = spread(frame)
+    if out is not None:
+        write_out(frame, out, made, force=force)
+        print(f"{frame.height:,} rows in {out}", file=sys.stderr)
+    else:
+        print_frame(frame)
+
+
+@app.command()
+def explain(
+    store: StoreArgument,
+    measure: Annotated[str, typer.Option("-m", "--measure", help="One.", show_default=False)],
+    system: Annotated[str, typer.Option(help="The system.", show_default=False)],
+    query: Annotated[str, typer.Option(help="The query.", show_default=False)],
+    track: TrackOption = None,
+    qrels: QrelsOption = None,
+    negative: NegativeOption = "unjudged",
+    tie_order: OrderOption = None,
+    pool_order: PoolOrderOption = "score-file",
+    every: Annotated[bool, typer.Option("--all", help="Every term, however many.")] = False,
+) -> None:
+    """The arithmetic behind one number."""
+    from irmeta.api import EvalChoices, open_store
+    from irmeta.show import print_explanation
+
+    choices = EvalChoices(
+        negative=negative, qrels=qrels, tie_order=tie_order, pool_order=pool_order
+    )
+    opened = open_store(store)
+    print_explanation(
+        opened.explain(measure, system=system, query=query, track=track, **choices), every
+    )
+
+
+@app.command()
+def measures(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="A measure or a preset.")
+    ] = None,
+) -> None:
+    """What measures there are; with NAME, all that there is to say of one."""
+    from irmeta.measures.catalog import describe, list_measures, list_preset
+    from irmeta.measures.names import PRESETS
+    from irmeta.show import print_description, print_frame, print_measures
+
+    if name is None:
+        print_measures(list_measures())
+    elif name in PRESETS:
+        print_frame(list_preset(name))
+    else:
+        print_description(name, describe(name))

@@ -1,0 +1,229 @@
+"""`compare` and `power`: over results, a store, a file of values, a table of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import irmeta
+from irmeta.api import judge
+from irmeta.errors import DataError, UsageError
+from irmeta.results.matrix import Matrix
+from irmeta.results.tables import provenance
+from irmeta.stats.coverage import coverage
+
+
+@pytest.fixture(scope="module")
+def results(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that reanalyze made."""
+    folder = tmp_path_factory.mktemp("results") / "out"
+    irmeta.reanalyze(made_store.path, folder, measures="AP,ASL,P@10")
+    return folder
+
+
+def table(folder: Path, text: str) -> Path:
+    file = folder / "mine.csv"
+    file.write_text(text)
+    return file
+
+
+def test_every_source_gives_the_same_matrices(
+    results: Path, made_store: irmeta.Store, tmp_path: Path
+):
+    of_folder = judge.matrices(results, "AP", track="news")
+    of_store = judge.matrices(made_store.path, "AP", track="news")
+    file = tmp_path / "scores.csv"
+    made_store.evaluate("AP", track="news").write_csv(file)
+    for (found,) in (of_folder, of_store, judge.matrices(file, "map")):
+        assert (found.measure, found.track, found.direction) == ("AP", "news", 1)
+        np.testing.assert_allclose(found.values, of_store[0].values)
+        assert found.systems == of_store[0].systems
+    assert {m.measure for m in judge.matrices(results)} == {"AP", "ASL", "P@10"}
+    assert [m.direction for m in judge.matrices(results, "ASL")] == [-1, -1, -1]
+
+
+def test_systems_stand_best_first_with_the_top_group_marked(results: Path):
+    for measure, direction in (("AP", 1), ("ASL", -1)):
+        (found,) = judge.compare(results, measure, track="news")
+        systems = found.systems
+        means = systems["mean"].to_numpy() * direction
+        assert (np.diff(means) <= 0).all()
+        assert systems["rank"].to_list() == list(range(1, systems.height + 1))
+        apart, names = found.pairs.separated(0.05), list(found.pairs.systems)
+        assert systems["top"][0]
+        for system, better, worse, top in systems.select(
+            "system", "better_than", "worse_than", "top"
+        ).iter_rows():
+            place = names.index(system)
+            assert top == (worse == 0)
+            assert better + worse == apart[place].sum()
+        assert systems["better_than"].sum() == systems["worse_than"].sum()
+
+
+def test_a_table_of_ones_own_is_compared(tmp_path: Path):
+    file = table(tmp_path, "topic,good,bad,same\n1,.9,.1,.9\n2,.8,.2,.8\n3,.7,.2,.7\n4,.9,.3,.9\n")
+    (found,) = judge.compare(file, test="t")
+    assert found.systems["system"].to_list() == ["good", "same", "bad"]
+    assert found.systems["top"].to_list() == [True, True, False]
+    frame, curves = judge.power(file, tests=["t", "sign"])
+    assert frame.select("test", "level", "pairs", "separated").rows() == [
+        ("t", 0.05, 3, 2),
+        ("t", 0.01, 3, 2),
+        ("sign", 0.05, 3, 0),
+        ("sign", 0.01, 3, 0),
+    ]
+    assert curves.height == 6
+
+
+def test_results_and_figures_are_written_whole_with_their_provenance(results: Path, tmp_path: Path):
+    out = tmp_path / "compared"
+    found = judge.compare(results, "AP", test="permutation", resamples=99, rng=3)
+    written = judge.write_comparisons(found, out, results, 3, force=False)
+    assert [p.name for p in written] == [
+        *("pairs.parquet", "systems.parquet"),
+        *("news.svg", "passage.svg", "web.svg"),
+    ]
+    first = {p.name: p.read_bytes() for p in written}
+    made = provenance(out / "pairs.parquet")
+    assert made is not None
+    assert made["compare"]["test"] == "permutation"
+    assert made["compare"]["seed"] == 3
+    again = judge.compare(results, "AP", test="permutation", resamples=99, rng=3)
+    judge.write_comparisons(again, out, results, 3, force=False)
+    assert {p.name: p.read_bytes() for p in written} == first
+    pairs = pl.read_parquet(out / "pairs.parquet")
+    assert pairs["track"].unique().sort().to_list() == ["news", "passage", "web"]
+    (out / "pairs.parquet").write_text("mine")
+    with pytest.raises(UsageError, match="irmeta did not write it"):
+        judge.write_comparisons(found, out, results, 3, force=False)
+
+
+def test_power_is_written_with_a_figure_a_track(results: Path, tmp_path: Path):
+    found, curves = judge.power(results, "AP,P@10")
+    assert found.select("track", "measure", "test", "level").is_unique().all()
+    made = {"correction": "none"}
+    written = judge.write_power(found, curves, tmp_path / "out", results, made, force=False)
+    assert {p.suffix for p in written} == {".parquet", ".svg"}
+    assert len(written) == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"measure": None}, "say which measure: AP, ASL, P@10"),
+        ({"measure": "RR"}, "has no measure 'RR'"),
+        ({"measure": "AP", "track": "newz"}, "has no track 'newz'"),
+        ({"measure": "AP", "test": "tt"}, "tt"),
+        ({"measure": "AP", "alpha": 2}, "alpha = 2 is not between 0 and 1"),
+        ({"measure": "AP", "correction": "hol"}, "hol"),
+    ],
+)
+def test_what_is_not_there_is_answered_with_what_is(results: Path, arguments: dict, said: str):
+    with pytest.raises(UsageError, match=said):
+        judge.compare(results, **arguments)
+
+
+def test_other_files_are_refused(results: Path, tmp_path: Path):
+    with pytest.raises(UsageError, match="holds means"):
+        judge.compare(results / "means.parquet", "AP")
+    with pytest.raises(UsageError, match="is not a file"):
+        judge.compare(tmp_path / "nothing.csv")
+    with pytest.raises(UsageError, match="holds no scores"):
+        judge.compare(tmp_path)
+    with pytest.raises(DataError, match="holds no numbers"):
+        judge.compare(table(tmp_path, "topic,a,b\n1,x,2\n"))
+
+
+def test_one_system_has_nothing_to_be_told_from(tmp_path: Path):
+    matrix = Matrix(np.array([[0.5], [0.25]]), ("1", "2"), ("only",), "AP", "t")
+    (found,) = judge.compare(matrix)
+    assert found.systems["top"].to_list() == [True]
+    written = judge.write_comparisons([found], tmp_path / "o", "x", 0, force=False)
+    assert "none to tell it from" in written[-1].read_text()
+
+
+def test_the_top_group_is_of_those_that_none_is_better_than(tmp_path: Path):
+    """c is there for the ten easy queries alone, and worse than a and b on each of them."""
+    rng = np.random.default_rng(0)
+    easy, hard = 0.8 + rng.random(10) / 50, 0.2 + rng.random(10) / 50
+    a = np.concatenate([easy, hard])
+    c = np.concatenate([easy - 0.1 - rng.random(10) / 100, np.full(10, np.nan)])
+    empty = np.full(20, np.nan)
+    values = np.column_stack([a, a + rng.random(20) / 100, c, empty])
+    matrix = Matrix(values, tuple(map(str, range(20))), ("a", "b", "c", "none"), "AP", "t")
+    (found,) = judge.compare(matrix)
+    top = dict(found.systems.select("system", "top").iter_rows())
+    assert top == {"a": False, "b": True, "c": False, "none": False}
+    gapped = Matrix(values[:, :3], matrix.queries, ("a", "b", "c"), "AP", "t")
+    (found,) = judge.compare(gapped, test="hsd-blocked")
+    assert found.systems["system"].to_list()[-1] == "c"
+    assert found.systems["queries"].to_list() == [10, 10, 10]
+
+
+@pytest.mark.parametrize("test", ["sign", "wilcoxon"])
+def test_a_test_that_counts_signs_says_itself_who_is_better(test: str):
+    """x is a little worse on nineteen queries and much better on one: its mean is greater."""
+    x = np.array([0.30] * 19 + [0.90])
+    matrix = Matrix(np.column_stack([x, np.full(20, 0.31)]), tuple(map(str, range(20))), ("x", "y"))
+    (found,) = judge.compare(matrix, test=test)
+    assert found.systems.select("system", "better_than").rows() == [("x", 0), ("y", 1)]
+    assert coverage(matrix, matrix, test=test)["coverage"].to_list() == [1.0]
+
+
+def test_a_measure_is_found_by_its_name_in_the_file_or_by_another_spelling(tmp_path: Path):
+    rows = [("s", "1", m, 0.5) for m in ("foo", "map")] + [("t", "1", "foo", 0.25)]
+    file = tmp_path / "tidy.csv"
+    pl.DataFrame(rows, schema=["system", "query", "measure", "value"], orient="row").write_csv(file)
+    for name, measure in (("foo", "foo"), ("map", "map"), ("AP", "map")):
+        assert [m.measure for m in judge.matrices(file, name)] == [measure]
+    with pytest.raises(UsageError, match="has no measure 'bar'"):
+        judge.matrices(file, "bar")
+
+
+@pytest.mark.parametrize("level", [0, 1, 95, -1, float("nan")])
+def test_a_level_is_a_probability(level: float, tmp_path: Path):
+    with pytest.raises(UsageError, match=r"is not between 0 and 1: write 0\.05"):
+        judge.power(table(tmp_path, "topic,a,b\n1,1,2\n"), levels=[level])
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["topic_id,a,b", "Query Number,a,b", "#query,a,b", "a,b,query", "a,b,__index_level_0__"],
+)
+def test_a_column_of_queries_is_no_system(header: str, tmp_path: Path):
+    last = header.startswith("a")
+    rows = ["0.5,0.25,401", "0.5,0.5,402"] if last else ["401,0.5,0.25", "402,0.5,0.5"]
+    (found,) = judge.matrices(table(tmp_path, "\n".join(["# made by hand", header, *rows, ""])))
+    assert (found.systems, found.queries) == (("a", "b"), ("401", "402"))
+
+
+def test_a_table_that_lies_on_its_side_is_refused(tmp_path: Path):
+    with pytest.raises(DataError, match="systems in rows"):
+        judge.compare(table(tmp_path, "system,q1,q2\na,1,2\nb,2,3\n"))
+
+
+def test_other_peoples_figures_are_kept(results: Path, tmp_path: Path):
+    found = judge.compare(results, "AP", track="news")
+    (tmp_path / "news.svg").write_text("mine")
+    with pytest.raises(UsageError, match="irmeta did not write it"):
+        judge.write_comparisons(found, tmp_path, results, 0, force=False)
+    assert [p.name for p in tmp_path.iterdir()] == ["news.svg"]
+    judge.write_comparisons(found, tmp_path, results, 0, force=True)
+    judge.write_comparisons(found, tmp_path, results, 0, force=False)
+
+
+def test_less_may_be_better_in_a_table_of_ones_own(tmp_path: Path):
+    file = table(tmp_path, "topic,a,b\n1,.9,.1\n2,.8,.2\n3,.7,.2\n")
+    orders = [
+        judge.compare(file, less_is_better=less)[0].systems["system"].to_list()
+        for less in (False, True)
+    ]
+    assert orders == [["a", "b"], ["b", "a"]]
+
+
+def test_the_row_of_means_is_no_query(tmp_path: Path):
+    with pytest.raises(DataError, match="called `all`"):
+        judge.compare(table(tmp_path, "topic,a,b\n1,.9,.1\n2,.8,.2\nall,.7,.2\n"))
