@@ -1,0 +1,302 @@
+"""What must hold for every measure, whoever registers it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+
+import numpy as np
+
+from irmeta.errors import MeasureError
+from irmeta.measures.evaluate import evaluate_block, seen_by
+from irmeta.measures.explain import one_list
+from irmeta.measures.names import parse_measure
+from irmeta.measures.parameters import AVERAGES, Parameter
+from irmeta.policies import EvalPolicy
+from irmeta.testing.samples import (
+    CUTOFFS,
+    HIGHEST,
+    NEGATIVE,
+    QUERIES,
+    Case,
+    Subject,
+    crowd,
+    registered,
+    some_values,
+    view_for,
+)
+
+TOLERANCE = 1e-12
+
+
+def equal(a: float, b: float, within: float = TOLERANCE) -> bool:
+    """Equal, relative or absolute; NaN equals NaN."""
+    both = math.isnan(a) and math.isnan(b)
+    return both or math.isclose(a, b, rel_tol=within, abs_tol=TOLERANCE)
+
+
+def require(holds: object, of: str, said: str) -> None:
+    """Raise an AssertionError about a measure unless something holds, also under ``python -O``."""
+    if not holds:
+        raise AssertionError(f"{of}: {said}")
+
+
+def check_registration(subject: Subject) -> None:
+    """It says what users need, and nothing that cannot be."""
+    m, own = subject.measure, [p.name for p in subject.measure.parameters]
+    facts = {
+        "its name is one word": re.fullmatch(r"\w+", m.name),
+        "it has a summary and a source": m.summary.strip() and m.source.strip(),
+        "compute has a docstring, its definition": (m.compute.__doc__ or "").strip(),
+        "its direction is 1 or -1": m.direction in (1, -1),
+        "its bounds are the least and the greatest value": m.bounds[0] < m.bounds[1],
+        "its family is utility, recall or count": m.family in ("utility", "recall", "count"),
+        "cutoff is none, optional or required": m.cutoff in ("none", "optional", "required"),
+        "cutoff_is is rank or level": m.cutoff_is in CUTOFFS,
+        "empty_list says something": m.empty_list.strip(),
+        "its average is a known one": m.average in AVERAGES,
+        "its revision is a whole number from 1": type(m.revision) is int and m.revision >= 1,
+        "its parameters have different names": len(set(own)) == len(own),
+        "unjudged and average are no parameters of its own": not {"unjudged", "average"} & {*own},
+    }
+    for said, holds in facts.items():
+        require(holds, m.name, f"it does not hold that {said}")
+    for p in m.parameters:
+        require(p.meaning.strip(), m.name, f"the parameter {p.name} has no meaning")
+        said = f"the default {p.name}={p.default!r} is not read as itself"
+        require(p.default is None or _is_read(p), m.name, said)
+
+
+def _is_read(parameter: Parameter) -> bool:
+    try:
+        return parameter.read(str(parameter.default), parameter.name) == parameter.default
+    except MeasureError:
+        return False
+
+
+def check_names(subject: Subject) -> None:
+    """A canonical name means the same measure, and is its own canonical name."""
+    with registered(subject.measure):
+        for case in subject.cases:
+            again = parse_measure(case.spec.name)
+            said = f"read again, the name means {again.name} with {again.settings}"
+            require(again == case.spec, f"{case.spec.name} with {case.spec.settings}", said)
+
+
+def check_parameters(subject: Subject) -> None:
+    """Every parameter and every choice can be used, and some cutoff."""
+    require(subject.cases, subject.measure.name, "no name of it can be computed")
+    used = {pair for case in subject.cases for pair in case.spec.params}
+    for p in subject.measure.parameters:
+        tried = [p.read(value, p.name) for value in some_values(p)]
+        accepted = [value for value in tried if (p.name, value) in used]
+        enough = len(accepted) == len(tried) if p.kind == "choice" else accepted
+        said = f"{p.name} can be none of {tried}" if not accepted else f"{p.name} can be {accepted}"
+        require(enough, subject.measure.name, f"{said} alone, out of {tried}")
+
+
+def check_cutoffs(subject: Subject) -> None:
+    """Values do not depend on which other cutoffs are asked for, and the view stays as it was."""
+    together: dict[tuple[object, ...], list[Case]] = {}
+    for case in subject.cases:
+        together.setdefault(case.spec.params, []).append(case)
+    for cases in together.values():
+        view = view_for(cases[0].spec, "unjudged")
+        before = view.ranks.copy(), view.grades.copy(), view.lengths.copy()
+        specs = [case.spec for case in reversed(cases)]
+        found = evaluate_block(view, specs, EvalPolicy()).values[::-1]
+        for case, values in zip(cases, found, strict=True):
+            alike = np.array_equal(values, case.values["unjudged"], equal_nan=True)
+            require(alike, case.spec.name, "its values change when other cutoffs are asked for too")
+        after = view.ranks, view.grades, view.lengths
+        same = all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+        require(same, cases[0].spec.name, "compute changes the arrays of the view")
+
+
+def check_undefined(subject: Subject) -> None:
+    """No value is infinite; NaN is for queries without relevant docs, or without any in a pool."""
+    for case in subject.cases:
+        relevant = view_for(case.spec, "unjudged").counts(case.spec.rel) > 0
+        for negative in NEGATIVE:
+            values = case.values[negative]
+            require(not np.isinf(values).any(), case.spec.name, "a value is infinite")
+            lost = np.isnan(values[relevant]).any() and not case.pooled
+            require(not lost, case.spec.name, "a value is NaN although there are relevant docs")
+
+
+def check_bounds(subject: Subject) -> None:
+    """Values lie within the bounds."""
+    low, high = subject.measure.bounds
+    for case in subject.cases:
+        for negative in NEGATIVE:
+            values = case.values[negative]
+            outside = values[(values < low - TOLERANCE) | (values > high + TOLERANCE)]
+            said = f"the value {outside[:1]} is not between {low:g} and {high:g}"
+            require(not len(outside), case.spec.name, said)
+
+
+def check_direction(subject: Subject) -> None:
+    """A relevant doc moved up, or put in place of another doc, is never worse; at times better."""
+    for case in subject.cases:
+        if case.spec.unjudged.startswith("upper") or case.spec.rel > HIGHEST:
+            continue
+        pairs = [("plain", "swapped")]
+        if case.spec.unjudged == "nonrelevant":
+            pairs.append(("plain", "replaced"))
+        gains = [_better(case, *pair) for pair in pairs]
+        for gain, what in zip(gains, ("moved up", "put in place of another doc"), strict=False):
+            least = gain.min(initial=0.0)
+            said = f"a relevant doc {what} makes the value worse, by {-least:g}"
+            require(least >= -TOLERANCE, case.spec.name, said)
+        some = max(gain.max(initial=0.0) for gain in gains) > TOLERANCE
+        wanted = subject.measure.family != "count" and case in subject.usual
+        said = "no relevant doc that is moved up or put in makes the value better"
+        require(some or not wanted, case.spec.name, said)
+
+
+def _better(case: Case, system: str, other: str) -> np.ndarray:
+    """How much better another system is, by query, where both are defined."""
+    gain = case.spec.measure.direction * (case.of(other) - case.of(system))
+    return gain[~np.isnan(gain)]
+
+
+def check_monotone(subject: Subject) -> None:
+    """Monotone: never worse as the cutoff grows, or as a list goes on. Else it is somewhere."""
+    direction, usual = subject.measure.direction, subject.usual
+    for less, more in pairwise(usual if subject.measure.monotone else ()):
+        fall = (direction * (more.of("plain") - less.of("plain"))).min()
+        said = f"monotone=True, but it is worse than {less.spec.name}, by {-fall:g}"
+        require(fall >= -TOLERANCE, more.spec.name, said)
+    for case in subject.cases if subject.measure.monotone else ():
+        fall = _better(case, "plain", "longer").min(initial=0.0)
+        said = f"monotone=True, but it gets worse by {-fall:g} as a list goes on"
+        require(fall >= -TOLERANCE, case.spec.name, said)
+    if not subject.measure.monotone and len(usual) > 1:
+        steps = (direction * (b.of("plain") - a.of("plain")) for a, b in pairwise(usual))
+        said = "monotone=False, but no value gets worse as the cutoff grows"
+        require(min(step.min() for step in steps) < 0, subject.measure.name, said)
+
+
+def check_no_relevant(subject: Subject) -> None:
+    """A query without relevant docs has the registered value; NaN where a pool has none."""
+    expected = subject.measure.no_relevant
+    for case in subject.cases:
+        if expected is None or case.spec.unjudged.startswith("upper"):
+            continue
+        for system in crowd().runs:
+            (found,) = case.of(system, "none")
+            same = equal(found, expected) or (case.pooled and math.isnan(found))
+            said = f"without relevant docs the value is {found:g}, not no_relevant={expected:g}"
+            require(same, case.spec.name, said)
+
+
+def check_no_list(subject: Subject) -> None:
+    """A system without a list scores what `empty_list` says, where that is a number."""
+    try:
+        expected = float(subject.measure.empty_list)
+    except ValueError:
+        return
+    for case in subject.cases:
+        found = case.of("absent")
+        found = found[~np.isnan(found)]
+        wrong = found[found != expected]
+        said = f"a system without a list scores {wrong[:1]}, not empty_list={expected:g}"
+        require(not len(wrong), case.spec.name, said)
+
+
+def check_no_list_is_worst(subject: Subject) -> None:
+    """Having no list is never better than having one."""
+    if subject.measure.family == "count":
+        return
+    for case in subject.cases:
+        for system in crowd().runs:
+            gain = _better(case, "absent", system)
+            said = f"a system without a list scores better than {system!r} with one"
+            require(gain.min(initial=0.0) >= -TOLERANCE, case.spec.name, said)
+
+
+def check_nothing_found(subject: Subject) -> None:
+    """Lists of docs outside the qrels score the lower bound, where greater is better."""
+    low, measure = subject.measure.bounds[0], subject.measure
+    if measure.direction != 1 or measure.family == "count" or math.isinf(low):
+        return
+    for case in subject.cases:
+        if not case.spec.unjudged.startswith("upper"):
+            found = case.of("unjudged")
+            most = found[~np.isnan(found)].max(initial=low)
+            said = f"a list of unjudged docs scores {most:g}, not {low:g}"
+            require(most <= low + TOLERANCE, case.spec.name, said)
+
+
+def check_ideal_is_best(subject: Subject) -> None:
+    """No list is better than all judged docs in the order of their grades."""
+    if subject.measure.family == "count":
+        return
+    for case in subject.cases:
+        if case.spec.unjudged == "nonrelevant":
+            for system in ("plain", "swapped", "replaced", "longer"):
+                gain = _better(case, system, "ideal")
+                said = f"{system!r} scores better than all judged docs in the order of grades"
+                require(gain.min(initial=0.0) >= -TOLERANCE, case.spec.name, said)
+
+
+def check_trace(subject: Subject) -> None:
+    """The trace, as `irmeta explain` shows it, adds up to the value."""
+    for number, case in enumerate(subject.cases):
+        first = 4 * number % len(QUERIES)
+        for negative in NEGATIVE:
+            view = seen_by(view_for(case.spec, negative), case.spec)
+            for query in (*QUERIES[first : first + 2], "only", "none"):
+                for s in range(len(view.systems)):
+                    q = view.queries.index(query)
+                    trace = case.spec.measure.trace(
+                        one_list(view, q, s), case.spec.settings, case.spec.cutoff
+                    )
+                    value = case.values[negative][q, s]
+                    said = f"the trace adds up to {trace.value!r}, but compute says {value!r}"
+                    require(equal(trace.value, value, 1e-9), case.spec.name, said)
+
+
+def check_events(subject: Subject) -> None:
+    """The measure as a step function of k, where it is one, has the same values."""
+    for case in subject.cases:
+        measure, params = case.spec.measure, case.spec.settings
+        view = view_for(case.spec, "unjudged")
+        if case.spec.cutoff != 1 or case.spec.unjudged != "nonrelevant" or not measure.events:
+            continue
+        events = measure.events(view, params)
+        if events is None:
+            continue
+        ks = [k for k in CUTOFFS["rank"] if isinstance(k, int)]
+        query = np.repeat(np.arange(len(view.queries)), np.diff(events.offsets))
+        divisors = np.broadcast_to(events.divisors(np.array(ks)), (len(ks), len(view.queries)))
+        for k, divisor, values in zip(ks, divisors, measure.compute(view, params, ks), strict=True):
+            total = np.zeros(values.shape)
+            held = (events.ranks <= k) & (events.ranks < view.missing)
+            np.add.at(total, query, np.where(held, events.amounts, 0.0))
+            by = np.where(divisor > 0, divisor, 1.0)[:, None]
+            found = np.where(divisor[:, None] > 0, total / by, events.undefined)
+            same = np.allclose(found, values, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
+            require(same, case.spec.name, f"its events and compute disagree at k = {k}")
+
+
+CHECKS: Mapping[str, Callable[[Subject], None]] = {
+    "registration": check_registration,
+    "parameters": check_parameters,
+    "names": check_names,
+    "cutoffs": check_cutoffs,
+    "undefined": check_undefined,
+    "bounds": check_bounds,
+    "direction": check_direction,
+    "monotone": check_monotone,
+    "no relevant docs": check_no_relevant,
+    "no list": check_no_list,
+    "no list is worst": check_no_list_is_worst,
+    "nothing found": check_nothing_found,
+    "ideal is best": check_ideal_is_best,
+    "trace": check_trace,
+    "events": check_events,
+}
+"""By name, what `check_measure` looks at, in this order."""

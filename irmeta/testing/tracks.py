@@ -1,0 +1,112 @@
+"""Tiny tracks: written from Python values, or drawn by hypothesis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from hypothesis import strategies as st
+
+from irmeta.api import Store, ingest
+
+Line = Sequence[Any]
+"""(doc, score) or (doc, score, rank): one line of a list, in file order."""
+Runs = dict[str, dict[str, list[Line]]]
+"""By system, then query."""
+Qrels = dict[str, dict[str, int]]
+"""By query, then doc."""
+
+SCORES = (3, 2.5, 2, 1, 0, -1.5, 16777216, 16777217)
+"""Few, so that ties are common; the last two tie as float32 alone."""
+DOCS: tuple[str, ...] = ("a", "b", "B", "doc1", "doc10", "doc9", "e", "f", "g", "h", "é", "z")
+
+
+def down(*docs: str) -> list[Line]:
+    """Lines that rank docs in the order given."""
+    return [(doc, -place) for place, doc in enumerate(docs)]
+
+
+@dataclass(frozen=True)
+class Track:
+    """One track as plain values."""
+
+    runs: Runs
+    qrels: Qrels
+    name: str = "t"
+
+    def write(self, folder: Path) -> Path:
+        """The collection that holds this track alone."""
+        runs = folder / self.name / "runs"
+        runs.mkdir(parents=True)
+        for system, lists in self.runs.items():
+            (runs / system).write_text("".join(_run_lines(system, lists)), encoding="utf-8")
+        qrels = (f"{q} 0 {d} {g}\n" for q, docs in self.qrels.items() for d, g in docs.items())
+        (folder / self.name / "qrels").write_text("".join(qrels), encoding="utf-8")
+        return folder
+
+    def ingest(self, folder: Path, **choices: Any) -> Store:
+        """A store of this track."""
+        place = folder / f"store{len(list(folder.glob('store*')))}"
+        source = folder / "collection"
+        if not source.exists():
+            self.write(source)
+        return ingest(source, place, workers=1, **choices)
+
+    @property
+    def deepest(self) -> int:
+        """The longest list of any system, for any query."""
+        return max(len(lines) for lists in self.runs.values() for lines in lists.values())
+
+    @property
+    def highest(self) -> int:
+        """The highest grade, at least 1."""
+        return max(1, *(g for docs in self.qrels.values() for g in docs.values()))
+
+
+def _run_lines(system: str, lists: dict[str, list[Line]]) -> Iterable[str]:
+    for query, lines in lists.items():
+        for place, (doc, score, *rank) in enumerate(lines):
+            yield f"{query} Q0 {doc} {rank[0] if rank else place} {score} {system}\n"
+
+
+@contextmanager
+def stored(track: Track, **choices: Any) -> Iterator[Store]:
+    """A store of the track that is gone afterwards, for tests with many examples."""
+    with TemporaryDirectory() as folder:
+        yield track.ingest(Path(folder), **choices)
+
+
+@st.composite
+def lists(draw: st.DrawFn, docs: Sequence[str]) -> list[Line]:
+    """A list of up to ten of `docs` with tied scores and ranks in any order."""
+    chosen = draw(st.lists(st.sampled_from(docs), max_size=10, unique=True)) if docs else []
+    score, rank = st.sampled_from(SCORES), st.integers(0, 9)
+    return [(doc, draw(score), draw(rank)) for doc in chosen]
+
+
+@st.composite
+def tracks(draw: st.DrawFn, systems: int = 4, queries: int = 4) -> Track:
+    """A small track: unjudged docs, negative grades, missing queries, lists of relevant docs only.
+
+    Some queries are judged and not in any run, or in runs and not judged.
+    """
+    names = [f"q{i}" for i in range(draw(st.integers(1, queries)))]
+    grades = st.dictionaries(st.sampled_from(DOCS), st.integers(-2, 4), max_size=8)
+    qrels = {query: draw(grades) for query in names}
+    qrels[names[0]].setdefault("a", draw(st.integers(-2, 4)))
+    runs: Runs = {}
+    for place in range(draw(st.integers(2, systems))):
+        own = runs[f"s{place}"] = {}
+        for query in names:
+            relevant = [d for d, g in qrels[query].items() if g >= 1]
+            own[query] = draw(st.one_of(lists(DOCS), lists(DOCS), lists(relevant)))
+        if not any(own[q] for q in names if qrels[q]):  # a run without a judged query is set aside
+            own[names[0]] = [("a", 1, 1)]
+    return Track(
+        {s: {q: lines for q, lines in own.items() if lines} for s, own in runs.items()},
+        {q: docs for q, docs in qrels.items() if docs},
+    )

@@ -1,0 +1,60 @@
+"""A measure against its slow twin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hypothesis import HealthCheck, given, settings
+
+from irmeta.api import Store
+from irmeta.measures.evaluate import evaluate
+from irmeta.measures.names import parse_measure
+from irmeta.measures.spec import Measure, Spec
+from irmeta.policies import EvalPolicy
+from irmeta.store.layout import Layout
+from irmeta.testing.checks import equal, require
+from irmeta.testing.samples import CUTOFFS, crowd, written
+from irmeta.testing.tracks import Track, stored, tracks
+
+Twin = Callable[[list[str], dict[str, int], int | float | None], float]
+"""The ranking, best first, the grades by doc, and the cutoff, to the value."""
+
+
+def check_twin(measure: Measure, twin: Twin) -> None:
+    """The measure agrees with a slow twin of it, under its default parameters."""
+    specs = []
+    for cutoff in CUTOFFS[measure.cutoff_is]:
+        if cutoff is None and measure.cutoff == "required":
+            continue
+        if cutoff is None or measure.cutoff != "none":
+            specs.append(parse_measure(written(measure, {}, cutoff)))
+
+    # Without a clock and without a database: the same examples everywhere.
+    @settings(
+        max_examples=30,
+        deadline=None,
+        derandomize=True,
+        report_multiple_bugs=False,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    @given(tracks(systems=3, queries=3))
+    def agrees(track: Track) -> None:
+        with stored(track) as store:
+            _agrees(store, track, specs, twin)
+
+    with stored(crowd()) as store:
+        _agrees(store, crowd(), specs, twin)
+    agrees()
+
+
+def _agrees(store: Store, track: Track, specs: list[Spec], twin: Twin) -> None:
+    ranked = store.runs().sort("rank").group_by("system", "query").agg("doc").collect()
+    rankings = {(system, query): docs for system, query, docs in ranked.iter_rows()}
+    scores = evaluate(Layout(store.path), track.name, specs, EvalPolicy())
+    for spec, values in zip(specs, scores.values, strict=True):
+        for q, query in enumerate(scores.queries):
+            for s, system in enumerate(scores.systems):
+                docs, grades = rankings.get((system, query), []), track.qrels[query]
+                expected, value = twin(list(docs), dict(grades), spec.cutoff), values[q, s]
+                said = f"{value!r}, but the twin says {expected!r}, of {docs} with grades {grades}"
+                require(equal(expected, value, 1e-9), spec.name, said)
