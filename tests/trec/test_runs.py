@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import read_run as naive_run
 
@@ -257,7 +257,6 @@ def as_naive(run: RunText) -> list[tuple]:
     return [(q, d, r, s) for q, d, r, s in rows(run)]
 
 
-@settings(deadline=None)
 @given(clean_files(), st.data())
 def test_clean_files_are_read_as_the_naive_twin_reads_them(content, data):
     expected = naive_run("".join(content))
