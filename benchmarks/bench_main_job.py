@@ -102,12 +102,14 @@ def table(figures: dict[str, dict[str, float]], repeat: int) -> str:
         job(f"`irmeta evaluate -m {MEASURES}`: the whole process", "evaluate"),
         job("`irmeta reanalyze`: text to tables and report", "reanalyze"),
         line(f"store to {MEASURES} arrays, in process, kernels compiled", ours["scores"], memory),
+        line("store to all of trec_eval's measures, likewise", ours["every"], memory),
         line("store to the kernels' four columns, in process", ours["read"], memory),
         line("pytrec_eval: its `parse_run` over all files", peer["parsing"], peer["memory"]),
         line(f"pytrec_eval: {MEASURES} of all runs", peer["evaluation"], peer["memory"]),
+        line("pytrec_eval: all its measures of all runs", peer["every"], peer["memory"]),
         "",
         f"- From parsed runs to scores, pytrec_eval takes {ratio:.1f} times as long as irmeta "
-        "takes from the store on disk.",
+        f"takes from the store on disk; for all, {peer['every'] / ours['every']:.1f} times.",
         f"- pytrec_eval's parsing and evaluation takes {whole:.1f} times as long as our ingest.",
         f"- The long table takes {store['bytes'] / rows:.2f} bytes a row, doc strings included.",
         f"- `import irmeta` takes {figures['import']['bare']:.3f} s; `irmeta.api`, with all that a "
