@@ -1,0 +1,75 @@
+"""The tables of a store."""
+
+from __future__ import annotations
+
+from irmeta.schema.columns import (
+    DOC,
+    DOC_ID,
+    QUERY,
+    SYSTEM,
+    TRACK,
+    Column,
+    Table,
+)
+
+TABLES = (
+    Table(
+        "runs",
+        ("query", "system", "rank"),
+        {
+            "track": TRACK,
+            "query": QUERY,
+            "system": SYSTEM,
+            "rank": Column("count", "1-based, under the store's tie order"),
+            "doc": DOC,
+            "grade": Column("grade", "grade in the primary qrels set; null: not in it", null=True),
+            "score": Column("real", "as read, float64"),
+            "position": Column("count", "1-based place among the rows of its run file"),
+            "rank_given": Column("count", "the file's own rank; null: not a whole number", True),
+            "doc_id": DOC_ID,
+        },
+    ),
+    Table(
+        "qrels",
+        ("set", "query", "subtopic", "doc"),
+        {
+            "track": TRACK,
+            "set": Column("name", "name of the qrels set; the first of a track is primary"),
+            "query": QUERY,
+            "subtopic": Column("name", "subtopic; null: ad hoc", null=True),
+            "doc": DOC,
+            "grade": Column("grade", "as judged; negative: in the pool but unjudged"),
+            "doc_id": DOC_ID,
+        },
+    ),
+    Table(
+        "docs",
+        ("query", "doc_id"),
+        {"track": TRACK, "query": QUERY, "doc_id": DOC_ID, "doc": Column("text", "doc")},
+    ),
+    Table(
+        "systems",
+        ("track", "system", "file"),
+        {
+            "track": TRACK,
+            "system": Column(
+                "text", "system; null: set aside before its name was known", null=True
+            ),
+            "group": Column("text", "participant, from the track's facts", null=True),
+            "type": Column("text", "type of run, from the track's facts", null=True),
+            "pooled": Column("yes", "whether it contributed to the pool", null=True),
+            "file": Column("text", "source file, relative to the collection"),
+            "sha256": Column("text", "of the file as it lies on disk; null: unreadable", null=True),
+            "rows": Column("big", "rows kept"),
+            "lists": Column("count", "queries it has a list for"),
+            "missing_queries": Column("count", "judged queries without a list"),
+            "unjudged_queries": Column("count", "queries with a list that no qrels set has"),
+            "deepest_rank": Column("count", "length of its longest list"),
+            "tied_rows": Column("big", "rows whose score another row of the list shares"),
+            "duplicates": Column("count", "rows dropped since their doc came before in the list"),
+            "malformed": Column("count", "lines dropped since they could not be read"),
+            "notes": Column("text", "what else reading noticed", null=True),
+            "set_aside": Column("text", "why the run is not in the track; null: it is", null=True),
+        },
+    ),
+)
