@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 NAMED_SYSTEMS = 30  # more than these, and a plot no longer gives each system a line
+GREATEST = 2**31 - 1  # the end of a bucket that has none
 RARITY_BARS = 40  # more systems than these, and the bars become ranges
 
 # One line for under each figure, by the name of its function
@@ -312,7 +313,13 @@ def _lower_triangle(frame: pl.DataFrame, names: pl.Series) -> pl.DataFrame:
 def _span(low: pl.Expr, high: pl.Expr) -> pl.Expr:
     """A bucket's name: both its ends, or the one number that it holds."""
     several = pl.format("{}\u2013{}", low, high)  # an en dash
-    return pl.when(low == high).then(low.cast(pl.String)).otherwise(several)
+    return (
+        pl.when(low == high)
+        .then(low.cast(pl.String))
+        .when(high == GREATEST)
+        .then(pl.format("{}+", low))
+        .otherwise(several)
+    )
 
 
 def _percent(part: int, whole: int) -> str:

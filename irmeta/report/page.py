@@ -112,11 +112,11 @@ def render(page: Page) -> str:
     page
         What to say. Its SVG goes in as it is; all other text is escaped.
     """
-    anchors = _anchors([track.name for track in page.tracks])
+    anchors = anchors_of([track.name for track in page.tracks])
     axes = [axis for measure in page.overview_measures if (axis := _axis(page, measure))]
-    return _template().render(
+    return template("page.html.j2").render(
         page=page,
-        summary=_facts(page.summary),
+        summary=facts_of(page.summary),
         overview_facts=OVERVIEW_FACTS,
         axes=axes,
         overview=[
@@ -132,7 +132,7 @@ def render(page: Page) -> str:
             {
                 "name": track.name,
                 "anchor": anchor,
-                "facts": _facts(track.facts),
+                "facts": facts_of(track.facts),
                 "best": best_table(track.best),
                 "figures": track.figures,
                 "notes": track.notes,
@@ -140,9 +140,14 @@ def render(page: Page) -> str:
             for track, anchor in zip(page.tracks, anchors, strict=True)
         ],
         set_aside=_set_aside(page.set_aside),
-        # a colon or a percent sign in a path would change what the link means
-        files=[(path, quote(path), holds) for path, holds in page.files],
+        files=links_to(page.files),
     )
+
+
+def links_to(files: Sequence[tuple[str, str]]) -> list[tuple[str, str, str]]:
+    """Path, link and meaning of each file."""
+    # a colon or a percent sign in a path would change what the link means
+    return [(path, quote(path), holds) for path, holds in files]
 
 
 @dataclass(frozen=True)
@@ -218,7 +223,7 @@ def _fact(value: Fact) -> str:
     return format_value(value, fact_kind(value))
 
 
-def _facts(facts: Mapping[str, Fact]) -> list[tuple[str, str]]:
+def facts_of(facts: Mapping[str, Fact]) -> list[tuple[str, str]]:
     return [(label, _fact(value)) for label, value in facts.items()]
 
 
@@ -229,7 +234,7 @@ def _set_aside(frame: pl.DataFrame | None) -> Table | None:
     return table(shown, kinds={"track": "text", "file": "text", "reason": "text"})
 
 
-def _anchors(names: Sequence[str]) -> list[str]:
+def anchors_of(names: Sequence[str]) -> list[str]:
     """A readable id for each track, different for names that differ only in odd characters."""
     anchors: list[str] = []
     for name in names:
@@ -240,7 +245,8 @@ def _anchors(names: Sequence[str]) -> list[str]:
 
 
 @cache
-def _template() -> jinja2.Template:
+def template(name: str) -> jinja2.Template:
+    """One of the templates beside this file."""
     import jinja2
 
     room = jinja2.Environment(
@@ -250,4 +256,4 @@ def _template() -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return room.get_template("page.html.j2")
+    return room.get_template(name)

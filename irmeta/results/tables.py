@@ -115,11 +115,16 @@ def check_ours(path: Path, *, force: bool, columns: Sequence[str] = ()) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Put a text file in place whole."""
+    """Put a text file in place whole: UTF-8, lines as they are."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Put a file in place whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        beside.write_text(text, encoding="utf-8", newline="\n")
+        beside.write_bytes(data)
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)

@@ -37,6 +37,14 @@ class Folder:
         """A combined table."""
         return self.root / f"{name}.parquet"
 
+    def figure(self, name: str, ending: str) -> Path:
+        """A figure; one of a single track is named ``TRACK/NAME``, its folder as `figures_of`."""
+        return self.root / "figures" / f"{name}.{ending}"
+
+    def figures_of(self, track: str) -> Path:
+        """The folder of the figures of one track."""
+        return self.root / "figures" / folder_name(track)
+
     def done(self, track: str) -> Path:
         """The mark that a track's part is finished, and with which input."""
         return self.parts / folder_name(track) / "done.json"

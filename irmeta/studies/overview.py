@@ -21,13 +21,12 @@ from irmeta.rankings.pool import retrieved_by
 from irmeta.results.per_doc import rarity_frame, search_length_frame
 from irmeta.results.scores import Scores
 from irmeta.results.tables import write_parquet
+from irmeta.stats.buckets import length_buckets, length_frame
 from irmeta.stats.correlation import kendall_tau_b
 from irmeta.store.layout import Layout
 from irmeta.store.scan import lazy, qrels_notes, track_facts
 from irmeta.studies.base import Folder, Study
-
-EDGES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000)
-"""Where the buckets of search lengths begin."""
+from irmeta.studies.publish import join_parts, write_parts
 
 REL = 1
 
@@ -96,7 +95,8 @@ def per_track(
             scored.append(evaluate_block(view, specs, chosen.policy))
             found = retrieved_by(view, chosen.rarity_depth, REL)
             rarities.append(rarity_frame(view, REL, found))
-            histogram.append(_bucket_counts(view, lengths))
+            retrieved = view.ranks[view.relevant_rows(REL)] != view.missing
+            histogram.append(length_buckets(lengths, retrieved))
             facts.append(_query_facts(view))
             yield search_length_frame(view, REL, lengths)
 
@@ -109,47 +109,11 @@ def per_track(
         "means": scores.means(),
         "best": best_systems(scores),
         "agreement": kendall_tau_b(scores).with_columns(track=pl.lit(track)),
-        "search_length_histogram": _histogram_frame(scores, sum(histogram)),
+        "search_length_histogram": length_frame(track, scores.systems, np.sum(histogram, axis=0)),
         "tracks": _track_frame(layout, track, chosen, facts),
         "systems": lazy(layout, "systems", track).collect(),
     }
-    for table, frame in parts.items():
-        files[f"part {table}"] = folder.part(table, track)
-        write_parquet(frame, folder.part(table, track), table, record)
-    return list(files.values())
-
-
-def _bucket_counts(view: JudgedRanks, lengths: np.ndarray) -> np.ndarray:
-    """Relevant docs by system and bucket, int64 [system, bucket]; the last: not retrieved."""
-    missing = view.ranks[view.relevant_rows(REL)] == view.missing
-    bucket = np.searchsorted(EDGES, lengths, side="right") - 1
-    bucket[missing] = len(EDGES)
-    systems = lengths.shape[1]
-    flat = bucket + np.arange(systems) * (len(EDGES) + 1)
-    counts = np.bincount(flat.ravel(), minlength=systems * (len(EDGES) + 1))
-    return counts.reshape(systems, len(EDGES) + 1)
-
-
-def _histogram_frame(scores: Scores, counts: np.ndarray | int) -> pl.DataFrame:
-    """Buckets as rows; those beyond the last that any system of the track fills are left out."""
-    found = np.asarray(counts)
-    filled = np.flatnonzero(found[:, :-1].sum(axis=0))
-    last = int(filled.max(initial=0)) + 1
-    low = [*EDGES[:last], None]
-    high = [*(e - 1 for e in EDGES[1 : last + 1]), None]
-    if len(high) < len(low):
-        high.insert(-1, None)
-    kept = np.concatenate([found[:, :last], found[:, -1:]], axis=1)
-    systems = len(scores.systems)
-    return pl.DataFrame(
-        {
-            "track": pl.repeat(scores.track, systems * len(low), eager=True, dtype=pl.String),
-            "system": pl.Series(scores.systems).gather(np.repeat(np.arange(systems), len(low))),
-            "low": pl.Series(low * systems, dtype=pl.Int32),
-            "high": pl.Series(high * systems, dtype=pl.Int32),
-            "docs": kept.ravel(),
-        }
-    )
+    return [*files.values(), *write_parts(folder, track, parts, record)]
 
 
 def best_systems(scores: Scores) -> pl.DataFrame:
@@ -210,11 +174,7 @@ def combine(
     from irmeta.studies.overview_page import write_page  # figures are slow to import
 
     record = provenance(layout, Settings.from_record(settings), *tracks)
-    tables = {}
-    for table in COMBINED:
-        parts = [pl.read_parquet(folder.part(table, track)) for track in tracks]
-        tables[table] = pl.concat(parts, how="vertical")
-        write_parquet(tables[table], folder.table(table), table, record)
+    tables = join_parts(folder, COMBINED, tracks, record)
     write_page(folder, tables, record)
 
 

@@ -1,0 +1,122 @@
+"""Buckets of search lengths and of their differences, by hand and against counting one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from irmeta.stats.buckets import (
+    GREATEST,
+    LENGTH_LOWS,
+    bucket_ends,
+    difference_buckets,
+    length_buckets,
+    length_frame,
+    linear_lows,
+)
+
+LENGTHS = np.array([[1, 4], [2, 0], [5, 200000], [0, 100000]], np.float64)
+RETRIEVED = np.array([[1, 1], [1, 0], [1, 1], [0, 1]], bool)
+
+
+def counted_one_by_one(lengths: np.ndarray, retrieved: np.ndarray, lows: tuple) -> np.ndarray:
+    out = np.zeros((lengths.shape[1], len(lows) + 1), np.int64)
+    for doc, system in np.ndindex(*lengths.shape):
+        holds = [i for i, low in enumerate(lows) if lengths[doc, system] >= low]
+        out[system, holds[-1] if retrieved[doc, system] else -1] += 1
+    return out
+
+
+def test_lengths_are_counted_where_they_lie():
+    counts = length_buckets(LENGTHS, RETRIEVED)
+    assert counts.shape == (2, len(LENGTH_LOWS) + 1)
+    assert counts[0].nonzero()[0].tolist() == [0, 1, 2, 16]
+    assert counts[1].nonzero()[0].tolist() == [1, 15, 16]
+    assert counts[1, 15] == 2  # the last bucket of lengths has no end
+
+
+@pytest.mark.parametrize("lows", [LENGTH_LOWS, linear_lows(3000), (1,)])
+def test_lengths_are_counted_as_one_by_one(lows: tuple[int, ...]):
+    rng = np.random.default_rng(1)
+    retrieved = rng.random((80, 5)) < 0.7
+    lengths = np.where(retrieved, np.floor(10 ** rng.uniform(0, 3.4, (80, 5))), 0.0)
+    found = length_buckets(lengths, retrieved, lows)
+    np.testing.assert_array_equal(found, counted_one_by_one(lengths, retrieved, lows))
+    assert (found.sum(axis=1) == 80).all()
+
+
+def test_no_docs_and_no_systems_are_no_counts():
+    assert not length_buckets(np.empty((0, 3)), np.empty((0, 3), bool)).any()
+    assert length_buckets(np.empty((4, 0)), np.empty((4, 0), bool)).shape == (0, 17)
+
+
+def test_a_retrieved_doc_without_a_bucket_is_refused():
+    with pytest.raises(ValueError, match="below 1"):
+        length_buckets(np.array([[0.0]]), np.array([[True]]))
+
+
+@pytest.mark.parametrize(
+    ("deepest", "bars", "lows"),
+    [
+        (0, 20, (1,)),
+        (1, 20, (1,)),
+        (4, 20, (1, 2, 3, 4)),
+        (21, 20, tuple(range(1, 22, 2))),
+        (1000, 20, tuple(range(1, 1000, 50))),
+        (1001, 20, tuple(range(1, 1002, 100))),
+        (30, 3, (1, 11, 21)),
+    ],
+)
+def test_linear_buckets_have_one_round_width(deepest: float, bars: int, lows: tuple[int, ...]):
+    assert linear_lows(deepest, bars) == lows
+    assert len(lows) <= bars
+
+
+def test_buckets_meet_end_to_end():
+    low, high = bucket_ends(LENGTH_LOWS)
+    assert (low[-1], high[-1]) == (None, None)
+    assert high[:3] == [1, 4, 9]
+    assert high[-2] == GREATEST
+    assert [h + 1 for h in high[:-2] if h is not None] == low[1:-1]
+    assert bucket_ends((1, 11), last=20) == ([1, 11, None], [10, 20, None])
+
+
+def test_empty_buckets_at_the_end_are_left_out():
+    lows = (1, 2, 4, 9)
+    counts = length_buckets(LENGTHS[:3], RETRIEVED[:3], lows)
+    frame = length_frame("t", ["b", "a"], counts, lows)
+    assert frame.columns == ["track", "system", "low", "high", "docs"]
+    assert frame.rows() == [
+        *(("t", "b", 1, 1, 1), ("t", "b", 2, 3, 1), ("t", "b", 4, 8, 1)),
+        *(("t", "b", 9, GREATEST, 0), ("t", "b", None, None, 0)),
+        *(("t", "a", 1, 1, 0), ("t", "a", 2, 3, 0), ("t", "a", 4, 8, 1)),
+        *(("t", "a", 9, GREATEST, 1), ("t", "a", None, None, 1)),
+    ]
+    shallow = length_frame("t", ["b"], length_buckets(LENGTHS[:3, :1], RETRIEVED[:3, :1]))
+    assert shallow["low"].to_list() == [1, 2, 5, None]
+    none = length_frame("t", ["b"], length_buckets(LENGTHS[:1], ~RETRIEVED[:1])[:1])
+    assert none.rows() == [("t", "b", 1, 1, 0), ("t", "b", None, None, 1)]
+
+
+def test_buckets_of_differences_are_symmetric():
+    frame = difference_buckets(np.array([[0, -1, 1], [3, -7, -7]], np.float64))
+    assert frame.schema == {"low": pl.Int32, "high": pl.Int32, "docs": pl.Int64}
+    assert frame.rows() == [
+        *((-9, -5, 2), (-4, -2, 0), (-1, -1, 1), (0, 0, 1)),
+        *((1, 1, 1), (2, 4, 1), (5, 9, 0)),
+    ]
+    assert difference_buckets(np.zeros(4)).rows() == [(0, 0, 4)]
+    assert difference_buckets(np.empty(0)).rows() == [(0, 0, 0)]
+
+
+@pytest.mark.parametrize("edge", [1, 2, 4, 5, 9, 10, 19, 20, 49, 50, 99, 100, 12345, 200000])
+def test_a_difference_lies_between_the_ends_of_its_bucket(edge: int):
+    for value in (edge, -edge):
+        frame = difference_buckets(np.array([float(value)]))
+        ((low, high, docs),) = frame.filter(pl.col("docs") > 0).rows()
+        assert (low <= value <= high, docs) == (True, 1)
+        assert frame["low"].to_list() == [-high for high in frame["high"].reverse()]
+        assert (frame["low"][1:] == frame["high"][:-1] + 1).all()
+        outer = frame[-1] if value > 0 else frame[0]
+        assert outer["docs"].item() == 1
