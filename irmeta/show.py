@@ -21,6 +21,7 @@ from irmeta.store.ingest import Outcome
 
 if TYPE_CHECKING:
     from irmeta.api.judge import Comparison
+    from irmeta.api.studies import StudyResults
 
 MOST_ROWS = 500  # of a frame on a terminal
 MOST_TERMS = 40  # of an explanation, unless all are asked for
@@ -83,6 +84,25 @@ def print_outcomes(outcomes: Sequence[Outcome], store: Store) -> None:
                 said += f", {row['set_aside']} set aside"
         print(f"{outcome.track}: {said}")
     print(f"store: {store.path}")
+
+
+def print_study(done: StudyResults) -> None:
+    """What a study counted, and where everything is."""
+    tracks = done.tables["studied_tracks"]
+    used = tracks.filter("used")
+    print(
+        f"{used.height} tracks, {used['systems'].sum():,} systems, {used['queries'].sum():,} "
+        f"queries counted; left out: {tracks.height - used.height}"
+    )
+    for row in tracks.filter(~pl.col("used")).iter_rows(named=True):
+        print(f"  {row['track']}: {row['left_out']}")
+    for name, holds in (
+        ("report.html", "the page: open it in a browser"),
+        ("*.parquet", f"{len(done.tables)} tables, each named on the page"),
+        ("figures/", "every figure as SVG, PDF and PNG"),
+        ("latex/", "the tables for a paper"),
+    ):
+        print(f"  {done.folder / name}  {holds}")
 
 
 def print_reanalysis(done: Reanalysis) -> None:

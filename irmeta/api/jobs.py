@@ -132,7 +132,7 @@ def reanalyze(
     """
     settings = Settings(measures=tuple(canonical(measures)), rarity_depth=rarity_depth)
     folder = Folder(Path(out))
-    _check_ours(folder, force)
+    check_folder(folder, force)
     outcomes: list[Outcome] = []
     if (Path(source) / "manifest.json").is_file():
         if choices:
@@ -150,7 +150,7 @@ def reanalyze(
     return Reanalysis(folder.root, folder.root / "report.html", store, tuple(outcomes), batch)
 
 
-def _check_ours(folder: Folder, force: bool) -> None:
+def check_folder(folder: Folder, force: bool) -> None:
     """Refuse a folder with other people's files, and mark it as ours before anything else."""
     root = folder.root
     if root.exists() and not root.is_dir():

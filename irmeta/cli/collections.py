@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +21,7 @@ from irmeta.cli.options import (
     TieOption,
     WorkersOption,
     app,
+    progress_bar,
 )
 from irmeta.policies import ReadPolicy
 
@@ -50,7 +49,7 @@ def reanalyze(
     policy = ReadPolicy(tie_order, depth, duplicates, malformed)
     # A store was read under its own policy: say so only if another is asked for.
     choices: Any = {} if policy == ReadPolicy() else policy.record()
-    with _progress("Reading") as read, _progress("Analysing") as analysed:
+    with progress_bar("Reading") as read, progress_bar("Analysing") as analysed:
         done = api.reanalyze(
             source,
             out,
@@ -83,7 +82,7 @@ def ingest(
     from irmeta.show import print_outcomes
 
     policy = ReadPolicy(tie_order, depth, duplicates, malformed)
-    with _progress("Reading") as read:
+    with progress_bar("Reading") as read:
         outcomes = api.ingest_tracks(collection, store, workers, read, policy)
     opened = api.open_store(store)
     print_outcomes(outcomes, opened)
@@ -135,25 +134,3 @@ def _end(store: Any, lost: list[tuple[str, str]], strict: bool, tracks: set[str]
         raise typer.Exit(FAILED)
     if strict and aside:
         raise typer.Exit(STRICT)
-
-
-@contextmanager
-def _progress(doing: str) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar on stderr that appears with the first report; nothing where that is no terminal."""
-    if not sys.stderr.isatty():
-        yield lambda track, done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    bar = Progress(console=Console(stderr=True), transient=True)
-    task = bar.add_task(doing, visible=False)
-
-    def report(track: str, done: int, total: int) -> None:
-        bar.start()
-        bar.update(task, description=f"{doing} {track}", completed=done, total=total, visible=True)
-
-    try:
-        yield report
-    finally:
-        bar.stop()

@@ -1,7 +1,10 @@
-"""Options that several commands share, the app that they belong to, and statuses to end with."""
+"""What several commands share: the app, options, statuses to end with, a progress bar."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -45,3 +48,25 @@ ResamplesOption = Annotated[int, typer.Option(min=1, help="For tests that draw s
 SeedOption = Annotated[int, typer.Option(min=0, help="Of what is drawn.")]
 StoreArgument = Annotated[Path, typer.Argument(metavar="STORE", show_default=False)]
 WorkersOption = Annotated[int | None, typer.Option(min=1, help="Threads that read run files.")]
+
+
+@contextmanager
+def progress_bar(doing: str) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar on stderr that appears with the first report; nothing where that is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda track, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bar = Progress(console=Console(stderr=True), transient=True)
+    task = bar.add_task(doing, visible=False)
+
+    def report(track: str, done: int, total: int) -> None:
+        bar.start()
+        bar.update(task, description=f"{doing} {track}", completed=done, total=total, visible=True)
+
+    try:
+        yield report
+    finally:
+        bar.stop()

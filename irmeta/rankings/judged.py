@@ -132,6 +132,23 @@ class JudgedRanks:
             _sorted={},
         )
 
+    def cut_to(self, depth: int) -> JudgedRanks:
+        """The view of lists that end at rank `depth`: deeper docs are not retrieved.
+
+        It has no `ties`, `blocks` and `retrieved`.
+        """
+        facts = replace(self.facts, deepest_rank=min(self.facts.deepest_rank, depth))
+        return replace(
+            self,
+            facts=facts,
+            ranks=np.where(self.ranks > depth, self.ranks.dtype.type(self.missing), self.ranks),
+            lengths=np.minimum(self.lengths, np.uint32(depth)),
+            ties=None,
+            blocks=None,
+            retrieved=None,
+            _sorted={},
+        )
+
     def relevant_rows(self, rel: int) -> np.ndarray:
         """The rows of the relevant docs: by query, and within a query by doc."""
         rows = np.flatnonzero(self.grades >= rel)

@@ -138,6 +138,7 @@ TABLES = (
             "tau_sd": Column("real", "its standard deviation; NaN: one track"),
             "delta_value": Column("real", "mean over all systems of all tracks of new / old"),
             "delta_value_sd": Column("real", "its standard deviation; NaN: one system"),
+            "delta_value_median": Column("real", "the median of new / old, which few can sway"),
             "systems": Column("count", "systems of all tracks"),
             "left_out": Column("count", "of them without new / old"),
             "paper_delta_sort": Column("text", "as the paper prints it, of 76 tracks", null=True),

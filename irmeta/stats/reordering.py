@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -150,21 +151,34 @@ def delta_sort(
     return reordering(old, new, ratio=ratio, alpha=alpha, test=test).delta_sort
 
 
-def delta_value(old: Matrix, new: Matrix) -> np.ndarray:
+def delta_value(
+    old: Matrix, new: Matrix, in_p_space: Callable[[np.ndarray], np.ndarray] | None = None
+) -> np.ndarray:
     """float64 [system]: new over old mean in P space, for the systems that both have.
 
-    P space: the mean itself, or one over the mean where less is better, as the paper compares AP
+    P space: the mean itself, or where less is better one over the mean, as the paper compares AP
     with 1/ASL. NaN where old is 0 in P space, or either has no mean, or a mean of which less is
     better is 0 and has no inverse.
+
+    Parameters
+    ----------
+    in_p_space
+        What takes the place of one over the mean: from float64 [system] to the same.
     """
     old, new = in_common(old, new)
-    before, after = _in_p_space(old), _in_p_space(new)
+    before, after = (_in_p_space(m, in_p_space or _inverse) for m in (old, new))
     known = ~np.isnan(before) & ~np.isnan(after) & (before != 0)
     return np.divide(after, before, out=np.full(before.shape, np.nan), where=known)
 
 
 def reordering(
-    old: Matrix, new: Matrix, *, ratio: float = 1.10, alpha: float = 0.05, test: str = "t"
+    old: Matrix,
+    new: Matrix,
+    *,
+    ratio: float = 1.10,
+    alpha: float = 0.05,
+    test: str = "t",
+    in_p_space: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Reordering:
     """How far `new` in place of `old` moves the systems of one track: paper 1, Section 4.4.
 
@@ -184,6 +198,8 @@ def reordering(
         The queries and systems that both have, by name, are used.
     ratio, alpha, test
         See `better`.
+    in_p_space
+        See `delta_value`.
 
     Raises
     ------
@@ -201,14 +217,15 @@ def reordering(
         better_old=counts[0],
         better_new=counts[1],
         moved=100 * np.abs(counts[0] - counts[1]) / max(len(old.systems), 1),
-        value=delta_value(old, new),
+        value=delta_value(old, new, in_p_space),
         tau=float(over_common(kendall_tau_b, first, second, True)[0]),
         queries=len(old.queries),
     )
 
 
-def _in_p_space(matrix: Matrix) -> np.ndarray:
-    means = matrix.means
-    if matrix.direction > 0:
-        return means
+def _in_p_space(matrix: Matrix, convert: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    return matrix.means if matrix.direction > 0 else convert(matrix.means)
+
+
+def _inverse(means: np.ndarray) -> np.ndarray:
     return np.divide(1.0, means, out=np.full(means.shape, np.nan), where=means != 0)

@@ -1,1 +1,22 @@
-"""Studies: what a paper computes over many tracks, as named tables and figures."""
+"""Studies: what a paper computes over many tracks, as named tables and figures.
+
+``irmeta.studies.search_length(store, out)`` is the study of paper 1. The function lives in
+irmeta.api, above the batch that runs it; this is its public name.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_PLACES = {"search_length": "irmeta.api.studies"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PLACES:
+        return getattr(import_module(_PLACES[name]), name)
+    raise AttributeError(f"module 'irmeta.studies' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PLACES})

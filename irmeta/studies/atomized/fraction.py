@@ -1,0 +1,66 @@
+"""How many of the relevant docs MAP averages: paper 1, Appendix A.1."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.stats.precision_means import effective_counts, effective_weight
+
+if TYPE_CHECKING:
+    from irmeta.studies.atomized.gather import Gathered
+
+
+def precision_lengths(view: JudgedRanks, rel: int) -> np.ndarray:
+    """1/P of Eq. 6, rank / (relevant docs above + 1): float64 [relevant doc, system].
+
+    Ascending within a query and system, so that a row is a place and not a doc; infinite for docs
+    that are not retrieved.
+    """
+    ranks, offsets = view.sorted_ranks(rel)
+    above = np.arange(len(ranks)) - np.repeat(offsets[:-1], np.diff(offsets))
+    found = np.where(ranks == view.missing, np.inf, ranks / (above + 1)[:, None])
+    for start, stop in pairwise(offsets):
+        found[start:stop].sort(axis=0)
+    return found
+
+
+def effective_fractions(found: Gathered) -> pl.DataFrame:
+    """Table `effective_fraction`: a row for each system.
+
+    `fraction` is the mean over queries of n / n_q, n the number of docs whose lengths average
+    nearest to 1/AP. `pooled` takes all queries of a run at once, docs weighted by 1/n_q, and
+    compares with 1/MAP: the share of the weight that is averaged, docs of the same P in the order
+    of their queries. `queries` says how many queries
+    have a fraction and `undefined` how many have none, because their AP is 0.
+    """
+    systems = len(found.scores.systems)
+    relevant = found.relevant
+    known = np.flatnonzero(relevant)
+    lengths = found.precision_lengths
+    shares = np.full((len(relevant), systems), np.nan)
+    mean_precision = np.zeros((len(relevant), systems))
+    for query in known:
+        own = lengths[found.offsets[query] : found.offsets[query + 1]]
+        mean_precision[query] = (1.0 / own).mean(axis=0)
+        shares[query] = effective_counts(own, mean_precision[query]) / relevant[query]
+    weights = np.repeat(1.0 / np.maximum(relevant, 1), relevant)
+    of_all = mean_precision[known].mean(axis=0) if len(known) else np.zeros(systems)
+    pooled = effective_weight(lengths, weights, of_all) / max(len(known), 1)
+    defined = (~np.isnan(shares)).sum(axis=0)
+    total = np.nansum(shares, axis=0)
+    fraction = np.divide(total, defined, out=np.full(systems, np.nan), where=defined > 0)
+    return pl.DataFrame(
+        {
+            "track": pl.repeat(found.scores.track, systems, eager=True, dtype=pl.String),
+            "system": pl.Series(found.scores.systems, dtype=pl.String),
+            "fraction": fraction,
+            "pooled": pooled,
+            "queries": defined.astype(np.int32),
+            "undefined": (len(known) - defined).astype(np.int32),
+        }
+    )

@@ -1,0 +1,117 @@
+"""All that the study reads of a track, in one pass over its blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from irmeta.measures.evaluate import evaluate_block, needs_of
+from irmeta.measures.names import parse_measure
+from irmeta.measures.search_length import irrelevant_retrieved, lengths_by_doc
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.load import judged_ranks
+from irmeta.results.scores import Scores
+from irmeta.store.layout import Layout
+from irmeta.studies.atomized.chain import CHAINS, Atomized, atomized
+from irmeta.studies.atomized.fraction import precision_lengths
+from irmeta.studies.atomized.settings import Settings
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What one track holds for the study.
+
+    Attributes
+    ----------
+    scores
+        All measures; `cut`: some of them on lists cut at the settings' depth.
+    chains
+        By the chain's name.
+    lengths
+        int32 [relevant doc, system]: search lengths as the settings' `unretrieved` has them.
+    retrieved
+        bool [relevant doc, system].
+    precision_lengths
+        float64 [relevant doc, system]: 1/P ascending within a query, infinite where not retrieved.
+    offsets
+        int64 [query + 1]: the relevant docs of each query.
+    nonrelevant_judged, nonrelevant_retrieved
+        How many docs are judged not relevant; how many rows of all lists are not relevant.
+    """
+
+    scores: Scores
+    cut: Scores
+    chains: Mapping[str, Atomized]
+    lengths: np.ndarray
+    retrieved: np.ndarray
+    precision_lengths: np.ndarray
+    offsets: np.ndarray
+    nonrelevant_judged: int
+    nonrelevant_retrieved: int
+
+    @property
+    def relevant(self) -> np.ndarray:
+        """int64 [query]: relevant docs."""
+        return np.diff(self.offsets)
+
+    @property
+    def has_lengths(self) -> bool:
+        """Whether search lengths say anything: some list holds a doc that is not relevant."""
+        return self.nonrelevant_retrieved > 0 and bool(self.relevant.any())
+
+
+def gather(layout: Layout, track: str, settings: Settings) -> Gathered:
+    """Read a track and compute all that does not depend on which system is best."""
+    specs = settings.specs()
+    blocks = judged_ranks(layout, track, settings.policy, needs=needs_of(specs))
+    return _joined([_of_block(view, settings) for view in blocks])
+
+
+def _of_block(view: JudgedRanks, settings: Settings) -> Gathered:
+    rel, rows = settings.rel, view.relevant_rows(settings.rel)
+    floors = lengths_by_doc(view, rel, "floor")
+    own = lengths_by_doc(view, rel, settings.unretrieved)
+    of_graded = floors if rel == 1 else lengths_by_doc(view, 1, "floor")
+    chains = {
+        chain.name: (
+            atomized(view, chain, 1, of_graded)
+            if chain.graded
+            else atomized(view, chain, rel, floors)
+        )
+        for chain in CHAINS
+    }
+    shallow = [parse_measure(name) for name in settings.shallow]
+    return Gathered(
+        scores=evaluate_block(view, settings.specs(), settings.policy),
+        cut=evaluate_block(view.cut_to(settings.depth), shallow, settings.policy),
+        chains=chains,
+        lengths=own.astype(np.int32),
+        retrieved=view.ranks[rows] != view.missing,
+        precision_lengths=precision_lengths(view, rel),
+        offsets=np.concatenate([[0], np.cumsum(view.counts(rel))]),
+        nonrelevant_judged=int(view.counts(*view.nonrelevant(rel)).sum()),
+        nonrelevant_retrieved=int(irrelevant_retrieved(view, rel).sum()),
+    )
+
+
+def _joined(blocks: Sequence[Gathered]) -> Gathered:
+    counts = np.concatenate([block.relevant for block in blocks])
+    return Gathered(
+        scores=Scores.concat([block.scores for block in blocks]),
+        cut=Scores.concat([block.cut for block in blocks]),
+        chains={c.name: Atomized.concat([b.chains[c.name] for b in blocks]) for c in CHAINS},
+        lengths=np.concatenate([block.lengths for block in blocks]),
+        retrieved=np.concatenate([block.retrieved for block in blocks]),
+        precision_lengths=np.concatenate([block.precision_lengths for block in blocks]),
+        offsets=np.concatenate([[0], np.cumsum(counts)]),
+        nonrelevant_judged=sum(block.nonrelevant_judged for block in blocks),
+        nonrelevant_retrieved=sum(block.nonrelevant_retrieved for block in blocks),
+    )
+
+
+def spans(offsets: np.ndarray) -> list[tuple[int, int, int]]:
+    """Query, first and end of its relevant docs, for queries that have any."""
+    return [(q, a, b) for q, (a, b) in enumerate(pairwise(offsets.tolist())) if a < b]

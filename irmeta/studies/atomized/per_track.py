@@ -1,0 +1,238 @@
+"""One track's part of the study: its tables, and the figures of it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from irmeta.results.scores import Scores
+from irmeta.stats.buckets import difference_buckets, length_buckets, length_frame
+from irmeta.stats.correlation import correlate
+from irmeta.stats.orders import settled
+from irmeta.store.layout import Layout, folder_name
+from irmeta.store.scan import lazy, qrels_notes, track_facts
+from irmeta.studies.atomized.chain import CHAINS, cumulative, frames, steps
+from irmeta.studies.atomized.fraction import effective_fractions
+from irmeta.studies.atomized.gather import Gathered, gather
+from irmeta.studies.atomized.groups import (
+    best_of,
+    compared,
+    difference_intervals,
+    median_of,
+    sides,
+)
+from irmeta.studies.atomized.settings import Settings, provenance
+from irmeta.studies.base import Folder
+from irmeta.studies.publish import empty, write_figure, write_parts
+
+PARTS = (
+    "studied_tracks",
+    "means",
+    "headroom",
+    "groups",
+    "asl_differences",
+    "reordering",
+    "moves",
+    "search_length_histogram",
+    "length_differences",
+    "effective_fraction",
+    "depth_sensitivity",
+)
+NO_LENGTHS = (
+    "every doc that a system retrieves is relevant, so search lengths and Bpref mean nothing here"
+)
+NO_RELEVANT = "no query has a relevant doc"
+
+
+def per_track(
+    layout: Layout, track: str, settings: Mapping[str, Any], folder: Folder
+) -> Sequence[Path]:
+    """Analyse one track in a single pass over its blocks, and write its parts and figures."""
+    from irmeta.studies.atomized.figures import of_track  # figures are slow to import
+
+    chosen = Settings.from_record(settings)
+    found = gather(layout, track, chosen)
+    tables = {table: empty(table) for table in PARTS}
+    tables["studied_tracks"] = _track_frame(layout, found, chosen)
+    tables["means"] = _means(found, chosen)
+    if found.has_lengths:
+        systems = lazy(layout, "systems", track).collect()
+        tables |= _compared_systems(found, chosen, systems)
+        tables |= _reordered(found, chosen)
+        tables |= _doc_by_doc(found, chosen)
+    files = write_parts(folder, track, tables, provenance(layout, chosen, track))
+    for one in of_track(tables, track, chosen):
+        files += write_figure(folder, f"{folder_name(track)}/{one.name}", one.chart)
+    return files
+
+
+def _track_frame(layout: Layout, found: Gathered, settings: Settings) -> pl.DataFrame:
+    scores = found.scores
+    facts = track_facts(layout, scores.track, settings.policy.qrels)
+    left_out = None
+    if not found.relevant.any():
+        left_out = NO_RELEVANT
+    elif not found.has_lengths:
+        left_out = NO_LENGTHS
+    elif len(scores.systems) < settings.min_runs:
+        runs = "1 system" if len(scores.systems) == 1 else f"{len(scores.systems)} systems"
+        left_out = f"{runs}, fewer than {settings.min_runs}"
+    row = {
+        "track": scores.track,
+        "systems": len(scores.systems),
+        "queries": int((found.relevant > 0).sum()),
+        "relevant": int(found.relevant.sum()),
+        "deepest_rank": facts.deepest_rank,
+        "highest_grade": facts.highest_grade,
+        "used": left_out is None,
+        "left_out": left_out,
+        "notes": "; ".join(_notes(layout, found, settings)) or None,
+    }
+    return empty("studied_tracks").vstack(
+        pl.DataFrame([row], schema=dict(empty("studied_tracks").schema))
+    )
+
+
+def _notes(layout: Layout, found: Gathered, settings: Settings) -> Iterator[str]:
+    if notes := qrels_notes(layout.read_record(found.scores.track)):
+        yield notes
+    if found.has_lengths and found.nonrelevant_judged == 0:
+        yield "no doc is judged non-relevant, so Bpref means nothing here"
+    if found.has_lengths and not found.retrieved.any():
+        yield "no system retrieves a relevant doc"
+    if found.has_lengths and len(found.scores.systems) == 1:
+        yield "one system, so none to compare it with"
+    empty_lists = int((found.scores.no_irrelevant[settings.asl()] & ~found.scores.no_list).sum())
+    if found.has_lengths and empty_lists and settings.unretrieved == "irrel":
+        yield (
+            f"{empty_lists} lists hold no non-relevant doc: Eq. 3 gives the relevant docs that "
+            "they miss a length of 0"
+        )
+
+
+def _means(found: Gathered, settings: Settings) -> pl.DataFrame:
+    means = found.scores.means()
+    if not found.has_lengths:
+        asl = list(found.scores.no_irrelevant)
+        means = means.filter(~pl.col("measure").is_in([*asl, settings.bpref]))
+    elif found.nonrelevant_judged == 0:
+        means = means.filter(pl.col("measure") != settings.bpref)
+    return means
+
+
+def _compared_systems(
+    found: Gathered, settings: Settings, systems: pl.DataFrame
+) -> dict[str, pl.DataFrame]:
+    """The tables in which systems are compared by their means."""
+    scores, asl = found.scores, settings.asl()
+    best = best_of(scores, settings.best_by or asl)
+    pairs = [
+        (measure, f"best - {said}", best, other)
+        for measure in (asl, settings.asl(1), settings.asl(10))
+        for said, other in (("median", median_of(scores, asl)), ("second", _second(scores, asl)))
+        if best is not None and other is not None and best != other
+    ]
+    pairs += [
+        (measure, "contender - baseline", pair[1], pair[0])
+        for measure in (asl, settings.asl(1), settings.asl(10))
+        if (pair := sides(scores, settings, systems, measure)) is not None
+    ]
+    return {
+        "headroom": _headroom(scores, settings),
+        "groups": compared(scores, settings, systems, settings.headroom),
+        "asl_differences": difference_intervals(scores, settings, pairs),
+        "depth_sensitivity": _depth_sensitivity(found, settings),
+    }
+
+
+def _second(scores: Scores, measure: str) -> str | None:
+    first = best_of(scores, measure)
+    return best_of(scores, measure, [s for s in scores.systems if s != first])
+
+
+def _headroom(scores: Scores, settings: Settings) -> pl.DataFrame:
+    means = scores.mean_values()
+    rows = []
+    for measure in settings.headroom:
+        by = settings.best_by or measure
+        best, median = best_of(scores, by), median_of(scores, measure)
+        if best is None or median is None:
+            continue
+        own = dict(zip(scores.systems, means[scores.measures.index(measure)], strict=True))
+        rows.append(
+            {
+                "track": scores.track,
+                "measure": measure,
+                "system": best,
+                "value": float(own[best]),
+                "median": float(own[median]),
+                "chosen_by": by,
+            }
+        )
+    return pl.DataFrame(rows, schema=dict(empty("headroom").schema))
+
+
+def _depth_sensitivity(found: Gathered, settings: Settings) -> pl.DataFrame:
+    whole, cut = found.scores, found.cut
+    rows = []
+    for measure in settings.shallow:
+        best, best_cut = best_of(whole, measure), best_of(cut, measure)
+        if best is None or best_cut is None:
+            continue
+        means = [s.mean_values()[s.measures.index(measure)] for s in (whole, cut)]
+        signed = np.stack([settled(own * whole.directions[measure]) for own in means])
+        rows.append(
+            {
+                "track": whole.track,
+                "measure": measure,
+                "depth": settings.depth,
+                "best": best,
+                "value": float(means[0][whole.systems.index(best)]),
+                "best_cut": best_cut,
+                "value_cut": float(means[1][cut.systems.index(best_cut)]),
+                "tau": float(correlate(signed, "tau-b").values[0, 1]),
+            }
+        )
+    return pl.DataFrame(rows, schema=dict(empty("depth_sensitivity").schema))
+
+
+def _reordered(found: Gathered, settings: Settings) -> dict[str, pl.DataFrame]:
+    """The tables `reordering` and `moves`, all chains."""
+    scores = found.scores
+    of_chain = {"RBP(p=0.8)": settings.rbp, "AP": settings.ap}
+    summaries, moves = [], []
+    for chain in CHAINS:
+        old = scores.matrix(of_chain.get(chain.name, chain.name))
+        done = list(steps(chain, old, found.chains[chain.name], settings))
+        for frame, kept in zip(frames(chain.name, done), (summaries, moves), strict=True):
+            kept.append(frame)
+    for name, old, first in (("P@20", settings.p20, 10), ("RR", settings.rr, 1)):
+        new = scores.matrix(settings.asl(first, "floor"))
+        done = list(cumulative(scores.matrix(old), new, settings))
+        for frame, kept in zip(frames(name, done), (summaries, moves), strict=True):
+            kept.append(frame)
+    return {"reordering": pl.concat(summaries), "moves": pl.concat(moves)}
+
+
+def _doc_by_doc(found: Gathered, settings: Settings) -> dict[str, pl.DataFrame]:
+    """The tables that look at each relevant doc."""
+    scores = found.scores
+    counts = length_buckets(found.lengths.astype(np.float64), found.retrieved)
+    tables = {
+        "search_length_histogram": length_frame(scores.track, scores.systems, counts),
+        "effective_fraction": effective_fractions(found),
+    }
+    best, median = best_of(scores, settings.asl()), median_of(scores, settings.asl())
+    if best is not None and median is not None and best != median:
+        a, b = (found.lengths[:, scores.systems.index(s)] for s in (best, median))
+        tables["length_differences"] = difference_buckets((a - b).astype(np.float64)).select(
+            pl.lit(scores.track).alias("track"),
+            pl.lit(best).alias("best"),
+            pl.lit(median).alias("median"),
+            pl.all(),
+        )
+    return tables

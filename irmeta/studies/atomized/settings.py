@@ -1,0 +1,153 @@
+"""What the study may be asked, and the names of its measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from irmeta.errors import UsageError, did_you_mean
+from irmeta.measures.evaluate import how_made
+from irmeta.measures.names import parse_measure
+from irmeta.measures.search_length import UNRETRIEVED
+from irmeta.measures.spec import Spec
+from irmeta.policies import EvalPolicy
+from irmeta.stats.pairs import TESTS
+from irmeta.store.layout import Layout
+
+NAME = "search-length"
+REVISION = 1  # raised when a change of the code changes results
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The choices of the study.
+
+    Attributes
+    ----------
+    rel
+        The least grade that is relevant.
+    unretrieved
+        The search length of a relevant doc that is not retrieved, wherever ASL stands for itself;
+        the chains always take ``floor``, since 1/SL must exist.
+    min_runs
+        A track with fewer systems is left out of all that is said over tracks (the paper: 5).
+    best_by
+        The measure that says which system is best; None: each measure its own.
+    baseline, contender
+        The two sides of Table 1: ``best`` or ``median`` (by ASL), ``COLUMN=VALUE`` for the best of
+        a group by the system facts (type=manual), or a system's name.
+    depth
+        Where lists are cut to see how much of a result is their depth (footnote 6).
+    ratio, alpha, test
+        When a system is better than another: see `irmeta.stats.reordering.better`.
+    resamples, confidence, seed
+        Of the bootstrap intervals over queries.
+    """
+
+    rel: int = 1
+    unretrieved: str = "irrel"
+    min_runs: int = 5
+    best_by: str | None = None
+    baseline: str = "median"
+    contender: str = "best"
+    depth: int = 100
+    ratio: float = 1.10
+    alpha: float = 0.05
+    test: str = "t"
+    resamples: int = 10_000
+    confidence: float = 0.95
+    seed: int = 0
+    policy: EvalPolicy = field(default_factory=EvalPolicy)
+
+    def __post_init__(self) -> None:
+        for name, least in (("rel", 1), ("min_runs", 1), ("depth", 1), ("resamples", 1)):
+            if type(value := getattr(self, name)) is not int or value < least:
+                raise UsageError(f"{name} = {value!r} is not a whole number of at least {least}.")
+        if type(self.seed) is not int or self.seed < 0:
+            raise UsageError(f"seed = {self.seed!r} is not a whole number of at least 0.")
+        _one_of("unretrieved", self.unretrieved, UNRETRIEVED)
+        _one_of("test", self.test, TESTS)
+        for name in ("alpha", "confidence"):
+            if not 0 < getattr(self, name) < 1:
+                raise UsageError(f"{name} = {getattr(self, name)!r} is not between 0 and 1.")
+        if not self.ratio >= 1:
+            raise UsageError(f"ratio = {self.ratio!r} is not at least 1.")
+        if self.best_by is not None:
+            object.__setattr__(self, "best_by", parse_measure(self.best_by).name)
+
+    def asl(self, first: int | None = None, unretrieved: str | None = None) -> str:
+        """The canonical name of ASL, or of ASL@gN."""
+        choice = self.unretrieved if unretrieved is None else unretrieved
+        return self._named(f"ASL(rel={self.rel},unretrieved={choice})", first and f"g{first}")
+
+    @property
+    def ap(self) -> str:
+        return self._named(f"AP(rel={self.rel})")
+
+    @property
+    def p20(self) -> str:
+        return self._named(f"P(rel={self.rel})", 20)
+
+    @property
+    def rr(self) -> str:
+        return self._named(f"RR(rel={self.rel})")
+
+    @property
+    def rbp(self) -> str:
+        return self._named(f"RBP(p=0.8,rel={self.rel})")
+
+    @property
+    def bpref(self) -> str:
+        return self._named(f"Bpref(rel={self.rel})")
+
+    @property
+    def headroom(self) -> tuple[str, str, str, str]:
+        """The measures of Figures 1 to 4, in that order."""
+        return self.p20, self.asl(10), self.ap, self.asl()
+
+    @property
+    def shallow(self) -> tuple[str, ...]:
+        """The measures that are computed again on lists cut at `depth`."""
+        return self.ap, self.asl(), self.asl(10)
+
+    def specs(self) -> list[Spec]:
+        """All measures that are computed, without repetition."""
+        choices = [self.asl(first, how) for how in UNRETRIEVED for first in (None, 1, 10)]
+        chains = [self.rbp, "nDCG", "ERR"]
+        own = [self.ap, self.p20, self.rr, self.bpref, self.asl(), self.asl(1), self.asl(10)]
+        asked = [self.best_by] if self.best_by is not None else []
+        names = [parse_measure(name).name for name in (*own, *choices, *chains, *asked)]
+        return [parse_measure(name) for name in dict.fromkeys(names)]
+
+    def record(self) -> dict[str, Any]:
+        """As plain JSON values; with the revision of each measure, since numbers change with it."""
+        return asdict(self) | {"revisions": {s.name: s.measure.revision for s in self.specs()}}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Settings:
+        """The settings that `record` wrote down."""
+        own: dict[str, Any] = {f.name: record[f.name] for f in fields(cls)}
+        own["policy"] = EvalPolicy.from_record(record["policy"])
+        return cls(**own)
+
+    def _named(self, name: str, cutoff: object = None) -> str:
+        return parse_measure(f"{name}@{cutoff}" if cutoff is not None else name).name
+
+
+def provenance(layout: Layout, settings: Settings, *tracks: str) -> dict[str, Any]:
+    """What results of these tracks were computed from and how."""
+    asked = asdict(settings)
+    del asked["policy"]  # how_made says it
+    return {
+        "study": NAME,
+        "revision": REVISION,
+        "settings": asked,
+        **how_made(layout, settings.specs(), settings.policy, tracks),
+    }
+
+
+def _one_of(name: str, value: str, known: tuple[str, ...] | Mapping[str, Any]) -> None:
+    if value not in known:
+        hint = did_you_mean(value, known)
+        raise UsageError(f"{name} = {value!r} is not a choice. {hint}")
