@@ -20,6 +20,7 @@ _PLACES = {
     "Matrix": "irmeta.results.matrix",
     "MeasureError": "irmeta.errors",
     "ReadPolicy": "irmeta.policies",
+    "SearchLengths": "irmeta.api.explore",
     "SetAsideWarning": "irmeta.errors",
     "Store": "irmeta.api",
     "UsageError": "irmeta.errors",
@@ -42,6 +43,7 @@ __all__ = [
     "Matrix",
     "MeasureError",
     "ReadPolicy",
+    "SearchLengths",
     "SetAsideWarning",
     "Store",
     "UsageError",
@@ -59,6 +61,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from irmeta.api import Store, ingest, open_store, reanalyze
+    from irmeta.api.explore import SearchLengths
     from irmeta.api.judge import compare, matrices, power
     from irmeta.errors import (
         DataError,

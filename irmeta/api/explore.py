@@ -1,0 +1,331 @@
+"""`SearchLengths`: the search lengths of one track, from distributions down to single docs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+import polars as pl
+
+from irmeta.api.store import EvalChoices, Store
+from irmeta.errors import UsageError, did_you_mean
+from irmeta.measures.evaluate import evaluate_block
+from irmeta.measures.names import parse_measure
+from irmeta.measures.search_length import UNRETRIEVED, lengths_by_doc
+from irmeta.policies import EvalPolicy
+from irmeta.rankings.load import judged_ranks
+from irmeta.report.browse import browser
+from irmeta.report.figures import search_length_histogram
+from irmeta.results.scores import Scores
+from irmeta.stats import buckets as cut
+from irmeta.store.layout import Layout
+
+if TYPE_CHECKING:
+    import altair as alt
+
+BUCKETS = ("log", "linear")
+BROWSED_SYSTEMS = 200  # the best of a track, in the interactive chart
+BROWSED_BYTES = 1_500_000  # of the docs that the interactive chart carries
+BROWSED_DOCS = (20, 10, 5, 2, 1)  # of a bar, as many of these as the bytes allow
+BROWSED_COLUMNS = ("query", "grade", "rank", "doc")
+
+
+class SearchLengths:
+    """The search length of every relevant doc of a track in every system.
+
+    Parameters
+    ----------
+    store, track
+        An open store; the track may be left out where it has just one.
+    rel
+        The least grade that is relevant.
+    unretrieved
+        irrel, floor, irrel+1 or depth: see measure ASL.
+    **policy
+        The fields of `EvalPolicy`; `queries` says what ASL averages, docs are of all queries.
+
+    Raises
+    ------
+    UsageError
+        If the track or a choice is not known, or no doc of the track is relevant.
+
+    Notes
+    -----
+    The track is read once. A doc takes four bytes for each system (eight where lists are deeper
+    than 65,534); frames are made when they are asked for. Where a system is not named it is the
+    best by ASL, and the second of two the median.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        track: str | None = None,
+        *,
+        rel: int = 1,
+        unretrieved: str = "irrel",
+        **policy: Unpack[EvalChoices],
+    ) -> None:
+        _check(f"unretrieved = {unretrieved!r} is not a choice", unretrieved, UNRETRIEVED)
+        if type(rel) is not int or rel < 1:
+            raise UsageError(f"rel = {rel!r} is not a whole number of at least 1.")
+        if track is None and len(store.tracks) != 1:
+            raise UsageError(f"say which track of {store.path}: {', '.join(store.tracks)}.")
+        self.track = store.tracks[0] if track is None else track
+        self.rel, self.unretrieved = rel, unretrieved
+        self._read(store, EvalPolicy(**policy))
+        self._place = {name: i for i, name in enumerate(self._names)}
+        self._counted: dict[str, pl.DataFrame] = {}
+
+    def _read(self, store: Store, policy: EvalPolicy) -> None:
+        spec = parse_measure(f"ASL(rel={self.rel},unretrieved={self.unretrieved})")
+        docs, ranks, lengths, scores = [], [], [], []
+        for view in judged_ranks(Layout(store.path), self.track, policy):
+            rows = view.relevant_rows(self.rel)
+            ranks.append(view.ranks[rows])
+            # whole numbers up to the track's deepest rank + 1, so they fit where ranks do
+            own = lengths_by_doc(view, self.rel, self.unretrieved)
+            lengths.append(own.astype(view.ranks.dtype))
+            scores.append(evaluate_block(view, [spec], policy))
+            query = pl.Series(view.queries, dtype=pl.String).gather(view.query_of(rows))
+            columns = {"query": query, "doc": view.docs.gather(rows), "grade": view.grades[rows]}
+            docs.append(pl.DataFrame(columns))
+            self._missing, self._names = view.missing, view.systems
+        self._docs, self._ranks = pl.concat(docs), np.concatenate(ranks)
+        self._lengths = np.concatenate(lengths)
+        self._asl = Scores.concat(scores).mean_values()[0]
+        if self._docs.is_empty():
+            raise UsageError(f"track {self.track!r} has no doc of grade {self.rel} or more.")
+
+    def __repr__(self) -> str:
+        size = f"{len(self._names):,} systems, {self._docs.height:,} relevant docs"
+        return f"SearchLengths({self.track!r}: {size}, unretrieved={self.unretrieved})"
+
+    @cached_property
+    def systems(self) -> pl.DataFrame:
+        """place, system, ASL, not_retrieved (share of relevant docs); by ASL, ties by name.
+
+        Equal values share a place. A system without a value (NaN) is last and has no place.
+        """
+        missed = [(self._ranks[:, i] == self._missing).mean() for i in range(len(self._names))]
+        place = pl.col("ASL").fill_nan(None).rank("min").cast(pl.Int32)
+        return (
+            pl.DataFrame({"system": self._names, "ASL": self._asl, "not_retrieved": missed})
+            .sort("ASL", "system")
+            .select(place.alias("place"), pl.all())
+        )
+
+    @property
+    def best(self) -> str:
+        """The system with the least ASL; of equal ones the first by name."""
+        return self.systems["system"][0]
+
+    @property
+    def median(self) -> str:
+        """The system in the middle by ASL; of an even count the better of the two middle ones."""
+        order = self.systems.drop_nulls("place")["system"]
+        return order[max(0, len(order) - 1) // 2] if len(order) else self.best
+
+    def histogram(self, system: str | None = None, buckets: str = "log") -> pl.DataFrame:
+        """How many relevant docs have which search length.
+
+        Parameters
+        ----------
+        system
+            Its name.
+        buckets
+            ``log``: 1, 2 to 4, 5 to 9, 10 to 19, ... ``linear``: at most 20 of one round width.
+
+        Returns
+        -------
+        DataFrame
+            track, system, low, high, docs: a row a bucket, the docs not retrieved last (low and
+            high null). All systems have the buckets up to the track's greatest search length of a
+            retrieved doc.
+        """
+        return self._histograms(buckets).filter(pl.col("system") == self._named(system))
+
+    def _histograms(self, buckets: str) -> pl.DataFrame:
+        _check(f"buckets = {buckets!r} is not a choice", buckets, BUCKETS)
+        if buckets not in self._counted:
+            lows, last = cut.LENGTH_LOWS, cut.GREATEST
+            found = self._ranks != self._missing
+            if buckets == "linear":
+                lows = cut.linear_lows(int(self._lengths.max(initial=0, where=found)))
+                last = lows[-1] + (lows[1] - lows[0] if len(lows) > 1 else 1) - 1
+            counts = [  # one system at a time, so that floats stay few
+                cut.length_buckets(self._lengths[:, [i]].astype(float), found[:, [i]], lows)
+                for i in range(len(self._names))
+            ]
+            frame = cut.length_frame(self.track, self._names, np.concatenate(counts), lows, last)
+            self._counted[buckets] = frame
+        return self._counted[buckets]
+
+    def show(self, system: str | None = None, buckets: str = "log") -> alt.LayerChart:
+        """`histogram` as a chart."""
+        frame = self.histogram(system, buckets)
+        return search_length_histogram(frame, f"{self.track}: {self._named(system)}")
+
+    def docs(
+        self, system: str | None = None, low: int | None = None, high: int | None = None
+    ) -> pl.DataFrame:
+        """The relevant docs behind a bucket.
+
+        Parameters
+        ----------
+        system
+            Its name.
+        low, high
+            Both ends of the bucket. No low: the docs not retrieved. No high: no end.
+
+        Returns
+        -------
+        DataFrame
+            query, doc, grade, rank (null: not retrieved), search_length; by search length, query
+            and doc.
+        """
+        frame, rank, length = self._of(self._named(system)), pl.col("rank"), pl.col("search_length")
+        if low is None and high is None:
+            return frame.filter(rank.is_null())
+        least, most = _ends(low, cut.GREATEST if high is None else high)
+        return frame.filter(rank.is_not_null() & length.is_between(least, most))
+
+    def differences(self, a: str | None = None, b: str | None = None) -> pl.DataFrame:
+        """How much longer docs have to be searched for in `a` than in `b`.
+
+        Returns
+        -------
+        DataFrame
+            low, high, docs: see `irmeta.stats.buckets.difference_buckets`. Below zero `a` wins.
+        """
+        return cut.difference_buckets(self.compared(a, b)["difference"].to_numpy())
+
+    def show_differences(self, a: str | None = None, b: str | None = None) -> alt.LayerChart:
+        """`differences` as a chart."""
+        from irmeta.report.lengths import length_differences
+
+        pair = self._pair(a, b)
+        usual = pair == (self.best, self.median)
+        roles = ("best", "median") if usual else ("first", "second")
+        return length_differences(self.differences(a, b), *pair, self.track, roles)
+
+    def compared(self, a: str | None = None, b: str | None = None) -> pl.DataFrame:
+        """Every relevant doc in two systems.
+
+        Returns
+        -------
+        DataFrame
+            query, doc, grade, rank_a, rank_b (null: not retrieved), length_a, length_b, difference
+            (a - b, below zero where `a` wins); by query and doc.
+        """
+        first, second = self._pair(a, b)
+        length_a, length_b = self._length(first), self._length(second)
+        return self._docs.with_columns(
+            rank_a=self._rank(first),
+            rank_b=self._rank(second),
+            length_a=length_a,
+            length_b=length_b,
+            difference=length_a - length_b,
+        )
+
+    def docs_between(
+        self, low: int, high: int, a: str | None = None, b: str | None = None
+    ) -> pl.DataFrame:
+        """The rows of `compared` with a difference from `low` to `high`, by difference."""
+        inside = pl.col("difference").is_between(*_ends(low, high))
+        return self.compared(a, b).filter(inside).sort("difference", maintain_order=True)
+
+    def ranks(self, query: str, doc: str) -> pl.DataFrame:
+        """One relevant doc in every system: system, rank (null: not retrieved), search_length.
+
+        By rank, those that do not retrieve it last, and by name.
+        """
+        _check(f"no query {query!r} has a relevant doc in {self.track}", query, self._docs["query"])
+        own = self._docs.with_row_index("row").filter(pl.col("query") == query)
+        _check(f"{doc!r} is no relevant doc of query {query}", doc, own["doc"])
+        row = own.filter(pl.col("doc") == doc)["row"][0]
+        columns = {"rank": self._ranks[row], "search_length": self._lengths[row].astype(float)}
+        rank = pl.col("rank").replace(self._missing, None).cast(pl.Int32)
+        frame = pl.DataFrame({"system": self._names} | columns).with_columns(rank)
+        return frame.sort("rank", "system", nulls_last=True)
+
+    def browse(self, system: str | None = None) -> alt.VConcatChart:
+        """An interactive histogram: choose a system, click a bar, see the docs behind it.
+
+        It needs no widgets, only a notebook that draws Vega-Lite. It carries up to 20 docs of a
+        bar, fewer where they are over 1.5 MB, and says so where it leaves some out. Above 200
+        systems it has the best by ASL and `system`.
+        """
+        import altair as alt
+
+        name, order = self._named(system), self.systems.select("place", "system", "ASL").rows()
+        kept = [row for i, row in enumerate(order) if i < BROWSED_SYSTEMS or row[1] == name]
+        menu = {s: f"{at}. {s} (ASL {asl:,.1f})" if at else s for at, s, asl in kept}
+        names = cut.bucket_names(self.histogram(name))
+        bars, most = _within([bar for s in menu for bar in self._bars(s, names)])
+        said = ["Choose a system below, and click a bar for the docs behind it."]
+        if any(bar["docs"] > most for bar in bars):
+            said.append(f"A bar lists its first {most} docs by search length; docs() has them all.")
+        if len(menu) < len(order):
+            said.append(f"{len(menu)} of {len(order):,} systems: the best by ASL.")
+        title = alt.TitleParams(f"{self.track}: search lengths of relevant docs", subtitle=said)
+        options = alt.binding_select(options=[*menu], labels=[*menu.values()], name="system ")
+        chosen = alt.param("system", value=name, bind=options)
+        return browser(bars, [*names.values()]).properties(title=title).add_params(chosen)
+
+    def _bars(self, system: str, names: Mapping[int | None, str]) -> list[dict[str, Any]]:
+        """The filled bars of one system, each with its first docs, a list of cells a doc."""
+        lows, frame = [low for low in names if low is not None], self._of(system)
+        bucket = np.searchsorted(lows, frame["search_length"].to_numpy(), side="right") - 1
+        bucket[frame["rank"].is_null().to_numpy()] = len(lows)
+        # a line has no room for 120 characters of an id: what is cut off is not seen either way
+        cells = pl.col(BROWSED_COLUMNS).cast(pl.String).str.slice(0, 120).fill_null("\u2013")
+        return (
+            frame.group_by(bucket=pl.Series([*names.values()]).gather(bucket), maintain_order=True)
+            .agg(docs=pl.len(), shown=pl.concat_list(cells).head(max(BROWSED_DOCS)))
+            .select(pl.lit(system).alias("system"), pl.all())
+            .to_dicts()
+        )
+
+    def _of(self, system: str) -> pl.DataFrame:
+        """All relevant docs, with their rank and search length in one system, by that length."""
+        own = {"rank": self._rank(system), "search_length": self._length(system)}
+        return self._docs.with_columns(**own).sort("search_length", maintain_order=True)
+
+    def _rank(self, system: str) -> pl.Series:
+        rank = pl.Series(self._ranks[:, self._place[system]])
+        return rank.replace(self._missing, None).cast(pl.Int32)
+
+    def _length(self, system: str) -> pl.Series:
+        return pl.Series(self._lengths[:, self._place[system]]).cast(pl.Float64)
+
+    def _named(self, system: str | None) -> str:
+        if system is not None:
+            _check(f"no system {system!r} in {self.track}", system, self._names)
+        return self.best if system is None else system
+
+    def _pair(self, a: str | None, b: str | None) -> tuple[str, str]:
+        return self._named(a), self._named(self.median if b is None else b)
+
+
+def _check(otherwise: str, name: object, known: Collection[str]) -> None:
+    if name not in list(known):  # a Series refuses what is no text
+        raise UsageError(f"{otherwise}. {did_you_mean(str(name), known)}")
+
+
+def _ends(low: int | None, high: int) -> tuple[int, int]:
+    if low is None or low > high:
+        raise UsageError(f"low = {low}, high = {high} are not the two ends of a bucket.")
+    return low, high
+
+
+def _within(bars: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], int]:
+    """The bars with as many of their docs as the bytes allow, and how many those are at most."""
+    kept, most = bars, 0
+    for most in BROWSED_DOCS:
+        kept = [bar | {"shown": [BROWSED_COLUMNS, *bar["shown"][:most]]} for bar in bars]
+        if len(json.dumps(kept)) <= BROWSED_BYTES:
+            break
+    return kept, most
