@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import llvmlite.binding
 import numba
@@ -49,7 +49,7 @@ def _own_folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="irmeta-")
 
 
-def jit(function: Function) -> Function:
+def jit(function: Function, *, inline: Literal["never", "always"] = "never") -> Function:
     """Compile `function` at its first call, without the GIL, cached on disk.
 
     The cache folder is chosen when numba declares the function, so it is set for that moment only
@@ -58,6 +58,14 @@ def jit(function: Function) -> Function:
     before = config.CACHE_DIR
     config.CACHE_DIR = cache_folder()
     try:
-        return cast(Function, numba.njit(nogil=True, cache=True)(function))
+        return cast(Function, numba.njit(nogil=True, cache=True, inline=inline)(function))
     finally:
         config.CACHE_DIR = before
+
+
+def inlined(function: Function) -> Function:
+    """As `jit`, for a few lines that other kernels run for every byte or token.
+
+    They become part of their callers: a call that hands over an array counts its references.
+    """
+    return jit(function, inline="always")

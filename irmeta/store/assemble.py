@@ -24,7 +24,7 @@ class SystemLists:
     ----------
     columns
         Arrays of equal length by name: query and doc (places among the track's sorted names), rank,
-        score, position, rank_given. `TrackRows` takes them out, so that no row is held twice.
+        score, position, rank_given. `TrackRows` takes the first out.
     queries
         The places of the queries that it has a list for, sorted.
     """
@@ -101,8 +101,11 @@ def order_run(
 def _tied_rows(query: np.ndarray, score: np.ndarray) -> int:
     """Rows that share their score, as float32, with another row of their list."""
     compared = as_float32(score)
-    order = np.lexsort((compared, query))
-    same = (query[order][1:] == query[order][:-1]) & (compared[order][1:] == compared[order][:-1])
+    same_list = query[1:] == query[:-1]
+    if (same_list & (compared[1:] > compared[:-1])).any():  # an order that scores do not decide
+        order = np.lexsort((compared, query))
+        query, compared = query[order], compared[order]
+    same = same_list & (compared[1:] == compared[:-1])
     return int((np.r_[same, False] | np.r_[False, same]).sum())
 
 
@@ -186,22 +189,24 @@ class TrackRows:
 
     def __init__(self, systems: list[SystemLists]) -> None:
         self.systems = systems
-        query = np.concatenate([s.columns.pop("query") for s in systems])
-        # A stable sort of the systems' lists, one after another in name order, keeps both orders.
-        self._order = np.argsort(query, kind="stable")
-        self.queries, starts = np.unique(query[self._order], return_index=True)
-        self._bounds = np.r_[starts, len(query)]
-        lengths = [s.rows for s in systems]
-        self._system = np.repeat(np.arange(len(systems), dtype=np.int32), lengths)
-        self._columns = {
-            name: np.concatenate([s.columns.pop(name) for s in systems]) for name in self.COLUMNS
-        }
+        self.queries = np.unique(np.concatenate([s.queries for s in systems]))
+        # Rows of a system lie query by query: where each query begins, and the end of the last.
+        self._bounds = [
+            [*np.searchsorted(s.columns.pop("query"), self.queries).tolist(), s.rows]
+            for s in systems
+        ]
 
     def __len__(self) -> int:
-        return len(self._order)
+        return sum(s.rows for s in self.systems)
 
     def of_query(self, index: int) -> dict[str, np.ndarray]:
         """The rows of the `index`-th query as columns, sorted by system and rank."""
-        rows = self._order[self._bounds[index] : self._bounds[index + 1]]
-        columns = {name: column[rows] for name, column in self._columns.items()}
-        return columns | {"system": self._system[rows]}
+        spans = [bounds[index : index + 2] for bounds in self._bounds]
+        columns = {
+            name: np.concatenate(
+                [s.columns[name][a:b] for s, (a, b) in zip(self.systems, spans, strict=True)]
+            )
+            for name in self.COLUMNS
+        }
+        lengths = [b - a for a, b in spans]
+        return columns | {"system": np.repeat(np.arange(len(spans), dtype=np.int32), lengths)}

@@ -114,8 +114,10 @@ def _intern(
 def _first_lines(query: np.ndarray, doc: np.ndarray) -> np.ndarray:
     """The rows whose (query, doc) has not come before, in file order."""
     pairs = query.astype(np.uint64) << np.uint64(32) | doc
-    unique, first = np.unique(pairs, return_index=True)
-    return np.arange(len(pairs)) if len(unique) == len(pairs) else np.sort(first)
+    ascending = np.sort(pairs)
+    if (ascending[1:] != ascending[:-1]).all():
+        return np.arange(len(pairs))
+    return np.sort(np.unique(pairs, return_index=True)[1])
 
 
 def _duplicate(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,18 +12,10 @@ import pyarrow as pa
 
 from irmeta.errors import DataError
 from irmeta.policies import Malformed
-from irmeta.trec.text import Text, first_fields, lines, read_columns
+from irmeta.trec.rows import NO_RANK as NO_RANK
+from irmeta.trec.rows import read_rows
+from irmeta.trec.text import Text, first_fields, lines
 
-NO_RANK = np.iinfo(np.int32).min  # stands where the file gives no usable rank
-_NAMES = pa.dictionary(pa.int32(), pa.string())
-_COLUMNS = {
-    "query": _NAMES,
-    "iteration": _NAMES,
-    "doc": pa.string(),
-    "rank": pa.int32(),
-    "score": pa.float64(),
-    "tag": _NAMES,
-}
 _NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
 _COMMA = re.compile(rb"[+-]?\d*,\d+(?:[eE][+-]?\d+)?\Z")
 _WHOLE = re.compile(rb"[+-]?\d+\Z")
@@ -78,47 +71,49 @@ def parse_run(text: Text, malformed: Malformed = "error") -> RunText:
 
 
 def _fast(text: Text) -> RunText | None:
-    width = _width(text)
-    table = read_columns(text, dict(list(_COLUMNS.items())[:width]))
-    if table is None:
+    width = _first_width(text)
+    rows = read_rows(text.data, width)
+    if rows is None:
         return None
-    score = table["score"].to_numpy()
-    rank = table["rank"].to_numpy()
-    if not np.isfinite(score).all() or (rank == NO_RANK).any():
-        return None
-    tags = table["tag"].unique().to_pylist() if width == 6 else []
     return RunText(
-        query=_combined(table["query"]),
-        doc=_combined(table["doc"]),
-        score=score,
-        rank=rank,
-        line=np.arange(1, len(score) + 1),
-        tag=tags[0] if tags else None,
-        notes=_tag_notes(tags),
+        query=rows.query,
+        doc=rows.doc,
+        score=rows.score,
+        rank=rows.rank,
+        line=rows.line,
+        tag=rows.tags[0] if rows.tags else None,
+        notes=_notes(rows.tags, rows.commas, rows.odd_ranks, 0),
     )
 
 
-def _width(text: Text) -> int:
-    """5 where every line lacks a tag, and the first ends with a whole number and a number."""
+def _notes(tags: Collection[str], commas: int, ranks: int, skipped: int) -> list[str]:
+    """What is worth saying of a run that could be read."""
+    notes = []
+    if not tags:
+        notes.append("five columns: no tag, the system is named after the file")
+    elif len(tags) > 1:
+        notes.append(f"{len(tags)} tags, the first is used")
+    if commas:
+        notes.append(f"decimal comma in {commas:,} scores")
+    if ranks:
+        notes.append(f"{ranks:,} ranks are not whole numbers")
+    if skipped:
+        notes.append(f"{skipped:,} malformed lines dropped")
+    return notes
+
+
+def _first_width(text: Text) -> int:
+    """5 where the first line lacks a tag: it ends with a whole number and a number."""
     fields = first_fields(text)
     if len(fields) != 5 or not _WHOLE.match(fields[3]):
         return 6
-    if not (_NUMBER.match(fields[4]) or _COMMA.match(fields[4])):
-        return 6
-    return 6 if any(len(row) > 5 for _, row in lines(text)) else 5
+    return 5 if _NUMBER.match(fields[4]) or _COMMA.match(fields[4]) else 6
 
 
-def _combined(column: pa.ChunkedArray) -> pa.Array:
-    if pa.types.is_dictionary(column.type):
-        column = column.unify_dictionaries()
-    array = column.combine_chunks()
-    return array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
-
-
-def _tag_notes(tags: list[str]) -> list[str]:
-    if not tags:
-        return ["five columns: no tag, the system is named after the file"]
-    return [f"{len(tags)} tags, the first is used"] if len(tags) > 1 else []
+def _width(text: Text) -> int:
+    """5 where every line lacks a tag."""
+    five = _first_width(text) == 5 and all(len(row) <= 5 for _, row in lines(text))
+    return 5 if five else 6
 
 
 def _by_line(text: Text, malformed: Malformed) -> RunText:
@@ -141,13 +136,6 @@ def _by_line(text: Text, malformed: Malformed) -> RunText:
         problem = "no line can be read as a result" if noticed["malformed"] else "holds no result"
         raise DataError(problem, file=text.name, fix=_SHAPE)
     query, doc, score, rank, line = zip(*rows, strict=True)
-    notes = _tag_notes(list(tags))
-    if commas := noticed["commas"]:
-        notes.append(f"decimal comma in {commas:,} scores")
-    if ranks := noticed["ranks"]:
-        notes.append(f"{ranks:,} ranks are not whole numbers")
-    if skipped := noticed["malformed"]:
-        notes.append(f"{skipped:,} malformed lines dropped")
     return RunText(
         query=pa.array(query, pa.binary()).cast(pa.string()).dictionary_encode(),
         doc=pa.array(doc, pa.binary()).cast(pa.string()),
@@ -155,8 +143,8 @@ def _by_line(text: Text, malformed: Malformed) -> RunText:
         rank=np.array(rank, np.int32),
         line=np.array(line, np.int64),
         tag=next(iter(tags), None),
-        malformed=skipped,
-        notes=notes,
+        malformed=noticed["malformed"],
+        notes=_notes(tags, noticed["commas"], noticed["ranks"], noticed["malformed"]),
     )
 
 

@@ -51,11 +51,15 @@ def judged(scores):
     for method in ("tau-a", "tau-b", "tau-ap", "spearman", "rbo"):
         correlation.correlate(scores.mean_values(), method)
 
+from irmeta.trec.rows import read_rows
 for path in sys.argv[1:]:
     all_of(irmeta.open_store(path))
+    for text, width in ((b"1 Q0 a 1 2.5 t\\n1 Q0 b 2 1e-3 t", 6), (b"1 Q0 a 1 2", 5)):
+        assert read_rows(text, width) is not None
 for module in iter_modules(irmeta.kernels.__path__, "irmeta.kernels."):
     for name, value in vars(import_module(module.name)).items():
-        if hasattr(value, "nopython_signatures"):
+        inlined = hasattr(value, "targetoptions") and value.targetoptions["inline"] == "always"
+        if hasattr(value, "nopython_signatures") and not inlined:
             print(module.name, name, len(value.signatures))
 """
 

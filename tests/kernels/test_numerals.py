@@ -1,0 +1,101 @@
+"""Printed numbers: what is one, and the same float as Python's, to the last bit."""
+
+from __future__ import annotations
+
+import re
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from irmeta.kernels import numerals
+from irmeta.kernels.jit import jit
+from irmeta.kernels.numerals import EASY, HARD, NO_NUMBER
+
+POINT = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
+COMMA = re.compile(rb"[+-]?\d*,\d+(?:[eE][+-]?\d+)?\Z")
+
+
+@jit
+def score_of(data, start, end):
+    return numerals.parse_score(data, start, end)
+
+
+@jit
+def whole_of(data, start, end):
+    return numerals.parse_whole(data, start, end)
+
+
+def within(field: bytes, before: bytes = b"8 ", after: bytes = b" 7e") -> tuple:
+    data = np.frombuffer(before + field + after + b"\n" * 64, np.uint8).copy()
+    return data, len(before), len(before) + len(field)
+
+
+def check_score(field: bytes) -> None:
+    kind, value, comma = score_of(*within(field))
+    number = POINT.match(field) or COMMA.match(field)
+    assert (kind != NO_NUMBER) == bool(number), field
+    if number:
+        assert comma == (b"," in field)
+    if kind == EASY:
+        right = float(field.replace(b",", b"."))
+        assert struct.pack("d", value) == struct.pack("d", right), field
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_floats_as_python_prints_them(value: float):
+    check_score(repr(value).encode())
+
+
+@given(st.integers(-(10**17), 10**17), st.integers(0, 22))
+def test_digits_with_a_point_somewhere(value: int, places: int):
+    check_score(f"{value / 10**places:.{places}f}".encode())
+    check_score(str(value).encode())
+
+
+@given(st.text("0123456789+-.,eE", min_size=1, max_size=24))
+@example("1e")
+@example("-")
+@example("+.")
+@example("1,")
+@example(",5")
+@example("1.")
+@example("9007199254740993")
+@example("9007199254740992")
+@example("00000000000000000000001")
+@example("1.5.2")
+@example("1e5e5")
+def test_what_is_a_number(field: str):
+    check_score(field.encode())
+
+
+@given(
+    st.binary(min_size=1, max_size=20).filter(
+        lambda b: not b.split() or len(b.split()[0]) == len(b)
+    )
+)
+def test_any_bytes(field: bytes):
+    check_score(field)
+
+
+def test_usual_scores_are_easy():
+    for field in (b"16.359402", b"-3", b"0.0001", b"12345.678901234", b"7,25", b"-0"):
+        assert score_of(*within(field))[0] == EASY
+    assert score_of(*within(b"0.12345678901234567"))[0] == HARD
+    assert score_of(*within(b"1e-3"))[0] == HARD
+
+
+@given(st.text("0123456789+-.x", min_size=1, max_size=14))
+def test_whole_numbers(field: str):
+    whole, value = whole_of(*within(field.encode()))
+    assert whole == bool(re.fullmatch(r"[+-]?\d+", field))
+    if whole:
+        assert value == int(field)
+
+
+@pytest.mark.parametrize("length", range(1, 20))
+def test_runs_of_digits_of_every_length(length: int):
+    field = "1234567890123456789"[:length]
+    assert whole_of(*within(field.encode()))[1] == int(field)

@@ -1,0 +1,170 @@
+"""Runs read by the kernel, against a reader of ten lines, on files of every shape."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from irmeta.errors import DataError
+from irmeta.kernels.tokenize import BLOCK
+from irmeta.trec.rows import NO_RANK, Rows, read_rows
+from irmeta.trec.runs import _by_line
+from irmeta.trec.text import Text
+
+
+def plainly(content: bytes) -> list[tuple]:
+    """query, doc, score, rank, line, tag of each row."""
+    rows = []
+    for number, line in enumerate(content.split(b"\n"), 1):
+        if line[:1] == b"#" or not line.split():
+            continue
+        query, _, doc, rank, score, *tag = line.split(None, 5)
+        score = float(score.replace(b",", b"."))
+        small = len(rank) < 12 and -(2**31) < int(rank) < 2**31
+        rows.append((query, doc, score, int(rank) if small else NO_RANK, number, *tag))
+    return [(*row[:5], *(t.rstrip() for t in row[5:])) for row in rows]
+
+
+def seen(rows: Rows) -> list[tuple]:
+    names = zip(rows.query.to_pylist(), rows.doc.to_pylist(), strict=True)
+    numbers = zip(rows.score.tolist(), rows.rank.tolist(), rows.line.tolist(), strict=True)
+    return [(q.encode(), d.encode(), *n) for (q, d), n in zip(names, numbers, strict=True)]
+
+
+NAME = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=40)
+PLAIN = NAME.filter(lambda s: not any(c.isspace() for c in s) and s.isprintable())
+WHITE = st.text(" \t\v\f", min_size=1, max_size=3)
+SCORE = st.one_of(
+    st.floats(-1e9, 1e9).map(repr),
+    st.integers(-99, 10**18).map(str),
+    st.sampled_from(["1e-7", "3,5", "+2", ".5", "7.", "-0", "1E+3", "0.1234567890123456789"]),
+)
+RANK = st.one_of(
+    st.integers(-5, 3000).map(str), st.sampled_from(["+7", "99999999999", "2147483648"])
+)
+END = st.sampled_from(["\n", "\r\n", " \n", "\t\r\n"])
+BETWEEN = st.sampled_from(["", "\n", " \n", "# a comment\n", "#\n", "\r\n"])
+
+
+@st.composite
+def files(draw: st.DrawFn, width: int = 6) -> bytes:
+    queries, tags = draw(st.lists(PLAIN, min_size=1, max_size=3)), draw(st.lists(PLAIN, min_size=1))
+    parts = []
+    for _ in range(draw(st.integers(1, 12))):
+        fields = [draw(st.sampled_from(queries)), "Q0", draw(PLAIN), draw(RANK), draw(SCORE)]
+        if width == 6:
+            fields.append(draw(st.sampled_from(tags)))
+        line = draw(st.sampled_from(["", " ", "\t"])) + draw(WHITE).join(fields)
+        parts += [draw(BETWEEN), line.lstrip("#") or "x", draw(END)]
+    whole = "".join(parts)
+    return (whole if draw(st.booleans()) else whole.rstrip()).encode()
+
+
+@given(files())
+@example(b"1 Q0 a 1 2.5 t")
+@example(b"1 Q0 a 1 2.5 a tag of words \r\n")
+def test_six_columns(content: bytes):
+    rows = read_rows(content, 6)
+    assert rows is not None
+    right = plainly(content)
+    assert seen(rows) == [row[:5] for row in right]
+    assert rows.tags == tuple(dict.fromkeys(row[5].decode() for row in right))
+    said = [line.split(None, 5) for line in content.split(b"\n") if line[:1] != b"#"]
+    assert rows.commas == sum(b"," in fields[4] for fields in said if fields)
+    assert rows.odd_ranks == sum(row[3] == NO_RANK for row in right)
+
+
+@given(files(5))
+def test_five_columns(content: bytes):
+    rows = read_rows(content, 5)
+    assert rows is not None
+    assert seen(rows) == [row[:5] for row in plainly(content)]
+    assert rows.tags == ()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_long_files_have_no_seams(seed: int):
+    """Lines of all lengths, over many blocks, with and without a last newline."""
+    draw = random.Random(seed)
+    lines = []
+    while sum(map(len, lines)) < 5 * BLOCK:
+        doc = "d" * draw.choice([1, 7, 8, 9, 30, 63, 64, 65, 300]) + str(len(lines))
+        query = str(draw.randrange(4)) if seed % 2 else "7"
+        score = draw.choice(
+            [f"{draw.random():.6f}", repr(draw.random()), str(draw.randrange(9999))]
+        )
+        lines.append(
+            f"{query} Q0 {doc} {len(lines)} {score} {'t' if draw.random() < 0.9 else 'u'}\n"
+        )
+        if draw.random() < 0.05:
+            lines.append("\n")
+    content = "".join(lines).encode()[: -1 if seed % 3 == 0 else None]
+    rows = read_rows(content, 6)
+    assert rows is not None
+    assert seen(rows) == [row[:5] for row in plainly(content)]
+
+
+@pytest.mark.parametrize("short", range(130))
+def test_a_file_may_end_anywhere_in_a_block(short: int):
+    line = b"1 Q0 doc 1 2.5 t\n"
+    content = (line * 8000)[: BLOCK - 60 + short]
+    whole = content[: content.rindex(b"\n")]
+    rows = read_rows(whole, 6)
+    assert rows is not None
+    assert len(rows.score) == whole.count(b"\n") + 1
+
+
+WRONG = (
+    b"1 Q0 a 1 2.5\n",
+    b"1 Q0 a 1 x t\n",
+    b"1 Q0 a 1 nan t\n",
+    b"1 Q0 a 1 1e999 t\n",
+    b"1 Q0 a 1 2 t\r1 Q0 b 2 1 t\n",
+    b"# nothing\n",
+    b"1 Q0 " + b"d" * BLOCK + b" 1 2.5 t\n",
+)
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_what_is_not_as_it_should_be_is_left_to_the_line_reader(line: bytes):
+    assert read_rows(b"# nothing\n" + line, 6) is None
+
+
+@given(
+    st.lists(st.sampled_from([b"1", b"a", b" ", b"\t", b"\r", b"\n", b"#", b"2.5", b"Q0", b","]))
+)
+@example([b"\r"])
+@example([b"#", b"\n"])
+def test_any_lines_are_read_as_the_line_reader_reads_them(parts: list[bytes]):
+    agree(b"1 Q0 a 1 2 t\n" + b"".join(parts))
+    agree(b"".join(parts))
+
+
+@given(st.binary(max_size=300).filter(lambda b: b"\0" not in b))
+def test_any_bytes(content: bytes):
+    agree(content.decode("latin-1").encode())
+
+
+def agree(content: bytes) -> None:
+    """Never another row: what the kernel reads, the line reader reads alike."""
+    rows = read_rows(content, 6) if content else None
+    if rows is None:
+        return
+    try:
+        run = _by_line(Text("a.run", content, ""), "error")
+    except DataError as error:
+        raise AssertionError(f"the line reader refuses it: {error}") from None
+    assert seen(rows) == [
+        (q.encode(), d.encode(), *n)
+        for q, d, *n in zip(
+            run.query.to_pylist(),
+            run.doc.to_pylist(),
+            run.score.tolist(),
+            run.rank.tolist(),
+            run.line.tolist(),
+            strict=True,
+        )
+    ]
