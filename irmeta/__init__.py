@@ -57,9 +57,11 @@ __all__ = [
     "open_store",
     "power",
     "reanalyze",
+    "studies",
 ]
 
 if TYPE_CHECKING:
+    from irmeta import studies
     from irmeta.api import Store, ingest, open_store, reanalyze
     from irmeta.api.explore import SearchLengths
     from irmeta.api.judge import compare, matrices, power
@@ -77,6 +79,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "studies":
+        return import_module("irmeta.studies")
     if name in _PLACES:
         return getattr(import_module(_PLACES[name]), name)
     raise AttributeError(f"module 'irmeta' has no attribute {name!r}")

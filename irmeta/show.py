@@ -91,8 +91,8 @@ def print_study(done: StudyResults) -> None:
     tracks = done.tables["studied_tracks"]
     used = tracks.filter("used")
     print(
-        f"{used.height} tracks, {used['systems'].sum():,} systems, {used['queries'].sum():,} "
-        f"queries counted; left out: {tracks.height - used.height}"
+        f"counted: tracks {used.height}, systems {used['systems'].sum():,}, "
+        f"queries {used['queries'].sum():,}; tracks left out: {tracks.height - used.height}"
     )
     for row in tracks.filter(~pl.col("used")).iter_rows(named=True):
         print(f"  {row['track']}: {row['left_out']}")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Collection, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -14,7 +16,7 @@ from irmeta.api.store import EvalChoices, Store
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measure
-from irmeta.measures.search_length import UNRETRIEVED, lengths_by_doc
+from irmeta.measures.search_length import UNRETRIEVED, irrelevant_retrieved, lengths_by_doc
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
 from irmeta.report.browse import browser
@@ -39,13 +41,18 @@ class SearchLengths:
     Parameters
     ----------
     store, track
-        An open store; the track may be left out where it has just one.
+        A store, or its folder; the track may be left out where it has just one.
     rel
         The least grade that is relevant.
     unretrieved
         irrel, floor, irrel+1 or depth: see measure ASL.
     **policy
         The fields of `EvalPolicy`; `queries` says what ASL averages, docs are of all queries.
+
+    Warns
+    -----
+    UserWarning
+        If most lists hold no doc that is not relevant, so that search lengths mean nothing.
 
     Raises
     ------
@@ -61,7 +68,7 @@ class SearchLengths:
 
     def __init__(
         self,
-        store: Store,
+        store: Store | str | Path,
         track: str | None = None,
         *,
         rel: int = 1,
@@ -71,17 +78,25 @@ class SearchLengths:
         _check(f"unretrieved = {unretrieved!r} is not a choice", unretrieved, UNRETRIEVED)
         if type(rel) is not int or rel < 1:
             raise UsageError(f"rel = {rel!r} is not a whole number of at least 1.")
-        if track is None and len(store.tracks) != 1:
-            raise UsageError(f"say which track of {store.path}: {', '.join(store.tracks)}.")
-        self.track = store.tracks[0] if track is None else track
+        opened = store if isinstance(store, Store) else Store(store)
+        if track is None and len(opened.tracks) != 1:
+            raise UsageError(f"say which track of {opened.path}: {', '.join(opened.tracks)}.")
+        self.track = opened.tracks[0] if track is None else track
         self.rel, self.unretrieved = rel, unretrieved
-        self._read(store, EvalPolicy(**policy))
+        self._read(opened, EvalPolicy(**policy))
+        if 2 * self._without > self._lists:
+            warnings.warn(
+                f"{self._without:,} of {self._lists:,} lists of {self.track} hold no doc that is "
+                "not relevant, so search lengths mean nothing there.",
+                stacklevel=2,
+            )
         self._place = {name: i for i, name in enumerate(self._names)}
         self._counted: dict[str, pl.DataFrame] = {}
 
     def _read(self, store: Store, policy: EvalPolicy) -> None:
         spec = parse_measure(f"ASL(rel={self.rel},unretrieved={self.unretrieved})")
         docs, ranks, lengths, scores = [], [], [], []
+        self._without = self._lists = 0
         for view in judged_ranks(Layout(store.path), self.track, policy):
             rows = view.relevant_rows(self.rel)
             ranks.append(view.ranks[rows])
@@ -89,6 +104,9 @@ class SearchLengths:
             own = lengths_by_doc(view, self.rel, self.unretrieved)
             lengths.append(own.astype(view.ranks.dtype))
             scores.append(evaluate_block(view, [spec], policy))
+            there = (view.lengths > 0) & (view.counts(self.rel) > 0)[:, None]
+            self._lists += int(there.sum())
+            self._without += int((there & (irrelevant_retrieved(view, self.rel) == 0)).sum())
             query = pl.Series(view.queries, dtype=pl.String).gather(view.query_of(rows))
             columns = {"query": query, "doc": view.docs.gather(rows), "grade": view.grades[rows]}
             docs.append(pl.DataFrame(columns))

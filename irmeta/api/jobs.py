@@ -146,7 +146,15 @@ def reanalyze(
         store = Store(place)
         tracks = [o.track for o in outcomes if o.error is None]
     with only_writer(folder.parts):
-        batch = run(OVERVIEW, Layout(store.path), tracks, settings.record(), folder, batch_progress)
+        batch = run(
+            OVERVIEW,
+            Layout(store.path),
+            tracks,
+            settings.record(),
+            folder,
+            batch_progress,
+            workers=workers,
+        )
     return Reanalysis(folder.root, folder.root / "report.html", store, tuple(outcomes), batch)
 
 

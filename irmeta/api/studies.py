@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack
 
 import polars as pl
 
@@ -18,11 +17,13 @@ from irmeta.policies import EvalPolicy
 from irmeta.results.tables import provenance
 from irmeta.store.layout import Layout
 from irmeta.store.lock import only_writer
-from irmeta.studies.atomized.figures import of_track, over_tracks
-from irmeta.studies.atomized.groups import check_sides
 from irmeta.studies.atomized.settings import Settings
 from irmeta.studies.atomized.study import SEARCH_LENGTH
-from irmeta.studies.base import Folder
+from irmeta.studies.base import Folder, Study
+from irmeta.studies.base import Settings as AnySettings
+
+Item = TypeVar("Item")
+STUDIES: Mapping[str, Study] = {study.name: study for study in (SEARCH_LENGTH,)}
 
 
 class StudyChoices(TypedDict, total=False):
@@ -34,6 +35,7 @@ class StudyChoices(TypedDict, total=False):
     best_by: str | None
     baseline: str
     contender: str
+    firsts: tuple[int, ...]
     depth: int
     ratio: float
     alpha: float
@@ -43,58 +45,78 @@ class StudyChoices(TypedDict, total=False):
     seed: int
 
 
-class Tables(Mapping[str, pl.DataFrame]):
-    """The tables of a results folder by name, each read when it is asked for."""
+class _Named(Mapping[str, Item]):
+    """Things by name, each made when it is asked for."""
 
-    def __init__(self, folder: Path) -> None:
-        self._files = {file.stem: file for file in sorted(folder.glob("*.parquet"))}
+    def __init__(self, what: str, makers: Mapping[str, Callable[[], Item]]) -> None:
+        self._what, self._makers = what, makers
 
-    def __getitem__(self, name: str) -> pl.DataFrame:
-        if name not in self._files:
-            raise UsageError(f"there is no table {name!r}. {did_you_mean(name, self._files)}")
-        return pl.read_parquet(self._files[name])
+    def __getitem__(self, name: str) -> Item:
+        if name not in self._makers:
+            raise UsageError(f"no {self._what} {name!r}. {did_you_mean(name, self._makers)}")
+        return self._makers[name]()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._files)
+        return iter(self._makers)
 
     def __len__(self) -> int:
-        return len(self._files)
+        return len(self._makers)
+
+    def __repr__(self) -> str:
+        return f"{len(self)} {self._what}s: {', '.join(self)}"
 
 
-@dataclass(frozen=True)
 class StudyResults:
     """What a study left in a folder.
 
-    Attributes
+    Parameters
     ----------
+    folder
+        The folder that a study was given as `out`.
     batch
-        What was done, what was there already, and what failed.
+        What was done, what was there already, and what failed; None where it was only opened.
+
+    Raises
+    ------
+    UsageError
+        If no study's results are there.
     """
 
-    folder: Path
-    batch: Batch
+    def __init__(self, folder: str | Path, batch: Batch | None = None) -> None:
+        self.folder, self.batch = Path(folder), batch
+        record = provenance(self.folder / "means.parquet") or {}
+        if record.get("study") not in STUDIES:
+            raise UsageError(f"{folder} holds no study's results.")
+        self.provenance = record
+        self._study = STUDIES[record["study"]]
+
+    def __repr__(self) -> str:
+        return f"StudyResults({str(self.folder)!r}: {len(self.tables)} tables)"
 
     @property
     def report(self) -> Path:
         """The page."""
         return self.folder / "report.html"
 
-    @cached_property
-    def tables(self) -> Tables:
-        """By name; irmeta.schema says what their columns mean."""
-        return Tables(self.folder)
+    @property
+    def tables(self) -> Mapping[str, pl.DataFrame]:
+        """By name, read when asked for; irmeta.schema says what their columns mean."""
+        files = sorted(self.folder.glob("*.parquet"))
+        return _Named("table", {file.stem: partial(pl.read_parquet, file) for file in files})
 
-    @cached_property
-    def figures(self) -> dict[str, Any]:
-        """Altair charts by name, for a notebook; those of one track are named TRACK/NAME."""
-        record = provenance(self.folder / "means.parquet") or {}
-        policy = EvalPolicy.from_record(record["eval_policy"])
-        settings = Settings(**record["settings"], policy=policy)
-        charts = {one.name: one.chart for one in over_tracks(self.tables, settings)}
-        for track in self.tables["studied_tracks"]["track"]:
-            for one in of_track(self.tables, track, settings):
-                charts[f"{track}/{one.name}"] = one.chart
-        return charts
+    @property
+    def figures(self) -> Mapping[str, Any]:
+        """Altair charts by name, drawn when asked for; those of one track are TRACK/NAME."""
+        charts = self._study.charts
+        if charts is None:
+            return _Named("figure", {})
+        settings = self._study.settings.from_record(self.provenance["settings"])
+        tables = dict(self.tables)
+        makers = {one.name: one.draw for one in charts(tables, settings, None)}
+        for track in self.provenance["tracks"]:
+            for one in charts(tables, settings, track):
+                makers[f"{track}/{one.name}"] = one.draw
+        return _Named("figure", makers)
 
 
 def search_length(
@@ -103,6 +125,7 @@ def search_length(
     *,
     tracks: str | Sequence[str] | None = None,
     force: bool = False,
+    workers: int | None = None,
     progress: Progress | None = None,
     policy: EvalChoices | None = None,
     **choices: Unpack[StudyChoices],
@@ -118,6 +141,8 @@ def search_length(
         whose input has not changed are not done again.
     tracks
         Only these.
+    workers
+        Threads over tracks; default the usable cores. The results do not depend on it.
     policy
         queries, negative, qrels, tie_order: see `EvalPolicy`.
     **choices
@@ -130,32 +155,58 @@ def search_length(
     IrmetaError
         When a track could not be done; the others are in the folder.
     """
-    done = study_tracks(store, out, tracks, force, progress, policy, choices)
-    if done.batch.failed:
-        said = " ".join(f"{track}: {error}" for track, error in done.batch.failed)
-        raise IrmetaError(f"{len(done.batch.failed)} tracks failed. {said}")
+    settings = Settings(**choices, policy=EvalPolicy(**(policy or {})))
+    done = run_study(
+        SEARCH_LENGTH,
+        store,
+        out,
+        settings,
+        tracks=tracks,
+        force=force,
+        workers=workers,
+        progress=progress,
+    )
+    if done.batch is not None and done.batch.failed:
+        raise IrmetaError(failures(done.batch))
     return done
 
 
-def study_tracks(
+def open_study(folder: str | Path) -> StudyResults:
+    """The results that a study left in a folder."""
+    return StudyResults(folder)
+
+
+def run_study(
+    study: Study,
     store: Store | str | Path,
     out: str | Path,
-    tracks: str | Sequence[str] | None,
-    force: bool,
-    progress: Progress | None,
-    policy: EvalChoices | None,
-    choices: StudyChoices,
+    settings: AnySettings,
+    *,
+    tracks: str | Sequence[str] | None = None,
+    force: bool = False,
+    workers: int | None = None,
+    progress: Progress | None = None,
 ) -> StudyResults:
-    """As `search_length`, but failed tracks are in the result's batch."""
+    """Any study over a store's tracks; a track that fails is in the result's batch."""
     opened = store if isinstance(store, Store) else Store(store)
-    settings = Settings(**choices, policy=EvalPolicy(**(policy or {})))
     layout, folder = Layout(opened.path), Folder(Path(out))
     asked = [tracks] if isinstance(tracks, str) else tracks
-    chosen = opened.tracks if asked is None else [layout.read_record(t)["track"] for t in asked]
+    names = opened.tracks if asked is None else [layout.read_record(t)["track"] for t in asked]
+    chosen = list(dict.fromkeys(names))
     if not chosen:
-        raise UsageError(f"{opened.path} holds no complete track.")
-    check_sides(settings, pl.concat([opened.systems(track) for track in chosen]))
+        none = "it holds no complete track" if asked is None else "no track was named"
+        raise UsageError(f"{opened.path}: {none}.")
+    settings.check(pl.concat([opened.systems(track) for track in chosen]))
     check_folder(folder, force)
+    record = settings.record()
     with only_writer(folder.parts):
-        batch = run(SEARCH_LENGTH, layout, chosen, settings.record(), folder, progress)
+        batch = run(study, layout, chosen, record, folder, progress, workers=workers)
+    if not (batch.analysed or batch.unchanged):
+        raise IrmetaError(failures(batch))
     return StudyResults(folder.root, batch)
+
+
+def failures(batch: Batch) -> str:
+    """Which tracks failed and why, in one line."""
+    said = " ".join(f"{track}: {error}" for track, error in batch.failed)
+    return f"{len(batch.failed)} of the tracks failed. {said}"

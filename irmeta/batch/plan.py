@@ -63,7 +63,7 @@ def forget_others(study: Study, folder: Folder, tracks: Sequence[str]) -> None:
     for name in others:
         for table in study.tables:
             (folder.root / table / f"{name}.parquet").unlink(missing_ok=True)
-        for parts in (folder.parts / name, folder.root / "figures" / name):
+        for parts in (folder.parts / name, folder.root / "figures" / "tracks" / name):
             shutil.rmtree(parts, ignore_errors=True)
 
 

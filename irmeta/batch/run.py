@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from irmeta.batch.plan import forget_others, mark_done, plan
+from irmeta.batch.plan import Task, forget_others, mark_done, plan
 from irmeta.errors import IrmetaError
+from irmeta.parallel import ordered_map
 from irmeta.store.layout import Layout, write_atomic
 from irmeta.studies.base import Folder, Study
 
@@ -31,29 +32,36 @@ def run(
     settings: Mapping[str, Any],
     folder: Folder,
     progress: Progress | None = None,
+    *,
+    workers: int | None = None,
 ) -> Batch:
     """Do every track's part that is not finished, then combine.
 
     A track that fails is reported and does not stop the others; its mark is written last, so a
     batch that was stopped at any moment goes on where it was. Results of tracks that are not in
     `tracks`, or that fail now, are removed: what lies in the folder is of this run.
+
+    Parameters
+    ----------
+    workers
+        Threads over tracks, default the usable cores; as many tracks are held in memory at once.
+        The results do not depend on it.
     """
     tasks = plan(study, layout, tracks, settings, folder)
     analysed, failed = [], []
-    for number, task in enumerate(tasks):
+
+    def do(task: Task) -> str | None:
+        return None if task.finished else _do(study, layout, task, settings, folder)
+
+    for number, (task, error) in enumerate(
+        zip(tasks, ordered_map(do, tasks, workers=workers), strict=True)
+    ):
+        if error is not None:
+            failed.append((task.track, error))
+        elif not task.finished:
+            analysed.append(task.track)
         if progress is not None:
-            progress(task.track, number, len(tasks))
-        if task.finished:
-            continue
-        # Its files are about to be replaced: without its mark, a stop now leaves nothing to trust.
-        folder.done(task.track).unlink(missing_ok=True)
-        try:
-            files = study.per_track(layout, task.track, settings, folder)
-        except IrmetaError as error:
-            failed.append((task.track, str(error)))
-            continue
-        write_atomic(folder.done(task.track), mark_done(folder, task, files))
-        analysed.append(task.track)
+            progress(task.track, number + 1, len(tasks))
     lost = {track for track, _ in failed}
     done = [task.track for task in tasks if task.track not in lost]
     forget_others(study, folder, done)
@@ -61,3 +69,17 @@ def run(
         study.combine(layout, done, settings, folder)
     unchanged = tuple(t.track for t in tasks if t.finished)
     return Batch(tuple(analysed), unchanged, tuple(failed))
+
+
+def _do(
+    study: Study, layout: Layout, task: Task, settings: Mapping[str, Any], folder: Folder
+) -> str | None:
+    """One track's part and its mark; what is wrong with it, if anything is."""
+    # Its files are about to be replaced: without its mark, a stop now leaves nothing to trust.
+    folder.done(task.track).unlink(missing_ok=True)
+    try:
+        files = study.per_track(layout, task.track, settings, folder)
+    except IrmetaError as error:
+        return str(error)
+    write_atomic(folder.done(task.track), mark_done(folder, task, files))
+    return None

@@ -41,6 +41,9 @@ def search_length(
     unretrieved: Annotated[
         str, typer.Option(help="ASL of a doc not retrieved: irrel, floor, irrel+1 or depth.")
     ] = "irrel",
+    first: Annotated[
+        list[int] | None, typer.Option(help="A further N of ASL@gN; may be repeated.")
+    ] = None,
     depth: Annotated[int, typer.Option(help="Where lists are cut for comparison.")] = 100,
     ratio: Annotated[float, typer.Option(help="Of means, for one system to be better.")] = 1.10,
     alpha: Annotated[float, typer.Option(help="P-value up to which it is.")] = 0.05,
@@ -52,20 +55,23 @@ def search_length(
     queries: Annotated[Averaged, typer.Option(help="Which queries count.")] = "judged",
     negative: NegativeOption = "unjudged",
     tie_order: OrderOption = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Threads over tracks.")] = None,
     force: ForceOption = False,
 ) -> None:
     """Atomized search length (Alex, Hall and Metzler 2022): its tables, figures and a page."""
-    from irmeta.api.store import EvalChoices
-    from irmeta.api.studies import StudyChoices, study_tracks
+    from irmeta.api.studies import SEARCH_LENGTH, run_study
+    from irmeta.policies import EvalPolicy
     from irmeta.show import print_study
+    from irmeta.studies.atomized.settings import Settings
 
-    choices = StudyChoices(
+    settings = Settings(
         rel=rel,
         unretrieved=unretrieved,
         min_runs=min_runs,
         best_by=best_by,
         baseline=baseline,
         contender=contender,
+        firsts=tuple(first or ()),
         depth=depth,
         ratio=ratio,
         alpha=alpha,
@@ -73,13 +79,22 @@ def search_length(
         resamples=resamples,
         confidence=confidence,
         seed=seed,
+        policy=EvalPolicy(queries=queries, negative=negative, qrels=qrels, tie_order=tie_order),
     )
-    policy = EvalChoices(queries=queries, negative=negative, qrels=qrels, tie_order=tie_order)
     with progress_bar("Studying") as progress:
-        done = study_tracks(store, out, track or None, force, progress, policy, choices)
-    if done.batch.analysed or done.batch.unchanged:
-        print_study(done)
-    for name, error in done.batch.failed:
+        done = run_study(
+            SEARCH_LENGTH,
+            store,
+            out,
+            settings,
+            tracks=track,
+            force=force,
+            workers=workers,
+            progress=progress,
+        )
+    print_study(done)
+    failed = done.batch.failed if done.batch is not None else ()
+    for name, error in failed:
         print(f"irmeta: failed: {name}: {error}", file=sys.stderr)
-    if done.batch.failed:
+    if failed:
         raise typer.Exit(FAILED)

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.report.look import BLUE, INK, MUTED, RULE, VERMILLION, described, finish, nothing
+from irmeta.report.look import (
+    BLUE,
+    INK,
+    MUTED,
+    NARROW,
+    RULE,
+    VERMILLION,
+    described,
+    finish,
+    nothing,
+)
 from irmeta.report.look import to_svg as to_svg
 
 if TYPE_CHECKING:
@@ -24,7 +34,7 @@ RARITY_BARS = 40  # more systems than these, and the bars become ranges
 READING: Mapping[str, str] = {
     "search_length_histogram": (
         "Each bar counts relevant docs by their search length. Bars at the left are docs found"
-        " early; the orange bar is the docs that were not retrieved at all."
+        " early; the last bar, orange, is the docs that were not retrieved at all."
     ),
     "measure_agreement": (
         "Each cell is Kendall's tau-b between the orders in which two measures put the systems:"
@@ -35,7 +45,7 @@ READING: Mapping[str, str] = {
     ),
     "rarity_histogram": (
         "Each bar counts relevant docs by the number of systems that retrieve them. Rare docs are"
-        " at the left; the orange bar is the docs that no system retrieves."
+        " at the left; the first bar, orange, is the docs that no system retrieves."
     ),
 }
 
@@ -206,7 +216,7 @@ def _histogram(bars: pl.DataFrame, x_title: str, title: str, subtitle: str) -> a
 
     if not bars["docs"].sum():
         return nothing(f"{title}: no relevant doc to count.")
-    room = 460 / bars.height
+    room = NARROW / bars.height
     ranges = [name for name in bars["bucket"] if "\u2013" in name]
     # ranges that would run into one another are slanted; single numbers can be left out
     labels = alt.Axis(

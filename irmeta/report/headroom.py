@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from irmeta.report.look import BLUE, INK, MUTED, VERMILLION, described, finish, nothing
+from irmeta.report.look import (
+    BLUE,
+    INK,
+    MUTED,
+    NARROW,
+    VERMILLION,
+    described,
+    finish,
+    nothing,
+    right_words,
+    whole_ticks,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -23,7 +32,7 @@ READING: Mapping[str, str] = {
     ),
     "track_headroom": (
         "Each line is a track: the filled dot is its best system, the ring its median system, and"
-        " the distance between them is what the best gains."
+        " the line how far they are apart."
     ),
     "depth_sensitivity": (
         "Each line is a track: the filled dot is its best system over whole lists, the ring the"
@@ -31,15 +40,11 @@ READING: Mapping[str, str] = {
     ),
 }
 
-# Where the classes of Section 4.2 of the ASL paper begin, and what it calls them
-CLASSES: Mapping[str, tuple[tuple[float, str], ...]] = {
-    "P@20": ((0.0, "far from solved"), (0.3, "between"), (0.5, "near-solved")),
-    "ASL@g10": ((20.0, "beyond user-visible rank 20"),),
-    "ASL": ((100.0, "beyond rank 100"),),
-}
+Classes: TypeAlias = Sequence[tuple[float, str]]
+"""Where classes of values begin, and what each is called."""
 
 
-def best_distribution(frame: pl.DataFrame, measure: str) -> alt.LayerChart:
+def best_distribution(frame: pl.DataFrame, measure: str, classes: Classes = ()) -> alt.LayerChart:
     """How many tracks have their best value in which bucket (Figures 1-4 of the ASL paper).
 
     Parameters
@@ -48,8 +53,9 @@ def best_distribution(frame: pl.DataFrame, measure: str) -> alt.LayerChart:
         Columns low (null: below the first edge), high (null: no end), tracks (int): a row a
         bucket [low, high). Rows of table ``distributions`` of one figure.
     measure
-        The measure's name. P@20, ASL@g10 and ASL have the paper's classes drawn in, where an edge
-        of a bucket is where the class begins.
+        The measure's name.
+    classes
+        Drawn in where each begins at an edge of a bucket.
     """
     import altair as alt
 
@@ -58,8 +64,8 @@ def best_distribution(frame: pl.DataFrame, measure: str) -> alt.LayerChart:
         return nothing(f"No track has a value of {measure}.")
     bars = _named_buckets(frame)
     top = max(bars["tracks"].to_list())
-    classes = _classes(bars, measure, total)
-    slanted = 5.6 * max(map(len, bars["bucket"])) > 440 / bars.height
+    placed = _placed(bars, classes, total)
+    slanted = 5.6 * max(map(len, bars["bucket"])) > NARROW / bars.height
     labels = alt.Axis(
         labelAngle=-45 if slanted else 0, labelFontSize=10, labelOverlap=False, ticks=False
     )
@@ -70,7 +76,7 @@ def best_distribution(frame: pl.DataFrame, measure: str) -> alt.LayerChart:
             "tracks:Q",
             title="tracks",
             # room above the bars for the words of the classes
-            scale=alt.Scale(domain=[0, top * (1.12 if classes.is_empty() else 1.35)], nice=False),
+            scale=alt.Scale(domain=[0, top * (1.12 if placed.is_empty() else 1.35)], nice=False),
             axis=alt.Axis(format=",d", values=whole_ticks(top)),
         ),
     )
@@ -79,13 +85,13 @@ def best_distribution(frame: pl.DataFrame, measure: str) -> alt.LayerChart:
         described(base.mark_bar(), "bucket", "tracks", ",d"),
         counts.encode(text=alt.Text("tracks:Q", format=",d")),
     ]
-    if not classes.is_empty():
+    if not placed.is_empty():
         start = alt.X("bucket:N", bandPosition=0)
-        placed = alt.Chart(classes).encode(start)
-        rules = placed.transform_filter("datum.inner").mark_rule(
+        words_at = alt.Chart(placed).encode(start)
+        rules = words_at.transform_filter("datum.inner").mark_rule(
             color=VERMILLION, strokeDash=[5, 3], strokeWidth=1.5, xOffset=-2.5, aria=False
         )
-        words = placed.mark_text(align="left", baseline="top", dx=3, lineBreak="|")
+        words = words_at.mark_text(align="left", baseline="top", dx=3, lineBreak="|")
         layers += [rules, words.encode(y=alt.value(2), text="said:N")]
     return finish(
         alt.layer(*layers),
@@ -212,28 +218,6 @@ def _pairs(
     )
 
 
-def right_words(rows: pl.DataFrame, name: str, title: str, font: int) -> alt.Axis:
-    """An axis at the right that says the column ``aside`` of each line, under `title`."""
-    import altair as alt
-
-    words = json.dumps(dict(rows.select(name, "aside").unique().sort(name).iter_rows()))
-    return alt.Axis(
-        orient="right",
-        title=title,
-        titleAngle=0,
-        titleAlign="left",
-        titleAnchor="end",
-        titleBaseline="bottom",
-        titleX=9,
-        titleY=-4,
-        grid=False,
-        labelExpr=f"split({words}[datum.label], '|')",
-        labelColor=MUTED,
-        labelFontSize=font,
-        labelOverlap=False,
-    )
-
-
 def _named_buckets(frame: pl.DataFrame) -> pl.DataFrame:
     """The buckets in order, with a name each (low, tracks, bucket)."""
     rows = frame.sort(pl.col("low").fill_null(-math.inf))
@@ -255,13 +239,11 @@ def _named_buckets(frame: pl.DataFrame) -> pl.DataFrame:
     return rows.select("low", "tracks", bucket=pl.Series(names, dtype=pl.String))
 
 
-def _classes(bars: pl.DataFrame, measure: str, total: int) -> pl.DataFrame:
+def _placed(bars: pl.DataFrame, classes: Classes, total: int) -> pl.DataFrame:
     """Classes that begin where a bucket begins: its name, what is said of it, and its count."""
-    plain = re.sub(r"\(.*?\)", "", measure)
     found: list[tuple[str, str, bool]] = []
-    starts = CLASSES.get(plain, ())
-    stops = [low for low, _ in starts[1:]] + [math.inf]
-    for (start, words), stop in zip(starts, stops, strict=False):
+    stops = [*(low for low, _ in classes[1:]), math.inf]
+    for (start, words), stop in zip(classes, stops, strict=False):
         inside = bars.filter(pl.col("low") > start - 1e-9, pl.col("low") < stop - 1e-9)
         if inside.is_empty() or abs(inside["low"][0] - start) > 1e-9:
             return pl.DataFrame()
@@ -291,12 +273,6 @@ def _value_axis(values: list[float], lengths: bool) -> dict[str, Any]:
         "scale": alt.Scale(type=kind, domain=domain, nice=False),
         "axis": alt.Axis(values=ticks, format=",~f"),
     }
-
-
-def whole_ticks(top: int) -> list[int]:
-    """0 and a few round whole numbers up to `top`."""
-    step = next(d * 10**p for p in range(10) for d in (1, 2, 5) if d * 10**p * 6 >= top)
-    return list(range(0, top + 1, step))
 
 
 def _of(frame: pl.DataFrame, measure: str) -> pl.DataFrame:

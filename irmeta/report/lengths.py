@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.report.headroom import whole_ticks
-from irmeta.report.look import BLUE, INK, VERMILLION, described, finish, nothing
+from irmeta.report.look import (
+    BLUE,
+    INK,
+    NARROW,
+    VERMILLION,
+    described,
+    finish,
+    nothing,
+    whole_ticks,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -65,7 +73,7 @@ def length_differences(
     won = {side: int(bars.filter(wins=side)["docs"].sum()) for side in ("left", "right", "tie")}
     top = max(bars["docs"].to_list())
     order = bars["bucket"].to_list()
-    room = 460 / len(order)
+    room = NARROW / len(order)
     labels = alt.Axis(
         labelAngle=-45 if 5.6 * max(map(len, order)) > room else 0,
         labelFontSize=10,

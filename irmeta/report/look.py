@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import html
+import json
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     import altair as alt
 
 WIDTH = 520
+PRINT_WIDTH = 420  # in a column of 240 points, 11 pixels are 6.3 points
+NARROW = 360  # what a plot has at least for its bars, when it is printed
 
 # Okabe and Ito's blue and vermillion: apart for every common form of colour vision, and apart as
 # greys in print
@@ -112,32 +115,25 @@ def to_svg(chart: Any) -> str:
     return _own_ids(svg.replace("<svg ", f'<svg role="img" aria-label="{said}" ', 1))
 
 
-def to_png(chart: Any, ppi: int = 300) -> bytes:
-    """A chart as a PNG image: the same chart gives the same bytes. It is made offline.
+def to_print(chart: Any, ppi: int = 300) -> tuple[bytes, bytes]:
+    """A chart for paper, narrower, so that its text can be read in a column: PDF and PNG.
+
+    They are made offline. The same chart gives the same PNG; a PDF has the time in it.
 
     Parameters
     ----------
     chart
         Any Altair chart.
     ppi
-        Pixels for each 72 of the chart's own: at 300, the 520 of every figure become 2,167.
+        Pixels for each 72 of the chart's own.
     """
     import vl_convert
 
-    return vl_convert.vegalite_to_png(chart.to_dict(), ppi=ppi, allowed_base_urls=[])
-
-
-def to_pdf(chart: Any) -> bytes:
-    """A chart as a PDF of one page, its text as text. It is made offline.
-
-    Parameters
-    ----------
-    chart
-        Any Altair chart.
-    """
-    import vl_convert
-
-    return vl_convert.vegalite_to_pdf(chart.to_dict(), allowed_base_urls=[])
+    spec = chart.to_dict()
+    spec["width"] = PRINT_WIDTH
+    spec["config"]["title"] = spec["config"]["title"] | {"limit": PRINT_WIDTH - 4}
+    svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    return vl_convert.svg_to_pdf(svg), vl_convert.svg_to_png(svg, ppi=ppi)
 
 
 def _lean(tag: str) -> str:
@@ -164,3 +160,31 @@ def _own_ids(svg: str) -> str:
     plain = uses.sub(lambda use: order[use[0]], svg)
     stem = hashlib.sha256(plain.encode()).hexdigest()[:10]
     return uses.sub(lambda use: f"f{stem}-{order[use[0]]}", svg)
+
+
+def right_words(rows: pl.DataFrame, name: str, title: str, font: int) -> alt.Axis:
+    """An axis at the right that says the column ``aside`` of each line, under `title`."""
+    import altair as alt
+
+    words = json.dumps(dict(rows.select(name, "aside").unique().sort(name).iter_rows()))
+    return alt.Axis(
+        orient="right",
+        title=title,
+        titleAngle=0,
+        titleAlign="left",
+        titleAnchor="end",
+        titleBaseline="bottom",
+        titleX=9,
+        titleY=-4,
+        grid=False,
+        labelExpr=f"split({words}[datum.label], '|')",
+        labelColor=MUTED,
+        labelFontSize=font,
+        labelOverlap=False,
+    )
+
+
+def whole_ticks(top: int) -> list[int]:
+    """0 and a few round whole numbers up to `top`."""
+    step = next(d * 10**p for p in range(10) for d in (1, 2, 5) if d * 10**p * 6 >= top)
+    return list(range(0, top + 1, step))

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.report.headroom import right_words
-from irmeta.report.look import BLUE, INK, VERMILLION, described, finish, nothing
+from irmeta.report.look import BLUE, INK, VERMILLION, described, finish, nothing, right_words
 
 if TYPE_CHECKING:
     import altair as alt
 
-PAPER_FRACTION = 0.57  # Appendix A.1 of the ASL paper
 MANY = 60  # more systems than these in a track, and its dots are thin
 SPOKEN = 1500  # more dots than these, and only the means say their number: the SVG would be huge
 
@@ -76,7 +74,7 @@ def chain_taus(frame: pl.DataFrame) -> alt.LayerChart:
     )
 
 
-def effective_fractions(frame: pl.DataFrame) -> alt.LayerChart:
+def effective_fractions(frame: pl.DataFrame, paper: float | None = None) -> alt.LayerChart:
     """Which share of the relevant docs AP averages in truth (Appendix A.1 of the ASL paper).
 
     Parameters
@@ -84,6 +82,8 @@ def effective_fractions(frame: pl.DataFrame) -> alt.LayerChart:
     frame
         Columns track, system, fraction (0-1; null or NaN are counted but not drawn). Table
         ``effective_fraction``. Tracks are drawn by their means.
+    paper
+        The paper's own mean, drawn as a line.
     """
     import altair as alt
 
@@ -109,14 +109,15 @@ def effective_fractions(frame: pl.DataFrame) -> alt.LayerChart:
         axis=alt.Axis(format="%", grid=True, tickCount=6),
     )
     layers = _strips(dots, rows, x, 1.0, aside="mean", height=height, digits=".1%")
-    paper = alt.Chart(pl.DataFrame({"value": [PAPER_FRACTION]})).encode(alt.X("value:Q"))
-    rule = paper.mark_rule(color=VERMILLION, strokeDash=[5, 3], strokeWidth=1.5, aria=False)
-    said = paper.mark_text(color=VERMILLION, dy=-7).encode(
-        y=alt.value(0), text=alt.value(f"paper {PAPER_FRACTION:.0%}")
-    )
+    if paper is not None:
+        line = alt.Chart(pl.DataFrame({"value": [paper]})).encode(alt.X("value:Q"))
+        rule = line.mark_rule(color=VERMILLION, strokeDash=[5, 3], strokeWidth=1.5, aria=False)
+        said = line.mark_text(color=VERMILLION, dy=-7)
+        words = said.encode(y=alt.value(0), text=alt.value(f"paper {paper:.0%}"))
+        layers = [rule, *layers, words]
     lost = frame.height - dots.height
     return finish(
-        alt.layer(rule, *layers, said).resolve_axis(y="independent"),
+        alt.layer(*layers).resolve_axis(y="independent"),
         height=height * rows.height,
         title="The share of relevant docs that average precision averages",
         subtitle=f"mean of {_tracks(rows.height)}: {_around(rows['mean'], '.0%')}"

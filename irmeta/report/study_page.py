@@ -10,6 +10,8 @@ import polars as pl
 from irmeta.report.page import Fact, Figure, anchors_of, facts_of, links_to, template
 from irmeta.report.tables import Kind, table, to_latex
 
+FOLD = 40  # rows
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -22,7 +24,9 @@ class Shown:
     frame, kinds, labels
         See `irmeta.report.tables.table`.
     folded
-        Whether the page shows it only on request.
+        Whether the page shows it only on request, as it does any table of more than `FOLD` rows.
+    in_latex
+        The columns that a paper's page has room for; empty: all.
     """
 
     name: str
@@ -31,11 +35,15 @@ class Shown:
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     folded: bool = False
+    in_latex: Sequence[str] = ()
 
     def latex(self) -> str:
         """The table for a paper: booktabs."""
         label = f"tab:{self.name.replace('_', '-')}"
-        return to_latex(self.frame, self.caption, label, kinds=self.kinds, labels=self.labels)
+        frame = self.frame.select(self.in_latex or self.frame.columns)
+        return to_latex(
+            frame, self.caption, label, kinds=self.kinds, labels=self.labels, tight=True
+        )
 
 
 @dataclass(frozen=True)
@@ -90,4 +98,5 @@ def render_study(page: StudyPage) -> str:
         summary=facts_of(page.summary),
         sections=shown,
         files=links_to(page.files),
+        fold=FOLD,
     )

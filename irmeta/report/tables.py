@@ -10,7 +10,7 @@ from typing import Literal
 
 import polars as pl
 
-Kind = Literal["score", "length", "count", "text"]
+Kind = Literal["score", "length", "count", "text", "printed"]
 
 ABSENT = "—"
 
@@ -43,6 +43,7 @@ _LATEX = {
     "↑": r"$\uparrow$",
     "↓": r"$\downarrow$",
 }
+LONGEST_FLOAT = 45  # rows that one page of a paper holds
 _LATEX_SPECIAL = re.compile("[" + re.escape("".join(_LATEX)) + "]")
 
 
@@ -65,11 +66,11 @@ def format_value(value: object, kind: Kind) -> str:
         A number or anything `str` takes; None and NaN print as a dash.
     kind
         ``score`` prints 4 decimals, ``length`` 1 decimal and thousands separators, ``count``
-        thousands separators, ``text`` the value as it is.
+        thousands separators, ``text`` the value as it is, and so ``printed``, a number already.
     """
     if value is None:
         return ABSENT
-    if kind == "text" or not isinstance(value, (int, float)):
+    if kind in ("text", "printed") or not isinstance(value, (int, float)):
         return str(value)
     if math.isnan(value):
         return ABSENT
@@ -177,9 +178,10 @@ def to_latex(
     *,
     kinds: Mapping[str, Kind] | None = None,
     labels: Mapping[str, str] | None = None,
+    tight: bool = False,
 ) -> str:
     """
-    A frame as a LaTeX table that needs the package booktabs and no other.
+    A frame as a LaTeX table that needs the package booktabs; a long one longtable too.
 
     Parameters
     ----------
@@ -189,6 +191,8 @@ def to_latex(
         Plain text; it is escaped, as every cell is.
     label
         What ``\\ref`` takes; written as it is.
+    tight
+        Small type and narrow gaps; and over pages where it has more than 45 rows.
 
     Returns
     -------
@@ -196,20 +200,18 @@ def to_latex(
         The table environment, ending in a newline.
     """
     text = table(frame, kinds=kinds, labels=labels)
-    lines = [
-        r"\begin{table}[tb]",
-        r"\centering",
-        rf"\caption{{{escape_latex(caption)}}}",
-        rf"\label{{{label}}}",
-        rf"\begin{{tabular}}{{{''.join('r' if number else 'l' for number in text.numeric)}}}",
-        r"\toprule",
-        _latex_row(text.head),
-        r"\midrule",
-        *map(_latex_row, text.rows),
-        r"\bottomrule",
-        r"\end{tabular}",
-        r"\end{table}",
-    ]
+    columns = "".join("r" if number else "l" for number in text.numeric)
+    said = rf"\caption{{{escape_latex(caption)}}}\label{{{label}}}"
+    head, rows = _latex_row(text.head), [*map(_latex_row, text.rows)]
+    small = [r"\footnotesize", r"\setlength{\tabcolsep}{3.5pt}"] if tight else []
+    if tight and len(rows) > LONGEST_FLOAT:
+        begin, end = rf"\begin{{longtable}}{{{columns}}}", r"\end{longtable}"
+        heading = [r"\toprule", head, r"\midrule", r"\endhead", r"\bottomrule", r"\endfoot"]
+        lines = ["{", *small, begin, said + r" \\", *heading, *rows, end, "}"]
+    else:
+        begin = [r"\begin{table}[tb]", r"\centering", *small, said]
+        body = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *rows]
+        lines = [*begin, *body, r"\bottomrule", r"\end{tabular}", r"\end{table}"]
     return "\n".join(lines) + "\n"
 
 

@@ -33,7 +33,7 @@ TABLES = (
             "measure": MEASURE,
             "system": Column("name", "the best system"),
             "value": Column("real", "its mean over queries"),
-            "median": Column("real", "the mean of the median system by this measure"),
+            "median": Column("real", "the mean of the median system by `chosen_by`"),
             "chosen_by": Column("name", "the measure that says which system is best"),
         },
     ),
@@ -62,7 +62,20 @@ TABLES = (
         },
     ),
     Table(
-        "groups",
+        "best_by_choice",
+        ("track", "measure"),
+        {
+            "track": TRACK,
+            "measure": MEASURE,
+            "system": Column("name", "the best system by it"),
+            "value": Column("real", "its mean over queries"),
+            "missed": Column("real", "share of the relevant docs that it does not retrieve"),
+            "median_missed": Column("real", "the median of that share over all systems"),
+            "rows": Column("real", "mean length of its lists over the track's queries"),
+        },
+    ),
+    Table(
+        "table_1",
         ("track", "measure"),
         {
             "track": TRACK,
@@ -71,7 +84,9 @@ TABLES = (
             "contender": Column("name", "system of the other"),
             "baseline_value": Column("real", "its mean over queries"),
             "contender_value": Column("real", "its mean over queries"),
-            "rrie": Column("real", "relative reduction in error, Eqs. 11 and 12; NaN: undefined"),
+            "rrie": Column(
+                "real", "relative reduction in error, Eqs. 11 and 12; NaN: perfect already"
+            ),
         },
     ),
     Table(
@@ -104,9 +119,9 @@ TABLES = (
             "left_out": Column("count", "systems without new / old"),
             "systems": Column("count", "systems compared"),
             "queries": Column("count", "queries compared"),
-            "furthest": Column("name", "the system that moves furthest"),
-            "better_old": Column("count", "systems better than it by the old"),
-            "better_new": Column("count", "systems better than it by the new"),
+            "furthest": Column("name", "the system that moves furthest; null: none moves", True),
+            "better_old": Column("count", "systems better than it by the old", null=True),
+            "better_new": Column("count", "systems better than it by the new", null=True),
         },
     ),
     Table(

@@ -76,6 +76,15 @@ def settled(values: np.ndarray) -> np.ndarray:
     return np.round(values * unit) / unit if places >= 0 else np.round(values / unit) * unit
 
 
+def settled_each(values: np.ndarray) -> np.ndarray:
+    """As `settled`, but each value rounded to 12 digits of its own.
+
+    For means of values that are 0 or more, which differ by rounding in their own last digits,
+    however far apart they lie.
+    """
+    return np.array([float(f"{value:.{_DIGITS - 1}e}") for value in values.tolist()])
+
+
 def kendall_tau_a(x: np.ndarray, y: np.ndarray, paired: bool = False) -> np.ndarray:
     """(concordant - discordant) / (n (n - 1) / 2): Kendall 1938."""
     agreed, in_x, in_y = _concordance(x, y, paired)

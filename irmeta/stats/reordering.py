@@ -11,7 +11,7 @@ import polars as pl
 from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
 from irmeta.stats.correlation import in_common
-from irmeta.stats.orders import kendall_tau_b, over_common, settled
+from irmeta.stats.orders import kendall_tau_b, over_common, settled_each
 from irmeta.stats.pairs import pairwise
 
 _ROUNDING = 1e-12  # 0.11 is 1.1 times 0.10, though not as floats
@@ -32,7 +32,7 @@ class Reordering:
     tau
         Kendall's tau-b of the two orders of systems by mean.
     queries
-        How many queries both measures have.
+        How many queries have a value by both measures.
     """
 
     track: str
@@ -208,7 +208,7 @@ def reordering(
     """
     old, new = in_common(old, new)
     counts = [better(m, ratio=ratio, alpha=alpha, test=test).sum(axis=0) for m in (old, new)]
-    first, second = (settled(m.means * m.direction)[None] for m in (old, new))
+    first, second = (settled_each(m.means * m.direction)[None] for m in (old, new))
     return Reordering(
         track=old.track,
         old=old.measure,
@@ -219,8 +219,13 @@ def reordering(
         moved=100 * np.abs(counts[0] - counts[1]) / max(len(old.systems), 1),
         value=delta_value(old, new, in_p_space),
         tau=float(over_common(kendall_tau_b, first, second, True)[0]),
-        queries=len(old.queries),
+        queries=int((_has_values(old) & _has_values(new)).sum()),
     )
+
+
+def _has_values(matrix: Matrix) -> np.ndarray:
+    """bool [query]: whether any system has a value."""
+    return np.logical_not(np.isnan(matrix.values).all(axis=1))
 
 
 def _in_p_space(matrix: Matrix, convert: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

@@ -1,7 +1,8 @@
 """Studies: what a paper computes over many tracks, as named tables and figures.
 
-``irmeta.studies.search_length(store, out)`` is the study of paper 1. The function lives in
-irmeta.api, above the batch that runs it; this is its public name.
+``irmeta.studies.search_length(store, out)`` is the study of paper 1, and
+``irmeta.studies.open_study(out)`` opens what it left. The functions live in irmeta.api, above the
+batch that runs studies; these are their public names.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-_PLACES = {"search_length": "irmeta.api.studies"}
+_PLACES = {"open_study": "irmeta.api.studies", "search_length": "irmeta.api.studies"}
 
 
 def __getattr__(name: str) -> Any:

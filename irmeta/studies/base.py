@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, Self, TypeAlias
+
+import polars as pl
 
 from irmeta.store.layout import Layout, folder_name
 
@@ -37,13 +39,14 @@ class Folder:
         """A combined table."""
         return self.root / f"{name}.parquet"
 
-    def figure(self, name: str, ending: str) -> Path:
-        """A figure; one of a single track is named ``TRACK/NAME``, its folder as `figures_of`."""
-        return self.root / "figures" / f"{name}.{ending}"
+    def figure(self, name: str, ending: str, track: str | None = None) -> Path:
+        """A figure of all tracks, or with `track` of that one."""
+        folder = self.root / "figures" if track is None else self.figures_of(track)
+        return folder / f"{name}.{ending}"
 
     def figures_of(self, track: str) -> Path:
         """The folder of the figures of one track."""
-        return self.root / "figures" / folder_name(track)
+        return self.root / "figures" / "tracks" / folder_name(track)
 
     def done(self, track: str) -> Path:
         """The mark that a track's part is finished, and with which input."""
@@ -66,6 +69,38 @@ class Combine(Protocol):
     ) -> None: ...
 
 
+Tables: TypeAlias = Mapping[str, pl.DataFrame]
+"""A study's tables, by the names of irmeta.schema."""
+
+
+class Chart(NamedTuple):
+    """A figure under the name of its files: how to draw it, what it shows, how to read it."""
+
+    name: str
+    draw: Callable[[], Any]
+    caption: str
+    reading: str
+
+
+class Charts(Protocol):
+    """The figures of a study from its tables: of all tracks (`track` None), or of one."""
+
+    def __call__(self, tables: Tables, settings: Any, track: str | None) -> Iterable[Chart]: ...
+
+
+class Settings(Protocol):
+    """What a study may be asked: a frozen dataclass that can be written down."""
+
+    def record(self) -> dict[str, Any]: ...
+
+    def check(self, systems: pl.DataFrame) -> None:
+        """Refuse what these systems cannot answer, before anything is computed."""
+        ...
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Self: ...
+
+
 @dataclass(frozen=True)
 class Study:
     """A study as a value.
@@ -74,12 +109,18 @@ class Study:
     ----------
     revision
         Raised when a change of the code changes its results: finished parts are then done again.
+    settings
+        The class of what it may be asked.
+    charts
+        Its figures from its tables, for whoever opens the results; None: it has none to give.
     tables
         The large tables, a folder with one file a track each.
     """
 
     name: str
     revision: int
+    settings: type[Settings]
     per_track: PerTrack
     combine: Combine
+    charts: Charts | None = None
     tables: tuple[str, ...] = ()

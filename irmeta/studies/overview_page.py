@@ -18,7 +18,6 @@ from irmeta.report.look import to_svg
 from irmeta.report.page import Figure, Page, TrackSection, render
 from irmeta.report.tables import to_latex
 from irmeta.results.tables import write_text
-from irmeta.store.layout import folder_name
 from irmeta.studies.base import Folder
 
 Chart = tuple[Any, str, str]
@@ -34,7 +33,7 @@ _FILES = (
     ("scores/", "values per query, one file a track"),
     ("search_lengths/", "one row for each system, query and relevant doc, one file a track"),
     ("rarity/", "how many systems retrieve each relevant doc, one file a track"),
-    ("figures/", "the figures of this page, a folder a track"),
+    ("figures/tracks/", "the figures of this page, a folder a track"),
     ("best.tex", "the best systems as a LaTeX table (booktabs)"),
 )
 
@@ -144,7 +143,7 @@ def _best(ordered: pl.DataFrame) -> pl.DataFrame:
 def _figures(
     folder: Folder, track: str, tables: Mapping[str, pl.DataFrame], provenance: Mapping[str, Any]
 ) -> Iterator[Figure]:
-    """The track's figures, each also written to figures/TRACK/NAME.svg."""
+    """The track's figures, each also written to figures/tracks/TRACK/NAME.svg."""
     charts = {**_score_charts(tables["best"]), **_length_charts(folder, track, tables, provenance)}
     if tables["agreement"].height:
         pairs = tables["agreement"].select("measure_a", "measure_b", "tau")
@@ -152,7 +151,7 @@ def _figures(
         charts["agreement"] = measure_agreement(pairs), caption, READING["measure_agreement"]
     for name, (chart, caption, reading) in charts.items():
         svg = to_svg(chart)
-        write_text(folder.root / "figures" / folder_name(track) / f"{name}.svg", svg)
+        write_text(folder.figure(name, "svg", track), svg)
         yield Figure(svg, caption, reading)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import polars as pl
 from irmeta.report.study_page import Shown
 from irmeta.results.tables import write_bytes, write_parquet, write_text
 from irmeta.schema import TABLES
-from irmeta.studies.base import Folder
+from irmeta.studies.base import Chart, Folder
 
 
 def empty(table: str) -> pl.DataFrame:
@@ -53,18 +53,33 @@ def write_tables(
 
 
 def write_latex(folder: Folder, tables: Iterable[Shown]) -> None:
-    """Each table that has rows as latex/NAME.tex."""
-    for table in tables:
-        if table.frame.height:
-            write_text(folder.root / "latex" / f"{table.name}.tex", table.latex())
+    """Each table that has rows as latex/NAME.tex, and no other."""
+    latex = folder.root / "latex"
+    files = {latex / f"{table.name}.tex": table for table in tables if table.frame.height}
+    for file, table in files.items():
+        write_text(file, table.latex())
+    remove_others(latex, [".tex"], files)
 
 
-def write_figure(folder: Folder, name: str, chart: Any) -> list[Path]:
-    """A chart as figures/NAME.svg, .pdf and .png; returns the files, the SVG first."""
-    from irmeta.report.look import to_pdf, to_png, to_svg  # figures are slow to import
+def write_figure(folder: Folder, name: str, chart: Any, track: str | None = None) -> list[Path]:
+    """A chart as NAME.svg, .pdf and .png among the figures; returns the files, the SVG first."""
+    from irmeta.report.look import to_print, to_svg  # figures are slow to import
 
-    files = [folder.figure(name, ending) for ending in ("svg", "pdf", "png")]
+    files = [folder.figure(name, ending, track) for ending in ("svg", "pdf", "png")]
     write_text(files[0], to_svg(chart))
-    write_bytes(files[1], to_pdf(chart))
-    write_bytes(files[2], to_png(chart))
+    for file, data in zip(files[1:], to_print(chart), strict=True):
+        write_bytes(file, data)
     return files
+
+
+def write_figures(folder: Folder, charts: Iterable[Chart]) -> None:
+    """The figures of all tracks, and no other of them."""
+    kept = [file for one in charts for file in write_figure(folder, one.name, one.draw())]
+    remove_others(folder.root / "figures", (".svg", ".pdf", ".png"), kept)
+
+
+def remove_others(folder: Path, endings: Collection[str], kept: Collection[Path]) -> None:
+    """Remove what another run left in a folder of ours: files of these endings but `kept`."""
+    for file in folder.iterdir() if folder.is_dir() else ():
+        if file.suffix in endings and file not in kept:
+            file.unlink()

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from irmeta.report import headroom, lengths, spreads
-from irmeta.report.look import to_pdf, to_png, to_svg
+from irmeta.report.look import PRINT_WIDTH, to_print, to_svg
 
 HOSTILE = "<script>alert('x')</script> & \"ü\"|\\"
 LONG = "a-track-with-a-name-of-forty-characters-x"
@@ -99,12 +99,15 @@ def names(n: int) -> list[str]:
     return [HOSTILE, *(f"{i:02d}{LONG}"[:40] for i in range(n))][:n]
 
 
+SOLVED = ((0.0, "far from solved"), (0.3, "between"), (0.5, "near-solved"))
+BEYOND = ((20.0, "beyond user-visible rank 20"),)
+
 CHARTS: dict[str, Callable[[], Any]] = {
     "lengths of best": lambda: headroom.best_distribution(
-        distribution(0, 1, 2, 3, 4, 5, 6), "ASL@g10"
+        distribution(0, 1, 2, 3, 4, 5, 6), "ASL@g10", BEYOND
     ),
     "scores of best": lambda: headroom.best_distribution(
-        tenths(0, 1, 2, 3, 4, 5, 6, 7, 8, 9), "P@20"
+        tenths(0, 1, 2, 3, 4, 5, 6, 7, 8, 9), "P@20", SOLVED
     ),
     "one track's best": lambda: headroom.best_distribution(distribution(1), "AP"),
     "headroom": lambda: headroom.track_headroom(best(names(3)), "ASL"),
@@ -148,13 +151,13 @@ def test_a_chart_is_one_well_formed_image_of_one_width(name: str) -> None:
 @pytest.mark.parametrize("name", ["lengths of best", "headroom", "differences", "moves"])
 def test_images_are_made_twice_alike_and_at_the_size_asked(name: str) -> None:
     chart = CHARTS[name]()
-    png = to_png(chart)
-    assert png == to_png(CHARTS[name]())
+    pdf, png = to_print(chart)
+    assert png == to_print(CHARTS[name]())[1]
     assert png.startswith(b"\x89PNG\r\n")
     width = struct.unpack(">I", png[16:20])[0]
-    assert abs(width - 520 * 300 / 72) <= 1
-    assert len(to_png(chart, ppi=72)) < len(png)
-    assert to_pdf(chart).startswith(b"%PDF")
+    assert abs(width - PRINT_WIDTH * 300 / 72) <= 1
+    assert len(to_print(chart, ppi=72)[1]) < len(png)
+    assert pdf.startswith(b"%PDF")
 
 
 @pytest.mark.parametrize(
@@ -193,7 +196,7 @@ def test_buckets_of_scores_are_counted_in_the_paper_s_classes() -> None:
 
 def test_a_class_that_cuts_through_a_bucket_is_not_drawn() -> None:
     halves = pl.DataFrame({"low": [0.0, 0.5], "high": [0.5, 1.0], "tracks": [2, 3]})
-    said = texts(to_svg(headroom.best_distribution(halves, "P@20")))
+    said = texts(to_svg(headroom.best_distribution(halves, "P@20", SOLVED)))
     assert "\n0.0–0.5: 2\n" in said
     assert "solved" not in said
 
@@ -272,7 +275,7 @@ def test_an_undefined_tau_is_left_out_of_its_line_alone() -> None:
 def test_fractions_say_their_means_and_the_paper_s() -> None:
     frame = pl.concat([fractions(2, 3), pl.DataFrame(
         {"track": ["track 1"], "system": ["undefined"], "fraction": [math.nan]})])  # fmt: skip
-    said = texts(to_svg(spreads.effective_fractions(frame)))
+    said = texts(to_svg(spreads.effective_fractions(frame, 0.57)))
     assert "mean of 2 tracks: 50% ± 0%" in said
     assert "left out: 1" in said
     assert "paper 57%" in said

@@ -98,7 +98,11 @@ def test_the_page_shows_each_track_and_warns_of_lists_without_irrelevant_docs(
     assert "<script" not in page
     latex = (results / "best.tex").read_text()
     assert r"news & 20 & doumMan2 & 0.5260 & doumMan1 & 16.0 \\" in latex
-    assert (results / "figures" / "news" / "search-lengths.svg").read_text().startswith("<svg")
+    assert (
+        (results / "figures" / "tracks" / "news" / "search-lengths.svg")
+        .read_text()
+        .startswith("<svg")
+    )
 
 
 def test_other_measures_without_ap_and_asl_make_a_page_too(

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -134,10 +134,11 @@ def steps(
 ) -> Iterator[tuple[int, Reordering]]:
     """Each step of a chain against the one before it, then step 0, the whole way.
 
-    `old` has the measure's values; queries without a relevant doc are left out.
+    `old` has the measure's values; lists on which it has none, or that have no relevant doc to
+    find, are left out of every step.
     """
     compare = partial(_compare, settings, in_p_space=chain.discount)
-    known = ~np.isnan(found.length)
+    known = ~np.isnan(found.length) & ~np.isnan(old.values)
 
     def as_matrix(values: np.ndarray, step: int, direction: Literal[1, -1] = 1) -> Matrix:
         kept = np.where(known, values, np.nan)
@@ -156,9 +157,10 @@ def steps(
 
 
 def cumulative(old: Matrix, new: Matrix, settings: Settings) -> Iterator[tuple[int, Reordering]]:
-    """Two measures that are compared as they are, over queries on which the new one is defined."""
-    kept = np.where(np.isnan(new.values), np.nan, old.values)
-    yield 0, _compare(settings, replace(old, values=kept), new)
+    """Two measures that are compared as they are, over lists on which both are defined."""
+    known = ~np.isnan(new.values) & ~np.isnan(old.values)
+    before, after = (replace(m, values=np.where(known, m.values, np.nan)) for m in (old, new))
+    yield 0, _compare(settings, before, after)
 
 
 def _compare(
@@ -184,16 +186,20 @@ def frames(
     summaries, moves = [], []
     for step, one in sorted(found, key=lambda pair: pair[0]):
         names = pl.lit(chain).alias("chain"), pl.lit(step, pl.Int32).alias("step")
-        furthest = int(np.argmax(one.moved))
+        furthest = int(np.argmax(one.moved)) if one.delta_sort > 0 else None
         summaries.append(
             one.summary().select(
                 "track",
                 *names,
                 pl.exclude("track"),
-                pl.lit(one.systems[furthest]).alias("furthest"),
-                pl.lit(int(one.better_old[furthest])).alias("better_old"),
-                pl.lit(int(one.better_new[furthest])).alias("better_new"),
+                pl.lit(_at(one.systems, furthest), pl.String).alias("furthest"),
+                pl.lit(_at(one.better_old, furthest), pl.Int64).alias("better_old"),
+                pl.lit(_at(one.better_new, furthest), pl.Int64).alias("better_new"),
             )
         )
         moves.append(one.frame().drop("old", "new").select("track", *names, pl.exclude("track")))
     return pl.concat(summaries), pl.concat(moves)
+
+
+def _at(values: Sequence[Any] | np.ndarray, place: int | None) -> Any:
+    return None if place is None else values[place]

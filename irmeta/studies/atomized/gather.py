@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -38,8 +37,12 @@ class Gathered:
         float64 [relevant doc, system]: 1/P ascending within a query, infinite where not retrieved.
     offsets
         int64 [query + 1]: the relevant docs of each query.
-    nonrelevant_judged, nonrelevant_retrieved
-        How many docs are judged not relevant; how many rows of all lists are not relevant.
+    listed
+        float64 [system]: the mean length of its lists over all judged queries.
+    no_irrelevant
+        bool [query, system]: the list holds no doc that is not relevant.
+    nonrelevant_judged
+        How many docs are judged not relevant.
     """
 
     scores: Scores
@@ -49,8 +52,9 @@ class Gathered:
     retrieved: np.ndarray
     precision_lengths: np.ndarray
     offsets: np.ndarray
+    listed: np.ndarray
+    no_irrelevant: np.ndarray
     nonrelevant_judged: int
-    nonrelevant_retrieved: int
 
     @property
     def relevant(self) -> np.ndarray:
@@ -58,9 +62,17 @@ class Gathered:
         return np.diff(self.offsets)
 
     @property
+    def without_irrelevant(self) -> tuple[int, int]:
+        """How many lists hold no doc that is not relevant, and how many lists there are."""
+        there = ~self.scores.no_list[self.relevant > 0]
+        none = self.no_irrelevant[self.relevant > 0] & there
+        return int(none.sum()), int(there.sum())
+
+    @property
     def has_lengths(self) -> bool:
-        """Whether search lengths say anything: some list holds a doc that is not relevant."""
-        return self.nonrelevant_retrieved > 0 and bool(self.relevant.any())
+        """Whether search lengths say anything: most lists hold a doc that is not relevant."""
+        without, lists = self.without_irrelevant
+        return bool(self.relevant.any()) and 2 * without <= lists
 
 
 def gather(layout: Layout, track: str, settings: Settings) -> Gathered:
@@ -92,13 +104,15 @@ def _of_block(view: JudgedRanks, settings: Settings) -> Gathered:
         retrieved=view.ranks[rows] != view.missing,
         precision_lengths=precision_lengths(view, rel),
         offsets=np.concatenate([[0], np.cumsum(view.counts(rel))]),
+        listed=view.lengths.mean(axis=0),
+        no_irrelevant=irrelevant_retrieved(view, rel) == 0,
         nonrelevant_judged=int(view.counts(*view.nonrelevant(rel)).sum()),
-        nonrelevant_retrieved=int(irrelevant_retrieved(view, rel).sum()),
     )
 
 
 def _joined(blocks: Sequence[Gathered]) -> Gathered:
     counts = np.concatenate([block.relevant for block in blocks])
+    sizes = [len(block.scores.queries) for block in blocks]
     return Gathered(
         scores=Scores.concat([block.scores for block in blocks]),
         cut=Scores.concat([block.cut for block in blocks]),
@@ -107,11 +121,7 @@ def _joined(blocks: Sequence[Gathered]) -> Gathered:
         retrieved=np.concatenate([block.retrieved for block in blocks]),
         precision_lengths=np.concatenate([block.precision_lengths for block in blocks]),
         offsets=np.concatenate([[0], np.cumsum(counts)]),
+        listed=np.average([b.listed for b in blocks], axis=0, weights=sizes),
+        no_irrelevant=np.concatenate([block.no_irrelevant for block in blocks]),
         nonrelevant_judged=sum(block.nonrelevant_judged for block in blocks),
-        nonrelevant_retrieved=sum(block.nonrelevant_retrieved for block in blocks),
     )
-
-
-def spans(offsets: np.ndarray) -> list[tuple[int, int, int]]:
-    """Query, first and end of its relevant docs, for queries that have any."""
-    return [(q, a, b) for q, (a, b) in enumerate(pairwise(offsets.tolist())) if a < b]

@@ -2,60 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import polars as pl
 
-from irmeta.errors import UsageError, did_you_mean
 from irmeta.results.scores import Scores
 from irmeta.stats.orders import settled
 from irmeta.stats.permutation_bootstrap import bootstrap
 from irmeta.studies.atomized.settings import Settings
-
-FACTS = ("group", "type", "pooled")
-PLACES = ("best", "median")
+from irmeta.studies.publish import empty
 
 
 def reduction_in_error(baseline: float, contender: float, direction: int) -> float:
     """RRIE: by how much of its distance from a perfect system the contender betters the baseline.
 
     Eq. 11 where greater is better and 1 is perfect, Eq. 12 for search lengths, whose least is 1.
-    NaN for a baseline that is perfect, or beyond: a search length below 1 is Eq. 3's for lists
-    without a non-relevant doc.
+    NaN for a baseline that is perfect, and where either is beyond perfect: Eq. 3 gives lists
+    without a non-relevant doc search lengths below 1.
     """
     left, now = (
         (1.0 - baseline, 1.0 - contender) if direction > 0 else (baseline - 1.0, contender - 1.0)
     )
-    return (left - now) / left if left > 0 else float("nan")
-
-
-def check_sides(settings: Settings, systems: pl.DataFrame) -> None:
-    """Refuse a side of Table 1 that no track has, before anything is computed.
-
-    `systems` is the table of that name of all tracks.
-
-    Raises
-    ------
-    UsageError
-        For a column that is no fact of systems, a value that no system has, or a name likewise.
-    """
-    known = systems.filter(pl.col("set_aside").is_null())
-    for side in (settings.baseline, settings.contender):
-        column, is_group, value = side.partition("=")
-        names = known["system"].drop_nulls().unique().sort().to_list()
-        if side in PLACES or side in names:
-            continue
-        if not is_group:
-            hint = did_you_mean(side, [*names, *PLACES])
-            raise UsageError(f"no system {side!r} for a side of the comparison. {hint}")
-        if column not in FACTS:
-            hint = did_you_mean(column, FACTS)
-            raise UsageError(f"{side!r}: systems have no fact {column!r}. {hint}")
-        values = known[column].drop_nulls().cast(pl.String).unique().sort().to_list()
-        if value not in values:
-            said = did_you_mean(value, values) if values else "No track says it of its systems."
-            raise UsageError(f"{side!r}: no system has {column} {value!r}. {said}")
+    return (left - now) / left if left > 0 and now >= 0 else float("nan")
 
 
 def members(side: str, systems: pl.DataFrame, median: str | None) -> Collection[str]:
@@ -63,12 +32,12 @@ def members(side: str, systems: pl.DataFrame, median: str | None) -> Collection[
     kept = systems.filter(pl.col("set_aside").is_null())
     column, is_group, value = side.partition("=")
     names = kept["system"].drop_nulls().to_list()
-    if side in names:
-        return [side]
     if side == "best":
         return names
     if side == "median":
         return [median] if median is not None else []
+    if side in names:
+        return [side]
     if not is_group:
         return []
     return kept.filter(pl.col(column).cast(pl.String) == value)["system"].to_list()
@@ -96,22 +65,23 @@ def in_order(scores: Scores, measure: str) -> list[str]:
 def sides(
     scores: Scores, settings: Settings, systems: pl.DataFrame, measure: str
 ) -> tuple[str, str] | None:
-    """Baseline and contender of a measure: the best of each side, two systems, or None."""
-    median = median_of(scores, settings.asl())
+    """Baseline and contender of a measure: the best of each side, or None where one has none.
+
+    The median system is that by ASL, or by the settings' `best_by`.
+    """
+    median = median_of(scores, settings.best_by or settings.asl())
     pair = [
         best_of(scores, settings.best_by or measure, members(side, systems, median))
         for side in (settings.baseline, settings.contender)
     ]
     baseline, contender = pair
-    if baseline is None or contender is None or baseline == contender:
-        return None
-    return baseline, contender
+    return None if baseline is None or contender is None else (baseline, contender)
 
 
 def compared(
     scores: Scores, settings: Settings, systems: pl.DataFrame, measures: Sequence[str]
 ) -> pl.DataFrame:
-    """Table `groups`: a row for each measure for which both sides have a system."""
+    """Table `table_1`: a row for each measure for which both sides have a system."""
     means = scores.mean_values()
     rows = []
     for measure in measures:
@@ -130,13 +100,7 @@ def compared(
                 "rrie": reduction_in_error(values[0], values[1], scores.directions[measure]),
             }
         )
-    return pl.DataFrame(rows, schema=GROUPS)
-
-
-GROUPS: Mapping[str, type[pl.DataType]] = {
-    **dict.fromkeys(("track", "measure", "baseline", "contender"), pl.String),
-    **dict.fromkeys(("baseline_value", "contender_value", "rrie"), pl.Float64),
-}
+    return pl.DataFrame(rows, schema=dict(empty("table_1").schema))
 
 
 def difference_intervals(
@@ -151,11 +115,11 @@ def difference_intervals(
         mean less the second's.
     """
     rows = []
-    for number, (measure, said, a, b) in enumerate(pairs):
+    for measure, said, a, b in pairs:
         matrix = scores.matrix(measure)
         values = matrix.values[:, [matrix.systems.index(a), matrix.systems.index(b)]]
-        rng = np.random.default_rng([settings.seed, number])
-        _, low, high = bootstrap(values, settings.resamples, rng, settings.confidence)
+        # the same queries are drawn for every pair, so that equal pairs have equal intervals
+        _, low, high = bootstrap(values, settings.resamples, settings.seed, settings.confidence)
         difference = values[:, 0] - values[:, 1]
         known = ~np.isnan(difference)
         rows.append(
@@ -171,6 +135,4 @@ def difference_intervals(
                 "queries": int(known.sum()),
             }
         )
-    names = dict.fromkeys(("track", "measure", "comparison", "a", "b"), pl.String)
-    numbers = dict.fromkeys(("difference", "low", "high"), pl.Float64)
-    return pl.DataFrame(rows, schema={**names, **numbers, "queries": pl.Int32})
+    return pl.DataFrame(rows, schema=dict(empty("asl_differences").schema))

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import polars as pl
 
 from irmeta.report.page import Figure
 from irmeta.report.study_page import Section, StudyPage
-from irmeta.store.layout import folder_name
 from irmeta.studies.atomized import shown
-from irmeta.studies.atomized.figures import Chart, Tables, of_track_names
-from irmeta.studies.atomized.groups import PLACES
-from irmeta.studies.atomized.paper import DATA, EFFECTIVE_FRACTION, SOURCE
-from irmeta.studies.atomized.settings import Settings
-from irmeta.studies.base import Folder
-
-Charts = Mapping[str, tuple[Chart, Sequence[Path]]]
+from irmeta.studies.atomized.figures import of_track, over_tracks
+from irmeta.studies.atomized.paper import DATA, SOURCE
+from irmeta.studies.atomized.settings import PLACES, Settings
+from irmeta.studies.base import Chart, Folder, Tables
 
 FILES = (
     ("studied_tracks.parquet", "which tracks are counted, and why others are not"),
     ("means.parquet", "every measure of every system, ASL with all its choices"),
     ("headroom.parquet", "Figures 1 to 4 by track: the best system of each"),
+    ("best_by_choice.parquet", "who is best under each choice for docs not retrieved"),
     ("distributions.parquet", "Figures 1 to 4: tracks by bucket"),
     ("classes.parquet", "the classes of Section 4.2"),
-    ("groups.parquet", "Table 1: two systems of each track and the reduction in error"),
+    ("table_1.parquet", "Table 1: two systems of each track and the reduction in error"),
     ("asl_differences.parquet", "bootstrap intervals of differences of ASL"),
     ("table_2.parquet", "Table 2, Section 4.4, and the chains of nDCG, RBP and ERR"),
     ("reordering.parquet", "the same for each track, with the system that moves furthest"),
@@ -46,9 +42,8 @@ def study_page(
     tables: Tables,
     settings: Settings,
     record: Mapping[str, Any],
-    charts: Charts,
 ) -> StudyPage:
-    """All that the page says; `charts` by name, with their files, the SVG first."""
+    """All that the page says; its figures are in the folder."""
     tracks = tables["studied_tracks"]
     used = tracks.filter("used")
     summary = {
@@ -58,20 +53,36 @@ def study_page(
         "queries": int(used["queries"].sum()),
         "relevant docs": int(used["relevant"].sum()),
     }
-    pictures = {name: _figure(*chart) for name, chart in charts.items()}
+    pictures = _pictures(folder, over_tracks(tables, settings))
+    counted = {
+        name: frame.join(used.select("track"), on="track", how="semi", maintain_order="left")
+        if "track" in frame.columns and name != "studied_tracks"
+        else frame
+        for name, frame in tables.items()
+    }
     return StudyPage(
         title="Atomized search length",
         lead=f"The study of {SOURCE}, on the tracks of this store.",
         summary=summary,
-        sections=list(_sections(tables, settings, pictures)),
+        sections=list(_sections(counted, settings, pictures)),
         tracks=[_track(folder, tables, row, settings) for row in tracks.iter_rows(named=True)],
         provenance=_provenance(record),
         files=FILES,
     )
 
 
-def _figure(chart: Chart, files: Sequence[Path]) -> Figure:
-    return Figure(files[0].read_text(encoding="utf-8"), chart.caption, chart.reading)
+def _pictures(
+    folder: Folder, charts: Iterable[Chart], track: str | None = None
+) -> dict[str, Figure]:
+    """The figures that lie in the folder, by name."""
+    return {
+        one.name: Figure(
+            folder.figure(one.name, "svg", track).read_text(encoding="utf-8"),
+            one.caption,
+            one.reading,
+        )
+        for one in charts
+    }
 
 
 def _sections(
@@ -83,12 +94,13 @@ def _sections(
     yield Section(
         "Headroom (Section 4.2)",
         [
-            "The best system of each track by four measures. P@20 and MAP look at what a user "
-            "sees, ASL@g10 at the first ten relevant docs, ASL at all of them. The buckets of the "
-            "paper are lost with its figures; these are ours.",
+            "The best system of each track by four measures. P@20 and AP (its mean is MAP) look at "
+            "what a user sees, ASL@g10 at the first ten relevant docs, ASL at all of them. The "
+            "buckets of the paper are lost with its figures; these are ours. "
+            + (f"Here the best is the best by {settings.best_by}." if settings.best_by else ""),
         ],
-        [shown.classes(tables), shown.headroom(tables)],
-        [f for name, f in pictures.items() if name.startswith(("figure-", "headroom-"))],
+        [shown.classes(tables), shown.headroom(tables), shown.choices(tables)],
+        [f for name, f in pictures.items() if name.startswith(("figure_", "headroom_"))],
     )
     yield _groups(tables, settings)
     yield Section(
@@ -103,19 +115,20 @@ def _sections(
             "prints it.",
         ],
         [shown.table_2(tables), shown.furthest(tables)],
-        [pictures["table-2"], pictures["table-2-tau"]],
+        [pictures["table_2"], pictures["table_2_tau"]],
     )
     yield Section(
         "Beyond the paper: nDCG, RBP and ERR",
         list(BEYOND_SAID),
         [shown.beyond(tables)],
-        [pictures["beyond"], pictures["beyond-tau"]],
+        [pictures["beyond"], pictures["beyond_tau"]],
     )
     yield Section(
         "How sure a difference of ASL is",
         [
             f"Differences of means, less is better, with {settings.confidence:.0%} bootstrap "
-            f"intervals over queries ({settings.resamples:,} resamples).",
+            f"intervals over queries ({settings.resamples:,} resamples). Best, median and second "
+            f"are by {settings.best_by or 'the measure of the row'}.",
         ],
         [shown.differences(tables)],
     )
@@ -124,10 +137,11 @@ def _sections(
         "How much is depth (footnote 6)",
         [
             f"Lists end where their track ended them. Here all are cut at {settings.depth}: the "
-            "docs below are not retrieved.",
+            "docs below are not retrieved. ASL is bounded by the cut, so compare the orders of "
+            "systems and not the values.",
         ],
         [shown.depth(tables)],
-        [pictures["depth-sensitivity"]],
+        [pictures["depth_sensitivity"]],
     )
 
 
@@ -145,11 +159,11 @@ def _data(tables: Tables, settings: Settings) -> Section:
     tracks = tables["studied_tracks"]
     used = tracks.filter("used")
     left_out = tracks.filter(~pl.col("used"))
-    one = used.height == 1
+    runs, queries = (int(used[name].sum()) for name in ("systems", "queries"))
     said = (
-        f"{used.height} track{'' if one else 's'}, {used['systems'].sum():,} runs and "
-        f"{used['queries'].sum():,} queries with a relevant doc are counted (the paper: {DATA}). "
-        f"A track with fewer than {settings.min_runs} runs is not."
+        f"Counted are {number(used.height, 'track')}, {number(runs, 'run')} and "
+        f"{number(queries, 'query', 'queries')} with a relevant doc (the paper: {DATA}). "
+        f"A track with fewer than {number(settings.min_runs, 'run')} is not."
     )
     notes = [f"{row['track']} is left out: {row['left_out']}." for row in left_out.to_dicts()]
     if not used.height:
@@ -158,20 +172,22 @@ def _data(tables: Tables, settings: Settings) -> Section:
 
 
 def _groups(tables: Tables, settings: Settings) -> Section:
-    sides = f"{settings.baseline} and {settings.contender}"
-    if {settings.baseline, settings.contender} <= set(PLACES):
-        sides += " (the median and the best system; --baseline and --contender name others)"
+    asked = {settings.baseline, settings.contender}
+    said = f"Two systems of each track: {settings.baseline} and {settings.contender}. "
+    if asked <= set(PLACES):
+        by = settings.best_by or "ASL"
+        said = f"The median system by {by} and the best by {settings.best_by or 'each measure'}. "
+        said += "`--baseline` and `--contender` name two groups or systems. "
     text = [
-        f"Two systems of each track, {sides}. RRIE is by how much of its distance from a perfect "
-        "system the second betters the first (Eqs. 11 and 12).",
+        said + "RRIE is by how much of its distance from a perfect system the second betters the "
+        "first (Eqs. 11 and 12).",
     ]
-    notes = []
-    if tables["groups"].is_empty():
-        notes.append(f"No track has two different systems for {sides}.")
+    lost = tables["studied_tracks"].filter("used").join(tables["table_1"], on="track", how="anti")
+    notes = [f"{track} has no system for one of the sides." for track in lost["track"]]
     return Section(
         "Two techniques (Section 4.3, Table 1)",
         text,
-        [shown.groups(tables), shown.paper_groups()],
+        [shown.table_1(tables), shown.paper_table_1()],
         notes=notes,
     )
 
@@ -179,60 +195,53 @@ def _groups(tables: Tables, settings: Settings) -> Section:
 def _fraction(tables: Tables, pictures: Mapping[str, Figure]) -> Section:
     row = tables["effective_summary"].row(0, named=True)
     said = (
-        f"An unweighted mean of precisions is a weighted mean of search lengths (Eqs. 14 and 15). "
+        "An unweighted mean of precisions is a weighted mean of search lengths (Eqs. 14 and 15). "
         f"It is nearest to the plain mean over the top {row['fraction']:.0%}"
-        f"{shown.plus_minus(row['fraction_sd'])} of the relevant docs, over {row['tracks']} "
-        f"tracks (the paper: {EFFECTIVE_FRACTION}). With all queries of a run at once it is "
-        f"{row['pooled']:.0%}{shown.plus_minus(row['pooled_sd'])}."
+        f"{shown.plus_minus(row['fraction_sd'])} of the relevant docs, over "
+        f"{number(row['tracks'], 'track')} (the paper: {row['paper']}). With all queries "
+        f"of a run at once it is {row['pooled']:.0%}{shown.plus_minus(row['pooled_sd'])}."
     )
     return Section(
         "What MAP averages (Appendix A.1)",
         [said],
         [shown.fractions(tables)],
-        [pictures["effective-fraction"]],
+        [pictures["effective_fraction"]],
     )
 
 
 def _track(folder: Folder, tables: Tables, row: Mapping[str, Any], settings: Settings) -> Section:
     track = row["track"]
-    figures = [
-        Figure(
-            folder.figure(f"{folder_name(track)}/{name}", "svg").read_text(encoding="utf-8"),
-            caption,
-            reading,
-        )
-        for name, caption, reading in of_track_names(tables, track, settings)
-    ]
+    figures = [*_pictures(folder, of_track(tables, track, settings), track).values()]
     notes = [f"Left out: {row['left_out']}."] if row["left_out"] else []
     notes += [f"{row['notes'][0].upper()}{row['notes'][1:]}."] if row["notes"] else []
     notes += list(_short_lists(tables, track, settings))
     said = (
-        f"{row['systems']:,} systems, {row['queries']:,} queries with a relevant doc, "
-        f"{row['relevant']:,} relevant docs, lists down to rank {row['deepest_rank']:,}."
+        f"{number(row['systems'], 'system')}, {number(row['queries'], 'query', 'queries')} with a "
+        f"relevant doc, {number(row['relevant'], 'relevant doc')}, lists down to rank "
+        f"{row['deepest_rank']:,}."
     )
     return Section(track, [said], figures=figures, notes=notes)
 
 
 def _short_lists(tables: Tables, track: str, settings: Settings) -> Iterator[str]:
     """Say so when the best system by ASL misses more relevant docs than most."""
-    own = tables["search_length_histogram"].filter(track=track)
-    if own.is_empty():
+    own = {row["measure"]: row for row in tables["best_by_choice"].filter(track=track).to_dicts()}
+    best, deep = own.get(settings.asl()), own.get(settings.asl(unretrieved="depth"))
+    if best is None or deep is None or settings.unretrieved == "depth":
         return
-    missing = pl.col("docs").filter(pl.col("low").is_null()).sum() / pl.col("docs").sum()
-    missed = dict(own.group_by("system").agg(missing).iter_rows())
-    means = tables["means"].filter(track=track).filter(pl.col("value").is_not_nan())
-    best, by_depth = (
-        means.filter(measure=name).sort("value", "system")["system"].to_list()[:1]
-        for name in (settings.asl(), settings.asl(unretrieved="depth"))
-    )
-    median = pl.Series(list(missed.values())).median()
-    if best and by_depth and isinstance(median, float) and missed[best[0]] > median:
-        other = "the same" if by_depth == best else by_depth[0]
+    if best["missed"] > best["median_missed"]:
+        other = "the same" if deep["system"] == best["system"] else deep["system"]
         yield (
-            f"{best[0]}, the best by ASL, does not retrieve {missed[best[0]]:.0%} of the relevant "
-            f"docs; the median system {median:.0%}. Eq. 3 makes the docs that a short list misses "
+            f"{best['system']}, the best by ASL, does not retrieve {best['missed']:.0%} of the "
+            f"relevant docs; half of the systems miss less than {best['median_missed']:.0%}. "
+            f"ASL(unretrieved={settings.unretrieved}) makes the docs that a short list misses "
             f"cheap: by ASL(unretrieved=depth) the best is {other}."
         )
+
+
+def number(count: int, one: str, several: str | None = None) -> str:
+    """A count and what is counted."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def _provenance(record: Mapping[str, Any]) -> dict[str, str]:

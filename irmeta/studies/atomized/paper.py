@@ -38,7 +38,16 @@ P20_CLASSES = (
 UNDERSAMPLED = (20.0, "more than half of the tracks")
 """A best ASL@g10 above this: P@20 undersamples (Section 4.2)."""
 
-EFFECTIVE_FRACTION = "57% +- 16"
+EFFECTIVE_FRACTION = (0.57, 0.16)
+"""Mean and standard deviation over the tracks (Appendix A.1)."""
+
+CLASSES: Mapping[int, tuple[tuple[float, str], ...]] = {
+    1: ((0.0, "far from solved"), (0.3, "between"), (0.5, "near-solved")),
+    2: ((20.0, "from 20 up: P@20 undersamples"),),
+    3: (),
+    4: ((100.0, "from 100 up"),),
+}
+"""What the text makes of Figures 1 to 4, by number: where a class begins, and its name."""
 
 
 class Techniques(NamedTuple):

@@ -13,7 +13,7 @@ from irmeta.results.scores import Scores
 from irmeta.stats.buckets import difference_buckets, length_buckets, length_frame
 from irmeta.stats.correlation import correlate
 from irmeta.stats.orders import settled
-from irmeta.store.layout import Layout, folder_name
+from irmeta.store.layout import Layout
 from irmeta.store.scan import lazy, qrels_notes, track_facts
 from irmeta.studies.atomized.chain import CHAINS, cumulative, frames, steps
 from irmeta.studies.atomized.fraction import effective_fractions
@@ -22,6 +22,7 @@ from irmeta.studies.atomized.groups import (
     best_of,
     compared,
     difference_intervals,
+    in_order,
     median_of,
     sides,
 )
@@ -33,7 +34,8 @@ PARTS = (
     "studied_tracks",
     "means",
     "headroom",
-    "groups",
+    "best_by_choice",
+    "table_1",
     "asl_differences",
     "reordering",
     "moves",
@@ -41,9 +43,6 @@ PARTS = (
     "length_differences",
     "effective_fraction",
     "depth_sensitivity",
-)
-NO_LENGTHS = (
-    "every doc that a system retrieves is relevant, so search lengths and Bpref mean nothing here"
 )
 NO_RELEVANT = "no query has a relevant doc"
 
@@ -66,7 +65,7 @@ def per_track(
         tables |= _doc_by_doc(found, chosen)
     files = write_parts(folder, track, tables, provenance(layout, chosen, track))
     for one in of_track(tables, track, chosen):
-        files += write_figure(folder, f"{folder_name(track)}/{one.name}", one.chart)
+        files += write_figure(folder, one.name, one.draw(), track)
     return files
 
 
@@ -77,10 +76,14 @@ def _track_frame(layout: Layout, found: Gathered, settings: Settings) -> pl.Data
     if not found.relevant.any():
         left_out = NO_RELEVANT
     elif not found.has_lengths:
-        left_out = NO_LENGTHS
+        without, lists = found.without_irrelevant
+        left_out = (
+            f"{without:,} of {lists:,} lists hold no doc that is not relevant, so search lengths "
+            "and Bpref mean nothing here"
+        )
     elif len(scores.systems) < settings.min_runs:
         runs = "1 system" if len(scores.systems) == 1 else f"{len(scores.systems)} systems"
-        left_out = f"{runs}, fewer than {settings.min_runs}"
+        left_out = f"{runs}, and at least {settings.min_runs} are asked for"
     row = {
         "track": scores.track,
         "systems": len(scores.systems),
@@ -100,16 +103,22 @@ def _track_frame(layout: Layout, found: Gathered, settings: Settings) -> pl.Data
 def _notes(layout: Layout, found: Gathered, settings: Settings) -> Iterator[str]:
     if notes := qrels_notes(layout.read_record(found.scores.track)):
         yield notes
+    empty_queries = int((found.relevant == 0).sum())
+    if empty_queries and settings.policy.queries != "relevant":
+        queries = (
+            "1 judged query has" if empty_queries == 1 else f"{empty_queries} judged queries have"
+        )
+        yield f"{queries} no relevant doc: P@20 and AP count 0 there, search lengths leave them out"
     if found.has_lengths and found.nonrelevant_judged == 0:
         yield "no doc is judged non-relevant, so Bpref means nothing here"
     if found.has_lengths and not found.retrieved.any():
         yield "no system retrieves a relevant doc"
     if found.has_lengths and len(found.scores.systems) == 1:
         yield "one system, so none to compare it with"
-    empty_lists = int((found.scores.no_irrelevant[settings.asl()] & ~found.scores.no_list).sum())
-    if found.has_lengths and empty_lists and settings.unretrieved == "irrel":
+    without = found.without_irrelevant[0]
+    if found.has_lengths and without and settings.unretrieved == "irrel":
         yield (
-            f"{empty_lists} lists hold no non-relevant doc: Eq. 3 gives the relevant docs that "
+            f"{without:,} lists hold no non-relevant doc: Eq. 3 gives the relevant docs that "
             "they miss a length of 0"
         )
 
@@ -128,30 +137,27 @@ def _compared_systems(
     found: Gathered, settings: Settings, systems: pl.DataFrame
 ) -> dict[str, pl.DataFrame]:
     """The tables in which systems are compared by their means."""
-    scores, asl = found.scores, settings.asl()
-    best = best_of(scores, settings.best_by or asl)
-    pairs = [
-        (measure, f"best - {said}", best, other)
-        for measure in (asl, settings.asl(1), settings.asl(10))
-        for said, other in (("median", median_of(scores, asl)), ("second", _second(scores, asl)))
-        if best is not None and other is not None and best != other
-    ]
-    pairs += [
-        (measure, "contender - baseline", pair[1], pair[0])
-        for measure in (asl, settings.asl(1), settings.asl(10))
-        if (pair := sides(scores, settings, systems, measure)) is not None
-    ]
+    scores = found.scores
+    pairs: list[tuple[str, str, str, str]] = []
+    for measure in (settings.asl(), settings.asl(1), settings.asl(10)):
+        order = in_order(scores, settings.best_by or measure)
+        others = {"median": order[(len(order) - 1) // 2 :][:1], "second": order[1:2]}
+        pairs += [
+            (measure, f"best - {said}", order[0], other)
+            for said, found_others in others.items()
+            for other in found_others
+            if other != order[0]
+        ]
+        pair = sides(scores, settings, systems, measure)
+        if pair is not None and pair[0] != pair[1]:
+            pairs.append((measure, "contender - baseline", pair[1], pair[0]))
     return {
         "headroom": _headroom(scores, settings),
-        "groups": compared(scores, settings, systems, settings.headroom),
+        "best_by_choice": _best_by_choice(found, settings),
+        "table_1": compared(scores, settings, systems, settings.headroom),
         "asl_differences": difference_intervals(scores, settings, pairs),
         "depth_sensitivity": _depth_sensitivity(found, settings),
     }
-
-
-def _second(scores: Scores, measure: str) -> str | None:
-    first = best_of(scores, measure)
-    return best_of(scores, measure, [s for s in scores.systems if s != first])
 
 
 def _headroom(scores: Scores, settings: Settings) -> pl.DataFrame:
@@ -159,7 +165,7 @@ def _headroom(scores: Scores, settings: Settings) -> pl.DataFrame:
     rows = []
     for measure in settings.headroom:
         by = settings.best_by or measure
-        best, median = best_of(scores, by), median_of(scores, measure)
+        best, median = best_of(scores, by), median_of(scores, by)
         if best is None or median is None:
             continue
         own = dict(zip(scores.systems, means[scores.measures.index(measure)], strict=True))
@@ -174,6 +180,30 @@ def _headroom(scores: Scores, settings: Settings) -> pl.DataFrame:
             }
         )
     return pl.DataFrame(rows, schema=dict(empty("headroom").schema))
+
+
+def _best_by_choice(found: Gathered, settings: Settings) -> pl.DataFrame:
+    """Who is best by ASL under each choice for docs that are not retrieved, and by the others."""
+    scores = found.scores
+    missed = 1.0 - found.retrieved.mean(axis=0)
+    means = scores.mean_values()
+    rows = []
+    for measure in settings.compared_choices:
+        if (best := best_of(scores, measure)) is None:
+            continue
+        system = scores.systems.index(best)
+        rows.append(
+            {
+                "track": scores.track,
+                "measure": measure,
+                "system": best,
+                "value": float(means[scores.measures.index(measure), system]),
+                "missed": float(missed[system]),
+                "median_missed": float(np.median(missed)),
+                "rows": float(found.listed[system]),
+            }
+        )
+    return pl.DataFrame(rows, schema=dict(empty("best_by_choice").schema))
 
 
 def _depth_sensitivity(found: Gathered, settings: Settings) -> pl.DataFrame:

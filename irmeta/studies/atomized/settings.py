@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+import polars as pl
+
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.measures.evaluate import how_made
 from irmeta.measures.names import parse_measure
@@ -14,6 +16,9 @@ from irmeta.measures.spec import Spec
 from irmeta.policies import EvalPolicy
 from irmeta.stats.pairs import TESTS
 from irmeta.store.layout import Layout
+
+FACTS = ("group", "type", "pooled")
+PLACES = ("best", "median")
 
 NAME = "search-length"
 REVISION = 1  # raised when a change of the code changes results
@@ -37,6 +42,8 @@ class Settings:
     baseline, contender
         The two sides of Table 1: ``best`` or ``median`` (by ASL), ``COLUMN=VALUE`` for the best of
         a group by the system facts (type=manual), or a system's name.
+    firsts
+        Further N of ASL@gN to compute, beside 1 and 10.
     depth
         Where lists are cut to see how much of a result is their depth (footnote 6).
     ratio, alpha, test
@@ -51,6 +58,7 @@ class Settings:
     best_by: str | None = None
     baseline: str = "median"
     contender: str = "best"
+    firsts: tuple[int, ...] = ()
     depth: int = 100
     ratio: float = 1.10
     alpha: float = 0.05
@@ -66,6 +74,11 @@ class Settings:
                 raise UsageError(f"{name} = {value!r} is not a whole number of at least {least}.")
         if type(self.seed) is not int or self.seed < 0:
             raise UsageError(f"seed = {self.seed!r} is not a whole number of at least 0.")
+        for name in ("alpha", "confidence", "ratio"):
+            if not isinstance(getattr(self, name), (int, float)):
+                raise UsageError(f"{name} = {getattr(self, name)!r} is not a number.")
+        if any(type(first) is not int or first < 1 for first in self.firsts):
+            raise UsageError(f"firsts = {self.firsts!r} are not whole numbers of at least 1.")
         _one_of("unretrieved", self.unretrieved, UNRETRIEVED)
         _one_of("test", self.test, TESTS)
         for name in ("alpha", "confidence"):
@@ -111,24 +124,56 @@ class Settings:
         """The measures that are computed again on lists cut at `depth`."""
         return self.ap, self.asl(), self.asl(10)
 
+    @property
+    def compared_choices(self) -> tuple[str, ...]:
+        """AP, P@20, RR, and ASL and every ASL@gN with every choice for docs not retrieved."""
+        firsts = dict.fromkeys((None, 10, 1, *self.firsts))
+        choices = (self.asl(first, how) for first in firsts for how in UNRETRIEVED)
+        return (self.ap, self.p20, self.rr, *choices)
+
     def specs(self) -> list[Spec]:
         """All measures that are computed, without repetition."""
-        choices = [self.asl(first, how) for how in UNRETRIEVED for first in (None, 1, 10)]
         chains = [self.rbp, "nDCG", "ERR"]
-        own = [self.ap, self.p20, self.rr, self.bpref, self.asl(), self.asl(1), self.asl(10)]
+        own = [*self.compared_choices, self.bpref, self.asl(), self.asl(1), self.asl(10)]
         asked = [self.best_by] if self.best_by is not None else []
-        names = [parse_measure(name).name for name in (*own, *choices, *chains, *asked)]
+        names = [parse_measure(name).name for name in (*own, *chains, *asked)]
         return [parse_measure(name) for name in dict.fromkeys(names)]
 
     def record(self) -> dict[str, Any]:
         """As plain JSON values; with the revision of each measure, since numbers change with it."""
         return asdict(self) | {"revisions": {s.name: s.measure.revision for s in self.specs()}}
 
+    def check(self, systems: pl.DataFrame) -> None:
+        """Refuse a side of Table 1 that no track has; `systems` is that table of all tracks.
+
+        Raises
+        ------
+        UsageError
+            For a column that is no fact of systems, a value that no system has, or a name likewise.
+        """
+        known = systems.filter(pl.col("set_aside").is_null())
+        for side in (self.baseline, self.contender):
+            column, is_group, value = side.partition("=")
+            names = known["system"].drop_nulls().unique().sort().to_list()
+            if side in PLACES or side in names:
+                continue
+            if not is_group:
+                hint = did_you_mean(side, [*names, *PLACES])
+                raise UsageError(f"no system {side!r} for a side of the comparison. {hint}")
+            if column not in FACTS:
+                hint = did_you_mean(column, FACTS)
+                raise UsageError(f"{side!r}: systems have no fact {column!r}. {hint}")
+            values = known[column].drop_nulls().cast(pl.String).unique().sort().to_list()
+            if value not in values:
+                said = did_you_mean(value, values) if values else "No track says it of its systems."
+                raise UsageError(f"{side!r}: no system has {column} {value!r}. {said}")
+
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Settings:
         """The settings that `record` wrote down."""
         own: dict[str, Any] = {f.name: record[f.name] for f in fields(cls)}
         own["policy"] = EvalPolicy.from_record(record["policy"])
+        own["firsts"] = tuple(record["firsts"])
         return cls(**own)
 
     def _named(self, name: str, cutoff: object = None) -> str:
@@ -137,12 +182,10 @@ class Settings:
 
 def provenance(layout: Layout, settings: Settings, *tracks: str) -> dict[str, Any]:
     """What results of these tracks were computed from and how."""
-    asked = asdict(settings)
-    del asked["policy"]  # how_made says it
     return {
         "study": NAME,
         "revision": REVISION,
-        "settings": asked,
+        "settings": asdict(settings),
         **how_made(layout, settings.specs(), settings.policy, tracks),
     }
 

@@ -1,25 +1,24 @@
-"""The study as a value: its per-track part and what joins the tracks."""
+"""The study as a value: its per-track part, what joins the tracks, and its figures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from irmeta.results.tables import write_text
 from irmeta.store.layout import Layout
 from irmeta.studies.atomized.per_track import PARTS, per_track
 from irmeta.studies.atomized.settings import NAME, REVISION, Settings, provenance
 from irmeta.studies.atomized.summaries import summarise
-from irmeta.studies.base import Folder, Study
-from irmeta.studies.publish import join_parts, write_figure, write_latex, write_tables
+from irmeta.studies.base import Chart, Folder, Study, Tables
+from irmeta.studies.publish import join_parts, write_figures, write_latex, write_tables
 
 
 def combine(
     layout: Layout, tracks: Sequence[str], settings: Mapping[str, Any], folder: Folder
 ) -> None:
     """Join the tables of all tracks, sum them up, and write figures, LaTeX and page."""
-    from irmeta.report.study_page import render_study
-    from irmeta.results.tables import write_text
-    from irmeta.studies.atomized.figures import over_tracks  # figures are slow to import
+    from irmeta.report.study_page import render_study  # figures are slow to import
     from irmeta.studies.atomized.page import study_page
 
     chosen = Settings.from_record(settings)
@@ -28,12 +27,19 @@ def combine(
     summed = summarise(tables, chosen)
     write_tables(folder, summed, record)
     tables |= summed
-    charts = {
-        c.name: (c, write_figure(folder, c.name, c.chart)) for c in over_tracks(tables, chosen)
-    }
-    page = study_page(folder, tables, chosen, record, charts)
+    write_figures(folder, charts(tables, chosen))
+    page = study_page(folder, tables, chosen, record)
     write_latex(folder, [shown for section in page.sections for shown in section.tables])
     write_text(folder.root / "report.html", render_study(page))
 
 
-SEARCH_LENGTH = Study(NAME, REVISION, per_track, combine)
+def charts(tables: Tables, settings: Any, track: str | None = None) -> Iterable[Chart]:
+    """The figures of all tracks, or of one."""
+    from irmeta.studies.atomized.figures import of_track, over_tracks  # slow to import
+
+    if track is None:
+        return over_tracks(tables, settings)
+    return of_track(tables, track, settings)
+
+
+SEARCH_LENGTH = Study(NAME, REVISION, Settings, per_track, combine, charts)

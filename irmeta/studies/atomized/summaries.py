@@ -80,7 +80,7 @@ def classes(headroom: pl.DataFrame, settings: Settings) -> pl.DataFrame:
         found = int(((p20 + 1e-12 >= low) & below).sum())
         rows.append((settings.p20, low, high, found, found / max(len(p20), 1), said))
     low, said = UNDERSAMPLED
-    found = int((asl > low).sum())
+    found = int((asl > low + 1e-12).sum())
     rows.append((settings.asl(10), low, None, found, found / max(len(asl), 1), said))
     return pl.DataFrame(rows, schema=dict(empty("classes").schema), orient="row")
 
@@ -128,7 +128,7 @@ def effective_summary(fractions: pl.DataFrame) -> pl.DataFrame:
         "tracks": by_track.height,
         **_mean_sd("fraction", by_track["fraction"]),
         **_mean_sd("pooled", by_track["pooled"]),
-        "paper": EFFECTIVE_FRACTION,
+        "paper": f"{EFFECTIVE_FRACTION[0]:.0%} +- {100 * EFFECTIVE_FRACTION[1]:.0f}",
     }
     return pl.DataFrame([row], schema=dict(empty("effective_summary").schema))
 
