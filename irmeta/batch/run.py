@@ -11,6 +11,7 @@ from irmeta.errors import IrmetaError
 from irmeta.parallel import ordered_map
 from irmeta.store.layout import Layout, write_atomic
 from irmeta.studies.base import Folder, Study
+from irmeta.studies.publish import forget_combined
 
 Progress = Callable[[str, int, int], None]
 """Called with a track, how many tracks are finished, and how many there are."""
@@ -67,6 +68,8 @@ def run(
     forget_others(study, folder, done)
     if done:
         study.combine(layout, done, settings, folder)
+    else:
+        forget_combined(folder)
     unchanged = tuple(t.track for t in tasks if t.finished)
     return Batch(tuple(analysed), unchanged, tuple(failed))
 

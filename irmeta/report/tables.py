@@ -225,4 +225,6 @@ def _row(values: Iterable[object], kinds: Sequence[Kind]) -> tuple[str, ...]:
 
 
 def _latex_row(cells: Iterable[str]) -> str:
-    return " & ".join(map(escape_latex, cells)) + r" \\"
+    row = " & ".join(map(escape_latex, cells)) + r" \\"
+    # what begins with these would be an argument of the line's end before it
+    return "{}" + row if row.startswith(("[", "*")) else row

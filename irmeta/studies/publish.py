@@ -78,6 +78,16 @@ def write_figures(folder: Folder, charts: Iterable[Chart]) -> None:
     remove_others(folder.root / "figures", (".svg", ".pdf", ".png"), kept)
 
 
+def forget_combined(folder: Folder) -> None:
+    """Remove what an earlier run combined, where there is nothing now to combine."""
+    for table in TABLES:
+        folder.table(table).unlink(missing_ok=True)
+    for name in ("report.html", "best.tex"):
+        (folder.root / name).unlink(missing_ok=True)
+    remove_others(folder.root / "latex", [".tex"], ())
+    remove_others(folder.root / "figures", (".svg", ".pdf", ".png"), ())
+
+
 def remove_others(folder: Path, endings: Collection[str], kept: Collection[Path]) -> None:
     """Remove what another run left in a folder of ours: files of these endings but `kept`."""
     for file in folder.iterdir() if folder.is_dir() else ():

@@ -114,6 +114,22 @@ def test_a_track_that_fails_does_not_stop_the_others(
     assert tracks == ["news", "web"]
 
 
+def test_where_every_track_fails_nothing_old_is_left_to_read(
+    made_store: irmeta.Store, tmp_path: Path
+) -> None:
+    run(made_store, tmp_path)
+    assert (tmp_path / "report.html").is_file()
+
+    def fails(layout, track, settings, folder):
+        raise IrmetaError("nothing works")
+
+    (tmp_path / "notes.txt").write_text("mine")
+    newer = replace(overview.OVERVIEW, revision=99, per_track=fails)
+    assert len(run(made_store, tmp_path, newer).failed) == 3
+    left = [p.name for p in tmp_path.rglob("*") if p.is_file() and ".parts" not in p.parts]
+    assert left == ["notes.txt"]
+
+
 def test_a_track_that_left_the_collection_is_in_no_table(collections: Path, tmp_path: Path) -> None:
     shutil.copytree(collections, tmp_path / "in")
     config = tmp_path / "in" / "collection.toml"

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from making import Track, down, stored, tracks
 from polars.testing import assert_frame_equal
 
@@ -23,7 +24,7 @@ NUMBERED = 65_535  # ranks from here on do not fit uint16 beside `missing`
 
 
 def blocks(
-    store: irmeta.Store, policy: EvalPolicy | None = None, track: str = "t", **more: int
+    store: irmeta.Store, policy: EvalPolicy | None = None, track: str = "t", **more: object
 ) -> list[JudgedRanks]:
     return list(judged_ranks(store._layout, track, policy or EvalPolicy(), **more))
 
@@ -114,6 +115,42 @@ def test_relevant_rows_are_by_query_then_doc(view):
     rows = view.relevant_rows(1)
     assert view.docs.gather(rows).to_list() == ["a", "c", "e", "z", "a"]
     assert view.query_of(rows).tolist() == [0, 0, 0, 2, 3]
+
+
+def test_cut_to_is_the_view_of_lists_that_end_there(view):
+    view.sorted_ranks(1)
+    cut = view.cut_to(2)
+    assert cut.ranks.tolist()[:6] == [
+        *([1, NONE], [NONE, NONE], [NONE, 1], [NONE, 2], [NONE, NONE], [NONE, NONE])
+    ]
+    assert cut.ranks.dtype == view.ranks.dtype
+    assert cut.lengths.tolist() == [[2, 2], [0, 2], [1, 0], [0, 0]]
+    assert (cut.facts.deepest_rank, view.facts.deepest_rank) == (2, 4)
+    assert cut.sorted_ranks(1)[0][:3].tolist() == [[1, 1], [NONE, NONE], [NONE, NONE]]
+    assert view.ranks[0].tolist() == [1, 3], "the view is as it was"
+    deeper = view.cut_to(100)
+    np.testing.assert_array_equal(deeper.ranks, view.ranks)
+    assert deeper.facts.deepest_rank == 4
+
+
+def test_cut_to_has_nothing_of_what_lies_below(tmp_path):
+    (view,) = blocks(TRACK.ingest(tmp_path), needs=("ties", "retrieved"))
+    cut = view.cut_to(1)
+    assert (cut.ties, cut.blocks, cut.retrieved) == (None, None, None)
+
+
+@settings(max_examples=40)
+@given(tracks(), st.integers(1, 5))
+def test_measures_of_a_cut_view_are_those_of_cut_lists(track: Track, depth: int):
+    runs = {
+        system: {q: down(*track.ranking(system, q)[:depth]) for q in lists}
+        for system, lists in track.runs.items()
+    }
+    specs = parse_measures("AP,RR,nDCG,Bpref,P@2,ASL,ASL@g2,ASL(unretrieved=depth),ERR")
+    with stored(track) as store, stored(Track(runs, track.qrels)) as shallow:
+        found = evaluate_block(view_of(store).cut_to(depth), specs, EvalPolicy())
+        expected = evaluate_block(view_of(shallow), specs, EvalPolicy())
+    np.testing.assert_allclose(found.values, expected.values, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,28 @@ def test_old_zeros_are_left_out_of_delta_value_and_counted():
     assert (one.left_out, one.delta_value) == (3, 0.5)
 
 
+def test_another_way_to_p_space():
+    """Of lengths alone: where more is better the mean is in P space already."""
+    old = matrix([[0.5, 0.25, 0.0, 0.5]])
+    lengths = matrix([[3.0, 1.0, 7.0, NAN]], "L", -1)
+
+    def worth(means: np.ndarray) -> np.ndarray:
+        return 1 / np.log2(1 + means)
+
+    found = delta_value(old, lengths, worth)
+    assert found[:2] == pytest.approx([0.5 / 0.5, 1 / 0.25])
+    assert np.isnan(found[2:]).all()
+    assert delta_value(old, lengths)[:2] == pytest.approx([1 / 3 / 0.5, 4])
+    one = reordering(old, lengths, in_p_space=worth)
+    np.testing.assert_array_equal(one.value, found)
+    back = delta_value(lengths, old, worth)
+    assert back[:2] == pytest.approx([1, 0.25])
+    higher = matrix([[0.25, 0.75, 0.5, 1.0]], "B")
+    np.testing.assert_array_equal(delta_value(old, higher, worth), delta_value(old, higher))
+    # the order, and who is better, do not depend on it
+    assert one.tau == reordering(old, lengths).tau
+
+
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0), (2, 1)])
 def test_nothing_to_reorder(shape):
     values = matrix(np.full(shape, 0.5))

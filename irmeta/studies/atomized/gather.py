@@ -38,7 +38,7 @@ class Gathered:
     offsets
         int64 [query + 1]: the relevant docs of each query.
     listed
-        float64 [system]: the mean length of its lists over all judged queries.
+        int64 [system]: rows of its lists for judged queries.
     no_irrelevant
         bool [query, system]: the list holds no doc that is not relevant.
     nonrelevant_judged
@@ -104,7 +104,7 @@ def _of_block(view: JudgedRanks, settings: Settings) -> Gathered:
         retrieved=view.ranks[rows] != view.missing,
         precision_lengths=precision_lengths(view, rel),
         offsets=np.concatenate([[0], np.cumsum(view.counts(rel))]),
-        listed=view.lengths.mean(axis=0),
+        listed=view.lengths.sum(axis=0, dtype=np.int64),
         no_irrelevant=irrelevant_retrieved(view, rel) == 0,
         nonrelevant_judged=int(view.counts(*view.nonrelevant(rel)).sum()),
     )
@@ -112,7 +112,6 @@ def _of_block(view: JudgedRanks, settings: Settings) -> Gathered:
 
 def _joined(blocks: Sequence[Gathered]) -> Gathered:
     counts = np.concatenate([block.relevant for block in blocks])
-    sizes = [len(block.scores.queries) for block in blocks]
     return Gathered(
         scores=Scores.concat([block.scores for block in blocks]),
         cut=Scores.concat([block.cut for block in blocks]),
@@ -121,7 +120,7 @@ def _joined(blocks: Sequence[Gathered]) -> Gathered:
         retrieved=np.concatenate([block.retrieved for block in blocks]),
         precision_lengths=np.concatenate([block.precision_lengths for block in blocks]),
         offsets=np.concatenate([[0], np.cumsum(counts)]),
-        listed=np.average([b.listed for b in blocks], axis=0, weights=sizes),
+        listed=np.sum([block.listed for block in blocks], axis=0),
         no_irrelevant=np.concatenate([block.no_irrelevant for block in blocks]),
         nonrelevant_judged=sum(block.nonrelevant_judged for block in blocks),
     )

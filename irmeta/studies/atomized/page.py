@@ -196,11 +196,16 @@ def _fraction(tables: Tables, pictures: Mapping[str, Figure]) -> Section:
     row = tables["effective_summary"].row(0, named=True)
     said = (
         "An unweighted mean of precisions is a weighted mean of search lengths (Eqs. 14 and 15). "
-        f"It is nearest to the plain mean over the top {row['fraction']:.0%}"
-        f"{shown.plus_minus(row['fraction_sd'])} of the relevant docs, over "
-        f"{number(row['tracks'], 'track')} (the paper: {row['paper']}). With all queries "
-        f"of a run at once it is {row['pooled']:.0%}{shown.plus_minus(row['pooled_sd'])}."
     )
+    if row["tracks"]:
+        said += (
+            f"It is nearest to the plain mean over the top {row['fraction']:.0%}"
+            f"{shown.plus_minus(row['fraction_sd'])} of the relevant docs, over "
+            f"{number(row['tracks'], 'track')} (the paper: {row['paper']}). With all queries of a "
+            f"run at once it is {row['pooled']:.0%}{shown.plus_minus(row['pooled_sd'])}."
+        )
+    else:
+        said += "No system retrieves a relevant doc, so none has an average to compare with."
     return Section(
         "What MAP averages (Appendix A.1)",
         [said],

@@ -117,8 +117,9 @@ def _notes(layout: Layout, found: Gathered, settings: Settings) -> Iterator[str]
         yield "one system, so none to compare it with"
     without = found.without_irrelevant[0]
     if found.has_lengths and without and settings.unretrieved == "irrel":
+        lists = "1 list holds" if without == 1 else f"{without:,} lists hold"
         yield (
-            f"{without:,} lists hold no non-relevant doc: Eq. 3 gives the relevant docs that "
+            f"{lists} no non-relevant doc: Eq. 3 gives the relevant docs that "
             "they miss a length of 0"
         )
 
@@ -200,7 +201,7 @@ def _best_by_choice(found: Gathered, settings: Settings) -> pl.DataFrame:
                 "value": float(means[scores.measures.index(measure), system]),
                 "missed": float(missed[system]),
                 "median_missed": float(np.median(missed)),
-                "rows": float(found.listed[system]),
+                "rows": float(found.listed[system] / len(scores.queries)),
             }
         )
     return pl.DataFrame(rows, schema=dict(empty("best_by_choice").schema))

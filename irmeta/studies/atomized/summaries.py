@@ -125,7 +125,7 @@ def effective_summary(fractions: pl.DataFrame) -> pl.DataFrame:
         pl.col("fraction", "pooled").fill_nan(None).mean().fill_null(float("nan"))
     )
     row = {
-        "tracks": by_track.height,
+        "tracks": by_track["fraction"].drop_nans().len(),
         **_mean_sd("fraction", by_track["fraction"]),
         **_mean_sd("pooled", by_track["pooled"]),
         "paper": f"{EFFECTIVE_FRACTION[0]:.0%} +- {100 * EFFECTIVE_FRACTION[1]:.0f}",

@@ -1,0 +1,349 @@
+"""Slow, obvious twins of the study of paper 1, "Atomized Search Length", written from the paper.
+
+They share no code with irmeta; naive_chain has those of Table 2 and Appendix A.1. A track is
+{"name": str, "runs": {system: {query: [doc, ...]}}, "qrels": {query: {doc: grade}}}, lists best
+first. Values are {system: {query: float}}. Results are rows, with the columns of the study's
+tables.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+
+import naive
+import naive_gain
+import naive_orders
+from naive import Qrels, Ranking
+
+Track = dict
+Values = dict[str, dict[str, float]]
+Row = dict[str, object]
+Bucket = tuple[int | None, int | None]
+
+FIGURES = {"Figure 1": "P@20", "Figure 2": "ASL@g10", "Figure 3": "AP", "Figure 4": "ASL"}
+P_LOWS = [i / 10 for i in range(10)]
+ASL_LOWS = [1, 2, 5, 10, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000, 10000]
+LENGTH_LOWS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000]
+
+
+# Tracks, measures and means
+
+
+def mean(values: Iterable[float]) -> float:
+    """The arithmetic mean; NaN of nothing."""
+    return naive_orders.mean(list(values))
+
+
+def sd(values: Iterable[float]) -> float:
+    """The sample standard deviation; NaN of fewer than two."""
+    values = list(values)
+    if len(values) < 2:
+        return math.nan
+    return math.sqrt(math.fsum((v - mean(values)) ** 2 for v in values) / (len(values) - 1))
+
+
+def has_lengths(track: Track, rel: int = 1) -> bool:
+    """Whether most lists hold a doc that is not relevant: without, search lengths say nothing.
+
+    Those of queries with a relevant doc count.
+    """
+    holds = [
+        len(naive.relevant_ranks(run[q], track["qrels"][q], rel)) < len(run[q])
+        for run in track["runs"].values()
+        for q in relevant_queries(track, rel)
+        if q in run
+    ]
+    return bool(relevant_queries(track, rel)) and 2 * sum(holds) >= len(holds)
+
+
+def relevant_queries(track: Track, rel: int = 1) -> list[str]:
+    """The queries with a relevant doc, by name."""
+    return sorted(q for q, qrels in track["qrels"].items() if naive.relevant_docs(qrels, rel))
+
+
+def deepest_rank(track: Track) -> int:
+    """The length of the longest list, whether or not its query was judged."""
+    return max((len(docs) for run in track["runs"].values() for docs in run.values()), default=0)
+
+
+def highest_grade(track: Track) -> int:
+    """The greatest grade of any doc of any query."""
+    return max(grade for qrels in track["qrels"].values() for grade in qrels.values())
+
+
+def cut(track: Track, depth: int) -> Track:
+    """The track with every list cut at this rank."""
+    runs = {s: {q: docs[:depth] for q, docs in run.items()} for s, run in track["runs"].items()}
+    return {**track, "runs": runs}
+
+
+def less_is_better(measure: str) -> bool:
+    """Whether the measure is a search length."""
+    return measure.startswith("ASL")
+
+
+def value_of(
+    track: Track, measure: str, ranking: Ranking, qrels: Qrels, rel: int, unretrieved: str
+) -> float:
+    """One value: P@k, AP, RR, nDCG, RBP (p=0.8), ERR (exp, the track's gmax), ASL, ASL@gN."""
+    name, _, k = measure.partition("@")
+    if name == "ASL":
+        first = int(k[1:]) if k else None
+        return naive.asl(ranking, qrels, first, rel, unretrieved, deepest_rank(track))
+    return {
+        "P": lambda: naive.precision(ranking, qrels, int(k), rel),
+        "AP": lambda: naive.average_precision(ranking, qrels, rel=rel),
+        "RR": lambda: naive.reciprocal_rank(ranking, qrels, rel=rel),
+        "nDCG": lambda: naive.ndcg(ranking, qrels),
+        "RBP": lambda: naive.rbp(ranking, qrels, 0.8, rel),
+        "ERR": lambda: naive_gain.err(ranking, qrels, None, "exp", highest_grade(track)),
+    }[name]()
+
+
+def per_query(
+    track: Track,
+    measure: str,
+    rel: int = 1,
+    unretrieved: str = "irrel",
+    queries: Iterable[str] | None = None,
+) -> Values:
+    """The measure of every system, by default on queries with a relevant doc (nDCG, ERR: >= 1)."""
+    rel = 1 if measure in ("nDCG", "ERR") else rel
+    queries = relevant_queries(track, rel) if queries is None else queries
+    return {
+        system: {
+            q: value_of(track, measure, run.get(q), track["qrels"][q], rel, unretrieved)
+            for q in queries
+        }
+        for system, run in track["runs"].items()
+    }
+
+
+def means_of(values: Values) -> dict[str, float]:
+    """The mean over queries of each system that has one."""
+    return {s: mean(row.values()) for s, row in values.items() if row}
+
+
+def judged_means(
+    track: Track, measure: str, rel: int = 1, unretrieved: str = "irrel"
+) -> dict[str, float]:
+    """The mean over all judged queries: without a relevant doc P and AP are 0, and ASL not there.
+
+    Nothing at all for a track without a relevant doc.
+    """
+    if not relevant_queries(track, rel):
+        return {}
+    queries = relevant_queries(track, rel) if less_is_better(measure) else track["qrels"]
+    return means_of(per_query(track, measure, rel, unretrieved, queries))
+
+
+def digits12(means: dict[str, float]) -> dict[str, float]:
+    """The means rounded to 12 significant digits of the greatest, so that equal ones are equal."""
+    greatest = max((abs(m) for m in means.values()), default=0.0)
+    if greatest == 0:
+        return means
+    return {s: round(m, 11 - math.floor(math.log10(greatest))) for s, m in means.items()}
+
+
+def in_order(means: dict[str, float], less: bool) -> list[str]:
+    """The systems, best first, ties by name."""
+    rounded = digits12(means)
+    return sorted(means, key=lambda s: (rounded[s] if less else -rounded[s], s))
+
+
+def best_system(track: Track, measure: str, rel: int = 1, unretrieved: str = "irrel") -> str | None:
+    """The system with the best mean; None where there is no mean."""
+    means = judged_means(track, measure, rel, unretrieved)
+    return next(iter(in_order(means, less_is_better(measure))), None)
+
+
+def median_system(
+    track: Track, rel: int = 1, unretrieved: str = "irrel", measure: str = "ASL"
+) -> str | None:
+    """The middle one in order of ASL, of an even count the better of two: Section 4.5."""
+    means = judged_means(track, measure, rel, unretrieved)
+    names = in_order(means, less_is_better(measure))
+    return names[(len(names) - 1) // 2] if names else None
+
+
+def tau_b(old: dict[str, float], new: dict[str, float], less: tuple[bool, bool]) -> float:
+    """tau-b between two orders of the systems by mean, each in its own direction."""
+    x, y = digits12(old), digits12(new)
+    return naive_orders.kendall_tau_b(
+        [-x[s] if less[0] else x[s] for s in old], [-y[s] if less[1] else y[s] for s in old]
+    )
+
+
+# Headroom and Table 1
+
+
+def headroom(track: Track, rel: int = 1, unretrieved: str = "irrel", best_by: str = "") -> list:
+    """The best system's value and the median system's, of each figure's measure."""
+    rows: list[Row] = []
+    for measure in FIGURES.values():
+        best = best_system(track, best_by or measure, rel, unretrieved)
+        if best is not None:
+            means = judged_means(track, measure, rel, unretrieved)
+            middle = median_system(track, rel, unretrieved, best_by or measure)
+            rows.append({"track": track["name"], "measure": measure, "system": best})
+            rows[-1] |= {"value": means[best], "median": means[middle]}
+            rows[-1] |= {"chosen_by": best_by or measure}
+    return sorted(rows, key=lambda row: row["measure"])
+
+
+def bucket_counts(values: list[float], lows: list[float], closed: bool) -> list[Row]:
+    """How many lie in each [low, next low); the last has no end, or ends at a closed 1.
+
+    A bucket below the first low is there only if anything lies in it. Values are rounded to 12
+    digits, so that a mean of 0.3 is not below 0.3.
+    """
+    ends = list(zip(lows, [*lows[1:], 1.0 if closed else None], strict=True))
+    values = [round(v, 12) for v in values]
+    if any(v < lows[0] for v in values):
+        ends.insert(0, (None, lows[0]))
+    rows = []
+    for low, high in ends:
+        above = [v for v in values if low is None or v >= low]
+        last = high is None or (closed and high == 1.0)
+        inside = [v for v in above if last or v < high]
+        share = len(inside) / len(values) if values else 0.0
+        rows.append({"low": low, "high": high, "tracks": len(inside), "share": share})
+    return rows
+
+
+def best_values(tracks: list[Track], measure: str, **choices) -> list[float]:
+    """The best system's value of every track that has one."""
+    rows = [row for track in tracks for row in headroom(track, **choices)]
+    return [row["value"] for row in rows if row["measure"] == measure]
+
+
+def distributions(tracks: list[Track], **choices) -> list[Row]:
+    """Figures 1 to 4."""
+    rows = []
+    for figure, measure in FIGURES.items():
+        less = less_is_better(measure)
+        values = best_values(tracks, measure, **choices)
+        counts = bucket_counts(values, ASL_LOWS if less else P_LOWS, closed=not less)
+        rows += [{"figure": figure, "measure": measure, **row} for row in counts]
+    return rows
+
+
+def classes(tracks: list[Track], **choices) -> list[Row]:
+    """Section 4.2: best P@20 in three classes, and the tracks whose best ASL@g10 is over 20."""
+    deep = best_values(tracks, "ASL@g10", **choices)
+    over = sum(round(v, 12) > 20 for v in deep)
+    share = over / len(deep) if deep else 0.0
+    rows = [{"measure": "ASL@g10", "low": 20, "high": None, "tracks": over, "share": share}]
+    counts = bucket_counts(best_values(tracks, "P@20", **choices), [0, 0.3, 0.5], closed=True)
+    return rows + [{"measure": "P@20", **row} for row in counts]
+
+
+def rrie(baseline: float, contender: float, direction: int) -> float:
+    """Eq. 11 where greater is better (1), Eq. 12 for lengths (-1).
+
+    NaN from a baseline that is perfect, or where either has less than no error: Eq. 3 can make a
+    length 0.
+    """
+    if direction > 0:
+        before, after = 1 - baseline, 1 - contender
+    else:
+        before, after = baseline - 1, contender - 1
+    return (before - after) / before if before > 0 and after >= 0 else math.nan
+
+
+def groups(track: Track, baseline: str, contender: str, **choices) -> list[Row]:
+    """Table 1 for two systems by name."""
+    rows = []
+    for measure in sorted(FIGURES.values()):
+        means = judged_means(track, measure, **choices)
+        b, c = means[baseline], means[contender]
+        row = {"track": track["name"], "measure": measure}
+        row |= {"baseline": baseline, "contender": contender}
+        row |= {"baseline_value": b, "contender_value": c}
+        rows.append({**row, "rrie": rrie(b, c, -1 if less_is_better(measure) else 1)})
+    return rows
+
+
+# Figures 5 and 6
+
+
+def length_bucket(length: float, retrieved: bool = True) -> Bucket:
+    """(low, high) of a search length; (None, None) of a doc not retrieved, (100000, None) last."""
+    if not retrieved:
+        return None, None
+    low = max(low for low in LENGTH_LOWS if low <= length)
+    later = [other for other in LENGTH_LOWS if other > length]
+    return low, (later[0] - 1 if later else None)
+
+
+def difference_bucket(difference: float) -> tuple[int, int]:
+    """(low, high) of a difference: 0, 1, 2-4, 5-9, 10-19, 20-49, ..., mirrored below zero."""
+    if difference < 0:
+        low, high = difference_bucket(-difference)
+        return -high, -low
+    if difference == 0:
+        return 0, 0
+    low, factors = 1, [2, 2.5, 2]  # 1, 2, 5, 10, 20, 50, ...
+    while True:
+        following = int(low * factors[0])
+        if difference < following:
+            return low, following - 1
+        low, factors = following, [*factors[1:], factors[0]]
+
+
+def doc_lengths(
+    track: Track, system: str, rel: int = 1, unretrieved: str = "irrel"
+) -> dict[tuple[str, str], tuple[float, bool]]:
+    """(length, whether retrieved) of every (query, relevant doc) in a system's lists: Eqs. 2, 3."""
+    found = {}
+    for q in relevant_queries(track, rel):
+        docs, qrels = track["runs"][system].get(q), track["qrels"][q]
+        lengths = naive.search_lengths(docs, qrels, rel, unretrieved, deepest_rank(track))
+        for doc, length in lengths.items():
+            found[q, doc] = length, doc in (docs or [])
+    return found
+
+
+def length_histogram(
+    track: Track, system: str | None = None, rel: int = 1, unretrieved: str = "irrel"
+) -> list[Row]:
+    """Figure 5, by default of the best system by ASL: the buckets with a doc, unretrieved last."""
+    system = system or best_system(track, "ASL", rel, unretrieved)
+    if system is None:
+        return []
+    found = doc_lengths(track, system, rel, unretrieved).values()
+    counts = Counter(length_bucket(length, retrieved) for length, retrieved in found)
+    return [
+        {"track": track["name"], "system": system, "low": low, "high": high, "docs": docs}
+        for (low, high), docs in sorted(counts.items(), key=lambda item: item[0][0] or math.inf)
+    ]
+
+
+def difference_histogram(track: Track, rel: int = 1, unretrieved: str = "irrel") -> list[Row]:
+    """Figure 6: SL(best) - SL(median) of every relevant doc; the buckets with a doc."""
+    best = best_system(track, "ASL", rel, unretrieved)
+    median = median_system(track, rel, unretrieved)
+    if best is None:
+        return []
+    a = doc_lengths(track, best, rel, unretrieved)
+    b = doc_lengths(track, median, rel, unretrieved)
+    counts = Counter(difference_bucket(a[doc][0] - b[doc][0]) for doc in a)
+    names = {"track": track["name"], "best": best, "median": median}
+    return [
+        {**names, "low": low, "high": high, "docs": docs}
+        for (low, high), docs in sorted(counts.items())
+    ]
+
+
+# Depth sensitivity
+
+
+def depth_sensitivity(track: Track, measure: str, depth: int = 100, **choices) -> Row:
+    """Footnote 6: the best system and its mean, whole and with all lists cut at `depth`."""
+    less = less_is_better(measure)
+    shallow = cut(track, depth)
+    whole, part = (judged_means(t, measure, **choices) for t in (track, shallow))
+    best, best_cut = (best_system(t, measure, **choices) for t in (track, shallow))
+    row: Row = {"track": track["name"], "measure": measure, "depth": depth}
+    row |= {"best": best, "value": whole[best], "best_cut": best_cut, "value_cut": part[best_cut]}
+    return {**row, "tau": tau_b(whole, part, (less, less))}

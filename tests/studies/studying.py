@@ -1,0 +1,105 @@
+"""The study of paper 1 over tracks that its naive twins can read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+
+import naive_atomized as naive
+import naive_chain
+import polars as pl
+import pytest
+from making import Track, read_qrels, read_run
+
+import irmeta
+from irmeta.api.studies import StudyResults
+from irmeta.report import look
+from irmeta.stats.buckets import GREATEST
+from irmeta.studies import search_length
+from irmeta.studies.atomized.settings import Settings
+
+MADE = {"news": "news/qrels.txt", "passage": "passage/qrels.txt", "web": "web/adhoc.qrels.txt"}
+SET_ASIDE = "nuthFirst"
+SVG = '<svg xmlns="http://www.w3.org/2000/svg"></svg>'
+
+Keyed = dict[tuple[object, ...], naive.Row]
+
+
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw no figure: every file is there, and says nothing."""
+    monkeypatch.setattr(look, "to_svg", lambda chart: SVG)
+    monkeypatch.setattr(look, "to_print", lambda chart: (b"%PDF", b"\x89PNG"))
+
+
+def studied(store: irmeta.Store, out: Path, **choices: object) -> StudyResults:
+    """The study with few resamples."""
+    return search_length(store, out, **{"resamples": 20, **choices})
+
+
+def naive_track(track: Track) -> naive.Track:
+    """As the twins of the study take it: docs by trec_eval's order."""
+    return {
+        "name": track.name,
+        "runs": {
+            system: {q: track.ranking(system, q) for q in lists}
+            for system, lists in track.runs.items()
+        },
+        "qrels": track.qrels,
+    }
+
+
+def made_track(collections: Path, name: str, qrels: str | None = None) -> naive.Track:
+    """A made track, read naively; the run that cannot be read is left out."""
+    files = {f.name.split(".")[0]: f for f in (collections / name / "runs").iterdir()}
+    files.pop(SET_ASIDE, None)
+    runs = {system: read_run(files[system]) for system in sorted(files)}
+    return naive_track(Track(runs, read_qrels(collections / (qrels or MADE[name])), name))
+
+
+def choices_of(track: naive.Track, chosen: Settings) -> list[naive.Row]:
+    """The twin's rows of best_by_choice under the measures' canonical names."""
+    names = {"AP": chosen.ap, "P@20": chosen.p20, "RR": chosen.rr}
+    cuts = {"ASL": None, "ASL@g1": 1, "ASL@g10": 10}
+    return [
+        row | {"measure": names[name] if how is None else chosen.asl(cuts[name], how)}
+        for row in naive_chain.best_by_choice(track, chosen.rel)
+        for name, how in [row["measure"]]
+    ]
+
+
+def assert_rows(frame: pl.DataFrame, expected: Iterable[naive.Row], *key: str) -> None:
+    """The frame has these rows and no other, each value of theirs to 1e-9; NaN equals NaN.
+
+    Columns that the expected rows do not have are not looked at.
+    """
+    found, wanted = _keyed(frame.to_dicts(), key), _keyed(expected, key)
+    assert found.keys() == wanted.keys(), found.keys() ^ wanted.keys()
+    wrong = [
+        (place, column, found[place][column], value)
+        for place, row in wanted.items()
+        for column, value in row.items()
+        if not same(found[place][column], value)
+    ]
+    assert not wrong, wrong
+
+
+def _keyed(rows: Iterable[naive.Row], key: tuple[str, ...]) -> Keyed:
+    rows = list(rows)
+    keyed = {tuple(row[column] for column in key): row for row in rows}
+    assert len(keyed) == len(rows), "two rows with one key"
+    return keyed
+
+
+def same(value: object, expected: object) -> bool:
+    """Equal, numbers to 1e-9."""
+    if not isinstance(value, float) or not isinstance(expected, (int, float)):
+        return value == expected
+    both = math.isnan(value) and math.isnan(expected)
+    return both or math.isclose(value, expected, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def filled(histogram: pl.DataFrame) -> pl.DataFrame:
+    """The buckets with a doc, the end of the last one as the twins have it."""
+    ends = pl.col("high").replace({GREATEST: None})
+    return histogram.filter(pl.col("docs") > 0).with_columns(ends)

@@ -1,0 +1,111 @@
+"""`irmeta study`: what it prints, and its exit status."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from studying import quick
+
+import irmeta
+from irmeta import cli
+from irmeta.results.tables import provenance
+
+
+class Ran:
+    """What one command left behind."""
+
+    def __init__(self, status: int, out: str, err: str) -> None:
+        self.status, self.out, self.err = status, out, err
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """Run a command in this process."""
+
+    def command(*arguments: object) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["irmeta", *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            cli.main()
+        said = capsys.readouterr()
+        return Ran(left.value.code or 0, said.out, said.err)
+
+    return command
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick(monkeypatch)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_study_says_what_it_counted_and_where_everything_is(
+    run, made_store: irmeta.Store, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    done = run(
+        *("study", "search-length", made_store.path, "--out", out, "--resamples", 20),
+        *("--min-runs", 10, "--contender", "doumMan1", "--qrels", "binary", "--track", "news"),
+    )
+    assert (done.status, done.err) == (0, "")
+    said = done.out.splitlines()
+    assert said[0] == "counted: tracks 1, systems 20, queries 25; tracks left out: 0"
+    for line in said[1:]:
+        assert list(out.glob(Path(line.split()[0]).name)), line
+    record = provenance(out / "table_1.parquet")
+    assert record is not None
+    assert (record["settings"]["contender"], record["settings"]["min_runs"]) == ("doumMan1", 10)
+    assert record["tracks"]["news"]["qrels"] == "binary"
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_track_that_a_study_does_not_count_or_cannot_do_is_named(
+    run, made_store: irmeta.Store, tmp_path: Path
+) -> None:
+    command = ("study", "search-length", made_store.path, "--out", tmp_path, "--resamples", 20)
+    done = run(*command, "--track", "web", "--track", "passage", "--min-runs", 10)
+    assert done.status == 0
+    assert "left out: 1" in done.out.splitlines()[0]
+    assert done.out.splitlines()[1].startswith("  passage: 9 systems, ")
+    done = run(*command, "--qrels", "adhoc")
+    assert done.status == 1
+    assert [line.partition(": track")[0] for line in done.err.splitlines()] == [
+        *("irmeta: failed: news", "irmeta: failed: passage")
+    ]
+    assert "tracks 1, systems 12, queries 20; tracks left out: 0" in done.out
+    done = run(*command, "--qrels", "none")
+    assert done.status == 1
+    assert done.out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--track", "newss"], "has no track 'newss'. Did you mean 'news'?"),
+        (["--baseline", "type=maual"], "no system has type 'maual'. Did you mean 'manual'?"),
+        (["--contender", "team=x"], "systems have no fact 'team'"),
+        (["--unretrieved", "flor"], "unretrieved = 'flor' is not a choice. Did you mean 'floor'?"),
+        (["--test", "tea"], "test = 'tea' is not a choice."),
+        (["--best-by", "APP"], "unknown measure 'APP'. Did you mean 'AP'?"),
+        (["--rel", "0"], "rel = 0 is not a whole number of at least 1."),
+        (["--queries", "all"], "Invalid value for '--queries'"),
+    ],
+)
+def test_a_study_refuses_a_bad_argument_in_one_line(
+    run, made_store: irmeta.Store, tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    done = run("study", "search-length", made_store.path, "--out", tmp_path / "out", *arguments)
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_study_keeps_out_of_a_folder_of_other_files(
+    run, made_store: irmeta.Store, tmp_path: Path
+) -> None:
+    (tmp_path / "thesis.tex").write_text("dear diary")
+    done = run("study", "search-length", made_store.path, "--out", tmp_path)
+    assert done.status == 2
+    assert "holds other files: name a new folder, or use --force." in done.err
+    assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
