@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict, Unpack
@@ -112,6 +113,7 @@ def reanalyze(
     rarity_depth: int = 100,
     force: bool = False,
     workers: int | None = None,
+    executor: Executor | None = None,
     read_progress: Progress | None = None,
     batch_progress: BatchProgress | None = None,
     **choices: Unpack[ReadChoices],
@@ -127,6 +129,10 @@ def reanalyze(
         Tracks whose input has not changed are not done again.
     rarity_depth
         A system retrieves a doc for `rarity` if it has it up to this rank.
+    workers
+        Threads that read run files, and that analyse tracks; default the usable cores.
+    executor
+        Any concurrent.futures.Executor to analyse tracks instead: processes, a cluster.
     **choices
         tie_order, depth, duplicates, malformed, for a collection: see `ReadPolicy`.
     """
@@ -154,6 +160,7 @@ def reanalyze(
             folder,
             batch_progress,
             workers=workers,
+            executor=executor,
         )
     return Reanalysis(folder.root, folder.root / "report.html", store, tuple(outcomes), batch)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
@@ -126,6 +127,7 @@ def search_length(
     tracks: str | Sequence[str] | None = None,
     force: bool = False,
     workers: int | None = None,
+    executor: Executor | None = None,
     progress: Progress | None = None,
     policy: EvalChoices | None = None,
     **choices: Unpack[StudyChoices],
@@ -143,6 +145,8 @@ def search_length(
         Only these.
     workers
         Threads over tracks; default the usable cores. The results do not depend on it.
+    executor
+        Any concurrent.futures.Executor in their place: processes, a cluster.
     policy
         queries, negative, qrels, tie_order: see `EvalPolicy`.
     **choices
@@ -164,6 +168,7 @@ def search_length(
         tracks=tracks,
         force=force,
         workers=workers,
+        executor=executor,
         progress=progress,
     )
     if done.batch is not None and done.batch.failed:
@@ -185,6 +190,7 @@ def run_study(
     tracks: str | Sequence[str] | None = None,
     force: bool = False,
     workers: int | None = None,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> StudyResults:
     """Any study over a store's tracks; a track that fails is in the result's batch."""
@@ -200,7 +206,9 @@ def run_study(
     check_folder(folder, force)
     record = settings.record()
     with only_writer(folder.parts):
-        batch = run(study, layout, chosen, record, folder, progress, workers=workers)
+        batch = run(
+            study, layout, chosen, record, folder, progress, workers=workers, executor=executor
+        )
     if not (batch.analysed or batch.unchanged):
         raise IrmetaError(failures(batch))
     return StudyResults(folder.root, batch)

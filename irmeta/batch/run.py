@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from irmeta.batch.plan import Task, forget_others, mark_done, plan
@@ -35,6 +37,7 @@ def run(
     progress: Progress | None = None,
     *,
     workers: int | None = None,
+    executor: Executor | None = None,
 ) -> Batch:
     """Do every track's part that is not finished, then combine.
 
@@ -47,16 +50,15 @@ def run(
     workers
         Threads over tracks, default the usable cores; as many tracks are held in memory at once.
         The results do not depend on it.
+    executor
+        Whatever runs the tracks in place of own threads: processes, or a cluster that sees the same
+        folders.
     """
     tasks = plan(study, layout, tracks, settings, folder)
     analysed, failed = [], []
-
-    def do(task: Task) -> str | None:
-        return None if task.finished else _do(study, layout, task, settings, folder)
-
-    for number, (task, error) in enumerate(
-        zip(tasks, ordered_map(do, tasks, workers=workers), strict=True)
-    ):
+    do = partial(_do, study, layout, folder, dict(settings))
+    errors = ordered_map(do, tasks, workers=workers, executor=executor)
+    for number, (task, error) in enumerate(zip(tasks, errors, strict=True)):
         if error is not None:
             failed.append((task.track, error))
         elif not task.finished:
@@ -75,9 +77,14 @@ def run(
 
 
 def _do(
-    study: Study, layout: Layout, task: Task, settings: Mapping[str, Any], folder: Folder
+    study: Study, layout: Layout, folder: Folder, settings: Mapping[str, Any], task: Task
 ) -> str | None:
-    """One track's part and its mark; what is wrong with it, if anything is."""
+    """One track's part and its mark, unless they are there; what is wrong with it, if anything is.
+
+    Of this module and with values for arguments, so that another process can be sent it.
+    """
+    if task.finished:
+        return None
     # Its files are about to be replaced: without its mark, a stop now leaves nothing to trust.
     folder.done(task.track).unlink(missing_ok=True)
     try:

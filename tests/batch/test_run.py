@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 
 import polars as pl
@@ -96,6 +98,16 @@ def test_results_do_not_depend_on_how_many_work(
     done = run(made_store, tmp_path / "more", workers=workers)
     assert done.analysed == ("news", "passage", "web")
     assert content(tmp_path / "more") == content(tmp_path / "one")
+
+
+def test_results_do_not_depend_on_threads_or_processes(
+    made_store: irmeta.Store, tmp_path: Path
+) -> None:
+    irmeta.reanalyze(made_store.path, tmp_path / "threads")
+    # spawned, since a fork would take threads' locks along
+    with ProcessPoolExecutor(2, get_context("spawn")) as executor:
+        irmeta.reanalyze(made_store.path, tmp_path / "processes", executor=executor)
+    assert content(tmp_path / "processes") == content(tmp_path / "threads")
 
 
 def test_a_track_that_fails_does_not_stop_the_others(
