@@ -90,4 +90,7 @@ def tie_blocks(
 
 
 def _lists(columns: dict[str, np.ndarray]) -> np.ndarray:
-    return columns["query"].astype(np.int64) << 32 | columns["system"]
+    """The number of each row's list, from 0: rows of a list lie together in the long table."""
+    query, system = columns["query"], columns["system"]
+    begins = (query[1:] != query[:-1]) | (system[1:] != system[:-1])
+    return np.concatenate([np.zeros(min(len(query), 1), np.int64), np.cumsum(begins)])

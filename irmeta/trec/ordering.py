@@ -69,7 +69,14 @@ def sorted_lists(lists: np.ndarray, key: np.ndarray, tied: np.ndarray) -> np.nda
         As in `sort_lists`, from 0 to 2^32 - 1.
     key
         uint32.
+
+    Raises
+    ------
+    ValueError
+        If a number of a list does not fit into 32 bits.
     """
+    if len(lists) and not 0 <= lists.min() <= lists.max() < 2**32:
+        raise ValueError("lists are numbered from 0 to 2^32 - 1.")
     both = lists.astype(np.uint64) << np.uint64(32) | key
     if (both[1:] > both[:-1]).all():
         return np.arange(len(both))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import pytrec_eval
 from cells import ORDERS, Cell, Twins, assert_equal, assert_twins, close, twin_values, values_of
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from making import Track, down, read_qrels, read_run, stored, tracks
 
 import irmeta
@@ -89,8 +89,18 @@ def test_values_equal_the_twins(track: Track):
         assert_twins(store, track, TWINS)
 
 
+_TIED = [("a", 3, 0), ("b", 3, 0)]
+
+
 @settings(max_examples=10)
 @given(tracks(systems=3, queries=2))
+@example(
+    Track(  # ties in the second list of a system
+        runs={"s0": {"q0": [("a", 1, 1)]}, "s1": {"q0": [("a", 3, 0)], "q1": _TIED}},
+        qrels={"q0": {"a": 0}, "q1": {"a": 1}},
+        name="t",
+    )
+)
 def test_another_tie_order_equals_reading_in_that_order(track: Track):
     with stored(track) as store:
         for order in ORDERS:

@@ -10,7 +10,13 @@ from naive import order as naive_order
 
 from irmeta.errors import DataError
 from irmeta.policies import TieOrder
-from irmeta.trec.ordering import as_float32, contradicting_lists, ranks_within, sort_lists
+from irmeta.trec.ordering import (
+    as_float32,
+    contradicting_lists,
+    ranks_within,
+    sort_lists,
+    sorted_lists,
+)
 from irmeta.trec.runs import NO_RANK
 
 ORDERS = get_args(TieOrder)
@@ -137,3 +143,19 @@ def test_a_list_contradicts_its_ranks_when_no_order_by_score_agrees(rows, contra
         np.array(lists, np.int32), np.array(score, np.float64), np.array(rank, np.int32)
     )
     assert found == contradicting
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.integers(-3, 3)), max_size=40),
+    st.sampled_from([0, 2**32 - 4]),
+)
+def test_one_sort_of_64_bits_is_that_of_three_keys(rows, above):
+    lists, key, tied = np.array(rows, np.int64).reshape(-1, 3).T
+    found = sorted_lists(lists + above, key.astype(np.uint32), tied)
+    wanted = sorted(rows)
+    assert [rows[i] for i in found] == wanted
+
+
+def test_lists_beyond_32_bits_are_refused():
+    with pytest.raises(ValueError, match="numbered from 0"):
+        sorted_lists(np.array([1, 2**32]), np.zeros(2, np.uint32), np.zeros(2))
