@@ -306,3 +306,13 @@ def test_one_system_that_finds_nothing_is_both_best_and_median(tmp_path: Path):
     assert found.differences().rows() == [(0, 0, 3)]
     assert "z" in drawn(found.browse(), bar=[{"bucket": "not retrieved"}])
     assert "z" not in drawn(found.browse(), bar=[{"bucket": "1"}])
+
+
+def test_a_store_may_be_named_by_its_folder(made_store: irmeta.Store):
+    assert SearchLengths(made_store.path, "web").best == SearchLengths(made_store, "web").best
+
+
+def test_it_warns_where_search_lengths_mean_nothing(tmp_path: Path):
+    track = Track({"a": {"q": down("x", "y")}, "b": {"q": down("y")}}, {"q": {"x": 1, "y": 1}})
+    with pytest.warns(UserWarning, match="2 of 2 lists of .* search lengths mean nothing there"):
+        SearchLengths(track.ingest(tmp_path))

@@ -85,7 +85,8 @@ class StudyResults:
 
     def __init__(self, folder: str | Path, batch: Batch | None = None) -> None:
         self.folder, self.batch = Path(folder), batch
-        record = provenance(self.folder / "means.parquet") or {}
+        files = sorted(self.folder.glob("*.parquet"))
+        record = next((found for file in files if (found := provenance(file))), {})
         if record.get("study") not in STUDIES:
             raise UsageError(f"{folder} holds no study's results.")
         self.provenance = record

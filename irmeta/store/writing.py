@@ -29,7 +29,12 @@ def dictionary(codes: np.ndarray, names: pl.Series) -> pa.DictionaryArray:
 
     Parquet stores a dictionary whole in every row group, so names that do not occur would cost.
     """
-    used, compact = np.unique(codes, return_inverse=True)
+    if len(names) > 8 * len(codes):
+        used, compact = np.unique(codes, return_inverse=True)
+    else:  # a mark for each name is cheaper than a sort of the codes
+        occurs = np.zeros(len(names), bool)
+        occurs[codes] = True
+        used, compact = np.flatnonzero(occurs), (np.cumsum(occurs, dtype=np.int32) - 1)[codes]
     strings = names.gather(used).to_arrow().cast(pa.string())
     return pa.DictionaryArray.from_arrays(compact.astype(np.int32), strings)
 

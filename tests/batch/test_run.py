@@ -90,7 +90,7 @@ def test_a_batch_stopped_in_the_middle_goes_on_to_the_same_bytes(
     assert content(tmp_path / "stopped") == content(tmp_path / "whole")
 
 
-@pytest.mark.parametrize("workers", [2, 3])
+@pytest.mark.parametrize("workers", [3])
 def test_results_do_not_depend_on_how_many_work(
     made_store: irmeta.Store, tmp_path: Path, workers: int
 ) -> None:

@@ -264,3 +264,29 @@ def test_the_effective_fraction_is_between_none_and_all(real: StudyResults):
     assert row["fraction"] == pytest.approx(naive.mean(by_track), rel=1e-12)
     assert row["fraction_sd"] == pytest.approx(naive.sd(by_track), rel=1e-12)
     assert row["tracks"] == 5
+
+
+# Other N of ASL@gN, and results that are opened again
+
+
+def test_any_first_n_can_be_asked_for(made_store: irmeta.Store, tmp_path: Path):
+    done = studied(made_store, tmp_path, tracks="web", firsts=(5,))
+    measures = set(done.tables["best_by_choice"]["measure"])
+    assert {"ASL@g5", "ASL(unretrieved=depth)@g5", "ASL@g10", "ASL@g1"} <= measures
+    row = done.tables["best_by_choice"].filter(measure="ASL@g5").row(0, named=True)
+    assert (row["system"], row["value"]) == best_of(made_store, "web", "ASL@g5")
+
+
+def test_a_study_can_be_opened_again(made_store: irmeta.Store, tmp_path: Path):
+    done = studied(made_store, tmp_path / "out", tracks="web", rel=2)
+    again = irmeta.studies.open_study(tmp_path / "out")
+    assert again.batch is None
+    assert list(again.tables) == list(done.tables)
+    assert list(again.figures) == list(done.figures)
+    assert "web/figure_5" in again.figures
+    assert again.provenance["settings"]["rel"] == 2
+    assert "tables: " in repr(again.tables)
+    with pytest.raises(irmeta.UsageError, match=r"no figure 'figure1'\. Did you mean 'figure_1'"):
+        _ = again.figures["figure1"]
+    with pytest.raises(irmeta.UsageError, match="holds no study's results"):
+        irmeta.studies.open_study(tmp_path)

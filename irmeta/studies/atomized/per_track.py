@@ -95,9 +95,7 @@ def _track_frame(layout: Layout, found: Gathered, settings: Settings) -> pl.Data
         "left_out": left_out,
         "notes": "; ".join(_notes(layout, found, settings)) or None,
     }
-    return empty("studied_tracks").vstack(
-        pl.DataFrame([row], schema=dict(empty("studied_tracks").schema))
-    )
+    return pl.DataFrame([row], schema=dict(empty("studied_tracks").schema))
 
 
 def _notes(layout: Layout, found: Gathered, settings: Settings) -> Iterator[str]:
@@ -142,12 +140,11 @@ def _compared_systems(
     pairs: list[tuple[str, str, str, str]] = []
     for measure in (settings.asl(), settings.asl(1), settings.asl(10)):
         order = in_order(scores, settings.best_by or measure)
-        others = {"median": order[(len(order) - 1) // 2 :][:1], "second": order[1:2]}
+        places = {"median": (len(order) - 1) // 2, "second": 1}
         pairs += [
-            (measure, f"best - {said}", order[0], other)
-            for said, found_others in others.items()
-            for other in found_others
-            if other != order[0]
+            (measure, f"best - {said}", order[0], order[place])
+            for said, place in places.items()
+            if 0 < place < len(order)
         ]
         pair = sides(scores, settings, systems, measure)
         if pair is not None and pair[0] != pair[1]:
