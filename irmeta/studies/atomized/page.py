@@ -151,7 +151,9 @@ BEYOND_SAID = (
     "is worth c(SL), then docs, and then queries, are averaged as lengths.",
     "The literal 1/c would not do: for nDCG it is log2(1 + SL), no flat scale of ranks, and for "
     "RBP p^(1 - SL), which the deepest doc alone decides. The measures' own gains stay as "
-    "weights, so nDCG and ERR end at a search length in which docs of a higher grade count more.",
+    "weights, so nDCG and ERR end at a search length in which docs of a higher grade count more. "
+    "A perfect list is worth 1 after the first step, where RBP's and ERR's own value is less: the "
+    "Delta-value of that step, and of the whole way, has that change of scale in it.",
 )
 
 
@@ -177,7 +179,7 @@ def _groups(tables: Tables, settings: Settings) -> Section:
     if asked <= set(PLACES):
         by = settings.best_by or "ASL"
         said = f"The median system by {by} and the best by {settings.best_by or 'each measure'}. "
-        said += "`--baseline` and `--contender` name two groups or systems. "
+        said += "(--baseline and --contender name two groups or systems.) "
     text = [
         said + "RRIE is by how much of its distance from a perfect system the second betters the "
         "first (Eqs. 11 and 12).",
