@@ -1,9 +1,10 @@
-"""Measure the study of search length on the six real tracks, and write the table in README.md.
+"""Measure the study of search length on the six real tracks; table and the README's pictures.
 
     python benchmarks/bench_study.py [--repeat 3]
 
 Needs the six tracks in the shared folder (IRMETA_SHARED). Each run is a process of its own that
-begins with an empty results folder; its store is there. Beside it the limit that was set.
+begins with an empty results folder; its store is there. Beside it the limit that was set. The two
+pictures of the project's README are drawn from the results.
 """
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ from pathlib import Path
 import polars as pl
 from bench_main_job import HERE, SHARED, inside, median, spawn, write
 
+from irmeta.report.look import to_print
+from irmeta.studies import open_study
+
 WALL, MEMORY = 20, 1000  # seconds and MB: the limits
+PICTURES = {
+    "clef-ehealth-2015/figure_6": "study-length-differences",
+    "effective_fraction": "study-effective-fraction",
+}
 
 
 def linked(folder: Path) -> Path:
@@ -31,6 +39,14 @@ def linked(folder: Path) -> Path:
         (folder / track.name).symlink_to(track.resolve())
     shutil.copy(HERE.parent / "tests" / "tracks.toml", folder / "collection.toml")
     return folder
+
+
+def draw(results: Path) -> None:
+    """The README's two pictures, as they are printed but with fewer pixels."""
+    figures = open_study(results).figures
+    for name, picture in PICTURES.items():
+        _, png = to_print(figures[name], ppi=150)
+        (HERE.parent / "notebooks" / f"{picture}.png").write_bytes(png)
 
 
 def main() -> None:
@@ -49,6 +65,7 @@ def main() -> None:
         again = [spawn(*study, str(folder / "warm")) for _ in range(repeat)]
         whole, unchanged, rows = median(runs), median(again), inside("store", store)
         tracks = pl.read_parquet(folder / "warm" / "studied_tracks.parquet")
+        draw(folder / "warm")
         drawn = len(list((folder / "warm" / "figures").rglob("*.svg")))
     lines = [
         f"{tracks.height} tracks, {tracks['systems'].sum()} systems, {rows['rows']:,.0f} rows; "

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 import irmeta
+from irmeta import cli
 
 # No clock decides a test, and every run sees the same examples.
 settings.register_profile("irmeta", deadline=None, derandomize=True)
@@ -59,3 +61,24 @@ def made_store(collections: Path, tmp_path_factory: pytest.TempPathFactory) -> i
     """A store of the three made tracks, made once a session; one run is set aside."""
     with pytest.warns(irmeta.SetAsideWarning, match="1 run set aside"):
         return irmeta.ingest(collections, tmp_path_factory.mktemp("made") / "store")
+
+
+class Ran:
+    """What one command left behind."""
+
+    def __init__(self, status: int, out: str, err: str) -> None:
+        self.status, self.out, self.err = status, out, err
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """Run a command in this process."""
+
+    def command(*arguments: object) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["irmeta", *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            cli.main()
+        said = capsys.readouterr()
+        return Ran(left.value.code or 0, said.out, said.err)
+
+    return command

@@ -13,29 +13,7 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta import cli
 from irmeta.results.tables import provenance
-
-
-class Ran:
-    """What one command left behind."""
-
-    def __init__(self, status: int, out: str, err: str) -> None:
-        self.status, self.out, self.err = status, out, err
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    """Run a command in this process."""
-
-    def command(*arguments: object) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["irmeta", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            cli.main()
-        said = capsys.readouterr()
-        return Ran(left.value.code or 0, said.out, said.err)
-
-    return command
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from irmeta.errors import DataError, UsageError
 from irmeta.policies import TieOrder
 from irmeta.store.scan import TrackFacts
 from irmeta.trec.ordering import as_float32, ranks_within, sort_lists
-from irmeta.trec.runs import NO_RANK
+from irmeta.trec.rows import NO_RANK
 
 
 def other_order(

@@ -21,7 +21,7 @@ class Shown:
     ----------
     name
         Of its LaTeX file.
-    frame, kinds, labels
+    frame, kinds
         See `irmeta.report.tables.table`.
     folded
         Whether the page shows it only on request, as it does any table of more than `FOLD` rows.
@@ -33,7 +33,6 @@ class Shown:
     caption: str
     frame: pl.DataFrame
     kinds: Mapping[str, Kind] = field(default_factory=dict)
-    labels: Mapping[str, str] = field(default_factory=dict)
     folded: bool = False
     in_latex: Sequence[str] = ()
 
@@ -41,9 +40,7 @@ class Shown:
         """The table for a paper: booktabs."""
         label = f"tab:{self.name.replace('_', '-')}"
         frame = self.frame.select(self.in_latex or self.frame.columns)
-        return to_latex(
-            frame, self.caption, label, kinds=self.kinds, labels=self.labels, tight=True
-        )
+        return to_latex(frame, self.caption, label, kinds=self.kinds, tight=True)
 
 
 @dataclass(frozen=True)
@@ -89,7 +86,7 @@ def render_study(page: StudyPage) -> str:
         {
             "section": section,
             "anchor": anchor,
-            "tables": [(t, table(t.frame, kinds=t.kinds, labels=t.labels)) for t in section.tables],
+            "tables": [(t, table(t.frame, kinds=t.kinds)) for t in section.tables],
         }
         for section, anchor in zip(sections, anchors, strict=True)
     ]

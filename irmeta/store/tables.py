@@ -14,7 +14,7 @@ from irmeta.store.assemble import Judgments, SystemLists, TrackRows
 from irmeta.store.facts import Facts
 from irmeta.store.reading import SetAside
 from irmeta.store.writing import GROUP_ROWS, constant, dictionary, nullable, part_writer
-from irmeta.trec.runs import NO_RANK
+from irmeta.trec.rows import NO_RANK
 
 
 def write_qrels(folder: Path, track: str, pool: Judgments) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from irmeta.errors import DataError
 from irmeta.policies import TieOrder
-from irmeta.trec.runs import NO_RANK
+from irmeta.trec.rows import NO_RANK
 
 
 def sort_lists(

@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from irmeta.errors import DataError
 from irmeta.policies import Malformed
-from irmeta.trec.rows import NO_RANK as NO_RANK
-from irmeta.trec.rows import read_rows
+from irmeta.trec.rows import NO_RANK, read_rows
 from irmeta.trec.text import Text, first_fields, lines
 
 _NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")

@@ -23,7 +23,7 @@ try:  # the gzip extra: the same bytes, two to three times faster
     from isal import igzip, igzip_lib
 
     # isal types the class as an instance of Exception.
-    _GZIP_ERRORS: tuple[type[Exception], ...] = (igzip_lib.IsalError, zlib.error)  # pyright: ignore
+    _GZIP_ERRORS: tuple[type[Exception], ...] = (igzip_lib.IsalError, zlib.error)  # pyright: ignore[reportAssignmentType]
 except ImportError:
     igzip = gzip
     _GZIP_ERRORS = (zlib.error,)

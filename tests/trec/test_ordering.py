@@ -17,7 +17,7 @@ from irmeta.trec.ordering import (
     sort_lists,
     sorted_lists,
 )
-from irmeta.trec.runs import NO_RANK
+from irmeta.trec.rows import NO_RANK
 
 ORDERS = get_args(TieOrder)
 # Ties, ties as float32 only, signs of zero, and what float32 rounds to zero or to infinity.

@@ -13,7 +13,8 @@ from irmeta.policies import ReadPolicy
 from irmeta.store.reading import Names, SetAside, read_run
 from irmeta.trec import runs as room
 from irmeta.trec.collection import TrackSource
-from irmeta.trec.runs import NO_RANK, RunText, _fast, parse_run
+from irmeta.trec.rows import NO_RANK
+from irmeta.trec.runs import RunText, _fast, parse_run
 from irmeta.trec.text import Text, read_text
 
 TWO = [("1", "a", 1, 2.5), ("1", "b", 2, 1.0)]

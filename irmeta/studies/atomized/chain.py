@@ -27,6 +27,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from irmeta.measures.gains import gains
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.matrix import Matrix
 from irmeta.stats.reordering import Reordering, reordering
@@ -46,16 +47,18 @@ class Chain:
     ----------
     discount
         c: from search lengths to what a doc found there is worth, 1 at length 1.
-    weights
-        Of relevant docs, from their grades (int8) and the track's highest: float64.
-    graded
-        Every doc of grade 1 and above has a weight, whatever the study's `rel` is.
+    gain
+        The kind of gain (see irmeta.measures.gains) that weights the relevant docs. With another
+        than ``binary`` every doc of grade 1 and above has one, whatever the study's `rel` is.
     """
 
     name: str
     discount: Callable[[np.ndarray], np.ndarray]
-    weights: Callable[[np.ndarray, int], np.ndarray]
-    graded: bool = False
+    gain: str = "binary"
+
+    @property
+    def graded(self) -> bool:
+        return self.gain != "binary"
 
 
 def _reciprocal(lengths: np.ndarray) -> np.ndarray:
@@ -70,24 +73,12 @@ def _geometric(lengths: np.ndarray) -> np.ndarray:
     return PERSISTENCE ** (lengths - 1.0)
 
 
-def _ones(grades: np.ndarray, highest: int) -> np.ndarray:
-    return np.ones(len(grades))
-
-
-def _gains(grades: np.ndarray, highest: int) -> np.ndarray:
-    return grades.astype(np.float64)
-
-
-def _stops(grades: np.ndarray, highest: int) -> np.ndarray:
-    return (2.0**grades - 1.0) / 2.0**highest
-
-
 PERSISTENCE = 0.8
 CHAINS = (
-    Chain("AP", _reciprocal, _ones),
-    Chain("nDCG", _logarithmic, _gains, graded=True),
-    Chain(f"RBP(p={PERSISTENCE})", _geometric, _ones),
-    Chain("ERR", _reciprocal, _stops, graded=True),
+    Chain("AP", _reciprocal),
+    Chain("nDCG", _logarithmic, "grade"),
+    Chain(f"RBP(p={PERSISTENCE})", _geometric),
+    Chain("ERR", _reciprocal, "exp"),
 )
 
 
@@ -118,7 +109,7 @@ def atomized(view: JudgedRanks, chain: Chain, rel: int, lengths: np.ndarray) -> 
     """A block's values; `lengths` as `lengths_by_doc` gives them, 1 at least, for `rel`."""
     rows = view.relevant_rows(rel)
     bounds = np.searchsorted(view.query_of(rows), np.arange(len(view.queries) + 1))
-    weights = chain.weights(view.grades[rows], view.facts.highest_grade)
+    weights = gains(view.grades[rows], chain.gain, rel, view.facts.highest_grade)
     worth = chain.discount(lengths)
     found = np.full((2, len(view.queries), len(view.systems)), np.nan)
     for query, (start, stop) in enumerate(pairwise(bounds)):
