@@ -32,7 +32,7 @@ FOUNDATION = FLOORS[-1]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 NOT_HOUSED = {"__init__", "__main__", "testing"}
 LONGEST = 360
-NUMBA = {"jit", "vector"}  # the kernel files that may know numba
+NUMBA = {"jit", "lanes", "vector"}  # the kernel files that may know numba
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 
