@@ -83,7 +83,9 @@ def provenance(layout: Layout, settings: Settings, *tracks: str) -> dict[str, An
 def per_track(
     layout: Layout, track: str, settings: Mapping[str, Any], folder: Folder
 ) -> Sequence[Path]:
-    """Analyse one track in a single pass over its blocks, and write its files."""
+    """Analyse one track in a single pass over its blocks, and write its files and figures."""
+    from irmeta.studies.overview_page import draw_track  # figures are slow to import
+
     chosen = Settings.from_record(settings)
     record = provenance(layout, chosen, track)
     specs = parse_measures(chosen.measures)
@@ -116,7 +118,8 @@ def per_track(
         "tracks": _track_frame(layout, track, chosen, facts),
         "systems": lazy(layout, "systems", track).collect(),
     }
-    return [*files.values(), *write_parts(folder, track, parts, record)]
+    written = [*files.values(), *write_parts(folder, track, parts, record)]
+    return [*written, *draw_track(folder, track, parts, chosen.rarity_depth)]
 
 
 def best_systems(scores: Scores) -> pl.DataFrame:
@@ -174,7 +177,7 @@ def combine(
     layout: Layout, tracks: Sequence[str], settings: Mapping[str, Any], folder: Folder
 ) -> None:
     """Join the small tables of all tracks and write the page."""
-    from irmeta.studies.overview_page import write_page  # figures are slow to import
+    from irmeta.studies.overview_page import write_page
 
     record = provenance(layout, Settings.from_record(settings), *tracks)
     tables = join_parts(folder, COMBINED, tracks, record)
@@ -183,4 +186,4 @@ def combine(
 
 COMBINED = ("tracks", "systems", "means", "best", "agreement", "search_length_histogram")
 LARGE = ("search_lengths", "scores", "rarity")
-OVERVIEW = Study("overview", 2, Settings, per_track, combine, tables=LARGE)
+OVERVIEW = Study("overview", 3, Settings, per_track, combine, tables=LARGE)

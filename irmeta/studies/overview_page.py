@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -18,10 +20,7 @@ from irmeta.report.look import to_svg
 from irmeta.report.page import Figure, Page, TrackSection, render
 from irmeta.report.tables import to_latex
 from irmeta.results.tables import write_text
-from irmeta.studies.base import Folder
-
-Chart = tuple[Any, str, str]
-"""A chart, its caption, and how to read it."""
+from irmeta.studies.base import Chart, Folder
 
 _FILES = (
     ("means.parquet", "mean of every measure for every system, and how many queries it averages"),
@@ -43,7 +42,7 @@ def write_page(
 ) -> None:
     """Write `report.html` from the combined tables."""
     sections = [
-        _section(folder, row, _of_track(tables, row["track"]), provenance)
+        _section(folder, row, _of_track(tables, row["track"]), provenance["rarity_depth"])
         for row in tables["tracks"].iter_rows(named=True)
     ]
     totals = (
@@ -94,7 +93,7 @@ def _section(
     folder: Folder,
     row: Mapping[str, Any],
     tables: Mapping[str, pl.DataFrame],
-    provenance: Mapping[str, Any],
+    rarity_depth: int,
 ) -> TrackSection:
     return TrackSection(
         name=row["track"],
@@ -110,7 +109,7 @@ def _section(
             "tie order": row["tie_order"],
         },
         best=_best(tables["best"]),
-        figures=list(_figures(folder, row["track"], tables, provenance)),
+        figures=list(_figures(folder, row["track"], tables, rarity_depth)),
         notes=list(_track_notes(row, tables)),
     )
 
@@ -140,58 +139,73 @@ def _best(ordered: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=texts | numbers | {"direction": pl.Int32})
 
 
+def draw_track(
+    folder: Folder, track: str, tables: Mapping[str, pl.DataFrame], rarity_depth: int
+) -> list[Path]:
+    """Write a track's figures as figures/tracks/TRACK/NAME.svg, from its own tables."""
+    files = []
+    for chart in _charts(folder, track, tables, rarity_depth):
+        files.append(folder.figure(chart.name, "svg", track))
+        write_text(files[-1], to_svg(chart.draw()))
+    return files
+
+
 def _figures(
-    folder: Folder, track: str, tables: Mapping[str, pl.DataFrame], provenance: Mapping[str, Any]
+    folder: Folder, track: str, tables: Mapping[str, pl.DataFrame], rarity_depth: int
 ) -> Iterator[Figure]:
-    """The track's figures, each also written to figures/tracks/TRACK/NAME.svg."""
-    charts = {**_score_charts(tables["best"]), **_length_charts(folder, track, tables, provenance)}
+    """The figures that `draw_track` has written."""
+    for chart in _charts(folder, track, tables, rarity_depth):
+        svg = folder.figure(chart.name, "svg", track).read_text(encoding="utf-8")
+        yield Figure(svg, chart.caption, chart.reading)
+
+
+def _charts(
+    folder: Folder, track: str, tables: Mapping[str, pl.DataFrame], rarity_depth: int
+) -> Iterator[Chart]:
+    yield from _score_charts(tables["best"])
+    yield from _length_charts(folder, track, tables, rarity_depth)
     if tables["agreement"].height:
         pairs = tables["agreement"].select("measure_a", "measure_b", "tau")
         caption = "Do the measures put the systems in the same order?"
-        charts["agreement"] = measure_agreement(pairs), caption, READING["measure_agreement"]
-    for name, (chart, caption, reading) in charts.items():
-        svg = to_svg(chart)
-        write_text(folder.figure(name, "svg", track), svg)
-        yield Figure(svg, caption, reading)
+        draw = partial(measure_agreement, pairs)
+        yield Chart("agreement", draw, caption, READING["measure_agreement"])
 
 
-def _score_charts(best: pl.DataFrame) -> dict[str, Chart]:
-    charts = {}
+def _score_charts(best: pl.DataFrame) -> Iterator[Chart]:
     for measure in ("AP", "ASL"):
         values = best.filter(pl.col("measure") == measure)
         if values.height:
-            chart = system_scores(
-                values.select("system", "value"), measure, int(values["direction"][0])
-            )
-            charts[measure] = chart, f"All systems by {measure}.", READING["system_scores"]
-    return charts
+            direction = int(values["direction"][0])
+            draw = partial(system_scores, values.select("system", "value"), measure, direction)
+            caption = f"All systems by {measure}."
+            yield Chart(measure, draw, caption, READING["system_scores"])
 
 
 def _length_charts(
-    folder: Folder, track: str, tables: Mapping[str, pl.DataFrame], provenance: Mapping[str, Any]
-) -> dict[str, Chart]:
+    folder: Folder, track: str, tables: Mapping[str, pl.DataFrame], rarity_depth: int
+) -> Iterator[Chart]:
     best = tables["best"]
     if best.is_empty():
-        return {}
+        return
     by = "ASL" if "ASL" in best["measure"] else best["measure"][0]
     system = best.filter((pl.col("measure") == by) & (pl.col("place") == 1))["system"].to_list()[0]
     buckets = tables["search_length_histogram"].filter(pl.col("system") == system)
-    lengths = search_length_histogram(
-        buckets.select("low", "high", "docs"), f"Search lengths of {system}"
+    yield Chart(
+        "search-lengths",
+        partial(
+            search_length_histogram,
+            buckets.select("low", "high", "docs"),
+            f"Search lengths of {system}",
+        ),
+        f"Search lengths of {system}, the best system by {by}.",
+        READING["search_length_histogram"],
     )
-    depth = provenance["rarity_depth"]
-    return {
-        "search-lengths": (
-            lengths,
-            f"Search lengths of {system}, the best system by {by}.",
-            READING["search_length_histogram"],
-        ),
-        "rarity": (
-            rarity_histogram(_rarity(folder, track)),
-            f"Relevant docs by how many systems retrieve them in their first {depth}.",
-            READING["rarity_histogram"],
-        ),
-    }
+    yield Chart(
+        "rarity",
+        lambda: rarity_histogram(_rarity(folder, track)),
+        f"Relevant docs by how many systems retrieve them in their first {rarity_depth}.",
+        READING["rarity_histogram"],
+    )
 
 
 def _rarity(folder: Folder, track: str) -> pl.DataFrame:
