@@ -1,0 +1,209 @@
+"""Measure the reanalysis of a made archive of paper 1's shape, at several scales; to README.md.
+
+    python benchmarks/full_scale.py [--scale 0.01 0.1 1] [--work DIR] [--workers N] [--seed 0]
+
+The archive (archive.py) is made and read in pieces: some tracks' text, at most `--piece` GB of it
+unless one track alone has more, is written, ingested into the one store, and deleted. The making is
+not counted. Then `irmeta reanalyze` analyses the whole store, and once more with nothing to do but
+what joins the tracks: tables, figures and page. What comes before that, the tracks' own results, is
+also done alone. Every figure is of one run, in a process of its own. Scale 1 needs about 10 GB of
+disk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from archive_plan import LINE, Track, plan
+from bench_main_job import HERE, inside, spawn, write
+
+IRMETA = str(Path(sys.executable).with_name("irmeta"))
+COLLECTIONS = HERE.parent / "data_fixtures" / "collections"
+Figures = dict[str, float]
+
+
+def pieces(tracks: Sequence[Track], limit: float) -> list[list[Track]]:
+    """The tracks in their order, in groups of about `limit` bytes of text at most."""
+    groups: list[list[Track]] = []
+    size = 0.0
+    for track in tracks:
+        size += track.rows * LINE
+        if not groups or size > limit:
+            groups.append([])
+            size = track.rows * LINE
+        groups[-1].append(track)
+    return groups
+
+
+def make(tracks: Sequence[Track], folder: Path, scale: float, seed: int) -> float:
+    """Write a piece of the archive; its bytes. In a process of its own: a parent's memory would
+    count as its children's."""
+    command = [sys.executable, str(HERE / "archive.py"), str(folder)]
+    command += ["--scale", str(scale), "--seed", str(seed)]
+    for track in tracks:
+        command += ["--track", track.name]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return float(done.stdout)
+
+
+def size_of(folder: Path) -> float:
+    return float(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()))
+
+
+def ingest(scale: float, work: Path, store: Path, chosen: argparse.Namespace) -> Figures:
+    """Make and read the archive in pieces: text bytes, wall and CPU seconds, greatest peak."""
+    found = {"text": 0.0, "wall": 0.0, "cpu": 0.0, "memory": 0.0}
+    for tracks in pieces(plan(scale), chosen.piece * 1e9):
+        piece = work / "piece"
+        found["text"] += make(tracks, piece, scale, chosen.seed)
+        command = (IRMETA, "ingest", str(piece), "--store", str(store), "--strict")
+        one = spawn(*command, *threads(chosen))
+        shutil.rmtree(piece)
+        found["wall"] += one["wall"]
+        found["cpu"] += one["cpu"]
+        found["memory"] = max(found["memory"], one["memory"])
+    return found
+
+
+def threads(chosen: argparse.Namespace) -> list[str]:
+    return [] if chosen.workers is None else ["--workers", str(chosen.workers)]
+
+
+def measure(scale: float, work: Path, chosen: argparse.Namespace) -> Figures:
+    """All figures at one scale."""
+    store, results = work / "store", work / "results"
+    tracks = plan(scale)
+    read = ingest(scale, work, store, chosen)
+    command = (IRMETA, "reanalyze", str(store), "--out", str(results), *threads(chosen))
+    whole = spawn(*command)
+    written = size_of(results)
+    joined = spawn(*command)
+    alone = (sys.executable, __file__, "--tracks-of", str(store), "--work", str(work / "alone"))
+    apart = spawn(*alone, *threads(chosen))
+    facts = inside("store", str(store))
+    if facts["systems"] != sum(track.runs for track in tracks):
+        raise SystemExit(f"The store has {facts['systems']} runs, not all that were made.")
+    rows = facts["rows"] / 1e6
+    return {
+        "tracks": len(tracks),
+        "runs": facts["systems"],
+        "queries": sum(track.queries for track in tracks),
+        "rows": rows,
+        "text": read["text"] / 1e6,
+        **{f"ingest {name}": value for name, value in read.items()},
+        "ingest rows/s": rows / read["wall"],
+        "ingest MB/s": read["text"] / 1e6 / read["wall"],
+        "store": size_of(store) / 1e6,
+        "bytes a row": size_of(store) / facts["rows"],
+        **{f"analysis {name}": value for name, value in whole.items()},
+        "analysis rows/s": rows / whole["wall"],
+        "results": written / 1e6,
+        **{f"tracks {name}": value for name, value in apart.items()},
+        **{f"joined {name}": value for name, value in joined.items()},
+    }
+
+
+# What a row of the table shows, which figure, how it is printed, and the limit set at scale 1.
+ROWS = (
+    ("tracks", "tracks", ",.0f", ""),
+    ("runs", "runs", ",.0f", ""),
+    ("queries", "queries", ",.0f", ""),
+    ("M rows", "rows", ",.2f", ""),
+    ("text, MB", "text", ",.0f", ""),
+    ("`irmeta ingest`, s", "ingest wall", ",.1f", "75"),
+    ("ingest: CPU s", "ingest cpu", ",.1f", ""),
+    ("ingest: M rows/s", "ingest rows/s", ",.2f", ""),
+    ("ingest: MB/s of text", "ingest MB/s", ",.0f", ""),
+    ("ingest: peak MB", "ingest memory", ",.0f", "2,000"),
+    ("store, MB", "store", ",.1f", ""),
+    ("store: bytes a row, docs and qrels included", "bytes a row", ",.2f", ""),
+    ("`irmeta reanalyze` of the store, s", "analysis wall", ",.1f", "15"),
+    ("analysis: CPU s", "analysis cpu", ",.1f", ""),
+    ("analysis: M rows/s", "analysis rows/s", ",.2f", ""),
+    ("analysis: peak MB", "analysis memory", ",.0f", "2,000"),
+    ("results, MB", "results", ",.1f", ""),
+    ("the tracks' own part alone, s", "tracks wall", ",.1f", ""),
+    ("the tracks' own part: peak MB", "tracks memory", ",.0f", ""),
+    ("joining alone (tables, figures, page), s", "joined wall", ",.1f", ""),
+    ("joining: peak MB", "joined memory", ",.0f", ""),
+)
+
+
+def table(found: dict[float, Figures]) -> str:
+    """The scales side by side, how much each figure grows over the last step, and the limits."""
+    scales = sorted(found)
+    heads = ["what", *(f"scale {scale:g}" for scale in scales)]
+    if len(scales) > 1:
+        heads.append(f"times, {scales[-2]:g} to {scales[-1]:g}")
+    heads.append("limit at scale 1")
+    lines = [
+        f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}; "
+        "one run each.",
+        "",
+        f"| {' | '.join(heads)} |",
+        "|---" * len(heads) + "|",
+    ]
+    for what, name, form, limit in ROWS:
+        values = [found[scale][name] for scale in scales]
+        cells = [what, *(format(v, form) for v in values)]
+        if len(scales) > 1:
+            cells.append(f"{values[-1] / values[-2]:.2f}")
+        lines.append(f"| {' | '.join([*cells, limit])} |")
+    return "\n".join(lines)
+
+
+def tracks_alone(store: Path, out: Path, workers: int | None) -> None:
+    """What `irmeta reanalyze` does for each track, without what joins them."""
+    from irmeta.batch.run import run
+    from irmeta.store.layout import Layout
+    from irmeta.studies.base import Folder
+    from irmeta.studies.overview import OVERVIEW, Settings
+
+    study, folder, layout = replace(OVERVIEW, combine=lambda *_: None), Folder(out), Layout(store)
+    folder.parts.mkdir(parents=True)
+    batch = run(study, layout, layout.tracks(), Settings().record(), folder, workers=workers)
+    if batch.failed:
+        raise SystemExit(str(batch.failed))
+
+
+def warm(work: Path) -> None:
+    """Compile the kernels, once a machine."""
+    spawn(IRMETA, "reanalyze", str(COLLECTIONS), "--out", str(work / "warm"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--scale", type=float, nargs="+", default=[0.01, 0.1])
+    parser.add_argument("--work", type=Path, help="where text, store and results lie meanwhile")
+    parser.add_argument("--workers", type=int, help="of irmeta; default the usable cores")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--piece", type=float, default=2.0, help="GB of text at a time")
+    parser.add_argument("--tracks-of", type=Path, help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.tracks_of:
+        tracks_alone(chosen.tracks_of, chosen.work, chosen.workers)
+        return
+    found = {}
+    for scale in sorted(chosen.scale):
+        with tempfile.TemporaryDirectory(dir=chosen.work) as folder:
+            warm(Path(folder))
+            found[scale] = measure(scale, Path(folder), chosen)
+        print(table({scale: found[scale]}), flush=True)
+    text = table(found)
+    print(text)
+    write("full-scale", text)
+
+
+if __name__ == "__main__":
+    main()
