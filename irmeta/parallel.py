@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -17,6 +18,18 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def usable_memory() -> int:
+    """How many bytes of memory this process may take: the machine's, or its container's limit."""
+    found = 8 << 30  # where nothing tells
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text()
+    except OSError:
+        return found
+    return min(found, int(limit)) if limit.strip().isdigit() else found
 
 
 def ordered_map(

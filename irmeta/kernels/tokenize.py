@@ -1,35 +1,59 @@
-"""The lines of a run file to columns: a block of bytes at a time, a loop for each job."""
+"""The lines of a run file to columns: a block of bytes at a time, a loop for each job.
+
+A loop that did all of it would wait for memory at every doc; loops of one job have many lines
+under way at once (five times as fast, measured on the prototype that this follows).
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from irmeta.kernels.interning import (
+    COUNT,
+    HEAD,
+    USED,
+    add,
+    find,
+    hash_of,
+    number_of,
+    record_of,
+    same_bytes,
+)
 from irmeta.kernels.jit import inlined, jit
 from irmeta.kernels.numerals import EASY, NO_NUMBER, parse_score, parse_whole
 from irmeta.kernels.vector import (
+    address,
+    load_byte,
     load_word,
     newline_mask,
+    odd_mask,
+    prefetch,
     store_word,
     trailing_zeros,
     white_mask,
 )
 
-BLOCK = 1 << 15  # bytes that are worked on at once: all that is known of them stays near the core
+BLOCK = 1 << 13  # bytes that are worked on at once: all that is known of them stays near the core
+LONGEST = 1 << 16  # of a line, in bytes
 PAD = 128  # bytes that `data` must be longer than its content
+SHORTEST = 10  # bytes of a row: five fields, four spaces, a newline
 _FAR = np.int64(1) << 62
 
 # Places in `found`
-LINES, ROWS, HARD, HARD_BYTES, CHANGES, COMMAS, ODD_RANKS, DOC_BYTES = range(8)
-QUERY, QUERY_LENGTH, TAG, TAG_LENGTH = range(8, 12)
-FOUND = 12
+AT, ROWS, LISTS, TAGS, HARD, COMMAS, ODD_RANKS, REPEATS, ODD_BYTES = range(9)
+FOUND = 9
+# What `tokenize` comes back with
+DONE, NEEDS_ROOM, NO_ROW = range(3)
 
 
 @jit
-def _index_block(data, start, stop, edges, lines):
+def _index_block(base, start, stop, edges, lines, found):
     """Where tokens begin and end, and where lines end, in ``data[start:stop]``.
 
     Parameters
     ----------
+    base
+        Where the data begin; what is found are places too.
     edges
         int64, longer by 16 than there can be bytes: begins and ends by turns, then far away ones.
     lines
@@ -40,9 +64,11 @@ def _index_block(data, start, stop, edges, lines):
     How many lines there are. ``data[start - 1]`` ends a line, if there is one.
     """
     edge, line = 0, 0
-    before = np.uint64(1)
+    before, odd = np.uint64(1), np.uint64(0)
     for at in range(start, stop, 64):
-        white, ends = white_mask(data, at), newline_mask(data, at)
+        place = base + at
+        white, ends = white_mask(place), newline_mask(place)
+        odd |= odd_mask(place)
         if stop - at < 64:
             inside = (np.uint64(1) << np.uint64(stop - at)) - np.uint64(1)
             white |= ~inside
@@ -50,206 +76,250 @@ def _index_block(data, start, stop, edges, lines):
         turns = white ^ ((white << np.uint64(1)) | before)
         before = white >> np.uint64(63)
         while turns != np.uint64(0):
-            edges[edge] = at + trailing_zeros(turns)
+            edges[edge] = place + trailing_zeros(turns)
             edge += 1
             turns &= turns - np.uint64(1)
         while ends != np.uint64(0):
-            lines[line] = at + trailing_zeros(ends)
+            lines[line] = place + trailing_zeros(ends)
             line += 1
             ends &= ends - np.uint64(1)
     if edge & 1:  # a token goes up to `stop`
-        edges[edge] = stop
+        edges[edge] = base + stop
         edge += 1
     for far in range(16):
         edges[edge + far] = _FAR
+    found[ODD_BYTES] |= np.int64(odd != np.uint64(0))
     return line
 
 
 @jit
-def _mark_rows(data, start, width, edges, lines, count, firsts, tag_ends, numbers, found):
-    """Which lines are rows: the edge at which each begins, the end of its tag, its line number.
+def _mark_rows(begin, width, edges, lines, count, firsts, tag_ends):
+    """Which lines are rows: the edge at which each begins, and the end of its tag.
+
+    `begin` is where the first line begins.
 
     Returns
     -------
-    How many rows there are; -1 at a line that is neither a row nor blank nor a comment, whose
-    number is then in `found`.
+    How many rows there are; -1 at a line that is neither a row nor blank nor a comment.
     """
-    row, edge, begin = 0, 0, start
+    row, edge = 0, 0
     for line in range(count):
         end, first = lines[line], edge
-        found[LINES] += 1
         if edges[first + 11] <= end and edges[first + 12] > end:
             edge = first + 12
         else:
             while edges[edge] < end:
                 edge += 2
-        is_comment = data[begin] == 35
+        is_comment = load_byte(begin) == 35
         begin = end + 1
         if edge == first or is_comment:
             continue
         fields = (edge - first) >> 1
         if fields < width or (width == 5 and fields > 5):
             return -1
-        firsts[row], tag_ends[row], numbers[row] = first, edges[edge - 1], found[LINES]
+        firsts[row], tag_ends[row] = first, edges[edge - 1]
         row += 1
     return row
 
 
-@inlined
-def _same_bytes(data, a, b, length):
-    """Whether two stretches of `data` hold the same bytes."""
-    at = 0
-    while length - at >= 8:
-        if load_word(data, a + at) != load_word(data, b + at):
-            return False
-        at += 8
-    if at == length:
-        return True
-    kept = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(8 * (8 - (length - at)))
-    return ((load_word(data, a + at) ^ load_word(data, b + at)) & kept) == np.uint64(0)
-
-
 @jit
-def _mark_changes(data, kind, edges, field, ends, firsts, count, current, changes, found):
-    """Note the rows whose query or tag is another than that of the row before.
-
-    Parameters
-    ----------
-    kind
-        0: the query, 1: the tag; written into `changes`.
-    field
-        The edge of a row at which the token begins.
-    ends
-        Where it ends, by row; empty: at the edge after.
-    current
-        The place in `found` of the begin and the length of the row before's.
-    """
-    start, length = found[current], found[current + 1]
+def _mark_tags(base, edges, firsts, tag_ends, count, tags, found):
+    """Note where a tag stands that is another than that of the row before: int64 [tags, 2]."""
+    tag, length = np.int64(0), np.int64(-1)
     for row in range(count):
-        first = firsts[row] + field
-        own = edges[first]
-        own_length = (ends[row] if len(ends) else edges[first + 1]) - own
-        if own_length != length or not _same_bytes(data, own, start, length):
-            change = found[CHANGES]
-            changes[change, 0], changes[change, 1] = kind, found[ROWS] + row
-            changes[change, 2], changes[change, 3] = own, own + own_length
-            found[CHANGES] += 1
-            start, length = own, own_length
-    found[current], found[current + 1] = start, length
+        own = edges[firsts[row] + 10]
+        own_length = tag_ends[row] - own
+        if own_length != length or not same_bytes(own, tag, length):
+            tag, length = own, own_length
+            at = found[TAGS]
+            tags[at, 0], tags[at, 1] = own - base, own - base + length
+            found[TAGS] += 1
 
 
 @jit
-def _parse_numbers(data, needs_rank, edges, firsts, count, ranks, scores, hard, numerals, found):
-    """The rank and score of each row.
+def _number_queries(edges, firsts, count, table, names, state, queries, starts, own, found):
+    """The number of each row's query in `own`, and the lists: rows in a row of one query.
 
-    Parameters
-    ----------
-    needs_rank
-        Whether a rank that is no whole number ends the reading.
-    ranks, scores
-        int32 and float64, of this block's rows on; a rank keeps what stands there where it is no
-        whole number of 32 bits.
-    hard, numerals
-        int64 [hard, 2], a row and where its numeral ends in `numerals` (uint8): the scores that are
-        left to others, without plus and with a point for a comma.
+    `queries` (int32) and `starts` (int64) go on after ``found[LISTS]``. The first place of
+    `queries` is no list's, and -1.
+    """
+    entries, records, last = address(table), address(names), np.uint64(len(table) - 1)
+    place, length, number = np.int64(0), np.int64(-1), np.int64(-1)
+    for row in range(count):
+        first = firsts[row]
+        own_length = edges[first + 1] - edges[first]
+        if own_length != length or not same_bytes(edges[first], place, length):
+            place, length = edges[first], own_length
+            hashed = hash_of(place, length)
+            record, at = find(entries, last, records, hashed, place, length)
+            if record < 0:
+                record = add(entries, at, records, address(state), hashed, place, length)
+            number = number_of(records + record)
+            lists = found[LISTS]
+            if queries[lists] != number:
+                found[LISTS] = lists + 1
+                queries[lists + 1], starts[lists + 1] = number, found[ROWS] + row
+        own[row] = number
+
+
+@jit
+def _parse_ranks(needs_rank, edges, firsts, count, ranks, found):
+    """The rank of each row: int32, the least one where it is no whole number of 32 bits.
 
     Returns
     -------
-    -1, or the first row whose score is no number.
+    False at a rank that is no whole number, if it `needs_rank`.
     """
     for row in range(count):
-        first = firsts[row]
-        start, end = edges[first + 6], edges[first + 7]
-        whole, rank = parse_whole(data, start, end)
+        start, end = edges[firsts[row] + 6], edges[firsts[row] + 7]
+        whole, rank = parse_whole(start, end)
         if whole and end - start < 12 and -2147483648 < rank < 2147483648:
             ranks[row] = rank
         else:
+            ranks[row] = -2147483648
             found[ODD_RANKS] += 1
             if needs_rank and not whole:
-                return row
-        start, end = edges[first + 8], edges[first + 9]
-        kind, score, comma = parse_score(data, start, end)
-        if kind == NO_NUMBER:
-            return row
-        found[COMMAS] += comma
-        scores[row] = score
-        if kind != EASY:
-            at = found[HARD_BYTES]
-            for place in range(start + (data[start] == 43), end):
-                numerals[at] = 46 if data[place] == 44 else data[place]
-                at += 1
-            hard[found[HARD], 0], hard[found[HARD], 1] = found[ROWS] + row, at
-            found[HARD] += 1
-            found[HARD_BYTES] = at
-    return -1
+                return False
+    return True
 
 
 @jit
-def _copy_docs(data, edges, firsts, count, docs, ends, found):
-    """The docs of the rows into `docs`, which has room for eight bytes more, and where they end."""
-    to = found[DOC_BYTES]
+def _parse_scores(base, edges, firsts, count, scores, hard, found):
+    """The score of each row: float64.
+
+    Parameters
+    ----------
+    hard
+        int64 [hard, 3], a row of the file and where its numeral begins and ends: the scores that
+        are left to others.
+
+    Returns
+    -------
+    False at a score that is no number.
+    """
+    for row in range(count):
+        start, end = edges[firsts[row] + 8], edges[firsts[row] + 9]
+        kind, score, comma = parse_score(start, end)
+        if kind == NO_NUMBER:
+            return False
+        scores[row] = score
+        if comma:
+            found[COMMAS] += 1
+        if kind != EASY:
+            at = found[HARD]
+            hard[at, 0], hard[at, 1], hard[at, 2] = found[ROWS] + row, start - base, end - base
+            found[HARD] += 1
+    return True
+
+
+@jit
+def _number_docs(file, edges, firsts, count, table, names, state, own, hashes, docs, found):
+    """The number of each row's doc, and how many docs their list has had before.
+
+    `own` and `hashes` are this block's: the query's number, and working space. A doc's own word in
+    `names` is the list, of all lists of all files, in which it was seen last.
+    """
+    entries, records, last = address(table), address(names), np.uint64(len(table) - 1)
     for row in range(count):
         first = firsts[row] + 4
-        start, end = edges[first], edges[first + 1]
-        for at in range(0, end - start, 8):
-            store_word(docs, to + at, load_word(data, start + at))
-        to += end - start
-        ends[row] = to
-    found[DOC_BYTES] = to
+        hashed = hash_of(edges[first], edges[first + 1] - edges[first])
+        hashes[row] = hashed
+        prefetch(entries + (np.int64(hashed & last) << 3))
+    for row in range(count):
+        entry = load_word(entries + (np.int64(hashes[row] & last) << 3))
+        if entry != np.uint64(0):
+            prefetch(records + record_of(entry))
+    repeats = 0
+    for row in range(count):
+        place = edges[firsts[row] + 4]
+        length = edges[firsts[row] + 5] - place
+        record, at = find(entries, last, records, hashes[row], place, length)
+        if record < 0:
+            record = add(entries, at, records, address(state), hashes[row], place, length)
+        docs[row] = number_of(records + record)
+        seen = np.uint64(file) << np.uint64(32) | np.uint64(own[row])
+        repeats += load_word(records + record + 8) == seen
+        store_word(records + record + 8, seen)
+    found[REPEATS] += repeats
+
+
+@inlined
+def _has_room(count, table, names, state, size):
+    """Whether `count` names of together `size` bytes can be added to a table half empty."""
+    most = state[USED] + size + (HEAD + 8) * count + PAD
+    return 2 * (state[COUNT] + count) <= len(table) and most <= len(names)
 
 
 @jit
-def tokenize(data, size, width, space, numbers, ranks, scores, docs, ends, hard, numerals, changes):
-    """Every line of ``data[:size]`` as a row.
+def tokenize(
+    data, size, width, file, space, queries, starts, query_table, query_names, query_state,
+    doc_table, doc_names, doc_state, docs, ranks, scores, tags, hard, found,
+):  # fmt: skip
+    """Every line of ``data[:size]`` as a row, from ``found[AT]`` on.
 
     Parameters
     ----------
     data
-        uint8, `PAD` longer than `size`, newlines behind its content.
+        uint8, `PAD` longer than `size`, which is after a newline.
     width
         6, or 5 where no line has a tag.
+    file
+        A number, from 1, that no other file has.
     space
-        int64 [4, `BLOCK` + `PAD`]: working space.
-    numbers, ranks, scores, ends
-        By row: int32 line numbers; int32; float64; int32, where its doc ends in `docs`.
-    docs, numerals
-        uint8, as long as `data`.
-    hard, changes
-        See `_parse_numbers` and `_mark_changes`.
+        int64 [6, `LONGEST` + `PAD`]: working space.
+    queries, starts
+        Of each list after the first place: int32 query and int64 first row. The first place of
+        `queries` is -1.
+    query_table to doc_state
+        See irmeta.kernels.interning.
+    docs, ranks, scores
+        By row: int32, int32, float64.
+    tags, hard
+        As long as ``data`` can have rows. See `_mark_tags` and `_parse_scores`.
+    found
+        int64 [`FOUND`], by the names above; it goes on from what it holds.
 
     Returns
     -------
-    int64 [`FOUND`], by the names above; `ROWS` is -1 where a line is no row, or longer than a
-    block.
+    `DONE`; `NEEDS_ROOM` in tables, names, or arrays by row, and a call with more goes on; `NO_ROW`
+    at a line that is no row, or longer than `LONGEST`.
     """
-    edges, lines, firsts, tag_ends = space[0], space[1], space[2], space[3]
-    found = np.zeros(FOUND, np.int64)
-    found[QUERY_LENGTH] = found[TAG_LENGTH] = -1
-    none = tag_ends[:0]
-    at = 0
-    while at < size:
-        stop = min(size, at + BLOCK)
-        count = _index_block(data, at, stop, edges, lines)
-        if stop == size and data[size - 1] != 10:
-            lines[count] = size
-            count += 1
-        done, rows, wrong = found[ROWS], -1, -1
-        if count:
-            rows = _mark_rows(
-                data, at, width, edges, lines, count, firsts, tag_ends, numbers[done:], found
-            )
-        if rows >= 0:
-            _mark_changes(data, 0, edges, 0, none, firsts, rows, QUERY, changes, found)
-            if width == 6:
-                _mark_changes(data, 1, edges, 10, tag_ends, firsts, rows, TAG, changes, found)
-            wrong = _parse_numbers(
-                data, width == 5, edges, firsts, rows, ranks[done:], scores[done:], hard, numerals,
-                found,
-            )  # fmt: skip
-        if rows < 0 or wrong >= 0:
-            found[ROWS] = -1
-            return found
-        _copy_docs(data, edges, firsts, rows, docs, ends[done:], found)
+    edges, lines, firsts = space[0], space[1], space[2]
+    tag_ends, own, hashes = space[3], space[4], space[5].view(np.uint64)
+    base, reach = address(data), BLOCK
+    while found[AT] < size:
+        at, done = found[AT], found[ROWS]
+        stop = min(size, at + reach)
+        most = (stop - at) // SHORTEST + 1
+        if not (
+            done + most < len(docs)
+            and _has_room(most, query_table, query_names, query_state, stop - at)
+            and _has_room(most, doc_table, doc_names, doc_state, stop - at)
+        ):
+            return NEEDS_ROOM
+        count = _index_block(base, at, stop, edges, lines, found)
+        if count == 0:
+            if reach == LONGEST:
+                return NO_ROW
+            reach = LONGEST
+            continue
+        rows = _mark_rows(base + at, width, edges, lines, count, firsts, tag_ends)
+        if (
+            rows < 0
+            or not _parse_ranks(width == 5, edges, firsts, rows, ranks[done:], found)
+            or not _parse_scores(base, edges, firsts, rows, scores[done:], hard, found)
+        ):
+            return NO_ROW
+        if width == 6:
+            _mark_tags(base, edges, firsts, tag_ends, rows, tags, found)
+        _number_queries(
+            edges, firsts, rows, query_table, query_names, query_state, queries, starts, own, found,
+        )  # fmt: skip
+        _number_docs(
+            file, edges, firsts, rows, doc_table, doc_names, doc_state, own, hashes, docs[done:],
+            found,
+        )  # fmt: skip
         found[ROWS] += rows
-        at = lines[count - 1] + 1
-    return found
+        found[AT] = lines[count - 1] - base + 1
+        reach = BLOCK
+    return DONE

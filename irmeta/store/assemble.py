@@ -1,4 +1,4 @@
-"""All runs and qrels of one track as arrays, in the store's order."""
+"""All runs of one track in the store's order, a group of queries at a time."""
 
 from __future__ import annotations
 
@@ -6,115 +6,26 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
 from irmeta.errors import DataError, short
-from irmeta.policies import ReadPolicy
-from irmeta.store.reading import Names, Run, SetAside
-from irmeta.trec.collection import QrelsSource
-from irmeta.trec.ordering import as_float32, ranks_within, sort_lists
-from irmeta.trec.qrels import QrelsText
+from irmeta.kernels.lists import (
+    FALLS,
+    NEVER_RISES,
+    RISES,
+    count_up,
+    ranks_fall,
+    score_states,
+)
+from irmeta.policies import ReadPolicy, TieOrder
+from irmeta.store.names import TrackNames
+from irmeta.store.reading import Run, SetAside, rows_of
+from irmeta.trec.ordering import as_float32, sort_lists
 
 
-@dataclass(frozen=True)
-class SystemLists:
-    """One system's rows in list order, by query, then rank, and what they tell.
-
-    Attributes
-    ----------
-    columns
-        Arrays of equal length by name: query and doc (places among the track's sorted names), rank,
-        score, position, rank_given. `TrackRows` takes the first out.
-    queries
-        The places of the queries that it has a list for, sorted.
-    """
-
-    run: Run
-    columns: dict[str, np.ndarray]
-    rows: int
-    queries: np.ndarray
-    deepest_rank: int
-    tied_rows: int
-
-
-@dataclass(frozen=True)
-class Judgments:
-    """The docs of each query that any qrels set judges, as one sorted array of pairs.
-
-    Attributes
-    ----------
-    pairs
-        ``query << 32 | doc`` (places among the sorted names), sorted, each once.
-    primary
-        int16 grade of each pair in the primary set; `NO_GRADE` where it is not in it.
-    frames
-        One frame a set: set, query, subtopic, doc, grade (as read) and doc_id.
-    """
-
-    NO_GRADE = 999
-    pairs: np.ndarray
-    primary: np.ndarray
-    frames: tuple[pl.DataFrame, ...]
-
-    def of_query(self, query: int) -> slice:
-        """Where the pairs of one query lie."""
-        bounds = np.array([query, query + 1], np.uint64) << np.uint64(32)
-        return slice(*np.searchsorted(self.pairs, bounds).tolist())
-
-    def queries(self) -> np.ndarray:
-        """The places of all queries that any set judges, sorted."""
-        return np.unique(self.pairs >> np.uint64(32)).astype(np.int32)
-
-
-def order_run(
-    run: Run, query_place: np.ndarray, doc_place: np.ndarray, policy: ReadPolicy
-) -> SystemLists | SetAside:
-    """Put one system's rows into list order under the policy's tie order and depth."""
-    query, doc = query_place[run.query], doc_place[run.doc]
-    try:
-        order = sort_lists(policy.tie_order, query, run.score, doc, run.position, run.rank)
-    except DataError as error:
-        error.file = run.file
-        return SetAside(run.file, run.sha256, run.system, str(error))
-    rank = ranks_within(query[order])
-    if policy.depth is not None:
-        kept = rank <= policy.depth
-        order, rank = order[kept], rank[kept]
-    columns = {
-        "query": query[order],
-        "doc": doc[order],
-        "rank": rank,
-        "score": run.score[order],
-        "position": run.position[order],
-        "rank_given": run.rank[order],
-    }
-    return SystemLists(
-        run=run,
-        columns=columns,
-        rows=len(order),
-        queries=np.unique(columns["query"]),
-        deepest_rank=int(rank.max()),
-        tied_rows=_tied_rows(columns["query"], columns["score"]),
-    )
-
-
-def _tied_rows(query: np.ndarray, score: np.ndarray) -> int:
-    """Rows that share their score, as float32, with another row of their list."""
-    compared = as_float32(score)
-    same_list = query[1:] == query[:-1]
-    if (same_list & (compared[1:] > compared[:-1])).any():  # an order that scores do not decide
-        order = np.lexsort((compared, query))
-        query, compared = query[order], compared[order]
-    same = same_list & (compared[1:] == compared[:-1])
-    return int((np.r_[same, False] | np.r_[False, same]).sum())
-
-
-def keep_apart(
-    runs: Iterable[Run | SetAside], judged: set[int]
-) -> tuple[list[Run], list[SetAside]]:
+def keep_apart(runs: Iterable[Run | SetAside], judged: int) -> tuple[list[Run], list[SetAside]]:
     """Set aside what cannot be in the track: a name taken before, or no judged query.
 
-    `judged` holds the codes of the judged queries.
+    Queries below `judged` are judged.
     """
     kept: dict[str, Run] = {}
     aside: list[SetAside] = []
@@ -130,7 +41,7 @@ def keep_apart(
                 )
             )
             aside.append(SetAside(run.file, run.sha256, run.system, reason))
-        elif judged.isdisjoint(np.unique(run.query).tolist()):
+        elif run.queries.min() >= judged:
             reason = str(
                 DataError(
                     "none of its queries is judged",
@@ -144,69 +55,155 @@ def keep_apart(
     return [kept[name] for name in sorted(kept)], aside
 
 
-def judgments(
-    sets: list[tuple[QrelsSource, QrelsText]],
-    queries: Names,
-    docs: Names,
-    query_place: np.ndarray,
-    doc_place: np.ndarray,
-) -> Judgments:
-    """Number the judged docs of each query, from 0 in byte order, over all sets together."""
-    pairs_of = [
-        _pairs(query_place[queries.codes(q.frame["query"])], doc_place[docs.codes(q.frame["doc"])])
-        for _, q in sets
-    ]
-    pairs = np.unique(np.concatenate(pairs_of))
-    starts = np.searchsorted(pairs, pairs >> np.uint64(32) << np.uint64(32))
-    primary = np.full(len(pairs), Judgments.NO_GRADE, np.int16)
-    frames = []
-    for index, ((source, parsed), own) in enumerate(zip(sets, pairs_of, strict=True)):
-        at = np.searchsorted(pairs, own)
-        if index == 0:
-            primary[at] = np.iinfo(np.int8).min
-            np.maximum.at(primary, at, parsed.frame["grade"].to_numpy().astype(np.int16))
-        frames.append(
-            parsed.frame.select(
-                pl.lit(source.name).alias("set"),
-                "query",
-                "subtopic",
-                "doc",
-                "grade",
-                doc_id=pl.Series((at - starts[at]).astype(np.int32)),
-            ).sort("query", "subtopic", "doc")
-        )
-    return Judgments(pairs, primary, tuple(frames))
+@dataclass(frozen=True)
+class Lists:
+    """Ranked lists, by query, then system.
 
+    Attributes
+    ----------
+    query, system
+        int32: places among the track's names and its systems.
+    starts
+        int64 [lists + 1]: where the rows of each list begin.
+    columns
+        By row: doc (its place), rank, score, position, rank_given.
+    tied
+        int64: how many rows of each list share their score, as float32, with another of it.
+    """
 
-def _pairs(query: np.ndarray, doc: np.ndarray) -> np.ndarray:
-    return query.astype(np.uint64) << np.uint64(32) | doc.astype(np.uint64)
+    query: np.ndarray
+    system: np.ndarray
+    starts: np.ndarray
+    columns: dict[str, np.ndarray]
+    tied: np.ndarray
+
+    def by_row(self, values: np.ndarray) -> np.ndarray:
+        """A value of each list as one of each of its rows."""
+        return np.repeat(values, np.diff(self.starts))
 
 
 class TrackRows:
-    """The rows of all systems, visited query by query in the store's order."""
+    """The rows of all systems, ordered under a policy when they are asked for.
 
-    COLUMNS = ("doc", "rank", "score", "position", "rank_given")
+    Attributes
+    ----------
+    queries, rows
+        The places of all queries that some system has a list for, sorted; how many rows they have.
+    own
+        For each run the places of the queries of its lists.
+    """
 
-    def __init__(self, systems: list[SystemLists]) -> None:
-        self.systems = systems
-        self.queries = np.unique(np.concatenate([s.queries for s in systems]))
-        # Rows of a system lie query by query: where each query begins, and the end of the last.
-        self._bounds = [
-            [*np.searchsorted(s.columns.pop("query"), self.queries).tolist(), s.rows]
-            for s in systems
-        ]
+    def __init__(self, runs: list[Run], names: TrackNames, policy: ReadPolicy) -> None:
+        self.runs, self.policy = runs, policy
+        self._doc_places = [names.doc_places[run.reader] for run in runs]
+        self.own = [names.query_places[run.reader][run.queries] for run in runs]
+        self._order = [np.argsort(own) for own in self.own]
+        self._sorted = [own[order] for own, order in zip(self.own, self._order, strict=True)]
+        lengths = np.concatenate([np.diff(run.starts) for run in runs])
+        if policy.depth is not None:
+            lengths = np.minimum(lengths, policy.depth)
+        self.queries, which = np.unique(np.concatenate(self.own), return_inverse=True)
+        self.rows = np.bincount(which, lengths).astype(np.int64)
 
-    def __len__(self) -> int:
-        return sum(s.rows for s in self.systems)
+    def deepest(self, run: Run) -> int:
+        """The length of a run's longest list."""
+        longest = int(np.diff(run.starts).max())
+        return longest if self.policy.depth is None else min(longest, self.policy.depth)
 
-    def of_query(self, index: int) -> dict[str, np.ndarray]:
-        """The rows of the `index`-th query as columns, sorted by system and rank."""
-        spans = [bounds[index : index + 2] for bounds in self._bounds]
-        columns = {
-            name: np.concatenate(
-                [s.columns[name][a:b] for s, (a, b) in zip(self.systems, spans, strict=True)]
-            )
-            for name in self.COLUMNS
-        }
-        lengths = [b - a for a, b in spans]
-        return columns | {"system": np.repeat(np.arange(len(spans), dtype=np.int32), lengths)}
+    def kept(self, run: Run) -> int:
+        """How many rows of a run are within the policy's depth."""
+        depth = self.policy.depth
+        return run.rows if depth is None else int(np.minimum(np.diff(run.starts), depth).sum())
+
+    def lists(self, first: int, last: int) -> Lists:
+        """The lists of the queries from place `first` up to `last`."""
+        query, system, lengths, parts = [], [], [], []
+        for index, (run, own) in enumerate(zip(self.runs, self._sorted, strict=True)):
+            begin, end = np.searchsorted(own, [first, last]).tolist()
+            if begin < end:
+                which = self._order[index][begin:end]
+                query.append(own[begin:end])
+                system.append(np.full(end - begin, index, np.int32))
+                lengths.append(np.diff(run.starts)[which])
+                parts += _parts(run, which, self._doc_places[index])
+        read = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        whole = np.concatenate(query), np.concatenate(system), np.concatenate(lengths)
+        return _in_order(self.policy, *whole, read)
+
+
+def _parts(run: Run, which: np.ndarray, places: np.ndarray) -> list[dict[str, np.ndarray]]:
+    """The rows of some of a run's lists; those of neighbours in the file are read at once."""
+    parts = []
+    cuts = np.flatnonzero(which[1:] - which[:-1] != 1) + 1
+    for some in np.split(which, cuts) if len(cuts) else [which]:
+        part = run.columns.rows(int(run.starts[some[0]]), int(run.starts[some[-1] + 1]))
+        parts.append(part | {"doc": places[part["doc"]]})
+    return parts
+
+
+def _in_order(
+    policy: ReadPolicy,
+    query: np.ndarray,
+    system: np.ndarray,
+    lengths: np.ndarray,
+    read: dict[str, np.ndarray],
+) -> Lists:
+    """Lists as they were read, system by system, put in order."""
+    order = np.lexsort((system, query))
+    rows = rows_of((np.cumsum(lengths) - lengths)[order], lengths[order])
+    lengths = lengths[order]
+    starts = np.r_[0, np.cumsum(lengths)]
+    states = np.empty(len(lengths), np.uint8)
+    score_states(starts, read["score"][rows], states)
+    for some in _unordered(policy.tie_order, starts, states, read["rank_given"], rows):
+        own = rows_of(starts[some], lengths[some])
+        lists = np.repeat(np.arange(len(some)), lengths[some])
+        keys = (read[name][rows[own]] for name in ("score", "doc", "position", "rank_given"))
+        rows[own] = rows[own[sort_lists(policy.tie_order, lists, *keys)]]
+    rank = np.empty(len(rows), np.int32)
+    count_up(starts, rank)
+    if policy.depth is not None:
+        kept = rank <= policy.depth
+        rows, rank = rows[kept], rank[kept]
+        lengths = np.minimum(lengths, policy.depth)
+        starts = np.r_[0, np.cumsum(lengths)]
+    columns = {name: values[rows] for name, values in read.items()} | {"rank": rank}
+    tied = _tied_rows(starts, columns["score"], np.flatnonzero(states != FALLS))
+    return Lists(query[order], system[order], starts, columns, tied)
+
+
+def _unordered(
+    order: TieOrder, starts: np.ndarray, states: np.ndarray, ranks: np.ndarray, rows: np.ndarray
+) -> list[np.ndarray]:
+    """The lists whose file order may not be theirs, in portions that are best sorted together.
+
+    Scores that strictly fall as float32 are in order under every order by score, float64 too.
+    """
+    if order == "file":
+        found = []
+    elif order == "rank":
+        fall = np.empty(len(states), bool)
+        ranks_fall(starts, ranks[rows], fall)
+        found = [np.flatnonzero(fall)]
+    else:
+        found = [np.flatnonzero(states == NEVER_RISES), np.flatnonzero(states == RISES)]
+    return [some for some in found if len(some)]
+
+
+def _tied_rows(starts: np.ndarray, score: np.ndarray, which: np.ndarray) -> np.ndarray:
+    """For each list how many rows share their score, as float32, with another of it.
+
+    Lists that are not in `which` have none.
+    """
+    lengths = np.diff(starts)[which]
+    lists = np.repeat(which, lengths)
+    compared = as_float32(score[rows_of(starts[which], lengths)])
+    same_list = lists[1:] == lists[:-1]
+    if (same_list & (compared[1:] > compared[:-1])).any():  # an order that scores do not decide
+        order = np.lexsort((compared, lists))
+        compared = compared[order]
+    same = same_list & (compared[1:] == compared[:-1])
+    if not same.any():
+        return np.zeros(len(starts) - 1, np.int64)
+    tied = np.r_[same, False] | np.r_[False, same]
+    return np.bincount(lists[tied], minlength=len(starts) - 1)

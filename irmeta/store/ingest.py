@@ -1,74 +1,91 @@
-"""TREC text to the store: one track at a time, each put in place whole or not at all."""
+"""TREC text to the store: tracks at once, each put in place whole or not at all."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from irmeta.errors import DataError, IrmetaError
-from irmeta.parallel import ordered_map
+from irmeta.parallel import ordered_map, usable_cores, usable_memory
 from irmeta.policies import ReadPolicy
-from irmeta.schema import FORMAT
-from irmeta.store.assemble import (
-    Judgments,
-    SystemLists,
-    TrackRows,
-    judgments,
-    keep_apart,
-    order_run,
-)
+from irmeta.store.assemble import TrackRows, keep_apart
 from irmeta.store.facts import read_facts
-from irmeta.store.layout import FOLDERS, Layout, to_json, write_atomic
+from irmeta.store.groups import write_docs_and_runs
+from irmeta.store.judgments import judgments
+from irmeta.store.layout import FOLDERS, Layout, folder_name, to_json, write_atomic
 from irmeta.store.lock import only_writer
-from irmeta.store.reading import Names, Run, SetAside, read_run
-from irmeta.store.tables import write_docs_and_runs, write_qrels, write_systems
+from irmeta.store.names import Readers
+from irmeta.store.reading import Run, SetAside, read_run
+from irmeta.store.record import Inputs, Seen, read_cache, sizes, track_record
+from irmeta.store.spill import InMemory
+from irmeta.store.tables import write_qrels, write_systems
 from irmeta.trec.collection import QrelsSource, TrackSource, read_collection
 from irmeta.trec.qrels import QrelsText, parse_qrels
-from irmeta.trec.text import file_sha256, read_text, sha256_of
+from irmeta.trec.text import read_text, sha256_of
 
 Progress = Callable[[str, int, int], None]
-"""Called with a track, how many of its files are read, and how many it has."""
+"""Called with a track, how many files of the collection are read, and how many it has."""
+
+MOST_ROWS = 1 << 25  # of one track in memory; what is more waits in a temporary file
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What happened to one track: ``written``, ``unchanged`` or ``failed`` with its error."""
+    """What happened to one track: ``written``, ``unchanged`` or ``failed`` with its error.
+
+    `seen` is what the store remembers of the files of a track that was written.
+    """
 
     track: str
     state: str
     error: DataError | None = None
+    seen: Seen | None = None
+
+
+@dataclass(frozen=True)
+class Means:
+    """What one track may take: threads, and bytes of memory for its names and rows."""
+
+    workers: int
+    memory: int
 
 
 def ingest_track(
-    source: TrackSource, layout: Layout, *, workers: int | None = None, progress: Progress
+    layout: Layout, means: Means, read: Callable[[str], None] | None, source: TrackSource
 ) -> Outcome:
     """Bring one track of the store up to date with its source files.
 
     Unchanged input is not read again. The track is written to a staging folder and put in place
-    with its record last, so that a reader sees the old track, no track, or the new one.
+    with its record last, so that a reader sees the old track, no track, or the new one. `read` is
+    called with the track after each of its runs.
     """
-    inputs = _Inputs(source, layout)
+    inputs = Inputs(source, layout)
+    stage = layout.staging / folder_name(source.name)
     try:
         if inputs.unchanged():
             return Outcome(source.name, "unchanged")
-        record = _build(source, layout, workers, progress)
+        shutil.rmtree(stage, ignore_errors=True)
+        stage.mkdir(parents=True)
+        record = _build(source, stage, means, read)
+        _put_in_place(source.name, layout, stage, record)
     except IrmetaError as error:
         if isinstance(error, DataError):
             error.track = source.name
         else:
             error = DataError(str(error), track=source.name)
         return Outcome(source.name, "failed", error)
-    _put_in_place(source.name, layout, record)
-    inputs.remember(record)
-    return Outcome(source.name, "written")
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+    return Outcome(source.name, "written", seen=inputs.seen(record))
 
 
 def ingest_collection(
@@ -77,131 +94,96 @@ def ingest_collection(
     policy: ReadPolicy,
     *,
     workers: int | None = None,
+    memory: int | None = None,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> list[Outcome]:
-    """Bring a store up to date with all tracks of a collection, one after another.
+    """Bring a store up to date with all tracks of a collection.
 
     A track that fails does not stop the others; its outcome says why. Tracks of the store that the
     collection does not name are left alone.
+
+    Parameters
+    ----------
+    workers
+        Threads, default the usable cores: over tracks, and over the runs of a track where tracks
+        are fewer. The store does not depend on it.
+    memory
+        Bytes for names and rows of all tracks that are read at once, default a quarter of what the
+        machine has. Rows beyond it, or beyond `MOST_ROWS` of a track, wait in a temporary file; the
+        names of a track, each doc once, must be held whatever they take.
+    executor
+        Whatever reads tracks in place of own threads: processes, or a cluster that sees the same
+        folders; each track is then read by one thread.
     """
     sources = read_collection(folder, policy)
     layout.create(policy)
-    report = progress or (lambda track, done, files: None)
+    workers = workers or usable_cores()
+    at_once = max(1, min(workers, len(sources)))
+    share = (usable_memory() // 4 if memory is None else memory) // at_once
+    means = Means(1 if executor else workers // at_once, share)
+    outcomes = []
     with only_writer(layout.root):
-        return [ingest_track(s, layout, workers=workers, progress=report) for s in sources]
+        shutil.rmtree(layout.staging, ignore_errors=True)  # of a process that was stopped
+        count = _Count(sources, progress)
+        do = partial(ingest_track, layout, means, None if executor else count.add)
+        found = ordered_map(do, sources, workers=at_once, executor=executor)
+        cache = read_cache(layout)
+        for source, outcome in zip(sources, found, strict=True):
+            outcomes.append(outcome)
+            count.finish(source)
+            if outcome.seen is not None:
+                cache[outcome.track] = outcome.seen
+                write_atomic(layout.cache, to_json(cache))
+        shutil.rmtree(layout.staging, ignore_errors=True)
+    return outcomes
 
 
-class _Inputs:
-    """Tells whether a track's source files are those that its record was made from.
+class _Count:
+    """Counts the files that are read, for all threads together."""
 
-    Sizes and times of files serve only to skip hashing; they live in `.cache.json`, which may be
-    lost without harm.
-    """
+    def __init__(self, sources: list[TrackSource], progress: Progress | None) -> None:
+        self._report = progress or (lambda track, done, files: None)
+        self._files = sum(len(source.runs) for source in sources)
+        self._done = {source.name: 0 for source in sources}
+        self._lock = Lock()
 
-    def __init__(self, source: TrackSource, layout: Layout) -> None:
-        self.source, self.layout = source, layout
-        facts = [source.facts.file] if source.facts else []
-        self.files = sorted({*source.runs, *(q.file for q in source.qrels), *facts})
-        # Taken before anything is read: a file that changes meanwhile is read again next time.
-        self.stamps = {file: self._stamp(file) for file in self.files}
+    def add(self, track: str) -> None:
+        with self._lock:
+            self._done[track] += 1
+            self._report(track, sum(self._done.values()), self._files)
 
-    def unchanged(self) -> bool:
-        try:
-            record = self.layout.read_record(self.source.name)
-        except IrmetaError:
-            return False
-        if record["config"] != config_record(self.source) or not self._whole(record):
-            return False
-        known = self._cache().get(self.source.name, {})
-        for file in self.files:
-            stamp = self.stamps[file]
-            sha256 = record["inputs"].get(file)
-            if stamp is not None and sha256 and known.get(file) == [*stamp, sha256]:
-                continue
-            if file_sha256(self.source.root / file) != sha256:
-                return False
-        return set(self.files) == set(record["inputs"])
-
-    def _whole(self, record: dict[str, Any]) -> bool:
-        """Whether the track's own files are all there, as long as they were."""
-        folders = {kind: self.layout.folder(kind, self.source.name) for kind in FOLDERS}
-        return _sizes(folders) == record["files"]
-
-    def remember(self, record: dict[str, Any]) -> None:
-        cache = self._cache()
-        cache[self.source.name] = {
-            file: [*stamp, record["inputs"][file]]
-            for file, stamp in self.stamps.items()
-            if stamp is not None
-        }
-        write_atomic(self.layout.cache, to_json(cache))
-
-    def _stamp(self, file: str) -> tuple[int, int] | None:
-        try:
-            found = os.stat(self.source.root / file)
-        except OSError:
-            return None
-        return found.st_size, found.st_mtime_ns
-
-    def _cache(self) -> dict[str, dict[str, list[object]]]:
-        try:
-            return json.loads(self.layout.cache.read_bytes())
-        except (OSError, ValueError):
-            return {}
-
-
-def config_record(source: TrackSource) -> dict[str, Any]:
-    """All that the collection says of a track, as JSON values without absolute paths."""
-    return {
-        "format": FORMAT,
-        "runs": list(source.runs),
-        "qrels": [asdict(q) for q in source.qrels],
-        "names": source.names,
-        "facts": asdict(source.facts) if source.facts else None,
-        "policy": source.policy.record(),
-    }
+    def finish(self, source: TrackSource) -> None:
+        """All of a track's files, those that were not read among them."""
+        with self._lock:
+            if self._done[source.name] < len(source.runs):
+                self._done[source.name] = len(source.runs)
+                self._report(source.name, sum(self._done.values()), self._files)
 
 
 def _build(
-    source: TrackSource, layout: Layout, workers: int | None, progress: Progress
+    source: TrackSource, stage: Path, means: Means, read: Callable[[str], None] | None
 ) -> dict[str, Any]:
     """Read, order and stage one track; returns its record."""
     sets, inputs = _read_qrels(source)
     facts = read_facts(source)
     if source.facts is not None:
         inputs[source.facts.file] = sha256_of((source.root / source.facts.file).read_bytes())
-    queries, docs = Names(), Names()
-    judged: set[int] = set()
-    for _, parsed in sets:
-        judged.update(np.unique(queries.codes(parsed.frame["query"])).tolist())
-        docs.codes(parsed.frame["doc"])
-    runs, aside = keep_apart(_read_runs(source, queries, docs, workers, progress), judged)
-    names, query_place = queries.in_order()
-    doc_names, doc_place = docs.in_order()
-
-    def order(index: int) -> SystemLists | SetAside:
-        ordered = order_run(runs[index], query_place, doc_place, source.policy)
-        runs[index] = _without_rows(runs[index])  # so that no row is held twice
-        return ordered
-
-    systems: list[SystemLists] = []
-    for ordered in ordered_map(order, range(len(runs)), workers=workers):
-        if isinstance(ordered, SetAside):
-            aside.append(ordered)
-        else:
-            systems.append(replace(ordered, run=_without_rows(ordered.run)))
-    if not systems:
+    judged = pl.concat([parsed.frame.select("query", "doc") for _, parsed in sets])
+    readers = Readers(judged["query"], judged["doc"])
+    runs, aside = keep_apart(_read_runs(source, stage, readers, means, read), readers.judged)
+    if not runs:
         first = f" The first: {aside[0].reason}" if aside else ""
         raise DataError(f"none of its {len(source.runs)} runs can be used.{first}")
-    pool = judgments(sets, queries, docs, query_place, doc_place)
-    stage = _fresh_stage(layout)
-    rows = TrackRows(systems)
+    names = readers.names()
+    pool = judgments(sets, readers.first, names)
+    rows = TrackRows(runs, names, source.policy)
     write_qrels(stage / "qrels", source.name, pool)
-    write_docs_and_runs(stage, source.name, rows, pool, names, doc_names)
-    write_systems(stage / "systems", source.name, systems, aside, pool, facts)
+    tied = write_docs_and_runs(stage, source.name, rows, pool, names, means.workers)
+    write_systems(stage / "systems", source.name, rows, tied, aside, pool, facts)
     inputs |= {run.file: run.sha256 for run in runs} | {a.file: a.sha256 for a in aside}
-    record = _record(source, sets, systems, aside, pool, rows, inputs)
-    return record | {"files": _sizes({kind: stage / kind for kind in FOLDERS})}
+    record = track_record(source, sets, rows, aside, pool, inputs)
+    return record | {"files": sizes({kind: stage / kind for kind in FOLDERS})}
 
 
 def _read_qrels(
@@ -216,83 +198,43 @@ def _read_qrels(
 
 
 def _read_runs(
-    source: TrackSource, queries: Names, docs: Names, workers: int | None, progress: Progress
+    source: TrackSource,
+    stage: Path,
+    readers: Readers,
+    means: Means,
+    count: Callable[[str], None] | None,
 ) -> list[Run | SetAside]:
+    """Read all runs; where their rows are too many, leave them in a file of the stage."""
+
     def read(file: str) -> Run | SetAside:
-        return read_run(source, file, queries, docs)
+        with readers.lend() as reader:
+            return read_run(source, file, reader)
 
     found: list[Run | SetAside] = []
-    progress(source.name, 0, len(source.runs))
-    for run in ordered_map(read, source.runs, workers=workers):
+    rows = held = 0
+    for run in ordered_map(read, source.runs, workers=means.workers):
         found.append(run)
-        progress(source.name, len(found), len(source.runs))
+        if isinstance(run, Run):
+            rows, held = rows + run.rows, held + run.columns.held
+        if rows > MOST_ROWS or held + readers.held > means.memory:
+            found = [_spilled(one, stage / "rows") for one in found]
+            rows = held = 0
+        if count is not None:
+            count(source.name)
     return found
 
 
-def _sizes(folders: dict[str, Path]) -> dict[str, int]:
-    """The size of every Parquet file of a track, by kind and name."""
-    return {
-        f"{kind}/{file.name}": file.stat().st_size
-        for kind, folder in folders.items()
-        for file in sorted(folder.glob("part-*.parquet"))
-    }
+def _spilled(run: Run | SetAside, path: Path) -> Run | SetAside:
+    if isinstance(run, Run) and isinstance(run.columns, InMemory):
+        return replace(run, columns=run.columns.spill(path))
+    return run
 
 
-def _without_rows(run: Run) -> Run:
-    """The run's facts alone."""
-    none = np.empty(0, np.int32)
-    return replace(run, query=none, doc=none, score=none, rank=none, position=none)
-
-
-def _fresh_stage(layout: Layout) -> Path:
-    stage = layout.staging
-    shutil.rmtree(stage, ignore_errors=True)
-    stage.mkdir(parents=True)
-    return stage
-
-
-def _put_in_place(track: str, layout: Layout, record: dict[str, Any]) -> None:
+def _put_in_place(track: str, layout: Layout, stage: Path, record: dict[str, Any]) -> None:
     layout.record(track).unlink(missing_ok=True)
     for kind in FOLDERS:
         folder = layout.folder(kind, track)
         shutil.rmtree(folder, ignore_errors=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(layout.staging / kind, folder)
+        os.replace(stage / kind, folder)
     write_atomic(layout.record(track), to_json(record))
-    shutil.rmtree(layout.staging, ignore_errors=True)
-
-
-def _record(
-    source: TrackSource,
-    sets: list[tuple[QrelsSource, QrelsText]],
-    systems: list[SystemLists],
-    aside: list[SetAside],
-    pool: Judgments,
-    rows: TrackRows,
-    inputs: dict[str, str | None],
-) -> dict[str, Any]:
-    return {
-        "track": source.name,
-        "config": config_record(source),
-        "inputs": inputs,
-        "systems": [s.run.system for s in systems],
-        "set_aside": len(aside),
-        "rows": len(rows),
-        "deepest_rank": max(s.deepest_rank for s in systems),
-        "queries_in_runs": len(rows.queries),
-        "judged_pairs": len(pool.pairs),
-        "qrels": [_set_record(given, parsed) for given, parsed in sets],
-    }
-
-
-def _set_record(given: QrelsSource, parsed: QrelsText) -> dict[str, Any]:
-    grade = pl.col("grade")
-    facts = parsed.frame.select(
-        judgments=pl.len(),
-        queries=pl.col("query").n_unique(),
-        subtopics=pl.col("subtopic").n_unique(),
-        lowest=grade.min(),
-        highest=grade.max(),
-    ).row(0, named=True)
-    facts["subtopics"] = facts["subtopics"] if given.subtopics else 0
-    return {"name": given.name, "notes": list(parsed.notes), **facts}

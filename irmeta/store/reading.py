@@ -5,60 +5,45 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
-import pyarrow as pa
 
-from irmeta.errors import DataError, IrmetaError, printable, short
-from irmeta.policies import Duplicates
+from irmeta.errors import DataError, IrmetaError, printable
+from irmeta.kernels.lists import RISES, ranks_contradict, score_states, spread
+from irmeta.store.spill import Columns, InMemory
 from irmeta.trec.collection import TrackSource
-from irmeta.trec.ordering import contradicting_lists
-from irmeta.trec.runs import RunText, parse_run
+from irmeta.trec.ordering import contradicting_lists, no_rank
+from irmeta.trec.rows import NO_RANK, RowReader
+from irmeta.trec.runs import RunText, first_repeat, parse_file
 from irmeta.trec.text import file_sha256, read_text
 
 
-class Names:
-    """Strings of one track as small integers, shared by all its files and safe across threads."""
-
-    def __init__(self) -> None:
-        self._categories = pl.Categories.random("irmeta")
-        # polars forgets the names when no column that uses them is left.
-        self._anchor = pl.Series([], dtype=pl.Categorical(self._categories))
-
-    def codes(self, strings: pa.Array | pl.Series) -> np.ndarray:
-        """A uint32 code per string. Which one depends on who asks first; see `in_order`."""
-        if isinstance(strings, pa.DictionaryArray):
-            values: pa.DictionaryArray = strings
-            return self.codes(pl.Series(values.dictionary))[values.indices.to_numpy()]
-        column = pl.Series(strings, dtype=pl.String)
-        return column.cast(pl.Categorical(self._categories)).to_physical().to_numpy()
-
-    def in_order(self) -> tuple[pl.Series, np.ndarray]:
-        """All names sorted by their bytes, and for each code its name's place among them."""
-        names = self._categories.to_series()
-        order = names.arg_sort().to_numpy()
-        place = np.empty(len(order), np.int32)
-        place[order] = np.arange(len(order), dtype=np.int32)
-        return names.gather(order), place
-
-
-@dataclass
+@dataclass(frozen=True)
 class Run:
-    """The rows of one system, in file order.
+    """The rows of one system, list by list, each in file order.
 
-    `query` and `doc` are codes of the track's `Names`; `position` is 1-based in the file.
+    Attributes
+    ----------
+    reader
+        Whose names the numbers of queries and docs are of.
+    queries, starts
+        int32: the query of each list, each once; int64 [lists + 1]: where its rows begin.
+    columns
+        By row: doc, score, rank_given (the file's own rank) and position, 1-based in the file.
     """
 
     file: str
     sha256: str
     system: str
-    query: np.ndarray
-    doc: np.ndarray
-    score: np.ndarray
-    rank: np.ndarray
-    position: np.ndarray
+    reader: RowReader
+    queries: np.ndarray
+    starts: np.ndarray
+    columns: Columns
     malformed: int
     duplicates: int
     notes: list[str]
+
+    @property
+    def rows(self) -> int:
+        return int(self.starts[-1])
 
 
 @dataclass(frozen=True)
@@ -71,64 +56,91 @@ class SetAside:
     reason: str
 
 
-def read_run(source: TrackSource, file: str, queries: Names, docs: Names) -> Run | SetAside:
+def read_run(source: TrackSource, file: str, reader: RowReader) -> Run | SetAside:
     """Read one run file of a track; what is wrong with it makes a `SetAside`, not an exception."""
     sha256 = system = None
     try:
         if printable(file) != file:
             raise DataError("its name is not UTF-8", file=printable(file), fix="Rename it.")
-        text = read_text(source.root / file, file)
-        sha256 = text.sha256
-        parsed = parse_run(text, source.policy.malformed)
+        parsed = parse_file(source.root / file, file, reader, source.policy.malformed)
+        sha256 = parsed.sha256
         system = source.system_name(file, parsed.tag)
-        return _intern(file, sha256, system, parsed, queries, docs, source.policy.duplicates)
+        return _run(source, file, system, parsed, reader)
     except IrmetaError as error:
         return SetAside(file, sha256 or file_sha256(source.root / file), system, str(error))
 
 
-def _intern(
-    file: str,
-    sha256: str,
-    system: str,
-    parsed: RunText,
-    queries: Names,
-    docs: Names,
-    duplicates: Duplicates,
-) -> Run:
-    query, doc = queries.codes(parsed.query), docs.codes(parsed.doc)
-    score, rank, notes = parsed.score, parsed.rank, parsed.notes
-    kept = _first_lines(query, doc)
-    dropped = len(query) - len(kept)
+def _run(
+    source: TrackSource, file: str, system: str, parsed: RunText, reader: RowReader
+) -> Run | SetAside:
+    rows = parsed.rows
+    columns = {"doc": rows.doc, "score": rows.score, "rank_given": rows.rank}
+    queries, starts, position = _whole_lists(rows.queries, rows.starts)
+    if position is not None:
+        columns = {name: values[position] for name, values in columns.items()}
+    else:
+        position = np.arange(len(rows.doc))
+    dropped = 0
+    if rows.repeats or len(queries) < len(rows.queries):
+        kept = _first_of_each(starts, columns["doc"], position)
+        dropped = len(position) - len(kept)
+        if dropped and source.policy.duplicates == "error":
+            raise first_repeat(read_text(source.root / file, file))
+        columns = {name: values[kept] for name, values in columns.items()}
+        position, starts = position[kept], np.searchsorted(kept, starts)
+    columns["position"] = (position + 1).astype(np.int32)
+    if source.policy.tie_order == "rank" and (columns["rank_given"] == NO_RANK).any():
+        raise no_rank(file)
+    notes = [*parsed.notes]
     if dropped:
-        if duplicates == "error":
-            raise _duplicate(file, parsed, query, doc, kept)
-        query, doc, score, rank = query[kept], doc[kept], score[kept], rank[kept]
         notes.append(f"{dropped:,} rows dropped: their doc came before in the same list")
-    if lists := contradicting_lists(query, score, rank):
+    if lists := _contradicting(starts, columns["score"], columns["rank_given"]):
         notes.append(f"the rank column disagrees with the scores in {lists:,} lists")
-    position = (kept + 1).astype(np.int32)
     counts = (parsed.malformed, dropped)
-    return Run(file, sha256, system, query, doc, score, rank, position, *counts, notes)
+    held = InMemory(columns)
+    return Run(file, parsed.sha256, system, reader, queries, starts, held, *counts, notes)
 
 
-def _first_lines(query: np.ndarray, doc: np.ndarray) -> np.ndarray:
-    """The rows whose (query, doc) has not come before, in file order."""
-    pairs = query.astype(np.uint64) << np.uint64(32) | doc
-    ascending = np.sort(pairs)
-    if (ascending[1:] != ascending[:-1]).all():
-        return np.arange(len(pairs))
-    return np.sort(np.unique(pairs, return_index=True)[1])
+def _whole_lists(
+    queries: np.ndarray, starts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Each query once, in the order in which they first come, where its rows begin, and whence.
+
+    The third is None where the rows of each query lie together already.
+    """
+    once, firsts, which = np.unique(queries, return_index=True, return_inverse=True)
+    if len(once) == len(queries):
+        return queries, starts, None
+    order = np.argsort(firsts)
+    place = np.empty(len(once), np.int64)
+    place[order] = np.arange(len(once))
+    lists = np.repeat(place[which], np.diff(starts))
+    lengths = np.bincount(lists, minlength=len(once))
+    return once[order], np.r_[0, np.cumsum(lengths)], np.argsort(lists, kind="stable")
 
 
-def _duplicate(
-    file: str, parsed: RunText, query: np.ndarray, doc: np.ndarray, kept: np.ndarray
-) -> DataError:
-    again = int(np.setdiff1d(np.arange(len(query)), kept)[0])
-    first = int(np.flatnonzero((query == query[again]) & (doc == doc[again]))[0])
-    return DataError(
-        f"query {short(parsed.query[again])} has doc {short(parsed.doc[again])} a second time, "
-        f"first in line {parsed.line[first]}",
-        file=file,
-        line=int(parsed.line[again]),
-        fix='duplicates = "first" keeps the first line of each.',
-    )
+def _first_of_each(starts: np.ndarray, doc: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """The rows whose doc has not come before in their list, ascending."""
+    lists = np.repeat(np.arange(len(starts) - 1, dtype=np.int64), np.diff(starts))
+    # Rows of a list lie in file order, so the first of a pair is the first in the file.
+    return np.sort(np.unique(lists << 32 | doc, return_index=True)[1])
+
+
+def _contradicting(starts: np.ndarray, score: np.ndarray, rank: np.ndarray) -> int:
+    """How many lists have a rank column that no order by score agrees with."""
+    states, found = np.empty(len(starts) - 1, np.uint8), np.empty(len(starts) - 1, bool)
+    score_states(starts, score, states)
+    ranks_contradict(starts, score, rank, NO_RANK, found)
+    rising = np.flatnonzero(states == RISES)
+    if not len(rising):
+        return int(found.sum())
+    lengths = np.diff(starts)[rising]
+    rows, lists = rows_of(starts[rising], lengths), np.repeat(rising, lengths)
+    return int(found[states != RISES].sum()) + contradicting_lists(lists, score[rows], rank[rows])
+
+
+def rows_of(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """The rows of lists that begin at `starts`, list after list: int64."""
+    rows = np.empty(lengths.sum(), np.int64)
+    spread(starts, lengths, rows)
+    return rows

@@ -24,19 +24,19 @@ def constant(value: str, rows: int) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(np.zeros(rows, np.int32), pa.array([value], pa.string()))
 
 
-def dictionary(codes: np.ndarray, names: pl.Series) -> pa.DictionaryArray:
-    """Strings by code, with only the names that occur, in the order of `names`.
+def dictionary(codes: np.ndarray, names: pl.Series, lengths: np.ndarray) -> pa.DictionaryArray:
+    """The name of each code, as often as `lengths` says, with only those that occur, sorted.
 
     Parquet stores a dictionary whole in every row group, so names that do not occur would cost.
     """
-    if len(names) > 8 * len(codes):
-        used, compact = np.unique(codes, return_inverse=True)
-    else:  # a mark for each name is cheaper than a sort of the codes
-        occurs = np.zeros(len(names), bool)
-        occurs[codes] = True
-        used, compact = np.flatnonzero(occurs), (np.cumsum(occurs, dtype=np.int32) - 1)[codes]
-    strings = names.gather(used).to_arrow().cast(pa.string())
-    return pa.DictionaryArray.from_arrays(compact.astype(np.int32), strings)
+    used, compact = np.unique(np.repeat(codes, np.minimum(lengths, 1)), return_inverse=True)
+    places = np.repeat(compact.astype(np.int32), lengths[lengths > 0])
+    return pa.DictionaryArray.from_arrays(places, strings(names, used))
+
+
+def strings(names: pl.Series, places: np.ndarray) -> pa.StringArray:
+    """Some of the names."""
+    return names.gather(places).to_arrow().cast(pa.string())
 
 
 def nullable(values: np.ndarray, null: int) -> pa.Array:
@@ -92,7 +92,7 @@ def _options(table: str) -> dict[str, Any]:
     """How a table is encoded; benchmarks/README.md has the bytes a row.
 
     `store_schema=False` keeps the dictionary type out of the file: every reader sees strings.
-    Statistics serve to find a query or system; on ranks and scores they would only cost bytes.
+    Statistics serve to find a track, set or query. A row group has whole queries, so all systems.
     """
     strings = [c for c, column in TABLES[table].columns.items() if column.kind in ("name", "text")]
     encodings = {"score": "BYTE_STREAM_SPLIT"}
@@ -104,5 +104,5 @@ def _options(table: str) -> dict[str, Any]:
         "use_dictionary": strings,
         "column_encoding": {c: e for c, e in encodings.items() if c in TABLES[table].columns},
         "dictionary_pagesize_limit": 1 << 27,
-        "write_statistics": [c for c in ("track", "query", "system", "set") if c in strings],
+        "write_statistics": [c for c in ("track", "query", "set") if c in strings],
     }

@@ -47,14 +47,20 @@ def sort_lists(
         return np.lexsort((position, lists))
     if order == "rank":
         if (rank == NO_RANK).any():
-            fix = "Choose another tie order, or repair the rank column."
-            raise DataError("tie order `rank`, but some ranks are not whole numbers", fix=fix)
+            raise no_rank()
         return np.lexsort((position, rank, lists))
     if order == "score-file":
         return np.lexsort((position, -score, lists))
     if order == "trec_eval":
         return sorted_lists(lists, _falling_bits(as_float32(score)), -doc.astype(np.int64))
     return np.lexsort((-doc.astype(np.int64), -score, lists))
+
+
+def no_rank(file: str | None = None) -> DataError:
+    """The fault of lists that the order ``rank`` cannot be had of."""
+    fix = "Choose another tie order, or repair the rank column."
+    problem = "tie order `rank`, but some ranks are not whole numbers"
+    return DataError(problem, file=file, fix=fix)
 
 
 def sorted_lists(lists: np.ndarray, key: np.ndarray, tied: np.ndarray) -> np.ndarray:
@@ -78,9 +84,8 @@ def sorted_lists(lists: np.ndarray, key: np.ndarray, tied: np.ndarray) -> np.nda
     if len(lists) and not 0 <= lists.min() <= lists.max() < 2**32:
         raise ValueError("lists are numbered from 0 to 2^32 - 1.")
     both = lists.astype(np.uint64) << np.uint64(32) | key
-    if (both[1:] > both[:-1]).all():
-        return np.arange(len(both))
-    order = np.argsort(both)
+    falls = both[1:] < both[:-1]
+    order = np.argsort(both) if falls.any() else np.arange(len(both))
     found = both[order]
     same = found[1:] == found[:-1]
     if same.any():

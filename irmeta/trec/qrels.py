@@ -77,7 +77,7 @@ def parse_qrels(text: Text, form: QrelsFormat = "trec", *, subtopics: bool = Fal
 
 def _fast(text: Text, form: str) -> pl.DataFrame | None:
     types = dict.fromkeys(_FIELDS[form], pa.string()) | {"grade": pa.int8()}
-    if form == "trec" and len(first_fields(text)) != 4:
+    if form == "trec" and len(first_fields(text.data)) != 4:
         return None
     table = read_columns(text, types)
     if table is None:

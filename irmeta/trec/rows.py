@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
-import pyarrow as pa
 
 from irmeta.kernels.tokenize import (
-    BLOCK,
-    CHANGES,
+    AT,
     COMMAS,
+    FOUND,
     HARD,
+    LISTS,
+    LONGEST,
+    NEEDS_ROOM,
+    NO_ROW,
+    ODD_BYTES,
     ODD_RANKS,
     PAD,
+    REPEATS,
     ROWS,
+    SHORTEST,
+    TAGS,
     tokenize,
 )
+from irmeta.trec.names import Names
+from irmeta.trec.text import first_fields
 
 NO_RANK = np.iinfo(np.int32).min  # stands where the file gives no usable rank
+CHUNK = 1 << 20  # bytes of text in memory at a time
+NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
+COMMA = re.compile(rb"[+-]?\d*,\d+(?:[eE][+-]?\d+)?\Z")
+WHOLE = re.compile(rb"[+-]?\d+\Z")
+_BOM = b"\xef\xbb\xbf"
+
+
+class Stream(Protocol):
+    """What text is read from."""
+
+    def readinto(self, buffer: memoryview, /) -> int | None: ...
 
 
 @dataclass(frozen=True)
@@ -27,92 +49,169 @@ class Rows:
 
     Attributes
     ----------
-    query, doc
-        Strings, the queries dictionary-encoded in the order in which they first appear.
-    score, rank, line
-        float64; int32, `NO_RANK` where it is not a whole number; int64, from 1.
+    queries, starts
+        The lists, rows in a row of one query: int32 numbers of their queries, and int64
+        [lists + 1], where their rows begin. A query may have several.
+    doc, score, rank
+        By row: int32 number of its doc; float64; int32, `NO_RANK` where it is not a whole number.
     tags
         Each tag once, in the order in which they first appear; empty for five columns.
     commas, odd_ranks
         How many scores have a decimal comma; how many ranks are not whole numbers.
+    repeats
+        How many docs their list has had before. Where a query has several lists there may be more.
     """
 
-    query: pa.DictionaryArray
-    doc: pa.StringArray
+    queries: np.ndarray
+    starts: np.ndarray
+    doc: np.ndarray
     score: np.ndarray
     rank: np.ndarray
-    line: np.ndarray
     tags: tuple[str, ...]
     commas: int
     odd_ranks: int
+    repeats: int
 
 
-def read_rows(data: bytes, width: int) -> Rows | None:
-    """All lines of a run, or None where some line is not as it should be.
+class RowReader:
+    """Reads one file after another; the names and the memory serve all of them.
 
-    Whoever gets None reads line by line, and can say what is wrong where. Lines may be blank or
-    comments; fields may be apart by any white space; each line has six fields or more, the sixth
-    being the rest of the line, or with `width` 5 exactly five. No line is longer than a block of
-    the kernel. `data` is UTF-8.
+    For one thread at a time.
     """
-    size = len(data)
-    if size >= 2**31:  # offsets are 32 bits wide
-        return None
-    most = data.count(b"\n") + 1
-    padded = np.empty(size + PAD, np.uint8)
-    padded[:size] = np.frombuffer(data, np.uint8)
-    padded[size:] = 10
-    space = np.empty((4, BLOCK + PAD), np.int64)
-    line, ends = np.empty((2, most), np.int32)
-    rank, score = np.full(most, NO_RANK, np.int32), np.empty(most)
-    docs, numerals = np.empty((2, size + PAD), np.uint8)
-    hard, changes = np.empty((most, 2), np.int64), np.empty((2 * most, 4), np.int64)
-    found = tokenize(
-        padded, size, width, space, line, rank, score, docs, ends, hard, numerals, changes
-    )
-    count = int(found[ROWS])
-    if count <= 0 or not _fill(score, hard[: found[HARD]], numerals):
-        return None
-    if not np.isfinite(score[:count]).all():
-        return None
-    own = changes[: found[CHANGES]]
-    tags = dict.fromkeys(data[a:b].decode() for a, b in own[own[:, 0] == 1, 2:].tolist())
-    if any("\r" in tag for tag in tags):  # lines that end in it alone, or a row hidden in a tag
-        return None
-    return Rows(
-        query=_query(data, own[own[:, 0] == 0], count),
-        doc=_strings(ends[:count], docs),
-        score=score[:count],
-        rank=rank[:count],
-        line=line[:count].astype(np.int64),
-        tags=tuple(tags),
-        commas=int(found[COMMAS]),
-        odd_ranks=int(found[ODD_RANKS]),
-    )
 
+    def __init__(self) -> None:
+        self.queries, self.docs = Names(), Names()
+        self._files = 0
+        self._buffer = bytearray(CHUNK + PAD)
+        self._data = np.frombuffer(self._buffer, np.uint8)
+        self._space = np.empty((6, LONGEST + PAD), np.int64)
+        most = CHUNK // SHORTEST + 1
+        self._tags, self._hard = np.empty((most, 2), np.int64), np.empty((most, 3), np.int64)
+        self._make_arrays(most)
 
-def _fill(score: np.ndarray, hard: np.ndarray, numerals: np.ndarray) -> bool:
-    """Put in the scores that are more than one division; False where one is beyond all floats."""
-    if len(hard):
-        try:
-            read = _strings(hard[:, 1].astype(np.int32), numerals).cast(pa.float64())
-        except pa.ArrowInvalid:
+    def _make_arrays(self, rows: int) -> None:
+        """Arrays by row of some length, with what the present ones hold."""
+        kinds = {"lists": np.int32, "starts": np.int64, "doc": np.int32, "score": np.float64}
+        before = getattr(self, "_arrays", {})
+        self._arrays = {
+            name: np.empty(rows, kind) for name, kind in (kinds | {"rank": np.int32}).items()
+        }
+        for name, values in before.items():
+            self._arrays[name][: len(values)] = values
+
+    def read(self, stream: Stream) -> Rows | None:
+        """All lines of a run, or None where some line is not as it should be.
+
+        Whoever gets None reads line by line, and can say what is wrong where. Lines may be blank or
+        comments; fields may be apart by any white space; each line has six fields or more, the
+        sixth being the rest of the line, or exactly five throughout. The text is UTF-8, without
+        NUL.
+        """
+        found = np.zeros(FOUND, np.int64)
+        self._files += 1
+        self._arrays["lists"][0] = -1
+        tags: dict[bytes, None] = {}
+        width = filled = 0
+        view, begun, ended = memoryview(self._buffer), False, False
+        while not ended:
+            got = stream.readinto(view[filled:CHUNK])
+            filled, ended = filled + (got or 0), not got
+            if ended and filled and self._buffer[filled - 1] != 10:
+                self._buffer[filled] = 10
+                filled += 1
+            size = self._buffer.rfind(b"\n", 0, filled) + 1
+            if size == 0 and filled == CHUNK:
+                return None
+            if size:
+                if not begun and self._buffer.startswith(_BOM):
+                    found[AT] = len(_BOM)
+                width, begun = width or self._width(int(found[AT]), size), True
+                if not self._chunk(size, width or 6, found, tags):
+                    return None
+                self._buffer[: filled - size] = self._buffer[size:filled]
+                filled -= size
+                found[AT] = 0
+        return self._rows(found, tags)
+
+    def _width(self, start: int, size: int) -> int:
+        """The fields of the first row: 5 or 6; 0 where there is none."""
+        head = self._buffer[start : min(size, 1 << 12)]  # all of it only where that is short
+        fields = first_fields(bytes(head[: head.rfind(b"\n") + 1]))
+        fields = fields or first_fields(bytes(self._buffer[start:size]))
+        return width_of(fields) if fields else 0
+
+    def _chunk(self, size: int, width: int, found: np.ndarray, tags: dict[bytes, None]) -> bool:
+        """Read the lines in the buffer; False where one is not as it should be."""
+        done = NEEDS_ROOM
+        while done == NEEDS_ROOM:
+            own = self._arrays
+            done = tokenize(
+                self._data, size, width, self._files, self._space, own["lists"], own["starts"],
+                self.queries.table, self.queries.content, self.queries.state,
+                self.docs.table, self.docs.content, self.docs.state,
+                own["doc"], own["rank"], own["score"], self._tags, self._hard, found,
+            )  # fmt: skip
+            if done == NEEDS_ROOM:
+                self._make_room(int(found[ROWS]))
+        if done == NO_ROW or not self._fill(found):
             return False
-        score[hard[:, 0]] = read.to_numpy()
+        for start, end in self._tags[: found[TAGS]].tolist():
+            tags.setdefault(bytes(self._buffer[start:end]))
+        found[TAGS] = 0
+        if found[ODD_BYTES]:
+            found[ODD_BYTES] = 0
+            with memoryview(self._buffer) as view:
+                return _is_utf8(bytes(view[:size]))
+        return True
+
+    def _make_room(self, rows: int) -> None:
+        """Room for a block more, of the longest lines, in everything."""
+        most = LONGEST // SHORTEST + 2
+        self.queries.make_room(most, LONGEST)
+        self.docs.make_room(most, LONGEST)
+        if rows + most >= len(self._arrays["doc"]):
+            self._make_arrays(2 * len(self._arrays["doc"]))
+
+    def _fill(self, found: np.ndarray) -> bool:
+        """Put in the scores that the kernel leaves; False where one is beyond all floats."""
+        for row, start, end in self._hard[: found[HARD]].tolist():
+            score = float(self._buffer[start:end].replace(b",", b"."))
+            if not np.isfinite(score):
+                return False
+            self._arrays["score"][row] = score
+        found[HARD] = 0
+        return True
+
+    def _rows(self, found: np.ndarray, tags: dict[bytes, None]) -> Rows | None:
+        count, lists, own = int(found[ROWS]), int(found[LISTS]), self._arrays
+        # A tag with a carriage return hides lines that end in it alone, or a row.
+        if count == 0 or any(b"\r" in tag for tag in tags):
+            return None
+        return Rows(
+            queries=own["lists"][1 : lists + 1].copy(),
+            starts=np.append(own["starts"][1 : lists + 1], count),
+            doc=own["doc"][:count].copy(),
+            score=own["score"][:count].copy(),
+            rank=own["rank"][:count].copy(),
+            tags=tuple(tag.decode() for tag in tags),
+            commas=int(found[COMMAS]),
+            odd_ranks=int(found[ODD_RANKS]),
+            repeats=int(found[REPEATS]),
+        )
+
+
+def width_of(fields: list[bytes]) -> int:
+    """5 where the first row's fields lack a tag: they end with a whole number and a number."""
+    if len(fields) != 5 or not WHOLE.match(fields[3]):
+        return 6
+    return 5 if NUMBER.match(fields[4]) or COMMA.match(fields[4]) else 6
+
+
+def _is_utf8(data: bytes) -> bool:
+    if b"\0" in data:
+        return False
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
     return True
-
-
-def _query(data: bytes, changes: np.ndarray, count: int) -> pa.DictionaryArray:
-    """The query of each row, from the rows where it changes."""
-    codes: dict[bytes, int] = {}
-    of_change = [codes.setdefault(data[a:b], len(codes)) for a, b in changes[:, 2:].tolist()]
-    lengths = np.diff(np.append(changes[:, 1], count))
-    indices = np.repeat(np.array(of_change, np.int32), lengths)
-    names = pa.array([name.decode() for name in codes], pa.string())
-    return pa.DictionaryArray.from_arrays(indices, names)
-
-
-def _strings(ends: np.ndarray, content: np.ndarray) -> pa.StringArray:
-    offsets = np.concatenate([np.zeros(1, np.int32), ends])
-    buffers = pa.py_buffer(offsets), pa.py_buffer(content)
-    return pa.StringArray.from_buffers(len(ends), *buffers)

@@ -1,23 +1,21 @@
-"""A run file to columns: query, doc, score, rank and line of each retrieved doc."""
+"""A run file to rows: query, doc, score and rank of each retrieved doc."""
 
 from __future__ import annotations
 
-import re
+import io
 from collections import Counter
-from collections.abc import Collection
 from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
+import polars as pl
 
-from irmeta.errors import DataError
+from irmeta.errors import DataError, short
 from irmeta.policies import Malformed
-from irmeta.trec.rows import NO_RANK, read_rows
-from irmeta.trec.text import Text, first_fields, lines
+from irmeta.trec.rows import COMMA, NO_RANK, NUMBER, WHOLE, RowReader, Rows, width_of
+from irmeta.trec.text import STREAM_ERRORS, Text, first_fields, lines, open_stream, read_text
 
-_NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
-_COMMA = re.compile(rb"[+-]?\d*,\d+(?:[eE][+-]?\d+)?\Z")
-_WHOLE = re.compile(rb"[+-]?\d+\Z")
 _SHAPE = "A run line is: query Q0 doc rank score tag."
 
 
@@ -27,14 +25,10 @@ class RunText:
 
     Attributes
     ----------
-    query, doc
-        Arrow arrays of strings (query dictionary-encoded).
-    score
-        float64, finite, as printed in the file.
-    rank
-        int32, the file's own; `NO_RANK` where it is not a whole number.
-    line
-        1-based line numbers, int64.
+    rows
+        Their queries and docs are numbers of the reader's names; scores are finite.
+    sha256
+        Of the file as it lies on disk.
     tag
         The run's name, None in a five-column file.
     malformed
@@ -43,17 +37,34 @@ class RunText:
         What reading noticed, in words.
     """
 
-    query: pa.DictionaryArray
-    doc: pa.StringArray
-    score: np.ndarray
-    rank: np.ndarray
-    line: np.ndarray
+    rows: Rows
+    sha256: str
     tag: str | None
     malformed: int = 0
     notes: list[str] = field(default_factory=list)
 
 
-def parse_run(text: Text, malformed: Malformed = "error") -> RunText:
+def parse_file(path: Path, name: str, reader: RowReader, malformed: Malformed) -> RunText:
+    """As `parse_run`, from a file that is not held in memory where every line is as it should be.
+
+    Raises
+    ------
+    DataError
+        As `read_text` and `parse_run` do.
+    """
+    rows = sha256 = None
+    try:
+        with open_stream(path) as stream:
+            rows = reader.read(stream)
+            sha256 = stream.sha256() if rows is not None else None
+    except STREAM_ERRORS:
+        pass  # read again below, by what says what is wrong
+    if rows is None or sha256 is None:
+        return parse_run(read_text(path, name), reader, malformed)
+    return _run(rows, sha256)
+
+
+def parse_run(text: Text, reader: RowReader, malformed: Malformed = "error") -> RunText:
     """Read a run in TREC form: six fields a line, or five where the tag is missing throughout.
 
     Fields are separated by any mix of spaces and tabs; blank lines and lines beginning with # are
@@ -64,60 +75,45 @@ def parse_run(text: Text, malformed: Malformed = "error") -> RunText:
     DataError
         At the first line that cannot be read, unless `malformed` is ``skip``; or when no line can.
     """
-    run = _fast(text) or _by_line(text, malformed)
+    rows, skipped = reader.read(io.BytesIO(text.data)), 0
+    if rows is None:
+        rows, skipped = _by_line(text, reader, malformed)
+    run = _run(rows, text.sha256, skipped)
     run.notes[:0] = text.notes
     return run
 
 
-def _fast(text: Text) -> RunText | None:
-    width = _first_width(text)
-    rows = read_rows(text.data, width)
-    if rows is None:
-        return None
-    return RunText(
-        query=rows.query,
-        doc=rows.doc,
-        score=rows.score,
-        rank=rows.rank,
-        line=rows.line,
-        tag=rows.tags[0] if rows.tags else None,
-        notes=_notes(rows.tags, rows.commas, rows.odd_ranks, 0),
-    )
+def _run(rows: Rows, sha256: str, skipped: int = 0) -> RunText:
+    tag = rows.tags[0] if rows.tags else None
+    return RunText(rows, sha256, tag, skipped, _notes(rows, skipped))
 
 
-def _notes(tags: Collection[str], commas: int, ranks: int, skipped: int) -> list[str]:
+def _notes(rows: Rows, skipped: int) -> list[str]:
     """What is worth saying of a run that could be read."""
     notes = []
-    if not tags:
+    if not rows.tags:
         notes.append("five columns: no tag, the system is named after the file")
-    elif len(tags) > 1:
-        notes.append(f"{len(tags)} tags, the first is used")
-    if commas:
-        notes.append(f"decimal comma in {commas:,} scores")
-    if ranks:
-        notes.append(f"{ranks:,} ranks are not whole numbers")
+    elif len(rows.tags) > 1:
+        notes.append(f"{len(rows.tags)} tags, the first is used")
+    if rows.commas:
+        notes.append(f"decimal comma in {rows.commas:,} scores")
+    if rows.odd_ranks:
+        notes.append(f"{rows.odd_ranks:,} ranks are not whole numbers")
     if skipped:
         notes.append(f"{skipped:,} malformed lines dropped")
     return notes
 
 
-def _first_width(text: Text) -> int:
-    """5 where the first line lacks a tag: it ends with a whole number and a number."""
-    fields = first_fields(text)
-    if len(fields) != 5 or not _WHOLE.match(fields[3]):
-        return 6
-    return 5 if _NUMBER.match(fields[4]) or _COMMA.match(fields[4]) else 6
-
-
 def _width(text: Text) -> int:
     """5 where every line lacks a tag."""
-    five = _first_width(text) == 5 and all(len(row) <= 5 for _, row in lines(text))
+    five = width_of(first_fields(text.data)) == 5 and all(len(row) <= 5 for _, row in lines(text))
     return 5 if five else 6
 
 
-def _by_line(text: Text, malformed: Malformed) -> RunText:
+def _by_line(text: Text, reader: RowReader, malformed: Malformed) -> tuple[Rows, int]:
+    """The rows, and how many lines were dropped."""
     width = _width(text)
-    rows: list[tuple[bytes, bytes, float, int, int]] = []
+    rows: list[tuple[bytes, bytes, float, int]] = []
     tags: dict[str, None] = {}
     noticed: Counter[str] = Counter()
     for number, fields in lines(text, 6):
@@ -134,29 +130,48 @@ def _by_line(text: Text, malformed: Malformed) -> RunText:
     if not rows:
         problem = "no line can be read as a result" if noticed["malformed"] else "holds no result"
         raise DataError(problem, file=text.name, fix=_SHAPE)
-    query, doc, score, rank, line = zip(*rows, strict=True)
-    return RunText(
-        query=pa.array(query, pa.binary()).cast(pa.string()).dictionary_encode(),
-        doc=pa.array(doc, pa.binary()).cast(pa.string()),
+    query, doc, score, rank = zip(*rows, strict=True)
+    lists = [(own, len(list(group))) for own, group in groupby(query)]
+    found = Rows(
+        queries=reader.queries.numbers(pl.Series([own.decode() for own, _ in lists])),
+        starts=np.concatenate([[0], np.cumsum([length for _, length in lists])]),
+        doc=reader.docs.numbers(pl.Series([own.decode() for own in doc])),
         score=np.array(score, np.float64),
         rank=np.array(rank, np.int32),
-        line=np.array(line, np.int64),
-        tag=next(iter(tags), None),
-        malformed=noticed["malformed"],
-        notes=_notes(tags, noticed["commas"], noticed["ranks"], noticed["malformed"]),
+        tags=tuple(tags),
+        commas=noticed["commas"],
+        odd_ranks=noticed["ranks"],
+        repeats=len(rows) - len(set(zip(query, doc, strict=True))),
     )
+    return found, noticed["malformed"]
+
+
+def first_repeat(text: Text) -> DataError:
+    """The fault of the first line whose query has its doc a second time, in text that has one."""
+    seen: dict[tuple[bytes, bytes], int] = {}
+    for number, (query, _, doc, *_) in lines(text):
+        first = seen.setdefault((query, doc), number)
+        if first != number:
+            return DataError(
+                f"query {short(query.decode())} has doc {short(doc.decode())} a second time, "
+                f"first in line {first}",
+                file=text.name,
+                line=number,
+                fix='duplicates = "first" keeps the first line of each.',
+            )
+    raise ValueError("no doc is there twice.")
 
 
 def _row(
     fields: list[bytes], width: int, line: int, noticed: Counter[str]
-) -> tuple[bytes, bytes, float, int, int]:
-    """One line as (query, doc, score, rank, line), or a DataError without its file."""
+) -> tuple[bytes, bytes, float, int]:
+    """One line as (query, doc, score, rank), or a DataError without its file."""
     if len(fields) < 5:
         problem = f"{len(fields)} fields where a run has six"
         raise DataError(problem, line=line, value=b" ".join(fields), fix=_SHAPE)
     query, _, doc, rank, printed = fields[:5]
     score = _score(printed, line, noticed)
-    whole = _WHOLE.match(rank) is not None
+    whole = WHOLE.match(rank) is not None
     if len(fields) != width or (width == 5 and not whole):
         problem = f"{len(fields)} fields where a run has six"
         if not whole and len(fields) == 5:
@@ -169,14 +184,14 @@ def _row(
     if not NO_RANK < number < 2**31:
         noticed["ranks"] += 1
         number = NO_RANK
-    return query, doc, score, number, line
+    return query, doc, score, number
 
 
 def _score(printed: bytes, line: int, noticed: Counter[str]) -> float:
-    if not _NUMBER.match(printed) and _COMMA.match(printed):
+    if not NUMBER.match(printed) and COMMA.match(printed):
         noticed["commas"] += 1
         printed = printed.replace(b",", b".")
-    if _NUMBER.match(printed):
+    if NUMBER.match(printed):
         score = float(printed)
         if np.isfinite(score):
             return score

@@ -10,8 +10,10 @@ import lzma
 import re
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -78,6 +80,62 @@ def read_text(path: Path, name: str) -> Text:
     return Text(name, data, sha256_of(raw), notes)
 
 
+STREAM_ERRORS = (EOFError, OSError, ValueError, lzma.LZMAError, *_GZIP_ERRORS)
+"""What reading a stream raises where a file is missing, damaged or cut short."""
+
+
+class _Hashed(io.RawIOBase):
+    """A file whose bytes are hashed as they are read."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb", buffering=0)
+        self.digest = hashlib.sha256()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        count = self._file.readinto(buffer) or 0
+        self.digest.update(memoryview(buffer)[:count])
+        return count
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class TextStream:
+    """The content of a file without compression, a buffer at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._hashed = _Hashed(path)
+        self._file: io.BufferedReader[Any] = io.BufferedReader(self._hashed, 1 << 17)
+        self._content = _decompressed(self._file)
+
+    def readinto(self, buffer: memoryview, /) -> int | None:
+        return self._content.readinto(buffer)
+
+    def sha256(self) -> str:
+        """The hexadecimal SHA-256 of the file as it lies on disk, all of which it reads."""
+        while self._file.read(1 << 17):
+            pass
+        return self._hashed.digest.hexdigest()
+
+    def close(self) -> None:
+        self._content.close()
+        self._file.close()
+
+
+@contextmanager
+def open_stream(path: Path) -> Iterator[TextStream]:
+    """A file's content as a stream; what it raises is among `STREAM_ERRORS`."""
+    stream = TextStream(path)
+    try:
+        yield stream
+    finally:
+        stream.close()
+
+
 def sha256_of(raw: bytes) -> str:
     """The hexadecimal SHA-256 of a file's bytes as they lie on disk."""
     return hashlib.sha256(raw).hexdigest()
@@ -91,15 +149,31 @@ def file_sha256(path: Path) -> str | None:
         return None
 
 
+_GZ, _BZ2, _XZ, _ZST = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+
+
+def _decompressed(file: io.BufferedReader[Any]) -> Any:
+    head = file.peek(8)
+    if head.startswith(_GZ):
+        return igzip.GzipFile(fileobj=file)
+    if head.startswith(_BZ2):
+        return bz2.BZ2File(file)
+    if head.startswith(_XZ):
+        return lzma.LZMAFile(file)
+    if head.startswith(_ZST):
+        return pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd")
+    return file
+
+
 def _decompress(raw: bytes, name: str) -> bytes:
     try:
-        if raw.startswith(b"\x1f\x8b"):
+        if raw.startswith(_GZ):
             return igzip.decompress(raw)
-        if raw.startswith(b"BZh"):
+        if raw.startswith(_BZ2):
             return bz2.decompress(raw)
-        if raw.startswith(b"\xfd7zXZ\x00"):
+        if raw.startswith(_XZ):
             return lzma.decompress(raw)
-        if raw.startswith(b"\x28\xb5\x2f\xfd"):
+        if raw.startswith(_ZST):
             with pa.CompressedInputStream(pa.BufferReader(raw), "zstd") as stream:
                 return stream.read()
     except (EOFError, OSError, ValueError, lzma.LZMAError, *_GZIP_ERRORS) as error:
@@ -164,15 +238,15 @@ def _without_hex(data: bytes, types: dict[str, pa.DataType]) -> pa.Table | None:
     return table
 
 
-def first_fields(text: Text) -> list[bytes]:
+def first_fields(data: bytes) -> list[bytes]:
     """The fields of the first line that holds any."""
     for size in (1 << 12, LONGEST_LINE):
-        rows = text.data[:size].split(b"\n")
+        rows = data[:size].split(b"\n")
         # A row cut off by `size` is no row yet, unless it is all that there is.
-        whole = rows[:-1] if size < len(text.data) else rows
+        whole = rows[:-1] if size < len(data) else rows
         if fields := next((fields for _, fields in _split(whole, 0)), []):
             return fields
-    return next((fields for _, fields in _split(text.data.split(b"\n"), 0)), [])
+    return next((fields for _, fields in _split(data.split(b"\n"), 0)), [])
 
 
 def lines(text: Text, fields: int = 0) -> Iterator[tuple[int, list[bytes]]]:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import irmeta
 from irmeta.kernels import jit
 
 FRESH = """
@@ -51,11 +50,22 @@ def judged(scores):
     for method in ("tau-a", "tau-b", "tau-ap", "spearman", "rbo"):
         correlation.correlate(scores.mean_values(), method)
 
-from irmeta.trec.rows import read_rows
-for path in sys.argv[1:]:
-    all_of(irmeta.open_store(path))
-    for text, width in ((b"1 Q0 a 1 2.5 t\\n1 Q0 b 2 1e-3 t", 6), (b"1 Q0 a 1 2", 5)):
-        assert read_rows(text, width) is not None
+import io
+from irmeta.api import ingest_tracks
+from irmeta.trec.rows import RowReader
+*collections, out = sys.argv[1:]
+for number, path in enumerate(collections):
+    for order in ("trec_eval", "rank"):
+        store = f"{out}/{number}-{order}"
+        ingest_tracks(path, store, irmeta.ReadPolicy(order))
+        all_of(irmeta.open_store(store))
+    for text in (b"1 Q0 a 1 2.5 t\\n1 Q0 b 2 1e-3 t", b"1 Q0 a 1 2"):
+        assert RowReader().read(io.BytesIO(text)) is not None
+import numpy as np
+from irmeta.kernels.recall_paired import add_preferences, preference_counts
+ranks = np.array([[1, 2], [3, 3]], np.uint16)
+preference_counts(ranks, 0, 2, np.empty((2, 2), np.int32))
+add_preferences(ranks, np.array([0, 2]), np.zeros((2, 2)))
 for module in iter_modules(irmeta.kernels.__path__, "irmeta.kernels."):
     for name, value in vars(import_module(module.name)).items():
         inlined = hasattr(value, "targetoptions") and value.targetoptions["inline"] == "always"
@@ -77,10 +87,9 @@ def fresh(code: str, *args: object, **environment: str) -> str:
     return done.stdout
 
 
-def test_each_kernel_compiles_once(made_store, worked_examples, tmp_path):
+def test_each_kernel_compiles_once(collections, worked_examples, tmp_path):
     """Whatever the track: one system or many, one query or many, several qrels sets."""
-    small = irmeta.ingest(worked_examples, tmp_path / "store")
-    lines = fresh(FRESH, made_store.path, small.path).splitlines()
+    lines = fresh(FRESH, collections, worked_examples, tmp_path).splitlines()
     compiled = {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in lines}
     assert len(compiled) >= 20
     # One that only kernels of its file call is compiled with them, for each way that they call it.

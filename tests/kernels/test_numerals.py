@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from irmeta.kernels import numerals
 from irmeta.kernels.jit import jit
 from irmeta.kernels.numerals import EASY, HARD, NO_NUMBER
+from irmeta.kernels.vector import address
 
 POINT = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
 COMMA = re.compile(rb"[+-]?\d*,\d+(?:[eE][+-]?\d+)?\Z")
@@ -20,12 +21,12 @@ COMMA = re.compile(rb"[+-]?\d*,\d+(?:[eE][+-]?\d+)?\Z")
 
 @jit
 def score_of(data, start, end):
-    return numerals.parse_score(data, start, end)
+    return numerals.parse_score(address(data) + start, address(data) + end)
 
 
 @jit
 def whole_of(data, start, end):
-    return numerals.parse_whole(data, start, end)
+    return numerals.parse_whole(address(data) + start, address(data) + end)
 
 
 def within(field: bytes, before: bytes = b"8 ", after: bytes = b" 7e") -> tuple:
@@ -80,11 +81,33 @@ def test_any_bytes(field: bytes):
     check_score(field)
 
 
+@given(st.integers(0, 2**64 - 1), st.integers(-65, 65))
+@example(2**53 + 1, 0)
+@example((2**53 + 1) * 10**3, -3)
+@example((2**53 - 1) * 2 + 1, 0)
+@example(2**64 - 1, 0)
+@example(9007199254740993, 22)
+def test_every_decimal_of_19_digits_is_the_nearest_float(digits: int, power: int):
+    digits %= 10**19
+    field = f"{digits}e{power}".encode()
+    assert score_of(*within(field))[0] == EASY
+    check_score(field)
+    check_score(b"-" + field)
+
+
+@given(st.integers(2**52, 2**53 - 1), st.integers(-10, 10), st.integers(-1, 1))
+def test_numbers_between_two_floats(mantissa: int, power: int, beside: int):
+    """The middle of two floats, and its neighbours of as many digits."""
+    middle = (2 * mantissa + 1) * 2**power if power >= 0 else (2 * mantissa + 1) * 5**-power
+    check_score(f"{middle + beside}e{min(power, 0)}".encode())
+
+
 def test_usual_scores_are_easy():
-    for field in (b"16.359402", b"-3", b"0.0001", b"12345.678901234", b"7,25", b"-0"):
-        assert score_of(*within(field))[0] == EASY
-    assert score_of(*within(b"0.12345678901234567"))[0] == HARD
-    assert score_of(*within(b"1e-3"))[0] == HARD
+    usual = "16.359402 -3 0.12345678901234567 7,25 -0 1e-3 15E-65 0.00001234567890123456789"
+    for field in usual.split():
+        assert score_of(*within(field.encode()))[0] == EASY
+    for field in (b"0.12345678901234567890", b"12345678901234567890", b"1e-66", b"1e0000000001"):
+        assert score_of(*within(field))[0] == HARD
 
 
 @given(st.text("0123456789+-.x", min_size=1, max_size=14))

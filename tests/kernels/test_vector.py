@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import struct
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from irmeta.kernels import vector
@@ -13,22 +15,45 @@ from irmeta.kernels.jit import jit
 
 @jit
 def masks(data, offset):
-    return vector.white_mask(data, offset), vector.newline_mask(data, offset)
+    place = vector.address(data) + offset
+    return vector.white_mask(place), vector.newline_mask(place)
 
 
 @jit
 def word_at(data, offset):
-    return vector.load_word(data, offset)
+    place = vector.address(data) + offset
+    return vector.load_word(place), vector.load_byte(place)
 
 
 @jit
 def put(data, offset, word):
-    vector.store_word(data, offset, word)
+    vector.store_word(vector.address(data) + offset, word)
+
+
+@jit
+def odd(data, offset):
+    return vector.odd_mask(vector.address(data) + offset)
 
 
 @jit
 def zeros(word):
-    return vector.trailing_zeros(word)
+    return vector.trailing_zeros(word), vector.leading_zeros(word)
+
+
+@jit
+def high_product(a, b):
+    return vector.high_product(a, b)
+
+
+@jit
+def as_float(word):
+    return vector.as_float(word)
+
+
+@jit
+def asked_for(data, offset):
+    vector.prefetch(vector.address(data) + offset)
+    return data[offset]
 
 
 def plain_mask(data: bytes, wanted: bytes) -> int:
@@ -45,6 +70,7 @@ def test_masks(found: bytes, offset: int):
     white, newlines = masks(data, offset)
     assert int(white) == plain_mask(found, b" \t\n\v\f\r")
     assert int(newlines) == plain_mask(found, b"\n")
+    assert int(odd(data, offset)) == plain_mask(found, bytes([0, *range(128, 256)]))
 
 
 @pytest.mark.parametrize("byte", range(256))
@@ -57,12 +83,34 @@ def test_every_byte_is_white_or_not_as_python_says(byte: int):
 @given(BYTES, st.integers(0, 50), st.integers(0, 2**64 - 1))
 def test_words(found: bytes, offset: int, word: int):
     data = np.frombuffer(found, np.uint8).copy()
-    assert int(word_at(data, offset)) == int.from_bytes(found[offset : offset + 8], "little")
+    given, byte = word_at(data, offset)
+    assert int(given) == int.from_bytes(found[offset : offset + 8], "little")
+    assert byte == found[offset]
     put(data, offset, np.uint64(word))
     changed = found[:offset] + word.to_bytes(8, "little") + found[offset + 8 :]
     assert data.tobytes() == changed
 
 
-@given(st.integers(1, 2**64 - 1))
-def test_trailing_zeros(word: int):
-    assert zeros(np.uint64(word)) == (word & -word).bit_length() - 1
+@given(st.integers(0, 2**64 - 1))
+@example(0)
+def test_zeros(word: int):
+    trailing, leading = zeros(np.uint64(word))
+    assert trailing == ((word & -word).bit_length() - 1 if word else 64)
+    assert leading == 64 - word.bit_length()
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
+def test_high_product(a: int, b: int):
+    assert int(high_product(np.uint64(a), np.uint64(b))) == a * b >> 64
+
+
+@given(st.floats(allow_nan=False))
+def test_as_float(value: float):
+    (word,) = struct.unpack("Q", struct.pack("d", value))
+    assert struct.pack("d", as_float(np.uint64(word))) == struct.pack("d", value)
+
+
+def test_a_prefetch_changes_nothing():
+    data = np.arange(9, dtype=np.uint8)
+    assert asked_for(data, 8) == 8
+    assert data.tolist() == list(range(9))

@@ -18,7 +18,7 @@ from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.pool import retrieved_by
-from irmeta.store import tables, writing
+from irmeta.store import groups, writing
 
 NUMBERED = 65_535  # ranks from here on do not fit uint16 beside `missing`
 
@@ -222,7 +222,7 @@ def test_ranks_are_as_wide_as_the_deepest_list_needs(tmp_path, depth, dtype):
 @pytest.fixture
 def many(tmp_path, monkeypatch):
     """A store with a row group for every query or two, in several files."""
-    monkeypatch.setattr(tables, "GROUP_ROWS", 12)
+    monkeypatch.setattr(groups, "GROUP_ROWS", 12)
     monkeypatch.setattr(writing, "PART_ROWS", 40)
     queries = [f"q{i:02}" for i in range(12)]
     runs = {
@@ -260,7 +260,7 @@ def test_several_blocks_give_the_same_as_one(many, max_rows, order):
 
 
 def test_a_block_may_hold_no_judged_query(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "GROUP_ROWS", 1)
+    monkeypatch.setattr(groups, "GROUP_ROWS", 1)
     lists = {"a": down("x"), "m": down("d"), "z": down("x"), "zz": down("y")}
     store = Track({"s": lists}, {"m": {"d": 1}}).ingest(tmp_path)
     parts = blocks(store, max_rows=1)

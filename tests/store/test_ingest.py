@@ -98,7 +98,7 @@ def test_a_change_brings_only_its_own_track_up_to_date(tmp_path, store, change):
 
 def test_a_file_that_changes_while_it_is_read_is_read_again_next_time(two, store):
     def edit(track: str, done: int, files: int) -> None:
-        if track == "a" and done == files:  # it is read, and the track not yet written
+        if (track, done) == ("a", 1):  # it is read, and the track not yet written
             (two / "a/runs/s").write_text(RUN.replace("1 Q0 b", "1 Q0 c"))
 
     ingest_collection(two, Layout(store), ReadPolicy(), workers=1, progress=edit)

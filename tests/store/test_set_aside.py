@@ -109,7 +109,17 @@ def test_a_failed_track_raises_after_the_others_are_done(two, store):
 def test_a_reader_is_told_how_far_reading_is(two, store):
     put(two, {"a/runs/t": RUN.replace(" s\n", " t\n")})
     said = []
+    for _ in range(2):  # the second time nothing is read
+        ingest_collection(
+            two, Layout(store), ReadPolicy(), workers=1, progress=lambda *step: said.append(step)
+        )
+    assert said == [("a", 1, 3), ("a", 2, 3), ("b", 3, 3), ("a", 2, 3), ("b", 3, 3)]
+
+
+def test_tracks_that_are_read_at_once_are_counted_together(two, store):
+    said = []
     ingest_collection(
         two, Layout(store), ReadPolicy(), workers=2, progress=lambda *step: said.append(step)
     )
-    assert said == [("a", 0, 2), ("a", 1, 2), ("a", 2, 2), ("b", 0, 1), ("b", 1, 1)]
+    assert [step[1:] for step in said] == [(1, 2), (2, 2)]
+    assert {step[0] for step in said} == {"a", "b"}

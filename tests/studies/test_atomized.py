@@ -21,7 +21,7 @@ from irmeta.api.studies import StudyResults
 from irmeta.measures.search_length import UNRETRIEVED
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
-from irmeta.store import tables as rows_of_groups
+from irmeta.store import groups as rows_of_groups
 from irmeta.studies.atomized import chain as chains
 from irmeta.studies.atomized.fraction import effective_fractions
 from irmeta.studies.atomized.gather import gather

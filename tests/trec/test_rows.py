@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
+import io
 import random
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from irmeta.errors import DataError
-from irmeta.kernels.tokenize import BLOCK
-from irmeta.trec.rows import NO_RANK, Rows, read_rows
+from irmeta.kernels.tokenize import BLOCK, LONGEST
+from irmeta.trec.rows import CHUNK, NO_RANK, RowReader, Rows
 from irmeta.trec.runs import _by_line
 from irmeta.trec.text import Text
 
+READER = RowReader()
+
+
+def read_rows(content: bytes) -> Rows | None:
+    return READER.read(io.BytesIO(content))
+
 
 def plainly(content: bytes) -> list[tuple]:
-    """query, doc, score, rank, line, tag of each row."""
+    """query, doc, score, rank, tag of each row."""
     rows = []
-    for number, line in enumerate(content.split(b"\n"), 1):
+    for line in content.split(b"\n"):
         if line[:1] == b"#" or not line.split():
             continue
         query, _, doc, rank, score, *tag = line.split(None, 5)
         score = float(score.replace(b",", b"."))
         small = len(rank) < 12 and -(2**31) < int(rank) < 2**31
-        rows.append((query, doc, score, int(rank) if small else NO_RANK, number, *tag))
-    return [(*row[:5], *(t.rstrip() for t in row[5:])) for row in rows]
+        rows.append((query, doc, score, int(rank) if small else NO_RANK, *tag))
+    return [(*row[:4], *(t.rstrip() for t in row[4:])) for row in rows]
 
 
-def seen(rows: Rows) -> list[tuple]:
-    names = zip(rows.query.to_pylist(), rows.doc.to_pylist(), strict=True)
-    numbers = zip(rows.score.tolist(), rows.rank.tolist(), rows.line.tolist(), strict=True)
-    return [(q.encode(), d.encode(), *n) for (q, d), n in zip(names, numbers, strict=True)]
+def seen(rows: Rows, reader: RowReader = READER) -> list[tuple]:
+    """query, doc, score, rank of each row."""
+    numbers = np.repeat(rows.queries, np.diff(rows.starts))
+    queries, docs = reader.queries.strings().gather(numbers), reader.docs.strings().gather(rows.doc)
+    columns = queries, docs, rows.score.tolist(), rows.rank.tolist()
+    return [(q.encode(), d.encode(), *n) for q, d, *n in zip(*columns, strict=True)]
 
 
 NAME = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=40)
@@ -67,11 +77,11 @@ def files(draw: st.DrawFn, width: int = 6) -> bytes:
 @example(b"1 Q0 a 1 2.5 t")
 @example(b"1 Q0 a 1 2.5 a tag of words \r\n")
 def test_six_columns(content: bytes):
-    rows = read_rows(content, 6)
+    rows = read_rows(content)
     assert rows is not None
     right = plainly(content)
-    assert seen(rows) == [row[:5] for row in right]
-    assert rows.tags == tuple(dict.fromkeys(row[5].decode() for row in right))
+    assert seen(rows) == [row[:4] for row in right]
+    assert rows.tags == tuple(dict.fromkeys(row[4].decode() for row in right))
     said = [line.split(None, 5) for line in content.split(b"\n") if line[:1] != b"#"]
     assert rows.commas == sum(b"," in fields[4] for fields in said if fields)
     assert rows.odd_ranks == sum(row[3] == NO_RANK for row in right)
@@ -79,9 +89,9 @@ def test_six_columns(content: bytes):
 
 @given(files(5))
 def test_five_columns(content: bytes):
-    rows = read_rows(content, 5)
+    rows = read_rows(content)
     assert rows is not None
-    assert seen(rows) == [row[:5] for row in plainly(content)]
+    assert seen(rows) == [row[:4] for row in plainly(content)]
     assert rows.tags == ()
 
 
@@ -102,9 +112,9 @@ def test_long_files_have_no_seams(seed: int):
         if draw.random() < 0.05:
             lines.append("\n")
     content = "".join(lines).encode()[: -1 if seed % 3 == 0 else None]
-    rows = read_rows(content, 6)
+    rows = read_rows(content)
     assert rows is not None
-    assert seen(rows) == [row[:5] for row in plainly(content)]
+    assert seen(rows) == [row[:4] for row in plainly(content)]
 
 
 @pytest.mark.parametrize("short", range(130))
@@ -112,25 +122,28 @@ def test_a_file_may_end_anywhere_in_a_block(short: int):
     line = b"1 Q0 doc 1 2.5 t\n"
     content = (line * 8000)[: BLOCK - 60 + short]
     whole = content[: content.rindex(b"\n")]
-    rows = read_rows(whole, 6)
+    rows = read_rows(whole)
     assert rows is not None
     assert len(rows.score) == whole.count(b"\n") + 1
 
 
 WRONG = (
-    b"1 Q0 a 1 2.5\n",
+    b"1 Q0 a 1 2.5\n1 Q0 b 1 2.5 t\n",
+    b"1 Q0 b 1 2.5 t\n1 Q0 a 1 2.5\n",
     b"1 Q0 a 1 x t\n",
     b"1 Q0 a 1 nan t\n",
     b"1 Q0 a 1 1e999 t\n",
     b"1 Q0 a 1 2 t\r1 Q0 b 2 1 t\n",
     b"# nothing\n",
-    b"1 Q0 " + b"d" * BLOCK + b" 1 2.5 t\n",
+    b"1 Q0 a\0 1 2 t\n",
+    b"1 Q0 \xe9 1 2 t\n",
+    b"1 Q0 " + b"d" * LONGEST + b" 1 2.5 t\n",
 )
 
 
 @pytest.mark.parametrize("line", WRONG)
 def test_what_is_not_as_it_should_be_is_left_to_the_line_reader(line: bytes):
-    assert read_rows(b"# nothing\n" + line, 6) is None
+    assert read_rows(b"# nothing\n" + line) is None
 
 
 @given(
@@ -150,21 +163,66 @@ def test_any_bytes(content: bytes):
 
 def agree(content: bytes) -> None:
     """Never another row: what the kernel reads, the line reader reads alike."""
-    rows = read_rows(content, 6) if content else None
+    rows = read_rows(content) if content else None
     if rows is None:
         return
     try:
-        run = _by_line(Text("a.run", content, ""), "error")
+        found, dropped = _by_line(Text("a.run", content, ""), READER, "error")
     except DataError as error:
         raise AssertionError(f"the line reader refuses it: {error}") from None
-    assert seen(rows) == [
-        (q.encode(), d.encode(), *n)
-        for q, d, *n in zip(
-            run.query.to_pylist(),
-            run.doc.to_pylist(),
-            run.score.tolist(),
-            run.rank.tolist(),
-            run.line.tolist(),
-            strict=True,
-        )
+    assert (seen(rows), rows.tags, rows.commas, rows.odd_ranks, dropped) == (
+        seen(found),
+        found.tags,
+        found.commas,
+        found.odd_ranks,
+        0,
+    )
+
+
+@given(st.lists(st.tuples(st.sampled_from("123"), st.sampled_from("abcdef")), min_size=1))
+def test_lists_and_docs_that_come_again(pairs: list[tuple[str, str]]):
+    rows = read_rows("".join(f"{q} Q0 {d} 1 2 t\n" for q, d in pairs).encode())
+    assert rows is not None
+    starts = [i for i, (q, _) in enumerate(pairs) if i == 0 or pairs[i - 1][0] != q]
+    assert rows.starts.tolist() == [*starts, len(pairs)]
+    assert READER.queries.strings().gather(rows.queries).to_list() == [pairs[i][0] for i in starts]
+    if len(set(rows.queries.tolist())) == len(starts):
+        assert rows.repeats == len(pairs) - len(set(pairs))
+    else:
+        assert rows.repeats <= len(pairs) - len(set(pairs))
+
+
+class Dripping:
+    """A stream that gives a few bytes at a time, as compressed ones may."""
+
+    def __init__(self, content: bytes, seed: int) -> None:
+        self.file, self.draw = io.BytesIO(content), random.Random(seed)
+
+    def readinto(self, buffer: memoryview, /) -> int:
+        return self.file.readinto(buffer[: self.draw.choice([1, 7, 1000, 1 << 18])])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_file_of_many_chunks_and_names_outgrows_everything(seed: int):
+    """More rows, names and bytes than a new reader has room for, from a stream of any steps."""
+    draw, reader = random.Random(seed), RowReader()
+    width = draw.choice([3, 40, 200])
+    count = 260_000 if width == 3 else 3 * CHUNK // (width + 20)
+    right = [
+        (f"q{i % 3000 if seed % 2 else i // 900}", f"{draw.randrange(10**width)}", i)
+        for i in range(count)
     ]
+    content = "".join(f"{q}\tQ0 {d} {i} {-i} tag\n" for q, d, i in right).encode()
+    for _ in range(2):  # a second time, when all names are known
+        rows = reader.read(Dripping(content, seed))
+        assert rows is not None
+        assert seen(rows, reader) == [(q.encode(), d.encode(), -i, i) for q, d, i in right]
+    assert len(reader.docs) == len({d for _, d, _ in right})
+
+
+def test_readers_do_not_hold_what_they_have_read():
+    assert CHUNK <= 1 << 20
+    content = b"".join(b"1 Q0 d%d %d %d t\n" % (i % 50, i, -i) for i in range(200_000))
+    reader = RowReader()
+    assert reader.read(io.BytesIO(content)) is not None
+    assert reader.docs.nbytes < 1 << 20

@@ -10,46 +10,56 @@ from naive import read_run as naive_run
 
 from irmeta.errors import DataError
 from irmeta.policies import ReadPolicy
-from irmeta.store.reading import Names, SetAside, read_run
+from irmeta.store.reading import SetAside, read_run
 from irmeta.trec import runs as room
 from irmeta.trec.collection import TrackSource
-from irmeta.trec.rows import NO_RANK
-from irmeta.trec.runs import RunText, _fast, parse_run
-from irmeta.trec.text import Text, read_text
+from irmeta.trec.rows import NO_RANK, RowReader
+from irmeta.trec.runs import RunText, parse_file, parse_run
+from irmeta.trec.text import Text
 
 TWO = [("1", "a", 1, 2.5), ("1", "b", 2, 1.0)]
 FAST_AND_SLOW = pytest.mark.parametrize("head", ["", "# a comment\n"], ids=["fast", "slow"])
 
 
+READER = RowReader()
+
+
 def parse(content: str | bytes, **choices) -> RunText:
     data = content if isinstance(content, bytes) else content.encode()
-    return parse_run(Text("a.run", data, ""), **choices)
+    return parse_run(Text("a.run", data, ""), READER, **choices)
 
 
 def rows(run: RunText) -> list[tuple[str, str, int, float]]:
-    columns = (run.query.to_pylist(), run.doc.to_pylist(), run.rank.tolist(), run.score.tolist())
+    """query, doc, rank and score of each row."""
+    numbers = np.repeat(run.rows.queries, np.diff(run.rows.starts))
+    columns = (
+        READER.queries.strings().gather(numbers),
+        READER.docs.strings().gather(run.rows.doc),
+        run.rows.rank.tolist(),
+        run.rows.score.tolist(),
+    )
     return list(zip(*columns, strict=True))
 
 
 @pytest.mark.parametrize(
-    ("content", "line"),
+    "content",
     [
-        ("1 Q0 a 1 2.5 t\n1 Q0 b 2 1.0 t\n", [1, 2]),
-        ("1\tQ0\ta\t1\t2.5\tt\n1\tQ0\tb\t2\t1.0\tt\n", [1, 2]),
-        (" 1 \t Q0   a 1\t\t2.5 t \n1 Q0\tb 2  1.0 t\t\n", [1, 2]),
-        ("1 Q0 a 1 2.5 t\r\n1 Q0 b 2 1.0 t\r\n", [1, 2]),
-        ("1 Q0 a 1 2.5 t\n1 Q0 b 2 1.0 t", [1, 2]),
-        ("1 Q0 a 1 2.5 t\r\n1 Q0 b 2 1.0 t\r", [1, 2]),
-        ("\n1 Q0 a 1 2.5 t\n \t\r\n\n1 Q0 b 2 1.0 t\n\n\n", [2, 5]),
-        ("#q i d r s t\n1 Q0 a 1 2.5 t\n#\n# 1 Q0 x 9 9 t\n1 Q0 b 2 1.0 t\n#", [2, 5]),
-        ("#1 Q0 x 9 9 t\n1 Q0 a 1 2.5 t\n1 Q0 b 2 1.0 t\n#1 Q0 y 9 9 t\n", [2, 3]),
-        ("1 - a +1 +2.5 t\n1 x b 02 1. t\n", [1, 2]),
-        ("1 Q0 a 1 25e-1 t\n1 Q0 b 2 .1E1 t\n", [1, 2]),
+        "1 Q0 a 1 2.5 t\n1 Q0 b 2 1.0 t\n",
+        "1\tQ0\ta\t1\t2.5\tt\n1\tQ0\tb\t2\t1.0\tt\n",
+        " 1 \t Q0   a 1\t\t2.5 t \n1 Q0\tb 2  1.0 t\t\n",
+        "1 Q0 a 1 2.5 t\r\n1 Q0 b 2 1.0 t\r\n",
+        "1 Q0 a 1 2.5 t\n1 Q0 b 2 1.0 t",
+        "1 Q0 a 1 2.5 t\r\n1 Q0 b 2 1.0 t\r",
+        "\n1 Q0 a 1 2.5 t\n \t\r\n\n1 Q0 b 2 1.0 t\n\n\n",
+        "#q i d r s t\n1 Q0 a 1 2.5 t\n#\n# 1 Q0 x 9 9 t\n1 Q0 b 2 1.0 t\n#",
+        "#1 Q0 x 9 9 t\n1 Q0 a 1 2.5 t\n1 Q0 b 2 1.0 t\n#1 Q0 y 9 9 t\n",
+        "1 - a +1 +2.5 t\n1 x b 02 1. t\n",
+        "1 Q0 a 1 25e-1 t\n1 Q0 b 2 .1E1 t\n",
     ],
 )
-def test_any_spacing_line_ends_blank_lines_and_comments_are_read(content, line):
+def test_any_spacing_line_ends_blank_lines_and_comments_are_read(content):
     run = parse(content)
-    assert (rows(run), run.line.tolist(), run.tag, run.notes) == (TWO, line, "t", [])
+    assert (rows(run), run.tag, run.notes) == (TWO, "t", [])
 
 
 @FAST_AND_SLOW
@@ -87,7 +97,7 @@ def test_all_after_the_score_is_the_tag(head, tags, tag, notes):
 
 def test_a_decimal_comma_is_read_and_noted():
     run = parse("1 Q0 a 1 2,5 t\n1 Q0 b 2 1.0 t\n1 Q0 c 3 -,5e1 t\n")
-    assert run.score.tolist() == [2.5, 1.0, -5.0]
+    assert run.rows.score.tolist() == [2.5, 1.0, -5.0]
     assert run.notes == ["decimal comma in 2 scores"]
 
 
@@ -132,7 +142,7 @@ def test_a_score_that_is_no_finite_number_is_an_error_naming_line_and_field(head
 )
 def test_a_rank_that_is_no_whole_number_is_noted(head, printed, rank, noted):
     run = parse(f"{head}1 Q0 a {printed} 2.5 t\n")
-    assert run.rank.tolist() == [rank]
+    assert run.rows.rank.tolist() == [rank]
     assert run.notes == (["1 ranks are not whole numbers"] if noted else [])
 
 
@@ -169,8 +179,8 @@ def test_names_are_kept_as_they_are(head, name):
 
 def test_queries_may_be_interleaved_and_rows_stay_in_file_order():
     run = parse("2 Q0 a 1 1 t\n1 Q0 a 1 2 t\n2 Q0 b 2 3 t\n1 Q0 b 2 4 t\n")
-    assert run.query.to_pylist() == ["2", "1", "2", "1"]
-    assert run.score.tolist() == [1, 2, 3, 4]
+    assert [row[0] for row in rows(run)] == ["2", "1", "2", "1"]
+    assert run.rows.score.tolist() == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -199,7 +209,7 @@ def test_a_line_without_end_is_one_short_error():
 def test_malformed_lines_are_dropped_and_counted_only_on_request():
     content = "1 Q0 a 1 2.5 t\nx\n1 Q0 z 9 nan t\n#\n1 Q0 b 2 1.0 t\n1 Q0 c 3 0.5\n"
     run = parse(content, malformed="skip")
-    assert (rows(run), run.line.tolist(), run.malformed) == (TWO, [1, 5], 3)
+    assert (rows(run), run.malformed) == (TWO, 3)
     assert run.notes == ["3 malformed lines dropped"]
     with pytest.raises(DataError, match="line 2: 1 fields"):
         parse(content)
@@ -232,8 +242,9 @@ def test_lone_carriage_returns_do_not_hide_rows():
 )
 def test_the_encoding_of_a_file_is_told_and_noted(tmp_path, raw, query, notes):
     (tmp_path / "a.run").write_bytes(raw)
-    run = parse_run(read_text(tmp_path / "a.run", "a.run"))
-    assert (run.query.to_pylist(), run.score.tolist(), run.notes) == ([query], [2.5], notes)
+    run = parse_file(tmp_path / "a.run", "a.run", READER, "error")
+    assert ([row[0] for row in rows(run)], run.notes) == ([query], notes)
+    assert run.rows.score.tolist() == [2.5]
 
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=9)
@@ -263,13 +274,11 @@ def test_clean_files_are_read_as_the_naive_twin_reads_them(content, data):
     expected = naive_run("".join(content))
     run = parse("".join(content))
     assert as_naive(run) == [row[:4] for row in expected]
-    assert run.line.tolist() == list(range(1, len(content) + 1))
     assert run.tag == expected[0][4]
 
     at = data.draw(st.integers(0, len(content)))
     commented = parse("".join([*content[:at], "# a comment\n", *content[at:]]))
     assert as_naive(commented) == as_naive(run)
-    assert commented.line.tolist() == [n + (n > at) for n in run.line.tolist()]
     assert (commented.tag, commented.notes) == (run.tag, run.notes)
 
 
@@ -285,7 +294,7 @@ def test_both_ways_of_reading_agree_on_a_file_of_several_megabytes():
     )
     assert len(content) > 3 << 20
     fast, slow = parse(content), parse("#\n" + content)
-    assert fast.score.tolist() == score.tolist()
+    assert fast.rows.score.tolist() == score.tolist()
     assert rows(fast) == rows(slow)
     assert rows(fast) == [row[:4] for row in naive_run(content)]
 
@@ -298,7 +307,7 @@ def test_clean_files_are_not_read_line_by_line(monkeypatch):
 def read_quirk(shared: Path, file: str, **choices):
     """A quirk file as the run of a track; a bad one is set aside with its reason."""
     source = TrackSource("t", shared / "quirks", (file,), (), policy=ReadPolicy(**choices))
-    return read_run(source, file, Names(), Names())
+    return read_run(source, file, RowReader())
 
 
 @pytest.mark.parametrize(
@@ -325,7 +334,7 @@ def read_quirk(shared: Path, file: str, **choices):
 )
 def test_quirks_that_are_read(shared, file, count, system, notes):
     run = read_quirk(shared, f"{file}.run.txt")
-    assert (len(run.score), run.system, run.notes) == (count, system, notes)
+    assert (run.rows, run.system, run.notes) == (count, system, notes)
 
 
 @pytest.mark.parametrize(
@@ -365,14 +374,14 @@ def test_quirks_that_are_errors_say_where_what_and_what_to_do(shared, file, said
 
 def test_the_first_line_of_duplicates_is_kept_on_request(shared):
     run = read_quirk(shared, "duplicate-docs.run.txt", duplicates="first")
-    assert (len(run.score), run.duplicates) == (999, 1)
+    assert (run.rows, run.duplicates) == (999, 1)
     assert run.notes == ["1 rows dropped: their doc came before in the same list"]
-    assert np.setdiff1d(np.arange(1, 1001), run.position).tolist() == [928]
+    assert np.setdiff1d(np.arange(1, 1001), run.columns.rows(0, 999)["position"]).tolist() == [928]
 
 
 def test_a_header_line_can_be_skipped(shared):
     run = read_quirk(shared, "header-line.run.txt", malformed="skip")
-    assert (len(run.score), run.malformed, run.system) == (199, 1, "Anserini-qljm")
+    assert (run.rows, run.malformed, run.system) == (199, 1, "Anserini-qljm")
 
 
 @pytest.mark.parametrize("newline", [b"\r\n", b""])
@@ -380,7 +389,7 @@ def test_whole_lines_without_a_final_newline_are_read(shared, newline):
     content = (shared / "quirks" / "no-final-newline.run.txt").read_bytes()
     whole = content[: content.rindex(b"\r\n")] + newline
     run = parse(whole)
-    assert (len(run.score), run.tag, run.notes) == (99, "indri", [])
+    assert (len(run.rows.score), run.tag, run.notes) == (99, "indri", [])
     assert rows(run)[-1] == ("1", "clueweb09-en0009-30-02641", 372, -4.86809)
 
 
@@ -390,8 +399,6 @@ def test_scores_of_every_readable_quirk_equal_the_naive_twins(shared):
         assert as_naive(parse(content)) == [row[:4] for row in naive_run(content)]
 
 
-def test_docs_that_begin_as_hex_numbers_do_are_read_the_fast_way():
-    """Real ids do (0xruezf2 in trec-covid); by line such runs would be read five times slower."""
-    run = _fast(Text("a.run", b"1 Q0 0xruezf2 1 2.5 t\n", ""))
-    assert run is not None
-    assert (run.doc.to_pylist(), run.rank.tolist()) == (["0xruezf2"], [1])
+def test_docs_that_begin_as_hex_numbers_do_are_read_as_they_are():
+    """Real ids do: 0xruezf2 in trec-covid."""
+    assert rows(parse("1 Q0 0xruezf2 1 2.5 t\n")) == [("1", "0xruezf2", 1, 2.5)]

@@ -139,7 +139,7 @@ def test_lines_are_numbered_as_an_editor_does():
         (7, [b"end"]),
     ]
     assert list(lines(text, 2))[2] == (6, [b"three", b"four five six"])
-    assert first_fields(text) == [b"one", b"two"]
+    assert first_fields(text.data) == [b"one", b"two"]
 
 
 def test_a_line_longer_than_a_megabyte_is_one_short_error():

@@ -1,0 +1,90 @@
+"""The judged docs of each query, over all qrels sets of a track."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from irmeta.store.names import TrackNames
+from irmeta.trec.collection import QrelsSource
+from irmeta.trec.qrels import QrelsText
+from irmeta.trec.rows import RowReader
+
+
+@dataclass(frozen=True)
+class Judgments:
+    """The docs of each query that any qrels set judges, as one sorted array of pairs.
+
+    Attributes
+    ----------
+    pairs
+        ``query << 32 | doc`` (places among the sorted names), sorted, each once.
+    primary
+        int16 grade of each pair in the primary set; `NO_GRADE` where it is not in it.
+    frames
+        One frame a set: set, query, subtopic, doc, grade (as read) and doc_id.
+    """
+
+    NO_GRADE = 999
+    pairs: np.ndarray
+    primary: np.ndarray
+    frames: tuple[pl.DataFrame, ...]
+
+    def bounds(self, queries: np.ndarray) -> np.ndarray:
+        """Where the pairs of each query begin, and of the last end; `queries` are sorted places.
+
+        All pairs between are of these queries if no judged query is left out.
+        """
+        ends = np.append(queries, queries[-1] + 1).astype(np.uint64)
+        return np.searchsorted(self.pairs, ends << np.uint64(32))
+
+    def docs(self, bounds: np.ndarray) -> np.ndarray:
+        """int32 docs of the pairs from the first to the last of `bounds`."""
+        return (self.pairs[bounds[0] : bounds[-1]] & np.uint64(0xFFFFFFFF)).astype(np.int32)
+
+    def queries(self) -> np.ndarray:
+        """The places of all queries that any set judges, sorted."""
+        return np.unique(self.pairs >> np.uint64(32)).astype(np.int32)
+
+
+def judgments(
+    sets: list[tuple[QrelsSource, QrelsText]], reader: RowReader, names: TrackNames
+) -> Judgments:
+    """Number the judged docs of each query, from 0 in byte order, over all sets together.
+
+    `reader` knows their names.
+    """
+    query_place, doc_place = names.query_places[reader], names.doc_places[reader]
+    pairs_of = [
+        _pairs(
+            query_place[reader.queries.numbers(parsed.frame["query"])],
+            doc_place[reader.docs.numbers(parsed.frame["doc"])],
+        )
+        for _, parsed in sets
+    ]
+    pairs = np.unique(np.concatenate(pairs_of))
+    starts = np.searchsorted(pairs, pairs >> np.uint64(32) << np.uint64(32))
+    primary = np.full(len(pairs), Judgments.NO_GRADE, np.int16)
+    frames = []
+    for index, ((source, parsed), own) in enumerate(zip(sets, pairs_of, strict=True)):
+        at = np.searchsorted(pairs, own)
+        if index == 0:
+            primary[at] = np.iinfo(np.int8).min
+            np.maximum.at(primary, at, parsed.frame["grade"].to_numpy().astype(np.int16))
+        frames.append(
+            parsed.frame.select(
+                pl.lit(source.name).alias("set"),
+                "query",
+                "subtopic",
+                "doc",
+                "grade",
+                doc_id=pl.Series((at - starts[at]).astype(np.int32)),
+            ).sort("query", "subtopic", "doc")
+        )
+    return Judgments(pairs, primary, tuple(frames))
+
+
+def _pairs(query: np.ndarray, doc: np.ndarray) -> np.ndarray:
+    return query.astype(np.uint64) << np.uint64(32) | doc.astype(np.uint64)
