@@ -42,6 +42,8 @@ def ingest(
     store: str | Path,
     *,
     workers: int | None = None,
+    memory: int | None = None,
+    executor: Executor | None = None,
     progress: Progress | None = None,
     **choices: Unpack[ReadChoices],
 ) -> Store:
@@ -55,7 +57,13 @@ def ingest(
     store
         The store's folder; made if it is not there.
     workers
-        Threads that read run files; default the usable cores. The store does not depend on it.
+        Threads that read tracks, and the run files of one; default the usable cores. The store does
+        not depend on it.
+    memory
+        Bytes for the names and rows of all tracks that are read at once, default a quarter of what
+        the machine has; rows beyond it wait in a temporary file in the store's folder.
+    executor
+        Any concurrent.futures.Executor to read tracks instead: processes, a cluster.
     **choices
         tie_order, depth, duplicates, malformed: see `ReadPolicy`.
 
@@ -69,7 +77,15 @@ def ingest(
     IrmetaError
         When a track could not be read; the others are in the store.
     """
-    outcomes = ingest_tracks(collection, store, workers, progress, ReadPolicy(**choices))
+    outcomes = ingest_tracks(
+        collection,
+        store,
+        ReadPolicy(**choices),
+        workers=workers,
+        memory=memory,
+        executor=executor,
+        progress=progress,
+    )
     failed = [str(o.error) for o in outcomes if o.error is not None]
     if failed:
         raise IrmetaError(f"{len(failed)} of {len(outcomes)} tracks failed. " + " ".join(failed))
@@ -85,13 +101,23 @@ def ingest(
 def ingest_tracks(
     collection: str | Path,
     store: str | Path,
-    workers: int | None,
-    progress: Progress | None,
     policy: ReadPolicy,
+    *,
+    workers: int | None = None,
+    memory: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
 ) -> list[Outcome]:
     """As `ingest`, but failures are outcomes, and nothing is warned of."""
-    layout = Layout(Path(store))
-    return ingest_collection(collection, layout, policy, workers=workers, progress=progress)
+    return ingest_collection(
+        collection,
+        Layout(Path(store)),
+        policy,
+        workers=workers,
+        memory=memory,
+        executor=executor,
+        progress=progress,
+    )
 
 
 @dataclass(frozen=True)
@@ -113,6 +139,7 @@ def reanalyze(
     rarity_depth: int = 100,
     force: bool = False,
     workers: int | None = None,
+    memory: int | None = None,
     executor: Executor | None = None,
     read_progress: Progress | None = None,
     batch_progress: BatchProgress | None = None,
@@ -130,9 +157,11 @@ def reanalyze(
     rarity_depth
         A system retrieves a doc for `rarity` if it has it up to this rank.
     workers
-        Threads that read run files, and that analyse tracks; default the usable cores.
+        Threads that read, and that analyse tracks; default the usable cores.
+    memory
+        Bytes for what is read: see `ingest`.
     executor
-        Any concurrent.futures.Executor to analyse tracks instead: processes, a cluster.
+        Any concurrent.futures.Executor to read and analyse tracks instead: processes, a cluster.
     **choices
         tie_order, depth, duplicates, malformed, for a collection: see `ReadPolicy`.
     """
@@ -148,7 +177,15 @@ def reanalyze(
     else:
         settled = ReadPolicy(**choices)
         place = folder.root / "store"
-        outcomes = ingest_tracks(source, place, workers, read_progress, settled)
+        outcomes = ingest_tracks(
+            source,
+            place,
+            settled,
+            workers=workers,
+            memory=memory,
+            executor=executor,
+            progress=read_progress,
+        )
         store = Store(place)
         tracks = [o.track for o in outcomes if o.error is None]
     with only_writer(folder.parts):

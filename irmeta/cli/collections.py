@@ -16,11 +16,13 @@ from irmeta.cli.options import (
     DuplicatesOption,
     ForceOption,
     MalformedOption,
+    MemoryOption,
     StoreArgument,
     StrictOption,
     TieOption,
     WorkersOption,
     app,
+    bytes_of,
     progress_bar,
 )
 from irmeta.policies import ReadPolicy
@@ -39,6 +41,7 @@ def reanalyze(
     duplicates: DuplicatesOption = "error",
     malformed: MalformedOption = "error",
     workers: WorkersOption = None,
+    memory: MemoryOption = None,
     strict: StrictOption = False,
     force: ForceOption = False,
 ) -> None:
@@ -57,6 +60,7 @@ def reanalyze(
             rarity_depth=rarity_depth,
             force=force,
             workers=workers,
+            memory=bytes_of(memory),
             read_progress=read,
             batch_progress=analysed,
             **choices,
@@ -75,6 +79,7 @@ def ingest(
     duplicates: DuplicatesOption = "error",
     malformed: MalformedOption = "error",
     workers: WorkersOption = None,
+    memory: MemoryOption = None,
     strict: StrictOption = False,
 ) -> None:
     """Read TREC runs and qrels into a Parquet store."""
@@ -83,7 +88,14 @@ def ingest(
 
     policy = ReadPolicy(tie_order, depth, duplicates, malformed)
     with progress_bar("Reading") as read:
-        outcomes = api.ingest_tracks(collection, store, workers, read, policy)
+        outcomes = api.ingest_tracks(
+            collection,
+            store,
+            policy,
+            workers=workers,
+            memory=bytes_of(memory),
+            progress=read,
+        )
     opened = api.open_store(store)
     print_outcomes(outcomes, opened)
     lost = [(o.track, str(o.error)) for o in outcomes if o.error]

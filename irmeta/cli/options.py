@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -47,7 +48,23 @@ CorrectionOption = Annotated[str, typer.Option(help="Of p-values for the number 
 ResamplesOption = Annotated[int, typer.Option(min=1, help="For tests that draw samples.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Of what is drawn.")]
 StoreArgument = Annotated[Path, typer.Argument(metavar="STORE", show_default=False)]
-WorkersOption = Annotated[int | None, typer.Option(min=1, help="Threads that read run files.")]
+WorkersOption = Annotated[int | None, typer.Option(min=1, help="Threads; default all cores.")]
+MemoryOption = Annotated[
+    str | None,
+    typer.Option(metavar="SIZE", help="For what is read: 500M, 4G; default a quarter of all."),
+]
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kMGT]?)i?B?", re.IGNORECASE)
+
+
+def bytes_of(size: str | None) -> int | None:
+    """A size as people write it; k, M, G and T are powers of 1024."""
+    if size is None:
+        return None
+    found = _SIZE.fullmatch(size.strip())
+    if found is None:
+        raise typer.BadParameter(f"{size!r} is no size: write 500M or 4G.", param_hint="--memory")
+    number, unit = found.groups()
+    return int(float(number) * 1024 ** " kmgt".index(unit.lower() or " "))
 
 
 @contextmanager

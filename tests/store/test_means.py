@@ -1,0 +1,105 @@
+"""The same store whatever it is made with: threads, processes, much memory or next to none."""
+
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+from ingesting import content, outcomes, put
+
+import irmeta
+from irmeta.policies import ReadPolicy
+from irmeta.store import ingest as room
+from irmeta.store.ingest import ingest_collection
+from irmeta.store.layout import Layout
+
+
+def stored(collection: Path, store: Path, **means) -> dict[str, bytes]:
+    found = ingest_collection(collection, Layout(store), ReadPolicy(), **means)
+    assert {o.state for o in found} == {"written"}
+    assert not list(store.glob(".staging/*"))
+    return content(store)
+
+
+@pytest.fixture(scope="module")
+def alone(collections, tmp_path_factory) -> dict[str, bytes]:
+    """What one thread makes of the made collections."""
+    return stored(collections, tmp_path_factory.mktemp("alone") / "store", workers=1)
+
+
+@pytest.mark.parametrize("workers", [2, 3, 8, None])
+def test_any_number_of_threads(collections, store, alone, workers):
+    assert stored(collections, store, workers=workers) == alone
+
+
+@pytest.mark.parametrize("workers", [2, 5])
+def test_threads_within_one_track(collections, tmp_path, workers):
+    """With one track, its runs are shared out, and every thread has names of its own."""
+    one = tmp_path / "one"
+    one.mkdir()
+    (one / "news").symlink_to(collections / "news")
+    whole = stored(one, tmp_path / "whole", workers=1)
+    assert stored(one, tmp_path / "shared", workers=workers) == whole
+
+
+PROCESSES = partial(ProcessPoolExecutor, mp_context=get_context("spawn"))
+
+
+@pytest.mark.parametrize("pool", [PROCESSES, ThreadPoolExecutor], ids=["processes", "threads"])
+def test_any_executor(collections, store, alone, pool):
+    executor: Executor
+    with pool(2) as executor:
+        assert stored(collections, store, executor=executor) == alone
+        states = ingest_collection(collections, Layout(store), ReadPolicy(), executor=executor)
+        assert {o.state for o in states} == {"unchanged"}
+
+
+@pytest.mark.parametrize("means", [{"memory": 0}, {"memory": 1 << 19, "workers": 2}])
+def test_rows_beyond_the_memory_wait_in_a_file(collections, store, alone, means, monkeypatch):
+    spilled = []
+    whole = room._spilled
+    monkeypatch.setattr(room, "_spilled", lambda run, path: spilled.append(run) or whole(run, path))
+    assert stored(collections, store, **means) == alone
+    assert spilled
+
+
+@pytest.mark.parametrize("most", [1, 700])
+def test_rows_beyond_the_most_of_a_track_wait_in_a_file(
+    collections, store, alone, most, monkeypatch
+):
+    monkeypatch.setattr(room, "MOST_ROWS", most)
+    assert stored(collections, store) == alone
+
+
+def test_queries_in_another_order_in_every_run_are_put_together_from_a_file(tmp_path, store):
+    """Lists that are neighbours in the store are not in the files."""
+    queries = [str(q) for q in range(40)]
+    files = {"t/qrels": "".join(f"{q} 0 d{q} 1\n" for q in queries)}
+    for s in range(5):
+        turned = queries[s * 7 :] + queries[: s * 7]
+        order = turned if s < 4 else [*turned, *turned]  # and each in two pieces
+        half = 3 if s == 4 else 6
+        files[f"t/runs/{s}"] = "".join(
+            f"{q} Q0 d{i + half * (place >= 40)} 1 {-i} s{s}\n"
+            for place, q in enumerate(order)
+            for i in range(half)
+        )
+    collection = put(tmp_path / "c", files)
+    assert stored(collection, store, memory=0) == stored(collection, tmp_path / "held")
+
+
+def test_a_list_deeper_than_any_other(tmp_path, store):
+    """The deepest known, of clef-tar, has 12,805 docs."""
+    run = "".join(f"1 Q0 doc{i:06} {i} {1e6 - i // 3} deep\n" for i in range(12_805))
+    collection = put(tmp_path / "c", {"t/runs/r": run, "t/qrels": "1 0 doc012804 1\n"})
+    (outcome,) = outcomes(collection, store)
+    assert outcome.error is None
+    opened = irmeta.open_store(store)
+    assert opened.info()["deepest_rank"].item() == 12_805
+    ranks = opened.runs().sort("rank").collect()
+    # Every three docs tie, but for the last one, and the greater goes first.
+    expected = [i for first in range(0, 12_804, 3) for i in (first + 2, first + 1, first)]
+    assert ranks["doc"].to_list() == [f"doc{i:06}" for i in [*expected, 12_804]]
+    assert opened.systems()["tied_rows"].item() == 12_804
+    assert opened.means("RR").get_column("value").item() == pytest.approx(1 / 12_805)

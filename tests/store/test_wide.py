@@ -1,0 +1,59 @@
+"""A track of many queries and 28 million rows, within two gigabytes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import irmeta
+from irmeta.store.layout import Layout
+
+SYSTEMS, QUERIES, DEPTH = 54, 5_193, 100
+INGEST = "import sys; from irmeta.cli import main; sys.exit(main())"
+
+
+def write_run(path: Path, system: int) -> None:
+    """Each system finds other docs of a query's 401, in another order."""
+    rank = pl.col("rank")
+    place = (rank * (2 * system + 1) + 7 * system + pl.col("query")) % 401
+    frame = pl.select(query=pl.int_range(1, QUERIES + 1, dtype=pl.Int64)).join(
+        pl.select(rank=pl.int_range(1, DEPTH + 1, dtype=pl.Int64)), how="cross"
+    )
+    frame.select(
+        "query",
+        q0=pl.lit("Q0"),
+        doc=pl.format("msmarco_doc_{}_{}", "query", place),
+        rank=rank,
+        score=100.5 - rank,
+        tag=pl.lit(f"s{system:02}"),
+    ).write_csv(path, separator=" ", include_header=False)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("means", [(), ("--memory", "200M")], ids=["held", "spilled"])
+def test_a_wide_track_is_read_within_two_gigabytes(tmp_path: Path, means: tuple[str, ...]):
+    runs = tmp_path / "c" / "wide" / "runs"
+    runs.mkdir(parents=True)
+    for system in range(SYSTEMS):
+        write_run(runs / f"s{system:02}", system)
+    judged = "".join(f"{q} 0 msmarco_doc_{q}_{q % 401} 1\n" for q in range(1, QUERIES + 1))
+    (runs.parent / "qrels.txt").write_text(judged)
+    command = ["ingest", tmp_path / "c", "--store", tmp_path / "store", *means]
+    process = subprocess.Popen([sys.executable, "-c", INGEST, *map(str, command)])
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = status
+    assert status == 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    assert used.ru_maxrss * unit < 2 << 30
+    store = irmeta.open_store(tmp_path / "store")
+    assert store.info()["rows"].item() == SYSTEMS * QUERIES * DEPTH
+    found = store.runs().filter(pl.col("query") == "77", pl.col("system") == "s03").collect()
+    place = [(rank * 7 + 21 + 77) % 401 for rank in range(1, DEPTH + 1)]
+    assert found["doc"].to_list() == [f"msmarco_doc_77_{p}" for p in place]
+    assert found.filter(pl.col("doc") == "msmarco_doc_77_77")["grade"].to_list() == [1] * (
+        77 in place
+    )
+    assert not Layout(store.path).staging.exists()
