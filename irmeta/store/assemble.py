@@ -149,31 +149,37 @@ def _in_order(
     read: dict[str, np.ndarray],
 ) -> Lists:
     """Lists as they were read, system by system, put in order."""
-    order = np.lexsort((system, query))
-    rows = rows_of((np.cumsum(lengths) - lengths)[order], lengths[order])
-    lengths = lengths[order]
+    if (query[1:] < query[:-1]).any():  # more than one query: the lists of each together
+        order = np.lexsort((system, query))
+        rows = rows_of((np.cumsum(lengths) - lengths)[order], lengths[order])
+        query, system, lengths = query[order], system[order], lengths[order]
+        read = {name: values[rows] for name, values in read.items()}
     starts = np.r_[0, np.cumsum(lengths)]
     states = np.empty(len(lengths), np.uint8)
-    score_states(starts, read["score"][rows], states)
-    for some in _unordered(policy.tie_order, starts, states, read["rank_given"], rows):
-        own = rows_of(starts[some], lengths[some])
+    score_states(starts, read["score"], states)
+    for some in _unordered(policy.tie_order, starts, states, read["rank_given"]):
+        rows = rows_of(starts[some], lengths[some])
         lists = np.repeat(np.arange(len(some)), lengths[some])
-        keys = (read[name][rows[own]] for name in ("score", "doc", "position", "rank_given"))
-        rows[own] = rows[own[sort_lists(policy.tie_order, lists, *keys)]]
-    rank = np.empty(len(rows), np.int32)
+        keys = (read[name][rows] for name in ("score", "doc", "position", "rank_given"))
+        best = rows[sort_lists(policy.tie_order, lists, *keys)]
+        moved = rows != best
+        rows, best = rows[moved], best[moved]
+        for values in read.values():
+            values[rows] = values[best]
+    rank = np.empty(starts[-1], np.int32)
     count_up(starts, rank)
+    columns = read | {"rank": rank}
     if policy.depth is not None:
         kept = rank <= policy.depth
-        rows, rank = rows[kept], rank[kept]
+        columns = {name: values[kept] for name, values in columns.items()}
         lengths = np.minimum(lengths, policy.depth)
         starts = np.r_[0, np.cumsum(lengths)]
-    columns = {name: values[rows] for name, values in read.items()} | {"rank": rank}
     tied = _tied_rows(starts, columns["score"], np.flatnonzero(states != FALLS))
-    return Lists(query[order], system[order], starts, columns, tied)
+    return Lists(query, system, starts, columns, tied)
 
 
 def _unordered(
-    order: TieOrder, starts: np.ndarray, states: np.ndarray, ranks: np.ndarray, rows: np.ndarray
+    order: TieOrder, starts: np.ndarray, states: np.ndarray, ranks: np.ndarray
 ) -> list[np.ndarray]:
     """The lists whose file order may not be theirs, in portions that are best sorted together.
 
@@ -183,7 +189,7 @@ def _unordered(
         found = []
     elif order == "rank":
         fall = np.empty(len(states), bool)
-        ranks_fall(starts, ranks[rows], fall)
+        ranks_fall(starts, ranks, fall)
         found = [np.flatnonzero(fall)]
     else:
         found = [np.flatnonzero(states == NEVER_RISES), np.flatnonzero(states == RISES)]

@@ -18,7 +18,15 @@ from irmeta.parallel import ordered_map
 from irmeta.store.assemble import Lists, TrackRows
 from irmeta.store.judgments import Judgments
 from irmeta.store.names import TrackNames
-from irmeta.store.writing import GROUP_ROWS, constant, dictionary, nullable, part_writer, strings
+from irmeta.store.writing import (
+    GROUP_ROWS,
+    column,
+    constant,
+    dictionary,
+    nullable,
+    part_writer,
+    strings,
+)
 from irmeta.trec.rows import NO_RANK
 
 
@@ -188,7 +196,7 @@ def _doc_column(track: _Track, docs: np.ndarray, space: _Space) -> pa.Dictionary
         docs, bounds, none, start, np.empty(0, np.int16), used, ends, space.number_of,
         Judgments.NO_GRADE, codes, unread,
     )  # fmt: skip
-    return pa.DictionaryArray.from_arrays(codes, strings(track.names.docs, used))
+    return pa.DictionaryArray.from_arrays(column(codes), strings(track.names.docs, used))
 
 
 def _columns(
@@ -201,12 +209,12 @@ def _columns(
         "track": constant(track.name, len(grades)),
         "query": dictionary(lists.query, track.names.queries, lengths),
         "system": dictionary(lists.system, track.systems, lengths),
-        "rank": pa.array(rows["rank"]),
-        "grade": pa.array(grades.astype(np.int8), mask=grades == Judgments.NO_GRADE),
-        "score": pa.array(rows["score"]),
-        "position": pa.array(rows["position"]),
+        "rank": column(rows["rank"]),
+        "grade": column(grades.astype(np.int8), grades != Judgments.NO_GRADE),
+        "score": column(rows["score"]),
+        "position": column(rows["position"]),
         "rank_given": nullable(rows["rank_given"], NO_RANK),
-        "doc_id": pa.array(doc_ids),
+        "doc_id": column(doc_ids),
     }
 
 
@@ -229,7 +237,7 @@ class _DocGroup:
         group = {
             "track": constant(self.track, self.rows),
             "query": dictionary(queries, self.names.queries, lengths),
-            "doc_id": pa.array((np.arange(self.rows) - first).astype(np.int32)),
+            "doc_id": column((np.arange(self.rows) - first).astype(np.int32)),
             "doc": strings(self.names.docs, docs),
         }
         self._held, self.rows = [], 0

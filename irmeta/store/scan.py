@@ -188,8 +188,8 @@ def _array(column: pa.ChunkedArray, codes: Mapping[str, int] | None) -> np.ndarr
     if not pa.types.is_dictionary(column.type):
         if column.null_count:
             column = column.fill_null(np.iinfo(np.int32).min)
-        # One form for kernels, so that each compiles once: Arrow's own memory is read-only.
-        return np.require(column.to_numpy(), requirements=["C", "W"])
+        # A copy: kernels take one form, so that each compiles once, and Arrow's is read-only.
+        return np.concatenate([_values(chunk) for chunk in column.chunks])
     parts = []
     for chunk in column.chunks:
         names = chunk.dictionary
@@ -198,5 +198,12 @@ def _array(column: pa.ChunkedArray, codes: Mapping[str, int] | None) -> np.ndarr
             place[pl.Series(names).arg_sort().to_numpy()] = np.arange(len(names), dtype=np.int32)
         else:
             place = np.array([codes.get(n, -1) for n in names.to_pylist()], np.int32)
-        parts.append(place[chunk.indices.to_numpy()])
+        parts.append(place[_values(chunk.indices)])
     return np.concatenate(parts)
+
+
+def _values(array: pa.Array) -> np.ndarray:
+    """Numbers without nulls; `to_numpy` would load pandas, where that is installed."""
+    _, values = array.buffers()
+    kind = array.type.to_pandas_dtype()
+    return np.frombuffer(values, kind, array.offset + len(array))[array.offset :]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 
 from irmeta.errors import printable
@@ -57,9 +58,15 @@ def write_systems(
     records += [_aside_record(track, a) for a in aside]
     records.sort(key=lambda r: (str(r["system"] or ""), str(r["file"])))
     schema = TABLES["systems"].arrow(dictionary=True)
-    table = pa.Table.from_pylist(records, schema=schema)
+    frame = pl.from_dicts(records, infer_schema_length=None)
     with part_writer("systems", folder) as writer:
-        writer.write({name: table[name].combine_chunks() for name in schema.names})
+        writer.write({field.name: _as(frame[field.name], field.type) for field in schema})
+
+
+def _as(values: pl.Series, kind: pa.DataType) -> pa.Array:
+    if pa.types.is_dictionary(kind):
+        return values.to_arrow().cast(kind.value_type).dictionary_encode()
+    return values.to_arrow().cast(kind)
 
 
 def _system_record(track: str, run: Run, facts: dict[str, Facts]) -> dict[str, object]:
