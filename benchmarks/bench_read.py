@@ -2,9 +2,9 @@
 
     python benchmarks/bench_read.py [--repeat 7]
 
-The runs of trec-covid-r1 in the shared folder (IRMETA_SHARED), as plain text in memory, so that no
-disk is measured. Beside the reader: the limits of anything that looks at every byte, and the usual
-ways to read such text in Python.
+The runs of trec-covid-r1 in the shared folder (IRMETA_SHARED). The reader is measured on plain text
+in memory, beside the limits of anything that looks at every byte and the usual ways to read such
+text in Python; then the way from files to a store, stage by stage, on one thread.
 """
 
 from __future__ import annotations
@@ -14,19 +14,26 @@ import gzip
 import io
 import os
 import platform
+import shutil
 import statistics
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytrec_eval
 from bench_main_job import SHARED, write
 
-from irmeta.store.reading import Names
-from irmeta.trec.ordering import sort_lists
-from irmeta.trec.rows import Rows, read_rows
-from irmeta.trec.text import igzip
+from irmeta.policies import ReadPolicy
+from irmeta.store import assemble, groups, ingest, writing
+from irmeta.store.layout import Layout
+from irmeta.trec import rows, text
+from irmeta.trec.rows import RowReader
+from irmeta.trec.runs import parse_file
 
 
 def seconds(function: Callable[[], object], repeat: int) -> float:
@@ -40,94 +47,149 @@ def seconds(function: Callable[[], object], repeat: int) -> float:
     return statistics.median(found)
 
 
+def read_all(texts: Sequence[bytes]) -> None:
+    reader = RowReader()
+    for one in texts:
+        assert reader.read(io.BytesIO(one)) is not None
+
+
+def read_files(paths: Sequence[Path]) -> None:
+    reader = RowReader()
+    for path in paths:
+        parse_file(path, path.name, reader, "error")
+
+
 def split(texts: Sequence[bytes]) -> None:
     """Plain Python, no number made of anything."""
-    for text in texts:
-        for line in text.split(b"\n"):
+    for one in texts:
+        for line in one.split(b"\n"):
             line.split()
 
 
 def pytrec_eval_parse(texts: Sequence[bytes]) -> None:
-    for text in texts:
-        pytrec_eval.parse_run(io.StringIO(text.decode()))
+    for one in texts:
+        pytrec_eval.parse_run(io.StringIO(one.decode()))
 
 
-def interned(rows: Sequence[Rows]) -> None:
-    names = Names()
-    for one in rows:
-        names.codes(one.doc)
+def newlines(texts: Sequence[bytes]) -> None:
+    for one in texts:
+        np.count_nonzero(np.frombuffer(one, np.uint8) == 10)
 
 
-def ordered(rows: Sequence[Rows]) -> None:
-    names = Names()
-    docs = [names.codes(one.doc) for one in rows]
-    _, place = names.in_order()
-    for one, doc in zip(rows, docs, strict=True):
-        position = np.arange(len(doc), dtype=np.int32)
-        lists = one.query.indices.to_numpy()
-        sort_lists("trec_eval", lists, one.score, place[doc], position, one.rank)
+def in_two(texts: Sequence[bytes]) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(read_all, (texts[::2], texts[1::2])))
+
+
+@contextmanager
+def timed(room: Any, name: str, into: dict[str, float], stage: str) -> Iterator[None]:
+    """Add up how long a function takes while the block runs."""
+    plain = getattr(room, name)
+
+    def measured(*values: Any, **named: Any) -> Any:
+        start = time.perf_counter()
+        found = plain(*values, **named)
+        into[stage] = into.get(stage, 0.0) + time.perf_counter() - start
+        return found
+
+    setattr(room, name, measured)
+    yield
+    setattr(room, name, plain)
+
+
+STAGES = (
+    (text._Hashed, "readinto", "files to memory, sha256 included"),
+    (rows, "tokenize", "lines to numbers: tokens, ranks, scores, queries, docs"),
+    (assemble, "_in_order", "lists in order"),
+    (groups, "number", "doc ids and grades, from tables"),
+    (groups, "_group", "row groups, these two included"),
+    (writing.PartWriter, "write", "row groups to Parquet"),
+    (ingest, "ingest_track", "all"),
+)
+
+
+def stages(collection: Path, work: Path) -> dict[str, float]:
+    """Seconds by stage of one ingest."""
+    found: dict[str, float] = {}
+    nested = [timed(room, name, found, stage) for room, name, stage in STAGES]
+    for one in nested:
+        one.__enter__()
+    ingest.ingest_collection(collection, Layout(work), ReadPolicy(), workers=1)
+    for one in reversed(nested):
+        one.__exit__(None, None, None)
+    return found
+
+
+def reading(packed: Path, plain: Path, repeat: int) -> list[str]:
+    """The table of the reader."""
+    paths = sorted(plain.iterdir())
+    texts = [path.read_bytes() for path in paths]
+    size, some = sum(map(len, texts)), texts[::10]  # some for the slow way
+    times: dict[str, tuple[Callable[[], object], int]] = {
+        "limit: counting newlines with numpy": (lambda: newlines(texts), size),
+        "limit: copying the bytes": (lambda: [bytearray(one) for one in texts], size),
+        "run reader": (lambda: read_all(texts), size),
+        "run reader, two threads": (lambda: in_two(texts), size),
+        "plain files to rows, sha256 included": (lambda: read_files(paths), size),
+        "gz files to rows, sha256 included": (lambda: read_files(sorted(packed.iterdir())), size),
+        "plain Python: `split`": (lambda: split(some), sum(map(len, some))),
+        "pytrec_eval: `parse_run`": (lambda: pytrec_eval_parse(some), sum(map(len, some))),
+    }
+    speed = {name: of / seconds(function, repeat) for name, (function, of) in times.items()}
+    return [
+        "| what, one core | MB/s | times the reader |",
+        "|---|---|---|",
+        *(
+            f"| {name} | {found / 1e6:,.0f} | {found / speed['run reader']:.2f} |"
+            for name, found in speed.items()
+        ),
+    ]
+
+
+def storing(collection: Path, work: Path, size: int, count: int, repeat: int) -> list[str]:
+    """The table of the stages."""
+    runs = []
+    for _ in range(repeat + 1):  # the first compiles
+        shutil.rmtree(work, ignore_errors=True)
+        runs.append(stages(collection, work))
+    runs = runs[1:]
+    found = {stage: statistics.median(run[stage] for run in runs) for *_, stage in STAGES}
+    return [
+        "| text to store, one thread | s | MB/s of text | ns a row |",
+        "|---|---|---|---|",
+        *(
+            f"| {stage} | {wall:.3f} | {size / wall / 1e6:,.0f} | {wall * 1e9 / count:.1f} |"
+            for stage, wall in found.items()
+        ),
+    ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeat", type=int, default=7)
     repeat = parser.parse_args().repeat
-    folder = SHARED / "tracks" / "trec-covid-r1" / "runs"
-    if not folder.is_dir():
-        raise SystemExit(f"{folder} is not there: set IRMETA_SHARED.")
-    packed = [path.read_bytes() for path in sorted(folder.glob("*.gz"))]
-    texts = [gzip.decompress(raw) for raw in packed]
-    rows = [found for text in texts if (found := read_rows(text, 6)) is not None]
-    some = texts[::10]  # of the slow way
-    size, total = sum(map(len, texts)), sum(len(one.score) for one in rows)
-
-    def read_all(some: Sequence[bytes] = texts) -> None:
-        for text in some:
-            assert read_rows(text, 6) is not None
-
-    def in_two() -> None:
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(read_all, (texts[::2], texts[1::2])))
-
-    def unpacked() -> None:
-        for raw in packed:
-            read_rows(igzip.decompress(raw), 6)
-
-    def newlines() -> None:
-        for text in texts:
-            np.count_nonzero(np.frombuffer(text, np.uint8) == 10)
-
-    times = {
-        "limit: counting newlines with numpy": (newlines, size),
-        "limit: copying the bytes": (lambda: [bytearray(text) for text in texts], size),
-        "run reader": (read_all, size),
-        "run reader, two threads": (in_two, size),
-        "gz to rows, one core": (unpacked, size),
-        "plain Python: `split`": (lambda: split(texts), size),
-        "pytrec_eval: `parse_run`": (lambda: pytrec_eval_parse(some), sum(map(len, some))),
-    }
-    found = {name: (of, seconds(function, repeat)) for name, (function, of) in times.items()}
-    doc_ids = seconds(lambda: interned(rows), repeat)
-    order = seconds(lambda: ordered(rows), repeat) - doc_ids
-    ours = found["run reader"][1] / size
-    lines = [
-        f"{len(texts)} runs, {size / 1e6:,.0f} MB, {total:,} rows; {os.cpu_count()} cores, "
-        f"{platform.machine()}; median of {repeat}.",
-        "",
-        "| what | MB/s | times the reader |",
-        "|---|---|---|",
-        *(
-            f"| {name} | {of / wall / 1e6:,.0f} | {of / wall * ours:.2f} |"
-            for name, (of, wall) in found.items()
-        ),
-        "",
-        f"- Docs to numbers: {total / doc_ids / 1e6:.0f} M rows/s. Order of lists (sort of names "
-        f"included): {1e9 * order / total:.0f} us for 1,000 docs.",
-        f"- {len(texts) - len(rows)} files are left to the line reader.",
-    ]
-    text = "\n".join(lines)
-    print(text)
-    write("read", text)
+    track = SHARED / "tracks" / "trec-covid-r1"
+    if not track.is_dir():
+        raise SystemExit(f"{track} is not there: set IRMETA_SHARED.")
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Path(folder) / "in" / "track" / "runs"
+        plain.mkdir(parents=True)
+        shutil.copy(track / "qrels.txt", plain.parent)
+        for path in (track / "runs").iterdir():
+            (plain / path.stem).write_bytes(gzip.decompress(path.read_bytes()))
+        size = sum(path.stat().st_size for path in plain.iterdir())
+        count = sum(path.read_bytes().count(b"\n") for path in plain.iterdir())
+        lines = [
+            f"{len(list(plain.iterdir()))} runs, {size / 1e6:,.0f} MB, {count:,} lines; "
+            f"{os.cpu_count()} cores, {platform.machine()}; median of {repeat}.",
+            "",
+            *reading(track / "runs", plain, repeat),
+            "",
+            *storing(plain.parents[1], Path(folder) / "store", size, count, repeat),
+        ]
+    found = "\n".join(lines)
+    print(found)
+    write("read", found)
 
 
 if __name__ == "__main__":

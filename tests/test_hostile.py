@@ -70,6 +70,25 @@ def test_a_killed_reanalysis_goes_on_to_the_same_bytes(
     assert {n: b for n, b in found.items() if not n.endswith(".tmp")} == whole
 
 
+@pytest.mark.parametrize("delay", [0.5, 0.9, 1.1, 1.3, 1.5, 1.8])
+def test_a_killed_ingest_leaves_whole_tracks_and_goes_on_to_the_same_bytes(
+    made_store: irmeta.Store, collections: Path, tmp_path: Path, delay: float
+) -> None:
+    place = tmp_path / "killed"
+    command = [*IRMETA, "ingest", str(collections), "--store", str(place), "--memory", "1M"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(delay)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    if (place / "manifest.json").is_file():
+        found = irmeta.open_store(place)
+        for track in found.tracks:  # a track that can be seen is whole
+            assert found.runs(track).collect().equals(made_store.runs(track).collect())
+    assert run("ingest", collections, "--store", place).returncode == 0
+    left = {name: b for name, b in content(place).items() if not name.endswith(".tmp")}
+    assert left == content(made_store.path)
+
+
 def test_a_stop_between_two_settings_leaves_no_mixture(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,98 @@
+"""Names and their numbers, against a dict."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from hypothesis import example, given
+from hypothesis import strategies as st
+from naive_reading import numbers
+
+from irmeta.kernels import interning
+from irmeta.kernels.jit import jit
+from irmeta.kernels.vector import address
+from irmeta.trec.names import Names, in_order
+
+NAME = st.one_of(
+    st.text(st.characters(codec="utf-8"), min_size=1, max_size=30),
+    st.text("ab", min_size=1, max_size=20),
+    st.integers(0, 300).map(lambda n: "d" * n + "x"),
+)
+
+
+@given(st.lists(st.lists(NAME)))
+@example([["a" * 7, "a" * 8, "a" * 9, "a" * 15, "a" * 16, "a" * 17, "a"]])
+def test_names_have_the_numbers_of_a_dict(batches: list[list[str]]):
+    names, every = Names(), [name for batch in batches for name in batch]
+    found = [names.numbers(pl.Series(batch, dtype=pl.String)) for batch in batches]
+    assert np.concatenate([[], *found]).tolist() == numbers(every)
+    assert names.strings().to_list() == list(dict.fromkeys(every))
+    assert len(names) == len(set(every))
+
+
+def test_many_names_outgrow_table_and_content():
+    every = [f"name-{i * 7919 % 100_003}" for i in range(150_000)]
+    names = Names()
+    assert names.numbers(pl.Series(every)).tolist() == numbers(every)
+    assert names.strings().to_list() == list(dict.fromkeys(every))
+    assert len(names.table) >= 2 * len(names)
+
+
+@given(st.lists(st.lists(NAME, unique=True), min_size=1, max_size=4))
+def test_names_of_several_in_the_order_of_their_bytes(several: list[list[str]]):
+    own = [Names() for _ in several]
+    for names, given_names in zip(own, several, strict=True):
+        names.numbers(pl.Series(given_names, dtype=pl.String))
+    found, places = in_order(own)
+    every = sorted({name for names in several for name in names}, key=str.encode)
+    assert found.to_list() == every
+    for given_names, place in zip(several, places, strict=True):
+        numbered = [every.index(name) for name in given_names]
+        assert place[: len(given_names)].tolist() == numbered
+
+
+@jit
+def hashed(data, start, length):
+    return interning.hash_of(address(data) + start, length)
+
+
+@jit
+def same(data, a, b, length):
+    return interning.same_bytes(address(data) + a, address(data) + b, length)
+
+
+@given(st.binary(min_size=1, max_size=40), st.binary(min_size=20, max_size=20), st.integers(0, 9))
+def test_a_hash_is_of_the_bytes_alone(name: bytes, around: bytes, before: int):
+    spread = around[:before] + name + around
+    one = np.frombuffer(spread + b"\0" * 8, np.uint8).copy()
+    other = np.frombuffer(name + b"\xff" * 30, np.uint8).copy()
+    assert hashed(one, before, len(name)) == hashed(other, 0, len(name))
+
+
+@given(st.binary(min_size=1, max_size=40), st.integers(0, 39))
+def test_same_bytes(name: bytes, at: int):
+    other = bytearray(name)
+    other[at % len(name)] ^= 1
+    data = np.frombuffer(name + b"ab" + name + b"cd" + other + b"\0" * 8, np.uint8).copy()
+    length = len(name)
+    assert same(data, 0, length + 2, length)
+    assert not same(data, 0, 2 * length + 4, length)
+
+
+def test_names_that_meet_in_a_full_table_stay_apart():
+    """A table of few places, where most names meet another one."""
+    every = [f"{i}" for i in range(60)]
+    content, state = np.empty(1 << 14, np.uint8), np.zeros(2, np.int64)
+    table = np.zeros(64, np.uint64)
+    text = "".join(every).encode()
+    data = np.frombuffer(text + b"\0" * 16, np.uint8).copy()
+    ends = np.cumsum([len(name) for name in every])
+    found = np.empty(len(every), np.int32)
+    for _ in range(2):
+        interning.intern(data, ends, table, content, state, found)
+        assert found.tolist() == list(range(60))
+    again = np.zeros(128, np.uint64)
+    interning.fill(again, content, state)
+    interning.intern(data, ends, again, content, state, found)
+    assert found.tolist() == list(range(60))
+    assert state[interning.COUNT] == 60

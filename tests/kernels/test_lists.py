@@ -1,0 +1,71 @@
+"""What a pass over lists tells, against twins that look at every pair of rows."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import naive_reading as naive
+import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from irmeta.kernels import lists as kernels
+from irmeta.trec.ordering import contradicting_lists
+from irmeta.trec.rows import NO_RANK
+
+SCORE = st.one_of(
+    st.sampled_from([1.0, 1.0 + 1e-9, 0.0, -0.0, 2.0, -1.0, 1e39, 1e300, -1e39, 1e-50]),
+    st.floats(-9, 9),
+)
+ROW = st.tuples(SCORE, st.integers(-2, 5) | st.just(NO_RANK))
+LISTS = st.lists(st.lists(ROW, min_size=1, max_size=7), min_size=1, max_size=5)
+FALLING = LISTS.map(lambda found: [sorted(rows, key=lambda r: -r[0]) for rows in found])
+
+
+def laid_out(found: list) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    starts = np.cumsum([0, *map(len, found)])
+    rows = [row for own in found for row in own]
+    return starts, np.array([r[0] for r in rows]), np.array([r[1] for r in rows], np.int32)
+
+
+@given(st.one_of(LISTS, FALLING))
+def test_how_scores_go(found: list):
+    starts, scores, _ = laid_out(found)
+    states = np.empty(len(found), np.uint8)
+    kernels.score_states(starts, scores, states)
+    assert states.tolist() == [naive.goes([row[0] for row in rows]) for rows in found]
+
+
+@given(LISTS)
+def test_whether_ranks_fall(found: list):
+    starts, _, ranks = laid_out(found)
+    fall = np.empty(len(found), bool)
+    kernels.ranks_fall(starts, ranks, fall)
+    assert fall.tolist() == [any(b < a for (_, a), (_, b) in pairwise(own)) for own in found]
+
+
+@given(FALLING)
+@example([[(2.0, 1), (1.0, NO_RANK), (0.5, 0)]])
+@example([[(2.0, 3), (1.0, 4), (1.0, 2)]])
+def test_whether_ranks_contradict_scores_that_never_rise(found: list):
+    starts, scores, ranks = laid_out(found)
+    said = np.empty(len(found), bool)
+    kernels.ranks_contradict(starts, scores, ranks, NO_RANK, said)
+    right = [
+        naive.contradicts([s for s, _ in rows], [None if r == NO_RANK else r for _, r in rows])
+        for rows in found
+    ]
+    assert said.tolist() == right
+    of_row = np.repeat(np.arange(len(found)), np.diff(starts))
+    assert contradicting_lists(of_row, scores, ranks) == sum(right)
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 6)), min_size=1))
+def test_rows_of_lists_and_their_ranks(found: list[tuple[int, int]]):
+    starts, lengths = np.array(found).T.copy()
+    rows = np.empty(lengths.sum(), np.int64)
+    kernels.spread(starts, lengths, rows)
+    assert rows.tolist() == [start + i for start, length in found for i in range(length)]
+    ranks = np.empty(len(rows), np.int32)
+    kernels.count_up(np.cumsum([0, *lengths]), ranks)
+    assert ranks.tolist() == [i + 1 for _, length in found for i in range(length)]
