@@ -6,7 +6,7 @@ The archive (archive.py) is made and read in pieces: some tracks' text, at most 
 unless one track alone has more, is written, ingested into the one store, and deleted. The making is
 not counted. Then `irmeta reanalyze` analyses the whole store, and once more with no track changed.
 The tracks' tables are also made alone, without their five figures each. Every figure is of one run,
-in a process of its own. Scale 1 needs about 10 GB of disk.
+in a process of its own. Scale 1 needs about 16 GB of disk.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, help="where text, store and results lie meanwhile")
     parser.add_argument("--workers", type=int, help="of irmeta; default the usable cores")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--piece", type=float, default=2.0, help="GB of text at a time")
+    parser.add_argument("--piece", type=float, default=8.0, help="GB of text at a time")
     parser.add_argument("--tracks-of", type=Path, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.tracks_of:

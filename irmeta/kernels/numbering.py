@@ -14,7 +14,7 @@ def collect(docs, starts, judged, judged_starts, seen, stamp, found, ends):
     judged
         int32, by query likewise.
     seen
-        int64, as long as there are docs: the stamp under which each was seen last.
+        int32, as long as there are docs: the stamp under which each was seen last.
     stamp
         One that none of them has; as many more, counting up, are used as there are queries.
     found

@@ -123,7 +123,7 @@ class _Spaces:
         try:
             return self._idle.get_nowait()
         except Empty:
-            return _Space(np.zeros(self._docs, np.int64), np.empty(self._docs, np.int32))
+            return _Space(np.zeros(self._docs, np.int32), np.empty(self._docs, np.int32))
 
     def give(self, space: _Space) -> None:
         self._idle.put(space)

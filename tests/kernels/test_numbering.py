@@ -27,7 +27,7 @@ def test_docs_are_numbered_and_graded(queries: list, before: int):
     places = np.array([doc for own in judged for doc, _ in own], np.int32)
     primary = np.array([grade for own in judged for _, grade in own], np.int16)
     judged_starts = np.cumsum([0, *map(len, judged)])
-    seen = np.full(len(DOCS), before, np.int64)  # of calls before
+    seen = np.full(len(DOCS), before, np.int32)  # of calls before
     found, ends = np.empty(len(docs), np.int32), np.empty(len(queries), np.int64)
     collect(docs, starts, places, judged_starts, seen, before + 1, found, ends)
     for start, stop in pairwise([0, *ends.tolist()]):
