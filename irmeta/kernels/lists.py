@@ -57,6 +57,61 @@ def ranks_contradict(starts, scores, ranks, no_rank, contradict):
 
 
 @jit
+def order_ties(starts, which, scores, docs, longest, rows, left):
+    """Put rows of equal scores in the order of their docs, the greatest first.
+
+    Parameters
+    ----------
+    which
+        int64: the lists to order; their scores, compared as float32, never rise.
+    docs
+        int32, by row.
+    longest
+        A block of more tied rows than these is left alone: it would take the square of them.
+    rows
+        int64: every row; those that are ordered change places.
+    left
+        bool, by list of `which`; written: whether it has such a block.
+    """
+    for i in range(len(which)):
+        left[i] = False
+        top, end = starts[which[i]], starts[which[i] + 1]
+        for row in range(top + 1, end + 1):
+            if row < end and np.float32(scores[row]) == np.float32(scores[top]):
+                continue
+            if row - top > longest:
+                left[i] = True
+            elif row - top > 1:
+                _insert(docs, rows, top, row)
+            top = row
+
+
+@jit
+def _insert(docs, rows, top, end):
+    """Sort ``rows[top:end]``, where they are the numbers from `top` on, by insertion."""
+    for row in range(top + 1, end):
+        place = row
+        while place > top and docs[rows[place - 1]] < docs[row]:
+            rows[place] = rows[place - 1]
+            place -= 1
+        rows[place] = row
+
+
+@jit
+def count_tied(starts, scores, tied):
+    """How many rows of each list share their score, as float32, with a neighbour: into `tied`."""
+    for i in range(len(starts) - 1):
+        count, top = 0, starts[i]
+        for row in range(starts[i] + 1, starts[i + 1] + 1):
+            if row < starts[i + 1] and np.float32(scores[row]) == np.float32(scores[top]):
+                continue
+            if row - top > 1:
+                count += row - top
+            top = row
+        tied[i] = count
+
+
+@jit
 def spread(starts, lengths, rows):
     """The rows of lists that begin at `starts`, list after list, into int64 `rows`."""
     at = 0

@@ -9,10 +9,11 @@ import numpy as np
 
 from irmeta.errors import DataError, short
 from irmeta.kernels.lists import (
-    FALLS,
     NEVER_RISES,
     RISES,
+    count_tied,
     count_up,
+    order_ties,
     ranks_fall,
     score_states,
 )
@@ -53,6 +54,9 @@ def keep_apart(runs: Iterable[Run | SetAside], judged: int) -> tuple[list[Run], 
         else:
             kept[run.system] = run
     return [kept[name] for name in sorted(kept)], aside
+
+
+LONGEST_TIE = 64  # rows that insertion sorts as fast as a general sort
 
 
 @dataclass(frozen=True)
@@ -157,15 +161,11 @@ def _in_order(
     starts = np.r_[0, np.cumsum(lengths)]
     states = np.empty(len(lengths), np.uint8)
     score_states(starts, read["score"], states)
-    for some in _unordered(policy.tie_order, starts, states, read["rank_given"]):
+    for some in _unordered(policy.tie_order, starts, states, read):
         rows = rows_of(starts[some], lengths[some])
         lists = np.repeat(np.arange(len(some)), lengths[some])
         keys = (read[name][rows] for name in ("score", "doc", "position", "rank_given"))
-        best = rows[sort_lists(policy.tie_order, lists, *keys)]
-        moved = rows != best
-        rows, best = rows[moved], best[moved]
-        for values in read.values():
-            values[rows] = values[best]
+        _move(read, rows, rows[sort_lists(policy.tie_order, lists, *keys)])
     rank = np.empty(starts[-1], np.int32)
     count_up(starts, rank)
     columns = read | {"rank": rank}
@@ -174,42 +174,50 @@ def _in_order(
         columns = {name: values[kept] for name, values in columns.items()}
         lengths = np.minimum(lengths, policy.depth)
         starts = np.r_[0, np.cumsum(lengths)]
-    tied = _tied_rows(starts, columns["score"], np.flatnonzero(states != FALLS))
+    tied = _tied_rows(starts, columns["score"])
     return Lists(query, system, starts, columns, tied)
 
 
+def _move(columns: dict[str, np.ndarray], rows: np.ndarray, whence: np.ndarray) -> None:
+    """Put other rows in the place of some, in every column."""
+    moved = rows != whence
+    rows, whence = rows[moved], whence[moved]
+    for values in columns.values():
+        values[rows] = values[whence]
+
+
 def _unordered(
-    order: TieOrder, starts: np.ndarray, states: np.ndarray, ranks: np.ndarray
+    order: TieOrder, starts: np.ndarray, states: np.ndarray, read: dict[str, np.ndarray]
 ) -> list[np.ndarray]:
-    """The lists whose file order may not be theirs, in portions that are best sorted together.
+    """The lists that must be sorted, in portions that are best sorted together.
 
     Scores that strictly fall as float32 are in order under every order by score, float64 too.
+    Under ``trec_eval`` ties are ordered here, in place, but for very long ones.
     """
     if order == "file":
-        found = []
-    elif order == "rank":
+        return []
+    if order == "rank":
         fall = np.empty(len(states), bool)
-        ranks_fall(starts, ranks, fall)
+        ranks_fall(starts, read["rank_given"], fall)
         found = [np.flatnonzero(fall)]
     else:
-        found = [np.flatnonzero(states == NEVER_RISES), np.flatnonzero(states == RISES)]
+        with_ties = np.flatnonzero(states == NEVER_RISES)
+        if order == "trec_eval":
+            rows, left = np.arange(starts[-1]), np.empty(len(with_ties), bool)
+            order_ties(starts, with_ties, read["score"], read["doc"], LONGEST_TIE, rows, left)
+            _move(read, np.arange(starts[-1]), rows)
+            with_ties = with_ties[left]
+        found = [with_ties, np.flatnonzero(states == RISES)]
     return [some for some in found if len(some)]
 
 
-def _tied_rows(starts: np.ndarray, score: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """For each list how many rows share their score, as float32, with another of it.
-
-    Lists that are not in `which` have none.
-    """
-    lengths = np.diff(starts)[which]
-    lists = np.repeat(which, lengths)
-    compared = as_float32(score[rows_of(starts[which], lengths)])
-    same_list = lists[1:] == lists[:-1]
-    if (same_list & (compared[1:] > compared[:-1])).any():  # an order that scores do not decide
-        order = np.lexsort((compared, lists))
-        compared = compared[order]
-    same = same_list & (compared[1:] == compared[:-1])
-    if not same.any():
-        return np.zeros(len(starts) - 1, np.int64)
-    tied = np.r_[same, False] | np.r_[False, same]
-    return np.bincount(lists[tied], minlength=len(starts) - 1)
+def _tied_rows(starts: np.ndarray, score: np.ndarray) -> np.ndarray:
+    """For each list how many rows share their score, as float32, with another of it."""
+    tied, states = np.empty(len(starts) - 1, np.int64), np.empty(len(starts) - 1, np.uint8)
+    count_tied(starts, score, tied)
+    score_states(starts, score, states)
+    for one in np.flatnonzero(states == RISES):  # in an order that scores do not decide
+        own = np.sort(as_float32(score[starts[one] : starts[one + 1]]))
+        same = own[1:] == own[:-1]
+        tied[one] = (np.r_[same, False] | np.r_[False, same]).sum()
+    return tied

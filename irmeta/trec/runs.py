@@ -147,9 +147,17 @@ def _by_line(text: Text, reader: RowReader, malformed: Malformed) -> tuple[Rows,
 
 
 def first_repeat(text: Text) -> DataError:
-    """The fault of the first line whose query has its doc a second time, in text that has one."""
+    """The fault of the first result whose query has its doc a second time, in a run that has one.
+
+    Lines that are no results are passed over.
+    """
     seen: dict[tuple[bytes, bytes], int] = {}
-    for number, (query, _, doc, *_) in lines(text):
+    width, noticed = _width(text), Counter[str]()
+    for number, fields in lines(text, 6):
+        try:
+            query, doc, _, _ = _row(fields, width, number, noticed)
+        except DataError:
+            continue
         first = seen.setdefault((query, doc), number)
         if first != number:
             return DataError(
@@ -159,7 +167,7 @@ def first_repeat(text: Text) -> DataError:
                 line=number,
                 fix='duplicates = "first" keeps the first line of each.',
             )
-    raise ValueError("no doc is there twice.")
+    return DataError("was changed while it was read", file=text.name, fix="Read it again.")
 
 
 def _row(

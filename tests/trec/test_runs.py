@@ -215,6 +215,16 @@ def test_malformed_lines_are_dropped_and_counted_only_on_request():
         parse(content)
 
 
+def test_a_second_line_of_a_doc_is_named_among_dropped_lines(tmp_path):
+    content = "1 Q0 a 1 2.5 t\nx\n1 Q0 b 9 nan t\n1 Q0 b 2 1.0 t\n\n1 Q0 a 3 0.5 t\n"
+    (tmp_path / "r").write_text(content)
+    policy = ReadPolicy(malformed="skip")
+    aside = read_run(TrackSource("t", tmp_path, ("r",), (), policy=policy), "r", RowReader())
+    assert isinstance(aside, SetAside)
+    said = "r, line 6: query '1' has doc 'a' a second time, first in line 1"
+    assert aside.reason.replace("query 1 has doc a", "query '1' has doc 'a'").startswith(said)
+
+
 @pytest.mark.parametrize("first", ["query iter doc rank score", "x", "a b c d e f g", "1 Q0 z 9 9"])
 def test_a_malformed_first_line_does_not_take_the_others_with_it(first):
     run = parse(f"{first}\n1 Q0 a 1 2.5 t\n1 Q0 b 2 1.0 t\n", malformed="skip")

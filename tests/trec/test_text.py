@@ -15,7 +15,15 @@ from isal import igzip
 
 from irmeta.errors import DataError
 from irmeta.trec import text as room
-from irmeta.trec.text import Text, first_fields, lines, read_columns, read_text
+from irmeta.trec.text import (
+    STREAM_ERRORS,
+    Text,
+    first_fields,
+    lines,
+    open_stream,
+    read_columns,
+    read_text,
+)
 
 DATA = b"".join(b"%d Q0 doc%d %d %d tag\n" % (i % 7, i, i, 900 - i) for i in range(900))
 COMPRESSED = {
@@ -128,6 +136,43 @@ def test_what_is_not_utf8_is_read_as_latin1_and_noted(reading):
     text = reading("1 Q0 café\xa0x".encode("latin-1"))
     assert text.data.decode() == "1 Q0 café\xa0x"
     assert text.notes == ("not UTF-8: read as Latin-1",)
+
+
+def streamed(path: Path) -> tuple[bytes, str]:
+    """All that a stream gives, some bytes at a time, and the file's hash."""
+    parts, buffer = [], memoryview(bytearray(1000))
+    with open_stream(path) as stream:
+        while count := stream.readinto(buffer):
+            parts.append(bytes(buffer[:count]))
+        return b"".join(parts), stream.sha256()
+
+
+@pytest.mark.parametrize("kind", [*COMPRESSED, "plain"])
+def test_a_stream_gives_what_a_file_holds(tmp_path, kind, either_gzip):
+    path = tmp_path / "a"
+    path.write_bytes(COMPRESSED[kind](DATA) if kind in COMPRESSED else DATA)
+    text = read_text(path, "a")
+    assert streamed(path) == (text.data, text.sha256)
+
+
+def test_a_stream_goes_on_behind_the_first_member_of_a_gzip_file(tmp_path, either_gzip):
+    path = tmp_path / "a"
+    path.write_bytes(gzip.compress(DATA) + gzip.compress(b"more\n"))
+    assert streamed(path) == (DATA + b"more\n", read_text(path, "a").sha256)
+
+
+@pytest.mark.parametrize("kind", COMPRESSED)
+def test_a_stream_of_a_file_cut_short_ends_in_one_of_its_errors(tmp_path, kind, either_gzip):
+    path = tmp_path / "a"
+    path.write_bytes(COMPRESSED[kind](DATA)[:-9])
+    with pytest.raises(STREAM_ERRORS):
+        streamed(path)
+
+
+def test_a_stream_of_no_file_ends_in_one_of_its_errors(tmp_path):
+    for path in (tmp_path / "none", tmp_path):
+        with pytest.raises(STREAM_ERRORS):
+            streamed(path)
 
 
 def test_lines_are_numbered_as_an_editor_does():

@@ -69,3 +69,32 @@ def test_rows_of_lists_and_their_ranks(found: list[tuple[int, int]]):
     ranks = np.empty(len(rows), np.int32)
     kernels.count_up(np.cumsum([0, *lengths]), ranks)
     assert ranks.tolist() == [i + 1 for _, length in found for i in range(length)]
+
+
+@given(FALLING, st.integers(0, 7), st.randoms())
+def test_ties_are_put_in_the_order_of_docs(found: list, longest: int, random):
+    starts, scores, _ = laid_out(found)
+    docs = np.array(random.sample(range(99), len(scores)), np.int32)
+    which = np.array([i for i in range(len(found)) if i % 3 != 2])
+    rows, left = np.arange(len(scores)), np.empty(len(which), bool)
+    kernels.order_ties(starts, which, scores, docs, longest, rows, left)
+    for i, own in enumerate(found):
+        at, known = range(starts[i], starts[i + 1]), [naive.float32(score) for score, _ in own]
+        blocks = [known.count(score) for score in known]
+        if i in which:
+            assert left[which.tolist().index(i)] == (max(blocks) > longest)
+        for row, block in zip(at, blocks, strict=True):
+            if i not in which or block > longest:
+                assert rows[row] == row
+        if i in which and max(blocks) <= longest:
+            best = sorted(at, key=lambda row: (-naive.float32(scores[row]), -docs[row]))
+            assert rows[list(at)].tolist() == best
+
+
+@given(FALLING)
+def test_tied_rows(found: list):
+    starts, scores, _ = laid_out(found)
+    tied = np.empty(len(found), np.int64)
+    kernels.count_tied(starts, scores, tied)
+    right = [[naive.float32(score) for score, _ in rows] for rows in found]
+    assert tied.tolist() == [sum(own.count(s) > 1 for s in own) for own in right]
