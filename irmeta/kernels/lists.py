@@ -57,8 +57,8 @@ def ranks_contradict(starts, scores, ranks, no_rank, contradict):
 
 
 @jit
-def order_ties(starts, which, scores, docs, longest, rows, left):
-    """Put rows of equal scores in the order of their docs, the greatest first.
+def order_ties(starts, which, scores, docs, longest, rows, whence, left):
+    """Which rows change places, so that those of equal scores go by their docs, the greatest first.
 
     Parameters
     ----------
@@ -68,11 +68,18 @@ def order_ties(starts, which, scores, docs, longest, rows, left):
         int32, by row.
     longest
         A block of more tied rows than these is left alone: it would take the square of them.
-    rows
-        int64: every row; those that are ordered change places.
+    rows, whence
+        int64, as long as there are rows; written: the rows that change, and where what they are to
+        hold is now.
     left
-        bool, by list of `which`; written: whether it has such a block.
+        bool, by list of `which`; written: whether it has a block that is left alone.
+
+    Returns
+    -------
+    How many rows change.
     """
+    count = 0
+    block = np.empty(longest, np.int64)
     for i in range(len(which)):
         left[i] = False
         top, end = starts[which[i]], starts[which[i] + 1]
@@ -82,25 +89,33 @@ def order_ties(starts, which, scores, docs, longest, rows, left):
             if row - top > longest:
                 left[i] = True
             elif row - top > 1:
-                _insert(docs, rows, top, row)
+                _sort_block(docs, top, row, block)
+                for place in range(row - top):
+                    if block[place] != top + place:
+                        rows[count], whence[count] = top + place, block[place]
+                        count += 1
             top = row
+    return count
 
 
 @jit
-def _insert(docs, rows, top, end):
-    """Sort ``rows[top:end]``, where they are the numbers from `top` on, by insertion."""
-    for row in range(top + 1, end):
-        place = row
-        while place > top and docs[rows[place - 1]] < docs[row]:
-            rows[place] = rows[place - 1]
+def _sort_block(docs, top, end, block):
+    """The rows from `top` up to `end` by insertion into `block`, those of greater docs first."""
+    for row in range(top, end):
+        place = row - top
+        while place > 0 and docs[block[place - 1]] < docs[row]:
+            block[place] = block[place - 1]
             place -= 1
-        rows[place] = row
+        block[place] = row
 
 
 @jit
-def count_tied(starts, scores, tied):
-    """How many rows of each list share their score, as float32, with a neighbour: into `tied`."""
-    for i in range(len(starts) - 1):
+def count_tied(starts, which, scores, tied):
+    """How many rows of some lists share their score, as float32, with a neighbour: into `tied`.
+
+    `which` and `tied` are int64, `tied` by list.
+    """
+    for i in which:
         count, top = 0, starts[i]
         for row in range(starts[i] + 1, starts[i + 1] + 1):
             if row < starts[i + 1] and np.float32(scores[row]) == np.float32(scores[top]):

@@ -9,6 +9,7 @@ import numpy as np
 
 from irmeta.errors import DataError, short
 from irmeta.kernels.lists import (
+    FALLS,
     NEVER_RISES,
     RISES,
     count_tied,
@@ -20,7 +21,7 @@ from irmeta.kernels.lists import (
 from irmeta.policies import ReadPolicy, TieOrder
 from irmeta.store.names import TrackNames
 from irmeta.store.reading import Run, SetAside, rows_of
-from irmeta.trec.ordering import as_float32, sort_lists
+from irmeta.trec.ordering import sort_lists
 
 
 def keep_apart(runs: Iterable[Run | SetAside], judged: int) -> tuple[list[Run], list[SetAside]]:
@@ -165,7 +166,9 @@ def _in_order(
         rows = rows_of(starts[some], lengths[some])
         lists = np.repeat(np.arange(len(some)), lengths[some])
         keys = (read[name][rows] for name in ("score", "doc", "position", "rank_given"))
-        _move(read, rows, rows[sort_lists(policy.tie_order, lists, *keys)])
+        whence = rows[sort_lists(policy.tie_order, lists, *keys)]
+        moved = rows != whence
+        _move(read, rows[moved], whence[moved])
     rank = np.empty(starts[-1], np.int32)
     count_up(starts, rank)
     columns = read | {"rank": rank}
@@ -174,14 +177,12 @@ def _in_order(
         columns = {name: values[kept] for name, values in columns.items()}
         lengths = np.minimum(lengths, policy.depth)
         starts = np.r_[0, np.cumsum(lengths)]
-    tied = _tied_rows(starts, columns["score"])
+    tied = _tied_rows(policy.tie_order, starts, columns["score"], np.flatnonzero(states != FALLS))
     return Lists(query, system, starts, columns, tied)
 
 
 def _move(columns: dict[str, np.ndarray], rows: np.ndarray, whence: np.ndarray) -> None:
     """Put other rows in the place of some, in every column."""
-    moved = rows != whence
-    rows, whence = rows[moved], whence[moved]
     for values in columns.values():
         values[rows] = values[whence]
 
@@ -203,21 +204,26 @@ def _unordered(
     else:
         with_ties = np.flatnonzero(states == NEVER_RISES)
         if order == "trec_eval":
-            rows, left = np.arange(starts[-1]), np.empty(len(with_ties), bool)
-            order_ties(starts, with_ties, read["score"], read["doc"], LONGEST_TIE, rows, left)
-            _move(read, np.arange(starts[-1]), rows)
-            with_ties = with_ties[left]
+            (rows, whence), left = np.empty((2, starts[-1]), np.int64), np.empty(len(states), bool)
+            keys = read["score"], read["doc"]
+            count = order_ties(starts, with_ties, *keys, LONGEST_TIE, rows, whence, left)
+            _move(read, rows[:count], whence[:count])
+            with_ties = with_ties[left[: len(with_ties)]]
         found = [with_ties, np.flatnonzero(states == RISES)]
     return [some for some in found if len(some)]
 
 
-def _tied_rows(starts: np.ndarray, score: np.ndarray) -> np.ndarray:
-    """For each list how many rows share their score, as float32, with another of it."""
-    tied, states = np.empty(len(starts) - 1, np.int64), np.empty(len(starts) - 1, np.uint8)
-    count_tied(starts, score, tied)
-    score_states(starts, score, states)
-    for one in np.flatnonzero(states == RISES):  # in an order that scores do not decide
-        own = np.sort(as_float32(score[starts[one] : starts[one + 1]]))
-        same = own[1:] == own[:-1]
-        tied[one] = (np.r_[same, False] | np.r_[False, same]).sum()
+def _tied_rows(
+    order: TieOrder, starts: np.ndarray, score: np.ndarray, which: np.ndarray
+) -> np.ndarray:
+    """For each list how many rows share their score, as float32, with another of it.
+
+    Lists that are not in `which` have none.
+    """
+    tied = np.zeros(len(starts) - 1, np.int64)
+    if order in ("file", "rank"):  # tied docs may lie apart
+        score = score.copy()
+        for one in which:
+            score[starts[one] : starts[one + 1]].sort()
+    count_tied(starts, which, score, tied)
     return tied
