@@ -10,13 +10,13 @@ second.
 from __future__ import annotations
 
 import argparse
-import platform
 import statistics
 import time
 from collections.abc import Callable
 
 import numpy as np
 from bench_main_job import write
+from machine import machine
 from synthetic import judged_view
 
 from irmeta.kernels.jit import jit
@@ -141,7 +141,7 @@ def main() -> None:
     repeat = parser.parse_args().repeat
     limits = [inner_loop(dtype, repeat) / 1e9 for dtype in (np.uint16, np.uint32)]
     lines = [
-        f"{platform.machine()}, one thread; the median processor time of {repeat}. Lists of "
+        f"{machine(1)}; the median processor time of {repeat}. Lists of "
         f"{DEPTH:,} docs for 50 queries; rarity to depth {RARE}.",
         "",
         "| kernel | ms | G rows/s | G cells/s |",

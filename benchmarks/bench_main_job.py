@@ -20,6 +20,8 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
+from machine import machine
+
 HERE = Path(__file__).parent
 SHARED = Path(os.environ.get("IRMETA_SHARED", HERE.parent.parent / "shared"))
 MEASURES = "AP,nDCG@10"
@@ -92,8 +94,8 @@ def table(figures: dict[str, dict[str, float]], repeat: int) -> str:
     ratio = peer["evaluation"] / ours["scores"]
     whole = (peer["parsing"] + peer["evaluation"]) / figures["ingest"]["wall"]
     lines = [
-        f"{store['systems']:.0f} runs, {rows:,.0f} rows; {os.cpu_count()} cores, "
-        f"{platform.machine()}, Python {platform.python_version()}, numba {version('numba')}, "
+        f"{store['systems']:.0f} runs, {rows:,.0f} rows; {machine()}, "
+        f"Python {platform.python_version()}, numba {version('numba')}, "
         f"polars {version('polars')}, pyarrow {version('pyarrow')}; median of {repeat}.",
         "",
         "| what | wall s | M rows/s | peak MB |",

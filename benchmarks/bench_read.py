@@ -12,8 +12,6 @@ from __future__ import annotations
 import argparse
 import gzip
 import io
-import os
-import platform
 import shutil
 import statistics
 import tempfile
@@ -27,6 +25,7 @@ from typing import Any
 import numpy as np
 import pytrec_eval
 from bench_main_job import SHARED, write
+from machine import machine
 
 from irmeta.policies import ReadPolicy
 from irmeta.store import assemble, groups, ingest, writing
@@ -181,7 +180,7 @@ def main() -> None:
         count = sum(path.read_bytes().count(b"\n") for path in plain.iterdir())
         lines = [
             f"{len(list(plain.iterdir()))} runs, {size / 1e6:,.0f} MB, {count:,} lines; "
-            f"{os.cpu_count()} cores, {platform.machine()}; median of {repeat}.",
+            f"{machine()}; median of {repeat}.",
             "",
             *reading(track / "runs", plain, repeat),
             "",

@@ -10,8 +10,6 @@ pictures of the project's README are drawn from the results.
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import shutil
 import sys
 import tempfile
@@ -19,6 +17,7 @@ from pathlib import Path
 
 import polars as pl
 from bench_main_job import HERE, SHARED, inside, median, spawn, write
+from machine import machine
 
 from irmeta.report.look import to_print
 from irmeta.studies import open_study
@@ -69,7 +68,7 @@ def main() -> None:
         drawn = len(list((folder / "warm" / "figures").rglob("*.svg")))
     lines = [
         f"{tracks.height} tracks, {tracks['systems'].sum()} systems, {rows['rows']:,.0f} rows; "
-        f"{os.cpu_count()} cores, {platform.machine()}; median of {repeat}.",
+        f"{machine()}; median of {repeat}.",
         "",
         "| what | wall s | CPU s | peak MB |",
         "|---|---|---|---|",

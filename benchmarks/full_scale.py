@@ -12,7 +12,6 @@ in a process of its own. Scale 1 needs about 16 GB of disk.
 from __future__ import annotations
 
 import argparse
-import os
 import platform
 import shutil
 import subprocess
@@ -24,6 +23,7 @@ from pathlib import Path
 
 from archive_plan import LINE, Track, plan
 from bench_main_job import HERE, inside, spawn, write
+from machine import machine
 
 IRMETA = str(Path(sys.executable).with_name("irmeta"))
 COLLECTIONS = HERE.parent / "data_fixtures" / "collections"
@@ -147,8 +147,7 @@ def table(found: dict[float, Figures]) -> str:
         heads.append(f"times, {scales[-2]:g} to {scales[-1]:g}")
     heads.append("limit at scale 1")
     lines = [
-        f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}; "
-        "one run each.",
+        f"{machine()}, Python {platform.python_version()}; one run each.",
         "",
         f"| {' | '.join(heads)} |",
         "|---" * len(heads) + "|",

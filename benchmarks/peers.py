@@ -28,6 +28,7 @@ from pathlib import Path
 
 import numpy as np
 from bench_main_job import SHARED, median, write
+from machine import machine
 
 Values = dict[str, dict[str, list[float]]]
 NAMES = ("AP", "nDCG")
@@ -211,7 +212,7 @@ def measure(collection: Path, repeat: int) -> str:
     _, paths = files(collection)
     size = sum(path.stat().st_size for path in paths) / 1e6
     lines = [
-        f"{len(paths)} runs, {size:,.0f} MB of plain text; {platform.machine()}, Python "
+        f"{len(paths)} runs, {size:,.0f} MB of plain text; {machine()}, Python "
         f"{platform.python_version()}; median of {repeat}.",
         "",
         "| program | cores | wall s | MB/s | irmeta on as many | peak MB | values differ by |",
