@@ -4,8 +4,8 @@
 
 Needs the `test` extra and by default trec-covid-r1 in the shared folder (IRMETA_SHARED); ranx and
 trec_eval take part where they are installed. Every program reads the same plain files, in a process
-of its own, on one core and, where it can use them, on two. Before anything is timed, its values per
-query are compared with irmeta's.
+of its own that has read a tiny track before, on one core and, where it can use them, on two. Before
+anything is timed, its values per query are compared with irmeta's.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import tempfile
 import time
 from collections.abc import Callable, Set
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -131,6 +132,16 @@ def plain(source: Path, target: Path) -> None:
         (target / "runs" / raw.split(None, 6)[5].decode()).write_bytes(raw)
 
 
+def tiny(collection: Path, target: Path) -> Path:
+    """A collection of the first lines of one run, to load what a program loads at its first use."""
+    qrels, runs = files(collection)
+    (target / "track" / "runs").mkdir(parents=True)
+    shutil.copyfile(qrels, target / "track" / "qrels.txt")
+    with runs[0].open("rb") as file:
+        (target / "track" / "runs" / runs[0].name).write_bytes(b"".join(islice(file, 50)))
+    return target
+
+
 def installed() -> list[str]:
     there = [p for p in PEERS if p != "trec_eval" and importlib.util.find_spec(p) is not None]
     return there + (["trec_eval"] if shutil.which("trec_eval") else [])
@@ -149,12 +160,10 @@ def spawn(peer: str, collection: Path, cores: int, out: Path | None = None) -> d
 
 
 def one(peer: str, collection: Path, work: Path, cores: int, out: Path | None) -> None:
-    """The body of a process: values and how long they took, imports left out."""
+    """The body of a process: values and how long they took, after the same for a tiny track."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     values_of = PEERS[peer][0]
-    importlib.import_module(peer if peer != "trec_eval" else "json")
-    if peer == "irmeta":  # what `import irmeta` leaves to first use
-        importlib.import_module("irmeta.api")
+    values_of(tiny(collection, work / "tiny"), work / "first")
     start = time.perf_counter()
     values = values_of(collection, work)
     wall = time.perf_counter() - start
