@@ -23,6 +23,8 @@ from irmeta.store.names import TrackNames
 from irmeta.store.reading import Run, SetAside, rows_of
 from irmeta.trec.ordering import sort_lists
 
+LONGEST_TIE = 64  # rows that insertion sorts as fast as a general sort
+
 
 def keep_apart(runs: Iterable[Run | SetAside], judged: int) -> tuple[list[Run], list[SetAside]]:
     """Set aside what cannot be in the track: a name taken before, or no judged query.
@@ -57,9 +59,6 @@ def keep_apart(runs: Iterable[Run | SetAside], judged: int) -> tuple[list[Run], 
     return [kept[name] for name in sorted(kept)], aside
 
 
-LONGEST_TIE = 64  # rows that insertion sorts as fast as a general sort
-
-
 @dataclass(frozen=True)
 class Lists:
     """Ranked lists, by query, then system.
@@ -81,10 +80,6 @@ class Lists:
     starts: np.ndarray
     columns: dict[str, np.ndarray]
     tied: np.ndarray
-
-    def by_row(self, values: np.ndarray) -> np.ndarray:
-        """A value of each list as one of each of its rows."""
-        return np.repeat(values, np.diff(self.starts))
 
 
 class TrackRows:
