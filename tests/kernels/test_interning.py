@@ -79,6 +79,31 @@ def test_same_bytes(name: bytes, at: int):
     assert not same(data, 0, 2 * length + 4, length)
 
 
+@jit
+def intern_as(data, ends, hashed, table, content, state, found):
+    """As `intern`, where every name has the same hash."""
+    start = 0
+    for i in range(len(ends)):
+        place, length = address(data) + start, ends[i] - start
+        begin, last = address(content), np.uint64(len(table) - 1)
+        record, at = interning.find(address(table), last, begin, hashed, place, length)
+        if record < 0:
+            record = interning.add(address(table), at, begin, address(state), hashed, place, length)
+        found[i] = interning.number_of(begin + record)
+        start = ends[i]
+
+
+@given(st.lists(st.text("ab", min_size=1, max_size=20), min_size=1, max_size=40))
+@example(["abc", "ab", "abcd", "abc", "a" * 8, "a" * 9, "a" * 16, "a" * 17])
+def test_names_of_one_hash_stay_apart(names: list[str]):
+    content, state = np.empty(1 << 14, np.uint8), np.zeros(2, np.int64)
+    data = np.frombuffer("".join(names).encode() + b"\0" * 16, np.uint8).copy()
+    ends, found = np.cumsum([len(name) for name in names]), np.empty(len(names), np.int32)
+    table = np.zeros(64, np.uint64)
+    intern_as(data, ends, np.uint64(7 << 40 | 61), table, content, state, found)
+    assert found.tolist() == numbers(names)
+
+
 def test_names_that_meet_in_a_full_table_stay_apart():
     """A table of few places, where most names meet another one."""
     every = [f"{i}" for i in range(60)]

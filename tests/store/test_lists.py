@@ -114,6 +114,16 @@ def test_the_first_of_duplicate_lines_is_kept_on_request(tmp_path, store):
     assert opened.systems().select("rows", "duplicates").row(0) == (4, 2)
 
 
+def test_a_doc_that_comes_again_after_another_query_is_a_duplicate(tmp_path, store):
+    run = "1 Q0 a 1 3 s\n2 Q0 a 1 9 s\n1 Q0 a 2 1 s\n"
+    collection = put(tmp_path / "c", {"t/runs/s": run, "t/runs/u": RUN, "t/qrels": QRELS})
+    (collection / "t/runs/u").write_text(RUN.replace(" s\n", " u\n"))
+    with pytest.warns(SetAsideWarning, match="line 3: query 1 has doc a a second time, first in l"):
+        irmeta.ingest(collection, store)
+    kept = irmeta.ingest(collection, tmp_path / "first", duplicates="first")
+    assert kept.systems()["duplicates"].to_list() == [1, 0]
+
+
 def test_malformed_lines_are_dropped_and_counted_on_request(tmp_path, store):
     collection = put(tmp_path / "c", {"t/runs/s": RUN + "1 Q0\n1 Q0 c 3 x s\n", "t/qrels": QRELS})
     opened = irmeta.ingest(collection, store, malformed="skip")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -217,6 +218,8 @@ def test_a_file_of_many_chunks_and_names_outgrows_everything(seed: int):
         rows = reader.read(Dripping(content, seed))
         assert rows is not None
         assert seen(rows, reader) == [(q.encode(), d.encode(), -i, i) for q, d, i in right]
+        changes = sum(a[0] != b[0] for a, b in pairwise(right))
+        assert len(rows.queries) == changes + 1  # no list ends where a block or a chunk does
     assert len(reader.docs) == len({d for _, d, _ in right})
 
 
