@@ -38,6 +38,7 @@ def ordered_map(
     *,
     workers: int | None = None,
     executor: Executor | None = None,
+    stop: Callable[[], None] | None = None,
 ) -> Iterator[Result]:
     """Yield ``function(item)`` in the order of `items`, whatever finishes first.
 
@@ -50,6 +51,9 @@ def ordered_map(
         Default the usable cores. With 1 and no `executor`, everything runs in the calling thread.
     executor
         Any concurrent.futures.Executor; threads of our own when None. It is left running.
+    stop
+        Called when no one wants the results that are under way, after an error or an interrupt:
+        own threads are waited for, and `function` may end early.
 
     Raises
     ------
@@ -72,6 +76,8 @@ def ordered_map(
         while waiting:
             yield waiting.popleft().result()
     finally:
+        if waiting and stop is not None:
+            stop()
         for future in waiting:
             future.cancel()
         if own is not None:

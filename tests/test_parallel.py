@@ -53,6 +53,24 @@ def test_items_are_drawn_only_as_they_are_needed():
     results.close()
 
 
+def test_what_runs_is_told_when_no_one_wants_it():
+    """After an error, and when the caller goes away; not when all is done."""
+    told = []
+
+    def wrong(item: int) -> int:
+        if item == 1:
+            raise ValueError(item)
+        return item
+
+    with pytest.raises(ValueError, match="1"):
+        list(ordered_map(wrong, range(9), workers=2, stop=lambda: told.append("error")))
+    results = ordered_map(double, range(9), workers=2, stop=lambda: told.append("gone"))
+    next(results)
+    results.close()
+    assert list(ordered_map(double, range(9), workers=2, stop=lambda: told.append("no")))
+    assert told == ["error", "gone"]
+
+
 def test_workers_run_at_the_same_time():
     meeting = threading.Barrier(3, timeout=20)
     assert len(list(ordered_map(lambda _: meeting.wait(), range(3), workers=3))) == 3

@@ -40,14 +40,14 @@ SHORTEST = 10  # bytes of a row: five fields, four spaces, a newline
 _FAR = np.int64(1) << 62
 
 # Places in `found`
-AT, ROWS, LISTS, TAGS, HARD, COMMAS, ODD_RANKS, REPEATS, ODD_BYTES = range(9)
-FOUND = 9
+AT, ROWS, LISTS, TAGS, HARD, COMMAS, ODD_RANKS, REPEATS = range(8)
+FOUND = 8
 # What `tokenize` comes back with
-DONE, NEEDS_ROOM, NO_ROW = range(3)
+DONE, NEEDS_ROOM, NO_ROW, HAS_ODD_BYTES = range(4)
 
 
 @jit
-def _index_block(base, start, stop, edges, lines, found):
+def _index_block(base, start, stop, edges, lines):
     """Where tokens begin and end, and where lines end, in ``data[start:stop]``.
 
     Parameters
@@ -61,7 +61,8 @@ def _index_block(base, start, stop, edges, lines, found):
 
     Returns
     -------
-    How many lines there are. ``data[start - 1]`` ends a line, if there is one.
+    How many lines there are, and whether a byte there or soon after is NUL or not ASCII.
+    ``data[start - 1]`` ends a line, if there is one.
     """
     edge, line = 0, 0
     before, odd = np.uint64(1), np.uint64(0)
@@ -88,8 +89,7 @@ def _index_block(base, start, stop, edges, lines, found):
         edge += 1
     for far in range(16):
         edges[edge + far] = _FAR
-    found[ODD_BYTES] |= np.int64(odd != np.uint64(0))
-    return line
+    return line, odd != np.uint64(0)
 
 
 @jit
@@ -253,7 +253,7 @@ def _has_room(count, table, names, state, size):
 @jit
 def tokenize(
     data, size, width, file, space, queries, starts, query_table, query_names, query_state,
-    doc_table, doc_names, doc_state, docs, ranks, scores, tags, hard, found,
+    doc_table, doc_names, doc_state, docs, ranks, scores, tags, hard, is_text, found,
 ):  # fmt: skip
     """Every line of ``data[:size]`` as a row, from ``found[AT]`` on.
 
@@ -276,13 +276,16 @@ def tokenize(
         By row: int32, int32, float64.
     tags, hard
         As long as ``data`` can have rows. See `_mark_tags` and `_parse_scores`.
+    is_text
+        Whether it is known that `data` is UTF-8 without NUL.
     found
         int64 [`FOUND`], by the names above; it goes on from what it holds.
 
     Returns
     -------
     `DONE`; `NEEDS_ROOM` in tables, names, or arrays by row, and a call with more goes on; `NO_ROW`
-    at a line that is no row, or longer than `LONGEST`.
+    at a line that is no row, or longer than `LONGEST`; `HAS_ODD_BYTES` where it must be known
+    whether they are text, before any of them becomes a name.
     """
     edges, lines, firsts = space[0], space[1], space[2]
     tag_ends, own, hashes = space[3], space[4], space[5].view(np.uint64)
@@ -297,7 +300,9 @@ def tokenize(
             and _has_room(most, doc_table, doc_names, doc_state, stop - at)
         ):
             return NEEDS_ROOM
-        count = _index_block(base, at, stop, edges, lines, found)
+        count, odd = _index_block(base, at, stop, edges, lines)
+        if odd and not is_text:
+            return HAS_ODD_BYTES
         if count == 0:
             if reach == LONGEST:
                 return NO_ROW

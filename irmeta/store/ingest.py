@@ -77,12 +77,15 @@ def ingest_track(
         stage.mkdir(parents=True)
         record = _build(source, stage, means, read)
         _put_in_place(source.name, layout, stage, record)
-    except IrmetaError as error:
-        if isinstance(error, DataError):
-            error.track = source.name
-        else:
-            error = DataError(str(error), track=source.name)
+    except DataError as error:
+        error.track = source.name
         return Outcome(source.name, "failed", error)
+    except IrmetaError as error:
+        return Outcome(source.name, "failed", DataError(str(error), track=source.name))
+    except OSError as error:
+        fix = "Is there room, and is the folder yours to write?"
+        problem = f"cannot be put into the store ({error})"
+        return Outcome(source.name, "failed", DataError(problem, track=source.name, fix=fix))
     finally:
         shutil.rmtree(stage, ignore_errors=True)
     return Outcome(source.name, "written", seen=inputs.seen(record))
@@ -127,28 +130,36 @@ def ingest_collection(
         shutil.rmtree(layout.staging, ignore_errors=True)  # of a process that was stopped
         count = _Count(sources, progress)
         do = partial(ingest_track, layout, means, None if executor else count.add)
-        found = ordered_map(do, sources, workers=at_once, executor=executor)
+        found = ordered_map(do, sources, workers=at_once, executor=executor, stop=count.stop)
         cache = read_cache(layout)
-        for source, outcome in zip(sources, found, strict=True):
-            outcomes.append(outcome)
-            count.finish(source)
-            if outcome.seen is not None:
-                cache[outcome.track] = outcome.seen
-                write_atomic(layout.cache, to_json(cache))
-        shutil.rmtree(layout.staging, ignore_errors=True)
+        try:
+            for source, outcome in zip(sources, found, strict=True):
+                outcomes.append(outcome)
+                count.finish(source)
+                if outcome.seen is not None:
+                    cache[outcome.track] = outcome.seen
+                    write_atomic(layout.cache, to_json(cache))
+        finally:
+            shutil.rmtree(layout.staging, ignore_errors=True)
     return outcomes
 
 
 class _Count:
-    """Counts the files that are read, for all threads together."""
+    """Counts the files that are read, for all threads together, and ends these when asked."""
 
     def __init__(self, sources: list[TrackSource], progress: Progress | None) -> None:
         self._report = progress or (lambda track, done, files: None)
         self._files = sum(len(source.runs) for source in sources)
         self._done = {source.name: 0 for source in sources}
-        self._lock = Lock()
+        self._lock, self._stopped = Lock(), False
+
+    def stop(self) -> None:
+        """Let every thread end after the file that it is reading."""
+        self._stopped = True
 
     def add(self, track: str) -> None:
+        if self._stopped:
+            raise KeyboardInterrupt
         with self._lock:
             self._done[track] += 1
             self._report(track, sum(self._done.values()), self._files)
@@ -217,7 +228,7 @@ def _read_runs(
         if isinstance(run, Run):
             rows, held = rows + run.rows, held + run.columns.held
         if rows > MOST_ROWS or held + readers.held > means.memory:
-            found = [_spilled(one, stage / "rows") for one in found]
+            found = [_spilled(one, stage / f"rows-{i}") for i, one in enumerate(found)]
             rows = held = 0
         if count is not None:
             count(source.name)

@@ -54,11 +54,13 @@ class Readers:
 
     @property
     def held(self) -> int:
-        """The bytes of memory that names take."""
-        return sum(r.queries.nbytes + r.docs.nbytes for r in self._all)
+        """The bytes of memory that they take."""
+        return sum(reader.held for reader in self._all)
 
     def names(self) -> TrackNames:
-        """All names, once all is read."""
+        """All names, once all is read: the readers are done."""
+        for reader in self._all:
+            reader.finish()
         queries, query_places = in_order([reader.queries for reader in self._all])
         docs, doc_places = in_order([reader.docs for reader in self._all])
         return TrackNames(

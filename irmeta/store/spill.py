@@ -38,12 +38,18 @@ class InMemory:
         return {name: values[start:stop] for name, values in self.arrays.items()}
 
     def spill(self, path: Path) -> Spilled:
-        """Put them at the end of a file."""
+        """Put them into a file of their own.
+
+        Raises
+        ------
+        OSError
+            If not all of them could be written; numpy's `tofile` would not say so.
+        """
         offsets = {}
-        with path.open("ab") as file:
+        with path.open("wb") as file:
             for name, kind in KINDS.items():
                 offsets[name] = file.tell()
-                np.ascontiguousarray(self.arrays[name], kind).tofile(file)
+                file.write(np.ascontiguousarray(self.arrays[name], kind).tobytes())
         return Spilled(path, offsets)
 
 
@@ -60,4 +66,6 @@ class Spilled:
         for name, kind in KINDS.items():
             offset = self.offsets[name] + start * np.dtype(kind).itemsize
             found[name] = np.fromfile(self.path, kind, stop - start, offset=offset)
+            if len(found[name]) != stop - start:  # kernels would read beyond them
+                raise OSError(f"{self.path} ends before the rows that were put there")
         return found

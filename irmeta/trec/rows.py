@@ -13,11 +13,11 @@ from irmeta.kernels.tokenize import (
     COMMAS,
     FOUND,
     HARD,
+    HAS_ODD_BYTES,
     LISTS,
     LONGEST,
     NEEDS_ROOM,
     NO_ROW,
-    ODD_BYTES,
     ODD_RANKS,
     PAD,
     REPEATS,
@@ -89,6 +89,17 @@ class RowReader:
         self._tags, self._hard = np.empty((most, 2), np.int64), np.empty((most, 3), np.int64)
         self._make_arrays(most)
 
+    @property
+    def held(self) -> int:
+        """The bytes of memory that the names take, and what grows with the longest file."""
+        grown = sum(values.nbytes for values in self._arrays.values())
+        return self.queries.nbytes + self.docs.nbytes + grown
+
+    def finish(self) -> None:
+        """Let go of all but the names: nothing will be read any more."""
+        self._arrays, self._buffer, self._data = {}, bytearray(), np.empty(0, np.uint8)
+        self._space = self._tags = self._hard = np.empty((0, 0), np.int64)
+
     def _make_arrays(self, rows: int) -> None:
         """Arrays by row of some length, with what the present ones hold."""
         kinds = {"lists": np.int32, "starts": np.int64, "doc": np.int32, "score": np.float64}
@@ -142,26 +153,26 @@ class RowReader:
 
     def _chunk(self, size: int, width: int, found: np.ndarray, tags: dict[bytes, None]) -> bool:
         """Read the lines in the buffer; False where one is not as it should be."""
-        done = NEEDS_ROOM
+        done, is_text = NEEDS_ROOM, False
         while done == NEEDS_ROOM:
             own = self._arrays
             done = tokenize(
                 self._data, size, width, self._files, self._space, own["lists"], own["starts"],
                 self.queries.table, self.queries.content, self.queries.state,
                 self.docs.table, self.docs.content, self.docs.state,
-                own["doc"], own["rank"], own["score"], self._tags, self._hard, found,
+                own["doc"], own["rank"], own["score"], self._tags, self._hard, is_text, found,
             )  # fmt: skip
             if done == NEEDS_ROOM:
                 self._make_room(int(found[ROWS]))
+            elif done == HAS_ODD_BYTES:
+                if not _is_utf8(bytes(memoryview(self._buffer)[:size])):
+                    return False
+                done, is_text = NEEDS_ROOM, True
         if done == NO_ROW or not self._fill(found):
             return False
         for start, end in self._tags[: found[TAGS]].tolist():
             tags.setdefault(bytes(self._buffer[start:end]))
         found[TAGS] = 0
-        if found[ODD_BYTES]:
-            found[ODD_BYTES] = 0
-            with memoryview(self._buffer) as view:
-                return _is_utf8(bytes(view[:size]))
         return True
 
     def _make_room(self, rows: int) -> None:

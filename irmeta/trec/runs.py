@@ -59,9 +59,13 @@ def parse_file(path: Path, name: str, reader: RowReader, malformed: Malformed) -
             sha256 = stream.sha256() if rows is not None else None
     except STREAM_ERRORS:
         pass  # read again below, by what says what is wrong
-    if rows is None or sha256 is None:
-        return parse_run(read_text(path, name), reader, malformed)
-    return _run(rows, sha256)
+    if rows is not None and sha256 is not None:
+        return _run(rows, sha256)
+    text = read_text(path, name)
+    if text.notes:  # it was made UTF-8
+        return parse_run(text, reader, malformed)
+    rows, skipped = _by_line(text, reader, malformed)
+    return _run(rows, text.sha256, skipped)
 
 
 def parse_run(text: Text, reader: RowReader, malformed: Malformed = "error") -> RunText:

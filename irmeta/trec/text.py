@@ -110,7 +110,11 @@ class TextStream:
     def __init__(self, path: Path) -> None:
         self._hashed = _Hashed(path)
         self._file: io.BufferedReader[Any] = io.BufferedReader(self._hashed, 1 << 17)
-        self._content = _decompressed(self._file)
+        try:
+            self._content = _decompressed(self._file)
+        except BaseException:
+            self._file.close()
+            raise
 
     def readinto(self, buffer: memoryview, /) -> int | None:
         return self._content.readinto(buffer)

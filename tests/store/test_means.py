@@ -1,10 +1,12 @@
 """The same store whatever it is made with: threads, processes, much memory or next to none."""
 
+import os
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
+import numpy as np
 import pytest
 from ingesting import content, outcomes, put
 
@@ -13,6 +15,7 @@ from irmeta.policies import ReadPolicy
 from irmeta.store import ingest as room
 from irmeta.store.ingest import ingest_collection
 from irmeta.store.layout import Layout
+from irmeta.store.spill import KINDS, InMemory, Spilled
 
 
 def stored(collection: Path, store: Path, **means) -> dict[str, bytes]:
@@ -70,6 +73,37 @@ def test_rows_beyond_the_most_of_a_track_wait_in_a_file(
 ):
     monkeypatch.setattr(room, "MOST_ROWS", most)
     assert stored(collections, store) == alone
+
+
+def test_a_disk_that_is_full_while_rows_wait_fails_the_track_and_no_row_is_wrong(
+    collections, store, monkeypatch
+):
+    """The file holds as much as fits, as where the last bytes of a buffer are refused."""
+    whole, refused = InMemory.spill, []
+
+    def cut_short(self: InMemory, path: Path) -> Spilled:
+        spilled = whole(self, path)
+        if not refused and "news" in str(path):
+            refused.append(path)
+            os.truncate(path, path.stat().st_size - 5)
+        return spilled
+
+    monkeypatch.setattr(InMemory, "spill", cut_short)
+    found = ingest_collection(collections, Layout(store), ReadPolicy(), memory=0, workers=1)
+    assert {o.track: o.state for o in found}.pop("news") == "failed"
+    (error,) = [o.error for o in found if o.error is not None]
+    assert "track news: cannot be put into the store" in str(error)
+    assert "ends before the rows that were put there" in str(error)
+    assert irmeta.open_store(store).tracks == ["passage", "web"]
+
+
+def test_rows_that_find_no_room_are_an_error(tmp_path):
+    """/dev/full takes nothing, and says so when it is flushed."""
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full on this system")
+    arrays = {name: np.zeros(9, kind) for name, kind in KINDS.items()}
+    with pytest.raises(OSError, match="No space left"):
+        InMemory(arrays).spill(Path("/dev/full"))
 
 
 def test_queries_in_another_order_in_every_run_are_put_together_from_a_file(tmp_path, store):

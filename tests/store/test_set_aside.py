@@ -106,6 +106,14 @@ def test_a_failed_track_raises_after_the_others_are_done(two, store):
     assert irmeta.open_store(store).tracks == ["b"]
 
 
+def test_a_run_whose_ranks_are_of_no_use_does_not_take_the_name_of_another(tmp_path, store):
+    runs = {"t/runs/a": "1 Q0 a x 2 s\n", "t/runs/b": "1 Q0 a 1 2 s\n", "t/qrels": QRELS}
+    with pytest.warns(SetAsideWarning, match="t/runs/a: tie order `rank`"):
+        opened = irmeta.ingest(put(tmp_path / "c", runs), store, tie_order="rank")
+    kept = opened.systems().filter(pl.col("set_aside").is_null())
+    assert kept.select("system", "file").rows() == [("s", "t/runs/b")]
+
+
 def test_a_reader_is_told_how_far_reading_is(two, store):
     put(two, {"a/runs/t": RUN.replace(" s\n", " t\n")})
     said = []

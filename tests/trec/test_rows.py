@@ -223,6 +223,25 @@ def test_a_file_of_many_chunks_and_names_outgrows_everything(seed: int):
     assert len(reader.docs) == len({d for _, d, _ in right})
 
 
+@pytest.mark.parametrize("name", [b"\xff\xe9", b"\xc3", b"a\0"])
+def test_bytes_that_are_no_text_become_no_names(name: bytes):
+    reader = RowReader()
+    assert reader.read(io.BytesIO(b"1 Q0 a 1 2 t\n1 Q0 %s 1 2 t\n" % name)) is None
+    assert reader.docs.strings().to_list() == reader.queries.strings().to_list() == []
+    mixed = b"1 Q0 b%s 1 2 t\n" % "é文".encode()
+    assert reader.read(io.BytesIO(b"1 Q0 c 1 2 t\n" * 900 + mixed)) is not None
+    assert reader.docs.strings().to_list() == ["c", "bé文"]
+
+
+def test_a_reader_that_is_done_holds_its_names_alone():
+    reader = RowReader()
+    reader.read(io.BytesIO(b"1 Q0 a 1 2 t\n"))
+    before = reader.held
+    reader.finish()
+    assert reader.held == reader.docs.nbytes + reader.queries.nbytes < before
+    assert reader.docs.strings().to_list() == ["a"]
+
+
 def test_readers_do_not_hold_what_they_have_read():
     assert CHUNK <= 1 << 20
     content = b"".join(b"1 Q0 d%d %d %d t\n" % (i % 50, i, -i) for i in range(200_000))
