@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import signal
 import sys
 from typing import Annotated, NoReturn
 
@@ -20,8 +22,10 @@ def main() -> NoReturn:
         app()
     except SystemExit as left:
         if left.code == INTERRUPTED:  # typer has caught Ctrl-C
-            _fail("stopped; what is finished is kept, run it again to go on", INTERRUPTED)
+            _stop()
         raise
+    except KeyboardInterrupt:  # a second one, while it did
+        _stop()
     except (UsageError, MeasureError) as error:
         _fail(error, USAGE)
     except IrmetaError as error:
@@ -31,6 +35,16 @@ def main() -> NoReturn:
             _fail(error, FAILED)
         raise
     raise SystemExit(0)
+
+
+def _stop() -> NoReturn:
+    """End at once: a track under way is put in place whole or not at all."""
+    # A second Ctrl-C while Python waits for threads would end it without a word or a status.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    print("irmeta: stopped; what is finished is kept, run it again to go on", file=sys.stderr)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(INTERRUPTED)
 
 
 def _speak_utf8() -> None:
