@@ -10,14 +10,12 @@ array; and one evaluation at the 1,000 cutoffs as separate measures, for those f
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from bench_main_job import write
 from synthetic import judged_view
+from timing import seconds
 
 from irmeta.measures.curve import add_curve
 from irmeta.measures.names import parse_measure
@@ -26,17 +24,6 @@ from irmeta.policies import EvalPolicy
 MEASURES = ("AP", "nDCG", "RBP", "ERR", "Q")
 SYSTEMS, QUERIES, DEPTH = 60, 50, 1000
 SOME = 20
-
-
-def milliseconds(function: Callable[[], object], repeat: int) -> float:
-    """The median of several calls, after one that is not counted."""
-    function()
-    found = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        function()
-        found.append(time.perf_counter() - start)
-    return 1e3 * statistics.median(found)
 
 
 def main() -> None:
@@ -58,9 +45,9 @@ def main() -> None:
             spec.measure.compute(view, spec.settings, [k])
 
     dense = np.ones((DEPTH, QUERIES, SYSTEMS))
-    ours = {name: milliseconds(lambda name=name: curve_of(name), repeat) for name in MEASURES}
-    apart = {name: milliseconds(lambda name=name: one_by_one(name), 3) for name in MEASURES}
-    limit = milliseconds(lambda: np.cumsum(dense, axis=0), repeat) * len(MEASURES)
+    ours = {name: 1e3 * seconds(lambda name=name: curve_of(name), repeat) for name in MEASURES}
+    apart = {name: 1e3 * seconds(lambda name=name: one_by_one(name), 3) for name in MEASURES}
+    limit = 1e3 * seconds(lambda: np.cumsum(dense, axis=0), repeat) * len(MEASURES)
     total = sum(ours.values())
     lines = [
         f"{SYSTEMS} systems x {QUERIES} queries, cutoffs 1 to {DEPTH}, one thread; median of "

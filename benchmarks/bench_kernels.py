@@ -10,11 +10,12 @@ second.
 from __future__ import annotations
 
 import argparse
-import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
+import timing
 from bench_main_job import write
 from machine import machine
 from synthetic import judged_view
@@ -32,15 +33,7 @@ DEPTH, RARE = 1000, 100
 SOME = 5  # levels, of numpy's way
 
 
-def seconds(function: Callable[[], object], repeat: int) -> float:
-    """The median processor time of several calls, after one that is not counted."""
-    function()
-    found = []
-    for _ in range(repeat):
-        start = time.thread_time()
-        function()
-        found.append(time.thread_time() - start)
-    return statistics.median(found)
+seconds = partial(timing.seconds, clock=time.thread_time)  # of the processor
 
 
 def over_views(repeat: int) -> list[str]:

@@ -26,6 +26,7 @@ import numpy as np
 import pytrec_eval
 from bench_main_job import SHARED, write
 from machine import machine
+from timing import seconds
 
 from irmeta.policies import ReadPolicy
 from irmeta.store import assemble, groups, ingest, writing
@@ -33,17 +34,6 @@ from irmeta.store.layout import Layout
 from irmeta.trec import rows, text
 from irmeta.trec.rows import RowReader
 from irmeta.trec.runs import parse_file
-
-
-def seconds(function: Callable[[], object], repeat: int) -> float:
-    """The median of several calls, after one that is not counted."""
-    function()
-    found = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        function()
-        found.append(time.perf_counter() - start)
-    return statistics.median(found)
 
 
 def read_all(texts: Sequence[bytes]) -> None:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import argparse
 import resource
 import time
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
+import timing
 from bench_main_job import write
 
 from irmeta.results.matrix import Matrix
@@ -23,15 +24,8 @@ from irmeta.stats.stability import stability, swap_rates
 QUERIES = 50
 
 
-def seconds(function: Callable[[], object], repeat: int) -> float:
-    """The least processor time of several calls, after one that is not counted."""
-    function()
-    found = []
-    for _ in range(repeat):
-        start = time.thread_time()
-        function()
-        found.append(time.thread_time() - start)
-    return min(found)
+# The least processor time: other programs on the machine only ever add to it.
+seconds = partial(timing.seconds, clock=time.thread_time, of=min)
 
 
 def made(systems: int) -> np.ndarray:

@@ -5,25 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import resource
-import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
+from timing import seconds
+
 WARM = 7
-
-
-def timed(function: Callable[[], object], times: int = WARM) -> float:
-    """The median wall seconds of a call, after one that is not counted."""
-    function()
-    found = []
-    for _ in range(times):
-        start = time.perf_counter()
-        function()
-        found.append(time.perf_counter() - start)
-    return statistics.median(found)
 
 
 def peak() -> float:
@@ -47,10 +36,10 @@ def irmeta_scores(store: str) -> dict[str, float]:
         for _ in row_blocks(Layout(Path(store)), track, queries, facts.systems, columns):
             pass
 
-    scores = timed(lambda: opened.scores(["AP", "nDCG@10"], track=track))
+    scores = seconds(lambda: opened.scores(["AP", "nDCG@10"], track=track), WARM)
     memory = peak()
-    every = timed(lambda: opened.scores("trec_eval", track=track))
-    return {"scores": scores, "read": timed(read), "memory": memory, "every": every}
+    every = seconds(lambda: opened.scores("trec_eval", track=track), WARM)
+    return {"scores": scores, "read": seconds(read, WARM), "memory": memory, "every": every}
 
 
 def pytrec_eval_scores(collection: str) -> dict[str, float]:
@@ -82,7 +71,7 @@ def imports() -> dict[str, float]:
     """Seconds that a fresh interpreter takes for the imports, beyond its own start."""
 
     def start(code: str) -> float:
-        return timed(lambda: subprocess.run([sys.executable, "-c", code], check=True), 5)
+        return seconds(lambda: subprocess.run([sys.executable, "-c", code], check=True), 5)
 
     bare = start("pass")
     return {"bare": start("import irmeta") - bare, "api": start("import irmeta.api") - bare}
