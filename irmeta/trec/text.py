@@ -57,13 +57,7 @@ def read_text(path: Path, name: str) -> Text:
     DataError
         A directory, an unreadable or empty file, damaged compressed data, or a NUL byte.
     """
-    try:
-        raw = path.read_bytes()
-    except IsADirectoryError:
-        raise DataError("is a directory, not a file", file=name) from None
-    except OSError as error:
-        raise DataError(f"cannot be read ({error.strerror})", file=name) from None
-    data = _decompress(raw, name)
+    data, sha256 = _read_whole(path, name)
     if not data.strip():
         raise DataError("is empty", file=name, fix="Remove it, or restore its content.")
     if (at := data.find(b"\0")) >= 0:
@@ -77,7 +71,22 @@ def read_text(path: Path, name: str) -> Text:
             data.decode("utf-8")
         except UnicodeDecodeError:
             data, notes = data.decode("latin-1").encode(), ("not UTF-8: read as Latin-1",)
-    return Text(name, data, sha256_of(raw), notes)
+    return Text(name, data, sha256, notes)
+
+
+def _read_whole(path: Path, name: str) -> tuple[bytes, str]:
+    """A file's content without compression, and its SHA-256."""
+    try:
+        with open_stream(path) as stream:
+            return stream.read(), stream.sha256()
+    except IsADirectoryError:
+        raise DataError("is a directory, not a file", file=name) from None
+    except STREAM_ERRORS as error:
+        if isinstance(error, OSError) and error.errno is not None:  # not of the compression
+            raise DataError(f"cannot be read ({error.strerror})", file=name) from None
+        fix = "The file is cut short or damaged: fetch it again."
+        problem = f"compressed data cannot be read ({error})".replace("\n", " ")
+        raise DataError(problem, file=name, fix=fix) from None
 
 
 STREAM_ERRORS = (EOFError, OSError, ValueError, lzma.LZMAError, *_GZIP_ERRORS)
@@ -119,6 +128,10 @@ class TextStream:
     def readinto(self, buffer: memoryview, /) -> int | None:
         return self._content.readinto(buffer)
 
+    def read(self) -> bytes:
+        """All of it."""
+        return self._content.read()
+
     def sha256(self) -> str:
         """The hexadecimal SHA-256 of the file as it lies on disk, all of which it reads."""
         while self._file.read(1 << 17):
@@ -140,15 +153,11 @@ def open_stream(path: Path) -> Iterator[TextStream]:
         stream.close()
 
 
-def sha256_of(raw: bytes) -> str:
-    """The hexadecimal SHA-256 of a file's bytes as they lie on disk."""
-    return hashlib.sha256(raw).hexdigest()
-
-
 def file_sha256(path: Path) -> str | None:
-    """The SHA-256 of a file; None where it cannot be read."""
+    """The hexadecimal SHA-256 of a file as it lies on disk; None where it cannot be read."""
     try:
-        return sha256_of(path.read_bytes())
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None
 
@@ -167,24 +176,6 @@ def _decompressed(file: io.BufferedReader[Any]) -> Any:
     if head.startswith(_ZST):
         return pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd")
     return file
-
-
-def _decompress(raw: bytes, name: str) -> bytes:
-    try:
-        if raw.startswith(_GZ):
-            return igzip.decompress(raw)
-        if raw.startswith(_BZ2):
-            return bz2.decompress(raw)
-        if raw.startswith(_XZ):
-            return lzma.decompress(raw)
-        if raw.startswith(_ZST):
-            with pa.CompressedInputStream(pa.BufferReader(raw), "zstd") as stream:
-                return stream.read()
-    except (EOFError, OSError, ValueError, lzma.LZMAError, *_GZIP_ERRORS) as error:
-        fix = "The file is cut short or damaged: fetch it again."
-        problem = f"compressed data cannot be read ({error})".replace("\n", " ")
-        raise DataError(problem, file=name, fix=fix) from None
-    return raw
 
 
 def read_columns(text: Text, types: dict[str, pa.DataType]) -> pa.Table | None:

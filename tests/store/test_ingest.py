@@ -11,6 +11,7 @@ import irmeta
 from irmeta.errors import DataError, SetAsideWarning, UsageError
 from irmeta.policies import ReadPolicy
 from irmeta.store import ingest as room
+from irmeta.store import record
 from irmeta.store.ingest import ingest_collection
 from irmeta.store.layout import FOLDERS, Layout
 from irmeta.store.lock import only_writer
@@ -26,8 +27,8 @@ def test_a_second_ingest_touches_nothing(made_store, collections, tmp_path):
 
 def test_unchanged_input_is_not_even_opened(two, store, monkeypatch):
     states(two, store)
-    for name in ("read_text", "read_run", "sha256_of"):
-        monkeypatch.delattr(room, name)
+    for place, name in ((room, "read_text"), (room, "read_run"), (record, "file_sha256")):
+        monkeypatch.delattr(place, name)
     assert states(two, store) == {"a": "unchanged", "b": "unchanged"}
 
 
