@@ -1,12 +1,11 @@
 """Run files: every shape that is read, and what is said of those that are not."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import read_run as naive_run
+from parsing import READER, by_line, parse, rows
 
 from irmeta.errors import DataError
 from irmeta.policies import ReadPolicy
@@ -14,31 +13,10 @@ from irmeta.store.reading import SetAside, read_run
 from irmeta.trec import runs as room
 from irmeta.trec.collection import TrackSource
 from irmeta.trec.rows import NO_RANK, RowReader
-from irmeta.trec.runs import RunText, parse_file, parse_run
-from irmeta.trec.text import Text
+from irmeta.trec.runs import parse_file
 
 TWO = [("1", "a", 1, 2.5), ("1", "b", 2, 1.0)]
-FAST_AND_SLOW = pytest.mark.parametrize("head", ["", "# a comment\n"], ids=["fast", "slow"])
-
-
-READER = RowReader()
-
-
-def parse(content: str | bytes, **choices) -> RunText:
-    data = content if isinstance(content, bytes) else content.encode()
-    return parse_run(Text("a.run", data, ""), READER, **choices)
-
-
-def rows(run: RunText) -> list[tuple[str, str, int, float]]:
-    """query, doc, rank and score of each row."""
-    numbers = np.repeat(run.rows.queries, np.diff(run.rows.starts))
-    columns = (
-        READER.queries.strings().gather(numbers),
-        READER.docs.strings().gather(run.rows.doc),
-        run.rows.rank.tolist(),
-        run.rows.score.tolist(),
-    )
-    return list(zip(*columns, strict=True))
+FAST_AND_SLOW = pytest.mark.parametrize("way", [parse, by_line], ids=["fast", "slow"])
 
 
 @pytest.mark.parametrize(
@@ -63,8 +41,8 @@ def test_any_spacing_line_ends_blank_lines_and_comments_are_read(content):
 
 
 @FAST_AND_SLOW
-def test_a_run_of_five_columns_has_no_tag(head):
-    run = parse(head + "1 Q0 a 1 2.5\n1 Q0 b 2 1.0\n")
+def test_a_run_of_five_columns_has_no_tag(way):
+    run = way("1 Q0 a 1 2.5\n1 Q0 b 2 1.0\n")
     assert (rows(run), run.tag) == (TWO, None)
     assert run.notes == ["five columns: no tag, the system is named after the file"]
 
@@ -90,8 +68,8 @@ def test_five_columns_must_end_in_a_whole_number_and_a_number(content):
         (["z", "a b"], "z", ["2 tags, the first is used"]),
     ],
 )
-def test_all_after_the_score_is_the_tag(head, tags, tag, notes):
-    run = parse(f"{head}1 Q0 a 1 2.5 {tags[0]}\n1 Q0 b 2 1.0 {tags[1]}\n")
+def test_all_after_the_score_is_the_tag(way, tags, tag, notes):
+    run = way(f"1 Q0 a 1 2.5 {tags[0]}\n1 Q0 b 2 1.0 {tags[1]}\n")
     assert (rows(run), run.tag, run.notes) == (TWO, tag, notes)
 
 
@@ -126,10 +104,10 @@ def test_a_decimal_comma_is_read_and_noted():
         "''",
     ],
 )
-def test_a_score_that_is_no_finite_number_is_an_error_naming_line_and_field(head, score):
+def test_a_score_that_is_no_finite_number_is_an_error_naming_line_and_field(way, score):
     with pytest.raises(DataError, match=r"the score. is not a finite number") as error:
-        parse(f"{head}1 Q0 a 1 2.5 t\n1 Q0 b 2 {score} t\n")
-    assert str(error.value).startswith(f"a.run, line {3 if head else 2}: field 5 (the score)")
+        way(f"1 Q0 a 1 2.5 t\n1 Q0 b 2 {score} t\n")
+    assert str(error.value).startswith("a.run, line 2: field 5 (the score)")
     assert repr(score or "t") in str(error.value)
     assert "A run line is: query Q0 doc rank score tag." in str(error.value)
 
@@ -140,8 +118,8 @@ def test_a_score_that_is_no_finite_number_is_an_error_naming_line_and_field(head
     [("0", 0, False), ("-3", -3, False), ("+4", 4, False), ("2147483647", 2147483647, False)]
     + [(p, NO_RANK, True) for p in ("1.0", "x", "-", "2147483648", "9" * 30, "0x10", "1_0")],
 )
-def test_a_rank_that_is_no_whole_number_is_noted(head, printed, rank, noted):
-    run = parse(f"{head}1 Q0 a {printed} 2.5 t\n")
+def test_a_rank_that_is_no_whole_number_is_noted(way, printed, rank, noted):
+    run = way(f"1 Q0 a {printed} 2.5 t\n")
     assert run.rows.rank.tolist() == [rank]
     assert run.notes == (["1 ranks are not whole numbers"] if noted else [])
 
@@ -172,8 +150,8 @@ def test_a_rank_that_is_no_whole_number_is_noted(head, printed, rank, noted):
         "d" * 70000,
     ],
 )
-def test_names_are_kept_as_they_are(head, name):
-    run = parse(f"{head}{name} Q0 {name} 1 2.5 t\n{name} Q0 b 2 1.0 t\n")
+def test_names_are_kept_as_they_are(way, name):
+    run = way(f"{name} Q0 {name} 1 2.5 t\n{name} Q0 b 2 1.0 t\n")
     assert rows(run) == [(name, name, 1, 2.5), (name, "b", 2, 1.0)]
 
 
@@ -275,20 +253,16 @@ def clean_files(draw: st.DrawFn) -> list[str]:
     return [draw(SPACES).join(row) + end for row in kept or [("1", "Q0", "a", "1", "2.5", "t")]]
 
 
-def as_naive(run: RunText) -> list[tuple]:
-    return [(q, d, r, s) for q, d, r, s in rows(run)]
-
-
 @given(clean_files(), st.data())
 def test_clean_files_are_read_as_the_naive_twin_reads_them(content, data):
     expected = naive_run("".join(content))
     run = parse("".join(content))
-    assert as_naive(run) == [row[:4] for row in expected]
+    assert rows(run) == [row[:4] for row in expected]
     assert run.tag == expected[0][4]
 
     at = data.draw(st.integers(0, len(content)))
     commented = parse("".join([*content[:at], "# a comment\n", *content[at:]]))
-    assert as_naive(commented) == as_naive(run)
+    assert rows(commented) == rows(run)
     assert (commented.tag, commented.notes) == (run.tag, run.notes)
 
 
@@ -303,7 +277,7 @@ def test_both_ways_of_reading_agree_on_a_file_of_several_megabytes():
         )
     )
     assert len(content) > 3 << 20
-    fast, slow = parse(content), parse("#\n" + content)
+    fast, slow = parse(content), by_line(content)
     assert fast.rows.score.tolist() == score.tolist()
     assert rows(fast) == rows(slow)
     assert rows(fast) == [row[:4] for row in naive_run(content)]
@@ -312,101 +286,6 @@ def test_both_ways_of_reading_agree_on_a_file_of_several_megabytes():
 def test_clean_files_are_not_read_line_by_line(monkeypatch):
     monkeypatch.delattr(room, "lines")
     assert rows(parse("1 Q0 a 1 2.5 t\r\n1\tQ0  b 2 1.0 t")) == TWO
-
-
-def read_quirk(shared: Path, file: str, **choices):
-    """A quirk file as the run of a track; a bad one is set aside with its reason."""
-    source = TrackSource("t", shared / "quirks", (file,), (), policy=ReadPolicy(**choices))
-    return read_run(source, file, RowReader())
-
-
-@pytest.mark.parametrize(
-    ("file", "count", "system", "notes"),
-    [
-        ("crlf", 300, "ecnuEn", []),
-        ("negative-scores", 300, "UIUC03Rd1", []),
-        ("all-ranks-zero", 300, "0", []),
-        ("tag-with-spaces", 300, '"Colbert fine tune on touche data"', []),
-        (
-            "ranks-reversed",
-            714,
-            "BRPHJ_NLP2",
-            ["the rank column disagrees with the scores in 1 lists"],
-        ),
-        (
-            "five-columns",
-            300,
-            "five-columns",
-            ["five columns: no tag, the system is named after the file"],
-        ),
-        ("decimal-comma", 300, "MMR.AU_03", ["decimal comma in 300 scores"]),
-    ],
-)
-def test_quirks_that_are_read(shared, file, count, system, notes):
-    run = read_quirk(shared, f"{file}.run.txt")
-    assert (run.rows, run.system, run.notes) == (count, system, notes)
-
-
-@pytest.mark.parametrize(
-    ("file", "said"),
-    [
-        (
-            "header-line",
-            [
-                "line 1: field 5 (the score) is not a finite number: 'Jelinek-Mercer'",
-                "A run line is: query Q0 doc rank score tag",
-                "skip` drops such lines and counts them",
-            ],
-        ),
-        (
-            "duplicate-docs",
-            [
-                "line 928: query 152001 has doc 3c91f203-b306-468f-b0d3-044a9580e4be a second time",
-                "first in line 927",
-                'duplicates = "first" keeps the first line',
-            ],
-        ),
-        (
-            "no-final-newline",  # the excerpt itself ends within line 100
-            [
-                "line 100: 3 fields where a run has six: '1 Q0 clu'",
-                "A run line is: query Q0 doc rank score tag",
-            ],
-        ),
-    ],
-)
-def test_quirks_that_are_errors_say_where_what_and_what_to_do(shared, file, said):
-    aside = read_quirk(shared, f"{file}.run.txt")
-    assert isinstance(aside, SetAside)
-    assert aside.reason.startswith(f"{file}.run.txt, {said[0]}")
-    assert all(part in aside.reason for part in said)
-
-
-def test_the_first_line_of_duplicates_is_kept_on_request(shared):
-    run = read_quirk(shared, "duplicate-docs.run.txt", duplicates="first")
-    assert (run.rows, run.duplicates) == (999, 1)
-    assert run.notes == ["1 rows dropped: their doc came before in the same list"]
-    assert np.setdiff1d(np.arange(1, 1001), run.columns.rows(0, 999)["position"]).tolist() == [928]
-
-
-def test_a_header_line_can_be_skipped(shared):
-    run = read_quirk(shared, "header-line.run.txt", malformed="skip")
-    assert (run.rows, run.malformed, run.system) == (199, 1, "Anserini-qljm")
-
-
-@pytest.mark.parametrize("newline", [b"\r\n", b""])
-def test_whole_lines_without_a_final_newline_are_read(shared, newline):
-    content = (shared / "quirks" / "no-final-newline.run.txt").read_bytes()
-    whole = content[: content.rindex(b"\r\n")] + newline
-    run = parse(whole)
-    assert (len(run.rows.score), run.tag, run.notes) == (99, "indri", [])
-    assert rows(run)[-1] == ("1", "clueweb09-en0009-30-02641", 372, -4.86809)
-
-
-def test_scores_of_every_readable_quirk_equal_the_naive_twins(shared):
-    for file in ("crlf", "negative-scores", "all-ranks-zero", "tag-with-spaces", "ranks-reversed"):
-        content = (shared / "quirks" / f"{file}.run.txt").read_bytes().decode()
-        assert as_naive(parse(content)) == [row[:4] for row in naive_run(content)]
 
 
 def test_docs_that_begin_as_hex_numbers_do_are_read_as_they_are():

@@ -1,0 +1,39 @@
+"""What the tests of run files share: text to rows, by the kernel or line by line."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irmeta.trec import runs
+from irmeta.trec.rows import RowReader
+from irmeta.trec.runs import RunText, parse_run
+from irmeta.trec.text import Text
+
+READER = RowReader()
+
+
+def text_of(content: str | bytes) -> Text:
+    return Text("a.run", content if isinstance(content, bytes) else content.encode(), "")
+
+
+def parse(content: str | bytes, **choices) -> RunText:
+    """By the kernel, and line by line only where it will not."""
+    return parse_run(text_of(content), READER, **choices)
+
+
+def by_line(content: str | bytes) -> RunText:
+    """Line by line in any case."""
+    rows, skipped = runs._by_line(text_of(content), READER, "error")
+    return runs._run(rows, "", skipped)
+
+
+def rows(run: RunText) -> list[tuple[str, str, int, float]]:
+    """query, doc, rank and score of each row."""
+    numbers = np.repeat(run.rows.queries, np.diff(run.rows.starts))
+    columns = (
+        READER.queries.strings().gather(numbers),
+        READER.docs.strings().gather(run.rows.doc),
+        run.rows.rank.tolist(),
+        run.rows.score.tolist(),
+    )
+    return list(zip(*columns, strict=True))
