@@ -6,8 +6,10 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from queue import Empty, SimpleQueue
+from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -18,6 +20,34 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+class Lent(Generic[Item]):
+    """Things that only one thread may use at a time: another is made when none is idle.
+
+    Attributes
+    ----------
+    all
+        Every one that was made.
+    """
+
+    def __init__(self, make: Callable[[], Item]) -> None:
+        self._make = make
+        self._idle: SimpleQueue[Item] = SimpleQueue()
+        self.all: list[Item] = []
+
+    @contextmanager
+    def lend(self) -> Iterator[Item]:
+        """One of them, for this thread alone."""
+        try:
+            one = self._idle.get_nowait()
+        except Empty:
+            one = self._make()
+            self.all.append(one)
+        try:
+            yield one
+        finally:
+            self._idle.put(one)
 
 
 def usable_memory() -> int:

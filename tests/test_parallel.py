@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from irmeta.parallel import ordered_map, usable_cores
+from irmeta.parallel import Lent, ordered_map, usable_cores
 
 WORKERS = pytest.mark.parametrize("workers", [1, 2, 5, None])
 
@@ -69,6 +69,24 @@ def test_what_runs_is_told_when_no_one_wants_it():
     results.close()
     assert list(ordered_map(double, range(9), workers=2, stop=lambda: told.append("no")))
     assert told == ["error", "gone"]
+
+
+def test_no_two_threads_have_the_same_thing_lent():
+    lent, meeting = Lent(object), threading.Barrier(3, timeout=9)
+
+    def use(_: int) -> object:
+        with lent.lend() as one:
+            meeting.wait()
+            return one
+
+    first = list(ordered_map(use, range(3), workers=3))
+    assert len({id(one) for one in first}) == 3
+    with pytest.raises(ValueError, match="lost"), lent.lend() as one:
+        raise ValueError("lost")
+    with lent.lend() as again, lent.lend() as other:
+        assert again is not other
+    assert [id(one) for one in lent.all].count(id(one)) == 1
+    assert len(lent.all) == 3  # what is given back is lent again, after an error too
 
 
 def test_workers_run_at_the_same_time():

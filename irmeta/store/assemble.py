@@ -19,7 +19,7 @@ from irmeta.kernels.lists import (
     score_states,
 )
 from irmeta.policies import ReadPolicy, TieOrder
-from irmeta.store.names import TrackNames
+from irmeta.store.readers import TrackNames
 from irmeta.store.reading import Run, SetAside, rows_of
 from irmeta.trec.ordering import sort_lists
 

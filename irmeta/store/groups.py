@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
 from irmeta.kernels.numbering import collect, number
-from irmeta.parallel import ordered_map
+from irmeta.parallel import Lent, ordered_map
 from irmeta.store.assemble import Lists, TrackRows
 from irmeta.store.judgments import Judgments
-from irmeta.store.names import TrackNames
+from irmeta.store.readers import TrackNames
+from irmeta.store.reading import rows_of
 from irmeta.store.writing import (
     GROUP_ROWS,
     column,
@@ -39,7 +40,7 @@ class _Track:
     rows: TrackRows
     pool: Judgments
     names: TrackNames
-    spaces: _Spaces
+    spaces: Lent[_Space]
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def write_docs_and_runs(
     int64: how many rows of each system share their score, as float32, with another of their list.
     """
     systems = pl.Series([run.system for run in rows.runs], dtype=pl.String)
-    whole = _Track(track, systems, rows, pool, names, _Spaces(len(names.docs)))
+    whole = _Track(track, systems, rows, pool, names, Lent(partial(_Space.of, len(names.docs))))
     tied = np.zeros(len(systems), np.int64)
     with (
         part_writer("runs", stage / "runs") as run_writer,
@@ -112,109 +113,103 @@ def _portions(rows: TrackRows, pool: Judgments) -> Iterator[np.ndarray]:
         yield queries[first:]
 
 
-class _Spaces:
-    """Working space as long as there are docs, for each thread that asks."""
-
-    def __init__(self, docs: int) -> None:
-        self._docs = docs
-        self._idle: SimpleQueue[_Space] = SimpleQueue()
-
-    def take(self) -> _Space:
-        try:
-            return self._idle.get_nowait()
-        except Empty:
-            return _Space(np.zeros(self._docs, np.int32), np.empty(self._docs, np.int32))
-
-    def give(self, space: _Space) -> None:
-        self._idle.put(space)
-
-
 @dataclass
 class _Space:
-    """See irmeta.kernels.numbering; `stamp` is the last that was used."""
+    """Working space, see irmeta.kernels.numbering; `stamp` is the last that was used."""
 
     seen: np.ndarray
     number_of: np.ndarray
     stamp: int = 0
 
-    def distinct(
-        self, docs: np.ndarray, starts: np.ndarray, judged: np.ndarray, judged_starts: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Sorted, for each query, the docs that no one judged; and where those of each end."""
+    @classmethod
+    def of(cls, docs: int) -> _Space:
+        """For a track of so many docs."""
+        return cls(np.zeros(docs, np.int32), np.empty(docs, np.int32))
+
+    def numbered(self, docs: np.ndarray, starts: np.ndarray, judged: _Judged) -> _Numbered:
+        """The docs of each query by number, judged ones first, and each row's number and grade."""
         found, ends = np.empty(len(docs), np.int32), np.empty(len(starts) - 1, np.int64)
-        collect(docs, starts, judged, judged_starts, self.seen, self.stamp + 1, found, ends)
+        known = judged.docs, judged.starts
+        collect(docs, starts, *known, self.seen, self.stamp + 1, found, ends)
         self.stamp += len(ends)
         for start, stop in pairwise([0, *ends.tolist()]):
             found[start:stop].sort()
-        return found[: ends[-1]], ends
+        numbers, grades = np.empty(len(docs), np.int32), np.empty(len(docs), np.int16)
+        number(
+            docs, starts, *known, judged.grades, found, ends, self.number_of, Judgments.NO_GRADE,
+            numbers, grades,
+        )  # fmt: skip
+        return _Numbered(found[: ends[-1]], ends, numbers, grades)
+
+
+class _Judged(NamedTuple):
+    """The judged docs of some queries, where those of each begin, and their primary grades."""
+
+    docs: np.ndarray
+    starts: np.ndarray
+    grades: np.ndarray
+
+
+class _Numbered(NamedTuple):
+    """The docs that no one judged, where those of each query end, and two values of each row."""
+
+    found: np.ndarray
+    ends: np.ndarray
+    numbers: np.ndarray
+    grades: np.ndarray
 
 
 def _group(track: _Track, queries: np.ndarray) -> _Group:
     bounds = track.pool.bounds(queries)
-    judged, primary = track.pool.docs(bounds), track.pool.primary[bounds[0] : bounds[-1]]
-    judged_starts = bounds - bounds[0]
+    primary = track.pool.primary[bounds[0] : bounds[-1]]
+    judged = _Judged(track.pool.docs(bounds), bounds - bounds[0], primary)
     if not np.isin(queries, track.rows.queries).any():
         none = np.zeros(len(track.systems), np.int64)
-        return _Group(None, queries, np.diff(judged_starts), judged, none)
+        return _Group(None, queries, np.diff(judged.starts), judged.docs, none)
     lists = track.rows.lists(int(queries[0]), int(queries[-1]) + 1)
     starts = lists.starts[np.searchsorted(lists.query, np.append(queries, queries[-1] + 1))]
     docs = lists.columns["doc"]
-    space = track.spaces.take()
-    found, ends = space.distinct(docs, starts, judged, judged_starts)
-    doc_ids, grades = np.empty(len(docs), np.int32), np.empty(len(docs), np.int16)
-    number(
-        docs, starts, judged, judged_starts, primary, found, ends, space.number_of,
-        Judgments.NO_GRADE, doc_ids, grades,
-    )  # fmt: skip
-    columns = _columns(track, lists, doc_ids, grades) | {"doc": _doc_column(track, docs, space)}
-    track.spaces.give(space)
+    with track.spaces.lend() as space:
+        own = space.numbered(docs, starts, judged)
+        doc = _doc_column(track, docs, space)
+    columns = _columns(track, lists, own) | {"doc": doc}
     tied = np.bincount(lists.system, lists.tied, len(track.systems)).astype(np.int64)
-    lengths = np.diff(judged_starts) + np.diff(ends, prepend=0)
-    return _Group(columns, queries, lengths, _merged(judged, judged_starts, found, ends), tied)
+    lengths = np.diff(judged.starts) + np.diff(own.ends, prepend=0)
+    return _Group(columns, queries, lengths, _merged(judged, own), tied)
 
 
-def _merged(
-    judged: np.ndarray, judged_starts: np.ndarray, found: np.ndarray, ends: np.ndarray
-) -> np.ndarray:
+def _merged(judged: _Judged, own: _Numbered) -> np.ndarray:
     """The docs of each query by number: its judged ones, then those found."""
-    of_judged, of_found = np.diff(judged_starts), np.diff(ends, prepend=0)
+    of_judged, of_found = np.diff(judged.starts), np.diff(own.ends, prepend=0)
     first = np.cumsum(of_judged + of_found) - of_judged - of_found
-    docs = np.empty(len(judged) + len(found), np.int32)
-    docs[np.arange(len(judged)) + np.repeat(first - judged_starts[:-1], of_judged)] = judged
-    shift = first + of_judged - (ends - of_found)
-    docs[np.arange(len(found)) + np.repeat(shift, of_found)] = found
+    docs = np.empty(len(judged.docs) + len(own.found), np.int32)
+    docs[rows_of(first, of_judged)] = judged.docs
+    docs[rows_of(first + of_judged, of_found)] = own.found
     return docs
 
 
 def _doc_column(track: _Track, docs: np.ndarray, space: _Space) -> pa.DictionaryArray:
     """The docs as strings, with only those that occur, sorted."""
-    none, start = np.empty(0, np.int32), np.zeros(2, np.int64)
-    bounds = np.array([0, len(docs)])
-    used, ends = space.distinct(docs, bounds, none, start)
-    codes, unread = np.empty(len(docs), np.int32), np.empty(len(docs), np.int16)
-    number(
-        docs, bounds, none, start, np.empty(0, np.int16), used, ends, space.number_of,
-        Judgments.NO_GRADE, codes, unread,
-    )  # fmt: skip
-    return pa.DictionaryArray.from_arrays(column(codes), strings(track.names.docs, used))
+    none = _Judged(np.empty(0, np.int32), np.zeros(2, np.int64), np.empty(0, np.int16))
+    own = space.numbered(docs, np.array([0, len(docs)]), none)
+    names = strings(track.names.docs, own.found)
+    return pa.DictionaryArray.from_arrays(column(own.numbers), names)
 
 
-def _columns(
-    track: _Track, lists: Lists, doc_ids: np.ndarray, grades: np.ndarray
-) -> dict[str, pa.Array]:
-    """The other columns of the long table."""
+def _columns(track: _Track, lists: Lists, own: _Numbered) -> dict[str, pa.Array]:
+    """All columns of the long table but doc."""
     rows = lists.columns
     lengths = np.diff(lists.starts)
     return {
-        "track": constant(track.name, len(grades)),
+        "track": constant(track.name, len(own.numbers)),
         "query": dictionary(lists.query, track.names.queries, lengths),
         "system": dictionary(lists.system, track.systems, lengths),
         "rank": column(rows["rank"]),
-        "grade": column(grades.astype(np.int8), grades != Judgments.NO_GRADE),
+        "grade": column(own.grades.astype(np.int8), own.grades != Judgments.NO_GRADE),
         "score": column(rows["score"]),
         "position": column(rows["position"]),
         "rank_given": nullable(rows["rank_given"], NO_RANK),
-        "doc_id": column(doc_ids),
+        "doc_id": column(own.numbers),
     }
 
 

@@ -23,14 +23,14 @@ from irmeta.store.groups import write_docs_and_runs
 from irmeta.store.judgments import judgments
 from irmeta.store.layout import FOLDERS, Layout, folder_name, to_json, write_atomic
 from irmeta.store.lock import only_writer
-from irmeta.store.names import Readers
+from irmeta.store.readers import Readers
 from irmeta.store.reading import Run, SetAside, read_run
 from irmeta.store.record import Inputs, Seen, read_cache, sizes, track_record
 from irmeta.store.spill import InMemory
 from irmeta.store.tables import write_qrels, write_systems
 from irmeta.trec.collection import QrelsSource, TrackSource, read_collection
 from irmeta.trec.qrels import QrelsText, parse_qrels
-from irmeta.trec.text import read_text, sha256_of
+from irmeta.trec.text import file_sha256, read_text
 
 Progress = Callable[[str, int, int], None]
 """Called with a track, how many files of the collection are read, and how many it has."""
@@ -52,7 +52,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Means:
+class Limits:
     """What one track may take: threads, and bytes of memory for its names and rows."""
 
     workers: int
@@ -60,7 +60,7 @@ class Means:
 
 
 def ingest_track(
-    layout: Layout, means: Means, read: Callable[[str], None] | None, source: TrackSource
+    layout: Layout, limits: Limits, read: Callable[[str], None] | None, source: TrackSource
 ) -> Outcome:
     """Bring one track of the store up to date with its source files.
 
@@ -75,7 +75,7 @@ def ingest_track(
             return Outcome(source.name, "unchanged")
         shutil.rmtree(stage, ignore_errors=True)
         stage.mkdir(parents=True)
-        record = _build(source, stage, means, read)
+        record = _build(source, stage, limits, read)
         _put_in_place(source.name, layout, stage, record)
     except DataError as error:
         error.track = source.name
@@ -124,12 +124,12 @@ def ingest_collection(
     workers = workers or usable_cores()
     at_once = max(1, min(workers, len(sources)))
     share = (usable_memory() // 4 if memory is None else memory) // at_once
-    means = Means(1 if executor else workers // at_once, share)
+    limits = Limits(1 if executor else workers // at_once, share)
     outcomes = []
     with only_writer(layout.root):
         shutil.rmtree(layout.staging, ignore_errors=True)  # of a process that was stopped
         count = _Count(sources, progress)
-        do = partial(ingest_track, layout, means, None if executor else count.add)
+        do = partial(ingest_track, layout, limits, None if executor else count.add)
         found = ordered_map(do, sources, workers=at_once, executor=executor, stop=count.stop)
         cache = read_cache(layout)
         try:
@@ -173,16 +173,16 @@ class _Count:
 
 
 def _build(
-    source: TrackSource, stage: Path, means: Means, read: Callable[[str], None] | None
+    source: TrackSource, stage: Path, limits: Limits, read: Callable[[str], None] | None
 ) -> dict[str, Any]:
     """Read, order and stage one track; returns its record."""
     sets, inputs = _read_qrels(source)
     facts = read_facts(source)
     if source.facts is not None:
-        inputs[source.facts.file] = sha256_of((source.root / source.facts.file).read_bytes())
+        inputs[source.facts.file] = file_sha256(source.root / source.facts.file)
     judged = pl.concat([parsed.frame.select("query", "doc") for _, parsed in sets])
     readers = Readers(judged["query"], judged["doc"])
-    runs, aside = keep_apart(_read_runs(source, stage, readers, means, read), readers.judged)
+    runs, aside = keep_apart(_read_runs(source, stage, readers, limits, read), readers.judged)
     if not runs:
         first = f" The first: {aside[0].reason}" if aside else ""
         raise DataError(f"none of its {len(source.runs)} runs can be used.{first}")
@@ -190,7 +190,7 @@ def _build(
     pool = judgments(sets, readers.first, names)
     rows = TrackRows(runs, names, source.policy)
     write_qrels(stage / "qrels", source.name, pool)
-    tied = write_docs_and_runs(stage, source.name, rows, pool, names, means.workers)
+    tied = write_docs_and_runs(stage, source.name, rows, pool, names, limits.workers)
     write_systems(stage / "systems", source.name, rows, tied, aside, pool, facts)
     inputs |= {run.file: run.sha256 for run in runs} | {a.file: a.sha256 for a in aside}
     record = track_record(source, sets, rows, aside, pool, inputs)
@@ -212,7 +212,7 @@ def _read_runs(
     source: TrackSource,
     stage: Path,
     readers: Readers,
-    means: Means,
+    limits: Limits,
     count: Callable[[str], None] | None,
 ) -> list[Run | SetAside]:
     """Read all runs; where their rows are too many, leave them in a file of the stage."""
@@ -223,11 +223,11 @@ def _read_runs(
 
     found: list[Run | SetAside] = []
     rows = held = 0
-    for run in ordered_map(read, source.runs, workers=means.workers):
+    for run in ordered_map(read, source.runs, workers=limits.workers):
         found.append(run)
         if isinstance(run, Run):
             rows, held = rows + run.rows, held + run.columns.held
-        if rows > MOST_ROWS or held + readers.held > means.memory:
+        if rows > MOST_ROWS or held + readers.held > limits.memory:
             found = [_spilled(one, stage / f"rows-{i}") for i, one in enumerate(found)]
             rows = held = 0
         if count is not None:

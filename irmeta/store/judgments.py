@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from irmeta.store.names import TrackNames
+from irmeta.store.readers import TrackNames
 from irmeta.trec.collection import QrelsSource
 from irmeta.trec.qrels import QrelsText
 from irmeta.trec.rows import RowReader

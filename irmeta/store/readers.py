@@ -1,21 +1,19 @@
-"""The names of one track, whoever read them."""
+"""Readers of one track's runs, and all the names that they have read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
 
 import numpy as np
 import polars as pl
 
+from irmeta.parallel import Lent
 from irmeta.trec.names import in_order
 from irmeta.trec.rows import RowReader
 
 
-class Readers:
-    """Readers of one track's runs, one for each thread that asks.
+class Readers(Lent[RowReader]):
+    """A reader for each thread that asks.
 
     All number the judged queries first, and alike: a query below `judged` is one.
 
@@ -26,48 +24,33 @@ class Readers:
     """
 
     def __init__(self, queries: pl.Series, docs: pl.Series) -> None:
+        super().__init__(self._new)
         self._queries = queries.unique().sort()
         self.judged = len(self._queries)
-        self._idle: SimpleQueue[RowReader] = SimpleQueue()
-        self._all: list[RowReader] = []
-        self.first = self._new()
-        self.first.docs.numbers(docs)
-        self._idle.put(self.first)
+        with self.lend() as self.first:
+            self.first.docs.numbers(docs)
 
     def _new(self) -> RowReader:
         reader = RowReader()
         reader.queries.numbers(self._queries)
-        self._all.append(reader)
         return reader
-
-    @contextmanager
-    def lend(self) -> Iterator[RowReader]:
-        """A reader for this thread alone."""
-        try:
-            reader = self._idle.get_nowait()
-        except Empty:
-            reader = self._new()
-        try:
-            yield reader
-        finally:
-            self._idle.put(reader)
 
     @property
     def held(self) -> int:
         """The bytes of memory that they take."""
-        return sum(reader.held for reader in self._all)
+        return sum(reader.held for reader in self.all)
 
     def names(self) -> TrackNames:
         """All names, once all is read: the readers are done."""
-        for reader in self._all:
+        for reader in self.all:
             reader.finish()
-        queries, query_places = in_order([reader.queries for reader in self._all])
-        docs, doc_places = in_order([reader.docs for reader in self._all])
+        queries, query_places = in_order([reader.queries for reader in self.all])
+        docs, doc_places = in_order([reader.docs for reader in self.all])
         return TrackNames(
             queries,
             docs,
-            dict(zip(self._all, query_places, strict=True)),
-            dict(zip(self._all, doc_places, strict=True)),
+            dict(zip(self.all, query_places, strict=True)),
+            dict(zip(self.all, doc_places, strict=True)),
         )
 
 

@@ -70,9 +70,7 @@ def read_run(source: TrackSource, file: str, reader: RowReader) -> Run | SetAsid
         return SetAside(file, sha256 or file_sha256(source.root / file), system, str(error))
 
 
-def _run(
-    source: TrackSource, file: str, system: str, parsed: RunText, reader: RowReader
-) -> Run | SetAside:
+def _run(source: TrackSource, file: str, system: str, parsed: RunText, reader: RowReader) -> Run:
     rows = parsed.rows
     columns = {"doc": rows.doc, "score": rows.score, "rank_given": rows.rank}
     queries, starts, position = _whole_lists(rows.queries, rows.starts)
@@ -82,7 +80,7 @@ def _run(
         position = np.arange(len(rows.doc))
     dropped = 0
     if rows.repeats or len(queries) < len(rows.queries):
-        kept = _first_of_each(starts, columns["doc"], position)
+        kept = _first_of_each(starts, columns["doc"])
         dropped = len(position) - len(kept)
         if dropped and source.policy.duplicates == "error":
             raise first_repeat(read_text(source.root / file, file))
@@ -119,7 +117,7 @@ def _whole_lists(
     return once[order], np.r_[0, np.cumsum(lengths)], np.argsort(lists, kind="stable")
 
 
-def _first_of_each(starts: np.ndarray, doc: np.ndarray, position: np.ndarray) -> np.ndarray:
+def _first_of_each(starts: np.ndarray, doc: np.ndarray) -> np.ndarray:
     """The rows whose doc has not come before in their list, ascending."""
     lists = np.repeat(np.arange(len(starts) - 1, dtype=np.int64), np.diff(starts))
     # Rows of a list lie in file order, so the first of a pair is the first in the file.

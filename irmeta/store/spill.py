@@ -45,26 +45,26 @@ class InMemory:
         OSError
             If not all of them could be written; numpy's `tofile` would not say so.
         """
-        offsets = {}
         with path.open("wb") as file:
             for name, kind in KINDS.items():
-                offsets[name] = file.tell()
-                file.write(np.ascontiguousarray(self.arrays[name], kind).tobytes())
-        return Spilled(path, offsets)
+                file.write(self.arrays[name].astype(kind, copy=False).tobytes())
+        return Spilled(path, len(self.arrays["doc"]))
 
 
 @dataclass(frozen=True)
 class Spilled:
-    """Columns in a file, from `offsets` in bytes on."""
+    """Columns in a file, one after another in the order of `KINDS`, each of `count` values."""
 
     path: Path
-    offsets: dict[str, int]
-    held: int = 0
+    count: int
+    held = 0
 
     def rows(self, start: int, stop: int) -> dict[str, np.ndarray]:
-        found = {}
+        found, begin = {}, 0
         for name, kind in KINDS.items():
-            offset = self.offsets[name] + start * np.dtype(kind).itemsize
+            size = np.dtype(kind).itemsize
+            offset = begin + start * size
+            begin += self.count * size
             found[name] = np.fromfile(self.path, kind, stop - start, offset=offset)
             if len(found[name]) != stop - start:  # kernels would read beyond them
                 raise OSError(f"{self.path} ends before the rows that were put there")

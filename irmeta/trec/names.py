@@ -73,9 +73,8 @@ class Names:
         out = np.empty(int(self.state[USED]) + _SLACK, np.uint8)
         ends = np.zeros(len(self) + 1, np.int64)
         spell(self.content, self.state, out, ends[1:])
-        buffers = None, pa.py_buffer(ends), pa.py_buffer(out)
-        column = pa.LargeStringArray.from_buffers(len(self), *buffers[1:])
-        return pl.Series(column, dtype=pl.String)
+        buffers = pa.py_buffer(ends), pa.py_buffer(out)
+        return pl.Series(pa.LargeStringArray.from_buffers(len(self), *buffers), dtype=pl.String)
 
 
 def in_order(several: list[Names]) -> tuple[pl.Series, list[np.ndarray]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from irmeta.errors import DataError
+from irmeta.kernels.lists import count_up
 from irmeta.policies import TieOrder
 from irmeta.trec.rows import NO_RANK
 
@@ -126,8 +127,7 @@ def contradicting_lists(lists: np.ndarray, score: np.ndarray, rank: np.ndarray) 
 
 def ranks_within(lists: np.ndarray) -> np.ndarray:
     """1-based ranks of rows that already lie in list order."""
-    if len(lists) == 0:
-        return np.empty(0, np.int32)
-    starts = np.flatnonzero(np.r_[True, lists[1:] != lists[:-1]])
-    lengths = np.diff(np.r_[starts, len(lists)])
-    return (np.arange(len(lists)) - np.repeat(starts, lengths) + 1).astype(np.int32)
+    starts = np.r_[0, np.flatnonzero(lists[1:] != lists[:-1]) + 1, len(lists)]
+    ranks = np.empty(len(lists), np.int32)
+    count_up(starts, ranks)
+    return ranks

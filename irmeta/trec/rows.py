@@ -34,6 +34,14 @@ CHUNK = 1 << 20  # bytes of text in memory at a time
 NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
 COMMA = re.compile(rb"[+-]?\d*,\d+(?:[eE][+-]?\d+)?\Z")
 WHOLE = re.compile(rb"[+-]?\d+\Z")
+# By row: the lists begin with a place that is none's.
+_KINDS = {
+    "lists": np.int32,
+    "starts": np.int64,
+    "doc": np.int32,
+    "score": np.float64,
+    "rank": np.int32,
+}
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -87,6 +95,7 @@ class RowReader:
         self._space = np.empty((6, LONGEST + PAD), np.int64)
         most = CHUNK // SHORTEST + 1
         self._tags, self._hard = np.empty((most, 2), np.int64), np.empty((most, 3), np.int64)
+        self._arrays: dict[str, np.ndarray] = {}
         self._make_arrays(most)
 
     @property
@@ -102,11 +111,7 @@ class RowReader:
 
     def _make_arrays(self, rows: int) -> None:
         """Arrays by row of some length, with what the present ones hold."""
-        kinds = {"lists": np.int32, "starts": np.int64, "doc": np.int32, "score": np.float64}
-        before = getattr(self, "_arrays", {})
-        self._arrays = {
-            name: np.empty(rows, kind) for name, kind in (kinds | {"rank": np.int32}).items()
-        }
+        before, self._arrays = self._arrays, {n: np.empty(rows, k) for n, k in _KINDS.items()}
         for name, values in before.items():
             self._arrays[name][: len(values)] = values
 
