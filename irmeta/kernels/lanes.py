@@ -105,8 +105,8 @@ def _add_signs(
         builder.cbranch(builder.icmp_signed("<", row, stop), body, end)
 
         # A far rank that is clamped to the near one less 1 and plus 1 is the near one plus the
-        # sign. That and the sum are three instructions, where two comparisons take four: 39 G/s
-        # to 22. All sums wrap around alike, and that of the near ranks is taken off at the end.
+        # sign. That and the sum are three instructions, where two comparisons take four. All sums
+        # wrap around alike, and that of the near ranks is taken off at the end.
         builder.position_at_end(body)
         x = load(near, row, ir.Constant(_INDEX, 0))
         ones = ir.Constant(vector, [1] * count)

@@ -11,8 +11,8 @@ stands for not retrieved. Rows are compared one by one, so a query may also have
 grades or subtopics one after another, which gives Eqs. 5 and 6 where every level counts the same.
 
 The systems stand in a circle, and each is compared with the half of it that follows. So every pair
-is met once, and all lanes of a vector have work. Plain loops make 0.9 G comparisons/s; what this
-makes is in benchmarks/README.md.
+is met once, and all lanes of a vector have work. benchmarks/README.md has what that makes, beside
+the limit of a processor.
 """
 
 import numpy as np

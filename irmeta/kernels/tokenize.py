@@ -1,7 +1,7 @@
 """The lines of a run file to columns: a block of bytes at a time, a loop for each job.
 
 A loop that did all of it would wait for memory at every doc; loops of one job have many lines
-under way at once (five times as fast, measured on the prototype that this follows).
+under way at once.
 """
 
 from __future__ import annotations

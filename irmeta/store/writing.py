@@ -118,6 +118,6 @@ def _options(table: str) -> dict[str, Any]:
         "use_dictionary": strings,
         "column_encoding": {c: e for c, e in encodings.items() if c in TABLES[table].columns},
         "dictionary_pagesize_limit": 1 << 27,
-        "write_batch_size": 1 << 16,  # the same bytes in a seventh less time than by 2^10
+        "write_batch_size": 1 << 16,  # the same bytes as by the default 2^10, in less time
         "write_statistics": [c for c in ("track", "query", "set") if c in strings],
     }
