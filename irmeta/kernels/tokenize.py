@@ -68,12 +68,13 @@ def _index_block(base, start, stop, edges, lines):
     before, odd = np.uint64(1), np.uint64(0)
     for at in range(start, stop, 64):
         place = base + at
-        white, ends = white_mask(place), newline_mask(place)
-        odd |= odd_mask(place)
+        white, ends, strange = white_mask(place), newline_mask(place), odd_mask(place)
         if stop - at < 64:
             inside = (np.uint64(1) << np.uint64(stop - at)) - np.uint64(1)
             white |= ~inside
             ends &= inside
+            strange &= inside
+        odd |= strange
         turns = white ^ ((white << np.uint64(1)) | before)
         before = white >> np.uint64(63)
         while turns != np.uint64(0):
