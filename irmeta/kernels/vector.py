@@ -82,6 +82,16 @@ def _load_byte(typing: Any, place: Any) -> Any:
     return types.int64(types.int64), generate
 
 
+def _load_int(typing: Any, place: Any) -> Any:
+    """Four bytes from `place` on, an int32, as an int64."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        found = builder.load(_at(builder, args[0], _INT), align=1)
+        return builder.sext(found, _WORD)
+
+    return types.int64(types.int64), generate
+
+
 def _load_word(typing: Any, place: Any) -> Any:
     """Eight bytes from `place` on as a uint64, the first the least significant."""
 
@@ -161,6 +171,7 @@ white_mask: Any = intrinsic(_white_mask)
 newline_mask: Any = intrinsic(_newline_mask)
 odd_mask: Any = intrinsic(_odd_mask)
 load_byte: Any = intrinsic(_load_byte)
+load_int: Any = intrinsic(_load_int)
 load_word: Any = intrinsic(_load_word)
 store_word: Any = intrinsic(_store_word)
 trailing_zeros: Any = intrinsic(_trailing_zeros)

@@ -16,11 +16,12 @@ from irmeta.kernels.lists import (
     count_up,
     order_ties,
     ranks_fall,
-    score_states,
 )
 from irmeta.policies import ReadPolicy, TieOrder
 from irmeta.store.readers import TrackNames
 from irmeta.store.reading import Run, SetAside, rows_of
+from irmeta.store.sources import Places, Sources
+from irmeta.store.spill import InMemory
 from irmeta.trec.ordering import sort_lists
 
 LONGEST_TIE = 64  # rows that insertion sorts as fast as a general sort
@@ -95,15 +96,20 @@ class TrackRows:
 
     def __init__(self, runs: list[Run], names: TrackNames, policy: ReadPolicy) -> None:
         self.runs, self.policy = runs, policy
-        self._doc_places = [names.doc_places[run.reader] for run in runs]
+        self._tables = [names.doc_places[run.reader] for run in runs]
+        held = [run.columns for run in runs if isinstance(run.columns, InMemory)]
+        self._whole = Sources.of(held, self._tables) if len(held) == len(runs) else None
         self.own = [names.query_places[run.reader][run.queries] for run in runs]
-        self._order = [np.argsort(own) for own in self.own]
-        self._sorted = [own[order] for own, order in zip(self.own, self._order, strict=True)]
-        lengths = np.concatenate([np.diff(run.starts) for run in runs])
-        if policy.depth is not None:
-            lengths = np.minimum(lengths, policy.depth)
-        self.queries, which = np.unique(np.concatenate(self.own), return_inverse=True)
-        self.rows = np.bincount(which, lengths).astype(np.int64)
+        query = np.concatenate(self.own)
+        system = np.repeat(np.arange(len(runs)), [len(own) for own in self.own])
+        order = np.lexsort((system, query))
+        self._query, self._system = query[order], system[order]
+        self._starts = np.concatenate([run.starts[:-1] for run in runs])[order]
+        self._states = np.concatenate([run.states for run in runs])[order]
+        self._lengths = np.concatenate([np.diff(run.starts) for run in runs])[order]
+        kept = self._lengths if policy.depth is None else np.minimum(self._lengths, policy.depth)
+        self.queries, which = np.unique(self._query, return_inverse=True)
+        self.rows = np.bincount(which, kept).astype(np.int64)
 
     def deepest(self, run: Run) -> int:
         """The length of a run's longest list."""
@@ -117,28 +123,32 @@ class TrackRows:
 
     def lists(self, first: int, last: int) -> Lists:
         """The lists of the queries from place `first` up to `last`."""
-        query, system, lengths, parts = [], [], [], []
-        for index, (run, own) in enumerate(zip(self.runs, self._sorted, strict=True)):
-            begin, end = np.searchsorted(own, [first, last]).tolist()
-            if begin < end:
-                which = self._order[index][begin:end]
-                query.append(own[begin:end])
-                system.append(np.full(end - begin, index, np.int32))
-                lengths.append(np.diff(run.starts)[which])
-                parts += _parts(run, which, self._doc_places[index])
-        read = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        whole = np.concatenate(query), np.concatenate(system), np.concatenate(lengths)
+        own = slice(*np.searchsorted(self._query, [first, last]).tolist())
+        query, system = self._query[own], self._system[own]
+        places = Places(system, self._starts[own], self._lengths[own])
+        sources, places = self._found(places)
+        read = sources.rows(places)
+        whole = query, system.astype(np.int32), places.lengths, self._states[own]
         return _in_order(self.policy, *whole, read)
 
-
-def _parts(run: Run, which: np.ndarray, places: np.ndarray) -> list[dict[str, np.ndarray]]:
-    """The rows of some of a run's lists; those of neighbours in the file are read at once."""
-    parts = []
-    cuts = np.flatnonzero(which[1:] - which[:-1] != 1) + 1
-    for some in np.split(which, cuts) if len(cuts) else [which]:
-        part = run.columns.rows(int(run.starts[some[0]]), int(run.starts[some[-1] + 1]))
-        parts.append(part | {"doc": places[part["doc"]]})
-    return parts
+    def _found(self, places: Places) -> tuple[Sources, Places]:
+        """Arrays that hold some lists, and where; those that wait in files are read."""
+        if self._whole is not None:
+            return self._whole, places
+        columns, tables = [], []
+        source, starts = np.empty_like(places.source), np.empty_like(places.starts)
+        for index in np.unique(places.source).tolist():
+            which = np.flatnonzero(places.source == index)
+            which = which[np.argsort(places.starts[which])]
+            ends = places.starts[which] + places.lengths[which]
+            cuts = np.flatnonzero(places.starts[which][1:] != ends[:-1]) + 1
+            for some in np.split(which, cuts):  # neighbours in the file are read at once
+                begin = int(places.starts[some[0]])
+                end = int(places.starts[some[-1]] + places.lengths[some[-1]])
+                source[some], starts[some] = len(columns), places.starts[some] - begin
+                columns.append(InMemory(self.runs[index].columns.rows(begin, end)))
+                tables.append(self._tables[index])
+        return Sources.of(columns, tables), Places(source, starts, places.lengths)
 
 
 def _in_order(
@@ -146,17 +156,11 @@ def _in_order(
     query: np.ndarray,
     system: np.ndarray,
     lengths: np.ndarray,
+    states: np.ndarray,
     read: dict[str, np.ndarray],
 ) -> Lists:
-    """Lists as they were read, system by system, put in order."""
-    if (query[1:] < query[:-1]).any():  # more than one query: the lists of each together
-        order = np.lexsort((system, query))
-        rows = rows_of((np.cumsum(lengths) - lengths)[order], lengths[order])
-        query, system, lengths = query[order], system[order], lengths[order]
-        read = {name: values[rows] for name, values in read.items()}
+    """Lists as they were read, put in order; `states` as of `Run`."""
     starts = np.r_[0, np.cumsum(lengths)]
-    states = np.empty(len(lengths), np.uint8)
-    score_states(starts, read["score"], states)
     for some in _unordered(policy.tie_order, starts, states, read):
         rows = rows_of(starts[some], lengths[some])
         lists = np.repeat(np.arange(len(some)), lengths[some])

@@ -26,6 +26,8 @@ class Run:
         Whose names the numbers of queries and docs are of.
     queries, starts
         int32: the query of each list, each once; int64 [lists + 1]: where its rows begin.
+    states
+        uint8 [lists]: how the scores of each go, see irmeta.kernels.lists.
     columns
         By row: doc, score, rank_given (the file's own rank) and position, 1-based in the file.
     """
@@ -36,6 +38,7 @@ class Run:
     reader: RowReader
     queries: np.ndarray
     starts: np.ndarray
+    states: np.ndarray
     columns: Columns
     malformed: int
     duplicates: int
@@ -77,7 +80,7 @@ def _run(source: TrackSource, file: str, system: str, parsed: RunText, reader: R
     if position is not None:
         columns = {name: values[position] for name, values in columns.items()}
     else:
-        position = np.arange(len(rows.doc))
+        position = np.arange(len(rows.doc), dtype=np.int32)
     dropped = 0
     if rows.repeats or len(queries) < len(rows.queries):
         kept = _first_of_each(starts, columns["doc"])
@@ -86,17 +89,19 @@ def _run(source: TrackSource, file: str, system: str, parsed: RunText, reader: R
             raise first_repeat(read_text(source.root / file, file))
         columns = {name: values[kept] for name, values in columns.items()}
         position, starts = position[kept], np.searchsorted(kept, starts)
-    columns["position"] = (position + 1).astype(np.int32)
+    columns["position"] = (position + 1).astype(np.int32, copy=False)
     if source.policy.tie_order == "rank" and (columns["rank_given"] == NO_RANK).any():
         raise no_rank(file)
     notes = [*parsed.notes]
     if dropped:
         notes.append(f"{dropped:,} rows dropped: their doc came before in the same list")
-    if lists := _contradicting(starts, columns["score"], columns["rank_given"]):
+    states = np.empty(len(starts) - 1, np.uint8)
+    score_states(starts, columns["score"], states)
+    if lists := _contradicting(starts, states, columns["score"], columns["rank_given"]):
         notes.append(f"the rank column disagrees with the scores in {lists:,} lists")
     counts = (parsed.malformed, dropped)
     held = InMemory(columns)
-    return Run(file, parsed.sha256, system, reader, queries, starts, held, *counts, notes)
+    return Run(file, parsed.sha256, system, reader, queries, starts, states, held, *counts, notes)
 
 
 def _whole_lists(
@@ -124,10 +129,11 @@ def _first_of_each(starts: np.ndarray, doc: np.ndarray) -> np.ndarray:
     return np.sort(np.unique(lists << 32 | doc, return_index=True)[1])
 
 
-def _contradicting(starts: np.ndarray, score: np.ndarray, rank: np.ndarray) -> int:
+def _contradicting(
+    starts: np.ndarray, states: np.ndarray, score: np.ndarray, rank: np.ndarray
+) -> int:
     """How many lists have a rank column that no order by score agrees with."""
-    states, found = np.empty(len(starts) - 1, np.uint8), np.empty(len(starts) - 1, bool)
-    score_states(starts, score, states)
+    found = np.empty(len(states), bool)
     ranks_contradict(starts, score, rank, NO_RANK, found)
     rising = np.flatnonzero(states == RISES)
     if not len(rising):

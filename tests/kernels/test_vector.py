@@ -26,6 +26,11 @@ def word_at(data, offset):
 
 
 @jit
+def int_at(data, offset):
+    return vector.load_int(vector.address(data) + offset)
+
+
+@jit
 def put(data, offset, word):
     vector.store_word(vector.address(data) + offset, word)
 
@@ -86,6 +91,7 @@ def test_words(found: bytes, offset: int, word: int):
     given, byte = word_at(data, offset)
     assert int(given) == int.from_bytes(found[offset : offset + 8], "little")
     assert byte == found[offset]
+    assert int_at(data, offset) == int.from_bytes(found[offset : offset + 4], "little", signed=True)
     put(data, offset, np.uint64(word))
     changed = found[:offset] + word.to_bytes(8, "little") + found[offset + 8 :]
     assert data.tobytes() == changed

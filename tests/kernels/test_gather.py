@@ -1,0 +1,63 @@
+"""Rows of lists gathered from many arrays, against slices of Python lists."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from irmeta.kernels.gather import gather_floats, gather_ints, gather_names
+
+INTS = st.lists(st.integers(-(2**31), 2**31 - 1), min_size=1, max_size=9)
+FLOATS = st.lists(st.floats(allow_nan=False), min_size=1, max_size=9)
+
+
+@st.composite
+def places(draw: st.DrawFn, arrays: list[list]) -> list[tuple[int, int, int]]:
+    """Some lists: an array, the row that each begins with, how many rows."""
+    found = []
+    for _ in range(draw(st.integers(0, 6))):
+        source = draw(st.integers(0, len(arrays) - 1))
+        start = draw(st.integers(0, len(arrays[source])))
+        found.append((source, start, draw(st.integers(0, len(arrays[source]) - start))))
+    return found
+
+
+def columns(chosen: list[tuple[int, int, int]]) -> tuple[np.ndarray, ...]:
+    return tuple(np.array([place[i] for place in chosen], np.int64) for i in range(3))
+
+
+def addresses(arrays: list[np.ndarray]) -> np.ndarray:
+    return np.array([array.ctypes.data for array in arrays], np.int64)
+
+
+@given(st.data(), st.lists(INTS, min_size=1, max_size=4))
+def test_ints_are_gathered(data: st.DataObject, arrays: list[list[int]]):
+    chosen = data.draw(places(arrays))
+    held = [np.array(own, np.int32) for own in arrays]
+    right = [value for i, start, size in chosen for value in arrays[i][start : start + size]]
+    out = np.empty(len(right), np.int32)
+    gather_ints(addresses(held), *columns(chosen), out)
+    assert out.tolist() == right
+
+
+@given(st.data(), st.lists(FLOATS, min_size=1, max_size=4))
+def test_floats_are_gathered_to_the_last_bit(data: st.DataObject, arrays: list[list[float]]):
+    chosen = data.draw(places(arrays))
+    held = [np.array(own, np.float64) for own in arrays]
+    right = [value for i, start, size in chosen for value in arrays[i][start : start + size]]
+    out = np.empty(len(right), np.float64)
+    gather_floats(addresses(held), *columns(chosen), out)
+    assert out.tobytes() == np.array(right, np.float64).tobytes()
+
+
+@given(st.data(), st.lists(st.lists(st.integers(0, 4), min_size=1), min_size=1, max_size=4))
+def test_numbers_are_replaced_by_what_they_stand_for(data: st.DataObject, arrays: list[list[int]]):
+    chosen = data.draw(places(arrays))
+    tables = [data.draw(st.lists(st.integers(0, 99), min_size=5, max_size=5)) for _ in arrays]
+    held = [np.array(own, np.int32) for own in arrays]
+    kept = [np.array(own, np.int32) for own in tables]
+    right = [tables[i][n] for i, start, size in chosen for n in arrays[i][start : start + size]]
+    out = np.empty(len(right), np.int32)
+    gather_names(addresses(held), addresses(kept), *columns(chosen), out)
+    assert out.tolist() == right
