@@ -27,7 +27,7 @@ def assert_steps_add_up(store: irmeta.Store, track: str, names: Iterable[str]) -
     """
     specs = [parse_measure(name) for name in names]
     assert specs
-    for view in judged_ranks(store._layout, track, EvalPolicy()):
+    for view in judged_ranks(store.reader, track, EvalPolicy()):
         for spec in specs:
             _assert_adds_up(view, spec)
             _assert_curve(view, spec)

@@ -23,7 +23,6 @@ from irmeta.report.browse import browser
 from irmeta.report.figures import search_length_histogram
 from irmeta.results.scores import Scores
 from irmeta.stats import buckets as cut
-from irmeta.store.layout import Layout
 
 if TYPE_CHECKING:
     import altair as alt
@@ -80,7 +79,7 @@ class SearchLengths:
             raise UsageError(f"rel = {rel!r} is not a whole number of at least 1.")
         opened = store if isinstance(store, Store) else Store(store)
         if track is None and len(opened.tracks) != 1:
-            raise UsageError(f"say which track of {opened.path}: {', '.join(opened.tracks)}.")
+            raise UsageError(f"say which track of {opened}: {', '.join(opened.tracks)}.")
         self.track = opened.tracks[0] if track is None else track
         self.rel, self.unretrieved = rel, unretrieved
         self._read(opened, EvalPolicy(**policy))
@@ -97,7 +96,7 @@ class SearchLengths:
         spec = parse_measure(f"ASL(rel={self.rel},unretrieved={self.unretrieved})")
         docs, ranks, lengths, scores = [], [], [], []
         self._without = self._lists = 0
-        for view in judged_ranks(Layout(store.path), self.track, policy):
+        for view in judged_ranks(store.reader, self.track, policy):
             rows = view.relevant_rows(self.rel)
             ranks.append(view.ranks[rows])
             # whole numbers up to the track's deepest rank + 1, so they fit where ranks do

@@ -16,7 +16,6 @@ from irmeta.batch.run import Batch, Progress, run
 from irmeta.errors import IrmetaError, UsageError, did_you_mean
 from irmeta.policies import EvalPolicy
 from irmeta.results.tables import provenance
-from irmeta.store.layout import Layout
 from irmeta.store.lock import only_writer
 from irmeta.studies.atomized.settings import Settings
 from irmeta.studies.atomized.study import SEARCH_LENGTH
@@ -196,19 +195,19 @@ def run_study(
 ) -> StudyResults:
     """Any study over a store's tracks; a track that fails is in the result's batch."""
     opened = store if isinstance(store, Store) else Store(store)
-    layout, folder = Layout(opened.path), Folder(Path(out))
+    reader, folder = opened.reader, Folder(Path(out))
     asked = [tracks] if isinstance(tracks, str) else tracks
-    names = opened.tracks if asked is None else [layout.read_record(t)["track"] for t in asked]
+    names = opened.tracks if asked is None else [reader.read_record(t)["track"] for t in asked]
     chosen = list(dict.fromkeys(names))
     if not chosen:
         none = "it holds no complete track" if asked is None else "no track was named"
-        raise UsageError(f"{opened.path}: {none}.")
+        raise UsageError(f"{reader}: {none}.")
     settings.check(pl.concat([opened.systems(track) for track in chosen]))
     check_folder(folder, force)
     record = settings.record()
     with only_writer(folder.parts):
         batch = run(
-            study, layout, chosen, record, folder, progress, workers=workers, executor=executor
+            study, reader, chosen, record, folder, progress, workers=workers, executor=executor
         )
     if not (batch.analysed or batch.unchanged):
         raise IrmetaError(failures(batch))

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from irmeta._version import __version__
-from irmeta.store.layout import Layout, folder_name
+from irmeta.store.layout import folder_name
+from irmeta.store.scan import StoreReader
 from irmeta.studies.base import Folder, Study
 
 
@@ -26,7 +27,7 @@ class Task:
 
 def plan(
     study: Study,
-    layout: Layout,
+    store: StoreReader,
     tracks: Sequence[str],
     settings: Mapping[str, Any],
     folder: Folder,
@@ -38,7 +39,7 @@ def plan(
             __version__,
             study.name,
             study.revision,
-            layout.fingerprint(track),
+            store.fingerprint(track),
             dict(settings),
         ]
         key = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()

@@ -11,7 +11,8 @@ from typing import Any
 from irmeta.batch.plan import Task, forget_others, mark_done, plan
 from irmeta.errors import IrmetaError
 from irmeta.parallel import ordered_map
-from irmeta.store.layout import Layout, write_atomic
+from irmeta.store.layout import write_atomic
+from irmeta.store.scan import StoreReader
 from irmeta.studies.base import Folder, Study
 from irmeta.studies.publish import forget_combined
 
@@ -30,7 +31,7 @@ class Batch:
 
 def run(
     study: Study,
-    layout: Layout,
+    store: StoreReader,
     tracks: Sequence[str],
     settings: Mapping[str, Any],
     folder: Folder,
@@ -54,9 +55,9 @@ def run(
         Whatever runs the tracks in place of own threads: processes, or a cluster that sees the same
         folders.
     """
-    tasks = plan(study, layout, tracks, settings, folder)
+    tasks = plan(study, store, tracks, settings, folder)
     analysed, failed = [], []
-    do = partial(_do, study, layout, folder, dict(settings))
+    do = partial(_do, study, store, folder, dict(settings))
     errors = ordered_map(do, tasks, workers=workers, executor=executor)
     for number, (task, error) in enumerate(zip(tasks, errors, strict=True)):
         if error is not None:
@@ -69,7 +70,7 @@ def run(
     done = [task.track for task in tasks if task.track not in lost]
     forget_others(study, folder, done)
     if done:
-        study.combine(layout, done, settings, folder)
+        study.combine(store, done, settings, folder)
     else:
         forget_combined(folder)
     unchanged = tuple(t.track for t in tasks if t.finished)
@@ -77,7 +78,7 @@ def run(
 
 
 def _do(
-    study: Study, layout: Layout, folder: Folder, settings: Mapping[str, Any], task: Task
+    study: Study, store: StoreReader, folder: Folder, settings: Mapping[str, Any], task: Task
 ) -> str | None:
     """One track's part and its mark, unless they are there; what is wrong with it, if anything is.
 
@@ -88,7 +89,7 @@ def _do(
     # Its files are about to be replaced: without its mark, a stop now leaves nothing to trust.
     folder.done(task.track).unlink(missing_ok=True)
     try:
-        files = study.per_track(layout, task.track, settings, folder)
+        files = study.per_track(store, task.track, settings, folder)
     except IrmetaError as error:
         return str(error)
     write_atomic(folder.done(task.track), mark_done(folder, task, files))

@@ -18,14 +18,13 @@ from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.pool import pool_of, pooled_to
 from irmeta.results.curves import Curve
-from irmeta.store.layout import Layout
-from irmeta.store.scan import track_facts
+from irmeta.store.scan import StoreReader, track_facts
 
 DENSE_CELLS = 1 << 24  # of [cutoff, query, system] at a time, where a measure has no steps
 
 
 def curve(
-    layout: Layout,
+    store: StoreReader,
     track: str,
     measure: str,
     ks: Sequence[int],
@@ -58,16 +57,16 @@ def curve(
     if ds is not None:
         _ascending("ds", ds)
         needs.add("pool")
-    shape = len(depths), len(ks), len(track_facts(layout, track).systems)
+    shape = len(depths), len(ks), len(track_facts(store, track).systems)
     sums, counts = np.zeros(shape), np.zeros(shape, np.int64)
-    for view in judged_ranks(layout, track, policy, needs=needs):
+    for view in judged_ranks(store, track, policy, needs=needs):
         for i, depth in enumerate(depths):
             pool = view if depth is None else pooled_to(view, depth)
             add_curve(pool, spec, np.array(ks), policy, sums[i], counts[i])
     values = np.divide(sums, counts, out=np.full(shape, np.nan), where=counts > 0)
-    facts = track_facts(layout, track)
+    facts = track_facts(store, track)
     name = spec.name.rpartition("@")[0]
-    pool = pool_of(layout, facts.track).note if "pool" in needs else None
+    pool = pool_of(store, facts.track).note if "pool" in needs else None
     return Curve(facts.track, name, tuple(ks), tuple(depths), facts.systems, values, counts, pool)
 
 

@@ -17,13 +17,12 @@ from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.pool import pool_of
 from irmeta.rankings.unjudged import assumed_relevant, condensed
 from irmeta.results.scores import Scores
-from irmeta.store.layout import Layout
-from irmeta.store.scan import track_facts
+from irmeta.store.scan import StoreReader, track_facts
 
 
-def evaluate(layout: Layout, track: str, specs: Sequence[Spec], policy: EvalPolicy) -> Scores:
+def evaluate(store: StoreReader, track: str, specs: Sequence[Spec], policy: EvalPolicy) -> Scores:
     """The values of `specs` for every judged query and every system of a track."""
-    blocks = judged_ranks(layout, track, policy, needs=needs_of(specs))
+    blocks = judged_ranks(store, track, policy, needs=needs_of(specs))
     return Scores.concat([evaluate_block(view, specs, policy) for view in blocks])
 
 
@@ -33,14 +32,14 @@ def needs_of(specs: Sequence[Spec]) -> set[Need]:
 
 
 def how_made(
-    layout: Layout, specs: Sequence[Spec], policy: EvalPolicy, tracks: Sequence[str]
+    store: StoreReader, specs: Sequence[Spec], policy: EvalPolicy, tracks: Sequence[str]
 ) -> dict[str, Any]:
     """What values of these measures were computed from and how, as JSON values.
 
     For each track the choices that were left to it: the qrels set, how its runs were read, and the
     highest grade, which graded gains are divided by.
     """
-    facts = [track_facts(layout, track, policy.qrels) for track in tracks]
+    facts = [track_facts(store, track, policy.qrels) for track in tracks]
     pool = "pool" in needs_of(specs)
     return {
         "irmeta": __version__,
@@ -48,13 +47,13 @@ def how_made(
         "eval_policy": policy.record(),
         "tracks": {
             f.track: {
-                "fingerprint": layout.fingerprint(f.track),
+                "fingerprint": store.fingerprint(f.track),
                 "qrels": f.qrels,
                 "read_policy": dict(f.policy),
                 "tie_order": policy.tie_order or f.policy["tie_order"],
                 "highest_grade": f.highest_grade,
             }
-            | ({"pool": pool_of(layout, f.track).note} if pool else {})
+            | ({"pool": pool_of(store, f.track).note} if pool else {})
             for f in facts
         },
     }

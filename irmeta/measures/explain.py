@@ -16,8 +16,7 @@ from irmeta.rankings.judged import NOT_POOLED, JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.pool import pool_of
 from irmeta.rankings.unjudged import UNJUDGED_DOC
-from irmeta.store.layout import Layout
-from irmeta.store.scan import lazy
+from irmeta.store.scan import StoreReader, lazy
 from irmeta.trec.ordering import as_float32
 
 
@@ -49,7 +48,7 @@ class Explanation:
 
 
 def explain(
-    layout: Layout, track: str, spec: Spec, system: str, query: str, policy: EvalPolicy
+    store: StoreReader, track: str, spec: Spec, system: str, query: str, policy: EvalPolicy
 ) -> Explanation:
     """Explain the value of one measure for one system and query.
 
@@ -58,7 +57,7 @@ def explain(
     UsageError
         If the track has no such system, or no such judged query.
     """
-    view = _block_with(layout, track, spec, query, policy)
+    view = _block_with(store, track, spec, query, policy)
     if system not in view.systems:
         hint = did_you_mean(system, view.systems)
         raise UsageError(f"track {track!r} has no system {system!r}. {hint}")
@@ -80,17 +79,17 @@ def explain(
         query=query,
         value=value,
         trace=trace,
-        docs=_docs(layout, view.facts.track, one_list(view, q, s), spec.rel, system, query),
+        docs=_docs(store, view.facts.track, one_list(view, q, s), spec.rel, system, query),
         facts=_facts(one, spec),
-        policies=_policies(layout, view, spec, policy),
+        policies=_policies(store, view, spec, policy),
     )
 
 
 def _block_with(
-    layout: Layout, track: str, spec: Spec, query: str, policy: EvalPolicy
+    store: StoreReader, track: str, spec: Spec, query: str, policy: EvalPolicy
 ) -> JudgedRanks:
     known: list[str] = []
-    for view in judged_ranks(layout, track, policy, needs=needs_of([spec])):
+    for view in judged_ranks(store, track, policy, needs=needs_of([spec])):
         if query in view.queries:
             return view
         known += view.queries
@@ -135,10 +134,10 @@ def one_list(view: JudgedRanks, q: int, s: int) -> OneList:
 
 
 def _docs(
-    layout: Layout, track: str, one: OneList, rel: int, system: str, query: str
+    store: StoreReader, track: str, one: OneList, rel: int, system: str, query: str
 ) -> pl.DataFrame:
     of_list = (pl.col("query") == query) & (pl.col("system") == system)
-    rows = lazy(layout, "runs", track).filter(of_list).collect()
+    rows = lazy(store, "runs", track).filter(of_list).collect()
     compared = as_float32(rows["score"].to_numpy())
     rows = rows.select("doc", "score", "rank_given", compared=pl.Series(compared))
     rows = rows.with_columns(tied=pl.len().over("compared").cast(pl.Int32)).drop("compared")
@@ -164,7 +163,7 @@ def _facts(one: OneList, spec: Spec) -> dict[str, object]:
 
 
 def _policies(
-    layout: Layout, view: JudgedRanks, spec: Spec, policy: EvalPolicy
+    store: StoreReader, view: JudgedRanks, spec: Spec, policy: EvalPolicy
 ) -> dict[str, object]:
     read = view.facts.policy
     found: dict[str, object] = {
@@ -174,5 +173,5 @@ def _policies(
         "negative grades": view.negative,
     }
     if "pool" in needs_of([spec]):
-        found["pool"] = f"{pool_of(layout, view.facts.track).note}, in order {policy.pool_order!r}"
+        found["pool"] = f"{pool_of(store, view.facts.track).note}, in order {policy.pool_order!r}"
     return found

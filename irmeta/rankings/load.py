@@ -14,12 +14,19 @@ from irmeta.policies import EvalPolicy, TieOrder
 from irmeta.rankings.judged import JudgedRanks, Need
 from irmeta.rankings.order import list_places, other_order, ranks_under, tie_blocks
 from irmeta.rankings.pool import contributing, pool_depths
-from irmeta.store.layout import Layout
-from irmeta.store.scan import BLOCK_ROWS, RowBlock, TrackFacts, graded, row_blocks, track_facts
+from irmeta.store.scan import (
+    BLOCK_ROWS,
+    RowBlock,
+    StoreReader,
+    TrackFacts,
+    graded,
+    row_blocks,
+    track_facts,
+)
 
 
 def judged_ranks(
-    layout: Layout,
+    store: StoreReader,
     track: str,
     policy: EvalPolicy,
     max_rows: int = BLOCK_ROWS,
@@ -33,20 +40,20 @@ def judged_ranks(
         If the track or the qrels set is not there, or another tie order is asked for where a depth
         cut was made at reading.
     """
-    facts = track_facts(layout, track, policy.qrels)
+    facts = track_facts(store, track, policy.qrels)
     order = other_order(facts, policy.tie_order)
     pool_order = other_order(facts, policy.pool_order, "pool order") if "pool" in needs else None
-    judged = graded(layout, facts)
+    judged = graded(store, facts)
     queries = judged["query"].unique(maintain_order=True).to_list()
     columns = ["query", "system", "rank", "doc_id"]
     if order or pool_order:
         columns += ["doc", "score", "position", "rank_given"]
     elif "ties" in needs:
         columns += ["score", "rank_given"]
-    pooled = contributing(layout, facts) if "pool" in needs else ()
+    pooled = contributing(store, facts) if "pool" in needs else ()
     per_query = judged.group_by("query", maintain_order=True).len()["len"].to_numpy()
     kept = np.concatenate([[0], np.cumsum(per_query, dtype=np.int64)])
-    for block in row_blocks(layout, facts.track, queries, facts.systems, columns, max_rows):
+    for block in row_blocks(store, facts.track, queries, facts.systems, columns, max_rows):
         rows = slice(kept[block.first_query], kept[block.last_query])
         yield _view(
             facts,

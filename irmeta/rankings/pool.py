@@ -12,8 +12,7 @@ from irmeta.errors import DataError
 from irmeta.kernels.rarity import systems_within
 from irmeta.rankings.judged import NOT_POOLED, JudgedRanks
 from irmeta.rankings.unjudged import condensed
-from irmeta.store.layout import Layout
-from irmeta.store.scan import TrackFacts, lazy
+from irmeta.store.scan import StoreReader, TrackFacts, lazy
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Pool:
         return said
 
 
-def pool_of(layout: Layout, track: str) -> Pool:
+def pool_of(store: StoreReader, track: str) -> Pool:
     """The pool of a track.
 
     Raises
@@ -54,7 +53,7 @@ def pool_of(layout: Layout, track: str) -> Pool:
     DataError
         If it is known which systems were pooled, and none of them is there.
     """
-    facts = lazy(layout, "systems", track).select("system", "file", "pooled", "set_aside").collect()
+    facts = lazy(store, "systems", track).select("system", "file", "pooled", "set_aside").collect()
     known = facts["pooled"].null_count() < facts.height
     pooled = facts.filter("pooled") if known else facts
     there = pooled.filter(pl.col("set_aside").is_null())["system"].to_list()
@@ -68,9 +67,9 @@ def pool_of(layout: Layout, track: str) -> Pool:
     return Pool(tuple(there), known, tuple(aside))
 
 
-def contributing(layout: Layout, facts: TrackFacts) -> list[int]:
+def contributing(store: StoreReader, facts: TrackFacts) -> list[int]:
     """The places of the systems that make the pool."""
-    return [facts.systems.index(system) for system in pool_of(layout, facts.track).systems]
+    return [facts.systems.index(system) for system in pool_of(store, facts.track).systems]
 
 
 def pool_depths(ranks: np.ndarray, systems: Sequence[int]) -> np.ndarray:

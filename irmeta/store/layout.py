@@ -12,15 +12,20 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import numpy as np
+import polars as pl
+
 from irmeta._version import __version__
 from irmeta.errors import DataError, UsageError, did_you_mean, shown
 from irmeta.policies import ReadPolicy
 from irmeta.schema import FORMAT
+from irmeta.store.parquet import RowGroup, read_arrays, row_groups
 
 LONGEST_NAME = 200  # of a folder, in bytes; file systems take 255, and files add an ending
 FOLDERS = ("runs", "qrels", "docs", "systems")
@@ -65,11 +70,27 @@ def to_json(record: object) -> bytes:
     )
 
 
+def manifest(policy: ReadPolicy) -> bytes:
+    """What `manifest.json` says of a store made now."""
+    return to_json({"format": FORMAT, "irmeta": __version__, "read_policy": policy.record()})
+
+
+def fingerprint(manifest: bytes, records: Iterable[Mapping[str, Any]]) -> str:
+    """A hash of what tracks were made from and how, by their records; not of how they are kept."""
+    digest = hashlib.sha256(manifest)
+    for record in records:
+        digest.update(to_json({name: said for name, said in record.items() if name != "files"}))
+    return digest.hexdigest()[:16]
+
+
 @dataclass(frozen=True)
 class Layout:
-    """The paths of one store."""
+    """The paths of a store that is a folder, and a `StoreReader` of it."""
 
     root: Path
+
+    def __str__(self) -> str:
+        return str(self.root)
 
     @property
     def manifest(self) -> Path:
@@ -110,8 +131,7 @@ class Layout:
             return
         if self.root.exists() and (not self.root.is_dir() or has_content(self.root)):
             raise UsageError(f"{self.root} exists and is not an irmeta store: use another folder.")
-        record = {"format": FORMAT, "irmeta": __version__, "read_policy": policy.record()}
-        write_atomic(self.manifest, to_json(record))
+        write_atomic(self.manifest, manifest(policy))
 
     def read_policy(self) -> ReadPolicy:
         """The ReadPolicy in the manifest.
@@ -161,7 +181,28 @@ class Layout:
 
     def fingerprint(self, track: str | None = None) -> str:
         """A hash of what a track, or the whole store, was made from and how."""
-        digest = hashlib.sha256(self.manifest.read_bytes())
-        for name in self.tracks() if track is None else [track]:
-            digest.update(self.record(name).read_bytes())
-        return digest.hexdigest()[:16]
+        names = self.tracks() if track is None else [track]
+        return fingerprint(self.manifest.read_bytes(), map(self.read_record, names))
+
+    def table(self, kind: str, track: str) -> pl.LazyFrame:
+        """One of a track's tables; other files in its folder are not read."""
+        return pl.scan_parquet(self._there(kind, track), glob=False)
+
+    def groups(self, track: str) -> list[RowGroup]:
+        """The row groups of a track's long table."""
+        return list(row_groups(self._there("runs", track)))
+
+    def arrays(
+        self,
+        groups: Sequence[RowGroup],
+        columns: Sequence[str],
+        codes: Mapping[str, Mapping[str, int]],
+    ) -> dict[str, np.ndarray]:
+        """Columns of row groups, see `StoreReader`."""
+        return read_arrays(groups, columns, codes)
+
+    def _there(self, kind: str, track: str) -> list[Path]:
+        if files := self.files(kind, track):
+            return files
+        fix = "Ingest the track again."
+        raise DataError("its Parquet files are missing from the store", track=track, fix=fix)

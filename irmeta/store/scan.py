@@ -1,33 +1,80 @@
-"""Reading a store: lazy frames for people, blocks of whole queries for kernels."""
+"""Reading a store, wherever it lies: frames for people, blocks of whole queries for kernels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
 
-from irmeta.errors import DataError, UsageError, did_you_mean
-from irmeta.store.layout import Layout
+from irmeta.errors import UsageError, did_you_mean
+from irmeta.policies import ReadPolicy
 
 BLOCK_ROWS = 1 << 22  # at most this many rows of the long table in memory at a time
 
 
-def lazy(layout: Layout, kind: str, track: str | None = None) -> pl.LazyFrame:
+class RowGroup(Protocol):
+    """Whole queries of the long table that are read together, up to `last_query`."""
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def last_query(self) -> str: ...
+
+
+class StoreReader(Protocol):
+    """What a store is to whoever reads it: a folder's `Layout`, or a `MemoryStore`.
+
+    As a string it is what messages call it.
+    """
+
+    def read_policy(self) -> ReadPolicy:
+        """How its runs were read."""
+        ...
+
+    def tracks(self) -> list[str]:
+        """The names of the tracks that are complete, sorted."""
+        ...
+
+    def read_record(self, track: str) -> dict[str, Any]:
+        """A track's record; `UsageError` if there is no such track."""
+        ...
+
+    def fingerprint(self, track: str | None = None) -> str:
+        """A hash of what a track, or the whole store, was made from and how."""
+        ...
+
+    def table(self, kind: str, track: str) -> pl.LazyFrame:
+        """runs, qrels, docs or systems of one track, as irmeta.schema says."""
+        ...
+
+    def groups(self, track: str) -> Sequence[Any]:
+        """The `RowGroup`s of a track, in query order."""
+        ...
+
+    def arrays(
+        self, groups: Sequence[Any], columns: Sequence[str], codes: Mapping[str, Mapping[str, int]]
+    ) -> dict[str, np.ndarray]:
+        """Columns of neighbouring groups as arrays for kernels.
+
+        query and system are replaced by their `codes` (-1: they have none), doc by numbers that
+        sort as the docs' bytes do within a query, null by the least int32.
+        """
+        ...
+
+
+def lazy(store: StoreReader, kind: str, track: str | None = None) -> pl.LazyFrame:
     """One of the store's tables (runs, qrels, docs, systems), of one track or of all.
 
-    Only complete tracks are read, whatever else lies in the folders.
+    Only complete tracks are read.
     """
-    tracks = layout.tracks() if track is None else [layout.read_record(track)["track"]]
-    files = [file for name in tracks for file in layout.files(kind, name)]
-    if not files:
-        raise UsageError(f"{layout.root} holds no complete track.")
-    return pl.scan_parquet(files, glob=False)
+    tracks = store.tracks() if track is None else [store.read_record(track)["track"]]
+    if not tracks:
+        raise UsageError(f"{store} holds no complete track.")
+    return pl.concat([store.table(kind, name) for name in tracks])
 
 
 @dataclass(frozen=True)
@@ -54,7 +101,7 @@ class TrackFacts:
     policy: Mapping[str, Any]
 
 
-def track_facts(layout: Layout, track: str, qrels: str | None = None) -> TrackFacts:
+def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> TrackFacts:
     """The facts of one track under one of its qrels sets (None: the primary one).
 
     Raises
@@ -62,7 +109,7 @@ def track_facts(layout: Layout, track: str, qrels: str | None = None) -> TrackFa
     UsageError
         If there is no such track or set.
     """
-    record = layout.read_record(track)
+    record = store.read_record(track)
     sets = {q["name"]: q for q in record["qrels"]}
     name = record["qrels"][0]["name"] if qrels is None else qrels
     if name not in sets:
@@ -83,13 +130,13 @@ def qrels_notes(record: Mapping[str, Any]) -> str | None:
     return "; ".join(notes) or None
 
 
-def graded(layout: Layout, facts: TrackFacts) -> pl.DataFrame:
+def graded(store: StoreReader, facts: TrackFacts) -> pl.DataFrame:
     """The judged docs of the chosen set: query, doc_id, doc, grade (the maximum over subtopics).
 
     Sorted by query, then grade descending, then doc_id: a query's relevant docs lead, at any `rel`.
     """
     return (
-        lazy(layout, "qrels", facts.track)
+        lazy(store, "qrels", facts.track)
         .filter(pl.col("set") == facts.qrels)
         .group_by("query", "doc_id")
         .agg(pl.col("doc").first(), pl.col("grade").max())
@@ -111,16 +158,8 @@ class RowBlock:
     columns: dict[str, np.ndarray]
 
 
-@dataclass(frozen=True)
-class _Group:
-    path: Path
-    index: int
-    rows: int
-    last_query: str
-
-
 def row_blocks(
-    layout: Layout,
+    store: StoreReader,
     track: str,
     queries: Sequence[str],
     systems: Sequence[str],
@@ -132,10 +171,7 @@ def row_blocks(
     The blocks share out all of `queries` (which must be sorted), those without a row included:
     block i is given ``queries[first_query:last_query]``.
     """
-    groups = list(_groups(layout, track))
-    if not groups:
-        fix = "Ingest the track again."
-        raise DataError("its Parquet files are missing from the store", track=track, fix=fix)
+    groups = store.groups(track)
     codes = {
         "query": {name: i for i, name in enumerate(queries)},
         "system": {name: i for i, name in enumerate(systems)},
@@ -150,60 +186,5 @@ def row_blocks(
         if stop < len(groups):
             limit = groups[stop - 1].last_query.encode()
             last = next((i for i in range(first, last) if queries[i].encode() > limit), last)
-        yield RowBlock(first, last, _read(groups[at:stop], columns, codes))
+        yield RowBlock(first, last, store.arrays(groups[at:stop], columns, codes))
         first, at = last, stop
-
-
-def _groups(layout: Layout, track: str) -> Iterator[_Group]:
-    for path in layout.files("runs", track):
-        file = pq.ParquetFile(path)
-        for index in range(file.num_row_groups):
-            if rows := file.metadata.row_group(index).num_rows:
-                yield _Group(path, index, rows, _last_query(file, index))
-
-
-def _last_query(file: pq.ParquetFile, index: int) -> str:
-    """The greatest query of a row group; Parquet keeps no statistics on very long strings."""
-    place = file.schema_arrow.get_field_index("query")
-    found = file.metadata.row_group(index).column(place).statistics
-    if found is not None and found.has_min_max:
-        return found.max
-    return file.read_row_group(index, columns=["query"])["query"][-1].as_py()
-
-
-def _read(
-    groups: Sequence[_Group], columns: Sequence[str], codes: Mapping[str, Mapping[str, int]]
-) -> dict[str, np.ndarray]:
-    strings = [c for c in columns if c in ("query", "system", "doc")]
-    tables = []
-    for path in dict.fromkeys(g.path for g in groups):
-        file = pq.ParquetFile(path, read_dictionary=strings)
-        own = [g.index for g in groups if g.path == path]
-        tables.append(file.read_row_groups(own, columns=list(columns)))
-    table = pa.concat_tables(tables)
-    return {name: _array(table[name], codes.get(name)) for name in columns}
-
-
-def _array(column: pa.ChunkedArray, codes: Mapping[str, int] | None) -> np.ndarray:
-    if not pa.types.is_dictionary(column.type):
-        if column.null_count:
-            column = column.fill_null(np.iinfo(np.int32).min)
-        # A copy: kernels take one form, so that each compiles once, and Arrow's is read-only.
-        return np.concatenate([_values(chunk) for chunk in column.chunks])
-    parts = []
-    for chunk in column.chunks:
-        names = chunk.dictionary
-        if codes is None:
-            place = np.empty(len(names), np.int32)
-            place[pl.Series(names).arg_sort().to_numpy()] = np.arange(len(names), dtype=np.int32)
-        else:
-            place = np.array([codes.get(n, -1) for n in names.to_pylist()], np.int32)
-        parts.append(place[_values(chunk.indices)])
-    return np.concatenate(parts)
-
-
-def _values(array: pa.Array) -> np.ndarray:
-    """Numbers without nulls; `to_numpy` would load pandas, where that is installed."""
-    _, values = array.buffers()
-    kind = array.type.to_pandas_dtype()
-    return np.frombuffer(values, kind, array.offset + len(array))[array.offset :]

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
 import polars as pl
 
-from irmeta.store.layout import Layout, folder_name
+from irmeta.store.layout import folder_name
+from irmeta.store.scan import StoreReader
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class PerTrack(Protocol):
     """Analyses one track and writes its files; called in any order, in any process."""
 
     def __call__(
-        self, layout: Layout, track: str, settings: Mapping[str, Any], folder: Folder
+        self, store: StoreReader, track: str, settings: Mapping[str, Any], folder: Folder
     ) -> Sequence[Path]: ...
 
 
@@ -65,7 +66,7 @@ class Combine(Protocol):
     """Joins the parts of `tracks` into the study's tables, figures and page."""
 
     def __call__(
-        self, layout: Layout, tracks: Sequence[str], settings: Mapping[str, Any], folder: Folder
+        self, store: StoreReader, tracks: Sequence[str], settings: Mapping[str, Any], folder: Folder
     ) -> None: ...
 
 

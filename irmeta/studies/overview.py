@@ -23,8 +23,7 @@ from irmeta.results.scores import Scores
 from irmeta.results.tables import write_parquet
 from irmeta.stats.buckets import length_buckets, length_frame
 from irmeta.stats.correlation import kendall_tau_b
-from irmeta.store.layout import Layout
-from irmeta.store.scan import lazy, qrels_notes, track_facts
+from irmeta.store.scan import StoreReader, lazy, qrels_notes, track_facts
 from irmeta.studies.base import Folder, Study
 from irmeta.studies.publish import join_parts, write_parts
 
@@ -69,25 +68,25 @@ class Settings:
         return cls(tuple(record["measures"]), record["rarity_depth"], record["unretrieved"], policy)
 
 
-def provenance(layout: Layout, settings: Settings, *tracks: str) -> dict[str, Any]:
+def provenance(store: StoreReader, settings: Settings, *tracks: str) -> dict[str, Any]:
     """What results of these tracks were computed from and how."""
     return {
         "study": OVERVIEW.name,
         "revision": OVERVIEW.revision,
         "rarity_depth": settings.rarity_depth,
         "unretrieved": settings.unretrieved,
-        **how_made(layout, parse_measures(settings.measures), settings.policy, tracks),
+        **how_made(store, parse_measures(settings.measures), settings.policy, tracks),
     }
 
 
 def per_track(
-    layout: Layout, track: str, settings: Mapping[str, Any], folder: Folder
+    store: StoreReader, track: str, settings: Mapping[str, Any], folder: Folder
 ) -> Sequence[Path]:
     """Analyse one track in a single pass over its blocks, and write its files and figures."""
     from irmeta.studies.overview_page import draw_track  # figures are slow to import
 
     chosen = Settings.from_record(settings)
-    record = provenance(layout, chosen, track)
+    record = provenance(store, chosen, track)
     specs = parse_measures(chosen.measures)
     scored: list[Scores] = []
     rarities: list[pl.DataFrame] = []
@@ -95,7 +94,7 @@ def per_track(
     facts: list[dict[str, int]] = []
 
     def search_lengths() -> Iterator[pl.DataFrame]:
-        for view in judged_ranks(layout, track, chosen.policy, needs=needs_of(specs)):
+        for view in judged_ranks(store, track, chosen.policy, needs=needs_of(specs)):
             lengths = lengths_by_doc(view, REL, chosen.unretrieved)
             scored.append(evaluate_block(view, specs, chosen.policy))
             found = retrieved_by(view, chosen.rarity_depth, REL)
@@ -115,8 +114,8 @@ def per_track(
         "best": best_systems(scores),
         "agreement": kendall_tau_b(scores).with_columns(track=pl.lit(track)),
         "search_length_histogram": length_frame(track, scores.systems, np.sum(histogram, axis=0)),
-        "tracks": _track_frame(layout, track, chosen, facts),
-        "systems": lazy(layout, "systems", track).collect(),
+        "tracks": _track_frame(store, track, chosen, facts),
+        "systems": lazy(store, "systems", track).collect(),
     }
     written = [*files.values(), *write_parts(folder, track, parts, record)]
     return [*written, *draw_track(folder, track, parts, chosen.rarity_depth)]
@@ -154,9 +153,9 @@ def _query_facts(view: JudgedRanks) -> dict[str, int]:
 
 
 def _track_frame(
-    layout: Layout, track: str, settings: Settings, facts: list[dict[str, int]]
+    store: StoreReader, track: str, settings: Settings, facts: list[dict[str, int]]
 ) -> pl.DataFrame:
-    known, record = track_facts(layout, track, settings.policy.qrels), layout.read_record(track)
+    known, record = track_facts(store, track, settings.policy.qrels), store.read_record(track)
     return pl.DataFrame(
         {
             "track": track,
@@ -174,12 +173,12 @@ def _track_frame(
 
 
 def combine(
-    layout: Layout, tracks: Sequence[str], settings: Mapping[str, Any], folder: Folder
+    store: StoreReader, tracks: Sequence[str], settings: Mapping[str, Any], folder: Folder
 ) -> None:
     """Join the small tables of all tracks and write the page."""
     from irmeta.studies.overview_page import write_page
 
-    record = provenance(layout, Settings.from_record(settings), *tracks)
+    record = provenance(store, Settings.from_record(settings), *tracks)
     tables = join_parts(folder, COMBINED, tracks, record)
     write_page(folder, tables, record)
 

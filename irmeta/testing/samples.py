@@ -21,7 +21,6 @@ from irmeta.measures.spec import Cutoff, Measure, Spec
 from irmeta.policies import EvalPolicy, Negative
 from irmeta.rankings.judged import JudgedRanks, Need
 from irmeta.rankings.load import judged_ranks
-from irmeta.store.layout import Layout
 from irmeta.testing.tracks import DOCS, Qrels, Runs, Track, down, stored
 
 CUTOFFS: Mapping[str, tuple[Cutoff, ...]] = {
@@ -153,7 +152,7 @@ def views() -> dict[Negative, JudgedRanks]:
         found: dict[Negative, JudgedRanks] = {}
         for negative in NEGATIVE:
             blocks = judged_ranks(
-                Layout(store.path), "t", EvalPolicy(negative=negative), needs=get_args(Need)
+                store.reader, "t", EvalPolicy(negative=negative), needs=get_args(Need)
             )
             (found[negative],) = blocks
         return found

@@ -11,7 +11,6 @@ from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import parse_measure
 from irmeta.measures.spec import Measure, Spec
 from irmeta.policies import EvalPolicy
-from irmeta.store.layout import Layout
 from irmeta.testing.checks import equal, require
 from irmeta.testing.samples import CUTOFFS, crowd, written
 from irmeta.testing.tracks import Track, stored, tracks
@@ -50,7 +49,7 @@ def check_twin(measure: Measure, twin: Twin) -> None:
 def _agrees(store: Store, track: Track, specs: list[Spec], twin: Twin) -> None:
     ranked = store.runs().sort("rank").group_by("system", "query").agg("doc").collect()
     rankings = {(system, query): docs for system, query, docs in ranked.iter_rows()}
-    scores = evaluate(Layout(store.path), track.name, specs, EvalPolicy())
+    scores = evaluate(store.reader, track.name, specs, EvalPolicy())
     for spec, values in zip(specs, scores.values, strict=True):
         for q, query in enumerate(scores.queries):
             for s, system in enumerate(scores.systems):

@@ -59,7 +59,7 @@ def test_curves_average_the_queries_of_the_policy(queries: str, track: Track):
 def test_a_pool_depth_leaves_out_the_judgments_below_it(track: Track):
     with stored(track) as store:
         frame = store.curve("AP,nDCG", KS, ds=(1, 2, 4))
-        view = next(iter(judged_ranks(store._layout, "t", EvalPolicy(), needs=("pool",))))
+        view = next(iter(judged_ranks(store.reader, "t", EvalPolicy(), needs=("pool",))))
         depth = dict(
             zip(
                 ((q, d) for q, d in zip(_queries(view), view.docs, strict=True)),
@@ -129,7 +129,7 @@ def test_cutoffs_must_ascend(ks: list[int], made_store: irmeta.Store):
 
 
 def test_a_curve_holds_its_arrays(made_store: irmeta.Store):
-    found = curve(made_store._layout, "web", "AP(rel=2)", [1, 5], None, EvalPolicy())
+    found = curve(made_store.reader, "web", "AP(rel=2)", [1, 5], None, EvalPolicy())
     assert found.values.shape == found.queries.shape == (1, 2, len(found.systems))
     assert (found.measure, found.ks, found.ds) == ("AP(rel=2)", (1, 5), (None,))
 

@@ -95,7 +95,7 @@ def test_steps_add_up_to_the_value(track: Track):
 
 
 def test_tied_docs_and_pools_have_no_events(made_store: irmeta.Store):
-    (view,) = judged_ranks(made_store._layout, "news", irmeta.EvalPolicy())
+    (view,) = judged_ranks(made_store.reader, "news", irmeta.EvalPolicy())
     for name in ("DCG(ties=share)", "nDCG(ties=share)", "nDCG(ideal=pool)@5"):
         spec = parse_measure(name)
         assert spec.measure.events(view, spec.settings) is None

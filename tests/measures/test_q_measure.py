@@ -110,7 +110,7 @@ def test_steps_add_up_on_longer_lists(made_store: irmeta.Store):
 
 
 def test_there_are_no_steps_where_the_pool_depends_on_k(made_store: irmeta.Store):
-    (view, *_) = judged_ranks(made_store._layout, "web", EvalPolicy(), needs={"pool"})
+    (view, *_) = judged_ranks(made_store.reader, "web", EvalPolicy(), needs={"pool"})
     for name in ("Q(norm=pool)@5", "Q(ideal=pool)@5"):
         spec = parse_measure(name)
         assert spec.measure.events(view, spec.settings) is None

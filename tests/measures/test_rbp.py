@@ -96,7 +96,7 @@ def test_steps_add_up_to_the_value(track: Track):
 
 
 def test_tied_docs_have_no_events(made_store: irmeta.Store):
-    (view,) = judged_ranks(made_store._layout, "news", irmeta.EvalPolicy())
+    (view,) = judged_ranks(made_store.reader, "news", irmeta.EvalPolicy())
     spec = parse_measure("RBP(ties=share)")
     assert spec.measure.events(view, spec.settings) is None
 

@@ -76,7 +76,7 @@ def test_the_arithmetic_gives_the_twins_number():
 def test_ranks_of_four_bytes_give_the_same_values(name: str, made_store: irmeta.Store):
     """As those of lists with more than 65,534 docs."""
     spec = parse_measure(name)
-    (view,) = judged_ranks(made_store._layout, "web", EvalPolicy())
+    (view,) = judged_ranks(made_store.reader, "web", EvalPolicy())
     ranks = np.where(view.ranks == view.missing, np.uint32(2**32 - 1), view.ranks)
     wide = replace(view, ranks=ranks, _sorted={})
     found = [spec.measure.compute(v, spec.settings, [spec.cutoff]) for v in (view, wide)]

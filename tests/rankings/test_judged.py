@@ -26,7 +26,7 @@ NUMBERED = 65_535  # ranks from here on do not fit uint16 beside `missing`
 def blocks(
     store: irmeta.Store, policy: EvalPolicy | None = None, track: str = "t", **more: object
 ) -> list[JudgedRanks]:
-    return list(judged_ranks(store._layout, track, policy or EvalPolicy(), **more))
+    return list(judged_ranks(store.reader, track, policy or EvalPolicy(), **more))
 
 
 def view_of(store: irmeta.Store, **choices: str) -> JudgedRanks:
@@ -244,7 +244,7 @@ def many(tmp_path, monkeypatch):
 @pytest.mark.parametrize("order", [None, "trec_eval10", "score-file", "file", "rank"])
 @pytest.mark.parametrize("max_rows", [1, 30, 50])
 def test_several_blocks_give_the_same_as_one(many, max_rows, order):
-    assert len(list(many._layout.files("runs", "t"))) > 1
+    assert len(list(many.reader.files("runs", "t"))) > 1
     policy = EvalPolicy(tie_order=order)
     (whole,), parts = blocks(many, policy), blocks(many, policy, max_rows=max_rows)
     assert len(parts) > 2

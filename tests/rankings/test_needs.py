@@ -24,7 +24,7 @@ ORDERS = ("trec_eval", "trec_eval10", "score-file", "file", "rank")
 
 def view_of(store: irmeta.Store, *needs: str, **choices: str) -> JudgedRanks:
     """The one block of a small track."""
-    (view,) = judged_ranks(store._layout, "t", EvalPolicy(**choices), needs=needs)
+    (view,) = judged_ranks(store.reader, "t", EvalPolicy(**choices), needs=needs)
     return view
 
 
@@ -101,12 +101,12 @@ def test_only_pooled_systems_make_the_pool_where_that_is_known(tmp_path: Path):
         'systems = { file = "systems.csv", name = "name", pooled = "judged" }\n'
     )
     store = irmeta.ingest(tmp_path, tmp_path / "store")
-    assert pool_of(store._layout, "t").systems == ("in",)
+    assert pool_of(store.reader, "t").systems == ("in",)
     assert view_of(store, "pool").pool_depth.tolist() == [1, NOT_POOLED, NOT_POOLED]
     said = store.provenance("AP(norm=pool)@10")["tracks"]["t"]["pool"]
     assert said == "the 1 systems here that are said to have been pooled"
     every = track.ingest(tmp_path / "other")
-    assert not pool_of(every._layout, "t").known
+    assert not pool_of(every.reader, "t").known
     assert view_of(every, "pool").pool_depth.tolist() == [1, 1, 2]
     said = every.provenance("AP(norm=pool)@10")["tracks"]["t"]["pool"]
     assert said == "all systems: the store does not say which were pooled"

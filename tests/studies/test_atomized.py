@@ -109,7 +109,7 @@ def test_blocks_of_queries_cannot_be_seen_in_the_results(tmp_path, monkeypatch):
     store = Track(runs, qrels).ingest(tmp_path)
     whole = studied(store, tmp_path / "whole", min_runs=1).tables
     monkeypatch.setattr(judged_ranks, "__defaults__", (1, ()))
-    assert len(list(judged_ranks(store._layout, "t", EvalPolicy()))) > 4
+    assert len(list(judged_ranks(store.reader, "t", EvalPolicy()))) > 4
     parts = studied(store, tmp_path / "parts", min_runs=1).tables
     for name in whole:
         assert_frame_equal(parts[name], whole[name], rel_tol=1e-12, abs_tol=0)
@@ -120,7 +120,7 @@ def test_blocks_of_queries_cannot_be_seen_in_the_results(tmp_path, monkeypatch):
 def test_chains_of_a_drawn_track_equal_the_twins(track: Track, rel: int):
     own, chosen = naive_track(track), Settings(rel=rel)
     with stored(track) as store:
-        found = gather(store._layout, "t", chosen)
+        found = gather(store.reader, "t", chosen)
     if not found.has_lengths:
         return
     old = {"AP": chosen.ap, "RBP(p=0.8)": chosen.rbp, "nDCG": "nDCG", "ERR": "ERR"}
@@ -147,7 +147,7 @@ def test_chains_of_a_drawn_track_equal_the_twins(track: Track, rel: int):
 @given(tracks(systems=3, queries=3), st.integers(1, 3))
 def test_effective_fractions_of_a_drawn_track_equal_the_twins(track: Track, rel: int):
     with stored(track) as store:
-        found = effective_fractions(gather(store._layout, "t", Settings(rel=rel)))
+        found = effective_fractions(gather(store.reader, "t", Settings(rel=rel)))
     assert_rows(found, naive_chain.effective_fraction(naive_track(track), rel), "system")
 
 

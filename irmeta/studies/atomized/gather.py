@@ -13,7 +13,7 @@ from irmeta.measures.search_length import irrelevant_retrieved, lengths_by_doc
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.results.scores import Scores
-from irmeta.store.layout import Layout
+from irmeta.store.scan import StoreReader
 from irmeta.studies.atomized.chain import CHAINS, Atomized, atomized
 from irmeta.studies.atomized.fraction import precision_lengths
 from irmeta.studies.atomized.settings import Settings
@@ -75,10 +75,10 @@ class Gathered:
         return bool(self.relevant.any()) and 2 * without <= lists
 
 
-def gather(layout: Layout, track: str, settings: Settings) -> Gathered:
+def gather(store: StoreReader, track: str, settings: Settings) -> Gathered:
     """Read a track and compute all that does not depend on which system is best."""
     specs = settings.specs()
-    blocks = judged_ranks(layout, track, settings.policy, needs=needs_of(specs))
+    blocks = judged_ranks(store, track, settings.policy, needs=needs_of(specs))
     return _joined([_of_block(view, settings) for view in blocks])
 
 

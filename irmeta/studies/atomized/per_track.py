@@ -13,8 +13,7 @@ from irmeta.results.scores import Scores
 from irmeta.stats.buckets import difference_buckets, length_buckets, length_frame
 from irmeta.stats.correlation import correlate
 from irmeta.stats.orders import settled
-from irmeta.store.layout import Layout
-from irmeta.store.scan import lazy, qrels_notes, track_facts
+from irmeta.store.scan import StoreReader, lazy, qrels_notes, track_facts
 from irmeta.studies.atomized.chain import CHAINS, cumulative, frames, steps
 from irmeta.studies.atomized.fraction import effective_fractions
 from irmeta.studies.atomized.gather import Gathered, gather
@@ -48,30 +47,30 @@ NO_RELEVANT = "no query has a relevant doc"
 
 
 def per_track(
-    layout: Layout, track: str, settings: Mapping[str, Any], folder: Folder
+    store: StoreReader, track: str, settings: Mapping[str, Any], folder: Folder
 ) -> Sequence[Path]:
     """Analyse one track in a single pass over its blocks, and write its parts and figures."""
     from irmeta.studies.atomized.figures import of_track  # figures are slow to import
 
     chosen = Settings.from_record(settings)
-    found = gather(layout, track, chosen)
+    found = gather(store, track, chosen)
     tables = {table: empty(table) for table in PARTS}
-    tables["studied_tracks"] = _track_frame(layout, found, chosen)
+    tables["studied_tracks"] = _track_frame(store, found, chosen)
     tables["means"] = _means(found, chosen)
     if found.has_lengths:
-        systems = lazy(layout, "systems", track).collect()
+        systems = lazy(store, "systems", track).collect()
         tables |= _compared_systems(found, chosen, systems)
         tables |= _reordered(found, chosen)
         tables |= _doc_by_doc(found, chosen)
-    files = write_parts(folder, track, tables, provenance(layout, chosen, track))
+    files = write_parts(folder, track, tables, provenance(store, chosen, track))
     for one in of_track(tables, track, chosen):
         files += write_figure(folder, one.name, one.draw(), track)
     return files
 
 
-def _track_frame(layout: Layout, found: Gathered, settings: Settings) -> pl.DataFrame:
+def _track_frame(store: StoreReader, found: Gathered, settings: Settings) -> pl.DataFrame:
     scores = found.scores
-    facts = track_facts(layout, scores.track, settings.policy.qrels)
+    facts = track_facts(store, scores.track, settings.policy.qrels)
     left_out = None
     if not found.relevant.any():
         left_out = NO_RELEVANT
@@ -93,13 +92,13 @@ def _track_frame(layout: Layout, found: Gathered, settings: Settings) -> pl.Data
         "highest_grade": facts.highest_grade,
         "used": left_out is None,
         "left_out": left_out,
-        "notes": "; ".join(_notes(layout, found, settings)) or None,
+        "notes": "; ".join(_notes(store, found, settings)) or None,
     }
     return pl.DataFrame([row], schema=dict(empty("studied_tracks").schema))
 
 
-def _notes(layout: Layout, found: Gathered, settings: Settings) -> Iterator[str]:
-    if notes := qrels_notes(layout.read_record(found.scores.track)):
+def _notes(store: StoreReader, found: Gathered, settings: Settings) -> Iterator[str]:
+    if notes := qrels_notes(store.read_record(found.scores.track)):
         yield notes
     empty_queries = int((found.relevant == 0).sum())
     if empty_queries and settings.policy.queries != "relevant":

@@ -15,7 +15,7 @@ from irmeta.measures.search_length import UNRETRIEVED
 from irmeta.measures.spec import Spec
 from irmeta.policies import EvalPolicy
 from irmeta.stats.pairs import TESTS
-from irmeta.store.layout import Layout
+from irmeta.store.scan import StoreReader
 
 FACTS = ("group", "type", "pooled")
 PLACES = ("best", "median")
@@ -180,13 +180,13 @@ class Settings:
         return parse_measure(f"{name}@{cutoff}" if cutoff is not None else name).name
 
 
-def provenance(layout: Layout, settings: Settings, *tracks: str) -> dict[str, Any]:
+def provenance(store: StoreReader, settings: Settings, *tracks: str) -> dict[str, Any]:
     """What results of these tracks were computed from and how."""
     return {
         "study": NAME,
         "revision": REVISION,
         "settings": asdict(settings),
-        **how_made(layout, settings.specs(), settings.policy, tracks),
+        **how_made(store, settings.specs(), settings.policy, tracks),
     }
 
 

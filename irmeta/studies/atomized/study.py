@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from irmeta.results.tables import write_text
-from irmeta.store.layout import Layout
+from irmeta.store.scan import StoreReader
 from irmeta.studies.atomized.per_track import PARTS, per_track
 from irmeta.studies.atomized.settings import NAME, REVISION, Settings, provenance
 from irmeta.studies.atomized.summaries import summarise
@@ -15,14 +15,14 @@ from irmeta.studies.publish import join_parts, write_figures, write_latex, write
 
 
 def combine(
-    layout: Layout, tracks: Sequence[str], settings: Mapping[str, Any], folder: Folder
+    store: StoreReader, tracks: Sequence[str], settings: Mapping[str, Any], folder: Folder
 ) -> None:
     """Join the tables of all tracks, sum them up, and write figures, LaTeX and page."""
     from irmeta.report.study_page import render_study  # figures are slow to import
     from irmeta.studies.atomized.page import study_page
 
     chosen = Settings.from_record(settings)
-    record = provenance(layout, chosen, *tracks)
+    record = provenance(store, chosen, *tracks)
     tables = join_parts(folder, PARTS, tracks, record)
     summed = summarise(tables, chosen)
     write_tables(folder, summed, record)
