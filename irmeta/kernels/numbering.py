@@ -1,5 +1,7 @@
 """Docs to numbers that are dense within a query, judged ones first, and to their grades."""
 
+import numpy as np
+
 from irmeta.kernels.jit import jit
 
 
@@ -36,8 +38,9 @@ def collect(docs, starts, judged, judged_starts, seen, stamp, found, ends):
 
 @jit
 def number(
-    docs, starts, judged, judged_starts, primary, found, ends, number_of, no_grade, numbers, grades
-):
+    docs, starts, judged, judged_starts, primary, found, ends, number_of, grade_of, no_grade,
+    numbers, grades,
+):  # fmt: skip
     """The number and the grade of each row's doc.
 
     Parameters
@@ -46,8 +49,8 @@ def number(
         As in `collect`; judged docs are numbered first, then those found, in their order.
     primary
         int16: the grades of `judged`.
-    number_of
-        int32, as long as there are docs: working space.
+    number_of, grade_of
+        int32 and int16, as long as there are docs: working space.
     numbers, grades
         int32 and int16, by row; written. Docs that no one judged have `no_grade`.
     """
@@ -57,10 +60,13 @@ def number(
         known = judged_starts[q + 1] - top
         for place in range(known):
             number_of[judged[top + place]] = place
+            grade_of[place] = primary[top + place]
         for place in range(ends[q] - first):
             number_of[found[first + place]] = known + place
+            grade_of[known + place] = no_grade
         first = ends[q]
+        # two loops: as one they are not made gathers; unsigned: as numba would look for places < 0
         for row in range(starts[q], starts[q + 1]):
-            own = number_of[docs[row]]
-            numbers[row] = own
-            grades[row] = primary[top + own] if own < known else no_grade
+            numbers[row] = number_of[np.uint32(docs[row])]
+        for row in range(starts[q], starts[q + 1]):
+            grades[row] = grade_of[np.uint32(numbers[row])]

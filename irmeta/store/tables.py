@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,41 +11,45 @@ import pyarrow as pa
 
 from irmeta.errors import printable
 from irmeta.schema import TABLES
-from irmeta.store.assemble import TrackRows
 from irmeta.store.facts import Facts
 from irmeta.store.judgments import Judgments
 from irmeta.store.reading import Run, SetAside
+from irmeta.store.track import ReadTrack
 from irmeta.store.writing import constant, part_writer
 
 
 def write_qrels(folder: Path, track: str, pool: Judgments) -> None:
     """Write the qrels table, one row group a set."""
     with part_writer("qrels", folder) as writer:
-        for frame in pool.frames:
-            columns = {"track": constant(track, frame.height)}
-            for name in ("set", "query", "subtopic", "doc"):
-                columns[name] = frame[name].to_arrow().cast(pa.string()).dictionary_encode()
-            columns["grade"] = frame["grade"].to_arrow()
-            columns["doc_id"] = frame["doc_id"].to_arrow()
+        for columns in qrels_columns(track, pool):
             writer.write(columns)
 
 
-def write_systems(
-    folder: Path,
-    track: str,
-    rows: TrackRows,
-    tied: np.ndarray,
-    aside: list[SetAside],
-    pool: Judgments,
-    facts: dict[str, Facts],
-) -> None:
-    """Write the systems table: what reading noticed of each run, and why some are set aside.
+def qrels_columns(track: str, pool: Judgments) -> Iterator[dict[str, pa.Array]]:
+    """All columns of the qrels table, set by set."""
+    for frame in pool.frames:
+        columns = {"track": constant(track, frame.height)}
+        for name in ("set", "query", "subtopic", "doc"):
+            columns[name] = frame[name].to_arrow().cast(pa.string()).dictionary_encode()
+        columns["grade"] = frame["grade"].to_arrow()
+        columns["doc_id"] = frame["doc_id"].to_arrow()
+        yield columns
+
+
+def write_systems(folder: Path, read: ReadTrack, tied: np.ndarray) -> None:
+    """Write the systems table; the arguments as of `systems_columns`."""
+    with part_writer("systems", folder) as writer:
+        writer.write(systems_columns(read, tied))
+
+
+def systems_columns(read: ReadTrack, tied: np.ndarray) -> dict[str, pa.Array]:
+    """All columns of the systems table: what reading noticed, and why some runs are set aside.
 
     `tied` is how many rows of each system share their score with another of their list.
     """
-    judged = pool.queries()
+    track, rows, judged = read.source.name, read.rows, read.pool.queries()
     records = [
-        _system_record(track, run, facts)
+        _system_record(track, run, read.facts)
         | {
             "rows": rows.kept(run),
             "lists": len(own),
@@ -55,12 +60,11 @@ def write_systems(
         }
         for run, own, count in zip(rows.runs, rows.own, tied.tolist(), strict=True)
     ]
-    records += [_aside_record(track, a) for a in aside]
+    records += [_aside_record(track, aside) for aside in read.aside]
     records.sort(key=lambda r: (str(r["system"] or ""), str(r["file"])))
-    schema = TABLES["systems"].arrow(dictionary=True)
     frame = pl.from_dicts(records, infer_schema_length=None)
-    with part_writer("systems", folder) as writer:
-        writer.write({field.name: _as(frame[field.name], field.type) for field in schema})
+    schema = TABLES["systems"].arrow(dictionary=True)
+    return {field.name: _as(frame[field.name], field.type) for field in schema}
 
 
 def _as(values: pl.Series, kind: pa.DataType) -> pa.Array:

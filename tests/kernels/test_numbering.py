@@ -33,10 +33,8 @@ def test_docs_are_numbered_and_graded(queries: list, before: int):
     for start, stop in pairwise([0, *ends.tolist()]):
         found[start:stop].sort()
     numbers, grades = np.empty(len(docs), np.int32), np.empty(len(docs), np.int16)
-    number_of = np.empty(len(DOCS), np.int32)
-    number(
-        docs, starts, places, judged_starts, primary, found, ends, number_of, 999, numbers, grades
-    )
+    spaces = np.empty(len(DOCS), np.int32), np.empty(len(DOCS), np.int16)
+    number(docs, starts, places, judged_starts, primary, found, ends, *spaces, 999, numbers, grades)
     right_numbers, right_grades = [], []
     for lists, own in queries:
         place, graded = naive.numbered(lists, own)

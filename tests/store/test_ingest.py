@@ -12,6 +12,7 @@ from irmeta.errors import DataError, SetAsideWarning, UsageError
 from irmeta.policies import ReadPolicy
 from irmeta.store import ingest as room
 from irmeta.store import record
+from irmeta.store import track as reading
 from irmeta.store.ingest import ingest_collection
 from irmeta.store.layout import FOLDERS, Layout
 from irmeta.store.lock import only_writer
@@ -27,7 +28,7 @@ def test_a_second_ingest_touches_nothing(made_store, collections, tmp_path):
 
 def test_unchanged_input_is_not_even_opened(two, store, monkeypatch):
     states(two, store)
-    for place, name in ((room, "read_text"), (room, "read_run"), (record, "file_sha256")):
+    for place, name in ((reading, "read_text"), (reading, "read_run"), (record, "file_sha256")):
         monkeypatch.delattr(place, name)
     assert states(two, store) == {"a": "unchanged", "b": "unchanged"}
 
@@ -126,32 +127,36 @@ def test_a_store_is_the_same_bytes_whatever_the_workers_and_wherever_it_lies(
     assert again.fingerprint == made_store.fingerprint
 
 
-WRITERS = ["read_text", "write_qrels", "write_docs_and_runs", "write_systems"]
+READER = "read_text"
+WRITERS = ["write_qrels", "write_docs_and_runs", "write_systems"]
 MOVES = [*FOLDERS, "tracks"]
 
 
 def kill_at(monkeypatch: pytest.MonkeyPatch, point: str, track: str) -> None:
-    """Have Ctrl-C pressed when work on `track` comes to `point`: a writer, or a move into place."""
-    replace, writer = os.replace, getattr(room, point, None)
+    """Have Ctrl-C pressed when work on `track` comes to `point`: a file, or a move into place."""
+    replace, place = os.replace, reading if point == READER else room
+    function = getattr(place, point, None)
 
-    def write(place, named, *rest):  # every writer is told the track, or a file in it
-        if named.split("/")[0] == track:
+    def stop(
+        folder, *rest
+    ):  # the folder is a track's stage, or one in it; a file is one of a track
+        if track in Path(folder).parts:
             raise KeyboardInterrupt
-        return writer(place, named, *rest)
+        return function(folder, *rest)
 
     def move(source, target):
         if (Path(target).parent.name, Path(target).stem) == (point, track):
             raise KeyboardInterrupt
         replace(source, target)
 
-    if point in WRITERS:
-        monkeypatch.setattr(room, point, write)
+    if function is not None:
+        monkeypatch.setattr(place, point, stop)
     else:
         monkeypatch.setattr(os, "replace", move)
 
 
 @pytest.mark.parametrize("before", ["nothing", "an older b"])
-@pytest.mark.parametrize("point", WRITERS + MOVES)
+@pytest.mark.parametrize("point", [READER, *WRITERS, *MOVES])
 def test_an_interrupted_ingest_leaves_whole_tracks_and_is_taken_up_again(
     two, store, tmp_path, monkeypatch, point, before
 ):
@@ -164,7 +169,7 @@ def test_an_interrupted_ingest_leaves_whole_tracks_and_is_taken_up_again(
             states(two, store)
     opened = irmeta.open_store(store)
     # The old track until the new one is moved into place, then none until it is whole.
-    still_there = before == "an older b" and point in WRITERS
+    still_there = before == "an older b" and point not in MOVES
     assert opened.tracks == (["a", "b"] if still_there else ["a"])
     assert opened.runs().collect().height == 3 * len(opened.tracks)
     assert sorted(set(opened.evaluate("AP")["track"])) == opened.tracks

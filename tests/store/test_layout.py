@@ -15,7 +15,7 @@ import irmeta
 from irmeta.errors import DataError, UsageError
 from irmeta.policies import ReadPolicy
 from irmeta.schema import FORMAT, TABLES
-from irmeta.store import groups, writing
+from irmeta.store import groups, long_table, writing
 from irmeta.store.layout import FOLDERS, Layout, folder_name, write_atomic
 from irmeta.store.scan import row_blocks
 
@@ -191,7 +191,7 @@ def test_grade_is_that_of_the_primary_qrels_and_null_without_one(
 @pytest.fixture
 def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     """Row groups of a few thousand rows and files of a few row groups."""
-    for room in (groups, writing):
+    for room in (groups, long_table):
         monkeypatch.setattr(room, "GROUP_ROWS", 5000)
     monkeypatch.setattr(writing, "PART_ROWS", 12_000)
 

@@ -1,0 +1,141 @@
+"""The runs and docs tables of a track, from its groups to Parquet, a row group at a time."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from irmeta.parallel import ordered_map
+from irmeta.store.groups import GROUP_ROWS, Group, Groups
+from irmeta.store.judgments import Judgments
+from irmeta.store.writing import (
+    column,
+    constant,
+    dictionary,
+    nullable,
+    part_writer,
+    strings,
+)
+from irmeta.trec.rows import NO_RANK
+
+
+class Names(NamedTuple):
+    """What the numbers of a track's groups stand for."""
+
+    track: str
+    systems: pl.Series
+    queries: pl.Series
+    docs: pl.Series
+
+
+class _Ready(NamedTuple):
+    """A group of which the long table's part is a row group already."""
+
+    columns: dict[str, pa.Array] | None
+    docs: tuple[np.ndarray, ...]
+    tied: np.ndarray
+
+
+def write_docs_and_runs(stage: Path, names: Names, groups: Groups, workers: int) -> np.ndarray:
+    """Write the docs and runs tables.
+
+    Returns
+    -------
+    int64: how many rows of each system share their score, as float32, with another of their list.
+    """
+    tied = np.zeros(len(names.systems), np.int64)
+    with (
+        part_writer("runs", stage / "runs") as run_writer,
+        part_writer("docs", stage / "docs") as doc_writer,
+    ):
+        docs = _DocGroup(names)
+        ready = partial(_ready, names, groups)
+        for group in ordered_map(ready, groups.portions(), workers=workers):
+            tied += group.tied
+            docs.add(group.docs)
+            if group.columns is not None:
+                run_writer.write(group.columns)
+            if docs.rows >= GROUP_ROWS:
+                doc_writer.write(docs.take())
+        if docs.rows:
+            doc_writer.write(docs.take())
+    return tied
+
+
+def _ready(names: Names, groups: Groups, queries: np.ndarray) -> _Ready:
+    group = groups.group(queries)
+    columns = None
+    if group.lists is not None:
+        places, which = groups.distinct(group.lists.columns["doc"])
+        columns = run_columns(names, group, places, which)
+    docs = (group.queries, group.lengths, group.docs)
+    return _Ready(columns, docs, tied_rows(group, len(names.systems)))
+
+
+def tied_rows(group: Group, systems: int) -> np.ndarray:
+    """How many rows of each system share their score with another of their list: int64."""
+    if group.lists is None:
+        return np.zeros(systems, np.int64)
+    return np.bincount(group.lists.system, group.lists.tied, systems).astype(np.int64)
+
+
+def run_columns(
+    names: Names, group: Group, places: np.ndarray, which: np.ndarray
+) -> dict[str, pa.Array]:
+    """All columns of the long table, for a group with lists.
+
+    `places` holds each of its docs once, sorted, and `which` where each row's doc is among them:
+    Parquet stores a dictionary whole in every row group, so names that do not occur would cost.
+    """
+    assert group.lists is not None
+    rows = group.lists.columns
+    lengths = np.diff(group.lists.starts)
+    return {
+        "track": constant(names.track, len(group.numbers)),
+        "query": dictionary(group.lists.query, names.queries, lengths),
+        "system": dictionary(group.lists.system, names.systems, lengths),
+        "rank": column(rows["rank"]),
+        "doc": pa.DictionaryArray.from_arrays(column(which), strings(names.docs, places)),
+        "grade": column(group.grades.astype(np.int8), group.grades != Judgments.NO_GRADE),
+        "score": column(rows["score"]),
+        "position": column(rows["position"]),
+        "rank_given": nullable(rows["rank_given"], NO_RANK),
+        "doc_id": column(group.numbers),
+    }
+
+
+def doc_columns(
+    names: Names, queries: np.ndarray, lengths: np.ndarray, docs: np.ndarray
+) -> dict[str, pa.Array]:
+    """All columns of the docs table, for whole queries; the arguments as in `Group`."""
+    first = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return {
+        "track": constant(names.track, len(docs)),
+        "query": dictionary(queries, names.queries, lengths),
+        "doc_id": column((np.arange(len(docs)) - first).astype(np.int32)),
+        "doc": strings(names.docs, docs),
+    }
+
+
+class _DocGroup:
+    """Gathers whole queries of the docs table until they fill a row group."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self.rows = 0
+        self._held: list[tuple[np.ndarray, ...]] = []
+
+    def add(self, docs: tuple[np.ndarray, ...]) -> None:
+        self._held.append(docs)
+        self.rows += len(docs[-1])
+
+    def take(self) -> dict[str, pa.Array]:
+        """The columns gathered so far; gathering begins anew."""
+        queries, lengths, docs = map(np.concatenate, zip(*self._held, strict=True))
+        self._held, self.rows = [], 0
+        return doc_columns(self._names, queries, lengths, docs)
