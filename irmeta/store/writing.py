@@ -15,8 +15,7 @@ import pyarrow.parquet as pq
 
 from irmeta.schema import TABLES
 
-GROUP_ROWS = 1 << 17  # a row group is closed at the first query boundary after this many rows
-PART_ROWS = 1 << 25  # and a file at the first row group after this many
+PART_ROWS = 1 << 25  # a file is closed at the first row group after this many rows
 
 
 def column(values: np.ndarray, valid: np.ndarray | None = None) -> pa.Array:
@@ -108,15 +107,22 @@ def _options(table: str) -> dict[str, Any]:
     `store_schema=False` keeps the dictionary type out of the file: every reader sees strings.
     Statistics serve to find a track, set or query. A row group has whole queries, so all systems.
     """
-    strings = [c for c, column in TABLES[table].columns.items() if column.kind in ("name", "text")]
+    columns = TABLES[table].columns
+    strings = [c for c, column in columns.items() if column.kind in ("name", "text")]
     encodings = {"score": "BYTE_STREAM_SPLIT"}
     encodings |= dict.fromkeys(("rank", "position", "rank_given", "doc_id"), "DELTA_BINARY_PACKED")
+    levels = dict.fromkeys(columns, 1)
+    few = []
+    if table == "runs":
+        few.append("grade")
+        levels["score"] = -1  # smaller and quicker than 1, in each of six real tracks
+        del levels["doc_id"]  # any order of many numbers: zstd finds nothing
     return {
-        "compression": "zstd",
-        "compression_level": 1,
+        "compression": {c: "zstd" if c in levels else "none" for c in columns},
+        "compression_level": levels,
         "store_schema": False,
-        "use_dictionary": strings,
-        "column_encoding": {c: e for c, e in encodings.items() if c in TABLES[table].columns},
+        "use_dictionary": strings + few,
+        "column_encoding": {c: e for c, e in encodings.items() if c in columns},
         "dictionary_pagesize_limit": 1 << 27,
         "write_batch_size": 1 << 16,  # the same bytes as by the default 2^10, in less time
         "write_statistics": [c for c in ("track", "query", "set") if c in strings],
