@@ -32,6 +32,7 @@ _PLACES = {
     "matrix_of": "irmeta.results.matrix",
     "open_store": "irmeta.api",
     "power": "irmeta.api.judge",
+    "read": "irmeta.api",
     "reanalyze": "irmeta.api",
 }
 
@@ -56,13 +57,14 @@ __all__ = [
     "matrix_of",
     "open_store",
     "power",
+    "read",
     "reanalyze",
     "studies",
 ]
 
 if TYPE_CHECKING:
     from irmeta import studies
-    from irmeta.api import Store, ingest, open_store, reanalyze
+    from irmeta.api import Store, ingest, open_store, read, reanalyze
     from irmeta.api.explore import SearchLengths
     from irmeta.api.judge import compare, matrices, power
     from irmeta.errors import (

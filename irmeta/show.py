@@ -143,7 +143,7 @@ def print_info(store: Store) -> None:
     console = _console()
     frame = store.info()
     if frame.is_empty():
-        console.print(f"{store.path} holds no complete track.")
+        console.print(f"{store.reader} holds no complete track.")
         return
     _print_table(console, frame.drop("notes"))
     systems = store.systems()

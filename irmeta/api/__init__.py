@@ -1,6 +1,14 @@
-"""What a user holds: `Store` and its methods, `ingest`, `open_store` and `reanalyze`."""
+"""What a user holds: `Store` and its methods, `ingest`, `read`, `open_store` and `reanalyze`."""
 
-from irmeta.api.jobs import Reanalysis, ingest, ingest_tracks, open_store, reanalyze
+from irmeta.api.jobs import (
+    Reanalysis,
+    ingest,
+    ingest_tracks,
+    open_store,
+    read,
+    read_tracks,
+    reanalyze,
+)
 from irmeta.api.store import EvalChoices, Store
 
 __all__ = [
@@ -10,5 +18,7 @@ __all__ = [
     "ingest",
     "ingest_tracks",
     "open_store",
+    "read",
+    "read_tracks",
     "reanalyze",
 ]

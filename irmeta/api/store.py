@@ -21,7 +21,7 @@ from irmeta.rankings.pool import retrieved_by
 from irmeta.results.per_doc import rarity_frame, search_length_frame
 from irmeta.results.scores import Scores
 from irmeta.store.layout import Layout
-from irmeta.store.scan import lazy, qrels_notes, track_facts
+from irmeta.store.scan import StoreReader, lazy, qrels_notes, track_facts
 
 Measures = str | Iterable[str]
 
@@ -51,48 +51,65 @@ class Store:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self._layout = Layout(Path(path))
-        self.policy = self._layout.read_policy()
+        self._open(Layout(Path(path)))
+
+    def _open(self, reader: StoreReader) -> None:
+        self.reader, self.policy = reader, reader.read_policy()
+
+    @classmethod
+    def of(cls, reader: StoreReader) -> Store:
+        """A store that lies elsewhere than in a folder."""
+        store = cls.__new__(cls)
+        store._open(reader)
+        return store
 
     def __repr__(self) -> str:
-        return f"Store({str(self.path)!r}: {len(self.tracks)} tracks)"
+        return f"Store({str(self.reader)!r}: {len(self.tracks)} tracks)"
 
     @property
     def path(self) -> Path:
-        """The store's folder."""
-        return self._layout.root
+        """The store's folder.
+
+        Raises
+        ------
+        UsageError
+            If it is in memory.
+        """
+        if not isinstance(self.reader, Layout):
+            raise UsageError(f"{self.reader} was read into memory: irmeta.ingest makes a folder.")
+        return self.reader.root
 
     @property
     def tracks(self) -> list[str]:
         """The names of its complete tracks, sorted."""
-        return self._layout.tracks()
+        return self.reader.tracks()
 
     @property
     def fingerprint(self) -> str:
         """A hash of all that the store was made from and how."""
-        return self._layout.fingerprint()
+        return self.reader.fingerprint()
 
     def runs(self, track: str | None = None) -> pl.LazyFrame:
         """The long table: track, query, system, rank, doc, grade, and what keeps it lossless."""
-        return lazy(self._layout, "runs", track)
+        return lazy(self.reader, "runs", track)
 
     def qrels(self, track: str | None = None) -> pl.LazyFrame:
         """All qrels sets: track, set, query, subtopic (null: ad hoc), doc, grade, doc_id."""
-        return lazy(self._layout, "qrels", track)
+        return lazy(self.reader, "qrels", track)
 
     def docs(self, track: str | None = None) -> pl.LazyFrame:
         """The docs of each query by number: track, query, doc_id, doc."""
-        return lazy(self._layout, "docs", track)
+        return lazy(self.reader, "docs", track)
 
     def systems(self, track: str | None = None) -> pl.DataFrame:
         """A row for each run file: its facts, what reading noticed, why it was set aside."""
-        return lazy(self._layout, "systems", track).collect()
+        return lazy(self.reader, "systems", track).collect()
 
     def info(self) -> pl.DataFrame:
         """A row for each track: systems, set_aside, queries, rows, deepest_rank, qrels sets, ..."""
         rows = []
         for track in self.tracks:
-            record = self._layout.read_record(track)
+            record = self.reader.read_record(track)
             primary = record["qrels"][0]
             rows.append(
                 {
@@ -115,7 +132,7 @@ class Store:
         self, measures: Measures = "default", *, track: str, **choices: Unpack[EvalChoices]
     ) -> Scores:
         """The values of one track as arrays [measure, query, system]."""
-        return evaluate(self._layout, track, parse_measures(measures), EvalPolicy(**choices))
+        return evaluate(self.reader, track, parse_measures(measures), EvalPolicy(**choices))
 
     def evaluate(
         self,
@@ -184,21 +201,23 @@ class Store:
         tracks = self._chosen(track)
         found, known = [], set[str]()
         for name in tracks:
-            systems = track_facts(self._layout, name).systems
+            systems = track_facts(self.reader, name).systems
             known.update(systems)
             kept = systems if asked is None else [s for s in systems if s in asked]
             if kept:
-                scores = evaluate(self._layout, name, specs, policy)
+                scores = evaluate(self.reader, name, specs, policy)
                 found.append(scores if asked is None else scores.only(kept))
         for name in asked or ():
             if name not in known:
-                raise UsageError(f"no system {name!r} in {self.path}. {did_you_mean(name, known)}")
+                raise UsageError(
+                    f"no system {name!r} in {self.reader}. {did_you_mean(name, known)}"
+                )
         return found
 
     def _chosen(self, track: str | None) -> list[str]:
-        tracks = self.tracks if track is None else [self._layout.read_record(track)["track"]]
+        tracks = self.tracks if track is None else [self.reader.read_record(track)["track"]]
         if not tracks:
-            raise UsageError(f"{self.path} holds no complete track.")
+            raise UsageError(f"{self.reader} holds no complete track.")
         return tracks
 
     def curve(
@@ -237,7 +256,7 @@ class Store:
         at, depths = list(ks), None if ds is None else list(ds)
         policy = EvalPolicy(**choices)
         return pl.concat(
-            curve(self._layout, name, measure, at, depths, policy).frame()
+            curve(self.reader, name, measure, at, depths, policy).frame()
             for name in self._chosen(track)
             for measure in split
         )
@@ -273,7 +292,7 @@ class Store:
         return pl.concat(
             search_length_frame(view, rel, lengths_by_doc(view, rel, unretrieved))
             for name in self._chosen(track)
-            for view in judged_ranks(self._layout, name, policy)
+            for view in judged_ranks(self.reader, name, policy)
         )
 
     def rarity(
@@ -297,7 +316,7 @@ class Store:
         return pl.concat(
             rarity_frame(view, rel, retrieved_by(view, depth, rel))
             for name in self._chosen(track)
-            for view in judged_ranks(self._layout, name, policy)
+            for view in judged_ranks(self.reader, name, policy)
         )
 
     def explain(
@@ -319,14 +338,14 @@ class Store:
                 raise UsageError(f"say which track: {', '.join(tracks)}.")
             track = tracks[0]
         spec = parse_measure(measure)
-        return explain(self._layout, track, spec, system, query, EvalPolicy(**choices))
+        return explain(self.reader, track, spec, system, query, EvalPolicy(**choices))
 
     def provenance(
         self, measures: Measures, *, track: str | None = None, **choices: Unpack[EvalChoices]
     ) -> dict[str, Any]:
         """What a result of this store, or of one of its tracks, should say of how it was made."""
         specs, policy = parse_measures(measures), EvalPolicy(**choices)
-        return how_made(self._layout, specs, policy, self._chosen(track))
+        return how_made(self.reader, specs, policy, self._chosen(track))
 
 
 def _whole(name: str, value: object) -> None:

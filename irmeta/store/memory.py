@@ -1,0 +1,247 @@
+"""A store that is not written: the tracks of a collection, read into arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from irmeta.errors import IrmetaError, UsageError, did_you_mean
+from irmeta.parallel import ordered_map, usable_cores, usable_memory
+from irmeta.policies import ReadPolicy
+from irmeta.schema import TABLES
+from irmeta.store.groups import Group
+from irmeta.store.ingest import Outcome, failed
+from irmeta.store.layout import fingerprint, manifest
+from irmeta.store.long_table import Names, doc_columns, run_columns, tied_rows
+from irmeta.store.tables import qrels_columns, systems_columns
+from irmeta.store.track import Count, Limits, Progress, read_track
+from irmeta.trec.collection import TrackSource, read_collection
+
+# A row takes 20 bytes as it is read and 30 as it is kept, and for a moment both
+READ_SHARE = 0.4
+
+
+@dataclass(frozen=True)
+class HeldTrack:
+    """One track in memory.
+
+    Attributes
+    ----------
+    frames
+        Its qrels and systems tables.
+    """
+
+    record: dict[str, Any]
+    names: Names
+    groups: tuple[Group, ...]
+    frames: Mapping[str, pl.DataFrame]
+
+    @property
+    def held(self) -> int:
+        """The bytes of memory that its groups and names take."""
+        names = self.names.docs.estimated_size() + self.names.queries.estimated_size()
+        return int(names) + sum(_held(group) for group in self.groups)
+
+    def table(self, kind: str) -> pl.LazyFrame:
+        """One of its tables; runs and docs are made anew each time."""
+        if kind in self.frames:
+            return self.frames[kind].lazy()
+        made = self._runs() if kind == "runs" else self._docs()
+        return _frame(kind, made).lazy()
+
+    def _runs(self) -> Iterator[dict[str, pa.Array]]:
+        for group in self.groups:
+            if group.lists is not None:
+                docs = np.unique(group.lists.columns["doc"], return_inverse=True)
+                yield run_columns(self.names, group, docs[0], docs[1].astype(np.int32))
+
+    def _docs(self) -> Iterator[dict[str, pa.Array]]:
+        for group in self.groups:
+            yield doc_columns(self.names, group.queries, group.lengths, group.docs)
+
+
+@dataclass(frozen=True)
+class HeldGroup:
+    """Some queries of a track: a `RowGroup`."""
+
+    track: HeldTrack
+    group: Group
+
+    @property
+    def rows(self) -> int:
+        return len(self.group.numbers)
+
+    @property
+    def last_query(self) -> str:
+        assert self.group.lists is not None
+        return self.track.names.queries[int(self.group.lists.query[-1])]
+
+    def array(self, name: str, codes: Mapping[str, int] | None) -> np.ndarray:
+        """A column, see `StoreReader.arrays`."""
+        lists = self.group.lists
+        assert lists is not None
+        if name == "doc_id":
+            return self.group.numbers
+        if name not in ("query", "system"):
+            return lists.columns[name]
+        assert codes is not None
+        places, names = (
+            (lists.query, self.track.names.queries)
+            if name == "query"
+            else (lists.system, self.track.names.systems)
+        )
+        used, which = np.unique(places, return_inverse=True)
+        of_used = np.array([codes.get(names[place], -1) for place in used.tolist()], np.int32)
+        return np.repeat(of_used[which], np.diff(lists.starts))
+
+
+class MemoryStore:
+    """A `StoreReader` of tracks in memory.
+
+    Parameters
+    ----------
+    name
+        What messages call it.
+    """
+
+    def __init__(self, name: str, policy: ReadPolicy, tracks: Mapping[str, HeldTrack]) -> None:
+        self._name, self._policy, self._tracks = name, policy, dict(sorted(tracks.items()))
+
+    def __str__(self) -> str:
+        return self._name
+
+    def read_policy(self) -> ReadPolicy:
+        """How the runs were read."""
+        return self._policy
+
+    def tracks(self) -> list[str]:
+        """The names of the tracks, sorted."""
+        return list(self._tracks)
+
+    def read_record(self, track: str) -> dict[str, Any]:
+        """A track's record.
+
+        Raises
+        ------
+        UsageError
+            If there is no such track.
+        """
+        return self._held(track).record
+
+    def fingerprint(self, track: str | None = None) -> str:
+        """What a folder's store of the same input would say."""
+        names = self.tracks() if track is None else [track]
+        return fingerprint(manifest(self._policy), map(self.read_record, names))
+
+    def table(self, kind: str, track: str) -> pl.LazyFrame:
+        """One of a track's tables."""
+        return self._held(track).table(kind)
+
+    def groups(self, track: str) -> list[HeldGroup]:
+        """The groups of a track that have rows."""
+        held = self._held(track)
+        return [HeldGroup(held, group) for group in held.groups if group.lists is not None]
+
+    def arrays(
+        self,
+        groups: Sequence[HeldGroup],
+        columns: Sequence[str],
+        codes: Mapping[str, Mapping[str, int]],
+    ) -> dict[str, np.ndarray]:
+        """Columns of groups, see `StoreReader`."""
+        return {
+            name: np.concatenate([group.array(name, codes.get(name)) for group in groups])
+            for name in columns
+        }
+
+    def _held(self, track: str) -> HeldTrack:
+        if track not in self._tracks:
+            hint = did_you_mean(track, self._tracks)
+            raise UsageError(f"{self} has no track {track!r}. {hint}")
+        return self._tracks[track]
+
+
+def read_into_memory(
+    folder: str | Path,
+    policy: ReadPolicy,
+    *,
+    tracks: Sequence[str] | None = None,
+    workers: int | None = None,
+    memory: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[MemoryStore, list[Outcome]]:
+    """The tracks of a collection, one after another; those that fail are outcomes.
+
+    Parameters
+    ----------
+    tracks
+        Only these.
+    workers
+        Threads over the runs of a track; default the usable cores.
+    memory
+        Bytes that may be taken, default half of what the machine has: about 50 a row, and each
+        doc's name once a track. A track that does not fit fails.
+    """
+    sources = _chosen(read_collection(folder, policy), tracks, str(folder))
+    left = usable_memory() // 2 if memory is None else memory
+    workers, count = workers or usable_cores(), Count(sources, progress)
+    held: dict[str, HeldTrack] = {}
+    outcomes = []
+    for source in sources:
+        try:
+            held[source.name] = _read(source, Limits(workers, int(left * READ_SHARE)), count)
+            left -= held[source.name].held
+            outcomes.append(Outcome(source.name, "read"))
+        except IrmetaError as error:
+            outcomes.append(failed(source.name, error))
+        count.finish(source)
+    return MemoryStore(str(folder), policy, held), outcomes
+
+
+def _chosen(
+    sources: list[TrackSource], tracks: Sequence[str] | None, folder: str
+) -> list[TrackSource]:
+    if tracks is None:
+        return sources
+    known = {source.name: source for source in sources}
+    for name in tracks:
+        if name not in known:
+            raise UsageError(f"{folder} has no track {name!r}. {did_you_mean(name, known)}")
+    return [known[name] for name in dict.fromkeys(tracks)]
+
+
+def _read(source: TrackSource, limits: Limits, count: Count) -> HeldTrack:
+    read = read_track(source, limits, None, count.add)
+    names, groups = read.groups()
+    made = tuple(ordered_map(groups.group, groups.portions(), workers=limits.workers))
+    tied = sum(tied_rows(group, len(names.systems)) for group in made)
+    frames = {
+        "qrels": _frame("qrels", qrels_columns(source.name, read.pool)),
+        "systems": _frame("systems", [systems_columns(read, np.asarray(tied))]),
+    }
+    return HeldTrack(read.record(), names, made, frames)
+
+
+def _held(group: Group) -> int:
+    arrays = [group.queries, group.lengths, group.docs, group.numbers, group.grades]
+    if (lists := group.lists) is not None:
+        arrays += [lists.query, lists.system, lists.starts, lists.tied, *lists.columns.values()]
+    return sum(values.nbytes for values in arrays)
+
+
+def _frame(table: str, parts: Iterable[Mapping[str, pa.Array]]) -> pl.DataFrame:
+    """A table as polars reads it from Parquet: strings are strings."""
+    by_code, plain = TABLES[table].arrow(dictionary=True), TABLES[table].arrow()
+    whole = [
+        pa.Table.from_arrays([part[name] for name in plain.names], schema=by_code).cast(plain)
+        for part in parts
+    ]
+    frame = pl.from_arrow(pa.concat_tables(whole) if whole else plain.empty_table())
+    assert isinstance(frame, pl.DataFrame)
+    return frame

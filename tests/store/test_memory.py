@@ -1,0 +1,159 @@
+"""A collection read into memory answers as its store on disk does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from ingesting import CONFIG, FACTS, QRELS, RUN, put
+from polars.testing import assert_frame_equal
+
+import irmeta
+from irmeta.api import Store, read_tracks
+from irmeta.measures.evaluate import evaluate_block
+from irmeta.measures.names import parse_measures
+from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.rankings.load import judged_ranks
+from irmeta.store import groups, track
+from irmeta.testing.tracks import Track, tracks
+
+KINDS = ("runs", "qrels", "docs", "systems")
+NEEDY = "AP,nDCG(gain=exp)@5,P(ties=share)@3,AP(norm=pool)@10,Judged@5,ASL,AP(unjudged=condensed)"
+
+
+@pytest.fixture(scope="module")
+def held(collections: Path) -> Store:
+    with pytest.warns(irmeta.SetAsideWarning):
+        return irmeta.read(collections)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tables_are_those_of_the_store(held: Store, made_store: Store, kind: str):
+    for name in [*made_store.tracks, None]:
+        ours, theirs = getattr(held, kind)(name), getattr(made_store, kind)(name)
+        assert_frame_equal(ours.lazy().collect(), theirs.lazy().collect(), check_exact=True)
+
+
+def test_what_is_known_of_it_is_that_of_the_store(held: Store, made_store: Store):
+    assert (held.tracks, held.policy) == (made_store.tracks, made_store.policy)
+    assert held.fingerprint == made_store.fingerprint
+    assert_frame_equal(held.info(), made_store.info())
+    assert held.provenance(NEEDY) == made_store.provenance(NEEDY)
+    assert repr(held).endswith("collections': 3 tracks)")
+
+
+@pytest.mark.parametrize("order", [None, "trec_eval10", "score-file", "file"])
+def test_values_are_those_of_the_store(held: Store, made_store: Store, order):
+    ours, theirs = (s.evaluate(NEEDY, tie_order=order) for s in (held, made_store))
+    assert_frame_equal(ours, theirs, check_exact=True)
+
+
+def test_whatever_a_store_can_be_asked_it_answers_alike(
+    held: Store, made_store: Store, tmp_path: Path
+):
+    for ask in (
+        lambda s: s.means("default"),
+        lambda s: s.search_lengths("web"),
+        lambda s: s.rarity(depth=7),
+        lambda s: s.curve("AP,RBP", range(1, 9), ds=[3, 5]),
+        lambda s: irmeta.SearchLengths(s, "news").systems,
+    ):
+        assert_frame_equal(ask(held), ask(made_store), check_exact=True)
+    name, query = (
+        made_store.runs("news").select(c).first().collect().item() for c in ("system", "query")
+    )
+    chosen = {"system": name, "query": query, "track": "news"}
+    assert str(held.explain("AP", **chosen)) == str(made_store.explain("AP", **chosen))
+    ours, theirs = (
+        irmeta.studies.search_length(s, tmp_path / which, min_runs=1)
+        for which, s in (("ours", held), ("theirs", made_store))
+    )
+    assert set(ours.tables) == set(theirs.tables)
+    for table in ours.tables:
+        assert_frame_equal(ours.tables[table], theirs.tables[table], check_exact=True)
+
+
+@given(tracks())
+@settings(max_examples=60)
+def test_blocks_are_those_of_the_store(made: Track):
+    specs, policy = parse_measures(NEEDY), EvalPolicy()
+    asked = {"needs": ("ties", "pool", "retrieved"), "max_rows": 1}
+    with TemporaryDirectory() as folder:
+        stores = made.ingest(Path(folder)), irmeta.read(Path(folder) / "collection")
+        both = [list(judged_ranks(store.reader, "t", policy, **asked)) for store in stores]
+    for theirs, ours in zip(*both, strict=True):
+        assert ours.queries == theirs.queries
+        values = [evaluate_block(view, specs, policy).values for view in (ours, theirs)]
+        np.testing.assert_array_equal(*values)
+
+
+def test_groups_and_workers_cannot_be_seen(held: Store, collections: Path, monkeypatch):
+    monkeypatch.setattr(groups, "GROUP_ROWS", 700)
+    for workers in (1, 3):
+        with pytest.warns(irmeta.SetAsideWarning):
+            other = irmeta.read(collections, workers=workers)
+        assert len(other.reader.groups("news")) > 3
+        for kind in KINDS:
+            ours, theirs = (getattr(s, kind)().lazy().collect() for s in (other, held))
+            assert_frame_equal(ours, theirs, check_exact=True)
+
+
+def test_only_the_tracks_that_are_asked_for_are_read(collections: Path, monkeypatch):
+    assert irmeta.read(collections, tracks="web").tracks == ["web"]
+    assert irmeta.read(collections, tracks=["web", "news", "web"]).tracks == ["news", "web"]
+    with pytest.raises(irmeta.UsageError, match=r"no track 'wed'.*web"):
+        irmeta.read(collections, tracks="wed")
+    with pytest.raises(irmeta.UsageError, match=r"no track 'passage'"):
+        irmeta.read(collections, tracks="web").runs("passage")
+
+
+def test_choices_of_reading_hold(collections: Path):
+    cut = irmeta.read(collections, tracks="web", depth=3, tie_order="score-file")
+    assert cut.policy == ReadPolicy(tie_order="score-file", depth=3)
+    assert cut.runs().collect()["rank"].max() == 3
+
+
+def test_facts_of_systems_are_there(tmp_path: Path):
+    files = {"collection.toml": CONFIG + FACTS, "runs/s": RUN, "runs/u": RUN.replace("s\n", "u\n")}
+    put(tmp_path, files | {"qrels": QRELS, "f.csv": "run,team,kind,p\ns,one,auto,yes\nu,,,no\n"})
+    store = irmeta.read(tmp_path)
+    assert store.systems().select("system", "group", "pooled").rows() == [
+        ("s", "one", True),
+        ("u", None, False),
+    ]
+
+
+def test_a_track_that_cannot_be_read_is_said_and_the_others_stay(tmp_path: Path):
+    put(tmp_path, {"a/runs/s": RUN, "a/qrels": QRELS, "b/runs/s": "no run\n", "b/qrels": QRELS})
+    with pytest.raises(irmeta.IrmetaError, match=r"1 of 2 tracks failed\. .*b/runs/s, line 1"):
+        irmeta.read(tmp_path)
+    store, outcomes = read_tracks(tmp_path, ReadPolicy())
+    assert [(o.track, o.state) for o in outcomes] == [("a", "read"), ("b", "failed")]
+    assert store.tracks == ["a"]
+
+
+def test_what_does_not_fit_is_refused_and_nothing_is_written(
+    collections: Path, tmp_path: Path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(track, "MOST_ROWS", 1)  # which is of rows that may wait in a file
+    needed = irmeta.read(collections, tracks="web").reader._tracks["web"].held
+    with pytest.raises(irmeta.IrmetaError, match=r"web.*more than the memory left.*irmeta ingest"):
+        irmeta.read(collections, tracks="web", memory=needed)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_has_no_folder(held: Store):
+    with pytest.raises(irmeta.UsageError, match="into memory"):
+        _ = held.path
+
+
+def test_progress_counts_every_file(collections: Path):
+    seen: list[tuple[str, int, int]] = []
+    with pytest.warns(irmeta.SetAsideWarning):
+        irmeta.read(collections, progress=lambda *said: seen.append(said))
+    files = sum(1 for path in collections.rglob("runs/*") if path.is_file())
+    assert seen[-1][1:] == (files, files)
