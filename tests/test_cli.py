@@ -80,11 +80,59 @@ def test_a_bad_argument_is_one_line_and_status_2(
 
 
 def test_no_store_is_a_usage_error(run, tmp_path: Path) -> None:
-    done = run("info", tmp_path)
+    done = run("study", "search-length", tmp_path, "--out", tmp_path / "out")
     assert (done.status, done.err) == (
         2,
         f"irmeta: {tmp_path} is not an irmeta store (no manifest.json).\n",
     )
+    done = run("info", tmp_path)
+    assert done.status == 1
+    assert done.err.startswith(f"irmeta: {tmp_path}: no sub-folder holds runs/.")
+
+
+def test_a_collection_is_evaluated_without_a_store(
+    run, made_store: irmeta.Store, collections: Path, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command in (
+        ("evaluate", "-m", "AP,ASL@g10", "--per-query"),
+        ("info",),
+        ("info", "--json"),
+        ("explain", "-m", "AP", "--system", "aldDFR", "--query", "901", "--track", "news"),
+    ):
+        ours, theirs = (
+            run(command[0], source, *command[1:]) for source in (collections, made_store.path)
+        )
+        assert (ours.status, ours.out) == (theirs.status, theirs.out) == (0, theirs.out)
+        asked_for_all = "--track" not in command
+        assert ours.err.endswith("1 run set aside: passage: passage/runs/nuthFirst.txt\n") == (
+            asked_for_all
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_results_of_reanalyze_hold_a_store(run, two_tracks: Path, tmp_path: Path) -> None:
+    run("reanalyze", two_tracks, "--out", tmp_path / "out")
+    found = run("evaluate", tmp_path / "out", "-m", "AP")
+    assert found.out == run("evaluate", tmp_path / "out" / "store", "-m", "AP").out != ""
+
+
+def test_of_a_collection_what_cannot_be_read_is_left_out_and_said(run, two_tracks: Path) -> None:
+    (two_tracks / "ties" / "qrels.txt").write_text("no judgment\n")
+    done = run("evaluate", two_tracks, "-m", "AP")
+    assert done.status == 1
+    assert "irmeta: failed: track ties: ties/qrels.txt, line 1" in done.err
+    assert {line.split(",")[0] for line in done.out.splitlines()} == {"track", "unretrieved"}
+    done = run("evaluate", two_tracks, "-m", "AP", "--track", "ties")
+    assert (done.status, done.out) == (1, "")
+
+
+def test_a_measure_is_looked_at_before_anything_is_read(run, collections: Path, monkeypatch):
+    monkeypatch.delattr("irmeta.api.jobs.read_into_memory")
+    for command in (("evaluate",), ("explain", "--system", "s", "--query", "q")):
+        done = run(command[0], collections, "-m", "NoSuch", *command[1:])
+        assert done.status == 2
+        assert "NoSuch" in done.err
 
 
 def test_means_go_to_a_pipe_as_csv_with_full_precision(run, made_store: irmeta.Store) -> None:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from irmeta.cli.options import (
-    FAILED,
-    STRICT,
     DepthOption,
     DuplicatesOption,
     ForceOption,
     MalformedOption,
     MemoryOption,
-    StoreArgument,
     StrictOption,
     TieOption,
     WorkersOption,
@@ -25,6 +21,7 @@ from irmeta.cli.options import (
     bytes_of,
     progress_bar,
 )
+from irmeta.cli.sources import SourceArgument, finish, opened
 from irmeta.policies import ReadPolicy
 
 
@@ -67,7 +64,7 @@ def reanalyze(
         )
     print_reanalysis(done)
     lost = [(o.track, str(o.error)) for o in done.outcomes if o.error] + list(done.batch.failed)
-    _end(done.store, lost, strict, {o.track for o in done.outcomes} or None)
+    finish(done.store, lost, strict, {o.track for o in done.outcomes} or None)
 
 
 @app.command()
@@ -96,53 +93,24 @@ def ingest(
             memory=bytes_of(memory),
             progress=read,
         )
-    opened = api.open_store(store)
-    print_outcomes(outcomes, opened)
+    made = api.open_store(store)
+    print_outcomes(outcomes, made)
     lost = [(o.track, str(o.error)) for o in outcomes if o.error]
-    _end(opened, lost, strict, {o.track for o in outcomes})
+    finish(made, lost, strict, {o.track for o in outcomes})
 
 
 @app.command()
 def info(
-    store: StoreArgument,
+    source: SourceArgument,
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
 ) -> None:
     """Tracks, systems, queries, and what reading noticed."""
-    from irmeta.api import open_store
     from irmeta.show import print_info
 
-    opened = open_store(store)
-    if as_json:
-        tracks = opened.info().to_dicts()
-        systems = opened.systems().to_dicts() if tracks else []
-        print(json.dumps({"tracks": tracks, "systems": systems}, indent=1, ensure_ascii=False))
-    else:
-        print_info(opened)
-
-
-def _end(store: Any, lost: list[tuple[str, str]], strict: bool, tracks: set[str] | None) -> None:
-    """Say on stderr what failed, what was dropped and, last, what was set aside."""
-    for track, error in lost:
-        kept = "; the store keeps what it had of it" if track in store.tracks else ""
-        print(f"irmeta: failed: {error}{kept}", file=sys.stderr)
-    if others := [t for t in store.tracks if tracks is not None and t not in tracks]:
-        print(
-            f"irmeta: not in the collection, kept in the store: {', '.join(others)}",
-            file=sys.stderr,
-        )
-    aside: list[str] = []
-    for track in store.tracks:
-        if tracks is None or track in tracks:
-            for row in store.systems(track).iter_rows(named=True):
-                if row["malformed"] or row["duplicates"]:
-                    print(f"irmeta: {track}: {row['file']}: {row['notes']}", file=sys.stderr)
-                if row["set_aside"]:
-                    print(f"irmeta: {track}: {row['set_aside']}", file=sys.stderr)
-                    aside.append(f"{track}: {row['file']}")
-    if aside:
-        runs = "1 run" if len(aside) == 1 else f"{len(aside)} runs"
-        print(f"irmeta: {runs} set aside: {', '.join(aside)}", file=sys.stderr)
-    if lost:
-        raise typer.Exit(FAILED)
-    if strict and aside:
-        raise typer.Exit(STRICT)
+    with opened(source) as store:
+        if as_json:
+            tracks = store.info().to_dicts()
+            systems = store.systems().to_dicts() if tracks else []
+            print(json.dumps({"tracks": tracks, "systems": systems}, indent=1, ensure_ascii=False))
+        else:
+            print_info(store)

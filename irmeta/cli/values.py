@@ -14,16 +14,16 @@ from irmeta.cli.options import (
     OrderOption,
     PoolOrderOption,
     QrelsOption,
-    StoreArgument,
     TrackOption,
     app,
 )
+from irmeta.cli.sources import SourceArgument, opened
 from irmeta.policies import Averaged
 
 
 @app.command()
 def evaluate(
-    store: StoreArgument,
+    source: SourceArgument,
     measures: Annotated[
         str, typer.Option("-m", "--measures", help="Names or presets.")
     ] = "default",
@@ -40,14 +40,15 @@ def evaluate(
     force: ForceOption = False,
 ) -> None:
     """Measures of every system: a table on a terminal, CSV in a pipe, or a file."""
-    from irmeta.api import EvalChoices, open_store
+    from irmeta.api import EvalChoices
+    from irmeta.measures.names import parse_measures
     from irmeta.results.scores import wide as spread
     from irmeta.results.tables import check_ending, write_out
     from irmeta.show import print_frame
 
     if out is not None:
         check_ending(out)
-    opened = open_store(store)
+    parse_measures(measures)  # before anything is read for them
     choices = EvalChoices(
         queries=queries,
         negative=negative,
@@ -55,24 +56,25 @@ def evaluate(
         tie_order=tie_order,
         pool_order=pool_order,
     )
-    made = opened.provenance(measures, track=track, **choices)
-    for name, facts in made["tracks"].items():
-        if facts.get("pool", "").startswith("all systems"):
-            print(f"irmeta: {name}: the pool is taken from {facts['pool']}", file=sys.stderr)
-    compute = opened.evaluate if per_query else opened.means
-    frame = compute(measures, track=track, system=system or None, **choices)
-    if wide:
-        frame = spread(frame)
-    if out is not None:
-        write_out(frame, out, made, force=force)
-        print(f"{frame.height:,} rows in {out}", file=sys.stderr)
-    else:
-        print_frame(frame)
+    with opened(source, track) as store:
+        made = store.provenance(measures, track=track, **choices)
+        for name, facts in made["tracks"].items():
+            if facts.get("pool", "").startswith("all systems"):
+                print(f"irmeta: {name}: the pool is taken from {facts['pool']}", file=sys.stderr)
+        compute = store.evaluate if per_query else store.means
+        frame = compute(measures, track=track, system=system or None, **choices)
+        if wide:
+            frame = spread(frame)
+        if out is not None:
+            write_out(frame, out, made, force=force)
+            print(f"{frame.height:,} rows in {out}", file=sys.stderr)
+        else:
+            print_frame(frame)
 
 
 @app.command()
 def explain(
-    store: StoreArgument,
+    source: SourceArgument,
     measure: Annotated[str, typer.Option("-m", "--measure", help="One.", show_default=False)],
     system: Annotated[str, typer.Option(help="The system.", show_default=False)],
     query: Annotated[str, typer.Option(help="The query.", show_default=False)],
@@ -84,16 +86,17 @@ def explain(
     every: Annotated[bool, typer.Option("--all", help="Every term, however many.")] = False,
 ) -> None:
     """The arithmetic behind one number."""
-    from irmeta.api import EvalChoices, open_store
+    from irmeta.api import EvalChoices
+    from irmeta.measures.names import parse_measure
     from irmeta.show import print_explanation
 
+    parse_measure(measure)
     choices = EvalChoices(
         negative=negative, qrels=qrels, tie_order=tie_order, pool_order=pool_order
     )
-    opened = open_store(store)
-    print_explanation(
-        opened.explain(measure, system=system, query=query, track=track, **choices), every
-    )
+    with opened(source, track) as store:
+        found = store.explain(measure, system=system, query=query, track=track, **choices)
+        print_explanation(found, every)
 
 
 @app.command()

@@ -1,0 +1,81 @@
+"""What commands read: a store, or a collection that is read for them; and what became of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from irmeta.cli.options import FAILED, STRICT, progress_bar
+from irmeta.errors import IrmetaError
+from irmeta.policies import ReadPolicy
+
+if TYPE_CHECKING:
+    from irmeta.api import Store
+
+SourceArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SOURCE",
+        show_default=False,
+        help="A store, a folder of reanalyze, or a collection: that is read into memory.",
+    ),
+]
+
+
+@contextmanager
+def opened(source: Path, track: str | None = None) -> Iterator[Store]:
+    """The store in a folder, or of its collection (with `track`, of that one alone).
+
+    Tracks of a collection that cannot be read, and runs that are set aside, are named at the end.
+    """
+    from irmeta.api import open_store, read_tracks
+
+    for folder in (source, source / "store"):
+        if (folder / "manifest.json").is_file():
+            yield open_store(folder)
+            return
+    with progress_bar("Reading") as read:
+        store, outcomes = read_tracks(source, ReadPolicy(), tracks=track, progress=read)
+    lost = [(o.track, str(o.error)) for o in outcomes if o.error is not None]
+    if len(lost) == len(outcomes):
+        raise IrmetaError(" ".join(error for _, error in lost))
+    yield store
+    finish(store, lost)
+
+
+def finish(
+    store: Store,
+    lost: Sequence[tuple[str, str]],
+    strict: bool = False,
+    tracks: Collection[str] | None = None,
+) -> None:
+    """Say on stderr what failed, what was dropped and, last, what was set aside."""
+    for track, error in lost:
+        kept = "; the store keeps what it had of it" if track in store.tracks else ""
+        print(f"irmeta: failed: {error}{kept}", file=sys.stderr)
+    if others := [t for t in store.tracks if tracks is not None and t not in tracks]:
+        print(
+            f"irmeta: not in the collection, kept in the store: {', '.join(others)}",
+            file=sys.stderr,
+        )
+    aside: list[str] = []
+    for track in store.tracks:
+        if tracks is None or track in tracks:
+            for row in store.systems(track).iter_rows(named=True):
+                if row["malformed"] or row["duplicates"]:
+                    print(f"irmeta: {track}: {row['file']}: {row['notes']}", file=sys.stderr)
+                if row["set_aside"]:
+                    print(f"irmeta: {track}: {row['set_aside']}", file=sys.stderr)
+                    aside.append(f"{track}: {row['file']}")
+    if aside:
+        runs = "1 run" if len(aside) == 1 else f"{len(aside)} runs"
+        print(f"irmeta: {runs} set aside: {', '.join(aside)}", file=sys.stderr)
+    if lost:
+        raise typer.Exit(FAILED)
+    if strict and aside:
+        raise typer.Exit(STRICT)
