@@ -26,21 +26,34 @@ from collections.abc import Callable, Set
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from bench_main_job import SHARED, median, write
 from machine import machine
+
+if TYPE_CHECKING:
+    import irmeta
 
 Values = dict[str, dict[str, list[float]]]
 NAMES = ("AP", "nDCG")
 
 
 def irmeta_values(collection: Path, work: Path) -> Values:
-    """Text to a store, the store to values."""
+    """Text to memory, as the others do."""
     import irmeta
 
-    cores = len(os.sched_getaffinity(0))
-    store = irmeta.ingest(collection, work / "store", workers=cores)
+    return _values(irmeta.read(collection))
+
+
+def stored_values(collection: Path, work: Path) -> Values:
+    """Text to a store on disk, the store to values."""
+    import irmeta
+
+    return _values(irmeta.ingest(collection, work / "store"))
+
+
+def _values(store: irmeta.Store) -> Values:
     (track,) = store.tracks
     scores = store.scores(NAMES, track=track)
     values = scores.values.transpose(2, 1, 0).tolist()
@@ -110,6 +123,7 @@ def trec_eval_values(collection: Path, work: Path) -> Values:
 PEERS: dict[str, tuple[Callable[[Path, Path], Values], int, float]] = {
     # program: its values, the cores that it can use, how far its values may be from ours
     "irmeta": (irmeta_values, 2, 0.0),
+    "irmeta, store written": (stored_values, 2, 0.0),
     "pytrec_eval": (pytrec_eval_values, 1, 1e-9),
     "ir_measures": (ir_measures_values, 1, 1e-9),
     "ranx": (ranx_values, 2, 1e-9),  # of lists without ties: it orders them otherwise
@@ -143,7 +157,7 @@ def tiny(collection: Path, target: Path) -> Path:
 
 
 def installed() -> list[str]:
-    there = [p for p in PEERS if p != "trec_eval" and importlib.util.find_spec(p) is not None]
+    there = [p for p in PEERS if p != "trec_eval" and importlib.util.find_spec(module(p))]
     return there + (["trec_eval"] if shutil.which("trec_eval") else [])
 
 
@@ -229,7 +243,7 @@ def measure(collection: Path, repeat: int) -> str:
     ]
     for (peer, cores), figures in found.items():
         ratio = figures["wall"] / found["irmeta", cores]["wall"]
-        name = peer if peer == "trec_eval" else f"{peer} {version(dist(peer))}"
+        name = peer if peer == "trec_eval" else peer.replace(module(peer), released(peer))
         lines.append(
             f"| {name} | {cores} | {figures['wall']:.2f} | {size / figures['wall']:.0f} | "
             f"{ratio:.1f} times as fast | {figures['memory']:.0f} | {off[peer]:.0e} |"
@@ -237,8 +251,15 @@ def measure(collection: Path, repeat: int) -> str:
     return "\n".join(lines)
 
 
-def dist(peer: str) -> str:
-    return {"pytrec_eval": "pytrec_eval-terrier", "ir_measures": "ir-measures"}.get(peer, peer)
+def module(peer: str) -> str:
+    return peer.partition(",")[0]
+
+
+def released(peer: str) -> str:
+    """The program and its version."""
+    name = module(peer)
+    package = {"pytrec_eval": "pytrec_eval-terrier", "ir_measures": "ir-measures"}.get(name, name)
+    return f"{name} {version(package)}"
 
 
 def main() -> None:
