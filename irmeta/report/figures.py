@@ -18,6 +18,7 @@ from irmeta.report.look import (
     RULE,
     VERMILLION,
     described,
+    either,
     finish,
     nothing,
 )
@@ -150,8 +151,16 @@ def measure_agreement(frame: pl.DataFrame) -> alt.LayerChart:
     heat = described(cell, "pair", "tau", ".4f").encode(alt.Color("tau:Q", scale=ramp, legend=None))
     numbers = base.mark_text(fontSize=12 if len(order) <= 9 else 10 if len(order) <= 14 else 8)
     numbers = numbers.encode(
-        text=alt.condition("isValid(datum.tau)", alt.Text("tau:Q", format=".2f"), alt.value("—")),
-        color=alt.condition("abs(datum.tau) > 0.65", alt.value("white"), alt.value(INK)),
+        text=alt.TextValue(
+            "—",
+            condition={
+                "test": "isValid(datum.tau)",
+                "field": "tau",
+                "type": "quantitative",
+                "format": ".2f",
+            },
+        ),
+        color=either("abs(datum.tau) > 0.65", "white", INK),
     )
     return finish(
         alt.layer(blank, heat, numbers),
@@ -233,7 +242,7 @@ def _histogram(bars: pl.DataFrame, x_title: str, title: str, subtitle: str) -> a
     )
     layers = [
         described(base.mark_bar(), "bucket", "docs", ",d").encode(
-            color=alt.condition("datum.missed", alt.value(VERMILLION), alt.value(BLUE))
+            color=either("datum.missed", VERMILLION, BLUE)
         )
     ]
     if 5.5 * len(f"{max(bars['docs'].to_list()):,}") < room:
@@ -289,9 +298,7 @@ def _curve(scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: f
 
 def _marked(dots: alt.Chart, digits: str) -> alt.Chart:
     """The best system in the second colour."""
-    import altair as alt
-
-    best = alt.condition("datum.best", alt.value(VERMILLION), alt.value(BLUE))
+    best = either("datum.best", VERMILLION, BLUE)
     return described(dots, "system", "value", digits).encode(color=best)
 
 
