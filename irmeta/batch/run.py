@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ from irmeta.errors import IrmetaError
 from irmeta.parallel import ordered_map
 from irmeta.store.layout import write_atomic
 from irmeta.store.scan import StoreReader
+from irmeta.studies import drawing
 from irmeta.studies.base import Folder, Study
 from irmeta.studies.publish import forget_combined
 
@@ -59,13 +61,14 @@ def run(
     analysed, failed = [], []
     do = partial(_do, study, store, folder, dict(settings))
     errors = ordered_map(do, tasks, workers=workers, executor=executor)
-    for number, (task, error) in enumerate(zip(tasks, errors, strict=True)):
-        if error is not None:
-            failed.append((task.track, error))
-        elif not task.finished:
-            analysed.append(task.track)
-        if progress is not None:
-            progress(task.track, number + 1, len(tasks))
+    with nullcontext() if executor or workers == 1 else drawing.apart():
+        for number, (task, error) in enumerate(zip(tasks, errors, strict=True)):
+            if error is not None:
+                failed.append((task.track, error))
+            elif not task.finished:
+                analysed.append(task.track)
+            if progress is not None:
+                progress(task.track, number + 1, len(tasks))
     lost = {track for track, _ in failed}
     done = [task.track for task in tasks if task.track not in lost]
     forget_others(study, folder, done)

@@ -6,11 +6,13 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+
+from irmeta.report.vega import vega_svg
 
 if TYPE_CHECKING:
     import altair as alt
@@ -110,7 +112,7 @@ def _config() -> alt.Config:
     return alt.Config.from_dict(dict(CONFIG))
 
 
-def to_svg(chart: Any) -> str:
+def to_svg(chart: Any, draw: Callable[[dict[str, Any]], str] | None = None) -> str:
     """A chart as an SVG element to stand inside a page: the same chart gives the same bytes.
 
     It is made offline. What a mark would say to a screen reader becomes its ``<title>``, which
@@ -120,11 +122,11 @@ def to_svg(chart: Any) -> str:
     ----------
     chart
         Any Altair chart; its description is what the whole image says to a screen reader.
+    draw
+        What turns a Vega-Lite spec into SVG; None: vl-convert, here.
     """
-    import vl_convert
-
     spec = chart.to_dict(validate=False)  # which takes as long as half of the drawing
-    svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    svg = (draw or vega_svg)(spec)
     svg = re.sub(r"<[^>]+>", lambda tag: _lean(tag[0]), svg)
     said = html.escape(str(spec.get("description", "Figure")))
     return _own_ids(svg.replace("<svg ", f'<svg role="img" aria-label="{said}" ', 1))
@@ -147,7 +149,7 @@ def to_print(chart: Any, ppi: int = 300) -> tuple[bytes, bytes]:
     spec = chart.to_dict(validate=False)
     spec["width"] = PRINT_WIDTH
     spec["config"]["title"] = spec["config"]["title"] | {"limit": PRINT_WIDTH - 4}
-    svg = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    svg = vega_svg(spec)
     return vl_convert.svg_to_pdf(svg), vl_convert.svg_to_png(svg, ppi=ppi)
 
 

@@ -20,6 +20,7 @@ from irmeta.report.look import to_svg
 from irmeta.report.page import Figure, Page, TrackSection, render
 from irmeta.report.tables import to_latex
 from irmeta.results.tables import write_text
+from irmeta.studies import drawing
 from irmeta.studies.base import Chart, Folder
 
 _FILES = (
@@ -146,7 +147,7 @@ def draw_track(
     files = []
     for chart in _charts(folder, track, tables, rarity_depth):
         files.append(folder.figure(chart.name, "svg", track))
-        write_text(files[-1], to_svg(chart.draw()))
+        write_text(files[-1], to_svg(chart.draw(), drawing.svg))
     return files
 
 

@@ -143,6 +143,7 @@ def test_a_chart_is_one_well_formed_image_of_one_width(name: str) -> None:
     assert "<script" not in svg
     assert root.get("width") == "520"
     assert to_svg(CHARTS[name]()) == svg
+    CHARTS[name]().to_dict()  # which looks at it against the schema; drawing does not
     sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)px"', svg)]
     assert sizes
     assert min(sizes) >= 9
