@@ -75,21 +75,20 @@ def read_run(source: TrackSource, file: str, reader: RowReader) -> Run | SetAsid
 
 def _run(source: TrackSource, file: str, system: str, parsed: RunText, reader: RowReader) -> Run:
     rows = parsed.rows
-    columns = {"doc": rows.doc, "score": rows.score, "rank_given": rows.rank}
-    queries, starts, position = _whole_lists(rows.queries, rows.starts)
-    if position is not None:
-        columns = {name: values[position] for name, values in columns.items()}
-    else:
-        position = np.arange(len(rows.doc), dtype=np.int32)
+    count = len(rows.doc)
+    position = np.arange(1, count + 1, dtype=np.int32)
+    columns = {"doc": rows.doc, "score": rows.score, "rank_given": rows.rank, "position": position}
+    queries, starts, order = _whole_lists(rows.queries, rows.starts)
+    if order is not None:
+        columns = {name: values[order] for name, values in columns.items()}
     dropped = 0
-    if rows.repeats or len(queries) < len(rows.queries):
+    if rows.repeats or order is not None:
         kept = _first_of_each(starts, columns["doc"])
-        dropped = len(position) - len(kept)
+        dropped = count - len(kept)
         if dropped and source.policy.duplicates == "error":
             raise first_repeat(read_text(source.root / file, file))
         columns = {name: values[kept] for name, values in columns.items()}
-        position, starts = position[kept], np.searchsorted(kept, starts)
-    columns["position"] = (position + 1).astype(np.int32, copy=False)
+        starts = np.searchsorted(kept, starts)
     if source.policy.tie_order == "rank" and (columns["rank_given"] == NO_RANK).any():
         raise no_rank(file)
     notes = [*parsed.notes]
