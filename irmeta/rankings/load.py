@@ -15,7 +15,6 @@ from irmeta.rankings.judged import JudgedRanks, Need
 from irmeta.rankings.order import list_places, other_order, ranks_under, tie_blocks
 from irmeta.rankings.pool import contributing, pool_depths
 from irmeta.store.scan import (
-    BLOCK_ROWS,
     RowBlock,
     StoreReader,
     TrackFacts,
@@ -29,7 +28,7 @@ def judged_ranks(
     store: StoreReader,
     track: str,
     policy: EvalPolicy,
-    max_rows: int = BLOCK_ROWS,
+    max_rows: int | None = None,
     needs: Collection[Need] = (),
 ) -> Iterator[JudgedRanks]:
     """The blocks of a track, in query order; every judged query is in exactly one.

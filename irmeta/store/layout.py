@@ -88,6 +88,7 @@ class Layout:
     """The paths of a store that is a folder, and a `StoreReader` of it."""
 
     root: Path
+    block_rows = 1 << 22  # what is read of Parquet at once takes less a row
 
     def __str__(self) -> str:
         return str(self.root)

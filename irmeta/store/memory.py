@@ -110,6 +110,8 @@ class MemoryStore:
         What messages call it.
     """
 
+    block_rows = 1 << 19  # arrays that are small enough to be used again
+
     def __init__(self, name: str, policy: ReadPolicy, tracks: Mapping[str, HeldTrack]) -> None:
         self._name, self._policy, self._tracks = name, policy, dict(sorted(tracks.items()))
 

@@ -12,8 +12,6 @@ import polars as pl
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.policies import ReadPolicy
 
-BLOCK_ROWS = 1 << 22  # at most this many rows of the long table in memory at a time
-
 
 class RowGroup(Protocol):
     """Whole queries of the long table that are read together, up to `last_query`."""
@@ -30,6 +28,11 @@ class StoreReader(Protocol):
 
     As a string it is what messages call it.
     """
+
+    @property
+    def block_rows(self) -> int:
+        """How many rows of a long table are best read at a time."""
+        ...
 
     def read_policy(self) -> ReadPolicy:
         """How its runs were read."""
@@ -164,14 +167,16 @@ def row_blocks(
     queries: Sequence[str],
     systems: Sequence[str],
     columns: Sequence[str],
-    max_rows: int = BLOCK_ROWS,
+    max_rows: int | None = None,
 ) -> Iterator[RowBlock]:
     """The long table of one track, a block of whole queries at a time.
+
+    A block has at most `max_rows` rows, or as many as the store prefers, and at least one group.
 
     The blocks share out all of `queries` (which must be sorted), those without a row included:
     block i is given ``queries[first_query:last_query]``.
     """
-    groups = store.groups(track)
+    groups, most = store.groups(track), max_rows or store.block_rows
     codes = {
         "query": {name: i for i, name in enumerate(queries)},
         "system": {name: i for i, name in enumerate(systems)},
@@ -179,7 +184,7 @@ def row_blocks(
     first = at = 0
     while at < len(groups):
         stop, rows = at + 1, groups[at].rows
-        while stop < len(groups) and rows + groups[stop].rows <= max_rows:
+        while stop < len(groups) and rows + groups[stop].rows <= most:
             rows += groups[stop].rows
             stop += 1
         last = len(queries)
