@@ -45,6 +45,16 @@ def seen(rows: Rows, reader: RowReader = READER) -> list[tuple]:
     return [(q.encode(), d.encode(), *n) for q, d, *n in zip(*columns, strict=True)]
 
 
+@pytest.mark.parametrize("rows", [1, 2, 300])
+def test_plain_text_is_not_decoded(rows: int, monkeypatch):
+    """Whatever lies in the buffer beyond it, zeros at first."""
+    monkeypatch.delattr("irmeta.trec.rows._is_utf8")
+    content = "".join(f"1 Q0 d{row} 1 2.5 tag\n" for row in range(rows))
+    found = RowReader().read(io.BytesIO(content.encode()))
+    assert found is not None
+    assert len(found.doc) == rows
+
+
 NAME = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=40)
 PLAIN = NAME.filter(lambda s: not any(c.isspace() for c in s) and s.isprintable())
 WHITE = st.text(" \t\v\f", min_size=1, max_size=3)
