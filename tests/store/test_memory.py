@@ -20,6 +20,7 @@ from irmeta.rankings.load import judged_ranks
 from irmeta.store import groups, track
 from irmeta.testing.tracks import Track, tracks
 
+ONE = {"runs/s": RUN, "qrels": QRELS}
 KINDS = ("runs", "qrels", "docs", "systems")
 NEEDY = "AP,nDCG(gain=exp)@5,P(ties=share)@3,AP(norm=pool)@10,Judged@5,ASL,AP(unjudged=condensed)"
 
@@ -144,6 +145,19 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(
     with pytest.raises(irmeta.IrmetaError, match=r"web.*more than the memory left.*irmeta ingest"):
         irmeta.read(collections, tracks="web", memory=needed)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_tracks_share_the_memory_that_is_allowed(tmp_path: Path):
+    put(tmp_path, {f"{t}/{name}": text for t in "ab" for name, text in ONE.items()})
+    held = irmeta.read(tmp_path, tracks="a").reader._tracks["a"].held
+    fails, fits = 0, 1 << 30
+    while fits - fails > 1:
+        memory = (fails + fits) // 2
+        _, (outcome,) = read_tracks(tmp_path, ReadPolicy(), tracks="a", memory=memory, workers=1)
+        fails, fits = (memory, fits) if outcome.error else (fails, memory)
+    for memory, last in ((fits + held - 10, "failed"), (fits + held, "read")):
+        _, outcomes = read_tracks(tmp_path, ReadPolicy(), memory=memory, workers=1)
+        assert [outcome.state for outcome in outcomes] == ["read", last]
 
 
 def test_it_has_no_folder(held: Store):
