@@ -69,13 +69,13 @@ def run(
                 analysed.append(task.track)
             if progress is not None:
                 progress(task.track, number + 1, len(tasks))
-    lost = {track for track, _ in failed}
-    done = [task.track for task in tasks if task.track not in lost]
-    forget_others(study, folder, done)
-    if done:
-        study.combine(store, done, settings, folder)
-    else:
-        forget_combined(folder)
+        lost = {track for track, _ in failed}
+        done = [task.track for task in tasks if task.track not in lost]
+        forget_others(study, folder, done)
+        if done:
+            study.combine(store, done, settings, folder)
+        else:
+            forget_combined(folder)
     unchanged = tuple(t.track for t in tasks if t.finished)
     return Batch(tuple(analysed), unchanged, tuple(failed))
 

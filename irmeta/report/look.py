@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.report.vega import vega_svg
+from irmeta.report.vega import vega_print, vega_svg
 
 if TYPE_CHECKING:
     import altair as alt
@@ -112,7 +112,7 @@ def _config() -> alt.Config:
     return alt.Config.from_dict(dict(CONFIG))
 
 
-def to_svg(chart: Any, draw: Callable[[dict[str, Any]], str] | None = None) -> str:
+def to_svg(chart: Any, draw: Callable[[dict[str, Any]], str] = vega_svg) -> str:
     """A chart as an SVG element to stand inside a page: the same chart gives the same bytes.
 
     It is made offline. What a mark would say to a screen reader becomes its ``<title>``, which
@@ -123,16 +123,20 @@ def to_svg(chart: Any, draw: Callable[[dict[str, Any]], str] | None = None) -> s
     chart
         Any Altair chart; its description is what the whole image says to a screen reader.
     draw
-        What turns a Vega-Lite spec into SVG; None: vl-convert, here.
+        What turns a Vega-Lite spec into SVG.
     """
     spec = chart.to_dict(validate=False)  # which takes as long as half of the drawing
-    svg = (draw or vega_svg)(spec)
+    svg = draw(spec)
     svg = re.sub(r"<[^>]+>", lambda tag: _lean(tag[0]), svg)
     said = html.escape(str(spec.get("description", "Figure")))
     return _own_ids(svg.replace("<svg ", f'<svg role="img" aria-label="{said}" ', 1))
 
 
-def to_print(chart: Any, ppi: int = 300) -> tuple[bytes, bytes]:
+def to_print(
+    chart: Any,
+    ppi: int = 300,
+    draw: Callable[[dict[str, Any], int], tuple[bytes, bytes]] = vega_print,
+) -> tuple[bytes, bytes]:
     """A chart for paper, narrower, so that its text can be read in a column: PDF and PNG.
 
     They are made offline. The same chart gives the same PNG; a PDF has the time in it.
@@ -143,14 +147,13 @@ def to_print(chart: Any, ppi: int = 300) -> tuple[bytes, bytes]:
         Any Altair chart.
     ppi
         Pixels for each 72 of the chart's own.
+    draw
+        What turns a Vega-Lite spec and `ppi` into PDF and PNG.
     """
-    import vl_convert
-
     spec = chart.to_dict(validate=False)
     spec["width"] = PRINT_WIDTH
     spec["config"]["title"] = spec["config"]["title"] | {"limit": PRINT_WIDTH - 4}
-    svg = vega_svg(spec)
-    return vl_convert.svg_to_pdf(svg), vl_convert.svg_to_png(svg, ppi=ppi)
+    return draw(spec, ppi)
 
 
 def _lean(tag: str) -> str:

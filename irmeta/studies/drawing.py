@@ -1,6 +1,7 @@
 """Figures drawn by processes of their own: vl-convert keeps Python's lock for as long as it draws.
 
-Run as a script this is such a process: a Vega-Lite spec a line in, as JSON, its SVG a line out.
+Run as a script this is such a process. Each line in and out is JSON: a Vega-Lite spec, with the
+pixels of its PNG or none; its SVG, or its PDF and PNG, or the error.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ import os
 import signal
 import subprocess
 import sys
+from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from irmeta.errors import IrmetaError
-from irmeta.parallel import Lent
-from irmeta.report.vega import vega_svg
+from irmeta.parallel import Lent, usable_cores
+from irmeta.report.vega import vega_print, vega_svg
 
 
 class Drawer:
@@ -25,8 +27,8 @@ class Drawer:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
 
-    def svg(self, spec: dict[str, Any]) -> str:
-        """The figure of a spec.
+    def draw(self, spec: dict[str, Any], ppi: int | None) -> dict[str, str]:
+        """The figure of a spec: svg or, with `ppi`, pdf and png in base64.
 
         Raises
         ------
@@ -38,7 +40,7 @@ class Drawer:
         assert into is not None
         assert out is not None
         try:
-            into.write(json.dumps(spec).encode() + b"\n")
+            into.write(json.dumps([spec, ppi]).encode() + b"\n")
             into.flush()
             line = out.readline()
         except OSError:
@@ -47,9 +49,9 @@ class Drawer:
             self.close()
             raise IrmetaError("a figure is lost: the process that drew it has ended.")
         found = json.loads(line)
-        if "svg" not in found:
+        if "error" in found:
             raise IrmetaError(f"a figure cannot be drawn ({found['error']}).")
-        return found["svg"]
+        return found
 
     def close(self) -> None:
         """Let the process end, and wait for it."""
@@ -88,12 +90,33 @@ def apart() -> Iterator[None]:
             drawer.close()
 
 
+def threads() -> int:
+    """How many figures are best drawn at once."""
+    return 1 if _drawers is None else usable_cores()
+
+
 def svg(spec: dict[str, Any]) -> str:
     """The figure of a Vega-Lite spec, drawn here or, within `apart`, in another process."""
     if (drawers := _drawers) is None:
         return vega_svg(spec)
     with drawers.lend() as drawer:
-        return drawer.svg(spec)
+        return drawer.draw(spec, None)["svg"]
+
+
+def pdf_and_png(spec: dict[str, Any], ppi: int) -> tuple[bytes, bytes]:
+    """As `svg`, for paper."""
+    if (drawers := _drawers) is None:
+        return vega_print(spec, ppi)
+    with drawers.lend() as drawer:
+        found = drawer.draw(spec, ppi)
+    return b64decode(found["pdf"]), b64decode(found["png"])
+
+
+def _answer(spec: dict[str, Any], ppi: int | None) -> dict[str, str]:
+    if ppi is None:
+        return {"svg": vega_svg(spec)}
+    images = zip(("pdf", "png"), vega_print(spec, ppi), strict=True)
+    return {name: b64encode(image).decode() for name, image in images}
 
 
 def serve() -> None:
@@ -101,7 +124,7 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for line in sys.stdin.buffer:
         try:
-            answer = {"svg": vega_svg(json.loads(line))}
+            answer = _answer(*json.loads(line))
         except Exception as error:
             answer = {"error": str(error)}
         sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n")

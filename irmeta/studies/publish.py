@@ -8,9 +8,11 @@ from typing import Any
 
 import polars as pl
 
+from irmeta.parallel import ordered_map
 from irmeta.report.study_page import Shown
 from irmeta.results.tables import write_bytes, write_parquet, write_text
 from irmeta.schema import TABLES
+from irmeta.studies import drawing
 from irmeta.studies.base import Chart, Folder
 
 
@@ -66,15 +68,20 @@ def write_figure(folder: Folder, name: str, chart: Any, track: str | None = None
     from irmeta.report.look import to_print, to_svg  # figures are slow to import
 
     files = [folder.figure(name, ending, track) for ending in ("svg", "pdf", "png")]
-    write_text(files[0], to_svg(chart))
-    for file, data in zip(files[1:], to_print(chart), strict=True):
+    write_text(files[0], to_svg(chart, drawing.svg))
+    for file, data in zip(files[1:], to_print(chart, draw=drawing.pdf_and_png), strict=True):
         write_bytes(file, data)
     return files
 
 
 def write_figures(folder: Folder, charts: Iterable[Chart]) -> None:
     """The figures of all tracks, and no other of them."""
-    kept = [file for one in charts for file in write_figure(folder, one.name, one.draw())]
+
+    def write(one: Chart) -> list[Path]:
+        return write_figure(folder, one.name, one.draw())
+
+    written = ordered_map(write, charts, workers=drawing.threads())
+    kept = [file for files in written for file in files]
     remove_others(folder.root / "figures", (".svg", ".pdf", ".png"), kept)
 
 

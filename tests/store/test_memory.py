@@ -171,3 +171,10 @@ def test_progress_counts_every_file(collections: Path):
         irmeta.read(collections, progress=lambda *said: seen.append(said))
     files = sum(1 for path in collections.rglob("runs/*") if path.is_file())
     assert seen[-1][1:] == (files, files)
+
+
+def test_progress_ends_with_all_files_where_some_were_not_read(tmp_path: Path):
+    put(tmp_path, {"a/runs/s": RUN, "a/qrels": QRELS, "b/runs/s": RUN, "b/qrels": "none\n"})
+    seen: list[tuple[str, int, int]] = []
+    read_tracks(tmp_path, ReadPolicy(), progress=lambda *said: seen.append(said))
+    assert seen == [("a", 1, 2), ("b", 2, 2)]

@@ -28,8 +28,8 @@ Keyed = dict[tuple[object, ...], naive.Row]
 
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw no figure: every file is there, and says nothing."""
-    monkeypatch.setattr(look, "to_svg", lambda chart: SVG)
-    monkeypatch.setattr(look, "to_print", lambda chart: (b"%PDF", b"\x89PNG"))
+    monkeypatch.setattr(look, "to_svg", lambda chart, *_: SVG)
+    monkeypatch.setattr(look, "to_print", lambda chart, **_: (b"%PDF", b"\x89PNG"))
 
 
 def studied(store: irmeta.Store, out: Path, **choices: object) -> StudyResults:

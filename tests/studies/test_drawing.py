@@ -32,9 +32,12 @@ def gone(pid: int) -> bool:
 
 
 def test_another_process_draws_the_same_and_is_gone_afterwards() -> None:
-    here = drawing.svg(SPEC)
+    here, printed = drawing.svg(SPEC), drawing.pdf_and_png(SPEC, 100)
     with drawing.apart():
         assert drawing.svg(SPEC) == drawing.svg(SPEC) == here
+        pdf, png = drawing.pdf_and_png(SPEC, 100)
+        assert pdf.startswith(b"%PDF")
+        assert png == printed[1]
         assert drawing._drawers is not None
         (drawer,) = drawing._drawers.all
         pid = process(drawer)
@@ -53,20 +56,20 @@ def test_a_figure_that_cannot_be_drawn_is_an_error_and_the_next_is_drawn() -> No
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGTERM])
 def test_a_process_that_ends_loses_one_figure(stop: signal.Signals) -> None:
     drawer = drawing.Drawer()
-    drawer.svg(SPEC)
+    drawer.draw(SPEC, None)
     os.kill(process(drawer), stop)
     with pytest.raises(IrmetaError, match="has ended"):
-        drawer.svg(SPEC)
-    assert drawer.svg(SPEC).startswith("<svg")
+        drawer.draw(SPEC, None)
+    assert drawer.draw(SPEC, None)["svg"].startswith("<svg")
     drawer.close()
     drawer.close()
 
 
 def test_ctrl_c_is_for_who_asked() -> None:
     drawer = drawing.Drawer()
-    drawer.svg(SPEC)
+    drawer.draw(SPEC, None)
     os.kill(process(drawer), signal.SIGINT)
-    assert drawer.svg(SPEC).startswith("<svg")
+    assert drawer.draw(SPEC, None)["svg"].startswith("<svg")
     drawer.close()
 
 
