@@ -111,6 +111,11 @@ def test_only_the_tracks_that_are_asked_for_are_read(collections: Path, monkeypa
         irmeta.read(collections, tracks="web").runs("passage")
 
 
+def test_a_store_is_no_collection(made_store: Store):
+    with pytest.raises(irmeta.UsageError, match="is a store: open it with irmeta.open_store"):
+        irmeta.read(made_store.path)
+
+
 def test_choices_of_reading_hold(collections: Path):
     cut = irmeta.read(collections, tracks="web", depth=3, tie_order="score-file")
     assert cut.policy == ReadPolicy(tie_order="score-file", depth=3)
