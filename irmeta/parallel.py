@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -69,7 +69,7 @@ def ordered_map(
     workers: int | None = None,
     executor: Executor | None = None,
     stop: Callable[[], None] | None = None,
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """Yield ``function(item)`` in the order of `items`, whatever finishes first.
 
     At most `workers` + 1 results are in flight, so that memory stays bounded when the consumer is
@@ -89,6 +89,8 @@ def ordered_map(
     ------
     Exception
         Whatever `function` raises, at that item's turn; what has not begun is cancelled.
+
+    Close it to be sure that own threads have ended, where it may be left early.
     """
     workers = workers or usable_cores()
     if executor is None and workers == 1:

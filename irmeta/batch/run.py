@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from irmeta.batch.plan import Task, forget_others, mark_done, plan
 from irmeta.errors import IrmetaError
-from irmeta.parallel import ordered_map
+from irmeta.parallel import ordered_map, usable_cores
 from irmeta.store.layout import write_atomic
 from irmeta.store.scan import StoreReader
 from irmeta.studies import drawing
@@ -59,16 +59,18 @@ def run(
     """
     tasks = plan(study, store, tracks, settings, folder)
     analysed, failed = [], []
-    do = partial(_do, study, store, folder, dict(settings))
-    errors = ordered_map(do, tasks, workers=workers, executor=executor)
-    with nullcontext() if executor or workers == 1 else drawing.apart():
-        for number, (task, error) in enumerate(zip(tasks, errors, strict=True)):
-            if error is not None:
-                failed.append((task.track, error))
-            elif not task.finished:
-                analysed.append(task.track)
-            if progress is not None:
-                progress(task.track, number + 1, len(tasks))
+    do = partial(_do, study, folder, dict(settings))
+    alone = executor is not None or (workers or usable_cores()) == 1
+    with nullcontext() if alone else drawing.apart():
+        parts = ((store.only(task.track), task) for task in tasks)
+        with closing(ordered_map(do, parts, workers=workers, executor=executor)) as errors:
+            for number, (task, error) in enumerate(zip(tasks, errors, strict=True)):
+                if error is not None:
+                    failed.append((task.track, error))
+                elif not task.finished:
+                    analysed.append(task.track)
+                if progress is not None:
+                    progress(task.track, number + 1, len(tasks))
         lost = {track for track, _ in failed}
         done = [task.track for task in tasks if task.track not in lost]
         forget_others(study, folder, done)
@@ -81,12 +83,13 @@ def run(
 
 
 def _do(
-    study: Study, store: StoreReader, folder: Folder, settings: Mapping[str, Any], task: Task
+    study: Study, folder: Folder, settings: Mapping[str, Any], part: tuple[StoreReader, Task]
 ) -> str | None:
     """One track's part and its mark, unless they are there; what is wrong with it, if anything is.
 
     Of this module and with values for arguments, so that another process can be sent it.
     """
+    store, task = part
     if task.finished:
         return None
     # Its files are about to be replaced: without its mark, a stop now leaves nothing to trust.

@@ -1,24 +1,20 @@
-"""Figures drawn by processes of their own: vl-convert keeps Python's lock for as long as it draws.
-
-Run as a script this is such a process. Each line in and out is JSON: a Vega-Lite spec, with the
-pixels of its PNG or none; its SVG, or its PDF and PNG, or the error.
-"""
+"""Figures drawn by processes of their own: vl-convert keeps Python's lock while it draws."""
 
 from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from threading import Lock
 from typing import Any
 
 from irmeta.errors import IrmetaError
 from irmeta.parallel import Lent, usable_cores
-from irmeta.report.vega import vega_print, vega_svg
+from irmeta.report import vega
 
 
 class Drawer:
@@ -26,67 +22,111 @@ class Drawer:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._refused = False
 
     def draw(self, spec: dict[str, Any], ppi: int | None) -> dict[str, str]:
-        """The figure of a spec: svg or, with `ppi`, pdf and png in base64.
+        """A figure, see `vega.answer`; drawn here where no process can be begun.
 
         Raises
         ------
         IrmetaError
             If it cannot be drawn, or the process ends meanwhile; the next figure has a new one.
         """
-        self._process = self._process or _begin()
-        into, out = self._process.stdin, self._process.stdout
-        assert into is not None
-        assert out is not None
+        if self._process is None and not self._refused:
+            self._process = _begin()
+            self._refused = self._process is None
+        if self._process is None:
+            return vega.answer(spec, ppi)
         try:
-            into.write(json.dumps([spec, ppi]).encode() + b"\n")
-            into.flush()
-            line = out.readline()
-        except OSError:
-            line = b""
-        if not line:
-            self.close()
+            line = _ask(self._process, [spec, ppi])
+        except BaseException:  # its answer would be taken for the next one
+            self.close(at_once=True)
+            raise
+        if not line.endswith(b"\n"):
+            self.close(at_once=True)
             raise IrmetaError("a figure is lost: the process that drew it has ended.")
         found = json.loads(line)
         if "error" in found:
             raise IrmetaError(f"a figure cannot be drawn ({found['error']}).")
         return found
 
-    def close(self) -> None:
+    def close(self, at_once: bool = False) -> None:
         """Let the process end, and wait for it."""
-        if self._process is None:
-            return
-        with suppress(OSError):  # of a pipe that no one reads any more
-            self._process.communicate()
-        self._process = None
+        process, self._process = self._process, None
+        if process is not None:
+            _end(process, at_once)
 
 
-def _begin() -> subprocess.Popen[bytes]:
-    # It finds vl-convert where this process does, and nothing beside this file.
-    paths = os.pathsep.join(path for path in sys.path if path)
-    return subprocess.Popen(
-        [sys.executable, "-P", __file__],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": paths},
-    )
+def _begin() -> subprocess.Popen[bytes] | None:
+    """A process that is ready to draw; None where there is no Python to begin."""
+    if getattr(sys, "frozen", False) or not sys.executable:
+        return None
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-P", vega.__file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            process_group=0 if os.name == "posix" else None,  # Ctrl-C is for who asks
+        )
+    except OSError:
+        return None
+    if _ask(process, [path or os.getcwd() for path in sys.path]) == vega.READY:
+        return process
+    _end(process, at_once=True)
+    return None
 
 
+def _ask(process: subprocess.Popen[bytes], what: object) -> bytes:
+    """The line that a process answers; less than a line where it has ended."""
+    into, out = process.stdin, process.stdout
+    assert into is not None
+    assert out is not None
+    try:
+        into.write(json.dumps(what).encode() + b"\n")
+        into.flush()
+        return out.readline()
+    except OSError:
+        return b""
+
+
+def _end(process: subprocess.Popen[bytes], at_once: bool) -> None:
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with suppress(OSError):  # of a pipe that no one reads any more
+                stream.close()
+    if at_once:
+        process.kill()
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+_lock = Lock()
+_users = 0
 _drawers: Lent[Drawer] | None = None
 
 
 @contextmanager
 def apart() -> Iterator[None]:
-    """Let `svg` draw in other processes, as many as threads ask at once, until this ends."""
-    global _drawers
-    before, own = _drawers, Lent(Drawer)
-    _drawers = own
+    """Let `svg` draw in other processes, as many as threads ask at once, until this ends.
+
+    Those threads must have ended by then. Whoever is within it at once shares the processes.
+    """
+    global _drawers, _users
+    with _lock:
+        _users += 1
+        _drawers = _drawers or Lent(Drawer)
     try:
         yield
     finally:
-        _drawers = before
-        for drawer in own.all:
+        with _lock:
+            _users -= 1
+            ended = _drawers if _users == 0 else None
+            _drawers = None if _users == 0 else _drawers
+        for drawer in ended.all if ended is not None else ():
             drawer.close()
 
 
@@ -98,7 +138,7 @@ def threads() -> int:
 def svg(spec: dict[str, Any]) -> str:
     """The figure of a Vega-Lite spec, drawn here or, within `apart`, in another process."""
     if (drawers := _drawers) is None:
-        return vega_svg(spec)
+        return vega.vega_svg(spec)
     with drawers.lend() as drawer:
         return drawer.draw(spec, None)["svg"]
 
@@ -106,30 +146,7 @@ def svg(spec: dict[str, Any]) -> str:
 def pdf_and_png(spec: dict[str, Any], ppi: int) -> tuple[bytes, bytes]:
     """As `svg`, for paper."""
     if (drawers := _drawers) is None:
-        return vega_print(spec, ppi)
+        return vega.vega_print(spec, ppi)
     with drawers.lend() as drawer:
         found = drawer.draw(spec, ppi)
     return b64decode(found["pdf"]), b64decode(found["png"])
-
-
-def _answer(spec: dict[str, Any], ppi: int | None) -> dict[str, str]:
-    if ppi is None:
-        return {"svg": vega_svg(spec)}
-    images = zip(("pdf", "png"), vega_print(spec, ppi), strict=True)
-    return {name: b64encode(image).decode() for name, image in images}
-
-
-def serve() -> None:
-    """Draw until there is nothing more to draw; whoever asks ends, not a Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for line in sys.stdin.buffer:
-        try:
-            answer = _answer(*json.loads(line))
-        except Exception as error:
-            answer = {"error": str(error)}
-        sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n")
-        sys.stdout.buffer.flush()
-
-
-if __name__ == "__main__":
-    serve()

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import polars as pl
@@ -16,6 +21,7 @@ from irmeta.studies import drawing
 
 FRAME = pl.DataFrame({"systems_retrieving": [0, 1, 2], "docs": [3, 2, 1]})
 SPEC = rarity_histogram(FRAME).to_dict()
+OTHER = rarity_histogram(FRAME.head(2)).to_dict()
 
 
 def process(drawer: drawing.Drawer) -> int:
@@ -68,9 +74,97 @@ def test_a_process_that_ends_loses_one_figure(stop: signal.Signals) -> None:
 def test_ctrl_c_is_for_who_asked() -> None:
     drawer = drawing.Drawer()
     drawer.draw(SPEC, None)
-    os.kill(process(drawer), signal.SIGINT)
-    assert drawer.draw(SPEC, None)["svg"].startswith("<svg")
+    assert os.getpgid(process(drawer)) != os.getpgid(0)
     drawer.close()
+
+
+def test_half_an_answer_is_none() -> None:
+    drawer = drawing.Drawer()
+    drawer.draw(SPEC, None)
+    assert drawer._process is not None
+    real = drawer._process.stdout
+    drawer._process.stdout = io.BytesIO(b'{"svg": "<sv')
+    with pytest.raises(IrmetaError, match="has ended"):
+        drawer.draw(SPEC, None)
+    assert real is not None
+    real.close()
+    assert drawer._process is None
+
+
+def test_an_answer_that_was_not_waited_for_is_not_the_next_one(monkeypatch) -> None:
+    drawer = drawing.Drawer()
+    here = drawer.draw(SPEC, None)
+    with monkeypatch.context() as patch:
+        patch.setattr(drawing, "_ask", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            drawer.draw(OTHER, None)
+    assert drawer.draw(SPEC, None) == here
+    drawer.close()
+
+
+def interrupted(process, what) -> bytes:
+    process.stdin.write(json.dumps(what).encode() + b"\n")
+    process.stdin.flush()
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("python", ["", None, "/no/such/python", "/bin/true"])
+def test_without_a_python_to_begin_figures_are_drawn_here(python, monkeypatch) -> None:
+    here, printed = drawing.svg(SPEC), drawing.pdf_and_png(SPEC, 72)
+    monkeypatch.setattr(sys, "executable", python)
+    with drawing.apart():
+        assert drawing.svg(SPEC) == here
+        assert drawing.pdf_and_png(SPEC, 72)[1] == printed[1]
+
+
+def test_a_process_finds_what_this_one_does(tmp_path: Path) -> None:
+    """Also where Python's path has the present folder in it, or a name that PYTHONPATH cannot."""
+    odd = tmp_path / "a:b"
+    odd.mkdir()
+    (odd / "irmeta").symlink_to(Path(irmeta.__file__).parent)
+    code = (
+        "import sys, irmeta; from irmeta.studies import drawing as d;"
+        "d._begin = (lambda begin: lambda: begin() or sys.exit('none'))(d._begin)\n"
+        "with d.apart(): print(len(d.svg({'mark': 'point', 'data': {'values': [{}]}})))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=odd, capture_output=True, text=True)
+    assert done.stdout.strip().isdigit(), done.stderr
+
+
+def test_who_draws_at_once_shares_the_processes_until_the_last_ends() -> None:
+    first, second = drawing.apart(), drawing.apart()
+    first.__enter__()
+    second.__enter__()
+    drawing.svg(SPEC)
+    first.__exit__(None, None, None)
+    assert drawing._drawers is not None
+    (drawer,) = drawing._drawers.all
+    drawing.svg(SPEC)
+    pid = process(drawer)
+    second.__exit__(None, None, None)
+    assert gone(pid)
+    assert drawing._drawers is None
+
+
+def test_an_error_in_the_middle_leaves_no_process(
+    collections: Path, tmp_path: Path, monkeypatch
+) -> None:
+    begun: list[subprocess.Popen] = []
+    begin = drawing._begin
+
+    def slowly():
+        time.sleep(0.3)
+        begun.append(begin())
+        return begun[-1]
+
+    def stop(track: str, done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(drawing, "_begin", slowly)
+    with pytest.raises(KeyboardInterrupt):
+        irmeta.reanalyze(collections, tmp_path / "out", workers=2, batch_progress=stop)
+    assert begun
+    assert all(gone(process.pid) for process in begun)
 
 
 def test_tracks_in_threads_are_drawn_apart_and_one_by_one_here(
