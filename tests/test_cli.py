@@ -115,6 +115,25 @@ def test_the_results_of_reanalyze_hold_a_store(run, two_tracks: Path, tmp_path: 
     run("reanalyze", two_tracks, "--out", tmp_path / "out")
     found = run("evaluate", tmp_path / "out", "-m", "AP")
     assert found.out == run("evaluate", tmp_path / "out" / "store", "-m", "AP").out != ""
+    run("reanalyze", tmp_path / "out" / "store", "--out", tmp_path / "other")
+    found = run("evaluate", tmp_path / "other", "-m", "AP")
+    assert (found.status, found.out) == (2, "")
+    assert "results of a store that lies elsewhere: name that one" in found.err
+
+
+def test_a_store_in_a_collection_does_not_stand_for_it(run, two_tracks: Path) -> None:
+    run("ingest", two_tracks, "--store", two_tracks / "store")
+    shutil.rmtree(two_tracks / "ties")
+    found = run("evaluate", two_tracks, "-m", "AP")
+    assert {line.split(",")[0] for line in found.out.splitlines()} == {"track", "unretrieved"}
+
+
+def test_what_was_set_aside_is_said_when_it_is_asked_for(run, two_tracks: Path) -> None:
+    (two_tracks / "ties" / "runs" / "torn").write_text("1 Q0 a 1\n")
+    done = run("evaluate", two_tracks, "-m", "AP", "--system", "torn")
+    assert done.status == 2
+    assert "ties/runs/torn, line 1" in done.err
+    assert "no system 'torn'" in done.err.splitlines()[-1]
 
 
 def test_of_a_collection_what_cannot_be_read_is_left_out_and_said(run, two_tracks: Path) -> None:

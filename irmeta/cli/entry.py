@@ -41,7 +41,7 @@ def _stop() -> NoReturn:
     """End at once: a track under way is put in place whole or not at all."""
     # A second Ctrl-C while Python waits for threads would end it without a word or a status.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    print("irmeta: stopped; what is finished is kept, run it again to go on", file=sys.stderr)
+    print("irmeta: stopped; what is written is whole, run it again to go on", file=sys.stderr)
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     os._exit(INTERRUPTED)

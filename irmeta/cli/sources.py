@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from irmeta.cli.options import FAILED, STRICT, progress_bar
-from irmeta.errors import IrmetaError
+from irmeta.errors import IrmetaError, UsageError
 from irmeta.policies import ReadPolicy
 
 if TYPE_CHECKING:
@@ -35,17 +35,33 @@ def opened(source: Path, track: str | None = None) -> Iterator[Store]:
     """
     from irmeta.api import open_store, read_tracks
 
-    for folder in (source, source / "store"):
-        if (folder / "manifest.json").is_file():
-            yield open_store(folder)
-            return
+    if (folder := _store_in(source)) is not None:
+        yield open_store(folder)
+        return
     with progress_bar("Reading") as read:
         store, outcomes = read_tracks(source, ReadPolicy(), tracks=track, progress=read)
     lost = [(o.track, str(o.error)) for o in outcomes if o.error is not None]
     if len(lost) == len(outcomes):
         raise IrmetaError(" ".join(error for _, error in lost))
-    yield store
+    try:
+        yield store
+    except IrmetaError:  # what it asks for may be among what is not there
+        say(store, lost)
+        raise
     finish(store, lost)
+
+
+def _store_in(source: Path) -> Path | None:
+    """The folder of a store, or of the one that the results of `reanalyze` hold."""
+    from irmeta.studies.base import Folder
+
+    if (source / "manifest.json").is_file():
+        return source
+    if not Folder(source).parts.is_dir():
+        return None
+    if not (source / "store" / "manifest.json").is_file():
+        raise UsageError(f"{source} holds results of a store that lies elsewhere: name that one.")
+    return source / "store"
 
 
 def finish(
@@ -54,7 +70,23 @@ def finish(
     strict: bool = False,
     tracks: Collection[str] | None = None,
 ) -> None:
-    """Say on stderr what failed, what was dropped and, last, what was set aside."""
+    """As `say`, and end with the status that it asks for."""
+    aside = say(store, lost, tracks)
+    if lost:
+        raise typer.Exit(FAILED)
+    if strict and aside:
+        raise typer.Exit(STRICT)
+
+
+def say(
+    store: Store, lost: Sequence[tuple[str, str]], tracks: Collection[str] | None = None
+) -> list[str]:
+    """Say on stderr what failed, what was dropped and, last, what was set aside.
+
+    Returns
+    -------
+    The last, a word for each.
+    """
     for track, error in lost:
         kept = "; the store keeps what it had of it" if track in store.tracks else ""
         print(f"irmeta: failed: {error}{kept}", file=sys.stderr)
@@ -75,7 +107,4 @@ def finish(
     if aside:
         runs = "1 run" if len(aside) == 1 else f"{len(aside)} runs"
         print(f"irmeta: {runs} set aside: {', '.join(aside)}", file=sys.stderr)
-    if lost:
-        raise typer.Exit(FAILED)
-    if strict and aside:
-        raise typer.Exit(STRICT)
+    return aside
