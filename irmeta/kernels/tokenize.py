@@ -61,7 +61,7 @@ def _index_block(base, start, stop, edges, lines):
 
     Returns
     -------
-    How many lines there are, and whether a byte there or soon after is NUL or not ASCII.
+    How many lines there are, and whether a byte there is NUL or not ASCII.
     ``data[start - 1]`` ends a line, if there is one.
     """
     edge, line = 0, 0

@@ -137,7 +137,7 @@ def _docs(
     store: StoreReader, track: str, one: OneList, rel: int, system: str, query: str
 ) -> pl.DataFrame:
     of_list = (pl.col("query") == query) & (pl.col("system") == system)
-    rows = lazy(store, "runs", track).filter(of_list).collect()
+    rows = lazy(store, "runs", track, of_list).collect()
     compared = as_float32(rows["score"].to_numpy())
     rows = rows.select("doc", "score", "rank_given", compared=pl.Series(compared))
     rows = rows.with_columns(tied=pl.len().over("compared").cast(pl.Int32)).drop("compared")

@@ -27,7 +27,8 @@ from irmeta.trec.collection import TrackSource, read_collection
 class Outcome:
     """What happened to one track: ``written``, ``unchanged`` or ``failed`` with its error.
 
-    `seen` is what the store remembers of the files of a track that was written.
+    One that is kept in memory is ``read``. `seen` is what the store remembers of the files of a
+    track that was written.
     """
 
     track: str

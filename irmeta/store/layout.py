@@ -185,9 +185,14 @@ class Layout:
         names = self.tracks() if track is None else [track]
         return fingerprint(self.manifest.read_bytes(), map(self.read_record, names))
 
-    def table(self, kind: str, track: str) -> pl.LazyFrame:
-        """One of a track's tables; other files in its folder are not read."""
-        return pl.scan_parquet(self._there(kind, track), glob=False)
+    def only(self, track: str) -> Layout:
+        """The same: it holds no more than a path."""
+        return self
+
+    def table(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.LazyFrame:
+        """One of a track's tables, or some rows of it; other files in its folder are not read."""
+        found = pl.scan_parquet(self._there(kind, track), glob=False)
+        return found if where is None else found.filter(where)
 
     def groups(self, track: str) -> list[RowGroup]:
         """The row groups of a track's long table."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from irmeta.policies import ReadPolicy
 from irmeta.schema import TABLES
 from irmeta.store.groups import Group
 from irmeta.store.ingest import Outcome, failed
-from irmeta.store.layout import fingerprint, manifest
+from irmeta.store.layout import fingerprint, manifest, to_json
 from irmeta.store.long_table import Names, doc_columns, run_columns, tied_rows
 from irmeta.store.tables import qrels_columns, systems_columns
 from irmeta.store.track import Count, Limits, Progress, read_track
@@ -44,16 +45,21 @@ class HeldTrack:
 
     @property
     def held(self) -> int:
-        """The bytes of memory that its groups and names take."""
-        names = self.names.docs.estimated_size() + self.names.queries.estimated_size()
-        return int(names) + sum(_held(group) for group in self.groups)
+        """The bytes of memory that it takes."""
+        frames = [self.names.docs, self.names.queries, *self.frames.values()]
+        return int(sum(frame.estimated_size() for frame in frames)) + sum(
+            _held(group) for group in self.groups
+        )
 
-    def table(self, kind: str) -> pl.LazyFrame:
-        """One of its tables; runs and docs are made anew each time."""
+    def table(self, kind: str, where: pl.Expr | None) -> pl.LazyFrame:
+        """One of its tables, or some rows; runs and docs are made anew, group by group."""
         if kind in self.frames:
-            return self.frames[kind].lazy()
+            found = self.frames[kind].lazy()
+            return found if where is None else found.filter(where)
         made = self._runs() if kind == "runs" else self._docs()
-        return _frame(kind, made).lazy()
+        parts = (_frame(kind, [part]) for part in made)
+        kept = parts if where is None else (part.filter(where) for part in parts)
+        return pl.concat([_frame(kind, []), *kept]).lazy()
 
     def _runs(self) -> Iterator[dict[str, pa.Array]]:
         for group in self.groups:
@@ -134,16 +140,20 @@ class MemoryStore:
         UsageError
             If there is no such track.
         """
-        return self._held(track).record
+        return json.loads(to_json(self._held(track).record))
 
     def fingerprint(self, track: str | None = None) -> str:
         """What a folder's store of the same input would say."""
         names = self.tracks() if track is None else [track]
         return fingerprint(manifest(self._policy), map(self.read_record, names))
 
-    def table(self, kind: str, track: str) -> pl.LazyFrame:
-        """One of a track's tables."""
-        return self._held(track).table(kind)
+    def only(self, track: str) -> MemoryStore:
+        """A store of that track alone."""
+        return MemoryStore(self._name, self._policy, {track: self._held(track)})
+
+    def table(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.LazyFrame:
+        """One of a track's tables, or some rows of it."""
+        return self._held(track).table(kind, where)
 
     def groups(self, track: str) -> list[HeldGroup]:
         """The groups of a track that have rows."""
@@ -190,6 +200,8 @@ def read_into_memory(
         Bytes that may be taken, default half of what the machine has: about 50 a row, and each
         doc's name once a track. A track that does not fit fails.
     """
+    if tracks is not None and not tracks:
+        raise UsageError("no track was named: leave `tracks` out for all of them.")
     sources = _chosen(read_collection(folder, policy), tracks, str(folder))
     left = usable_memory() // 2 if memory is None else memory
     workers, count = workers or usable_cores(), Count(sources, progress)

@@ -50,8 +50,12 @@ class StoreReader(Protocol):
         """A hash of what a track, or the whole store, was made from and how."""
         ...
 
-    def table(self, kind: str, track: str) -> pl.LazyFrame:
-        """runs, qrels, docs or systems of one track, as irmeta.schema says."""
+    def only(self, track: str) -> StoreReader:
+        """What another process must be sent to read one track."""
+        ...
+
+    def table(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.LazyFrame:
+        """runs, qrels, docs or systems of one track, as irmeta.schema says; or some rows."""
         ...
 
     def groups(self, track: str) -> Sequence[Any]:
@@ -61,7 +65,7 @@ class StoreReader(Protocol):
     def arrays(
         self, groups: Sequence[Any], columns: Sequence[str], codes: Mapping[str, Mapping[str, int]]
     ) -> dict[str, np.ndarray]:
-        """Columns of neighbouring groups as arrays for kernels.
+        """Columns of neighbouring groups as arrays for kernels, all but track and grade.
 
         query and system are replaced by their `codes` (-1: they have none), doc by numbers that
         sort as the docs' bytes do within a query, null by the least int32.
@@ -69,15 +73,17 @@ class StoreReader(Protocol):
         ...
 
 
-def lazy(store: StoreReader, kind: str, track: str | None = None) -> pl.LazyFrame:
+def lazy(
+    store: StoreReader, kind: str, track: str | None = None, where: pl.Expr | None = None
+) -> pl.LazyFrame:
     """One of the store's tables (runs, qrels, docs, systems), of one track or of all.
 
-    Only complete tracks are read.
+    Only complete tracks are read; of them all rows, or those where `where` is true.
     """
     tracks = store.tracks() if track is None else [store.read_record(track)["track"]]
     if not tracks:
         raise UsageError(f"{store} holds no complete track.")
-    return pl.concat([store.table(kind, name) for name in tracks])
+    return pl.concat([store.table(kind, name, where) for name in tracks])
 
 
 @dataclass(frozen=True)

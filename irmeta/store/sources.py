@@ -60,6 +60,6 @@ class Sources:
 
 
 def _address(array: np.ndarray, kind: type[np.generic]) -> int:
-    assert array.dtype == kind, array.dtype
-    assert array.flags.c_contiguous
+    if array.dtype != kind or not array.flags.c_contiguous:  # kernels would read what is not there
+        raise TypeError(f"not an array of {np.dtype(kind)} in one piece: {array.dtype}")
     return array.ctypes.data

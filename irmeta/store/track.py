@@ -25,8 +25,6 @@ from irmeta.trec.collection import QrelsSource, TrackSource
 from irmeta.trec.qrels import QrelsText, parse_qrels
 from irmeta.trec.text import file_sha256, read_text
 
-MOST_ROWS = 1 << 25  # of one track in memory; what is more waits in temporary files
-
 Progress = Callable[[str, int, int], None]
 """Called with a track, how many files of the collection are read, and how many it has."""
 

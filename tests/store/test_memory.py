@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from ingesting import CONFIG, FACTS, QRELS, RUN, put
@@ -18,6 +20,7 @@ from irmeta.measures.names import parse_measures
 from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.rankings.load import judged_ranks
 from irmeta.store import groups, track
+from irmeta.store.scan import lazy
 from irmeta.testing.tracks import Track, tracks
 
 ONE = {"runs/s": RUN, "qrels": QRELS}
@@ -111,8 +114,35 @@ def test_only_the_tracks_that_are_asked_for_are_read(collections: Path, monkeypa
         irmeta.read(collections, tracks="web").runs("passage")
 
 
+def test_no_track_is_not_all_of_them(collections: Path):
+    with pytest.raises(irmeta.UsageError, match="no track was named"):
+        irmeta.read(collections, tracks=[])
+
+
+def test_a_record_that_is_changed_changes_nothing(held: Store):
+    held.reader.read_record("web")["systems"].append("more")
+    assert "more" not in held.reader.read_record("web")["systems"]
+
+
+def test_a_process_is_sent_the_track_that_it_is_to_read(held: Store):
+    (web, whole) = (len(pickle.dumps(reader)) for reader in (held.reader.only("web"), held.reader))
+    assert 0 < web < whole / 3
+    alone = Store.of(pickle.loads(pickle.dumps(held.reader.only("web"))))
+    assert_frame_equal(alone.means("AP"), held.means("AP", track="web"))
+
+
+def test_rows_can_be_had_without_the_others(held: Store, made_store: Store):
+    where = pl.col("rank") == 2
+    for kind in ("runs", "docs"):
+        own = where if kind == "runs" else pl.col("doc_id") == 2
+        ours, theirs = (lazy(s.reader, kind, "news", own).collect() for s in (held, made_store))
+        assert_frame_equal(ours, theirs)
+    systems = lazy(held.reader, "systems", "web", pl.col("system") == "heronQE").collect()
+    assert systems["system"].to_list() == ["heronQE"]
+
+
 def test_a_store_is_no_collection(made_store: Store):
-    with pytest.raises(irmeta.UsageError, match="is a store: open it with irmeta.open_store"):
+    with pytest.raises(irmeta.UsageError, match="is a store: open it with"):
         irmeta.read(made_store.path)
 
 
