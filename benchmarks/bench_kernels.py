@@ -1,10 +1,10 @@
-"""Measure search lengths, rarity and recall-paired preference, and write the tables in README.md.
+"""Measure kernels alone, on made arrays, and write the tables in README.md.
 
     python benchmarks/bench_kernels.py [--repeat 9]
 
-One thread, processor time, on made arrays. Beside the preferences numpy's broadcast, and two
-limits: their inner loop on ranks that stay in the first cache, and numpy's sum of arrays in the
-second.
+Search lengths, rarity, doc ids and grades, and recall-paired preference; one thread, processor
+time. Beside the preferences numpy's broadcast, and two limits: their inner loop on ranks that stay
+in the first cache, and numpy's sum of arrays in the second.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ import numpy as np
 import timing
 from bench_main_job import write
 from machine import machine
-from synthetic import judged_view
+from synthetic import JUDGED, judged_view
 
 from irmeta.kernels.jit import jit
 from irmeta.kernels.lanes import BITS, STEPS, add_signs
+from irmeta.kernels.numbering import number
 from irmeta.kernels.rarity import systems_within
 from irmeta.kernels.recall_paired import add_preferences, preference_counts
 from irmeta.kernels.search_length import search_lengths
@@ -64,6 +65,33 @@ def over_views(repeat: int) -> list[str]:
                 f"{cells / took / 1e9:.2f} |"
             )
     return lines
+
+
+def by_table(systems: int, repeat: int) -> str:
+    """The number and the grade of each row's doc: one of a query's docs, a fifth of them judged."""
+    rng = np.random.default_rng(0)
+    queries, track, pool = 4, 50_000, 5 * JUDGED
+    docs, found, judged = [], [], []
+    for _ in range(queries):
+        own = rng.permutation(track)[:pool].astype(np.int32)
+        judged.append(np.sort(own[:JUDGED]))
+        found.append(np.sort(own[JUDGED:]))
+        docs += [rng.choice(own, DEPTH, replace=False) for _ in range(systems)]
+    rows = queries * systems * DEPTH
+    starts = np.arange(queries + 1) * systems * DEPTH
+    known = np.concatenate(judged), np.arange(queries + 1) * JUDGED
+    grades = rng.integers(0, 3, queries * JUDGED).astype(np.int16)
+    ends = np.arange(1, queries + 1) * (pool - JUDGED)
+    spaces = np.empty(track, np.int32), np.empty(track, np.int16)
+    out = np.empty(rows, np.int32), np.empty(rows, np.int16)
+    lists, others = np.concatenate(docs), np.concatenate(found)
+    took = seconds(
+        lambda: number(lists, starts, *known, grades, others, ends, *spaces, 999, *out), repeat
+    )
+    return (
+        f"| doc ids and grades by table, {systems} systems | {1e3 * took:.2f} | "
+        f"{rows / took / 1e9:.2f} | |"
+    )
 
 
 def made_ranks(systems: int, queries: int, dtype: type) -> np.ndarray:
@@ -140,6 +168,8 @@ def main() -> None:
         "| kernel | ms | G rows/s | G cells/s |",
         "|---|---|---|---|",
         *over_views(repeat),
+        by_table(60, repeat),
+        by_table(129, repeat),
         "",
         f"Recall-paired preference of all pairs, {LEVELS} relevant docs a query, 50 queries or, of "
         f"2,000 systems, {SIZES[2000]}; G comparisons/s:",
