@@ -1,1 +1,1 @@
-"""The Parquet store: the only code that touches its files."""
+"""A store of tracks, in a folder of Parquet files or in memory: making it and reading it."""
