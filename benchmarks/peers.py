@@ -248,6 +248,14 @@ def measure(collection: Path, repeat: int) -> str:
             f"| {name} | {cores} | {figures['wall']:.2f} | {size / figures['wall']:.0f} | "
             f"{ratio:.1f} times as fast | {figures['memory']:.0f} | {off[peer]:.0e} |"
         )
+    both = found["irmeta", 2]["wall"]
+    lines.append("")
+    lines += [
+        f"- irmeta on two cores is {found[peer, 1]['wall'] / both:.1f} times as fast as {peer} on "
+        "the one that it can use."
+        for peer in peers
+        if PEERS[peer][1] == 1
+    ]
     return "\n".join(lines)
 
 
