@@ -79,7 +79,7 @@ class SearchLengths:
             raise UsageError(f"rel = {rel!r} is not a whole number of at least 1.")
         opened = store if isinstance(store, Store) else Store(store)
         if track is None and len(opened.tracks) != 1:
-            raise UsageError(f"say which track of {opened}: {', '.join(opened.tracks)}.")
+            raise UsageError(f"say which track of {opened.reader}: {', '.join(opened.tracks)}.")
         self.track = opened.tracks[0] if track is None else track
         self.rel, self.unretrieved = rel, unretrieved
         self._read(opened, EvalPolicy(**policy))

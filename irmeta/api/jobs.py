@@ -161,7 +161,7 @@ def read_tracks(
         memory=memory,
         progress=progress,
     )
-    return Store.of(held), outcomes
+    return Store(held), outcomes
 
 
 def _whole(store: Store, outcomes: Sequence[Outcome]) -> Store:

@@ -42,7 +42,7 @@ class Store:
     Parameters
     ----------
     path
-        The store's folder.
+        The store's folder, or what reads a store that lies elsewhere.
 
     Raises
     ------
@@ -50,18 +50,9 @@ class Store:
         If there is no store, or one that a newer irmeta made.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self._open(Layout(Path(path)))
-
-    def _open(self, reader: StoreReader) -> None:
-        self.reader, self.policy = reader, reader.read_policy()
-
-    @classmethod
-    def of(cls, reader: StoreReader) -> Store:
-        """A store that lies elsewhere than in a folder."""
-        store = cls.__new__(cls)
-        store._open(reader)
-        return store
+    def __init__(self, path: str | Path | StoreReader) -> None:
+        self.reader = Layout(Path(path)) if isinstance(path, str | Path) else path
+        self.policy = self.reader.read_policy()
 
     def __repr__(self) -> str:
         return f"Store({str(self.reader)!r}: {len(self.tracks)} tracks)"

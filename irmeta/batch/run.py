@@ -60,8 +60,8 @@ def run(
     tasks = plan(study, store, tracks, settings, folder)
     analysed, failed = [], []
     do = partial(_do, study, folder, dict(settings))
-    alone = executor is not None or (workers or usable_cores()) == 1
-    with nullcontext() if alone else drawing.apart():
+    threads = 1 if executor is not None else workers or usable_cores()
+    with nullcontext() if threads == 1 else drawing.apart(threads):
         parts = ((store.only(task.track), task) for task in tasks)
         with closing(ordered_map(do, parts, workers=workers, executor=executor)) as errors:
             for number, (task, error) in enumerate(zip(tasks, errors, strict=True)):

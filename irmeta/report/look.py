@@ -86,7 +86,7 @@ def described(marks: alt.Chart, name: str, value: str, digits: str) -> alt.Chart
 
 
 def either(test: str, yes: str, no: str) -> alt.ColorValue:
-    """One of two colours. `alt.condition` is looked at against the whole schema: 15 ms."""
+    """One of two colours; `alt.condition` is slow, being looked at against the whole schema."""
     import altair as alt
 
     return alt.ColorValue(no, condition={"test": test, "value": yes})
@@ -125,7 +125,7 @@ def to_svg(chart: Any, draw: Callable[[dict[str, Any]], str] = vega_svg) -> str:
     draw
         What turns a Vega-Lite spec into SVG.
     """
-    spec = chart.to_dict(validate=False)  # which takes as long as half of the drawing
+    spec = chart.to_dict(validate=False)  # slow, and the tests look at every chart
     svg = draw(spec)
     svg = re.sub(r"<[^>]+>", lambda tag: _lean(tag[0]), svg)
     said = html.escape(str(spec.get("description", "Figure")))

@@ -58,8 +58,8 @@ class StoreReader(Protocol):
         """runs, qrels, docs or systems of one track, as irmeta.schema says; or some rows."""
         ...
 
-    def groups(self, track: str) -> Sequence[Any]:
-        """The `RowGroup`s of a track, in query order."""
+    def groups(self, track: str) -> Sequence[RowGroup]:
+        """The groups of a track that have rows, in query order."""
         ...
 
     def arrays(

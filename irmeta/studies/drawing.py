@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any
 
 from irmeta.errors import IrmetaError
-from irmeta.parallel import Lent, usable_cores
+from irmeta.parallel import Lent
 from irmeta.report import vega
 
 
@@ -106,18 +106,21 @@ def _end(process: subprocess.Popen[bytes], at_once: bool) -> None:
 
 _lock = Lock()
 _users = 0
+_threads = 1
 _drawers: Lent[Drawer] | None = None
 
 
 @contextmanager
-def apart() -> Iterator[None]:
+def apart(workers: int) -> Iterator[None]:
     """Let `svg` draw in other processes, as many as threads ask at once, until this ends.
 
-    Those threads must have ended by then. Whoever is within it at once shares the processes.
+    Those threads, `workers` of them, must have ended by then. Whoever is within it at once shares
+    the processes.
     """
-    global _drawers, _users
+    global _drawers, _threads, _users
     with _lock:
         _users += 1
+        _threads = max(_threads, workers)
         _drawers = _drawers or Lent(Drawer)
     try:
         yield
@@ -125,14 +128,15 @@ def apart() -> Iterator[None]:
         with _lock:
             _users -= 1
             ended = _drawers if _users == 0 else None
-            _drawers = None if _users == 0 else _drawers
+            if ended is not None:
+                _drawers, _threads = None, 1
         for drawer in ended.all if ended is not None else ():
             drawer.close()
 
 
 def threads() -> int:
-    """How many figures are best drawn at once."""
-    return 1 if _drawers is None else usable_cores()
+    """How many figures may be drawn at once."""
+    return _threads
 
 
 def svg(spec: dict[str, Any]) -> str:

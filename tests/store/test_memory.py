@@ -130,7 +130,7 @@ def test_a_record_that_is_changed_changes_nothing(held: Store):
 def test_a_process_is_sent_the_track_that_it_is_to_read(held: Store):
     (web, whole) = (len(pickle.dumps(reader)) for reader in (held.reader.only("web"), held.reader))
     assert 0 < web < whole / 3
-    alone = Store.of(pickle.loads(pickle.dumps(held.reader.only("web"))))
+    alone = Store(pickle.loads(pickle.dumps(held.reader.only("web"))))
     assert_frame_equal(alone.means("AP"), held.means("AP", track="web"))
 
 

@@ -39,7 +39,7 @@ def gone(pid: int) -> bool:
 
 def test_another_process_draws_the_same_and_is_gone_afterwards() -> None:
     here, printed = drawing.svg(SPEC), drawing.pdf_and_png(SPEC, 100)
-    with drawing.apart():
+    with drawing.apart(2):
         assert drawing.svg(SPEC) == drawing.svg(SPEC) == here
         pdf, png = drawing.pdf_and_png(SPEC, 100)
         assert pdf.startswith(b"%PDF")
@@ -53,7 +53,7 @@ def test_another_process_draws_the_same_and_is_gone_afterwards() -> None:
 
 
 def test_a_figure_that_cannot_be_drawn_is_an_error_and_the_next_is_drawn() -> None:
-    with drawing.apart():
+    with drawing.apart(2):
         with pytest.raises(IrmetaError, match="cannot be drawn"):
             drawing.svg({"mark": 1})
         assert drawing.svg(SPEC).startswith("<svg")
@@ -112,7 +112,7 @@ def interrupted(process, what) -> bytes:
 def test_without_a_python_to_begin_figures_are_drawn_here(python, monkeypatch) -> None:
     here, printed = drawing.svg(SPEC), drawing.pdf_and_png(SPEC, 72)
     monkeypatch.setattr(sys, "executable", python)
-    with drawing.apart():
+    with drawing.apart(2):
         assert drawing.svg(SPEC) == here
         assert drawing.pdf_and_png(SPEC, 72)[1] == printed[1]
 
@@ -125,16 +125,18 @@ def test_a_process_finds_what_this_one_does(tmp_path: Path) -> None:
     code = (
         "import sys, irmeta; from irmeta.studies import drawing as d;"
         "d._begin = (lambda begin: lambda: begin() or sys.exit('none'))(d._begin)\n"
-        "with d.apart(): print(len(d.svg({'mark': 'point', 'data': {'values': [{}]}})))"
+        "with d.apart(2): print(len(d.svg({'mark': 'point', 'data': {'values': [{}]}})))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=odd, capture_output=True, text=True)
     assert done.stdout.strip().isdigit(), done.stderr
 
 
 def test_who_draws_at_once_shares_the_processes_until_the_last_ends() -> None:
-    first, second = drawing.apart(), drawing.apart()
+    assert drawing.threads() == 1
+    first, second = drawing.apart(2), drawing.apart(3)
     first.__enter__()
     second.__enter__()
+    assert drawing.threads() == 3
     drawing.svg(SPEC)
     first.__exit__(None, None, None)
     assert drawing._drawers is not None
@@ -144,6 +146,7 @@ def test_who_draws_at_once_shares_the_processes_until_the_last_ends() -> None:
     second.__exit__(None, None, None)
     assert gone(pid)
     assert drawing._drawers is None
+    assert drawing.threads() == 1
 
 
 def test_an_error_in_the_middle_leaves_no_process(
