@@ -18,7 +18,7 @@ from irmeta.errors import IrmetaError, SetAsideWarning, UsageError
 from irmeta.measures.names import canonical
 from irmeta.policies import Duplicates, Malformed, ReadPolicy, TieOrder
 from irmeta.store.ingest import Outcome, ingest_collection
-from irmeta.store.layout import Layout, has_content
+from irmeta.store.layout import Layout, has_content, is_store
 from irmeta.store.lock import only_writer
 from irmeta.store.memory import read_into_memory
 from irmeta.store.track import Progress
@@ -151,7 +151,7 @@ def read_tracks(
     progress: Progress | None = None,
 ) -> tuple[Store, list[Outcome]]:
     """As `read`, but failures are outcomes, and nothing is warned of."""
-    if (Path(collection) / "manifest.json").is_file():
+    if is_store(collection):
         raise UsageError(f"{collection} is a store: open it with irmeta.open_store.")
     held, outcomes = read_into_memory(
         collection,
@@ -248,7 +248,7 @@ def reanalyze(
     folder = Folder(Path(out))
     check_folder(folder, force)
     outcomes: list[Outcome] = []
-    if (Path(source) / "manifest.json").is_file():
+    if is_store(source):
         if choices:
             raise UsageError(f"{source} is a store: how runs are read was settled at ingest.")
         store = Store(source)

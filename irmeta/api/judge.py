@@ -21,7 +21,7 @@ from irmeta.results.tables import check_ours, provenance, write_out, write_text
 from irmeta.stats.corrections import adjusted
 from irmeta.stats.pairs import FAMILY_TESTS, Pairs, pairwise
 from irmeta.stats.power import asp, separation
-from irmeta.store.layout import folder_name
+from irmeta.store.layout import folder_name, is_store
 
 LEVELS = (0.05, 0.01)
 
@@ -66,7 +66,7 @@ def matrices(
         If there is nothing of the kind, or no such track or measure.
     """
     path = Path(results)
-    if (path / "manifest.json").is_file():
+    if is_store(path):
         found = _of_store(Store(path), measures or "default", track)
     else:
         files = sorted((path / "scores").glob("*.parquet")) if path.is_dir() else [path]

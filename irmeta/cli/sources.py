@@ -53,13 +53,14 @@ def opened(source: Path, track: str | None = None) -> Iterator[Store]:
 
 def _store_in(source: Path) -> Path | None:
     """The folder of a store, or of the one that the results of `reanalyze` hold."""
+    from irmeta.store.layout import is_store
     from irmeta.studies.base import Folder
 
-    if (source / "manifest.json").is_file():
+    if is_store(source):
         return source
     if not Folder(source).parts.is_dir():
         return None
-    if not (source / "store" / "manifest.json").is_file():
+    if not is_store(source / "store"):
         raise UsageError(f"{source} holds results of a store that lies elsewhere: name that one.")
     return source / "store"
 

@@ -49,6 +49,11 @@ def has_content(folder: Path) -> bool:
     return any(not path.name.startswith(".") for path in folder.iterdir())
 
 
+def is_store(folder: str | Path) -> bool:
+    """Whether a folder is a store."""
+    return Layout(Path(folder)).manifest.is_file()
+
+
 def write_atomic(path: Path, content: bytes) -> None:
     """Put a file in place whole, by one rename."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,24 +32,18 @@ def addresses(arrays: list[np.ndarray]) -> np.ndarray:
     return np.array([array.ctypes.data for array in arrays], np.int64)
 
 
-@given(st.data(), st.lists(INTS, min_size=1, max_size=4))
-def test_ints_are_gathered(data: st.DataObject, arrays: list[list[int]]):
+@pytest.mark.parametrize(
+    ("gather", "kind", "values"), [(gather_ints, np.int32, INTS), (gather_floats, float, FLOATS)]
+)
+@given(data=st.data())
+def test_rows_are_gathered_to_the_last_bit(gather, kind, values, data: st.DataObject):
+    arrays = data.draw(st.lists(values, min_size=1, max_size=4))
     chosen = data.draw(places(arrays))
-    held = [np.array(own, np.int32) for own in arrays]
+    held = [np.array(own, kind) for own in arrays]
     right = [value for i, start, size in chosen for value in arrays[i][start : start + size]]
-    out = np.empty(len(right), np.int32)
-    gather_ints(addresses(held), *columns(chosen), out)
-    assert out.tolist() == right
-
-
-@given(st.data(), st.lists(FLOATS, min_size=1, max_size=4))
-def test_floats_are_gathered_to_the_last_bit(data: st.DataObject, arrays: list[list[float]]):
-    chosen = data.draw(places(arrays))
-    held = [np.array(own, np.float64) for own in arrays]
-    right = [value for i, start, size in chosen for value in arrays[i][start : start + size]]
-    out = np.empty(len(right), np.float64)
-    gather_floats(addresses(held), *columns(chosen), out)
-    assert out.tobytes() == np.array(right, np.float64).tobytes()
+    out = np.empty(len(right), kind)
+    gather(addresses(held), *columns(chosen), out)
+    assert out.tobytes() == np.array(right, kind).tobytes()
 
 
 @given(st.data(), st.lists(st.lists(st.integers(0, 4), min_size=1), min_size=1, max_size=4))
