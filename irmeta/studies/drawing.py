@@ -1,14 +1,23 @@
-"""Figures drawn by processes of their own: vl-convert keeps Python's lock while it draws."""
+"""Figures drawn by processes of their own: vl-convert keeps Python's lock while it draws.
+
+Those that draw SVG are kept from the system's fonts. vl-convert opens them again for each text that
+it measures, which is half of its time where Liberation Sans is among them; the one that it carries
+measures the same. What it cannot write, and PNG and PDF, of which glyphs are a part, are drawn with
+all fonts.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -16,11 +25,22 @@ from irmeta.errors import IrmetaError
 from irmeta.parallel import Lent
 from irmeta.report import vega
 
+_NO_FONTS = str(Path(vega.__file__).with_name("fonts.conf"))
+# Latin, Greek, dashes and quotes, minus and the signs of inequality: in every Liberation Sans
+_CARRIED = re.compile("[\0-\u017f\u0391-\u03ce\u2010-\u2026\u2212\u2264\u2265]*")
+
 
 class Drawer:
-    """A process that draws, for one thread at a time; begun when it is asked for something."""
+    """A process that draws, for one thread at a time; begun when it is asked for something.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    fonts
+        Whether it has the system's fonts beside the one that vl-convert carries.
+    """
+
+    def __init__(self, fonts: bool = True) -> None:
+        self._fonts = fonts
         self._process: subprocess.Popen[bytes] | None = None
         self._refused = False
 
@@ -33,7 +53,7 @@ class Drawer:
             If it cannot be drawn, or the process ends meanwhile; the next figure has a new one.
         """
         if self._process is None and not self._refused:
-            self._process = _begin()
+            self._process = _begin(self._fonts)
             self._refused = self._process is None
         if self._process is None:
             return vega.answer(spec, ppi)
@@ -57,7 +77,7 @@ class Drawer:
             _end(process, at_once)
 
 
-def _begin() -> subprocess.Popen[bytes] | None:
+def _begin(fonts: bool) -> subprocess.Popen[bytes] | None:
     """A process that is ready to draw; None where there is no Python to begin."""
     if getattr(sys, "frozen", False) or not sys.executable:
         return None
@@ -67,6 +87,7 @@ def _begin() -> subprocess.Popen[bytes] | None:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            env=None if fonts else os.environ | {"FONTCONFIG_FILE": _NO_FONTS},
             process_group=0 if os.name == "posix" else None,  # Ctrl-C is for who asks
         )
     except OSError:
@@ -104,10 +125,22 @@ def _end(process: subprocess.Popen[bytes], at_once: bool) -> None:
         process.wait()
 
 
+@dataclass(frozen=True)
+class _Drawers:
+    """Processes with the system's fonts and without; as many of each as are asked at once."""
+
+    plain: Lent[Drawer] = field(default_factory=lambda: Lent(lambda: Drawer(fonts=False)))
+    full: Lent[Drawer] = field(default_factory=lambda: Lent(Drawer))
+
+    def close(self) -> None:
+        for drawer in (*self.plain.all, *self.full.all):
+            drawer.close()
+
+
 _lock = Lock()
 _users = 0
 _threads = 1
-_drawers: Lent[Drawer] | None = None
+_drawers: _Drawers | None = None
 
 
 @contextmanager
@@ -121,7 +154,7 @@ def apart(workers: int) -> Iterator[None]:
     with _lock:
         _users += 1
         _threads = max(_threads, workers)
-        _drawers = _drawers or Lent(Drawer)
+        _drawers = _drawers or _Drawers()
     try:
         yield
     finally:
@@ -130,8 +163,8 @@ def apart(workers: int) -> Iterator[None]:
             ended = _drawers if _users == 0 else None
             if ended is not None:
                 _drawers, _threads = None, 1
-        for drawer in ended.all if ended is not None else ():
-            drawer.close()
+        if ended is not None:
+            ended.close()
 
 
 def threads() -> int:
@@ -143,7 +176,8 @@ def svg(spec: dict[str, Any]) -> str:
     """The figure of a Vega-Lite spec, drawn here or, within `apart`, in another process."""
     if (drawers := _drawers) is None:
         return vega.vega_svg(spec)
-    with drawers.lend() as drawer:
+    carried = _CARRIED.fullmatch(json.dumps(spec, ensure_ascii=False))
+    with (drawers.plain if carried else drawers.full).lend() as drawer:
         return drawer.draw(spec, None)["svg"]
 
 
@@ -151,6 +185,6 @@ def pdf_and_png(spec: dict[str, Any], ppi: int) -> tuple[bytes, bytes]:
     """As `svg`, for paper."""
     if (drawers := _drawers) is None:
         return vega.vega_print(spec, ppi)
-    with drawers.lend() as drawer:
+    with drawers.full.lend() as drawer:
         found = drawer.draw(spec, ppi)
     return b64decode(found["pdf"]), b64decode(found["png"])

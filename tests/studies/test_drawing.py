@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -44,12 +45,37 @@ def test_another_process_draws_the_same_and_is_gone_afterwards() -> None:
         pdf, png = drawing.pdf_and_png(SPEC, 100)
         assert pdf.startswith(b"%PDF")
         assert png == printed[1]
-        assert drawing._drawers is not None
-        (drawer,) = drawing._drawers.all
-        pid = process(drawer)
-        assert pid != os.getpid()
-    assert gone(pid)
+        pids = {process(drawer) for drawer in begun()}
+        assert len(pids | {os.getpid()}) == 3
+    assert all(map(gone, pids))
     assert drawing._drawers is None
+
+
+def begun() -> list[drawing.Drawer]:
+    """Those of the `apart` that we are in, without the system's fonts and with them."""
+    assert drawing._drawers is not None
+    return drawing._drawers.plain.all + drawing._drawers.full.all
+
+
+@pytest.mark.parametrize("text", ["Größe – ‘α’ ≥ 1 … −2", "系统", "عدد", "𝒳 → ə", "1\n2"])
+def test_any_text_is_drawn_as_with_the_fonts_of_the_system(text: str) -> None:
+    spec = SPEC | {"title": text}
+    here = drawing.svg(spec)
+    with drawing.apart(2):
+        assert drawing.svg(spec) == here
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="fontconfig chooses fonts there alone")
+def test_who_draws_svg_is_kept_from_the_fonts_of_the_system() -> None:
+    with drawing.apart(2):
+        drawing.svg(SPEC)
+        assert len(begun()) == 1
+        drawing.svg(SPEC | {"title": "系统"})
+        drawing.pdf_and_png(SPEC, 72)
+        plain, full = (Path(f"/proc/{process(drawer)}/environ").read_text() for drawer in begun())
+    (path,) = re.findall(r"FONTCONFIG_FILE=([^\0]+/report/fonts\.conf)", plain)
+    assert "none" in Path(path).read_text()
+    assert path not in full
 
 
 def test_a_figure_that_cannot_be_drawn_is_an_error_and_the_next_is_drawn() -> None:
@@ -124,7 +150,7 @@ def test_a_process_finds_what_this_one_does(tmp_path: Path) -> None:
     (odd / "irmeta").symlink_to(Path(irmeta.__file__).parent)
     code = (
         "import sys, irmeta; from irmeta.studies import drawing as d;"
-        "d._begin = (lambda begin: lambda: begin() or sys.exit('none'))(d._begin)\n"
+        "d._begin = (lambda begin: lambda fonts: begin(fonts) or sys.exit('none'))(d._begin)\n"
         "with d.apart(2): print(len(d.svg({'mark': 'point', 'data': {'values': [{}]}})))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=odd, capture_output=True, text=True)
@@ -139,8 +165,7 @@ def test_who_draws_at_once_shares_the_processes_until_the_last_ends() -> None:
     assert drawing.threads() == 3
     drawing.svg(SPEC)
     first.__exit__(None, None, None)
-    assert drawing._drawers is not None
-    (drawer,) = drawing._drawers.all
+    (drawer,) = begun()
     drawing.svg(SPEC)
     pid = process(drawer)
     second.__exit__(None, None, None)
@@ -152,13 +177,13 @@ def test_who_draws_at_once_shares_the_processes_until_the_last_ends() -> None:
 def test_an_error_in_the_middle_leaves_no_process(
     collections: Path, tmp_path: Path, monkeypatch
 ) -> None:
-    begun: list[subprocess.Popen] = []
+    processes: list[subprocess.Popen | None] = []
     begin = drawing._begin
 
-    def slowly():
+    def slowly(fonts: bool):
         time.sleep(0.3)
-        begun.append(begin())
-        return begun[-1]
+        processes.append(begin(fonts))
+        return processes[-1]
 
     def stop(track: str, done: int, total: int) -> None:
         raise KeyboardInterrupt
@@ -166,25 +191,26 @@ def test_an_error_in_the_middle_leaves_no_process(
     monkeypatch.setattr(drawing, "_begin", slowly)
     with pytest.raises(KeyboardInterrupt):
         irmeta.reanalyze(collections, tmp_path / "out", workers=2, batch_progress=stop)
-    assert begun
-    assert all(gone(process.pid) for process in begun)
+    assert processes
+    assert all(gone(process.pid) for process in processes if process is not None)
 
 
 def test_tracks_in_threads_are_drawn_apart_and_one_by_one_here(
     collections: Path, tmp_path: Path, monkeypatch
 ) -> None:
-    begun: list[int] = []
+    kinds: list[bool] = []
     begin = drawing._begin
 
-    def counted():
-        begun.append(1)
-        return begin()
+    def counted(fonts: bool):
+        kinds.append(fonts)
+        return begin(fonts)
 
     monkeypatch.setattr(drawing, "_begin", counted)
     for workers in (1, 2):
-        assert not begun
+        assert not kinds
         irmeta.reanalyze(collections, tmp_path / str(workers), workers=workers)
-    assert 1 <= len(begun) <= 2
+    assert 1 <= len(kinds) <= 2
+    assert not any(kinds)
 
 
 def test_a_track_whose_figure_is_lost_fails_and_the_others_do_not(
