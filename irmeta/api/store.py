@@ -18,8 +18,9 @@ from irmeta.measures.spec import Spec
 from irmeta.policies import Averaged, EvalPolicy, Negative, TieOrder
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.pool import retrieved_by
-from irmeta.results.per_doc import rarity_frame, search_length_frame
+from irmeta.results.per_doc import rarity_frame, search_length_table
 from irmeta.results.scores import Scores
+from irmeta.schema.arrow import as_frame
 from irmeta.store.layout import Layout
 from irmeta.store.scan import StoreReader, lazy, qrels_notes, track_facts
 
@@ -281,7 +282,7 @@ class Store:
         _whole("rel", rel)
         policy = EvalPolicy(**choices)
         return pl.concat(
-            search_length_frame(view, rel, lengths_by_doc(view, rel, unretrieved))
+            as_frame(search_length_table(view, rel, lengths_by_doc(view, rel, unretrieved)))
             for name in self._chosen(track)
             for view in judged_ranks(self.reader, name, policy)
         )

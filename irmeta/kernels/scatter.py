@@ -1,4 +1,4 @@
-"""Rows of the long table to arrays of judged docs by systems, and of queries by systems."""
+"""Rows of the long table to lists, and to arrays of judged docs by systems."""
 
 import numpy as np
 
@@ -6,12 +6,26 @@ from irmeta.kernels.jit import jit
 
 
 @jit
-def scatter(query, system, doc_id, row_of, first_row, values, out):
+def list_starts(query, system):
+    """Where the rows of each list begin, int64, given int32 columns of the long table."""
+    starts, lists = np.empty(len(query), np.int64), 0
+    for i in range(len(query)):
+        starts[lists] = i  # written again unless a list begins here
+        lists += i == 0 or query[i] != query[i - 1] or system[i] != system[i - 1]
+    return starts[:lists].copy()
+
+
+@jit
+def scatter(query, system, starts, doc_id, row_of, first_row, values, out):
     """Put a value of each judged doc's row of the long table where it belongs.
 
     Parameters
     ----------
-    query, system, doc_id, values
+    query, system
+        int32 [lists].
+    starts
+        int64 [lists + 1]: where the rows of each list begin.
+    doc_id, values
         int32 columns of the long table.
     row_of, first_row
         The row of `out` for a judged doc is ``row_of[first_row[query] + doc_id]``, for doc_id
@@ -20,16 +34,10 @@ def scatter(query, system, doc_id, row_of, first_row, values, out):
         [rows, systems], filled with what stands for not retrieved; written.
     """
     for i in range(len(query)):
-        at = first_row[query[i]] + doc_id[i]
-        if at < first_row[query[i] + 1]:
-            row = row_of[at]
-            if row >= 0:
-                out[row, system[i]] = values[i]
-
-
-@jit
-def list_lengths(query, system, rank, lengths):
-    """Write the greatest rank of each list into `lengths`, uint32 [queries, systems], zero."""
-    for i in range(len(query)):
-        q, s = query[i], system[i]
-        lengths[q, s] = max(lengths[q, s], np.uint32(rank[i]))
+        first, s = first_row[query[i]], system[i]
+        width = first_row[query[i] + 1] - first
+        for at in range(starts[i], starts[i + 1]):
+            if doc_id[at] < width:
+                row = row_of[first + doc_id[at]]
+                if row >= 0:
+                    out[row, s] = values[at]

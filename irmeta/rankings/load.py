@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from irmeta.kernels.scatter import list_lengths, scatter
+from irmeta.kernels.scatter import scatter
 from irmeta.policies import EvalPolicy, TieOrder
 from irmeta.rankings.judged import JudgedRanks, Need
-from irmeta.rankings.order import list_places, other_order, ranks_under, tie_blocks
+from irmeta.rankings.order import list_places, other_order, ranks_under, store_ranks, tie_blocks
 from irmeta.rankings.pool import contributing, pool_depths
 from irmeta.store.scan import (
     RowBlock,
+    StoredLists,
     StoreReader,
     TrackFacts,
     graded,
@@ -44,7 +45,7 @@ def judged_ranks(
     pool_order = other_order(facts, policy.pool_order, "pool order") if "pool" in needs else None
     judged = graded(store, facts)
     queries = judged["query"].unique(maintain_order=True).to_list()
-    columns = ["query", "system", "rank", "doc_id"]
+    columns = ["doc_id"]
     if order or pool_order:
         columns += ["doc", "score", "position", "rank_given"]
     elif "ties" in needs:
@@ -72,14 +73,13 @@ class _Rows:
 
     Attributes
     ----------
-    query
-        The place of each row's query in the block.
+    lists
+        With the place of their query in the block.
     shape, dtype
         Of the arrays of judged docs by systems.
     """
 
-    columns: dict[str, np.ndarray]
-    query: np.ndarray
+    lists: StoredLists
     row_of: np.ndarray
     first_row: np.ndarray
     shape: tuple[int, int]
@@ -88,15 +88,16 @@ class _Rows:
     def laid_out(self, values: np.ndarray) -> np.ndarray:
         """An int32 value of each row as an array of judged docs by systems."""
         out = np.full(self.shape, np.iinfo(self.dtype).max, self.dtype)
-        system, doc_id = self.columns["system"], self.columns["doc_id"]
-        scatter(self.query, system, doc_id, self.row_of, self.first_row, values, out)
+        lists, doc_id = self.lists, self.lists.columns["doc_id"]
+        own = (lists.query, lists.system, lists.starts)
+        scatter(*own, doc_id, self.row_of, self.first_row, values, out)
         return out
 
     def ranks(self, order: TieOrder, facts: TrackFacts) -> np.ndarray:
         """The rank of each row under a tie order."""
         if other_order(facts, order):
-            return ranks_under(order, self.columns, facts)
-        return self.columns["rank"]
+            return ranks_under(order, self.lists, facts)
+        return store_ranks(self.lists)
 
 
 def _view(
@@ -109,13 +110,12 @@ def _view(
     needs: Collection[Need],
     pooled: Sequence[int],
 ) -> JudgedRanks:
-    columns = block.columns
-    if (columns["query"] < 0).any():  # rows of queries that no one judged
-        columns = {name: values[columns["query"] >= 0] for name, values in columns.items()}
+    lists, judged_only = block.lists, block.lists.query >= 0
+    if not judged_only.all():
+        lists = lists.only(judged_only)
     doc_ids = judged["doc_id"].to_numpy().copy()
     rows = _Rows(
-        columns,
-        columns["query"] - np.int32(block.first_query),
+        replace(lists, query=lists.query - np.int32(block.first_query)),
         *_row_of(doc_ids, offsets),
         (judged.height, len(facts.systems)),
         np.uint16 if facts.deepest_rank < np.iinfo(np.uint16).max else np.uint32,
@@ -123,7 +123,7 @@ def _view(
     order: TieOrder = policy.tie_order or facts.policy["tie_order"]
     rank = rows.ranks(order, facts)
     lengths = np.zeros((len(queries), len(facts.systems)), np.uint32)
-    list_lengths(rows.query, columns["system"], rank, lengths)
+    lengths[rows.lists.query, lists.system] = np.diff(lists.starts)
     found: dict[str, Any] = {}
     if "ties" in needs:
         found |= _ties(rows, order, rank, lengths)
@@ -131,7 +131,8 @@ def _view(
         held = rank if policy.pool_order == order else rows.ranks(policy.pool_order, facts)
         found["pool_depth"] = pool_depths(rows.laid_out(held), pooled)
     if "retrieved" in needs:
-        docs = np.unique(rows.query.astype(np.int64) << 32 | columns["doc_id"])
+        query = lists.by_row(rows.lists.query.astype(np.int64))
+        docs = np.unique(query << 32 | lists.columns["doc_id"])
         found["retrieved"] = np.bincount(docs >> 32, minlength=len(queries)).astype(np.int64)
     return JudgedRanks(
         facts=facts,
@@ -151,10 +152,11 @@ def _ties(
     rows: _Rows, order: TieOrder, rank: np.ndarray, lengths: np.ndarray
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """`ties` and `blocks` of `JudgedRanks`."""
-    places = list_places(rows.columns, rank)
-    first, last = tie_blocks(order, rows.columns, places)
-    starts, tops = np.zeros(lengths.shape, np.int64), np.flatnonzero(rank[places] == 1)
-    starts[rows.query[places[tops]], rows.columns["system"][places[tops]]] = tops
+    lists = rows.lists
+    places = list_places(lists, rank)
+    first, last = tie_blocks(order, lists, places)
+    starts = np.zeros(lengths.shape, np.int64)
+    starts[lists.query, lists.system] = lists.starts[:-1]
     return {
         "ties": (rows.laid_out(first), rows.laid_out(last)),
         "blocks": (starts, last[places]),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from irmeta.errors import DataError, UsageError
+from irmeta.kernels.lists import count_up
 from irmeta.policies import TieOrder
-from irmeta.store.scan import TrackFacts
-from irmeta.trec.ordering import as_float32, ranks_within, sort_lists
+from irmeta.store.scan import StoredLists, TrackFacts
+from irmeta.trec.ordering import as_float32, sort_lists
 from irmeta.trec.rows import NO_RANK
 
 
@@ -33,64 +34,62 @@ def other_order(
     return order
 
 
-def ranks_under(order: TieOrder, columns: dict[str, np.ndarray], facts: TrackFacts) -> np.ndarray:
-    """The rank of every row of the long table under a tie order: int32."""
-    unranked = columns["system"][columns["rank_given"] == NO_RANK]
-    if order == "rank" and len(unranked):
+def ranks_under(order: TieOrder, lists: StoredLists, facts: TrackFacts) -> np.ndarray:
+    """The rank of every row under a tie order: int32."""
+    columns = lists.columns
+    unranked = columns["rank_given"] == NO_RANK
+    if order == "rank" and unranked.any():
         raise DataError(
             "tie order `rank`, but some of its ranks are not whole numbers",
             track=facts.track,
-            value=facts.systems[unranked[0]],
+            value=facts.systems[lists.by_row(lists.system)[unranked][0]],
             fix="Choose another tie order, or leave the run out of the collection.",
         )
-    lists = _lists(columns)
     sort = (columns["score"], columns["doc"], columns["position"], columns["rank_given"])
-    permutation = sort_lists(order, lists, *sort)
-    rank = np.empty(len(lists), np.int32)
-    rank[permutation] = ranks_within(lists[permutation])
+    permutation = sort_lists(order, _numbers(lists), *sort)
+    rank = np.empty(len(permutation), np.int32)
+    rank[permutation] = store_ranks(lists)
     return rank
 
 
-def list_places(columns: dict[str, np.ndarray], rank: np.ndarray) -> np.ndarray:
-    """The permutation that puts the rows in list order, given their ranks.
+def store_ranks(lists: StoredLists) -> np.ndarray:
+    """The rank of every row under the store's own tie order: int32."""
+    ranks = np.empty(lists.rows, np.int32)
+    count_up(lists.starts, ranks)
+    return ranks
 
-    The rows of a list lie together in the long table, whatever their order.
-    """
-    lists = _lists(columns)
-    starts = np.flatnonzero(np.r_[True, lists[1:] != lists[:-1]]) if len(lists) else lists
-    lengths = np.diff(np.r_[starts, len(lists)])
-    places = np.empty(len(lists), np.int64)
-    places[np.repeat(starts, lengths) + rank - 1] = np.arange(len(lists))
+
+def list_places(lists: StoredLists, rank: np.ndarray) -> np.ndarray:
+    """The permutation that puts the rows in list order, given their ranks."""
+    places = np.empty(len(rank), np.int64)
+    places[lists.by_row(lists.starts[:-1]) + rank - 1] = np.arange(len(rank))
     return places
 
 
 def tie_blocks(
-    order: TieOrder, columns: dict[str, np.ndarray], places: np.ndarray
+    order: TieOrder, lists: StoredLists, places: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The first and the last rank of the block of tied docs that each row is in: int32.
 
     Tied are docs of a list that are equal by what `order` compares first: scores, as float32 for
     ``trec_eval``, or the file's ranks for ``rank``. Under ``file`` no docs are tied.
     """
-    lists = _lists(columns)[places]
-    ranks = ranks_within(lists)
-    if order == "file" or not len(lists):
+    ranks, own = store_ranks(lists), _numbers(lists)  # each list keeps its place
+    if order == "file" or not len(ranks):
         last = first = ranks
     else:
-        key = columns["rank_given" if order == "rank" else "score"][places]
+        key = lists.columns["rank_given" if order == "rank" else "score"][places]
         if order == "trec_eval":
             key = as_float32(key)
-        starts = np.r_[True, (lists[1:] != lists[:-1]) | (key[1:] != key[:-1])]
+        starts = np.r_[True, (own[1:] != own[:-1]) | (key[1:] != key[:-1])]
         block = np.cumsum(starts) - 1
-        stops = np.r_[np.flatnonzero(starts)[1:], len(lists)] - 1
+        stops = np.r_[np.flatnonzero(starts)[1:], len(ranks)] - 1
         first, last = ranks[starts][block], ranks[stops][block]
-    blocks = np.empty((2, len(lists)), np.int32)
+    blocks = np.empty((2, len(ranks)), np.int32)
     blocks[0, places], blocks[1, places] = first, last
     return blocks[0], blocks[1]
 
 
-def _lists(columns: dict[str, np.ndarray]) -> np.ndarray:
-    """The number of each row's list, from 0: rows of a list lie together in the long table."""
-    query, system = columns["query"], columns["system"]
-    begins = (query[1:] != query[:-1]) | (system[1:] != system[:-1])
-    return np.concatenate([np.zeros(min(len(query), 1), np.int64), np.cumsum(begins)])
+def _numbers(lists: StoredLists) -> np.ndarray:
+    """The number of each row's list, from 0."""
+    return lists.by_row(np.arange(len(lists.query)))

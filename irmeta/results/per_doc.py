@@ -1,42 +1,50 @@
-"""Tidy frames with a row for each relevant doc: search lengths and rarity."""
+"""Tidy tables with a row for each relevant doc: search lengths and rarity."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from irmeta.rankings.judged import JudgedRanks
+from irmeta.schema import TABLES
+from irmeta.schema.arrow import column, constant, dictionary, strings
 
 
-def search_length_frame(view: JudgedRanks, rel: int, lengths: np.ndarray) -> pl.DataFrame:
+def search_length_table(view: JudgedRanks, rel: int, lengths: np.ndarray) -> pa.Table:
     """One row for each query, system and relevant doc, in that order: see irmeta.schema.
 
     `lengths` is float64 [doc, system], docs as `JudgedRanks.relevant_rows` says.
     """
     rows = view.relevant_rows(rel)
-    query, systems = view.query_of(rows), len(view.systems)
-    # From [doc, system] to query, system, doc: a stable sort by query over system-major order.
-    system = np.repeat(np.arange(systems, dtype=np.uint32), len(rows))
-    doc = np.tile(np.arange(len(rows), dtype=np.uint32), systems)
-    order = np.argsort(query[doc], kind="stable")
-    system, doc = system[order], doc[order]
-    rank = view.ranks[rows[doc], system]
-    return (
-        pl.DataFrame(
-            {
-                "track": pl.repeat(view.facts.track, len(doc), eager=True, dtype=pl.String),
-                "system": pl.Series(view.systems, dtype=pl.String).gather(system),
-                "query": pl.Series(view.queries, dtype=pl.String).gather(query[doc]),
-                "doc": view.docs.gather(rows[doc]),
-                "grade": view.grades[rows[doc]],
-                "rank": rank.astype(np.int32),
-                "search_length": lengths[doc, system],
-                "found": rank != view.missing,
-            }
-        )
-        .with_columns(rank=pl.when("found").then("rank"))
-        .drop("found")
-    )
+    systems, query = len(view.systems), view.query_of(rows)
+    bounds = np.searchsorted(query, np.arange(len(view.queries) + 1))
+
+    def by_list(values: np.ndarray) -> np.ndarray:
+        """[doc, system] to query, system, doc, in one row."""
+        values = np.broadcast_to(values, (len(rows), systems))
+        lists = [values[start:stop].T.ravel() for start, stop in pairwise(bounds.tolist())]
+        return np.concatenate([values[:0].ravel(), *lists])
+
+    rank = by_list(view.ranks[rows])
+    system = by_list(np.arange(systems, dtype=np.int32))
+    place = by_list(np.arange(len(rows), dtype=np.int32)[:, None])
+    docs = strings(view.docs, rows).dictionary_encode()
+    columns = {
+        "track": constant(view.facts.track, len(rank)),
+        "system": pa.DictionaryArray.from_arrays(
+            column(system), strings(pl.Series(view.systems), np.arange(systems))
+        ),
+        "query": dictionary(query, pl.Series(view.queries), np.full(len(rows), systems)),
+        "doc": pa.DictionaryArray.from_arrays(docs.indices.take(column(place)), docs.dictionary),
+        "grade": column(view.grades[rows][place]),
+        "rank": column(rank.astype(np.int32), rank != view.missing),
+        "search_length": column(by_list(lengths)),
+    }
+    schema = TABLES["search_lengths"].arrow(dictionary=True)
+    return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
 
 
 def rarity_frame(view: JudgedRanks, rel: int, retrieved_by: np.ndarray) -> pl.DataFrame:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,12 @@ KEY = b"irmeta"
 """The key of the Parquet file metadata that holds the provenance, as JSON."""
 
 
+Rows = pl.DataFrame | pa.Table
+"""Some rows of a table; a `pa.Table` has the table's schema, repeated strings by dictionary."""
+
+
 def write_parquet(
-    frames: pl.DataFrame | Iterable[pl.DataFrame],
+    frames: Rows | Iterable[Rows],
     path: Path,
     table: str | None,
     provenance: dict[str, Any],
@@ -34,29 +39,31 @@ def write_parquet(
     provenance
         JSON values that say what was computed from what.
     """
-    blocks = iter([frames] if isinstance(frames, pl.DataFrame) else frames)
+    one = isinstance(frames, pl.DataFrame | pa.Table)
+    blocks: Iterator[Rows] = iter([frames] if one else frames)
     first = next(blocks)
     schema = _schema(first, table)
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     rows = 0
     try:
-        options = {"compression": "zstd", "store_schema": False}
+        # Batches of 2^10, the default, take a third longer for the same bytes.
+        options = {"compression": "zstd", "store_schema": False, "write_batch_size": 1 << 16}
         with pq.ParquetWriter(beside, schema, **options) as writer:
             # Not in the schema: without an Arrow schema its metadata would be left out.
             writer.add_key_value_metadata({KEY: _json(provenance)})
-            frame: pl.DataFrame | None = first
-            while frame is not None:
+            for frame in chain([first], blocks):
                 writer.write_table(_arrow(frame, schema))
-                rows += frame.height
-                frame = next(blocks, None)
+                rows += len(frame)
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
     return rows
 
 
-def _schema(frame: pl.DataFrame, table: str | None) -> pa.Schema:
+def _schema(frame: Rows, table: str | None) -> pa.Schema:
+    if isinstance(frame, pa.Table):
+        return frame.schema
     if table is not None:
         return TABLES[table].arrow()
     plain = frame.head(0).to_arrow().schema
@@ -66,15 +73,15 @@ def _schema(frame: pl.DataFrame, table: str | None) -> pa.Schema:
     return pa.schema(fields)
 
 
-def _arrow(frame: pl.DataFrame, schema: pa.Schema) -> pa.Table:
+def _arrow(frame: Rows, schema: pa.Schema) -> pa.Table:
     # Fields may not be null where the schema says so; Arrow checks that only on request.
-    table = (
-        frame.select(schema.names)
-        .to_arrow()
-        .cast(pa.schema([f.with_nullable(True) for f in schema]))
-    )
-    for field, column in zip(schema, table.columns, strict=True):
-        assert field.nullable or column.null_count == 0, f"null in {field.name}"
+    if isinstance(frame, pa.Table):
+        table = frame
+    else:
+        open_schema = pa.schema([f.with_nullable(True) for f in schema])
+        table = frame.select(schema.names).to_arrow().cast(open_schema)
+    for field in schema:
+        assert field.nullable or table[field.name].null_count == 0, f"null in {field.name}"
     return pa.Table.from_arrays(table.columns, schema=schema)
 
 

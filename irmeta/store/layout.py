@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import numpy as np
 import polars as pl
 
 from irmeta._version import __version__
 from irmeta.errors import DataError, UsageError, did_you_mean, shown
 from irmeta.policies import ReadPolicy
 from irmeta.schema import FORMAT
-from irmeta.store.parquet import RowGroup, read_arrays, row_groups
+from irmeta.store.parquet import RowGroup, read_lists, row_groups
+from irmeta.store.scan import StoredLists
 
 LONGEST_NAME = 200  # of a folder, in bytes; file systems take 255, and files add an ending
 FOLDERS = ("runs", "qrels", "docs", "systems")
@@ -203,14 +203,14 @@ class Layout:
         """The row groups of a track's long table."""
         return list(row_groups(self._there("runs", track)))
 
-    def arrays(
+    def lists(
         self,
         groups: Sequence[RowGroup],
         columns: Sequence[str],
         codes: Mapping[str, Mapping[str, int]],
-    ) -> dict[str, np.ndarray]:
-        """Columns of row groups, see `StoreReader`."""
-        return read_arrays(groups, columns, codes)
+    ) -> StoredLists:
+        """The lists of row groups, see `StoreReader`."""
+        return read_lists(groups, columns, codes)
 
     def _there(self, kind: str, track: str) -> list[Path]:
         if files := self.files(kind, track):

@@ -11,16 +11,10 @@ import polars as pl
 import pyarrow as pa
 
 from irmeta.parallel import ordered_map
+from irmeta.schema.arrow import column, constant, dictionary, nullable, strings
 from irmeta.store.groups import GROUP_ROWS, Group, Groups
 from irmeta.store.judgments import Judgments
-from irmeta.store.writing import (
-    column,
-    constant,
-    dictionary,
-    nullable,
-    part_writer,
-    strings,
-)
+from irmeta.store.writing import part_writer
 from irmeta.trec.rows import NO_RANK
 
 

@@ -16,10 +16,12 @@ from irmeta.errors import IrmetaError, UsageError, did_you_mean
 from irmeta.parallel import ordered_map, usable_cores, usable_memory
 from irmeta.policies import ReadPolicy
 from irmeta.schema import TABLES
+from irmeta.schema.arrow import as_frame
 from irmeta.store.groups import Group
 from irmeta.store.ingest import Outcome, failed
 from irmeta.store.layout import fingerprint, manifest, to_json
 from irmeta.store.long_table import Names, doc_columns, run_columns, tied_rows
+from irmeta.store.scan import StoredLists
 from irmeta.store.tables import qrels_columns, systems_columns
 from irmeta.store.track import Count, Limits, Progress, read_track
 from irmeta.trec.collection import TrackSource, read_collection
@@ -88,23 +90,22 @@ class HeldGroup:
         assert self.group.lists is not None
         return self.track.names.queries[int(self.group.lists.query[-1])]
 
-    def array(self, name: str, codes: Mapping[str, int] | None) -> np.ndarray:
-        """A column, see `StoreReader.arrays`."""
-        lists = self.group.lists
+    def lists(self, columns: Sequence[str], codes: Mapping[str, Mapping[str, int]]) -> StoredLists:
+        """Its lists, see `StoreReader.lists`."""
+        lists, names = self.group.lists, self.track.names
         assert lists is not None
-        if name == "doc_id":
-            return self.group.numbers
-        if name not in ("query", "system"):
-            return lists.columns[name]
-        assert codes is not None
-        places, names = (
-            (lists.query, self.track.names.queries)
-            if name == "query"
-            else (lists.system, self.track.names.systems)
+        own = lists.columns | {"doc_id": self.group.numbers}
+        return StoredLists(
+            _coded(lists.query, names.queries, codes["query"]),
+            _coded(lists.system, names.systems, codes["system"]),
+            lists.starts,
+            {name: own[name] for name in columns},
         )
-        used, which = np.unique(places, return_inverse=True)
-        of_used = np.array([codes.get(names[place], -1) for place in used.tolist()], np.int32)
-        return np.repeat(of_used[which], np.diff(lists.starts))
+
+
+def _coded(places: np.ndarray, names: pl.Series, codes: Mapping[str, int]) -> np.ndarray:
+    used, which = np.unique(places, return_inverse=True)
+    return np.array([codes.get(names[place], -1) for place in used.tolist()], np.int32)[which]
 
 
 class MemoryStore:
@@ -160,17 +161,24 @@ class MemoryStore:
         held = self._held(track)
         return [HeldGroup(held, group) for group in held.groups if group.lists is not None]
 
-    def arrays(
+    def lists(
         self,
         groups: Sequence[HeldGroup],
         columns: Sequence[str],
         codes: Mapping[str, Mapping[str, int]],
-    ) -> dict[str, np.ndarray]:
-        """Columns of groups, see `StoreReader`."""
-        return {
-            name: np.concatenate([group.array(name, codes.get(name)) for group in groups])
-            for name in columns
-        }
+    ) -> StoredLists:
+        """The lists of groups, see `StoreReader`."""
+        found = [group.lists(columns, codes) for group in groups]
+        ends = np.cumsum([group.rows for group in groups])
+        starts = [
+            own.starts[:-1] + end - own.starts[-1] for own, end in zip(found, ends, strict=True)
+        ]
+        return StoredLists(
+            np.concatenate([own.query for own in found]),
+            np.concatenate([own.system for own in found]),
+            np.append(np.concatenate(starts), ends[-1]),
+            {name: np.concatenate([own.columns[name] for own in found]) for name in columns},
+        )
 
     def _held(self, track: str) -> HeldTrack:
         if track not in self._tracks:
@@ -250,12 +258,8 @@ def _held(group: Group) -> int:
 
 
 def _frame(table: str, parts: Iterable[Mapping[str, pa.Array]]) -> pl.DataFrame:
-    """A table as polars reads it from Parquet: strings are strings."""
-    by_code, plain = TABLES[table].arrow(dictionary=True), TABLES[table].arrow()
-    whole = [
-        pa.Table.from_arrays([part[name] for name in plain.names], schema=by_code).cast(plain)
-        for part in parts
-    ]
-    frame = pl.from_arrow(pa.concat_tables(whole) if whole else plain.empty_table())
-    assert isinstance(frame, pl.DataFrame)
-    return frame
+    """A table as polars reads it from Parquet."""
+    schema = TABLES[table].arrow(dictionary=True)
+    columns = ([part[name] for name in schema.names] for part in parts)
+    whole = [as_frame(pa.Table.from_arrays(own, schema=schema)) for own in columns]
+    return pl.concat([as_frame(schema.empty_table()), *whole])

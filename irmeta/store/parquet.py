@@ -11,6 +11,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from irmeta.kernels.scatter import list_starts
+from irmeta.store.scan import StoredLists
+
 
 @dataclass(frozen=True)
 class RowGroup:
@@ -40,21 +43,45 @@ def _last_query(file: pq.ParquetFile, index: int) -> str:
     return file.read_row_group(index, columns=["query"])["query"][-1].as_py()
 
 
-def read_arrays(
+def read_lists(
     groups: Sequence[RowGroup], columns: Sequence[str], codes: Mapping[str, Mapping[str, int]]
-) -> dict[str, np.ndarray]:
-    """Some columns of some row groups, strings as `StoreReader.arrays` says."""
-    strings = [c for c in columns if c in ("query", "system", "doc")]
+) -> StoredLists:
+    """The lists of some row groups, with some columns, see `StoreReader.lists`."""
     tables = []
     for path in dict.fromkeys(g.path for g in groups):
-        file = pq.ParquetFile(path, read_dictionary=strings)
+        file = pq.ParquetFile(path, read_dictionary=["query", "system", "doc"])
         own = [g.index for g in groups if g.path == path]
-        tables.append(file.read_row_groups(own, columns=list(columns)))
+        tables.append(file.read_row_groups(own, columns=["query", "system", *columns]))
     table = pa.concat_tables(tables)
-    return {name: _array(table[name], codes.get(name)) for name in columns}
+    begin, query, system = _lists(table, codes)
+    starts = np.append(begin, table.num_rows)
+    return StoredLists(query, system, starts, {name: _array(table[name]) for name in columns})
 
 
-def _array(column: pa.ChunkedArray, codes: Mapping[str, int] | None) -> np.ndarray:
+def _lists(
+    table: pa.Table, codes: Mapping[str, Mapping[str, int]]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The row that each list begins with, and its codes; only these rows are translated."""
+    begin, at = [], 0
+    found: dict[str, list[np.ndarray]] = {"query": [], "system": []}
+    for batch in table.select(["query", "system"]).to_batches():
+        indices = [_values(column.indices) for column in batch.columns]
+        own = list_starts(*indices)
+        for (name, parts), column, places in zip(
+            found.items(), batch.columns, indices, strict=True
+        ):
+            code = [codes[name].get(n, -1) for n in column.dictionary.to_pylist()]
+            parts.append(np.array(code, np.int32)[places[own]])
+        begin.append(own + at)
+        at += batch.num_rows
+    starts, query, system = map(np.concatenate, (begin, *found.values()))
+    # A list may go on in the next batch.
+    first = np.append(True, (np.diff(query) != 0) | (np.diff(system) != 0))
+    return starts[first], query[first], system[first]
+
+
+def _array(column: pa.ChunkedArray) -> np.ndarray:
+    """A column by row, strings as numbers that sort as they do."""
     if not pa.types.is_dictionary(column.type):
         if column.null_count:
             column = column.fill_null(np.iinfo(np.int32).min)
@@ -62,12 +89,8 @@ def _array(column: pa.ChunkedArray, codes: Mapping[str, int] | None) -> np.ndarr
         return np.concatenate([_values(chunk) for chunk in column.chunks])
     parts = []
     for chunk in column.chunks:
-        names = chunk.dictionary
-        if codes is None:
-            place = np.empty(len(names), np.int32)
-            place[pl.Series(names).arg_sort().to_numpy()] = np.arange(len(names), dtype=np.int32)
-        else:
-            place = np.array([codes.get(n, -1) for n in names.to_pylist()], np.int32)
+        place = np.empty(len(chunk.dictionary), np.int32)
+        place[pl.Series(chunk.dictionary).arg_sort().to_numpy()] = np.arange(len(place))
         parts.append(place[_values(chunk.indices)])
     return np.concatenate(parts)
 

@@ -23,6 +23,46 @@ class RowGroup(Protocol):
     def last_query(self) -> str: ...
 
 
+@dataclass(frozen=True)
+class StoredLists:
+    """Ranked lists as arrays for kernels, by query, then system.
+
+    Attributes
+    ----------
+    query, system
+        int32 [lists].
+    starts
+        int64 [lists + 1]: where the rows of each list begin, which are in the store's order.
+    columns
+        Columns of the long table, by row: doc_id, doc as numbers that sort as the docs' bytes do
+        within a query, score, position, rank_given; null is the least int32.
+    """
+
+    query: np.ndarray
+    system: np.ndarray
+    starts: np.ndarray
+    columns: Mapping[str, np.ndarray]
+
+    @property
+    def rows(self) -> int:
+        """How many rows they have together."""
+        return int(self.starts[-1])
+
+    def by_row(self, values: np.ndarray) -> np.ndarray:
+        """A value of each list, for each of its rows."""
+        return np.repeat(values, np.diff(self.starts))
+
+    def only(self, kept: np.ndarray) -> StoredLists:
+        """The lists that a bool array keeps."""
+        rows = self.by_row(kept)
+        return StoredLists(
+            self.query[kept],
+            self.system[kept],
+            np.concatenate([[0], np.cumsum(np.diff(self.starts)[kept])]),
+            {name: values[rows] for name, values in self.columns.items()},
+        )
+
+
 class StoreReader(Protocol):
     """What a store is to whoever reads it: a folder's `Layout`, or a `MemoryStore`.
 
@@ -62,14 +102,10 @@ class StoreReader(Protocol):
         """The groups of a track that have rows, in query order."""
         ...
 
-    def arrays(
+    def lists(
         self, groups: Sequence[Any], columns: Sequence[str], codes: Mapping[str, Mapping[str, int]]
-    ) -> dict[str, np.ndarray]:
-        """Columns of neighbouring groups as arrays for kernels, all but track and grade.
-
-        query and system are replaced by their `codes` (-1: they have none), doc by numbers that
-        sort as the docs' bytes do within a query, null by the least int32.
-        """
+    ) -> StoredLists:
+        """The lists of neighbouring groups, query and system by their `codes` (-1: none)."""
         ...
 
 
@@ -158,13 +194,12 @@ def graded(store: StoreReader, facts: TrackFacts) -> pl.DataFrame:
 class RowBlock:
     """Whole queries of the long table.
 
-    `columns` holds arrays by name; query and system are codes into the lists given to `row_blocks`
-    (-1: not in the list), doc codes sort as the docs' bytes do within a query.
+    Query and system of its lists are places among those given to `row_blocks`; -1: not there.
     """
 
     first_query: int
     last_query: int
-    columns: dict[str, np.ndarray]
+    lists: StoredLists
 
 
 def row_blocks(
@@ -197,5 +232,5 @@ def row_blocks(
         if stop < len(groups):
             limit = groups[stop - 1].last_query.encode()
             last = next((i for i in range(first, last) if queries[i].encode() > limit), last)
-        yield RowBlock(first, last, store.arrays(groups[at:stop], columns, codes))
+        yield RowBlock(first, last, store.lists(groups[at:stop], columns, codes))
         first, at = last, stop

@@ -11,11 +11,12 @@ import pyarrow as pa
 
 from irmeta.errors import printable
 from irmeta.schema import TABLES
+from irmeta.schema.arrow import constant
 from irmeta.store.facts import Facts
 from irmeta.store.judgments import Judgments
 from irmeta.store.reading import Run, SetAside
 from irmeta.store.track import ReadTrack
-from irmeta.store.writing import constant, part_writer
+from irmeta.store.writing import part_writer
 
 
 def write_qrels(folder: Path, track: str, pool: Judgments) -> None:

@@ -8,53 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from irmeta.schema import TABLES
 
 PART_ROWS = 1 << 25  # a file is closed at the first row group after this many rows
-
-
-def column(values: np.ndarray, valid: np.ndarray | None = None) -> pa.Array:
-    """Numbers as they lie in memory, null where not `valid`.
-
-    `pa.array` would load pandas, where that is installed, to see whether it was given its arrays: a
-    fifth of a second.
-    """
-    bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
-    kind = pa.from_numpy_dtype(values.dtype)
-    return pa.Array.from_buffers(
-        kind, len(values), [bits, pa.py_buffer(np.ascontiguousarray(values))]
-    )
-
-
-def constant(value: str, rows: int) -> pa.DictionaryArray:
-    """A column that holds one string."""
-    string = pl.Series([value]).to_arrow().cast(pa.string())
-    return pa.DictionaryArray.from_arrays(column(np.zeros(rows, np.int32)), string)
-
-
-def dictionary(codes: np.ndarray, names: pl.Series, lengths: np.ndarray) -> pa.DictionaryArray:
-    """The name of each code, as often as `lengths` says, with only those that occur, sorted.
-
-    Parquet stores a dictionary whole in every row group, so names that do not occur would cost.
-    """
-    used, compact = np.unique(np.repeat(codes, np.minimum(lengths, 1)), return_inverse=True)
-    places = np.repeat(compact.astype(np.int32), lengths[lengths > 0])
-    return pa.DictionaryArray.from_arrays(column(places), strings(names, used))
-
-
-def strings(names: pl.Series, places: np.ndarray) -> pa.StringArray:
-    """Some of the names."""
-    return names.gather(places).to_arrow().cast(pa.string())
-
-
-def nullable(values: np.ndarray, null: int) -> pa.Array:
-    """Integers with `null` standing for null."""
-    return column(values, values != null)
 
 
 @dataclass

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from irmeta.errors import UsageError
 from irmeta.measures.evaluate import evaluate_block, how_made, needs_of
@@ -18,7 +19,7 @@ from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.pool import retrieved_by
-from irmeta.results.per_doc import rarity_frame, search_length_frame
+from irmeta.results.per_doc import rarity_frame, search_length_table
 from irmeta.results.scores import Scores
 from irmeta.results.tables import write_parquet
 from irmeta.stats.buckets import length_buckets, length_frame
@@ -93,7 +94,7 @@ def per_track(
     histogram: list[np.ndarray] = []
     facts: list[dict[str, int]] = []
 
-    def search_lengths() -> Iterator[pl.DataFrame]:
+    def search_lengths() -> Iterator[pa.Table]:
         for view in judged_ranks(store, track, chosen.policy, needs=needs_of(specs)):
             lengths = lengths_by_doc(view, REL, chosen.unretrieved)
             scored.append(evaluate_block(view, specs, chosen.policy))
@@ -102,7 +103,7 @@ def per_track(
             retrieved = view.ranks[view.relevant_rows(REL)] != view.missing
             histogram.append(length_buckets(lengths, retrieved))
             facts.append(_query_facts(view))
-            yield search_length_frame(view, REL, lengths)
+            yield search_length_table(view, REL, lengths)
 
     files = {t: folder.of_track(t, track) for t in LARGE}
     write_parquet(search_lengths(), files["search_lengths"], "search_lengths", record)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import naive
+import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
@@ -251,18 +252,20 @@ def test_blocks_share_out_all_queries_and_rows(parts, max_rows):
     queries = sorted([*judged, "0 before all", "910.5", "z after all"])
     systems = sorted(parts.runs(track).select("system").unique().collect()["system"])
     blocks = list(
-        row_blocks(
-            Layout(parts.path), track, queries, systems, ["query", "system", "rank"], max_rows
-        )
+        row_blocks(Layout(parts.path), track, queries, systems, ["doc_id", "position"], max_rows)
     )
     assert (blocks[0].first_query, blocks[-1].last_query) == (0, len(queries))
     rows = []
     for block, following in zip(blocks, [*blocks[1:], None], strict=True):
         assert following is None or block.last_query == following.first_query
-        columns = block.columns
-        assert columns["query"].min() >= block.first_query
-        assert columns["query"].max() < block.last_query
-        rows += zip(*(columns[c].tolist() for c in ("query", "system", "rank")), strict=True)
-    expected = parts.runs(track).select("query", "system", "rank").collect().rows()
-    assert [(queries[q], systems[s], r) for q, s, r in rows] == expected
+        lists = block.lists
+        assert lists.query.min() >= block.first_query
+        assert lists.query.max() < block.last_query
+        query, system = (lists.by_row(codes).tolist() for codes in (lists.query, lists.system))
+        rank = [rank for n in np.diff(lists.starts).tolist() for rank in range(1, n + 1)]
+        held = (lists.columns[name].tolist() for name in ("doc_id", "position"))
+        rows += zip(query, system, rank, *held, strict=True)
+    columns = ["query", "system", "rank", "doc_id", "position"]
+    expected = parts.runs(track).select(columns).collect().rows()
+    assert [(queries[q], systems[s], *row) for q, s, *row in rows] == expected
     assert (len(blocks) > 1) == (max_rows < 1 << 24)
