@@ -12,7 +12,7 @@ import polars as pl
 from irmeta.kernels.scatter import scatter
 from irmeta.policies import EvalPolicy, TieOrder
 from irmeta.rankings.judged import JudgedRanks, Need
-from irmeta.rankings.order import list_places, other_order, ranks_under, store_ranks, tie_blocks
+from irmeta.rankings.order import list_places, other_order, ranks_under, tie_blocks
 from irmeta.rankings.pool import contributing, pool_depths
 from irmeta.store.scan import (
     RowBlock,
@@ -23,6 +23,7 @@ from irmeta.store.scan import (
     row_blocks,
     track_facts,
 )
+from irmeta.trec.ordering import ranks_from
 
 
 def judged_ranks(
@@ -97,7 +98,7 @@ class _Rows:
         """The rank of each row under a tie order."""
         if other_order(facts, order):
             return ranks_under(order, self.lists, facts)
-        return store_ranks(self.lists)
+        return ranks_from(self.lists.starts)
 
 
 def _view(

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from irmeta.errors import DataError, UsageError
-from irmeta.kernels.lists import count_up
 from irmeta.policies import TieOrder
 from irmeta.store.scan import StoredLists, TrackFacts
-from irmeta.trec.ordering import as_float32, sort_lists
+from irmeta.trec.ordering import as_float32, ranks_from, sort_lists
 from irmeta.trec.rows import NO_RANK
 
 
@@ -48,15 +47,8 @@ def ranks_under(order: TieOrder, lists: StoredLists, facts: TrackFacts) -> np.nd
     sort = (columns["score"], columns["doc"], columns["position"], columns["rank_given"])
     permutation = sort_lists(order, _numbers(lists), *sort)
     rank = np.empty(len(permutation), np.int32)
-    rank[permutation] = store_ranks(lists)
+    rank[permutation] = ranks_from(lists.starts)
     return rank
-
-
-def store_ranks(lists: StoredLists) -> np.ndarray:
-    """The rank of every row under the store's own tie order: int32."""
-    ranks = np.empty(lists.rows, np.int32)
-    count_up(lists.starts, ranks)
-    return ranks
 
 
 def list_places(lists: StoredLists, rank: np.ndarray) -> np.ndarray:
@@ -74,7 +66,7 @@ def tie_blocks(
     Tied are docs of a list that are equal by what `order` compares first: scores, as float32 for
     ``trec_eval``, or the file's ranks for ``rank``. Under ``file`` no docs are tied.
     """
-    ranks, own = store_ranks(lists), _numbers(lists)  # each list keeps its place
+    ranks, own = ranks_from(lists.starts), _numbers(lists)  # each list keeps its place
     if order == "file" or not len(ranks):
         last = first = ranks
     else:

@@ -13,7 +13,6 @@ from irmeta.kernels.lists import (
     NEVER_RISES,
     RISES,
     count_tied,
-    count_up,
     order_ties,
     ranks_fall,
 )
@@ -22,7 +21,7 @@ from irmeta.store.readers import TrackNames
 from irmeta.store.reading import Run, SetAside, rows_of
 from irmeta.store.sources import Places, Sources
 from irmeta.store.spill import InMemory
-from irmeta.trec.ordering import sort_lists
+from irmeta.trec.ordering import ranks_from, sort_lists
 
 LONGEST_TIE = 64  # rows that insertion sorts as fast as a general sort
 
@@ -62,7 +61,7 @@ def keep_apart(runs: Iterable[Run | SetAside], judged: int) -> tuple[list[Run], 
 
 @dataclass(frozen=True)
 class Lists:
-    """Ranked lists, by query, then system.
+    """Ranked lists, by query, then system, each best first.
 
     Attributes
     ----------
@@ -71,7 +70,7 @@ class Lists:
     starts
         int64 [lists + 1]: where the rows of each list begin.
     columns
-        By row: doc (its place), rank, score, position, rank_given.
+        By row: doc (its place), score, position, rank_given.
     tied
         int64: how many rows of each list share their score, as float32, with another of it.
     """
@@ -168,12 +167,10 @@ def _in_order(
         whence = rows[sort_lists(policy.tie_order, lists, *keys)]
         moved = rows != whence
         _move(read, rows[moved], whence[moved])
-    rank = np.empty(starts[-1], np.int32)
-    count_up(starts, rank)
-    columns = read | {"rank": rank}
+    columns = read
     if policy.depth is not None:
-        kept = rank <= policy.depth
-        columns = {name: values[kept] for name, values in columns.items()}
+        kept = ranks_from(starts) <= policy.depth
+        columns = {name: values[kept] for name, values in read.items()}
         lengths = np.minimum(lengths, policy.depth)
         starts = np.r_[0, np.cumsum(lengths)]
     tied = _tied_rows(policy.tie_order, starts, columns["score"], np.flatnonzero(states != FALLS))

@@ -15,6 +15,7 @@ from irmeta.schema.arrow import column, constant, dictionary, nullable, strings
 from irmeta.store.groups import GROUP_ROWS, Group, Groups
 from irmeta.store.judgments import Judgments
 from irmeta.store.writing import part_writer
+from irmeta.trec.ordering import ranks_from
 from irmeta.trec.rows import NO_RANK
 
 
@@ -93,7 +94,7 @@ def run_columns(
         "track": constant(names.track, len(group.numbers)),
         "query": dictionary(group.lists.query, names.queries, lengths),
         "system": dictionary(group.lists.system, names.systems, lengths),
-        "rank": column(rows["rank"]),
+        "rank": column(ranks_from(group.lists.starts)),
         "doc": pa.DictionaryArray.from_arrays(column(which), strings(names.docs, places)),
         "grade": column(group.grades.astype(np.int8), group.grades != Judgments.NO_GRADE),
         "score": column(rows["score"]),

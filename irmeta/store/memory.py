@@ -26,7 +26,7 @@ from irmeta.store.tables import qrels_columns, systems_columns
 from irmeta.store.track import Count, Limits, Progress, read_track
 from irmeta.trec.collection import TrackSource, read_collection
 
-# A row takes 20 bytes as it is read and 30 as it is kept, and for a moment both
+# A row takes 20 bytes as it is read and 26 as it is kept, and for a moment both
 READ_SHARE = 0.4
 
 

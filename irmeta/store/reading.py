@@ -110,9 +110,9 @@ def _whole_lists(
 
     The third is None where the rows of each query lie together already.
     """
-    once, firsts, which = np.unique(queries, return_index=True, return_inverse=True)
-    if len(once) == len(queries):
+    if len(set(queries.tolist())) == len(queries):
         return queries, starts, None
+    once, firsts, which = np.unique(queries, return_index=True, return_inverse=True)
     order = np.argsort(firsts)
     place = np.empty(len(once), np.int64)
     place[order] = np.arange(len(once))

@@ -49,17 +49,20 @@ def systems_columns(read: ReadTrack, tied: np.ndarray) -> dict[str, pa.Array]:
     `tied` is how many rows of each system share their score with another of their list.
     """
     track, rows, judged = read.source.name, read.rows, read.pool.queries()
+    is_judged = np.zeros(len(read.names.queries), bool)
+    is_judged[judged] = True
+    both = [int(is_judged[own].sum()) for own in rows.own]
     records = [
         _system_record(track, run, read.facts)
         | {
             "rows": rows.kept(run),
             "lists": len(own),
-            "missing_queries": len(np.setdiff1d(judged, own, assume_unique=True)),
-            "unjudged_queries": len(np.setdiff1d(own, judged, assume_unique=True)),
+            "missing_queries": len(judged) - common,
+            "unjudged_queries": len(own) - common,
             "deepest_rank": rows.deepest(run),
             "tied_rows": count,
         }
-        for run, own, count in zip(rows.runs, rows.own, tied.tolist(), strict=True)
+        for run, own, common, count in zip(rows.runs, rows.own, both, tied.tolist(), strict=True)
     ]
     records += [_aside_record(track, aside) for aside in read.aside]
     records.sort(key=lambda r: (str(r["system"] or ""), str(r["file"])))

@@ -127,7 +127,11 @@ def contradicting_lists(lists: np.ndarray, score: np.ndarray, rank: np.ndarray) 
 
 def ranks_within(lists: np.ndarray) -> np.ndarray:
     """1-based ranks of rows that already lie in list order."""
-    starts = np.r_[0, np.flatnonzero(lists[1:] != lists[:-1]) + 1, len(lists)]
-    ranks = np.empty(len(lists), np.int32)
+    return ranks_from(np.r_[0, np.flatnonzero(lists[1:] != lists[:-1]) + 1, len(lists)])
+
+
+def ranks_from(starts: np.ndarray) -> np.ndarray:
+    """The same, int32, given int64 [lists + 1]: where the rows of each list begin."""
+    ranks = np.empty(starts[-1], np.int32)
     count_up(starts, ranks)
     return ranks
