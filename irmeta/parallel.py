@@ -11,6 +11,8 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
+from irmeta.errors import UsageError
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -20,6 +22,21 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def thread_count(workers: int | None) -> int:
+    """How many threads `workers` asks for: None, as many as there are usable cores.
+
+    Raises
+    ------
+    UsageError
+        If it is below 1.
+    """
+    if workers is None:
+        return usable_cores()
+    if workers < 1:
+        raise UsageError(f"workers = {workers} is not a number of threads: 1, 2, ...")
+    return workers
 
 
 class Lent(Generic[Item]):
@@ -92,7 +109,7 @@ def ordered_map(
 
     Close it to be sure that own threads have ended, where it may be left early.
     """
-    workers = workers or usable_cores()
+    workers = thread_count(workers)
     if executor is None and workers == 1:
         yield from map(function, items)
         return

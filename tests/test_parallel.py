@@ -7,7 +7,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from irmeta.parallel import Lent, ordered_map, usable_cores
+from irmeta.errors import UsageError
+from irmeta.parallel import Lent, ordered_map, thread_count, usable_cores
 
 WORKERS = pytest.mark.parametrize("workers", [1, 2, 5, None])
 
@@ -134,3 +135,13 @@ def test_the_default_is_the_usable_cores(monkeypatch):
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: None)
     assert usable_cores() == 1
+    assert thread_count(None) == 1
+    assert thread_count(3) == 3
+
+
+@pytest.mark.parametrize("workers", [0, -1])
+def test_less_than_one_thread_is_an_error(workers):
+    with pytest.raises(UsageError, match=f"workers = {workers}"):
+        thread_count(workers)
+    with pytest.raises(UsageError, match=f"workers = {workers}"):
+        list(ordered_map(double, range(3), workers=workers))

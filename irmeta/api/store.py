@@ -121,10 +121,16 @@ class Store:
         return pl.DataFrame(rows, schema_overrides={"notes": pl.String})
 
     def scores(
-        self, measures: Measures = "default", *, track: str, **choices: Unpack[EvalChoices]
+        self,
+        measures: Measures = "default",
+        *,
+        track: str,
+        workers: int | None = None,
+        **choices: Unpack[EvalChoices],
     ) -> Scores:
         """The values of one track as arrays [measure, query, system]."""
-        return evaluate(self.reader, track, parse_measures(measures), EvalPolicy(**choices))
+        specs, policy = parse_measures(measures), EvalPolicy(**choices)
+        return evaluate(self.reader, track, specs, policy, workers)
 
     def evaluate(
         self,
@@ -132,6 +138,7 @@ class Store:
         *,
         track: str | None = None,
         system: str | Sequence[str] | None = None,
+        workers: int | None = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
         """Values per query.
@@ -142,6 +149,8 @@ class Store:
             Names (`AP`, `P@20`, `ASL@g10`), a comma-separated text, or a preset (`default`).
         track, system
             Only this track, only this system or these.
+        workers
+            Threads over blocks of queries, default the usable cores. No value depends on it.
         **choices
             queries, negative, qrels, tie_order: see `EvalPolicy`.
 
@@ -157,7 +166,8 @@ class Store:
         UsageError
             A track, system or qrels set that is not there.
         """
-        found = self._scores(parse_measures(measures), track, system, EvalPolicy(**choices))
+        specs, policy = parse_measures(measures), EvalPolicy(**choices)
+        found = self._scores(specs, track, system, policy, workers)
         return pl.concat([scores.per_query() for scores in found])
 
     def means(
@@ -166,6 +176,7 @@ class Store:
         *,
         track: str | None = None,
         system: str | Sequence[str] | None = None,
+        workers: int | None = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
         """Means over queries; parameters and errors as `evaluate`.
@@ -177,7 +188,8 @@ class Store:
             them the system has no list), no_irrelevant (search lengths: lists without a
             non-relevant doc).
         """
-        found = self._scores(parse_measures(measures), track, system, EvalPolicy(**choices))
+        specs, policy = parse_measures(measures), EvalPolicy(**choices)
+        found = self._scores(specs, track, system, policy, workers)
         return pl.concat([scores.means() for scores in found])
 
     def _scores(
@@ -186,6 +198,7 @@ class Store:
         track: str | None,
         system: str | Sequence[str] | None,
         policy: EvalPolicy,
+        workers: int | None,
     ) -> list[Scores]:
         asked = None if system is None else [system] if isinstance(system, str) else list(system)
         if asked == []:
@@ -197,7 +210,7 @@ class Store:
             known.update(systems)
             kept = systems if asked is None else [s for s in systems if s in asked]
             if kept:
-                scores = evaluate(self.reader, name, specs, policy)
+                scores = evaluate(self.reader, name, specs, policy, workers)
                 found.append(scores if asked is None else scores.only(kept))
         for name in asked or ():
             if name not in known:

@@ -11,7 +11,7 @@ from typing import Any
 
 from irmeta.batch.plan import Task, forget_others, mark_done, plan
 from irmeta.errors import IrmetaError
-from irmeta.parallel import ordered_map, usable_cores
+from irmeta.parallel import ordered_map, thread_count
 from irmeta.store.layout import write_atomic
 from irmeta.store.scan import StoreReader
 from irmeta.studies import drawing
@@ -60,7 +60,7 @@ def run(
     tasks = plan(study, store, tracks, settings, folder)
     analysed, failed = [], []
     do = partial(_do, study, folder, dict(settings))
-    threads = 1 if executor is not None else workers or usable_cores()
+    threads = 1 if executor is not None else thread_count(workers)
     with nullcontext() if threads == 1 else drawing.apart(threads):
         parts = ((store.only(task.track), task) for task in tasks)
         with closing(ordered_map(do, parts, workers=workers, executor=executor)) as errors:

@@ -28,7 +28,7 @@ SourceArgument = Annotated[
 
 
 @contextmanager
-def opened(source: Path, track: str | None = None) -> Iterator[Store]:
+def opened(source: Path, track: str | None = None, workers: int | None = None) -> Iterator[Store]:
     """The store in a folder, or of its collection (with `track`, of that one alone).
 
     Tracks of a collection that cannot be read, and runs that are set aside, are named at the end.
@@ -39,7 +39,8 @@ def opened(source: Path, track: str | None = None) -> Iterator[Store]:
         yield open_store(folder)
         return
     with progress_bar("Reading") as read:
-        store, outcomes = read_tracks(source, ReadPolicy(), tracks=track, progress=read)
+        policy = ReadPolicy()
+        store, outcomes = read_tracks(source, policy, tracks=track, workers=workers, progress=read)
     lost = [(o.track, str(o.error)) for o in outcomes if o.error is not None]
     if len(lost) == len(outcomes):
         raise IrmetaError(" ".join(error for _, error in lost))

@@ -15,6 +15,7 @@ from irmeta.cli.options import (
     PoolOrderOption,
     QrelsOption,
     TrackOption,
+    WorkersOption,
     app,
 )
 from irmeta.cli.sources import SourceArgument, opened
@@ -38,6 +39,7 @@ def evaluate(
     pool_order: PoolOrderOption = "score-file",
     out: Annotated[Path | None, typer.Option(help="File: .parquet or .csv.")] = None,
     force: ForceOption = False,
+    workers: WorkersOption = None,
 ) -> None:
     """Measures of every system: a table on a terminal, CSV in a pipe, or a file."""
     from irmeta.api import EvalChoices
@@ -56,13 +58,13 @@ def evaluate(
         tie_order=tie_order,
         pool_order=pool_order,
     )
-    with opened(source, track) as store:
+    with opened(source, track, workers) as store:
         made = store.provenance(measures, track=track, **choices)
         for name, facts in made["tracks"].items():
             if facts.get("pool", "").startswith("all systems"):
                 print(f"irmeta: {name}: the pool is taken from {facts['pool']}", file=sys.stderr)
         compute = store.evaluate if per_query else store.means
-        frame = compute(measures, track=track, system=system or None, **choices)
+        frame = compute(measures, track=track, system=system or None, workers=workers, **choices)
         if wide:
             frame = spread(frame)
         if out is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,19 +11,33 @@ from irmeta._version import __version__
 from irmeta.measures.average_precision import compute_average_precision
 from irmeta.measures.search_length import irrelevant_retrieved
 from irmeta.measures.spec import Cutoffs, Spec
+from irmeta.parallel import ordered_map
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks, Need
-from irmeta.rankings.load import judged_ranks
+from irmeta.rankings.load import judged_blocks
 from irmeta.rankings.pool import pool_of
 from irmeta.rankings.unjudged import assumed_relevant, condensed
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader, track_facts
 
 
-def evaluate(store: StoreReader, track: str, specs: Sequence[Spec], policy: EvalPolicy) -> Scores:
-    """The values of `specs` for every judged query and every system of a track."""
-    blocks = judged_ranks(store, track, policy, needs=needs_of(specs))
-    return Scores.concat([evaluate_block(view, specs, policy) for view in blocks])
+def evaluate(
+    store: StoreReader,
+    track: str,
+    specs: Sequence[Spec],
+    policy: EvalPolicy,
+    workers: int | None = 1,
+) -> Scores:
+    """The values of `specs` for every judged query and every system of a track.
+
+    `workers` threads read and evaluate a block each (None: the usable cores).
+    """
+
+    def values(read: Callable[[], JudgedRanks]) -> Scores:
+        return evaluate_block(read(), specs, policy)
+
+    blocks = judged_blocks(store, track, policy, needs=needs_of(specs))
+    return Scores.concat(list(ordered_map(values, blocks, workers=workers)))
 
 
 def needs_of(specs: Sequence[Spec]) -> set[Need]:

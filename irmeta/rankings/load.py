@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,18 @@ def judged_ranks(
         If the track or the qrels set is not there, or another tie order is asked for where a depth
         cut was made at reading.
     """
+    for read in judged_blocks(store, track, policy, max_rows, needs):
+        yield read()
+
+
+def judged_blocks(
+    store: StoreReader,
+    track: str,
+    policy: EvalPolicy,
+    max_rows: int | None = None,
+    needs: Collection[Need] = (),
+) -> Iterator[Callable[[], JudgedRanks]]:
+    """As `judged_ranks`, each block read when it is called, by any thread."""
     facts = track_facts(store, track, policy.qrels)
     order = other_order(facts, policy.tie_order)
     pool_order = other_order(facts, policy.pool_order, "pool order") if "pool" in needs else None
@@ -54,17 +67,12 @@ def judged_ranks(
     pooled = contributing(store, facts) if "pool" in needs else ()
     per_query = judged.group_by("query", maintain_order=True).len()["len"].to_numpy()
     kept = np.concatenate([[0], np.cumsum(per_query, dtype=np.int64)])
-    for block in row_blocks(store, facts.track, queries, facts.systems, columns, max_rows):
+    for block in row_blocks(store, facts.track, queries, facts.systems, max_rows):
         rows = slice(kept[block.first_query], kept[block.last_query])
-        yield _view(
-            facts,
-            policy,
-            queries[block.first_query : block.last_query],
-            kept[block.first_query : block.last_query + 1] - rows.start,
-            judged[rows],
-            block,
-            needs,
-            pooled,
+        offsets = kept[block.first_query : block.last_query + 1] - rows.start
+        own = queries[block.first_query : block.last_query]
+        yield partial(
+            _view, facts, policy, own, offsets, judged[rows], block, columns, needs, pooled
         )
 
 
@@ -108,11 +116,12 @@ def _view(
     offsets: np.ndarray,
     judged: pl.DataFrame,
     block: RowBlock,
+    read: Sequence[str],
     needs: Collection[Need],
     pooled: Sequence[int],
 ) -> JudgedRanks:
-    lists, judged_only = block.lists, block.lists.query >= 0
-    if not judged_only.all():
+    lists = block.lists(read)
+    if not (judged_only := lists.query >= 0).all():
         lists = lists.only(judged_only)
     doc_ids = judged["doc_id"].to_numpy().copy()
     rows = _Rows(

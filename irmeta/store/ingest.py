@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from irmeta.errors import DataError, IrmetaError
-from irmeta.parallel import ordered_map, usable_cores, usable_memory
+from irmeta.parallel import ordered_map, thread_count, usable_memory
 from irmeta.policies import ReadPolicy
 from irmeta.store.layout import FOLDERS, Layout, folder_name, to_json, write_atomic
 from irmeta.store.lock import only_writer
@@ -103,7 +103,7 @@ def ingest_collection(
     """
     sources = read_collection(folder, policy)
     layout.create(policy)
-    workers = workers or usable_cores()
+    workers = thread_count(workers)
     at_once = max(1, min(workers, len(sources)))
     share = (usable_memory() // 4 if memory is None else memory) // at_once
     limits = Limits(1 if executor else workers // at_once, share)

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 
 from irmeta.errors import IrmetaError, UsageError, did_you_mean
-from irmeta.parallel import ordered_map, usable_cores, usable_memory
+from irmeta.parallel import ordered_map, thread_count, usable_memory
 from irmeta.policies import ReadPolicy
 from irmeta.schema import TABLES
 from irmeta.schema.arrow import as_frame
@@ -212,7 +212,7 @@ def read_into_memory(
         raise UsageError("no track was named: leave `tracks` out for all of them.")
     sources = _chosen(read_collection(folder, policy), tracks, str(folder))
     left = usable_memory() // 2 if memory is None else memory
-    workers, count = workers or usable_cores(), Count(sources, progress)
+    workers, count = thread_count(workers), Count(sources, progress)
     held: dict[str, HeldTrack] = {}
     outcomes = []
     for source in sources:

@@ -192,14 +192,23 @@ def graded(store: StoreReader, facts: TrackFacts) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class RowBlock:
-    """Whole queries of the long table.
+    """Whole queries of the long table, which are read when they are asked for.
 
-    Query and system of its lists are places among those given to `row_blocks`; -1: not there.
+    Attributes
+    ----------
+    first_query, last_query
+        It has the lists of ``queries[first_query:last_query]`` of those given to `row_blocks`.
     """
 
+    store: StoreReader
+    groups: Sequence[RowGroup]
+    codes: Mapping[str, Mapping[str, int]]
     first_query: int
     last_query: int
-    lists: StoredLists
+
+    def lists(self, columns: Sequence[str]) -> StoredLists:
+        """Its lists: query and system by their places among those given to `row_blocks`, or -1."""
+        return self.store.lists(self.groups, columns, self.codes)
 
 
 def row_blocks(
@@ -207,15 +216,12 @@ def row_blocks(
     track: str,
     queries: Sequence[str],
     systems: Sequence[str],
-    columns: Sequence[str],
     max_rows: int | None = None,
 ) -> Iterator[RowBlock]:
     """The long table of one track, a block of whole queries at a time.
 
     A block has at most `max_rows` rows, or as many as the store prefers, and at least one group.
-
-    The blocks share out all of `queries` (which must be sorted), those without a row included:
-    block i is given ``queries[first_query:last_query]``.
+    The blocks share out all of `queries` (which must be sorted), those without a row included.
     """
     groups, most = store.groups(track), max_rows or store.block_rows
     codes = {
@@ -232,5 +238,5 @@ def row_blocks(
         if stop < len(groups):
             limit = groups[stop - 1].last_query.encode()
             last = next((i for i in range(first, last) if queries[i].encode() > limit), last)
-        yield RowBlock(first, last, store.lists(groups[at:stop], columns, codes))
+        yield RowBlock(store, groups[at:stop], codes, first, last)
         first, at = last, stop

@@ -251,14 +251,12 @@ def test_blocks_share_out_all_queries_and_rows(parts, max_rows):
     judged = parts.qrels(track).select("query").unique().collect()["query"]
     queries = sorted([*judged, "0 before all", "910.5", "z after all"])
     systems = sorted(parts.runs(track).select("system").unique().collect()["system"])
-    blocks = list(
-        row_blocks(Layout(parts.path), track, queries, systems, ["doc_id", "position"], max_rows)
-    )
+    blocks = list(row_blocks(Layout(parts.path), track, queries, systems, max_rows))
     assert (blocks[0].first_query, blocks[-1].last_query) == (0, len(queries))
     rows = []
     for block, following in zip(blocks, [*blocks[1:], None], strict=True):
         assert following is None or block.last_query == following.first_query
-        lists = block.lists
+        lists = block.lists(["doc_id", "position"])
         assert lists.query.min() >= block.first_query
         assert lists.query.max() < block.last_query
         query, system = (lists.by_row(codes).tolist() for codes in (lists.query, lists.system))

@@ -1,0 +1,60 @@
+"""Blocks of queries evaluated by several threads: every value is that of one thread."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+from polars.testing import assert_frame_equal
+
+import irmeta
+from irmeta.errors import UsageError
+from irmeta.measures import evaluate
+from irmeta.store import groups
+from irmeta.store.layout import Layout
+from irmeta.store.memory import MemoryStore
+
+# With ties, with the pool, and with views of its own.
+MEASURES = "AP,nDCG@10,P(ties=share)@10,AP(norm=pool)@10,RBP(p=0.8, unjudged=upper),ASL"
+
+
+@pytest.fixture(params=["folder", "memory"])
+def store(request, collections: Path, tmp_path: Path, monkeypatch) -> irmeta.Store:
+    """The made collection, a block for every few queries."""
+    monkeypatch.setattr(groups, "GROUP_ROWS", 1500)
+    monkeypatch.setattr(Layout, "block_rows", 1)
+    monkeypatch.setattr(MemoryStore, "block_rows", 1)
+    if request.param == "folder":
+        with pytest.warns(irmeta.SetAsideWarning):
+            return irmeta.ingest(collections, tmp_path / "store")
+    with pytest.warns(irmeta.SetAsideWarning):
+        return irmeta.read(collections)
+
+
+def test_no_value_depends_on_the_threads(store: irmeta.Store) -> None:
+    alone = store.evaluate(MEASURES, workers=1), store.means(MEASURES, workers=1)
+    for workers in (2, 3, None):
+        assert_frame_equal(store.evaluate(MEASURES, workers=workers), alone[0])
+        assert_frame_equal(store.means(MEASURES, workers=workers), alone[1])
+
+
+def test_as_many_blocks_as_threads_are_evaluated_at_once(store: irmeta.Store, monkeypatch) -> None:
+    real, both = evaluate.evaluate_block, Barrier(2, timeout=20)
+    queries: list[int] = []
+
+    def met(view, specs, policy):
+        queries.append(len(view.queries))
+        if len(queries) <= 2:
+            both.wait()
+        return real(view, specs, policy)
+
+    monkeypatch.setattr(evaluate, "evaluate_block", met)
+    store.scores("AP", track="news", workers=2)
+    assert len(queries) > 2
+
+
+@pytest.mark.parametrize("workers", [0, -1])
+def test_less_than_one_thread_is_refused(store: irmeta.Store, workers: int) -> None:
+    with pytest.raises(UsageError, match=f"workers = {workers} is not a number of threads"):
+        store.means("AP", workers=workers)
