@@ -65,8 +65,13 @@ def number(
             number_of[found[first + place]] = known + place
             grade_of[known + place] = no_grade
         first = ends[q]
-        # two loops: as one they are not made gathers; unsigned: as numba would look for places < 0
-        for row in range(starts[q], starts[q + 1]):
-            numbers[row] = number_of[np.uint32(docs[row])]
-        for row in range(starts[q], starts[q + 1]):
-            grades[row] = grade_of[np.uint32(numbers[row])]
+        own = slice(starts[q], starts[q + 1])
+        look_up(number_of, docs[own], numbers[own])
+        look_up(grade_of, numbers[own], grades[own])
+
+
+@jit
+def look_up(table, places, out):
+    """``table[places]`` into `out`, for int32 places that are in the table."""
+    for row in range(len(places)):
+        out[row] = table[np.uint32(places[row])]  # signed, numba would look for places below 0
