@@ -31,13 +31,14 @@ def search_length_table(view: JudgedRanks, rel: int, lengths: np.ndarray) -> pa.
     rank = by_list(view.ranks[rows])
     system = by_list(np.arange(systems, dtype=np.int32))
     place = by_list(np.arange(len(rows), dtype=np.int32)[:, None])
+    queries = pl.Series(view.queries, dtype=pl.String)
     docs = strings(view.docs, rows).dictionary_encode()
     columns = {
         "track": constant(view.facts.track, len(rank)),
         "system": pa.DictionaryArray.from_arrays(
-            column(system), strings(pl.Series(view.systems), np.arange(systems))
+            column(system), strings(pl.Series(view.systems, dtype=pl.String), np.arange(systems))
         ),
-        "query": dictionary(query, pl.Series(view.queries), np.full(len(rows), systems)),
+        "query": dictionary(query, queries, np.full(len(rows), systems)),
         "doc": pa.DictionaryArray.from_arrays(docs.indices.take(column(place)), docs.dictionary),
         "grade": column(view.grades[rows][place]),
         "rank": column(rank.astype(np.int32), rank != view.missing),

@@ -2,31 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING
-
 import numpy as np
 import polars as pl
 
-from irmeta.rankings.judged import JudgedRanks
 from irmeta.stats.precision_means import effective_counts, effective_weight
-
-if TYPE_CHECKING:
-    from irmeta.studies.atomized.gather import Gathered
-
-
-def precision_lengths(view: JudgedRanks, rel: int) -> np.ndarray:
-    """1/P of Eq. 6, rank / (relevant docs above + 1): float64 [relevant doc, system].
-
-    Ascending within a query and system, so that a row is a place and not a doc; infinite for docs
-    that are not retrieved.
-    """
-    ranks, offsets = view.sorted_ranks(rel)
-    above = np.arange(len(ranks)) - np.repeat(offsets[:-1], np.diff(offsets))
-    found = np.where(ranks == view.missing, np.inf, ranks / (above + 1)[:, None])
-    for start, stop in pairwise(offsets):
-        found[start:stop].sort(axis=0)
-    return found
+from irmeta.studies.atomized.gather import Gathered
 
 
 def effective_fractions(found: Gathered) -> pl.DataFrame:

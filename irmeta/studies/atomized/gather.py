@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from irmeta.rankings.load import judged_ranks
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader
 from irmeta.studies.atomized.chain import CHAINS, Atomized, atomized
-from irmeta.studies.atomized.fraction import precision_lengths
 from irmeta.studies.atomized.settings import Settings
 
 
@@ -102,7 +102,7 @@ def _of_block(view: JudgedRanks, settings: Settings) -> Gathered:
         chains=chains,
         lengths=own.astype(np.int32),
         retrieved=view.ranks[rows] != view.missing,
-        precision_lengths=precision_lengths(view, rel),
+        precision_lengths=_precision_lengths(view, rel),
         offsets=np.concatenate([[0], np.cumsum(view.counts(rel))]),
         listed=view.lengths.sum(axis=0, dtype=np.int64),
         no_irrelevant=irrelevant_retrieved(view, rel) == 0,
@@ -124,3 +124,17 @@ def _joined(blocks: Sequence[Gathered]) -> Gathered:
         no_irrelevant=np.concatenate([block.no_irrelevant for block in blocks]),
         nonrelevant_judged=sum(block.nonrelevant_judged for block in blocks),
     )
+
+
+def _precision_lengths(view: JudgedRanks, rel: int) -> np.ndarray:
+    """1/P of Eq. 6, rank / (relevant docs above + 1): float64 [relevant doc, system].
+
+    Ascending within a query and system, so that a row is a place and not a doc; infinite for docs
+    that are not retrieved.
+    """
+    ranks, offsets = view.sorted_ranks(rel)
+    above = np.arange(len(ranks)) - np.repeat(offsets[:-1], np.diff(offsets))
+    found = np.where(ranks == view.missing, np.inf, ranks / (above + 1)[:, None])
+    for start, stop in pairwise(offsets):
+        found[start:stop].sort(axis=0)
+    return found

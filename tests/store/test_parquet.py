@@ -1,0 +1,70 @@
+"""Lists out of Arrow's columns, however these are cut."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from irmeta.kernels.scatter import list_starts
+from irmeta.store.parquet import _lists
+from irmeta.store.scan import StoredLists
+
+QUERIES, SYSTEMS = ["q1", "q2", "unjudged"], ["a", "b", "c"]
+CODES = {"query": {"q1": 0, "q2": 1}, "system": {"a": 0, "b": 1, "c": 2}}
+LISTS = st.dictionaries(
+    st.tuples(st.sampled_from(QUERIES), st.sampled_from(SYSTEMS)), st.integers(1, 4), min_size=1
+)
+
+
+def cut(values: list[str], places: list[int]) -> pa.ChunkedArray:
+    """A column in pieces, each with a dictionary of its own."""
+    bounds = [0, *places, len(values)]
+    parts = [values[i:j] for i, j in itertools.pairwise(bounds) if i < j]
+    return pa.chunked_array([pa.array(part).dictionary_encode() for part in parts])
+
+
+@given(LISTS, st.data())
+def test_lists_are_found_wherever_the_columns_are_cut(lists, data):
+    order = sorted(lists)
+    rows = [pair for pair in order for _ in range(lists[pair])]
+    places = st.lists(st.integers(0, len(rows)), max_size=4).map(sorted)
+    table = pa.table(
+        {
+            name: cut([pair[i] for pair in rows], data.draw(places))
+            for i, name in enumerate(("query", "system"))
+        }
+    )
+    begin, query, system = _lists(table, CODES)
+    found = StoredLists(query, system, np.append(begin, len(rows)), {})
+    known = [(CODES["query"].get(q, -1), CODES["system"][s]) for q, s in rows]
+    by_row = (found.by_row(found.query).tolist(), found.by_row(found.system).tolist())
+    assert list(zip(*by_row, strict=True)) == known
+    assert found.rows == len(rows)
+    pairs = list(zip(query.tolist(), system.tolist(), strict=True))
+    assert all(a != b for a, b in itertools.pairwise(pairs))
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=20))
+def test_a_list_starts_where_its_query_or_its_system_does(rows):
+    query, system = np.array(rows, np.int32).reshape(-1, 2).T.copy()
+    expected = [i for i in range(len(rows)) if i == 0 or rows[i] != rows[i - 1]]
+    assert list_starts(query, system).tolist() == expected
+
+
+def test_some_lists_are_kept_with_their_rows():
+    lists = StoredLists(
+        np.array([0, -1, 1], np.int32),
+        np.array([2, 2, 0], np.int32),
+        np.array([0, 2, 3, 6]),
+        {"doc_id": np.arange(6, dtype=np.int32)},
+    )
+    kept = lists.only(lists.query >= 0)
+    assert kept.query.tolist() == [0, 1]
+    assert kept.system.tolist() == [2, 0]
+    assert kept.starts.tolist() == [0, 2, 5]
+    assert kept.columns["doc_id"].tolist() == [0, 1, 3, 4, 5]
+    assert kept.by_row(np.array([7, 8])).tolist() == [7, 7, 8, 8, 8]
