@@ -33,6 +33,7 @@ _PLACES = {
     "open_store": "irmeta.api",
     "power": "irmeta.api.judge",
     "read": "irmeta.api",
+    "read_files": "irmeta.api",
     "reanalyze": "irmeta.api",
 }
 
@@ -58,13 +59,14 @@ __all__ = [
     "open_store",
     "power",
     "read",
+    "read_files",
     "reanalyze",
     "studies",
 ]
 
 if TYPE_CHECKING:
     from irmeta import studies
-    from irmeta.api import Store, ingest, open_store, read, reanalyze
+    from irmeta.api import Store, ingest, open_store, read, read_files, reanalyze
     from irmeta.api.explore import SearchLengths
     from irmeta.api.judge import compare, matrices, power
     from irmeta.errors import (

@@ -1,14 +1,13 @@
-"""What a user holds: `Store` and its methods, `ingest`, `read`, `open_store` and `reanalyze`."""
+"""What a user holds: `Store` and its methods, and what makes or opens one."""
 
 from irmeta.api.jobs import (
     Reanalysis,
     ingest,
     ingest_tracks,
     open_store,
-    read,
-    read_tracks,
     reanalyze,
 )
+from irmeta.api.reading import read, read_files, read_track, read_tracks
 from irmeta.api.store import EvalChoices, Store
 
 __all__ = [
@@ -19,6 +18,8 @@ __all__ = [
     "ingest_tracks",
     "open_store",
     "read",
+    "read_files",
+    "read_track",
     "read_tracks",
     "reanalyze",
 ]

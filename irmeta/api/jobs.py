@@ -1,38 +1,25 @@
-"""The jobs over whole collections: open, ingest, read, reanalyze."""
+"""The jobs that leave something on disk: ingest and reanalyze; and what opens it again."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Unpack
 
-import polars as pl
-
+from irmeta.api.reading import ReadChoices, whole
 from irmeta.api.store import Measures, Store
 from irmeta.batch.run import Batch, run
 from irmeta.batch.run import Progress as BatchProgress
-from irmeta.errors import IrmetaError, SetAsideWarning, UsageError
+from irmeta.errors import UsageError
 from irmeta.measures.names import canonical
-from irmeta.policies import Duplicates, Malformed, ReadPolicy, TieOrder
+from irmeta.policies import ReadPolicy
 from irmeta.store.ingest import Outcome, ingest_collection
 from irmeta.store.layout import Layout, has_content, is_store
 from irmeta.store.lock import only_writer
-from irmeta.store.memory import read_into_memory
 from irmeta.store.track import Progress
 from irmeta.studies.base import Folder
 from irmeta.studies.overview import OVERVIEW, Settings
-
-
-class ReadChoices(TypedDict, total=False):
-    """The fields of `ReadPolicy`, as keywords."""
-
-    tie_order: TieOrder
-    depth: int | None
-    duplicates: Duplicates
-    malformed: Malformed
 
 
 def open_store(path: str | Path) -> Store:
@@ -89,92 +76,7 @@ def ingest(
         executor=executor,
         progress=progress,
     )
-    return _whole(Store(store), outcomes)
-
-
-def read(
-    collection: str | Path,
-    *,
-    tracks: str | Sequence[str] | None = None,
-    workers: int | None = None,
-    memory: int | None = None,
-    progress: Progress | None = None,
-    **choices: Unpack[ReadChoices],
-) -> Store:
-    """Read a collection into memory and write nothing: for what is looked at once.
-
-    Everything that a store can be asked this one answers alike, `path` alone excepted. What is read
-    again and again, or is larger than memory, is for `ingest`.
-
-    Parameters
-    ----------
-    collection
-        As for `ingest`.
-    tracks
-        Only these.
-    workers
-        Threads over the run files of a track; default the usable cores.
-    memory
-        Bytes that may be taken, default half of what the machine has: about 50 a row, and each
-        doc's name once a track.
-    **choices
-        tie_order, depth, duplicates, malformed: see `ReadPolicy`.
-
-    Warns
-    -----
-    SetAsideWarning
-        When runs were set aside; `store.systems()` says why.
-
-    Raises
-    ------
-    IrmetaError
-        When a track could not be read, or did not fit.
-    """
-    store, outcomes = read_tracks(
-        collection,
-        ReadPolicy(**choices),
-        tracks=tracks,
-        workers=workers,
-        memory=memory,
-        progress=progress,
-    )
-    return _whole(store, outcomes)
-
-
-def read_tracks(
-    collection: str | Path,
-    policy: ReadPolicy,
-    *,
-    tracks: str | Sequence[str] | None = None,
-    workers: int | None = None,
-    memory: int | None = None,
-    progress: Progress | None = None,
-) -> tuple[Store, list[Outcome]]:
-    """As `read`, but failures are outcomes, and nothing is warned of."""
-    if is_store(collection):
-        raise UsageError(f"{collection} is a store: open it with irmeta.open_store.")
-    held, outcomes = read_into_memory(
-        collection,
-        policy,
-        tracks=[tracks] if isinstance(tracks, str) else tracks,
-        workers=workers,
-        memory=memory,
-        progress=progress,
-    )
-    return Store(held), outcomes
-
-
-def _whole(store: Store, outcomes: Sequence[Outcome]) -> Store:
-    """The store, if all is in it; warns of runs that were set aside."""
-    failed = [str(o.error) for o in outcomes if o.error is not None]
-    if failed:
-        raise IrmetaError(f"{len(failed)} of {len(outcomes)} tracks failed. " + " ".join(failed))
-    aside = store.systems().filter(pl.col("set_aside").is_not_null())
-    if aside.height:
-        reasons = "; ".join(aside["set_aside"])
-        runs = "1 run" if aside.height == 1 else f"{aside.height} runs"
-        warnings.warn(f"{runs} set aside: {reasons}", SetAsideWarning, stacklevel=3)
-    return store
+    return whole(Store(store), outcomes)
 
 
 def ingest_tracks(

@@ -18,29 +18,48 @@ if TYPE_CHECKING:
     from irmeta.api import Store
 
 SourceArgument = Annotated[
-    Path,
+    list[Path],
     typer.Argument(
-        metavar="SOURCE",
+        metavar="SOURCE|QRELS RUN",
         show_default=False,
-        help="A store, a folder of reanalyze, or a collection: that is read into memory.",
+        help="A store, a folder of reanalyze, or a collection; or a qrels file and run files. "
+        "Collections and files are read into memory.",
     ),
+]
+ByFileOption = Annotated[
+    bool, typer.Option("--by-file", help="Name runs by their files, not by their tags.")
 ]
 
 
 @contextmanager
-def opened(source: Path, track: str | None = None, workers: int | None = None) -> Iterator[Store]:
-    """The store in a folder, or of its collection (with `track`, of that one alone).
+def opened(
+    source: list[Path],
+    track: str | None = None,
+    by_file: bool = False,
+    workers: int | None = None,
+) -> Iterator[Store]:
+    """The store in a folder, or of its collection (with `track`, of that one alone), or of files.
 
     Tracks of a collection that cannot be read, and runs that are set aside, are named at the end.
     """
-    from irmeta.api import open_store, read_tracks
+    from irmeta.api import open_store, read_track, read_tracks
+    from irmeta.trec.collection import BY_FILE
 
-    if (folder := _store_in(source)) is not None:
+    first, *others = source
+    if not others and first.is_file():
+        raise UsageError(f"{first} is a file: name the qrels file, and after it the runs.")
+    if by_file and not others:
+        raise UsageError("--by-file is for run files; a collection has names in collection.toml.")
+    if not others and (folder := _store_in(first)) is not None:
         yield open_store(folder)
         return
     with progress_bar("Reading") as read:
-        policy = ReadPolicy()
-        store, outcomes = read_tracks(source, policy, tracks=track, workers=workers, progress=read)
+        policy, names = ReadPolicy(), BY_FILE if by_file else "tag"
+        store, outcomes = (
+            read_track(first, others, policy, names=names, workers=workers, progress=read)
+            if others
+            else read_tracks(first, policy, tracks=track, workers=workers, progress=read)
+        )
     lost = [(o.track, str(o.error)) for o in outcomes if o.error is not None]
     if len(lost) == len(outcomes):
         raise IrmetaError(" ".join(error for _, error in lost))

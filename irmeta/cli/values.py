@@ -18,7 +18,7 @@ from irmeta.cli.options import (
     WorkersOption,
     app,
 )
-from irmeta.cli.sources import SourceArgument, opened
+from irmeta.cli.sources import ByFileOption, SourceArgument, opened
 from irmeta.policies import Averaged
 
 
@@ -39,6 +39,7 @@ def evaluate(
     pool_order: PoolOrderOption = "score-file",
     out: Annotated[Path | None, typer.Option(help="File: .parquet or .csv.")] = None,
     force: ForceOption = False,
+    by_file: ByFileOption = False,
     workers: WorkersOption = None,
 ) -> None:
     """Measures of every system: a table on a terminal, CSV in a pipe, or a file."""
@@ -58,7 +59,7 @@ def evaluate(
         tie_order=tie_order,
         pool_order=pool_order,
     )
-    with opened(source, track, workers) as store:
+    with opened(source, track, by_file, workers) as store:
         made = store.provenance(measures, track=track, **choices)
         for name, facts in made["tracks"].items():
             if facts.get("pool", "").startswith("all systems"):
@@ -86,6 +87,7 @@ def explain(
     tie_order: OrderOption = None,
     pool_order: PoolOrderOption = "score-file",
     every: Annotated[bool, typer.Option("--all", help="Every term, however many.")] = False,
+    by_file: ByFileOption = False,
 ) -> None:
     """The arithmetic behind one number."""
     from irmeta.api import EvalChoices
@@ -96,7 +98,7 @@ def explain(
     choices = EvalChoices(
         negative=negative, qrels=qrels, tie_order=tie_order, pool_order=pool_order
     )
-    with opened(source, track) as store:
+    with opened(source, track, by_file) as store:
         found = store.explain(measure, system=system, query=query, track=track, **choices)
         print_explanation(found, every)
 

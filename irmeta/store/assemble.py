@@ -37,13 +37,9 @@ def keep_apart(runs: Iterable[Run | SetAside], judged: int) -> tuple[list[Run], 
         if isinstance(run, SetAside):
             aside.append(run)
         elif run.system in kept:
-            reason = str(
-                DataError(
-                    f"system {short(run.system)!r} is already read from {kept[run.system].file}",
-                    file=run.file,
-                    fix='Name systems by file: names = "(.*)\\\\.gz" in collection.toml.',
-                )
-            )
+            fix = 'Name systems by file: names = "(.*)\\\\.gz" in collection.toml, or --by-file.'
+            problem = f"system {short(run.system)!r} is already read from {kept[run.system].file}"
+            reason = str(DataError(problem, file=run.file, fix=fix))
             aside.append(SetAside(run.file, run.sha256, run.system, reason))
         elif run.queries.min() >= judged:
             reason = str(

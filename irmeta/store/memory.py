@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from irmeta.store.long_table import Names, doc_columns, run_columns, tied_rows
 from irmeta.store.scan import StoredLists
 from irmeta.store.tables import qrels_columns, systems_columns
 from irmeta.store.track import Count, Limits, Progress, read_track
-from irmeta.trec.collection import TrackSource, read_collection
+from irmeta.trec.collection import TrackSource
 
 # A row takes 20 bytes as it is read and 26 as it is kept, and for a moment both
 READ_SHARE = 0.4
@@ -188,31 +187,30 @@ class MemoryStore:
 
 
 def read_into_memory(
-    folder: str | Path,
+    name: str,
+    sources: Sequence[TrackSource],
     policy: ReadPolicy,
     *,
-    tracks: Sequence[str] | None = None,
     workers: int | None = None,
     memory: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[MemoryStore, list[Outcome]]:
-    """The tracks of a collection, one after another; those that fail are outcomes.
+    """Some tracks, one after another; those that fail are outcomes.
 
     Parameters
     ----------
-    tracks
-        Only these.
+    name
+        Of the store, for messages.
+    policy
+        How all of them are read.
     workers
         Threads over the runs of a track; default the usable cores.
     memory
         Bytes that may be taken, default half of what the machine has: about 50 a row, and each
         doc's name once a track. A track that does not fit fails.
     """
-    if tracks is not None and not tracks:
-        raise UsageError("no track was named: leave `tracks` out for all of them.")
-    sources = _chosen(read_collection(folder, policy), tracks, str(folder))
     left = usable_memory() // 2 if memory is None else memory
-    workers, count = thread_count(workers), Count(sources, progress)
+    workers, count = thread_count(workers), Count(list(sources), progress)
     held: dict[str, HeldTrack] = {}
     outcomes = []
     for source in sources:
@@ -223,19 +221,7 @@ def read_into_memory(
         except IrmetaError as error:
             outcomes.append(failed(source.name, error))
         count.finish(source)
-    return MemoryStore(str(folder), policy, held), outcomes
-
-
-def _chosen(
-    sources: list[TrackSource], tracks: Sequence[str] | None, folder: str
-) -> list[TrackSource]:
-    if tracks is None:
-        return sources
-    known = {source.name: source for source in sources}
-    for name in tracks:
-        if name not in known:
-            raise UsageError(f"{folder} has no track {name!r}. {did_you_mean(name, known)}")
-    return [known[name] for name in dict.fromkeys(tracks)]
+    return MemoryStore(name, policy, held), outcomes
 
 
 def _read(source: TrackSource, limits: Limits, count: Count) -> HeldTrack:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from glob import escape
 from pathlib import Path
@@ -15,6 +15,9 @@ from irmeta.policies import ReadPolicy
 from irmeta.trec.qrels import FORMATS, QrelsFormat
 
 CONFIG = "collection.toml"
+BY_FILE = r"(.+?)(?:\.(?:gz|bz2|xz|zst|txt|run|dat))*"
+"""A pattern for `TrackSource.names`: the file's name, without endings that say what it holds."""
+
 _TRACK_KEYS = ("runs", "qrels", "names", "systems", "tie_order", "depth", "duplicates")
 _QRELS_KEYS = ("name", "file", "format", "subtopics")
 _FACT_KEYS = ("file", "name", "group", "type", "pooled")
@@ -81,7 +84,7 @@ class TrackSource:
                     f"its name does not match the pattern {self.names!r}", file=file, fix=fix
                 )
             return found.group(1)
-        return tag if tag is not None else re.sub(r"(\.(gz|bz2|xz|zst|txt|run|dat))+$", "", base)
+        return tag if tag is not None else _bare(base)
 
 
 def read_collection(folder: str | Path, policy: ReadPolicy | None = None) -> list[TrackSource]:
@@ -115,6 +118,69 @@ def read_collection(folder: str | Path, policy: ReadPolicy | None = None) -> lis
         fix = f"Put runs in TRACK/runs/ and the judgments in TRACK/qrels*, or write {CONFIG}."
         raise DataError("no sub-folder holds runs/", file=str(root), fix=fix)
     return [_by_convention(root, f.name, f"{f.name}/", policy) for f in tracks]
+
+
+def chosen(
+    sources: list[TrackSource], tracks: Sequence[str] | None, folder: str
+) -> list[TrackSource]:
+    """Those of a collection's tracks that are asked for; None: all of them.
+
+    Raises
+    ------
+    UsageError
+        If none is, or one that is not there.
+    """
+    if tracks is None:
+        return sources
+    if not tracks:
+        raise UsageError("no track was named: leave `tracks` out for all of them.")
+    known = {source.name: source for source in sources}
+    for name in tracks:
+        if name not in known:
+            raise UsageError(f"{folder} has no track {name!r}. {did_you_mean(name, known)}")
+    return [known[name] for name in dict.fromkeys(tracks)]
+
+
+def track_of_files(
+    qrels: str | Path, runs: Iterable[str | Path], names: str, policy: ReadPolicy
+) -> TrackSource:
+    """A track of files that lie anywhere, named after the file of its qrels.
+
+    Raises
+    ------
+    UsageError
+        If one of them is not a file, no run is named, or `names` is no pattern with a group.
+    """
+    if problem := _problem_of(names):
+        raise UsageError(f"names = {names!r} {problem}: 'tag', or a pattern such as '(.*)'.")
+    files = [Path(qrels), *map(Path, runs)]
+    for file in files:
+        if not file.is_file():
+            what = "is a folder" if file.is_dir() else "is not there"
+            raise UsageError(f"{file} {what}: name the file of the qrels, then those of the runs.")
+    if len(files) == 1:
+        raise UsageError(f"{qrels} alone is no track: name the files of its runs too.")
+    first, *others = (file.as_posix() for file in files)
+    name, sets = _bare(files[0].name), (QrelsSource("qrels", first),)
+    if printable(name) != name:
+        raise DataError("its name is not UTF-8", file=printable(first), fix="Rename it.")
+    return TrackSource(name, Path(), tuple(dict.fromkeys(others)), sets, names, policy=policy)
+
+
+def _problem_of(names: str) -> str | None:
+    """What keeps `names` from naming systems."""
+    if names == "tag":
+        return None
+    try:
+        groups = re.compile(names).groups
+    except re.error as error:
+        return f"is not a pattern ({error})"
+    return None if groups == 1 else f"has {groups} groups, not one"
+
+
+def _bare(name: str) -> str:
+    found = re.fullmatch(BY_FILE, name)
+    return found.group(1) if found is not None else name
 
 
 def _by_convention(root: Path, name: str, prefix: str, policy: ReadPolicy) -> TrackSource:
@@ -231,15 +297,9 @@ class _Config:
 
     def _names(self, key: str, table: Mapping[str, Any]) -> str:
         names = self._text(f"{key}.names", table.get("names", "tag"))
-        if names == "tag":
-            return names
         fix = 'Write names = "tag", or a pattern with one group such as "input\\\\.(.*)\\\\.gz".'
-        try:
-            groups = re.compile(names).groups
-        except re.error as error:
-            raise self._error(f"{key}.names", names, f"is not a pattern ({error})", fix) from None
-        if groups != 1:
-            raise self._error(f"{key}.names", names, f"has {groups} groups, not one", fix)
+        if problem := _problem_of(names):
+            raise self._error(f"{key}.names", names, problem, fix)
         return names
 
     def _facts(self, key: str, table: Mapping[str, Any]) -> FactsSource | None:

@@ -1,0 +1,181 @@
+"""What is read into memory: a collection, or files that are named one by one."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+import polars as pl
+
+from irmeta.api.store import Store
+from irmeta.errors import IrmetaError, SetAsideWarning, UsageError
+from irmeta.policies import Duplicates, Malformed, ReadPolicy, TieOrder
+from irmeta.store.ingest import Outcome
+from irmeta.store.layout import is_store
+from irmeta.store.memory import read_into_memory
+from irmeta.store.track import Progress
+from irmeta.trec.collection import chosen, read_collection, track_of_files
+
+
+class ReadChoices(TypedDict, total=False):
+    """The fields of `ReadPolicy`, as keywords."""
+
+    tie_order: TieOrder
+    depth: int | None
+    duplicates: Duplicates
+    malformed: Malformed
+
+
+def read(
+    collection: str | Path,
+    *,
+    tracks: str | Sequence[str] | None = None,
+    workers: int | None = None,
+    memory: int | None = None,
+    progress: Progress | None = None,
+    **choices: Unpack[ReadChoices],
+) -> Store:
+    """Read a collection into memory and write nothing: for what is looked at once.
+
+    Everything that a store can be asked this one answers alike, `path` alone excepted. What is read
+    again and again, or is larger than memory, is for `ingest`.
+
+    Parameters
+    ----------
+    collection
+        As for `ingest`.
+    tracks
+        Only these.
+    workers
+        Threads over the run files of a track; default the usable cores.
+    memory
+        Bytes that may be taken, default half of what the machine has: about 50 a row, and each
+        doc's name once a track.
+    **choices
+        tie_order, depth, duplicates, malformed: see `ReadPolicy`.
+
+    Warns
+    -----
+    SetAsideWarning
+        When runs were set aside; `store.systems()` says why.
+
+    Raises
+    ------
+    IrmetaError
+        When a track could not be read, or did not fit.
+    """
+    store, outcomes = read_tracks(
+        collection,
+        ReadPolicy(**choices),
+        tracks=tracks,
+        workers=workers,
+        memory=memory,
+        progress=progress,
+    )
+    return whole(store, outcomes)
+
+
+def read_files(
+    qrels: str | Path,
+    runs: str | Path | Iterable[str | Path],
+    *,
+    names: str = "tag",
+    workers: int | None = None,
+    memory: int | None = None,
+    progress: Progress | None = None,
+    **choices: Unpack[ReadChoices],
+) -> Store:
+    """Read a qrels file and run files into memory, as trec_eval takes them: a store of one track.
+
+    Parameters
+    ----------
+    qrels
+        A file in TREC form, which names the track. What has another form, or subtopics, is for a
+        collection with a collection.toml.
+    runs
+        One file or several.
+    names
+        ``tag``: systems are named by the last column of their runs. Or a regular expression whose
+        first group, matched against the whole file name, names the system: ``(.*)``.
+    workers, memory, progress, **choices
+        As for `read`.
+
+    Warns
+    -----
+    SetAsideWarning
+        When runs were set aside; `store.systems()` says why.
+
+    Raises
+    ------
+    UsageError
+        When a file is not there.
+    IrmetaError
+        When the qrels, or all runs, cannot be read.
+    """
+    store, outcomes = read_track(
+        qrels,
+        [runs] if isinstance(runs, str | Path) else runs,
+        ReadPolicy(**choices),
+        names=names,
+        workers=workers,
+        memory=memory,
+        progress=progress,
+    )
+    return whole(store, outcomes)
+
+
+def read_tracks(
+    collection: str | Path,
+    policy: ReadPolicy,
+    *,
+    tracks: str | Sequence[str] | None = None,
+    workers: int | None = None,
+    memory: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Store, list[Outcome]]:
+    """As `read`, but failures are outcomes, and nothing is warned of."""
+    if is_store(collection):
+        raise UsageError(f"{collection} is a store: open it with irmeta.open_store.")
+    names = [tracks] if isinstance(tracks, str) else tracks
+    held, outcomes = read_into_memory(
+        str(collection),
+        chosen(read_collection(collection, policy), names, str(collection)),
+        policy,
+        workers=workers,
+        memory=memory,
+        progress=progress,
+    )
+    return Store(held), outcomes
+
+
+def read_track(
+    qrels: str | Path,
+    runs: Iterable[str | Path],
+    policy: ReadPolicy,
+    *,
+    names: str = "tag",
+    workers: int | None = None,
+    memory: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Store, list[Outcome]]:
+    """As `read_files`, but failures are outcomes, and nothing is warned of."""
+    source = track_of_files(qrels, runs, names, policy)
+    held, outcomes = read_into_memory(
+        str(qrels), [source], policy, workers=workers, memory=memory, progress=progress
+    )
+    return Store(held), outcomes
+
+
+def whole(store: Store, outcomes: Sequence[Outcome]) -> Store:
+    """The store, if all is in it; warns of runs that were set aside."""
+    failed = [str(o.error) for o in outcomes if o.error is not None]
+    if failed:
+        raise IrmetaError(f"{len(failed)} of {len(outcomes)} tracks failed. " + " ".join(failed))
+    aside = store.systems().filter(pl.col("set_aside").is_not_null())
+    if aside.height:
+        reasons = "; ".join(aside["set_aside"])
+        runs = "1 run" if aside.height == 1 else f"{aside.height} runs"
+        warnings.warn(f"{runs} set aside: {reasons}", SetAsideWarning, stacklevel=3)
+    return store

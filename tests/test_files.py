@@ -1,0 +1,130 @@
+"""A qrels file and run files, as trec_eval takes them."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+from pathlib import Path
+
+import pytest
+from polars.testing import assert_frame_equal
+
+import irmeta
+from irmeta.errors import UsageError
+
+QRELS = "1 0 a 1\n1 0 b 0\n2 0 a 1\n"
+RUNS = {
+    "first.run": "1 Q0 a 1 9 x\n1 Q0 b 2 8 x\n2 Q0 b 1 9 x\n",
+    "second.txt.gz": "1 Q0 b 1 9 y\n1 Q0 a 2 8 y\n",
+}
+MEANS = {"x": "0.5", "y": "0.25"}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    """The qrels, then the runs, each in a folder of its own."""
+    paths = [tmp_path / "q" / "qrels.made.txt", *(tmp_path / name[:3] / name for name in RUNS)]
+    for path, text in zip(paths, [QRELS, *RUNS.values()], strict=True):
+        path.parent.mkdir()
+        path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return paths
+
+
+def columns(text: str) -> dict[str, list[str]]:
+    head, *rows = csv.reader(io.StringIO(text))
+    return dict(zip(head, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def test_files_are_read_as_a_collection_of_them_is(collections: Path) -> None:
+    news = collections / "news"
+    (qrels,) = news.glob("qrels*")
+    store = irmeta.read_files(qrels, (news / "runs").iterdir(), workers=2)
+    assert store.tracks == ["qrels"]
+    measures = "trec_eval,ASL,Judged@10"
+    expected = irmeta.read(news).evaluate(measures).drop("track")
+    assert_frame_equal(store.evaluate(measures).drop("track"), expected)
+
+
+def test_one_run_needs_no_list(files: list[Path]) -> None:
+    store = irmeta.read_files(str(files[0]), files[1], depth=1)
+    assert store.means("AP", track="qrels.made")["system"].to_list() == ["x"]
+    assert store.runs().collect().height == 2
+
+
+def test_systems_are_named_as_asked(files: list[Path]) -> None:
+    store = irmeta.read_files(files[0], files[1:], names="(.*)[.].*")
+    assert sorted(store.systems()["system"]) == ["first", "second.txt"]
+
+
+def test_what_is_wrong_with_a_run_is_said(files: list[Path]) -> None:
+    files[2].write_text("1 Q0 b 1 nine y\n")
+    with pytest.warns(irmeta.SetAsideWarning, match="1 run set aside: .*second.*line 1"):
+        store = irmeta.read_files(files[0], files[1:])
+    assert store.means("AP")["value"].to_list() == [0.5]
+    with pytest.raises(irmeta.IrmetaError, match=r"none of its 1 runs can be used.*nine"):
+        irmeta.read_files(files[0], files[2])
+
+
+def test_files_that_are_not_there_are_refused_before_any_is_read(files: list[Path]) -> None:
+    for wrong, said in (
+        ([files[0].with_name("none"), files[1]], "none is not there: name the file of the qrels"),
+        ([files[0], files[1], files[2].parent], "is a folder: name"),
+        ([files[0]], "alone is no track"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            irmeta.read_files(wrong[0], wrong[1:])
+
+
+@pytest.mark.parametrize(
+    ("names", "said"), [("(", "is not a pattern"), (".*", "has 0 groups, not one")]
+)
+def test_names_that_name_nothing_are_refused(files: list[Path], names: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        irmeta.read_files(files[0], files[1:], names=names)
+
+
+def test_a_qrels_file_whose_name_is_not_text_is_refused(files: list[Path]) -> None:
+    odd = Path(os.fsdecode(os.fsencode(files[0].parent) + b"/\xff"))
+    odd.write_text(QRELS)
+    with pytest.raises(irmeta.DataError, match="its name is not UTF-8"):
+        irmeta.read_files(odd, files[1])
+
+
+def test_evaluate_takes_files(files: list[Path], run) -> None:
+    done = run("evaluate", *files, "-m", "map")
+    assert done.status == 0
+    found = columns(done.out)
+    assert dict(zip(found["system"], found["value"], strict=True)) == MEANS
+    assert set(found["track"]) == {"qrels.made"}
+    assert "value" in run("evaluate", *files, "-m", "map", "--workers", 1).out
+
+
+def test_runs_are_named_by_their_files_on_request(files: list[Path], run) -> None:
+    files[2].write_text(RUNS["first.run"])
+    done = run("evaluate", *files, "-m", "AP")
+    assert columns(done.out)["system"] == ["x"]
+    assert "system x is already read" in done.err.replace("'", "")
+    assert "--by-file" in done.err
+    done = run("evaluate", *files, "-m", "AP", "--by-file")
+    assert columns(done.out)["system"] == ["first", "second"]
+
+
+def test_explain_and_info_take_files(files: list[Path], run) -> None:
+    asked = ("-m", "AP", "--query", "1")
+    assert "0.5" in run("explain", *files, *asked, "--system", "y").out
+    assert "0.5" in run("explain", *files, *asked, "--system", "second", "--by-file").out
+    assert "qrels.made" in run("info", *files).out
+
+
+def test_files_that_cannot_be_a_track_end_with_a_usage_error(files: list[Path], run) -> None:
+    for arguments, said in (
+        (files[:1], "name the qrels file, and after it the runs"),
+        ([files[0], files[1].with_name("none")], "none is not there"),
+        ([files[0].parent, "--by-file"], "--by-file is for run files"),
+    ):
+        done = run("evaluate", *arguments)
+        assert done.status != 0
+        assert said in done.err
+        assert not done.out
