@@ -22,7 +22,7 @@ from synthetic import JUDGED, judged_view
 
 from irmeta.kernels.jit import jit
 from irmeta.kernels.lanes import BITS, STEPS, add_signs
-from irmeta.kernels.numbering import look_up, number
+from irmeta.kernels.numbering import _look_up, number
 from irmeta.kernels.rarity import systems_within
 from irmeta.kernels.recall_paired import add_preferences, preference_counts
 from irmeta.kernels.search_length import search_lengths
@@ -90,7 +90,7 @@ def by_table(systems: int, repeat: int) -> list[str]:
         "doc ids and grades by table, the tables made": lambda: number(
             lists, starts, *known, grades, others, ends, *spaces, 999, *out
         ),
-        "grades alone, from the table of a query": lambda: look_up(
+        "grades alone, from the table of a query": lambda: _look_up(
             spaces[1], out[0][first], out[1][first]
         ),
     }

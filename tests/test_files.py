@@ -12,6 +12,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import irmeta
+from irmeta.api import reading
+from irmeta.api import store as api_store
 from irmeta.errors import UsageError
 
 QRELS = "1 0 a 1\n1 0 b 0\n2 0 a 1\n"
@@ -47,6 +49,16 @@ def test_files_are_read_as_a_collection_of_them_is(collections: Path) -> None:
     assert_frame_equal(store.evaluate(measures).drop("track"), expected)
 
 
+def test_it_does_not_matter_how_files_are_named(files: list[Path], monkeypatch) -> None:
+    whole = irmeta.read_files(files[0], files[1:])
+    monkeypatch.chdir(files[0].parent)
+    odd = [Path("..") / file.parent.name / file.name for file in reversed(files[1:])]
+    store = irmeta.read_files(files[0].name, [*odd, odd[0]])
+    assert store.fingerprint == whole.fingerprint
+    assert store.systems().equals(whole.systems())
+    assert sorted(store.systems()["file"]) == ["fir/first.run", "sec/second.txt.gz"]
+
+
 def test_one_run_needs_no_list(files: list[Path]) -> None:
     store = irmeta.read_files(str(files[0]), files[1], depth=1)
     assert store.means("AP", track="qrels.made")["system"].to_list() == ["x"]
@@ -69,7 +81,7 @@ def test_what_is_wrong_with_a_run_is_said(files: list[Path]) -> None:
 
 def test_files_that_are_not_there_are_refused_before_any_is_read(files: list[Path]) -> None:
     for wrong, said in (
-        ([files[0].with_name("none"), files[1]], "none is not there: name the file of the qrels"),
+        ([files[0].with_name("none"), files[1]], "none is no file: name the file of the qrels"),
         ([files[0], files[1], files[2].parent], "is a folder: name"),
         ([files[0]], "alone is no track"),
     ):
@@ -98,7 +110,36 @@ def test_evaluate_takes_files(files: list[Path], run) -> None:
     found = columns(done.out)
     assert dict(zip(found["system"], found["value"], strict=True)) == MEANS
     assert set(found["track"]) == {"qrels.made"}
-    assert "value" in run("evaluate", *files, "-m", "map", "--workers", 1).out
+
+
+def test_workers_reach_whoever_reads_and_evaluates(files: list[Path], run, monkeypatch) -> None:
+    asked: list[object] = []
+    read, evaluate = reading.read_into_memory, api_store.evaluate
+
+    def reads(*arguments, workers, **more):
+        asked.append(workers)
+        return read(*arguments, workers=workers, **more)
+
+    def evaluates(*arguments):
+        asked.append(arguments[-1])
+        return evaluate(*arguments)
+
+    monkeypatch.setattr(reading, "read_into_memory", reads)
+    monkeypatch.setattr(api_store, "evaluate", evaluates)
+    for source in (files, [files[0].parent.parent / "folder"]):
+        if source != files:
+            (source[0] / "runs").mkdir(parents=True)
+            (source[0] / "qrels").write_text(QRELS)
+            (source[0] / "runs" / "x").write_text(RUNS["first.run"])
+        assert run("evaluate", *source, "-m", "AP", "--workers", 3).status == 0
+    assert asked == [3, 3, 3, 3]
+
+
+def test_a_track_that_the_files_are_not_is_refused(files: list[Path], run) -> None:
+    assert run("evaluate", *files, "-m", "AP", "--track", "qrels.made").status == 0
+    done = run("evaluate", *files, "-m", "AP", "--track", "other")
+    assert (done.status, done.out) == (2, "")
+    assert "has no track 'other'" in done.err
 
 
 def test_runs_are_named_by_their_files_on_request(files: list[Path], run) -> None:
@@ -109,6 +150,9 @@ def test_runs_are_named_by_their_files_on_request(files: list[Path], run) -> Non
     assert "--by-file" in done.err
     done = run("evaluate", *files, "-m", "AP", "--by-file")
     assert columns(done.out)["system"] == ["first", "second"]
+    files[2].rename(files[2].with_name("first.txt"))
+    done = run("evaluate", *files[:2], files[2].with_name("first.txt"), "-m", "AP", "--by-file")
+    assert "Rename one of the files" in done.err
 
 
 def test_explain_and_info_take_files(files: list[Path], run) -> None:
@@ -116,12 +160,13 @@ def test_explain_and_info_take_files(files: list[Path], run) -> None:
     assert "0.5" in run("explain", *files, *asked, "--system", "y").out
     assert "0.5" in run("explain", *files, *asked, "--system", "second", "--by-file").out
     assert "qrels.made" in run("info", *files).out
+    assert "second" in run("info", *files, "--by-file", "--json").out
 
 
 def test_files_that_cannot_be_a_track_end_with_a_usage_error(files: list[Path], run) -> None:
     for arguments, said in (
         (files[:1], "name the qrels file, and after it the runs"),
-        ([files[0], files[1].with_name("none")], "none is not there"),
+        ([files[0], files[1].with_name("none")], "none is no file"),
         ([files[0].parent, "--by-file"], "--by-file is for run files"),
     ):
         done = run("evaluate", *arguments)

@@ -16,7 +16,8 @@ from irmeta.store.ingest import Outcome
 from irmeta.store.layout import is_store
 from irmeta.store.memory import read_into_memory
 from irmeta.store.track import Progress
-from irmeta.trec.collection import chosen, read_collection, track_of_files
+from irmeta.trec.collection import chosen, read_collection
+from irmeta.trec.source import track_of_files
 
 
 class ReadChoices(TypedDict, total=False):
@@ -155,15 +156,17 @@ def read_track(
     runs: Iterable[str | Path],
     policy: ReadPolicy,
     *,
+    tracks: str | None = None,
     names: str = "tag",
     workers: int | None = None,
     memory: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Store, list[Outcome]]:
     """As `read_files`, but failures are outcomes, and nothing is warned of."""
-    source = track_of_files(qrels, runs, names, policy)
+    source = [track_of_files(qrels, runs, names, policy)]
+    asked = chosen(source, None if tracks is None else [tracks], str(qrels))
     held, outcomes = read_into_memory(
-        str(qrels), [source], policy, workers=workers, memory=memory, progress=progress
+        str(qrels), asked, policy, workers=workers, memory=memory, progress=progress
     )
     return Store(held), outcomes
 

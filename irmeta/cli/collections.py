@@ -21,7 +21,7 @@ from irmeta.cli.options import (
     bytes_of,
     progress_bar,
 )
-from irmeta.cli.sources import SourceArgument, finish, opened
+from irmeta.cli.sources import ByFileOption, SourceArgument, finish, opened
 from irmeta.policies import ReadPolicy
 
 
@@ -103,11 +103,12 @@ def ingest(
 def info(
     source: SourceArgument,
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    by_file: ByFileOption = False,
 ) -> None:
     """Tracks, systems, queries, and what reading noticed."""
     from irmeta.show import print_info
 
-    with opened(source) as store:
+    with opened(source, by_file=by_file) as store:
         if as_json:
             tracks = store.info().to_dicts()
             systems = store.systems().to_dicts() if tracks else []

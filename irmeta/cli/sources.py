@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 SourceArgument = Annotated[
     list[Path],
     typer.Argument(
-        metavar="SOURCE|QRELS RUN",
+        metavar="SOURCE [RUN]",
         show_default=False,
-        help="A store, a folder of reanalyze, or a collection; or a qrels file and run files. "
+        help="A store, a folder of reanalyze, or a collection; or a qrels file, then its runs. "
         "Collections and files are read into memory.",
     ),
 ]
@@ -43,7 +43,7 @@ def opened(
     Tracks of a collection that cannot be read, and runs that are set aside, are named at the end.
     """
     from irmeta.api import open_store, read_track, read_tracks
-    from irmeta.trec.collection import BY_FILE
+    from irmeta.trec.source import BY_FILE
 
     first, *others = source
     if not others and first.is_file():
@@ -56,7 +56,9 @@ def opened(
     with progress_bar("Reading") as read:
         policy, names = ReadPolicy(), BY_FILE if by_file else "tag"
         store, outcomes = (
-            read_track(first, others, policy, names=names, workers=workers, progress=read)
+            read_track(
+                first, others, policy, tracks=track, names=names, workers=workers, progress=read
+            )
             if others
             else read_tracks(first, policy, tracks=track, workers=workers, progress=read)
         )

@@ -66,12 +66,12 @@ def number(
             grade_of[known + place] = no_grade
         first = ends[q]
         own = slice(starts[q], starts[q + 1])
-        look_up(number_of, docs[own], numbers[own])
-        look_up(grade_of, numbers[own], grades[own])
+        _look_up(number_of, docs[own], numbers[own])
+        _look_up(grade_of, numbers[own], grades[own])
 
 
 @jit
-def look_up(table, places, out):
+def _look_up(table, places, out):
     """``table[places]`` into `out`, for int32 places that are in the table."""
     for row in range(len(places)):
         out[row] = table[np.uint32(places[row])]  # signed, numba would look for places below 0

@@ -11,7 +11,7 @@ from irmeta._version import __version__
 from irmeta.measures.average_precision import compute_average_precision
 from irmeta.measures.search_length import irrelevant_retrieved
 from irmeta.measures.spec import Cutoffs, Spec
-from irmeta.parallel import ordered_map
+from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks, Need
 from irmeta.rankings.load import judged_blocks
@@ -19,6 +19,8 @@ from irmeta.rankings.pool import pool_of
 from irmeta.rankings.unjudged import assumed_relevant, condensed
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader, track_facts
+
+LEAST_ROWS = 1 << 19  # of a block that a thread is given; less would not pay
 
 
 def evaluate(
@@ -30,14 +32,17 @@ def evaluate(
 ) -> Scores:
     """The values of `specs` for every judged query and every system of a track.
 
-    `workers` threads read and evaluate a block each (None: the usable cores).
+    `workers` threads read and evaluate a block each (None: the usable cores); the more of them,
+    the smaller the blocks, so that they take no more memory together.
     """
+    threads = thread_count(workers)
+    rows = max(store.block_rows // threads, min(store.block_rows, LEAST_ROWS))
 
     def values(read: Callable[[], JudgedRanks]) -> Scores:
         return evaluate_block(read(), specs, policy)
 
-    blocks = judged_blocks(store, track, policy, needs=needs_of(specs))
-    return Scores.concat(list(ordered_map(values, blocks, workers=workers)))
+    blocks = judged_blocks(store, track, policy, rows, needs_of(specs))
+    return Scores.concat(list(ordered_map(values, blocks, workers=threads)))
 
 
 def needs_of(specs: Sequence[Spec]) -> set[Need]:

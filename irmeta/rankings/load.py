@@ -53,7 +53,13 @@ def judged_blocks(
     max_rows: int | None = None,
     needs: Collection[Need] = (),
 ) -> Iterator[Callable[[], JudgedRanks]]:
-    """As `judged_ranks`, each block read when it is called, by any thread."""
+    """As `judged_ranks`, each block read when it is called, by any thread.
+
+    Raises
+    ------
+    UsageError
+        As `judged_ranks`, when the first is asked for.
+    """
     facts = track_facts(store, track, policy.qrels)
     order = other_order(facts, policy.tie_order)
     pool_order = other_order(facts, policy.pool_order, "pool order") if "pool" in needs else None

@@ -47,9 +47,10 @@ def nullable(values: np.ndarray, null: int) -> pa.Array:
 
 
 def as_frame(table: pa.Table) -> pl.DataFrame:
-    """The same for polars, as it reads it from Parquet: strings are strings."""
+    """A table for polars, as it reads it from Parquet: strings are strings."""
+    # Large ones: those of all rows together may be longer than 2^31 bytes.
     fields = [
-        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+        field.with_type(pa.large_string()) if pa.types.is_dictionary(field.type) else field
         for field in table.schema
     ]
     frame = pl.from_arrow(table.cast(pa.schema(fields)))

@@ -26,10 +26,12 @@ from irmeta.trec.ordering import ranks_from, sort_lists
 LONGEST_TIE = 64  # rows that insertion sorts as fast as a general sort
 
 
-def keep_apart(runs: Iterable[Run | SetAside], judged: int) -> tuple[list[Run], list[SetAside]]:
+def keep_apart(
+    runs: Iterable[Run | SetAside], judged: int, rename: str
+) -> tuple[list[Run], list[SetAside]]:
     """Set aside what cannot be in the track: a name taken before, or no judged query.
 
-    Queries below `judged` are judged.
+    Queries below `judged` are judged; `rename` says what to do about a name taken before.
     """
     kept: dict[str, Run] = {}
     aside: list[SetAside] = []
@@ -37,9 +39,8 @@ def keep_apart(runs: Iterable[Run | SetAside], judged: int) -> tuple[list[Run], 
         if isinstance(run, SetAside):
             aside.append(run)
         elif run.system in kept:
-            fix = 'Name systems by file: names = "(.*)\\\\.gz" in collection.toml, or --by-file.'
             problem = f"system {short(run.system)!r} is already read from {kept[run.system].file}"
-            reason = str(DataError(problem, file=run.file, fix=fix))
+            reason = str(DataError(problem, file=run.file, fix=rename))
             aside.append(SetAside(run.file, run.sha256, run.system, reason))
         elif run.queries.min() >= judged:
             reason = str(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from irmeta.errors import DataError, did_you_mean
-from irmeta.trec.collection import FactsSource, TrackSource
+from irmeta.trec.source import FactsSource, TrackSource
 from irmeta.trec.text import read_text
 
 _YES = {"yes": True, "true": True, "1": True, "y": True, "t": True}

@@ -20,7 +20,8 @@ from irmeta.store.long_table import write_docs_and_runs
 from irmeta.store.record import Inputs, Seen, read_cache, sizes
 from irmeta.store.tables import write_qrels, write_systems
 from irmeta.store.track import Count, Limits, Progress, read_track
-from irmeta.trec.collection import TrackSource, read_collection
+from irmeta.trec.collection import read_collection
+from irmeta.trec.source import TrackSource
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from irmeta.store.readers import TrackNames
-from irmeta.trec.collection import QrelsSource
 from irmeta.trec.qrels import QrelsText
 from irmeta.trec.rows import RowReader
+from irmeta.trec.source import QrelsSource
 
 
 @dataclass(frozen=True)

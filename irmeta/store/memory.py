@@ -23,7 +23,7 @@ from irmeta.store.long_table import Names, doc_columns, run_columns, tied_rows
 from irmeta.store.scan import StoredLists
 from irmeta.store.tables import qrels_columns, systems_columns
 from irmeta.store.track import Count, Limits, Progress, read_track
-from irmeta.trec.collection import TrackSource
+from irmeta.trec.source import TrackSource
 
 # A row takes 20 bytes as it is read and 26 as it is kept, and for a moment both
 READ_SHARE = 0.4

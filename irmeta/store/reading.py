@@ -9,10 +9,10 @@ import numpy as np
 from irmeta.errors import DataError, IrmetaError, printable
 from irmeta.kernels.lists import RISES, ranks_contradict, score_states, spread
 from irmeta.store.spill import Columns, InMemory
-from irmeta.trec.collection import TrackSource
 from irmeta.trec.ordering import contradicting_lists, no_rank
 from irmeta.trec.rows import NO_RANK, RowReader
 from irmeta.trec.runs import RunText, first_repeat, parse_file
+from irmeta.trec.source import TrackSource
 from irmeta.trec.text import file_sha256, read_text
 
 

@@ -16,8 +16,8 @@ from irmeta.store.assemble import TrackRows
 from irmeta.store.judgments import Judgments
 from irmeta.store.layout import FOLDERS, Layout
 from irmeta.store.reading import SetAside
-from irmeta.trec.collection import QrelsSource, TrackSource
 from irmeta.trec.qrels import QrelsText
+from irmeta.trec.source import QrelsSource, TrackSource
 from irmeta.trec.text import file_sha256
 
 Seen = dict[str, list[object]]

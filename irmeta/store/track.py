@@ -21,8 +21,8 @@ from irmeta.store.readers import Readers, TrackNames
 from irmeta.store.reading import Run, SetAside, read_run
 from irmeta.store.record import track_record
 from irmeta.store.spill import InMemory
-from irmeta.trec.collection import QrelsSource, TrackSource
 from irmeta.trec.qrels import QrelsText, parse_qrels
+from irmeta.trec.source import QrelsSource, TrackSource
 from irmeta.trec.text import file_sha256, read_text
 
 Progress = Callable[[str, int, int], None]
@@ -98,7 +98,8 @@ def read_track(
         inputs[source.facts.file] = file_sha256(source.root / source.facts.file)
     judged = pl.concat([parsed.frame.select("query", "doc") for _, parsed in sets])
     readers = Readers(judged["query"], judged["doc"])
-    runs, aside = keep_apart(_read_runs(source, spill, readers, limits, count), readers.judged)
+    read = _read_runs(source, spill, readers, limits, count)
+    runs, aside = keep_apart(read, readers.judged, source.rename)
     if not runs:
         first = f" The first: {aside[0].reason}" if aside else ""
         raise DataError(f"none of its {len(source.runs)} runs can be used.{first}")

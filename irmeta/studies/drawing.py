@@ -26,8 +26,12 @@ from irmeta.parallel import Lent
 from irmeta.report import vega
 
 _NO_FONTS = str(Path(vega.__file__).with_name("fonts.conf"))
-# Latin, Greek, dashes and quotes, minus and the signs of inequality: in every Liberation Sans
-_CARRIED = re.compile("[\0-\u017f\u0391-\u03ce\u2010-\u2026\u2212\u2264\u2265]*")
+# Latin, Greek, dashes, quotes, the minus and signs of inequality: what Liberation Sans of 1.07 on
+# has, less the characters that vl-convert's own measures otherwise (U+00B7, U+2010)
+_CARRIED = re.compile(
+    "[\0-\u00b6\u00b8-\u017f\u0391-\u03a1\u03a3-\u03ce\u2013-\u2015\u2017-\u201e\u2020-\u2022"
+    "\u2026\u2212\u2264\u2265]*"
+)
 
 
 class Drawer:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from glob import escape
 from pathlib import Path
 from typing import Any, cast
@@ -13,78 +12,12 @@ from typing import Any, cast
 from irmeta.errors import DataError, UsageError, did_you_mean, printable
 from irmeta.policies import ReadPolicy
 from irmeta.trec.qrels import FORMATS, QrelsFormat
+from irmeta.trec.source import FactsSource, QrelsSource, TrackSource, names_problem
 
 CONFIG = "collection.toml"
-BY_FILE = r"(.+?)(?:\.(?:gz|bz2|xz|zst|txt|run|dat))*"
-"""A pattern for `TrackSource.names`: the file's name, without endings that say what it holds."""
-
 _TRACK_KEYS = ("runs", "qrels", "names", "systems", "tie_order", "depth", "duplicates")
 _QRELS_KEYS = ("name", "file", "format", "subtopics")
 _FACT_KEYS = ("file", "name", "group", "type", "pooled")
-
-
-@dataclass(frozen=True)
-class QrelsSource:
-    """One named qrels set of a track and how to read its file."""
-
-    name: str
-    file: str
-    format: QrelsFormat = "trec"
-    subtopics: bool = False
-
-
-@dataclass(frozen=True)
-class FactsSource:
-    """A CSV of facts about systems, and which of its columns hold what (None: not given)."""
-
-    file: str
-    name: str
-    group: str | None = None
-    type: str | None = None
-    pooled: str | None = None
-
-
-@dataclass(frozen=True)
-class TrackSource:
-    """The files of one track. Paths are relative to the collection and use / everywhere.
-
-    Attributes
-    ----------
-    runs
-        Every run file, sorted.
-    qrels
-        The qrels sets; the first is primary.
-    names
-        ``tag``, or a regular expression whose first group, matched against the whole file name,
-        names the system.
-    """
-
-    name: str
-    root: Path
-    runs: tuple[str, ...]
-    qrels: tuple[QrelsSource, ...]
-    names: str = "tag"
-    facts: FactsSource | None = None
-    policy: ReadPolicy = field(default_factory=ReadPolicy)
-
-    def system_name(self, file: str, tag: str | None) -> str:
-        """The name of the system whose run is `file`.
-
-        Raises
-        ------
-        DataError
-            If the file name does not match the track's pattern.
-        """
-        base = file.rsplit("/", 1)[-1]
-        if self.names != "tag":
-            found = re.fullmatch(self.names, base)
-            if found is None or not found.group(1):
-                fix = f"Change the pattern `names` of track {self.name}."
-                raise DataError(
-                    f"its name does not match the pattern {self.names!r}", file=file, fix=fix
-                )
-            return found.group(1)
-        return tag if tag is not None else _bare(base)
 
 
 def read_collection(folder: str | Path, policy: ReadPolicy | None = None) -> list[TrackSource]:
@@ -139,48 +72,6 @@ def chosen(
         if name not in known:
             raise UsageError(f"{folder} has no track {name!r}. {did_you_mean(name, known)}")
     return [known[name] for name in dict.fromkeys(tracks)]
-
-
-def track_of_files(
-    qrels: str | Path, runs: Iterable[str | Path], names: str, policy: ReadPolicy
-) -> TrackSource:
-    """A track of files that lie anywhere, named after the file of its qrels.
-
-    Raises
-    ------
-    UsageError
-        If one of them is not a file, no run is named, or `names` is no pattern with a group.
-    """
-    if problem := _problem_of(names):
-        raise UsageError(f"names = {names!r} {problem}: 'tag', or a pattern such as '(.*)'.")
-    files = [Path(qrels), *map(Path, runs)]
-    for file in files:
-        if not file.is_file():
-            what = "is a folder" if file.is_dir() else "is not there"
-            raise UsageError(f"{file} {what}: name the file of the qrels, then those of the runs.")
-    if len(files) == 1:
-        raise UsageError(f"{qrels} alone is no track: name the files of its runs too.")
-    first, *others = (file.as_posix() for file in files)
-    name, sets = _bare(files[0].name), (QrelsSource("qrels", first),)
-    if printable(name) != name:
-        raise DataError("its name is not UTF-8", file=printable(first), fix="Rename it.")
-    return TrackSource(name, Path(), tuple(dict.fromkeys(others)), sets, names, policy=policy)
-
-
-def _problem_of(names: str) -> str | None:
-    """What keeps `names` from naming systems."""
-    if names == "tag":
-        return None
-    try:
-        groups = re.compile(names).groups
-    except re.error as error:
-        return f"is not a pattern ({error})"
-    return None if groups == 1 else f"has {groups} groups, not one"
-
-
-def _bare(name: str) -> str:
-    found = re.fullmatch(BY_FILE, name)
-    return found.group(1) if found is not None else name
 
 
 def _by_convention(root: Path, name: str, prefix: str, policy: ReadPolicy) -> TrackSource:
@@ -298,7 +189,7 @@ class _Config:
     def _names(self, key: str, table: Mapping[str, Any]) -> str:
         names = self._text(f"{key}.names", table.get("names", "tag"))
         fix = 'Write names = "tag", or a pattern with one group such as "input\\\\.(.*)\\\\.gz".'
-        if problem := _problem_of(names):
+        if problem := names_problem(names):
             raise self._error(f"{key}.names", names, problem, fix)
         return names
 

@@ -125,13 +125,11 @@ def contradicting_lists(lists: np.ndarray, score: np.ndarray, rank: np.ndarray) 
     return len(np.unique(lists[by_rank][1:][rises]))
 
 
-def ranks_within(lists: np.ndarray) -> np.ndarray:
-    """1-based ranks of rows that already lie in list order."""
-    return ranks_from(np.r_[0, np.flatnonzero(lists[1:] != lists[:-1]) + 1, len(lists)])
-
-
 def ranks_from(starts: np.ndarray) -> np.ndarray:
-    """The same, int32, given int64 [lists + 1]: where the rows of each list begin."""
+    """1-based ranks of rows in list order, int32, given where the rows of each list begin.
+
+    `starts` is int64 [lists + 1].
+    """
     ranks = np.empty(starts[-1], np.int32)
     count_up(starts, ranks)
     return ranks

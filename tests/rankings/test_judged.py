@@ -19,6 +19,7 @@ from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.pool import retrieved_by
 from irmeta.store import groups, writing
+from irmeta.store.layout import Layout
 
 NUMBERED = 65_535  # ranks from here on do not fit uint16 beside `missing`
 
@@ -277,7 +278,7 @@ def test_blocks_cannot_be_seen_from_outside(many, monkeypatch):
         return [*means, store.evaluate(), store.search_lengths(), store.rarity(depth=3)]
 
     whole = tables_of(many)
-    monkeypatch.setattr(judged_ranks, "__defaults__", (1, ()))
+    monkeypatch.setattr(Layout, "block_rows", 1)
     assert len(blocks(many)) > 2
     for parts, together in zip(tables_of(many), whole, strict=True):
         assert_frame_equal(parts, together, check_exact=True)

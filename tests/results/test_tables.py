@@ -16,6 +16,7 @@ import irmeta
 from irmeta.errors import UsageError
 from irmeta.results.scores import wide
 from irmeta.results.tables import provenance, write_out, write_parquet, write_text
+from irmeta.schema import TABLES
 
 RECORD = {"irmeta": "0.1.0", "store": "abc", "eval_policy": {"queries": "judged"}, "ü": [1, None]}
 
@@ -94,6 +95,22 @@ def test_a_frame_that_breaks_the_schema_is_not_written(means, tmp_path):
     with pytest.raises(AssertionError, match="null in value"):
         write_parquet([means, broken], tmp_path / "means.parquet", "means", RECORD)
     assert names(tmp_path) == []
+
+
+def test_rows_of_arrow_are_written_as_a_frame_is(made_store, tmp_path):
+    frame = made_store.search_lengths("news").head(400)
+    names_of = frame["doc"].unique().sort()
+    schema = TABLES["search_lengths"].arrow(dictionary=True)
+    table = frame.to_arrow().cast(schema)
+    assert pa.types.is_dictionary(table.schema.field("doc").type)
+    assert write_parquet([table, table.slice(7, 5)], tmp_path / "a", "search_lengths", {}) == 405
+    assert_frame_equal(pl.read_parquet(tmp_path / "a"), pl.concat([frame, frame[7:12]]))
+    assert pq.read_schema(tmp_path / "a").field("doc").type == pa.string()
+    assert set(pl.read_parquet(tmp_path / "a")["doc"]) == set(names_of)
+    broken = table.set_column(4, schema.field("grade"), pa.nulls(400, pa.int8()))
+    with pytest.raises(AssertionError, match="null in grade"):
+        write_parquet(broken, tmp_path / "b", "search_lengths", {})
+    assert names(tmp_path) == ["a"]
 
 
 def test_text_is_put_in_place_whole(tmp_path):

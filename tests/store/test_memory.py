@@ -106,6 +106,7 @@ def test_groups_and_workers_cannot_be_seen(held: Store, collections: Path, monke
         for kind in KINDS:
             ours, theirs = (getattr(s, kind)().lazy().collect() for s in (other, held))
             assert_frame_equal(ours, theirs, check_exact=True)
+        assert_frame_equal(other.evaluate(NEEDY), held.evaluate(NEEDY), check_exact=True)
 
 
 def test_only_the_tracks_that_are_asked_for_are_read(collections: Path, monkeypatch):

@@ -17,6 +17,7 @@ import pytest
 
 import irmeta
 from irmeta.errors import IrmetaError
+from irmeta.report import look
 from irmeta.report.figures import rarity_histogram
 from irmeta.studies import drawing
 
@@ -57,12 +58,23 @@ def begun() -> list[drawing.Drawer]:
     return drawing._drawers.plain.all + drawing._drawers.full.all
 
 
-@pytest.mark.parametrize("text", ["Größe – ‘α’ ≥ 1 … −2", "系统", "عدد", "𝒳 → ə", "1\n2"])
+PLAIN = ["Größe – ‘α’ ≥ 1 … −2", "1\n2"]
+OTHER_FONTS = ["系统", "عدد", "𝒳 → ə", "a·b", "per‐query"]
+
+
+@pytest.mark.parametrize("text", PLAIN + OTHER_FONTS)
 def test_any_text_is_drawn_as_with_the_fonts_of_the_system(text: str) -> None:
-    spec = SPEC | {"title": text}
+    """As the label of an axis: the figure is as wide as that is measured."""
+    spec = {
+        "data": {"values": [{"name": 3 * text, "value": 1}]},
+        "mark": "bar",
+        "encoding": {"y": {"field": "name"}, "x": {"field": "value", "type": "quantitative"}},
+        "config": {"font": look.FONT, "axis": {"labelLimit": 0}},
+    }
     here = drawing.svg(spec)
     with drawing.apart(2):
         assert drawing.svg(spec) == here
+        assert [drawer._fonts for drawer in begun()] == [text in OTHER_FONTS]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="fontconfig chooses fonts there alone")
@@ -70,7 +82,6 @@ def test_who_draws_svg_is_kept_from_the_fonts_of_the_system() -> None:
     with drawing.apart(2):
         drawing.svg(SPEC)
         assert len(begun()) == 1
-        drawing.svg(SPEC | {"title": "系统"})
         drawing.pdf_and_png(SPEC, 72)
         plain, full = (Path(f"/proc/{process(drawer)}/environ").read_text() for drawer in begun())
     (path,) = re.findall(r"FONTCONFIG_FILE=([^\0]+/report/fonts\.conf)", plain)

@@ -7,7 +7,8 @@ import pytest
 from irmeta.errors import DataError, UsageError
 from irmeta.policies import ReadPolicy
 from irmeta.store.facts import Facts, read_facts
-from irmeta.trec.collection import QrelsSource, TrackSource, read_collection
+from irmeta.trec.collection import read_collection
+from irmeta.trec.source import QrelsSource, TrackSource
 
 FILES = ("a/runs/y.gz", "a/runs/x.txt", "a/runs/.hidden", "b/z.run", "q.txt", "div.txt", "f.csv")
 PLAIN = '[tracks.t]\nruns = ["a/runs/*"]\nqrels = "q.txt"\n'

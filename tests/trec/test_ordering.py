@@ -13,7 +13,7 @@ from irmeta.policies import TieOrder
 from irmeta.trec.ordering import (
     as_float32,
     contradicting_lists,
-    ranks_within,
+    ranks_from,
     sort_lists,
     sorted_lists,
 )
@@ -114,11 +114,13 @@ def test_scores_beyond_float32_become_infinite_without_a_warning():
 
 
 @pytest.mark.parametrize(
-    ("lists", "ranks"),
-    [([], []), ([4], [1]), ([0, 0, 0], [1, 2, 3]), ([0, 2, 2, 3, 3, 3], [1, 1, 2, 1, 2, 3])],
+    ("starts", "ranks"),
+    [([0], []), ([0, 1], [1]), ([0, 3], [1, 2, 3]), ([0, 1, 1, 3, 6], [1, 1, 2, 1, 2, 3])],
 )
-def test_ranks_begin_anew_with_every_list(lists, ranks):
-    assert ranks_within(np.array(lists, np.int32)).tolist() == ranks
+def test_ranks_begin_anew_with_every_list(starts, ranks):
+    found = ranks_from(np.array(starts))
+    assert found.tolist() == ranks
+    assert found.dtype == np.int32
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from parsing import parse, rows
 
 from irmeta.policies import ReadPolicy
 from irmeta.store.reading import SetAside, read_run
-from irmeta.trec.collection import TrackSource
 from irmeta.trec.rows import RowReader
+from irmeta.trec.source import TrackSource
 
 
 def read_quirk(shared: Path, file: str, **choices):

@@ -11,9 +11,9 @@ from irmeta.errors import DataError
 from irmeta.policies import ReadPolicy
 from irmeta.store.reading import SetAside, read_run
 from irmeta.trec import runs as room
-from irmeta.trec.collection import TrackSource
 from irmeta.trec.rows import NO_RANK, RowReader
 from irmeta.trec.runs import parse_file
+from irmeta.trec.source import TrackSource
 
 TWO = [("1", "a", 1, 2.5), ("1", "b", 2, 1.0)]
 FAST_AND_SLOW = pytest.mark.parametrize("way", [parse, by_line], ids=["fast", "slow"])
