@@ -32,8 +32,8 @@ def evaluate(
 ) -> Scores:
     """The values of `specs` for every judged query and every system of a track.
 
-    `workers` threads read and evaluate a block each (None: the usable cores); the more of them,
-    the smaller the blocks, so that they take no more memory together.
+    `workers` threads read and evaluate a block each (None: the usable cores). The more of them,
+    the smaller the blocks, down to `LEAST_ROWS`: together they take no more memory than one.
     """
     threads = thread_count(workers)
     rows = max(store.block_rows // threads, min(store.block_rows, LEAST_ROWS))
