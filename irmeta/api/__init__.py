@@ -7,7 +7,7 @@ from irmeta.api.jobs import (
     open_store,
     reanalyze,
 )
-from irmeta.api.reading import read, read_files, read_track, read_tracks
+from irmeta.api.reading import read, read_files, read_tracks
 from irmeta.api.store import EvalChoices, Store
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "open_store",
     "read",
     "read_files",
-    "read_track",
     "read_tracks",
     "reanalyze",
 ]

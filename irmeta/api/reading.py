@@ -115,10 +115,10 @@ def read_files(
     IrmetaError
         When the qrels, or all runs, cannot be read.
     """
-    store, outcomes = read_track(
+    store, outcomes = read_tracks(
         qrels,
-        [runs] if isinstance(runs, str | Path) else runs,
         ReadPolicy(**choices),
+        runs=[runs] if isinstance(runs, str | Path) else runs,
         names=names,
         workers=workers,
         memory=memory,
@@ -128,45 +128,31 @@ def read_files(
 
 
 def read_tracks(
-    collection: str | Path,
+    source: str | Path,
     policy: ReadPolicy,
     *,
+    runs: Iterable[str | Path] | None = None,
+    names: str = "tag",
     tracks: str | Sequence[str] | None = None,
     workers: int | None = None,
     memory: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Store, list[Outcome]]:
-    """As `read`, but failures are outcomes, and nothing is warned of."""
-    if is_store(collection):
-        raise UsageError(f"{collection} is a store: open it with irmeta.open_store.")
-    names = [tracks] if isinstance(tracks, str) else tracks
+    """As `read` or, with `runs`, as `read_files`; failures are outcomes, nothing is warned of."""
+    if runs is not None:
+        sources = [track_of_files(source, runs, names, policy)]
+    elif is_store(source):
+        raise UsageError(f"{source} is a store: open it with irmeta.open_store.")
+    else:
+        sources = read_collection(source, policy)
+    asked = [tracks] if isinstance(tracks, str) else tracks
     held, outcomes = read_into_memory(
-        str(collection),
-        chosen(read_collection(collection, policy), names, str(collection)),
+        str(source),
+        chosen(sources, asked, str(source)),
         policy,
         workers=workers,
         memory=memory,
         progress=progress,
-    )
-    return Store(held), outcomes
-
-
-def read_track(
-    qrels: str | Path,
-    runs: Iterable[str | Path],
-    policy: ReadPolicy,
-    *,
-    tracks: str | None = None,
-    names: str = "tag",
-    workers: int | None = None,
-    memory: int | None = None,
-    progress: Progress | None = None,
-) -> tuple[Store, list[Outcome]]:
-    """As `read_files`, but failures are outcomes, and nothing is warned of."""
-    source = [track_of_files(qrels, runs, names, policy)]
-    asked = chosen(source, None if tracks is None else [tracks], str(qrels))
-    held, outcomes = read_into_memory(
-        str(qrels), asked, policy, workers=workers, memory=memory, progress=progress
     )
     return Store(held), outcomes
 

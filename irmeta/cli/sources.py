@@ -42,7 +42,7 @@ def opened(
 
     Tracks of a collection that cannot be read, and runs that are set aside, are named at the end.
     """
-    from irmeta.api import open_store, read_track, read_tracks
+    from irmeta.api import open_store, read_tracks
     from irmeta.trec.source import BY_FILE
 
     first, *others = source
@@ -54,13 +54,14 @@ def opened(
         yield open_store(folder)
         return
     with progress_bar("Reading") as read:
-        policy, names = ReadPolicy(), BY_FILE if by_file else "tag"
-        store, outcomes = (
-            read_track(
-                first, others, policy, tracks=track, names=names, workers=workers, progress=read
-            )
-            if others
-            else read_tracks(first, policy, tracks=track, workers=workers, progress=read)
+        store, outcomes = read_tracks(
+            first,
+            ReadPolicy(),
+            runs=others or None,
+            names=BY_FILE if by_file else "tag",
+            tracks=track,
+            workers=workers,
+            progress=read,
         )
     lost = [(o.track, str(o.error)) for o in outcomes if o.error is not None]
     if len(lost) == len(outcomes):

@@ -20,7 +20,7 @@ from irmeta.rankings.unjudged import assumed_relevant, condensed
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader, track_facts
 
-LEAST_ROWS = 1 << 19  # of a block that a thread is given; less would not pay
+LEAST_ROWS = 1 << 19  # of a block that a thread is given
 
 
 def evaluate(

@@ -47,7 +47,7 @@ def write_parquet(
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     rows = 0
     try:
-        # Batches of 2^10, the default, take a third longer for the same bytes.
+        # The same content as in batches of 2^10, the default, which take longer.
         options = {"compression": "zstd", "store_schema": False, "write_batch_size": 1 << 16}
         with pq.ParquetWriter(beside, schema, **options) as writer:
             # Not in the schema: without an Arrow schema its metadata would be left out.

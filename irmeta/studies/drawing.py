@@ -1,9 +1,8 @@
 """Figures drawn by processes of their own: vl-convert keeps Python's lock while it draws.
 
 Those that draw SVG are kept from the system's fonts. vl-convert opens them again for each text that
-it measures, which is half of its time where Liberation Sans is among them; the one that it carries
-measures the same. What it cannot write, and PNG and PDF, of which glyphs are a part, are drawn with
-all fonts.
+it measures, where Liberation Sans is among them; the one that it carries measures the same. What
+that cannot write, and PNG and PDF, of which glyphs are a part, are drawn with all fonts.
 """
 
 from __future__ import annotations
