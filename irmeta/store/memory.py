@@ -168,10 +168,8 @@ class MemoryStore:
     ) -> StoredLists:
         """The lists of groups, see `StoreReader`."""
         found = [group.lists(columns, codes) for group in groups]
-        ends = np.cumsum([group.rows for group in groups])
-        starts = [
-            own.starts[:-1] + end - own.starts[-1] for own, end in zip(found, ends, strict=True)
-        ]
+        ends = np.cumsum([own.rows for own in found])
+        starts = [own.starts[:-1] + end - own.rows for own, end in zip(found, ends, strict=True)]
         return StoredLists(
             np.concatenate([own.query for own in found]),
             np.concatenate([own.system for own in found]),
