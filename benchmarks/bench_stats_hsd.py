@@ -9,13 +9,13 @@ the whole would take minutes.
 from __future__ import annotations
 
 import argparse
-import resource
 import time
 from functools import partial
 
 import numpy as np
 import timing
 from bench_main_job import write
+from memory import peak
 
 from irmeta.results.matrix import Matrix
 from irmeta.stats.hsd import blocked_hsd, mean_ranges
@@ -109,8 +109,7 @@ def main() -> None:
         *on_subsets(129, repeat),
         *on_subsets(2000, 1),
         "",
-        f"Peak memory of all, scipy.stats loaded: "
-        f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB.",
+        f"Peak memory of all, scipy.stats loaded: {peak():.0f} MB.",
     ]
     text = "\n".join(lines)
     print(text)

@@ -17,7 +17,8 @@ from collections.abc import Callable
 
 import numpy as np
 from bench_main_job import write
-from parts import peak, timed
+from memory import peak
+from timing import seconds
 
 ORDERINGS, SYSTEMS, QUERIES = 1000, 129, 50
 METHODS = ("tau-b", "tau-ap", "tau-ap-b", "spearman", "pearson", "rmse", "rbo")
@@ -90,7 +91,7 @@ def main() -> None:
     parser.add_argument("--one", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.one:
-        print(json.dumps({"seconds": timed(job(asked.one), asked.repeat), "memory": peak()}))
+        print(json.dumps({"seconds": seconds(job(asked.one), asked.repeat), "memory": peak()}))
         return
     lines = [
         f"One thread; median of {asked.repeat}. Correlations of {ORDERINGS:,} orderings of "

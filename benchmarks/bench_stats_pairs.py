@@ -16,9 +16,12 @@ import statistics
 import subprocess
 import sys
 import time
-from itertools import pairwise
+from functools import partial
+from itertools import pairwise as neighbours
 
-ROWS = (  # test, systems, resamples
+from memory import peak
+
+ROWS: tuple[tuple[str, int, int], ...] = (  # test, systems, resamples
     ("t", 2000, 0),
     ("t-unpaired", 2000, 0),
     ("wilcoxon", 2000, 0),
@@ -32,7 +35,6 @@ QUERIES, SAMPLE = 50, 300
 
 def measure(test: str, systems: int, resamples: int, repeat: int) -> dict[str, float]:
     """One row's figures, in this process: seconds (median), the first call's, and MB."""
-    import resource
 
     import numpy as np
 
@@ -42,14 +44,14 @@ def measure(test: str, systems: int, resamples: int, repeat: int) -> dict[str, f
     values = np.random.default_rng(0).random((QUERIES, systems))
     names = tuple(map(str, range(max(QUERIES, systems))))
     matrix = Matrix(values, names[:QUERIES], names[:systems])
-    options = {"resamples": resamples} if resamples else {}
-    pairs.pairwise(matrix.only_systems(np.arange(5)), test, **options)  # compiles
+    pairwise = partial(pairs.pairwise, resamples=resamples) if resamples else pairs.pairwise
+    pairwise(matrix.only_systems(np.arange(5)), test)  # compiles
     seconds = []
     for _ in range(repeat):
         start = time.perf_counter()
-        pairs.pairwise(matrix, test, **options)
+        pairwise(matrix, test)
         seconds.append(time.perf_counter() - start)
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    memory = peak()
     return {"seconds": statistics.median(seconds), "first": seconds[0], "memory": memory}
 
 
@@ -69,7 +71,7 @@ def scipy_seconds() -> dict[str, float]:
     for test, one in loops.items():
         one(values[0], values[1])
         start = time.perf_counter()
-        for a, b in pairwise(values):
+        for a, b in neighbours(values):
             one(a, b)
         found[test] = (time.perf_counter() - start) / SAMPLE
     return found
@@ -90,7 +92,8 @@ def main() -> None:
     parser.add_argument("--scipy", action="store_true", help="the same for scipy's loops")
     chosen = parser.parse_args()
     if chosen.row is not None:
-        print(json.dumps(measure(*ROWS[chosen.row], chosen.repeat)))
+        test, systems, resamples = ROWS[int(chosen.row)]
+        print(json.dumps(measure(test, systems, resamples, chosen.repeat)))
         return
     if chosen.scipy:
         print(json.dumps(scipy_seconds()))

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
-import resource
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+from memory import peak
 from timing import seconds
 
 WARM = 7
-
-
-def peak() -> float:
-    """This process's peak memory in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def irmeta_scores(store: str) -> dict[str, float]:
@@ -82,7 +77,8 @@ def store_facts(store: str) -> dict[str, float]:
 
     info = irmeta.open_store(store).info()
     size = sum(file.stat().st_size for file in Path(store, "runs").rglob("*.parquet"))
-    return {"rows": info["rows"].sum(), "systems": info["systems"].sum(), "bytes": size}
+    rows, systems = (float(info[name].to_numpy().sum()) for name in ("rows", "systems"))
+    return {"rows": rows, "systems": systems, "bytes": size}
 
 
 PARTS = {

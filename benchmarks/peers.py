@@ -16,7 +16,6 @@ import importlib.util
 import json
 import os
 import platform
-import resource
 import shutil
 import subprocess
 import sys
@@ -31,6 +30,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from bench_main_job import SHARED, median, write
 from machine import machine
+from memory import peak
 
 if TYPE_CHECKING:
     import irmeta
@@ -93,7 +93,8 @@ def ir_measures_values(collection: Path, work: Path) -> Values:
 
 
 def ranx_values(collection: Path, work: Path) -> Values:
-    from ranx import Qrels, Run, evaluate
+    # in no extra: it takes part where it is installed
+    from ranx import Qrels, Run, evaluate  # pyright: ignore[reportMissingImports]
 
     qrels, runs = files(collection)
     judged = Qrels.from_file(str(qrels), kind="trec")
@@ -183,8 +184,7 @@ def one(peer: str, collection: Path, work: Path, cores: int, out: Path | None) -
     wall = time.perf_counter() - start
     if out is not None:
         out.write_text(json.dumps(values))
-    who = resource.RUSAGE_CHILDREN if peer == "trec_eval" else resource.RUSAGE_SELF
-    print(json.dumps({"wall": wall, "memory": resource.getrusage(who).ru_maxrss / 1024}))
+    print(json.dumps({"wall": wall, "memory": peak()}))
 
 
 def tied_lists(collection: Path) -> set[tuple[str, str]]:
