@@ -63,6 +63,9 @@ CUT = {
 }
 """trec_eval's measures with cutoffs: our name, and the cutoffs of all_trec."""
 
+# The longest name first: set_P is no P
+_FORMS = "|".join(re.escape(name) for name in sorted((*CUT, *PLAIN), key=len, reverse=True))
+_WITH_PARAMETERS = re.compile(rf"({_FORMS})[._](?=[-\d.])")
 _GAINS = {"ndcg": "nDCG", "ndcg_rel": "nDCGRel", "Rndcg": "RnDCG", "G": "G"}
 _ORDER = (
     *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref"),
@@ -102,11 +105,10 @@ def from_trec_eval(name: str) -> list[str] | None:
     if name in CUT:
         ours, cutoffs = CUT[name]
         return None if name == "P" else [ours.format(cut) for cut in cutoffs]
-    known = [n for n in (*CUT, *PLAIN) if re.match(re.escape(n) + r"[._](?=[-\d.])", name)]
-    if not known:
+    found = _WITH_PARAMETERS.match(name)
+    if found is None:
         return None
-    stem = max(known, key=len)
-    values = name[len(stem) + 1 :].split(",")
+    stem, values = found[1], name[found.end() :].split(",")
     try:
         if stem in CUT:
             read = float if stem in ("iprec_at_recall", "Rprec_mult") else int

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -187,7 +188,7 @@ class Measure:
     revision: int = 1
     printed: Callable[[Params, Cutoff], Sequence[str]] | None = None
 
-    @property
+    @cached_property
     def all_parameters(self) -> tuple[Parameter, ...]:
         """Its own parameters, and those that every measure takes."""
         choices = self.unjudged
@@ -210,7 +211,7 @@ class Spec:
     def settings(self) -> dict[str, Any]:
         return dict(self.params)
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The canonical name: it prints every parameter that changes the number."""
         settings, measure = self.settings, self.measure
