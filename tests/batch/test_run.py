@@ -15,7 +15,7 @@ import irmeta
 from irmeta.batch import run as batch
 from irmeta.errors import IrmetaError
 from irmeta.store.layout import Layout
-from irmeta.studies import overview
+from irmeta.studies import overview, overview_page
 from irmeta.studies.base import Folder, Study
 
 SETTINGS = overview.Settings().record()
@@ -33,6 +33,12 @@ def run(
     return batch.run(study, layout, store.tracks, settings, folder, workers=workers)
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures say nothing: they are most of a small batch's time."""
+    monkeypatch.setattr(overview_page, "to_svg", lambda chart, *_: "<svg></svg>")
+
+
 def content(out: Path) -> dict[str, bytes]:
     return {p.relative_to(out).as_posix(): p.read_bytes() for p in out.rglob("*") if p.is_file()}
 
@@ -43,6 +49,7 @@ def test_same_input_same_bytes(made_store: irmeta.Store, tmp_path: Path) -> None
     assert content(tmp_path / "a") == content(tmp_path / "b")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_finished_tracks_are_not_done_again(made_store: irmeta.Store, tmp_path: Path) -> None:
     assert run(made_store, tmp_path).analysed == ("news", "passage", "web")
     times = {p: p.stat().st_mtime_ns for p in (tmp_path / "scores").iterdir()}
@@ -51,6 +58,7 @@ def test_finished_tracks_are_not_done_again(made_store: irmeta.Store, tmp_path: 
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "scores").iterdir()} == times
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("change", ["settings", "file", "revision", "measure"])
 def test_what_changed_is_done_again(made_store: irmeta.Store, tmp_path: Path, change: str) -> None:
     run(made_store, tmp_path)
@@ -68,6 +76,7 @@ def test_what_changed_is_done_again(made_store: irmeta.Store, tmp_path: Path, ch
         assert len(run(made_store, tmp_path, newer).analysed) == 3
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_batch_stopped_in_the_middle_goes_on_to_the_same_bytes(
     made_store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,10 +88,10 @@ def test_a_batch_stopped_in_the_middle_goes_on_to_the_same_bytes(
             raise KeyboardInterrupt
         return real(frames, path, *rest)
 
-    monkeypatch.setattr(overview, "write_parquet", stops)
-    with pytest.raises(KeyboardInterrupt):
-        run(made_store, tmp_path / "stopped")
-    monkeypatch.undo()
+    with monkeypatch.context() as stopping:
+        stopping.setattr(overview, "write_parquet", stops)
+        with pytest.raises(KeyboardInterrupt):
+            run(made_store, tmp_path / "stopped")
     done = run(made_store, tmp_path / "stopped")
     assert set(done.unchanged) <= {"news", "web"}  # another thread may have done the last meanwhile
     assert {*done.unchanged, *done.analysed} == {"news", "passage", "web"}
@@ -110,6 +119,7 @@ def test_results_do_not_depend_on_threads_or_processes(
     assert content(tmp_path / "processes") == content(tmp_path / "threads")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_track_that_fails_does_not_stop_the_others(
     made_store: irmeta.Store, tmp_path: Path
 ) -> None:
@@ -126,6 +136,7 @@ def test_a_track_that_fails_does_not_stop_the_others(
     assert tracks == ["news", "web"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_where_every_track_fails_nothing_old_is_left_to_read(
     made_store: irmeta.Store, tmp_path: Path
 ) -> None:
@@ -142,6 +153,7 @@ def test_where_every_track_fails_nothing_old_is_left_to_read(
     assert left == ["notes.txt"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_track_that_left_the_collection_is_in_no_table(collections: Path, tmp_path: Path) -> None:
     shutil.copytree(collections, tmp_path / "in")
     config = tmp_path / "in" / "collection.toml"

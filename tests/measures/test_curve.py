@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
-from making import Track, stored, tracks
+from making import Track, tracks
 
 import irmeta
 from irmeta.errors import MeasureError, UsageError
@@ -32,8 +32,11 @@ def named(measure: str, k: int) -> str:
 
 def assert_one_by_one(store: irmeta.Store, frame: pl.DataFrame, measure: str, **choices: str):
     """Every point of a curve is the mean at that cutoff."""
-    for k in KS:
-        expected = store.means(named(measure, k), track=None, **choices).sort("track", "system")
+    means = store.means([named(measure, k) for k in KS], track=None, **choices)
+    by_cutoff = means.partition_by("measure", maintain_order=True)
+    assert len(by_cutoff) == len(KS)
+    for k, expected in zip(KS, by_cutoff, strict=True):
+        expected = expected.sort("track", "system")
         found = frame.filter(k=k).sort("track", "system")
         np.testing.assert_allclose(found["value"], expected["value"], rtol=1e-12, atol=1e-12)
         assert found["queries"].to_list() == expected["queries"].to_list()
@@ -48,30 +51,30 @@ def test_every_point_is_the_mean_at_that_cutoff(measure: str, made_store: irmeta
 @settings(max_examples=10)
 @given(track=tracks())
 def test_curves_average_the_queries_of_the_policy(queries: str, track: Track):
-    with stored(track) as store:
-        for measure in ("AP", "P", "nDCG", "AP(norm=pool)", "ASL"):
-            frame = store.curve(measure, KS, queries=queries)
-            assert_one_by_one(store, frame, measure, queries=queries)
+    store = track.read()
+    for measure in ("AP", "P", "nDCG", "AP(norm=pool)", "ASL"):
+        frame = store.curve(measure, KS, queries=queries)
+        assert_one_by_one(store, frame, measure, queries=queries)
 
 
 @settings(max_examples=15)
 @given(track=tracks())
 def test_a_pool_depth_leaves_out_the_judgments_below_it(track: Track):
-    with stored(track) as store:
-        frame = store.curve("AP,nDCG", KS, ds=(1, 2, 4))
-        view = next(iter(judged_ranks(store.reader, "t", EvalPolicy(), needs=("pool",))))
-        depth = dict(
-            zip(
-                ((q, d) for q, d in zip(_queries(view), view.docs, strict=True)),
-                view.pool_depth.tolist(),
-                strict=True,
-            )
+    store = track.read()
+    frame = store.curve("AP,nDCG", KS, ds=(1, 2, 4))
+    view = next(iter(judged_ranks(store.reader, "t", EvalPolicy(), needs=("pool",))))
+    depth = dict(
+        zip(
+            ((q, d) for q, d in zip(_queries(view), view.docs, strict=True)),
+            view.pool_depth.tolist(),
+            strict=True,
         )
-        for d in (1, 2, 4):
-            with stored(_judged_to(track, depth, d)) as lesser:
-                for measure in ("AP", "nDCG"):
-                    own = frame.filter(d=d, measure=measure)
-                    assert_one_by_one(lesser, own, measure)
+    )
+    for d in (1, 2, 4):
+        lesser = _judged_to(track, depth, d).read()
+        for measure in ("AP", "nDCG"):
+            own = frame.filter(d=d, measure=measure)
+            assert_one_by_one(lesser, own, measure)
 
 
 def _queries(view) -> list[str]:

@@ -46,16 +46,25 @@ def write_run(path: Path, system: int) -> None:
     ).write_csv(path, separator=" ", include_header=False)
 
 
-@pytest.mark.real
-@pytest.mark.parametrize("means", [(), ("--memory", "200M")], ids=["held", "spilled"])
-def test_a_wide_track_is_read_within_two_gigabytes(tmp_path: Path, means: tuple[str, ...]):
-    runs = tmp_path / "c" / "wide" / "runs"
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A collection of one track, 1.3 GB of text."""
+    folder = tmp_path_factory.mktemp("wide")
+    runs = folder / "wide" / "runs"
     runs.mkdir(parents=True)
     for system in range(SYSTEMS):
         write_run(runs / f"s{system:02}", system)
     judged = "".join(f"{q} 0 msmarco_doc_{q}_{q % 401} 1\n" for q in range(1, QUERIES + 1))
     (runs.parent / "qrels.txt").write_text(judged)
-    command = ["ingest", tmp_path / "c", "--store", tmp_path / "store", *means]
+    return folder
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("means", [(), ("--memory", "200M")], ids=["held", "spilled"])
+def test_a_wide_track_is_read_within_two_gigabytes(
+    wide: Path, tmp_path: Path, means: tuple[str, ...]
+):
+    command = ["ingest", wide, "--store", tmp_path / "store", *means]
     peak = tmp_path / "peak"
     subprocess.run([sys.executable, "-c", INGEST, str(peak), *map(str, command)], check=True)
     assert int(peak.read_text()) < 2 << 30
