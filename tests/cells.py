@@ -14,7 +14,7 @@ from functools import cached_property
 import naive
 import naive_gain
 import naive_incomplete
-from making import Track, down, stored
+from making import Track, down
 
 import irmeta
 from irmeta.measures.names import parse_measure
@@ -191,12 +191,12 @@ def assert_explained(twins: Twins) -> None:
     by_measure: dict[str, list[str]] = {}
     for name in twins:
         by_measure.setdefault(name.partition("@")[0], []).append(name)
-    with stored(EXPLAINED) as store:
-        for names in by_measure.values():
-            for turn in range(max(len(names), len(EXPLAINED_CELLS))):
-                name = names[turn % len(names)]
-                cell = EXPLAINED_CELLS[turn % len(EXPLAINED_CELLS)]
-                found = store.explain(
-                    name, system=cell.system, query=cell.query, negative=cell.negative
-                )
-                assert close(found.trace.value, twins[name](cell)), (name, cell)
+    store = EXPLAINED.read()
+    for names in by_measure.values():
+        for turn in range(max(len(names), len(EXPLAINED_CELLS))):
+            name = names[turn % len(names)]
+            cell = EXPLAINED_CELLS[turn % len(EXPLAINED_CELLS)]
+            found = store.explain(
+                name, system=cell.system, query=cell.query, negative=cell.negative
+            )
+            assert close(found.trace.value, twins[name](cell)), (name, cell)

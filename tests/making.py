@@ -11,10 +11,10 @@ import naive
 from hypothesis import strategies as st
 
 from irmeta import testing
-from irmeta.testing import down, stored
+from irmeta.testing import down
 from irmeta.testing.tracks import Line, Qrels
 
-__all__ = ["Track", "down", "read_qrels", "read_run", "read_text", "stored", "tracks"]
+__all__ = ["Track", "down", "read_qrels", "read_run", "read_text", "tracks"]
 
 
 class Track(testing.Track):

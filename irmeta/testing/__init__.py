@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from irmeta.measures.spec import Measure
 from irmeta.testing.checks import CHECKS
 from irmeta.testing.samples import Subject, registered
-from irmeta.testing.tracks import DOCS, SCORES, Track, down, lists, stored, tracks
+from irmeta.testing.tracks import DOCS, SCORES, Track, down, lists, tracks
 from irmeta.testing.twin import Twin, check_twin
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "check_measure",
     "down",
     "lists",
-    "stored",
     "tracks",
 ]
 

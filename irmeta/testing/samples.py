@@ -21,7 +21,7 @@ from irmeta.measures.spec import Cutoff, Measure, Spec
 from irmeta.policies import EvalPolicy, Negative
 from irmeta.rankings.judged import JudgedRanks, Need
 from irmeta.rankings.load import judged_ranks
-from irmeta.testing.tracks import DOCS, Qrels, Runs, Track, down, stored
+from irmeta.testing.tracks import DOCS, Qrels, Runs, Track, down
 
 CUTOFFS: Mapping[str, tuple[Cutoff, ...]] = {
     "rank": (1, 2, 3, 7, 10**6, None),  # the last is beyond all ranks that the arrays can hold
@@ -148,14 +148,14 @@ def _replaced(docs: list[str], grades: dict[str, int], rng: random.Random) -> li
 @cache
 def views() -> dict[Negative, JudgedRanks]:
     """The crowd as measures see it, by policy."""
-    with stored(crowd()) as store:
-        found: dict[Negative, JudgedRanks] = {}
-        for negative in NEGATIVE:
-            blocks = judged_ranks(
-                store.reader, "t", EvalPolicy(negative=negative), needs=get_args(Need)
-            )
-            (found[negative],) = blocks
-        return found
+    store = crowd().read()
+    found: dict[Negative, JudgedRanks] = {}
+    for negative in NEGATIVE:
+        blocks = judged_ranks(
+            store.reader, "t", EvalPolicy(negative=negative), needs=get_args(Need)
+        )
+        (found[negative],) = blocks
+    return found
 
 
 def view_for(spec: Spec, negative: Negative) -> JudgedRanks:

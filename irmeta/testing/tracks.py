@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from irmeta.api import Store, ingest
+from irmeta.api import Store, ingest, read
 
 Line = Sequence[Any]
 """(doc, score) or (doc, score, rank): one line of a list, in file order."""
@@ -56,6 +55,11 @@ class Track:
             self.write(source)
         return ingest(source, place, workers=1, **choices)
 
+    def read(self, **choices: Any) -> Store:
+        """A store of this track in memory, for tests with many examples."""
+        with TemporaryDirectory() as folder:
+            return read(self.write(Path(folder)), workers=1, **choices)
+
     @property
     def deepest(self) -> int:
         """The longest list of any system, for any query."""
@@ -71,13 +75,6 @@ def _run_lines(system: str, lists: dict[str, list[Line]]) -> Iterable[str]:
     for query, lines in lists.items():
         for place, (doc, score, *rank) in enumerate(lines):
             yield f"{query} Q0 {doc} {rank[0] if rank else place} {score} {system}\n"
-
-
-@contextmanager
-def stored(track: Track, **choices: Any) -> Iterator[Store]:
-    """A store of the track that is gone afterwards, for tests with many examples."""
-    with TemporaryDirectory() as folder:
-        yield track.ingest(Path(folder), **choices)
 
 
 @st.composite

@@ -13,7 +13,7 @@ from irmeta.measures.spec import Measure, Spec
 from irmeta.policies import EvalPolicy
 from irmeta.testing.checks import equal, require
 from irmeta.testing.samples import CUTOFFS, crowd, written
-from irmeta.testing.tracks import Track, stored, tracks
+from irmeta.testing.tracks import Track, tracks
 
 Twin = Callable[[list[str], dict[str, int], int | float | None], float]
 """The ranking, best first, the grades by doc, and the cutoff, to the value."""
@@ -38,11 +38,9 @@ def check_twin(measure: Measure, twin: Twin) -> None:
     )
     @given(tracks(systems=3, queries=3))
     def agrees(track: Track) -> None:
-        with stored(track) as store:
-            _agrees(store, track, specs, twin)
+        _agrees(track.read(), track, specs, twin)
 
-    with stored(crowd()) as store:
-        _agrees(store, crowd(), specs, twin)
+    _agrees(crowd().read(), crowd(), specs, twin)
     agrees()
 
 

@@ -13,7 +13,7 @@ import pytest
 import pytrec_eval
 from cells import ORDERS, Cell, Twins, assert_equal, assert_twins, close, twin_values, values_of
 from hypothesis import example, given, settings
-from making import Track, down, read_qrels, read_run, stored, tracks
+from making import Track, down, read_qrels, read_run, tracks
 
 import irmeta
 from irmeta.measures.names import parse_measure, registry
@@ -85,8 +85,7 @@ def test_every_measure_is_compared_with_a_twin():
 @settings(max_examples=40)
 @given(tracks())
 def test_values_equal_the_twins(track: Track):
-    with stored(track) as store:
-        assert_twins(store, track, TWINS)
+    assert_twins(track.read(), track, TWINS)
 
 
 _TIED = [("a", 3, 0), ("b", 3, 0)]
@@ -102,15 +101,13 @@ _TIED = [("a", 3, 0), ("b", 3, 0)]
     )
 )
 def test_another_tie_order_equals_reading_in_that_order(track: Track):
-    with stored(track) as store:
-        for order in ORDERS:
-            expected = twin_values(track, TWINS, order)
-            assert_equal(values_of(store, TWINS, tie_order=order), expected)
-            with stored(track, tie_order=order) as other:
-                assert_equal(values_of(other, TWINS), expected)
-                assert_equal(
-                    values_of(other, TWINS, tie_order="trec_eval"), values_of(store, TWINS)
-                )
+    store = track.read()
+    for order in ORDERS:
+        expected = twin_values(track, TWINS, order)
+        assert_equal(values_of(store, TWINS, tie_order=order), expected)
+        other = track.read(tie_order=order)
+        assert_equal(values_of(other, TWINS), expected)
+        assert_equal(values_of(other, TWINS, tie_order="trec_eval"), values_of(store, TWINS))
 
 
 @pytest.mark.parametrize("queries", ["judged", "relevant", "retrieved"])
@@ -125,9 +122,9 @@ def test_means_cover_the_queries_of_the_policy(queries: str, track: Track):
     }[queries]
     rels = {name: parse_measure(name).rel for name in TWINS}
     kept = {cell: v for cell, v in cells.items() if covered(*cell[:2], rels[cell[2]])}
-    with stored(track) as store:
-        assert_equal(values_of(store, TWINS, queries=queries), kept)
-        means = store.means(TWINS, queries=queries)
+    store = track.read()
+    assert_equal(values_of(store, TWINS, queries=queries), kept)
+    means = store.means(TWINS, queries=queries)
     for system, measure, value, number, no_list in means.select(
         "system", "measure", "value", "queries", "no_list"
     ).iter_rows():
@@ -238,8 +235,8 @@ def test_values_equal_pytrec_eval(track: Track):
     # pytrec_eval crashes on a query whose grades are all negative; the twins cover those.
     qrels = {q: docs for q, docs in track.qrels.items() if max(docs.values()) >= 0}
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, names)
-    with stored(track) as store:
-        found = values_of(store, names)
+    store = track.read()
+    found = values_of(store, names)
     for system, lists in track.runs.items():
         scores = {q: {str(line[0]): float(line[1]) for line in lines} for q, lines in lists.items()}
         for query, values in evaluator.evaluate(scores).items():

@@ -11,7 +11,7 @@ import naive_incomplete
 import pytest
 from cells import OTHER_ORDERS, Cell, Twins, assert_explained, assert_twins, named
 from hypothesis import given, settings
-from making import Track, down, read_qrels, read_run, stored, tracks
+from making import Track, down, read_qrels, read_run, tracks
 from steps import assert_steps_add_up
 
 import irmeta
@@ -78,16 +78,15 @@ STEPS = (
 @settings(max_examples=30)
 @given(tracks())
 def test_values_equal_the_twins(track: Track):
-    with stored(track) as store:
-        assert_twins(store, track, TWINS)
+    assert_twins(track.read(), track, TWINS)
 
 
 @settings(max_examples=6)
 @given(tracks())
 def test_values_follow_the_tie_order(track: Track):
-    with stored(track) as store:
-        for order in OTHER_ORDERS:
-            assert_twins(store, track, TWINS, order)
+    store = track.read()
+    for order in OTHER_ORDERS:
+        assert_twins(store, track, TWINS, order)
 
 
 def test_the_arithmetic_gives_the_twins_number():
@@ -97,8 +96,7 @@ def test_the_arithmetic_gives_the_twins_number():
 @settings(max_examples=20)
 @given(tracks())
 def test_steps_add_up_to_the_value(track: Track):
-    with stored(track) as store:
-        assert_steps_add_up(store, "t", STEPS)
+    assert_steps_add_up(track.read(), "t", STEPS)
 
 
 def test_steps_add_up_on_longer_lists(made_store: irmeta.Store):

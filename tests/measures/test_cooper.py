@@ -9,7 +9,7 @@ import naive_cooper as twin
 import pytest
 from cells import Cell, Twins, assert_explained, assert_twins
 from hypothesis import given, settings
-from making import Track, down, stored, tracks
+from making import Track, down, tracks
 
 import irmeta
 from irmeta.measures.names import parse_measure
@@ -45,8 +45,7 @@ def test_the_twins_stand_under_canonical_names():
 @settings(max_examples=40)
 @given(tracks())
 def test_values_equal_the_twins(track: Track):
-    with stored(track) as store:
-        assert_twins(store, track, TWINS)
+    assert_twins(track.read(), track, TWINS)
 
 
 def test_the_arithmetic_gives_the_twins_number():

@@ -10,7 +10,7 @@ import naive_incomplete
 import pytest
 from cells import OTHER_ORDERS, Twins, assert_explained, assert_twins, close, every_cut, named
 from hypothesis import given, settings
-from making import Track, down, read_qrels, read_run, stored, tracks
+from making import Track, down, read_qrels, read_run, tracks
 from steps import assert_steps_add_up
 
 import irmeta
@@ -69,16 +69,14 @@ TIED = {name: twin for name, twin in TWINS.items() if "share" in name or "pool" 
 @settings(max_examples=20)
 @given(tracks())
 def test_values_equal_the_twins(track: Track):
-    with stored(track) as store:
-        assert_twins(store, track, TWINS)
+    assert_twins(track.read(), track, TWINS)
 
 
 @pytest.mark.parametrize("order", OTHER_ORDERS)
 @settings(max_examples=5)
 @given(track=tracks(systems=3, queries=2))
 def test_ties_are_those_of_the_tie_order(order: str, track: Track):
-    with stored(track) as store:
-        assert_twins(store, track, TIED, order)
+    assert_twins(track.read(), track, TIED, order)
 
 
 def test_the_arithmetic_gives_the_twins_number():
@@ -90,8 +88,7 @@ def test_the_arithmetic_gives_the_twins_number():
 @settings(max_examples=20)
 @given(tracks())
 def test_steps_add_up_to_the_value(track: Track):
-    with stored(track) as store:
-        assert_steps_add_up(store, "t", STEPS)
+    assert_steps_add_up(track.read(), "t", STEPS)
 
 
 def test_tied_docs_and_pools_have_no_events(made_store: irmeta.Store):

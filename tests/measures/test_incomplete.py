@@ -6,7 +6,7 @@ import ir_measures
 import naive_incomplete as twin
 from cells import Twins, assert_explained, assert_twins, close
 from hypothesis import given, settings
-from making import Track, down, stored, tracks
+from making import Track, down, tracks
 
 from irmeta.measures.names import parse_measure
 
@@ -31,8 +31,7 @@ def test_the_twins_stand_under_canonical_names():
 @settings(max_examples=40)
 @given(tracks())
 def test_values_equal_the_twins(track: Track):
-    with stored(track) as store:
-        assert_twins(store, track, TWINS)
+    assert_twins(track.read(), track, TWINS)
 
 
 def test_the_arithmetic_gives_the_twins_number():
@@ -44,8 +43,8 @@ def test_the_arithmetic_gives_the_twins_number():
 def test_judged_is_that_of_ir_measures(track: Track):
     """It takes a doc with a negative grade for judged."""
     measures = {f"Judged@{k}": ir_measures.Judged @ k for k in (1, 3, 10)}
-    with stored(track) as store:
-        frame = store.evaluate(list(measures), negative="nonrelevant")
+    store = track.read()
+    frame = store.evaluate(list(measures), negative="nonrelevant")
     found = {row[1:4]: row[4] for row in frame.iter_rows()}
     for system, lists in track.runs.items():
         run = {

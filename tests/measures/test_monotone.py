@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from making import Track, down, stored, tracks
+from making import Track, down, tracks
 
 import irmeta
 
@@ -46,9 +46,9 @@ def test_it_never_falls(measure: str, made_store: irmeta.Store):
 @settings(max_examples=30)
 @given(tracks())
 def test_they_never_fall_on_drawn_lists(track: Track):
-    with stored(track) as store:
-        names = [m.format(k) for m in MONOTONE for k in KS]
-        values = store.scores(names, track="t").values.reshape(len(MONOTONE), len(KS), -1)
+    store = track.read()
+    names = [m.format(k) for m in MONOTONE for k in KS]
+    values = store.scores(names, track="t").values.reshape(len(MONOTONE), len(KS), -1)
     assert (np.diff(values, axis=1) >= -1e-12).all()
 
 

@@ -9,7 +9,7 @@ import naive_sets
 import pytest
 from cells import OTHER_ORDERS, Twins, assert_explained, assert_twins
 from hypothesis import given, settings
-from making import Track, down, stored, tracks
+from making import Track, down, tracks
 
 from irmeta.errors import MeasureError
 from irmeta.measures.names import parse_measure
@@ -63,16 +63,14 @@ def test_the_twins_stand_under_canonical_names():
 @settings(max_examples=40)
 @given(tracks())
 def test_values_equal_the_twins(track: Track):
-    with stored(track) as store:
-        assert_twins(store, track, TWINS)
+    assert_twins(track.read(), track, TWINS)
 
 
 @pytest.mark.parametrize("order", OTHER_ORDERS)
 @settings(max_examples=10)
 @given(track=tracks(systems=3, queries=2))
 def test_values_equal_the_twins_in_another_tie_order(order: str, track: Track):
-    with stored(track) as store:
-        assert_twins(store, track, TWINS, order)
+    assert_twins(track.read(), track, TWINS, order)
 
 
 def test_the_arithmetic_gives_the_twins_number():

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from cells import OTHER_ORDERS, Cell, Twins, assert_explained, assert_twins, named
 from hypothesis import given, settings
-from making import Track, down, read_qrels, read_run, stored, tracks
+from making import Track, down, read_qrels, read_run, tracks
 from steps import assert_steps_add_up
 
 import irmeta
@@ -74,23 +74,21 @@ STEPS = ("Q", "Q(norm=min)@1", "Q(beta=3,gain=exp,rel=2)", "Q(norm=min,unjudged=
 @settings(max_examples=25)
 @given(tracks())
 def test_values_equal_the_twins(track: Track):
-    with stored(track) as store:
-        assert_twins(store, track, TWINS)
+    assert_twins(track.read(), track, TWINS)
 
 
 @settings(max_examples=25)
 @given(tracks())
 def test_values_by_the_pool_equal_the_twins(track: Track):
-    with stored(track) as store:
-        assert_twins(store, track, POOL_TWINS)
+    assert_twins(track.read(), track, POOL_TWINS)
 
 
 @settings(max_examples=5)
 @given(tracks())
 def test_values_follow_the_tie_order(track: Track):
-    with stored(track) as store:
-        for order in OTHER_ORDERS:
-            assert_twins(store, track, TWINS | POOL_TWINS, order)
+    store = track.read()
+    for order in OTHER_ORDERS:
+        assert_twins(store, track, TWINS | POOL_TWINS, order)
 
 
 def test_the_arithmetic_gives_the_twins_number():
@@ -100,8 +98,7 @@ def test_the_arithmetic_gives_the_twins_number():
 @settings(max_examples=20)
 @given(tracks())
 def test_steps_add_up_to_the_value(track: Track):
-    with stored(track) as store:
-        assert_steps_add_up(store, "t", STEPS)
+    assert_steps_add_up(track.read(), "t", STEPS)
 
 
 def test_steps_add_up_on_longer_lists(made_store: irmeta.Store):
@@ -127,8 +124,8 @@ def test_without_weight_on_gains_it_is_ap(made_store: irmeta.Store):
 @given(tracks())
 def test_with_all_judged_docs_it_never_falls_as_k_grows(track: Track):
     """Lu et al. (2016) say of all of Q that it may."""
-    with stored(track) as store:
-        values = store.scores([named("Q", k, beta=2) for k in range(1, 13)], track="t").values
+    store = track.read()
+    values = store.scores([named("Q", k, beta=2) for k in range(1, 13)], track="t").values
     assert np.diff(values, axis=0).min() >= 0
 
 

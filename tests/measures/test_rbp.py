@@ -12,7 +12,7 @@ import naive_incomplete
 import pytest
 from cells import OTHER_ORDERS, Twins, assert_explained, assert_twins, close, every_cut
 from hypothesis import given, settings
-from making import Track, down, read_qrels, read_run, stored, tracks
+from making import Track, down, read_qrels, read_run, tracks
 from steps import assert_steps_add_up
 
 import irmeta
@@ -72,16 +72,14 @@ TIED = {name: twin for name, twin in TWINS.items() if "ties" in name}
 @settings(max_examples=40)
 @given(tracks())
 def test_values_equal_the_twins(track: Track):
-    with stored(track) as store:
-        assert_twins(store, track, TWINS)
+    assert_twins(track.read(), track, TWINS)
 
 
 @pytest.mark.parametrize("order", OTHER_ORDERS)
 @settings(max_examples=10)
 @given(track=tracks(systems=3, queries=2))
 def test_ties_are_those_of_the_tie_order(order: str, track: Track):
-    with stored(track) as store:
-        assert_twins(store, track, TIED, order)
+    assert_twins(track.read(), track, TIED, order)
 
 
 def test_the_arithmetic_gives_the_twins_number():
@@ -91,8 +89,7 @@ def test_the_arithmetic_gives_the_twins_number():
 @settings(max_examples=20)
 @given(tracks())
 def test_steps_add_up_to_the_value(track: Track):
-    with stored(track) as store:
-        assert_steps_add_up(store, "t", STEPS)
+    assert_steps_add_up(track.read(), "t", STEPS)
 
 
 def test_tied_docs_have_no_events(made_store: irmeta.Store):
@@ -109,11 +106,11 @@ def test_a_value_its_residual_and_the_judged_nonrelevant_docs_are_all_weights(
 ):
     """With every judged doc relevant, what RBP lacks is its residual."""
     qrels = {q: {doc: max(g, 1) for doc, g in docs.items()} for q, docs in track.qrels.items()}
-    with stored(Track(track.runs, qrels)) as store:
-        for how in ("order", ties):
-            value = store.scores(f"RBP(p=0.6,ties={how})", track="t").values
-            residual = store.scores(f"RBPResidual(p=0.6,ties={how})", track="t").values
-            assert abs(value + residual - 1).max() < 1e-12
+    store = Track(track.runs, qrels).read()
+    for how in ("order", ties):
+        value = store.scores(f"RBP(p=0.6,ties={how})", track="t").values
+        residual = store.scores(f"RBPResidual(p=0.6,ties={how})", track="t").values
+        assert abs(value + residual - 1).max() < 1e-12
 
 
 def test_a_residual_is_never_below_nothing(tmp_path: Path):

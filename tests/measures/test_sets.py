@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from cells import Twins, assert_explained, assert_twins
 from hypothesis import given, settings
-from making import Track, down, stored, tracks
+from making import Track, down, tracks
 
 import irmeta
 from irmeta.measures.interpolated import docs_needed
@@ -70,15 +70,13 @@ def test_the_twins_stand_under_canonical_names():
 @settings(max_examples=40)
 @given(tracks())
 def test_values_equal_the_twins(track: Track):
-    with stored(track) as store:
-        assert_twins(store, track, TWINS)
+    assert_twins(track.read(), track, TWINS)
 
 
 @settings(max_examples=10)
 @given(tracks(systems=3, queries=2))
 def test_values_equal_the_twins_in_another_tie_order(track: Track):
-    with stored(track) as store:
-        assert_twins(store, track, TWINS, order="rank")
+    assert_twins(track.read(), track, TWINS, order="rank")
 
 
 def test_the_arithmetic_gives_the_twins_number():

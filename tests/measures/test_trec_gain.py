@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from cells import OTHER_ORDERS, Twins, assert_explained, assert_twins, named
 from hypothesis import given, settings
-from making import Track, down, read_qrels, read_run, stored, tracks
+from making import Track, down, read_qrels, read_run, tracks
 
 import irmeta
 from irmeta.measures.names import parse_measure
@@ -56,16 +56,15 @@ TWINS = _twins()
 @settings(max_examples=40)
 @given(tracks())
 def test_values_equal_the_twins(track: Track):
-    with stored(track) as store:
-        assert_twins(store, track, TWINS)
+    assert_twins(track.read(), track, TWINS)
 
 
 @settings(max_examples=8)
 @given(tracks())
 def test_values_follow_the_tie_order(track: Track):
-    with stored(track) as store:
-        for order in OTHER_ORDERS:
-            assert_twins(store, track, TWINS, order)
+    store = track.read()
+    for order in OTHER_ORDERS:
+        assert_twins(store, track, TWINS, order)
 
 
 def test_the_arithmetic_gives_the_twins_number():

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from making import Track, down, stored, tracks
+from making import Track, down, tracks
 from polars.testing import assert_frame_equal
 
 import irmeta
@@ -148,9 +148,9 @@ def test_measures_of_a_cut_view_are_those_of_cut_lists(track: Track, depth: int)
         for system, lists in track.runs.items()
     }
     specs = parse_measures("AP,RR,nDCG,Bpref,P@2,ASL,ASL@g2,ASL(unretrieved=depth),ERR")
-    with stored(track) as store, stored(Track(runs, track.qrels)) as shallow:
-        found = evaluate_block(view_of(store).cut_to(depth), specs, EvalPolicy())
-        expected = evaluate_block(view_of(shallow), specs, EvalPolicy())
+    shallow = Track(runs, track.qrels).read()
+    found = evaluate_block(view_of(track.read()).cut_to(depth), specs, EvalPolicy())
+    expected = evaluate_block(view_of(shallow), specs, EvalPolicy())
     np.testing.assert_allclose(found.values, expected.values, rtol=1e-12)
 
 
@@ -171,8 +171,8 @@ def test_retrieved_by_counts_systems_within_the_depth(view):
 @settings(max_examples=40)
 @given(tracks())
 def test_every_rank_grade_and_length_is_the_naive_one(track: Track):
-    with stored(track) as store:
-        view = view_of(store)
+    store = track.read()
+    view = view_of(store)
     assert view.queries == tuple(sorted(track.qrels))
     for q, query in enumerate(view.queries):
         rows = range(view.offsets[q], view.offsets[q + 1])

@@ -9,7 +9,7 @@ import naive
 import naive_incomplete as incomplete
 import pytest
 from hypothesis import given, settings
-from making import Track, down, stored, tracks
+from making import Track, down, tracks
 
 import irmeta
 from irmeta.errors import DataError, UsageError
@@ -39,54 +39,53 @@ def cells(view: JudgedRanks):
 @settings(max_examples=25)
 @given(tracks())
 def test_ties_are_the_blocks_that_the_order_calls_tied(track: Track):
-    with stored(track) as store:
-        for order in ORDERS:
-            view = view_of(store, "ties", tie_order=order)
-            firsts, lasts = view.ties
-            for query, doc, system, row, s in cells(view):
-                blocks = naive.tied_blocks(track.rows(system, query), order)
-                found = [b for b in blocks if doc in b]
-                if not found:
-                    assert firsts[row, s] == lasts[row, s] == view.missing
-                    continue
-                before = sum(len(b) for b in blocks[: blocks.index(found[0])])
-                assert firsts[row, s] == before + 1
-                assert lasts[row, s] == before + len(found[0])
-                assert firsts[row, s] <= view.ranks[row, s] <= lasts[row, s]
+    store = track.read()
+    for order in ORDERS:
+        view = view_of(store, "ties", tie_order=order)
+        firsts, lasts = view.ties
+        for query, doc, system, row, s in cells(view):
+            blocks = naive.tied_blocks(track.rows(system, query), order)
+            found = [b for b in blocks if doc in b]
+            if not found:
+                assert firsts[row, s] == lasts[row, s] == view.missing
+                continue
+            before = sum(len(b) for b in blocks[: blocks.index(found[0])])
+            assert firsts[row, s] == before + 1
+            assert lasts[row, s] == before + len(found[0])
+            assert firsts[row, s] <= view.ranks[row, s] <= lasts[row, s]
 
 
 @settings(max_examples=25)
 @given(tracks())
 def test_a_docs_pool_depth_is_the_least_rank_in_any_list(track: Track):
-    with stored(track) as store:
-        for tie_order in (None, "rank"):
-            for pool_order in ORDERS:
-                view = view_of(store, "pool", tie_order=tie_order, pool_order=pool_order)
-                assert view.ranks.tolist() == view_of(store, tie_order=tie_order).ranks.tolist()
-                for query, doc, _, row, _ in cells(view):
-                    lists = [track.ranking(s, query, pool_order) for s in track.runs]
-                    depth = incomplete.pool_depths(lists, track.qrels[query])[doc]
-                    assert view.pool_depth[row] == (NOT_POOLED if depth == math.inf else depth)
+    store = track.read()
+    for tie_order in (None, "rank"):
+        for pool_order in ORDERS:
+            view = view_of(store, "pool", tie_order=tie_order, pool_order=pool_order)
+            assert view.ranks.tolist() == view_of(store, tie_order=tie_order).ranks.tolist()
+            for query, doc, _, row, _ in cells(view):
+                lists = [track.ranking(s, query, pool_order) for s in track.runs]
+                depth = incomplete.pool_depths(lists, track.qrels[query])[doc]
+                assert view.pool_depth[row] == (NOT_POOLED if depth == math.inf else depth)
 
 
 @settings(max_examples=25)
 @given(tracks())
 def test_a_lesser_pool_judges_fewer_docs(track: Track):
-    with stored(track) as store:
-        view = view_of(store, "pool", "ties")
-        deepest = deepest_pooled(view)
-        for k in (1, 2, 3, 10):
-            lesser = pooled_to(view, k)
-            for q, query in enumerate(view.queries):
-                lists = [track.ranking(s, query, "score-file") for s in track.runs]
-                depths = incomplete.pool_depths(lists, track.qrels[query])
-                finite = [d for d in depths.values() if d < math.inf]
-                assert deepest[q] == max(finite, default=NOT_POOLED)
-                expected = incomplete.pooled_to(track.qrels[query], depths, k)
-                rows = slice(lesser.offsets[q], lesser.offsets[q + 1])
-                kept = dict(zip(lesser.docs[rows], lesser.grades[rows].tolist(), strict=True))
-                assert kept == (track.qrels[query] if expected is None else expected)
-            assert lesser.ties[0].shape == lesser.ranks.shape
+    view = view_of(track.read(), "pool", "ties")
+    deepest = deepest_pooled(view)
+    for k in (1, 2, 3, 10):
+        lesser = pooled_to(view, k)
+        for q, query in enumerate(view.queries):
+            lists = [track.ranking(s, query, "score-file") for s in track.runs]
+            depths = incomplete.pool_depths(lists, track.qrels[query])
+            finite = [d for d in depths.values() if d < math.inf]
+            assert deepest[q] == max(finite, default=NOT_POOLED)
+            expected = incomplete.pooled_to(track.qrels[query], depths, k)
+            rows = slice(lesser.offsets[q], lesser.offsets[q + 1])
+            kept = dict(zip(lesser.docs[rows], lesser.grades[rows].tolist(), strict=True))
+            assert kept == (track.qrels[query] if expected is None else expected)
+        assert lesser.ties[0].shape == lesser.ranks.shape
 
 
 def test_only_pooled_systems_make_the_pool_where_that_is_known(tmp_path: Path):
@@ -124,62 +123,59 @@ def test_a_pool_order_that_a_depth_cut_made_impossible_is_refused(tmp_path: Path
 @settings(max_examples=25)
 @given(tracks())
 def test_retrieved_counts_the_docs_of_all_lists(track: Track):
-    with stored(track) as store:
-        view = view_of(store, "retrieved")
-        for q, query in enumerate(view.queries):
-            docs = {line[0] for lists in track.runs.values() for line in lists.get(query, [])}
-            assert view.retrieved[q] == len(docs)
+    view = view_of(track.read(), "retrieved")
+    for q, query in enumerate(view.queries):
+        docs = {line[0] for lists in track.runs.values() for line in lists.get(query, [])}
+        assert view.retrieved[q] == len(docs)
 
 
 @pytest.mark.parametrize("negative", ["unjudged", "nonrelevant"])
 @settings(max_examples=25)
 @given(track=tracks())
 def test_condensed_lists_hold_judged_docs_alone(negative: str, track: Track):
-    with stored(track) as store:
-        whole = view_of(store, "ties", "retrieved", negative=negative)
-        view = condensed(whole)
-        for query, doc, system, row, s in cells(view):
-            qrels, rows = track.qrels[query], track.rows(system, query)
-            blocks = incomplete.condensed_blocks(
-                naive.tied_blocks(rows, "trec_eval"), qrels, negative
-            )
-            docs = [d for block in blocks for d in block]
-            if doc not in docs:
-                assert view.ranks[row, s] == view.missing
-                continue
-            (place,) = [i for i, block in enumerate(blocks) if doc in block]
-            before = sum(map(len, blocks[:place]))
-            assert view.ranks[row, s] == docs.index(doc) + 1
-            assert view.ties[0][row, s] == before + 1
-            assert view.ties[1][row, s] == before + len(blocks[place])
-        for q, query in enumerate(view.queries):
-            lists = [track.ranking(system, query) for system in view.systems]
-            short = [incomplete.condensed(one, track.qrels[query], negative) for one in lists]
-            assert view.lengths[q].tolist() == [len(one) for one in short]
-            assert view.retrieved[q] == len(set().union(*short))
-        assert condensed(view_of(store, negative=negative)).ranks.tolist() == view.ranks.tolist()
+    store = track.read()
+    whole = view_of(store, "ties", "retrieved", negative=negative)
+    view = condensed(whole)
+    for query, doc, system, row, s in cells(view):
+        qrels, rows = track.qrels[query], track.rows(system, query)
+        blocks = incomplete.condensed_blocks(naive.tied_blocks(rows, "trec_eval"), qrels, negative)
+        docs = [d for block in blocks for d in block]
+        if doc not in docs:
+            assert view.ranks[row, s] == view.missing
+            continue
+        (place,) = [i for i, block in enumerate(blocks) if doc in block]
+        before = sum(map(len, blocks[:place]))
+        assert view.ranks[row, s] == docs.index(doc) + 1
+        assert view.ties[0][row, s] == before + 1
+        assert view.ties[1][row, s] == before + len(blocks[place])
+    for q, query in enumerate(view.queries):
+        lists = [track.ranking(system, query) for system in view.systems]
+        short = [incomplete.condensed(one, track.qrels[query], negative) for one in lists]
+        assert view.lengths[q].tolist() == [len(one) for one in short]
+        assert view.retrieved[q] == len(set().union(*short))
+    assert condensed(view_of(store, negative=negative)).ranks.tolist() == view.ranks.tolist()
 
 
 @pytest.mark.parametrize("deepest", [1, 3, 100])
 @settings(max_examples=15)
 @given(track=tracks())
 def test_assumed_docs_stand_at_the_ranks_of_unjudged_ones(deepest: int, track: Track):
-    with stored(track) as store:
-        plain = view_of(store)
-        view = assumed_relevant(plain, deepest, "one")
-        for q, query in enumerate(view.queries):
-            rows = slice(view.offsets[q], view.offsets[q + 1])
-            assumed = view.assumed[rows]
-            assert view.grades[rows].tolist() == sorted(view.grades[rows].tolist(), reverse=True)
-            own = slice(plain.offsets[q], plain.offsets[q + 1])
-            assert view.docs[rows].to_list()[assumed.sum() :] == plain.docs[own].to_list()
-            for s, system in enumerate(view.systems):
-                judged = incomplete.judged_docs(track.qrels[query])
-                listed = (track.ranking(system, query) or [])[:deepest]
-                expected = [i for i, doc in enumerate(listed, 1) if doc not in judged]
-                ranks = view.ranks[rows, s][assumed]
-                assert ranks[ranks < view.missing].tolist() == expected
-                assert view.ranks[rows, s][~assumed].tolist() == plain.ranks[own, s].tolist()
+    store = track.read()
+    plain = view_of(store)
+    view = assumed_relevant(plain, deepest, "one")
+    for q, query in enumerate(view.queries):
+        rows = slice(view.offsets[q], view.offsets[q + 1])
+        assumed = view.assumed[rows]
+        assert view.grades[rows].tolist() == sorted(view.grades[rows].tolist(), reverse=True)
+        own = slice(plain.offsets[q], plain.offsets[q + 1])
+        assert view.docs[rows].to_list()[assumed.sum() :] == plain.docs[own].to_list()
+        for s, system in enumerate(view.systems):
+            judged = incomplete.judged_docs(track.qrels[query])
+            listed = (track.ranking(system, query) or [])[:deepest]
+            expected = [i for i, doc in enumerate(listed, 1) if doc not in judged]
+            ranks = view.ranks[rows, s][assumed]
+            assert ranks[ranks < view.missing].tolist() == expected
+            assert view.ranks[rows, s][~assumed].tolist() == plain.ranks[own, s].tolist()
 
 
 def collection(folder: Path, judged: dict[str, str]) -> Path:

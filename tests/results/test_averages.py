@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from making import Track, down, stored, tracks
+from making import Track, down, tracks
 
 from irmeta.errors import MeasureError, UsageError
 from irmeta.results.averages import average
@@ -46,9 +46,9 @@ def test_averages_equal_their_twins(how: str, columns: list[list[tuple[float, bo
 
 @given(track=tracks())
 def test_difficult_queries_weigh_more(track: Track):
-    with stored(track) as store:
-        scores = store.scores("AP,nDCG(average=difficulty),ASL(average=difficulty)", track="t")
-        means = store.means("nDCG(average=difficulty),ASL(average=difficulty)")
+    store = track.read()
+    scores = store.scores("AP,nDCG(average=difficulty),ASL(average=difficulty)", track="t")
+    means = store.means("nDCG(average=difficulty),ASL(average=difficulty)")
     aps = dict(zip(scores.queries, scores.values[0].tolist(), strict=True))
     for system, measure, value in means.select("system", "measure", "value").iter_rows():
         s, m = scores.systems.index(system), scores.measures.index(measure)

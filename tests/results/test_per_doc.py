@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from making import Track, down, read_qrels, read_run, stored, tracks
+from making import Track, down, read_qrels, read_run, tracks
 
 import irmeta
 from irmeta.errors import UsageError
@@ -51,11 +51,11 @@ def twin_rarity(
 @settings(max_examples=30)
 @given(tracks(), st.integers(1, 3), st.integers(1, 12), st.sampled_from(ORDERS))
 def test_every_row_equals_the_twins(track: Track, rel: int, depth: int, order: str):
-    with stored(track) as store:
-        for choice in UNRETRIEVED:
-            found = store.search_lengths(rel=rel, unretrieved=choice, tie_order=order)
-            assert found.rows() == list(twin_lengths(track, order, rel, choice))
-        found = store.rarity(depth=depth, rel=rel, tie_order=order)
+    store = track.read()
+    for choice in UNRETRIEVED:
+        found = store.search_lengths(rel=rel, unretrieved=choice, tie_order=order)
+        assert found.rows() == list(twin_lengths(track, order, rel, choice))
+    found = store.rarity(depth=depth, rel=rel, tie_order=order)
     assert found.rows() == list(twin_rarity(track, depth, rel, order))
 
 

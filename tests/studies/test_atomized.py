@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from making import Track, down, stored, tracks
+from making import Track, down, tracks
 from polars.testing import assert_frame_equal
 from studying import assert_rows, choices_of, filled, naive_track, quick, same, studied
 
@@ -92,10 +92,10 @@ def assert_study(tables: Tables, track: naive.Track, chosen: Settings) -> None:
 @given(tracks(), st.sampled_from(UNRETRIEVED), st.integers(1, 2))
 def test_every_table_of_a_drawn_track_equals_the_twins(track: Track, unretrieved: str, rel: int):
     chosen = Settings(rel=rel, unretrieved=unretrieved)
-    with stored(track) as store, TemporaryDirectory() as out:
+    with TemporaryDirectory() as out:
         choices = {"rel": rel, "unretrieved": unretrieved, "depth": 3, "min_runs": 1}
-        tables = studied(store, Path(out), **choices).tables
-        assert_study(tables, naive_track(track), chosen)
+        tables = studied(track.read(), Path(out), **choices).tables
+    assert_study(tables, naive_track(track), chosen)
 
 
 def test_blocks_of_queries_cannot_be_seen_in_the_results(tmp_path, monkeypatch):
@@ -119,8 +119,8 @@ def test_blocks_of_queries_cannot_be_seen_in_the_results(tmp_path, monkeypatch):
 @given(tracks(), st.integers(1, 2))
 def test_chains_of_a_drawn_track_equal_the_twins(track: Track, rel: int):
     own, chosen = naive_track(track), Settings(rel=rel)
-    with stored(track) as store:
-        found = gather(store.reader, "t", chosen)
+    store = track.read()
+    found = gather(store.reader, "t", chosen)
     if not found.has_lengths:
         return
     old = {"AP": chosen.ap, "RBP(p=0.8)": chosen.rbp, "nDCG": "nDCG", "ERR": "ERR"}
@@ -146,8 +146,8 @@ def test_chains_of_a_drawn_track_equal_the_twins(track: Track, rel: int):
 @settings(max_examples=60)
 @given(tracks(systems=3, queries=3), st.integers(1, 3))
 def test_effective_fractions_of_a_drawn_track_equal_the_twins(track: Track, rel: int):
-    with stored(track) as store:
-        found = effective_fractions(gather(store.reader, "t", Settings(rel=rel)))
+    store = track.read()
+    found = effective_fractions(gather(store.reader, "t", Settings(rel=rel)))
     assert_rows(found, naive_chain.effective_fraction(naive_track(track), rel), "system")
 
 
