@@ -92,10 +92,10 @@ def assert_study(tables: Tables, track: naive.Track, chosen: Settings) -> None:
 @given(tracks(), st.sampled_from(UNRETRIEVED), st.integers(1, 2))
 def test_every_table_of_a_drawn_track_equals_the_twins(track: Track, unretrieved: str, rel: int):
     chosen = Settings(rel=rel, unretrieved=unretrieved)
+    choices = {"rel": rel, "unretrieved": unretrieved, "depth": 3, "min_runs": 1}
     with TemporaryDirectory() as out:
-        choices = {"rel": rel, "unretrieved": unretrieved, "depth": 3, "min_runs": 1}
         tables = studied(track.read(), Path(out), **choices).tables
-    assert_study(tables, naive_track(track), chosen)
+        assert_study(tables, naive_track(track), chosen)
 
 
 def test_blocks_of_queries_cannot_be_seen_in_the_results(tmp_path, monkeypatch):
