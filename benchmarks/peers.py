@@ -139,11 +139,15 @@ def files(collection: Path) -> tuple[Path, list[Path]]:
 
 
 def plain(source: Path, target: Path) -> None:
-    """The track with its runs decompressed and named by their tags, for programs that need that."""
+    """The track decompressed and its runs named by their tags, for programs that need that."""
+
+    def content(path: Path) -> bytes:
+        return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+
     (target / "runs").mkdir(parents=True)
-    shutil.copyfile(next(source.glob("qrels*")), target / "qrels.txt")
+    (target / "qrels.txt").write_bytes(content(next(source.glob("qrels*"))))
     for path in sorted((source / "runs").iterdir()):
-        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        raw = content(path)
         (target / "runs" / raw.split(None, 6)[5].decode()).write_bytes(raw)
 
 
