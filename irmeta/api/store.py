@@ -8,19 +8,15 @@ from typing import Any, TypedDict, Unpack
 
 import polars as pl
 
-from irmeta.errors import UsageError, did_you_mean
-from irmeta.measures.curve import curve
+from irmeta.api import per_doc
+from irmeta.errors import MeasureError, UsageError, did_you_mean
+from irmeta.measures.curve import curves
 from irmeta.measures.evaluate import evaluate, how_made
 from irmeta.measures.explain import Explanation, explain
 from irmeta.measures.names import parse_measure, parse_measures, split_names
-from irmeta.measures.search_length import UNRETRIEVED, lengths_by_doc
 from irmeta.measures.spec import Spec
 from irmeta.policies import Averaged, EvalPolicy, Negative, TieOrder
-from irmeta.rankings.load import judged_ranks
-from irmeta.rankings.pool import retrieved_by
-from irmeta.results.per_doc import rarity_frame, search_length_table
 from irmeta.results.scores import Scores
-from irmeta.schema.arrow import as_frame
 from irmeta.store.layout import Layout
 from irmeta.store.scan import StoreReader, lazy, qrels_notes, track_facts
 
@@ -232,6 +228,7 @@ class Store:
         ds: Iterable[int] | None = None,
         *,
         track: str | None = None,
+        workers: int | None = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
         """Means at every cutoff, and under pools of several depths, in one pass.
@@ -248,6 +245,8 @@ class Store:
             `provenance` of a measure that asks for the pool, such as ``AP(norm=pool)@10``.
         track
             Only this track.
+        workers
+            Threads over blocks of queries, default the usable cores. No value depends on it.
         **choices
             See `EvalPolicy`; `pool_order` is how contributing systems' lists are ordered.
 
@@ -256,14 +255,16 @@ class Store:
         DataFrame
             track, system, measure, d (null: all judgments), k, value, queries.
         """
-        names = [measures] if isinstance(measures, str) else list(measures)
-        split = [part for name in names for part in split_names(name)]
+        given = [measures] if isinstance(measures, str) else list(measures)
+        names = [name for text in given for name in split_names(text)]
+        if not names:
+            raise MeasureError("no measure was named")
         at, depths = list(ks), None if ds is None else list(ds)
         policy = EvalPolicy(**choices)
         return pl.concat(
-            curve(self.reader, name, measure, at, depths, policy).frame()
+            found.frame()
             for name in self._chosen(track)
-            for measure in split
+            for found in curves(self.reader, name, names, at, depths, policy, workers)
         )
 
     def search_lengths(
@@ -272,6 +273,7 @@ class Store:
         *,
         rel: int = 1,
         unretrieved: str = "irrel",
+        workers: int | None = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
         """The search length of every relevant doc in every system (paper 1, Eqs. 2 and 3).
@@ -282,6 +284,8 @@ class Store:
             The least grade that is relevant.
         unretrieved
             irrel, floor, irrel+1 or depth: see measure ASL.
+        workers
+            Threads over blocks of queries, default the usable cores.
 
         Returns
         -------
@@ -289,16 +293,9 @@ class Store:
             track, system, query, doc, grade, rank (null: not retrieved), search_length; sorted by
             track, query, system, doc.
         """
-        if unretrieved not in UNRETRIEVED:
-            hint = did_you_mean(unretrieved, UNRETRIEVED)
-            raise UsageError(f"unretrieved = {unretrieved!r} is not a choice. {hint}")
-        _whole("rel", rel)
         policy = EvalPolicy(**choices)
-        return pl.concat(
-            as_frame(search_length_table(view, rel, lengths_by_doc(view, rel, unretrieved)))
-            for name in self._chosen(track)
-            for view in judged_ranks(self.reader, name, policy)
-        )
+        tracks = self._chosen(track)
+        return per_doc.search_lengths(self.reader, tracks, rel, unretrieved, policy, workers)
 
     def rarity(
         self,
@@ -306,6 +303,7 @@ class Store:
         *,
         depth: int = 100,
         rel: int = 1,
+        workers: int | None = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
         """How many systems retrieve each relevant doc at a rank up to `depth`.
@@ -315,14 +313,8 @@ class Store:
         DataFrame
             track, query, doc, grade, retrieved_by, systems, rarity (1 - retrieved_by / systems).
         """
-        _whole("depth", depth)
-        _whole("rel", rel)
         policy = EvalPolicy(**choices)
-        return pl.concat(
-            rarity_frame(view, rel, retrieved_by(view, depth, rel))
-            for name in self._chosen(track)
-            for view in judged_ranks(self.reader, name, policy)
-        )
+        return per_doc.rarity(self.reader, self._chosen(track), depth, rel, policy, workers)
 
     def explain(
         self,
@@ -351,8 +343,3 @@ class Store:
         """What a result of this store, or of one of its tracks, should say of how it was made."""
         specs, policy = parse_measures(measures), EvalPolicy(**choices)
         return how_made(self.reader, specs, policy, self._chosen(track))
-
-
-def _whole(name: str, value: object) -> None:
-    if type(value) is not int or value < 1:
-        raise UsageError(f"{name} = {value!r} is not a whole number of at least 1.")

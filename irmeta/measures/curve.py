@@ -15,59 +15,83 @@ from irmeta.measures.names import DEEPEST, parse_measure, registry
 from irmeta.measures.spec import Spec
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.load import judged_ranks
+from irmeta.rankings.load import over_blocks
 from irmeta.rankings.pool import pool_of, pooled_to
 from irmeta.results.curves import Curve
 from irmeta.store.scan import StoreReader, track_facts
 
-DENSE_CELLS = 1 << 24  # of [cutoff, query, system] at a time, where a measure has no steps
+DENSE_CELLS = 1 << 22  # of [cutoff, query, system] at a time, where a measure has no steps
 
 
-def curve(
+def curves(
     store: StoreReader,
     track: str,
-    measure: str,
+    measures: Sequence[str],
     ks: Sequence[int],
     ds: Sequence[int] | None,
     policy: EvalPolicy,
-) -> Curve:
-    """The means over queries of one measure at every cutoff, for all systems of a track.
+    workers: int | None = 1,
+) -> list[Curve]:
+    """The means over queries of some measures at every cutoff, for all systems of a track.
 
     Parameters
     ----------
-    measure
-        A name without its cutoff.
+    measures
+        Names without a cutoff.
     ks
         Cutoffs, ascending.
     ds
         Pool depths, ascending: for each of them, docs that are deeper in the pool are unjudged.
         None: all judgments.
+    workers
+        See `over_blocks`; no value depends on it.
 
     Raises
     ------
     MeasureError
-        If the measure is not known, has no cutoff, or is not averaged arithmetically.
+        If a measure is not known, has no cutoff, or is not averaged arithmetically.
     UsageError
         If `ks` or `ds` are not ascending whole numbers of at least 1.
     """
-    spec = _without_cutoff(measure)
+    specs = [_without_cutoff(name) for name in measures]
     _ascending("ks", ks)
     depths: Sequence[int | None] = [None] if ds is None else ds
-    needs = needs_of([spec])
+    needs = needs_of(specs)
     if ds is not None:
         _ascending("ds", ds)
         needs.add("pool")
-    shape = len(depths), len(ks), len(track_facts(store, track).systems)
-    sums, counts = np.zeros(shape), np.zeros(shape, np.int64)
-    for view in judged_ranks(store, track, policy, needs=needs):
+    facts = track_facts(store, track)
+    shape = len(specs), len(depths), len(ks), len(facts.systems)
+
+    def of_block(view: JudgedRanks) -> tuple[np.ndarray, np.ndarray]:
+        sums, counts = np.zeros(shape), np.zeros(shape, np.int64)
         for i, depth in enumerate(depths):
             pool = view if depth is None else pooled_to(view, depth)
-            add_curve(pool, spec, np.array(ks), policy, sums[i], counts[i])
-    values = np.divide(sums, counts, out=np.full(shape, np.nan), where=counts > 0)
-    facts = track_facts(store, track)
-    name = spec.name.rpartition("@")[0]
+            for spec, own_sums, own_counts in zip(specs, sums[:, i], counts[:, i], strict=True):
+                add_curve(pool, spec, np.array(ks), policy, own_sums, own_counts)
+        return sums, counts
+
+    sums, counts = np.zeros(shape), np.zeros(shape, np.int64)
+    # Blocks that are alike, since floats add up otherwise in another order.
+    blocks = over_blocks(of_block, store, facts.track, policy, needs, workers=workers, alike=True)
+    for own_sums, own_counts in blocks:
+        sums += own_sums
+        counts += own_counts
+    means = np.divide(sums, counts, out=np.full(shape, np.nan), where=counts > 0)
     pool = pool_of(store, facts.track).note if "pool" in needs else None
-    return Curve(facts.track, name, tuple(ks), tuple(depths), facts.systems, values, counts, pool)
+    return [
+        Curve(
+            track=facts.track,
+            measure=spec.name.rpartition("@")[0],
+            ks=tuple(ks),
+            ds=tuple(depths),
+            systems=facts.systems,
+            values=means[i],
+            queries=counts[i],
+            pool=pool if ds is not None or "pool" in needs_of([spec]) else None,
+        )
+        for i, spec in enumerate(specs)
+    ]
 
 
 def _without_cutoff(name: str) -> Spec:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,16 +11,13 @@ from irmeta._version import __version__
 from irmeta.measures.average_precision import compute_average_precision
 from irmeta.measures.search_length import irrelevant_retrieved
 from irmeta.measures.spec import Cutoffs, Spec
-from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks, Need
-from irmeta.rankings.load import judged_blocks
+from irmeta.rankings.load import over_blocks
 from irmeta.rankings.pool import pool_of
 from irmeta.rankings.unjudged import assumed_relevant, condensed
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader, track_facts
-
-LEAST_ROWS = 1 << 19  # of a block that a thread is given
 
 
 def evaluate(
@@ -32,17 +29,14 @@ def evaluate(
 ) -> Scores:
     """The values of `specs` for every judged query and every system of a track.
 
-    `workers` threads read and evaluate a block each (None: the usable cores). The more of them,
-    the smaller the blocks, down to `LEAST_ROWS`: together they take no more memory than one.
+    `workers`: see `over_blocks`.
     """
-    threads = thread_count(workers)
-    rows = max(store.block_rows // threads, min(store.block_rows, LEAST_ROWS))
 
-    def values(read: Callable[[], JudgedRanks]) -> Scores:
-        return evaluate_block(read(), specs, policy)
+    def values(view: JudgedRanks) -> Scores:
+        return evaluate_block(view, specs, policy)
 
-    blocks = judged_blocks(store, track, policy, rows, needs_of(specs))
-    return Scores.concat(list(ordered_map(values, blocks, workers=threads)))
+    needs = needs_of(specs)
+    return Scores.concat(list(over_blocks(values, store, track, policy, needs, workers=workers)))
 
 
 def needs_of(specs: Sequence[Spec]) -> set[Need]:

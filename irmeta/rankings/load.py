@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
 
 from irmeta.kernels.scatter import scatter
+from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy, TieOrder
 from irmeta.rankings.judged import JudgedRanks, Need
 from irmeta.rankings.order import list_places, other_order, ranks_under, tie_blocks
@@ -25,6 +27,42 @@ from irmeta.store.scan import (
     track_facts,
 )
 from irmeta.trec.ordering import ranks_from
+
+Result = TypeVar("Result")
+
+LEAST_ROWS = 1 << 19  # of a block that a thread is given
+
+
+def over_blocks(
+    function: Callable[[JudgedRanks], Result],
+    store: StoreReader,
+    track: str,
+    policy: EvalPolicy,
+    needs: Collection[Need] = (),
+    *,
+    workers: int | None = 1,
+    alike: bool = False,
+) -> Iterator[Result]:
+    """What a function makes of each block of a track, in query order.
+
+    Parameters
+    ----------
+    workers
+        Threads that read blocks and call the function; None: the usable cores. The more of them,
+        the smaller the blocks, down to `LEAST_ROWS`: together they take no more memory than one.
+    alike
+        Whether the blocks must be the same for any number of threads: of `LEAST_ROWS`, then.
+
+    Raises
+    ------
+    UsageError
+        As `judged_ranks`; or less than one thread is asked for.
+    """
+    threads, least = thread_count(workers), min(store.block_rows, LEAST_ROWS)
+    rows = least if alike else max(store.block_rows // threads, least)
+    blocks = judged_blocks(store, track, policy, rows, needs)
+    with closing(ordered_map(lambda read: function(read()), blocks, workers=threads)) as found:
+        yield from found
 
 
 def judged_ranks(

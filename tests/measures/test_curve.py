@@ -10,7 +10,7 @@ from making import Track, tracks
 
 import irmeta
 from irmeta.errors import MeasureError, UsageError
-from irmeta.measures.curve import curve
+from irmeta.measures.curve import curves
 from irmeta.measures.names import registry
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
@@ -101,13 +101,6 @@ def test_a_curve_is_sorted_by_system_depth_and_cutoff(made_store: irmeta.Store):
     assert made_store.curve("AP", [1])["d"].null_count() > 0
 
 
-def test_blocks_cannot_be_seen_in_a_curve(made_store: irmeta.Store, monkeypatch):
-    whole = made_store.curve("AP,nDCG", range(1, 30))
-    monkeypatch.setattr(judged_ranks, "__defaults__", (1, ()))
-    parts = made_store.curve("AP,nDCG", range(1, 30))
-    np.testing.assert_allclose(parts["value"], whole["value"], rtol=1e-13)
-
-
 @pytest.mark.parametrize(
     ("measure", "said"),
     [
@@ -116,6 +109,7 @@ def test_blocks_cannot_be_seen_in_a_curve(made_store: irmeta.Store, monkeypatch)
         ("IPrec", "no rank"),
         ("AP(average=median)", "arithmetic"),
         ("APP", "unknown measure"),
+        ("", "no measure was named"),
     ],
 )
 def test_measures_without_a_curve_are_refused(measure: str, said: str, made_store: irmeta.Store):
@@ -132,9 +126,19 @@ def test_cutoffs_must_ascend(ks: list[int], made_store: irmeta.Store):
 
 
 def test_a_curve_holds_its_arrays(made_store: irmeta.Store):
-    found = curve(made_store.reader, "web", "AP(rel=2)", [1, 5], None, EvalPolicy())
+    names = ["P", "AP(rel=2)"]
+    _, found = curves(made_store.reader, "web", names, [1, 5], None, EvalPolicy())
     assert found.values.shape == found.queries.shape == (1, 2, len(found.systems))
     assert (found.measure, found.ks, found.ds) == ("AP(rel=2)", (1, 5), (None,))
+    assert found.pool is None
+
+
+def test_a_curve_says_of_which_systems_the_pool_is(made_store: irmeta.Store):
+    names, policy = ["P", "AP(norm=pool)"], EvalPolicy()
+    plain, pooled = curves(made_store.reader, "web", names, [1], None, policy)
+    assert plain.pool is None
+    assert pooled.pool
+    assert all(one.pool for one in curves(made_store.reader, "web", names, [1], [2], policy))
 
 
 @pytest.mark.parametrize("measure", ["R", "AP", "P", "Success", "RR", "RelP", "DCG", "Q"])

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from threading import Barrier
 
+import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.measures import evaluate
+from irmeta.policies import EvalPolicy
+from irmeta.rankings import load
+from irmeta.rankings.load import judged_blocks
 from irmeta.store import groups
 from irmeta.store.layout import Layout
 from irmeta.store.memory import MemoryStore
@@ -39,6 +44,39 @@ def test_no_value_depends_on_the_threads(store: irmeta.Store) -> None:
         assert_frame_equal(store.means(MEASURES, workers=workers), alone[1])
 
 
+def test_no_table_depends_on_the_threads(store: irmeta.Store) -> None:
+    def tables(workers: int | None) -> list[pl.DataFrame]:
+        return [
+            store.curve("AP,nDCG,ERR(unjudged=upper)", range(1, 30), [1, 20], workers=workers),
+            store.search_lengths(workers=workers),
+            store.rarity(workers=workers),
+        ]
+
+    alone = tables(1)
+    for workers in (2, 3, None):
+        for one, other in zip(alone, tables(workers), strict=True):
+            assert_frame_equal(other, one, check_exact=True)
+
+
+def test_a_curve_adds_up_in_the_same_blocks_for_any_threads(
+    store: irmeta.Store, monkeypatch
+) -> None:
+    monkeypatch.setattr(load, "LEAST_ROWS", 1)
+    for reader in (Layout, MemoryStore):
+        monkeypatch.setattr(reader, "block_rows", 6000)
+    alone, shared = (store.curve("AP,nDCG", range(1, 30), workers=n) for n in (1, 2))
+    assert_frame_equal(shared, alone, check_exact=True)
+
+
+def test_blocks_cannot_be_seen_in_a_table(store: irmeta.Store, made_store: irmeta.Store) -> None:
+    assert len(list(judged_blocks(store.reader, "web", EvalPolicy(), 1))) > 2
+    assert len(list(judged_blocks(made_store.reader, "web", EvalPolicy(), 1))) == 1
+    names, ks = "AP,nDCG,ERR(unjudged=upper)", range(1, 30)
+    assert_frame_equal(store.curve(names, ks), made_store.curve(names, ks), rel_tol=1e-13)
+    assert_frame_equal(store.search_lengths(), made_store.search_lengths())
+    assert_frame_equal(store.rarity(), made_store.rarity())
+
+
 def test_as_many_blocks_as_threads_are_evaluated_at_once(store: irmeta.Store, monkeypatch) -> None:
     real, both = evaluate.evaluate_block, Barrier(2, timeout=20)
     queries: list[int] = []
@@ -58,3 +96,6 @@ def test_as_many_blocks_as_threads_are_evaluated_at_once(store: irmeta.Store, mo
 def test_less_than_one_thread_is_refused(store: irmeta.Store, workers: int) -> None:
     with pytest.raises(UsageError, match=f"workers = {workers} is not a number of threads"):
         store.means("AP", workers=workers)
+    for table in (store.search_lengths, store.rarity, partial(store.curve, "AP", [1])):
+        with pytest.raises(UsageError, match=f"workers = {workers} is not a number of threads"):
+            table(workers=workers)

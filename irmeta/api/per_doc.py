@@ -1,0 +1,75 @@
+"""Tables with a row for each relevant doc of some tracks, a block of queries at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import polars as pl
+
+from irmeta.errors import UsageError, did_you_mean
+from irmeta.measures.search_length import UNRETRIEVED, lengths_by_doc
+from irmeta.policies import EvalPolicy
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.load import over_blocks
+from irmeta.rankings.pool import retrieved_by
+from irmeta.results.per_doc import rarity_frame, search_length_table
+from irmeta.schema.arrow import as_frame
+from irmeta.store.scan import StoreReader
+
+
+def search_lengths(
+    store: StoreReader,
+    tracks: Sequence[str],
+    rel: int,
+    unretrieved: str,
+    policy: EvalPolicy,
+    workers: int | None,
+) -> pl.DataFrame:
+    """See `Store.search_lengths`."""
+    if unretrieved not in UNRETRIEVED:
+        hint = did_you_mean(unretrieved, UNRETRIEVED)
+        raise UsageError(f"unretrieved = {unretrieved!r} is not a choice. {hint}")
+    _whole("rel", rel)
+
+    def rows(view: JudgedRanks) -> pl.DataFrame:
+        return as_frame(search_length_table(view, rel, lengths_by_doc(view, rel, unretrieved)))
+
+    return _joined(rows, store, tracks, policy, workers)
+
+
+def rarity(
+    store: StoreReader,
+    tracks: Sequence[str],
+    depth: int,
+    rel: int,
+    policy: EvalPolicy,
+    workers: int | None,
+) -> pl.DataFrame:
+    """See `Store.rarity`."""
+    _whole("depth", depth)
+    _whole("rel", rel)
+
+    def rows(view: JudgedRanks) -> pl.DataFrame:
+        return rarity_frame(view, rel, retrieved_by(view, depth, rel))
+
+    return _joined(rows, store, tracks, policy, workers)
+
+
+def _joined(
+    rows: Callable[[JudgedRanks], pl.DataFrame],
+    store: StoreReader,
+    tracks: Sequence[str],
+    policy: EvalPolicy,
+    workers: int | None,
+) -> pl.DataFrame:
+    """The rows of each block, one after another."""
+    return pl.concat(
+        found
+        for track in tracks
+        for found in over_blocks(rows, store, track, policy, workers=workers)
+    )
+
+
+def _whole(name: str, value: object) -> None:
+    if type(value) is not int or value < 1:
+        raise UsageError(f"{name} = {value!r} is not a whole number of at least 1.")
