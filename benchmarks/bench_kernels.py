@@ -37,6 +37,11 @@ SOME = 5  # levels, of numpy's way
 seconds = partial(timing.seconds, clock=time.thread_time)  # of the processor
 
 
+@jit
+def looked_up(table, places, out):
+    _look_up(table, places, out)
+
+
 def over_views(repeat: int) -> list[str]:
     """Search lengths of relevant docs; rarity of relevant docs, and of all that are judged."""
     lines = []
@@ -90,7 +95,7 @@ def by_table(systems: int, repeat: int) -> list[str]:
         "doc ids and grades by table, the tables made": lambda: number(
             lists, starts, *known, grades, others, ends, *spaces, 999, *out
         ),
-        "grades alone, from the table of a query": lambda: _look_up(
+        "grades alone, from the table of a query": lambda: looked_up(
             spaces[1], out[0][first], out[1][first]
         ),
     }

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from irmeta.kernels.jit import jit
+from irmeta.kernels.jit import inner, jit
 
 FALLS, NEVER_RISES, RISES = range(3)  # strictly, with ties, somewhere
 
@@ -98,7 +98,7 @@ def order_ties(starts, which, scores, docs, longest, rows, whence, left):
     return count
 
 
-@jit
+@inner
 def _sort_block(docs, top, end, block):
     """The rows from `top` up to `end` by insertion into `block`, those of greater docs first."""
     for row in range(top, end):

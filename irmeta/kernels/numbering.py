@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from irmeta.kernels.jit import jit
+from irmeta.kernels.jit import inner, jit
 
 
 @jit
@@ -70,7 +70,7 @@ def number(
         _look_up(grade_of, numbers[own], grades[own])
 
 
-@jit
+@inner
 def _look_up(table, places, out):
     """``table[places]`` into `out`, for int32 places that are in the table."""
     for row in range(len(places)):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from irmeta.kernels.jit import jit
+from irmeta.kernels.jit import inner, jit
 
 EQUAL, AVERAGE, CORRECTED = 0, 1, 2  # the tie variants w, a and b
 
@@ -76,7 +76,7 @@ def overlap(top, bottom, length, top_y, bottom_y, length_y, paired, mirrored, p,
             _scores(longer, shorter, first, last, both, unseen, p, variant, out[x, column])
 
 
-@jit
+@inner
 def _groups(top, bottom, length, first, last):
     """The first and last rank of the tie group at every rank, from those of every item."""
     for i in range(top.shape[0]):
@@ -92,7 +92,7 @@ def _groups(top, bottom, length, first, last):
         rank = end + 1
 
 
-@jit
+@inner
 def _within(depth, top, bottom, variant):
     """How much of an item of that tie group is within `depth`."""
     if depth < top:
@@ -102,7 +102,7 @@ def _within(depth, top, bottom, variant):
     return (depth - top + 1) / (bottom - top + 1)
 
 
-@jit
+@inner
 def _add(top, bottom, other_top, other_bottom, variant, both, whole):
     """Add one item of two rankings: the parts to every depth, the whole where it begins."""
     begin = max(top, other_top)
@@ -113,7 +113,7 @@ def _add(top, bottom, other_top, other_bottom, variant, both, whole):
     whole[settled] += 1.0
 
 
-@jit
+@inner
 def _size(depth, first, last, variant):
     """What a ranking's own items amount to at `depth`: a count, or for b a sum of squares."""
     if variant == EQUAL:
@@ -124,14 +124,14 @@ def _size(depth, first, last, variant):
     return first - 1 + within * within / (last - first + 1)
 
 
-@jit
+@inner
 def _agreement(amount, size_x, size_y, variant):
     if variant == CORRECTED:
         return amount / math.sqrt(size_x) / math.sqrt(size_y)
     return 2.0 * amount / (size_x + size_y)
 
 
-@jit
+@inner
 def _scores(longer, shorter, first, last, both, unseen, p, variant, out):
     """The sums over the three sections: both seen, one seen, none seen."""
     shared = both[longer]  # every item of both is there in full at the end of the longer

@@ -17,7 +17,7 @@ the limit of a processor.
 
 import numpy as np
 
-from irmeta.kernels.jit import jit
+from irmeta.kernels.jit import inner, jit
 from irmeta.kernels.lanes import STEPS, add_signs, copy_lanes, fused, lane_count
 
 MOST_ROWS = 2**15 - 1  # that the lanes of `add_signs` can count
@@ -83,21 +83,21 @@ def add_preferences(ranks, offsets, out):
         first = last
 
 
-@jit
+@inner
 def _circle(ranks, rows):
     """Room for the systems in blocks as wide as a vector, each with the next one beside it."""
     lanes = lane_count(ranks)
     return np.empty(((ranks.shape[1] + lanes - 1) // lanes, rows, 2 * lanes), ranks.dtype)
 
 
-@jit
+@inner
 def _reach(circle):
     """Half way round the circle, in whole `STEPS`."""
     lanes = lane_count(circle)
     return (len(circle) * lanes // 2 + STEPS - 1) // STEPS * STEPS
 
 
-@jit
+@inner
 def _stand(ranks, start, stop, circle):
     """Put the systems into the circle, by the rows ``start:stop``.
 
@@ -120,7 +120,7 @@ def _stand(ranks, start, stop, circle):
             beside = own + lanes
 
 
-@jit
+@inner
 def _add_counts(circle, near, start, stop, counts, at, passed):
     """Compare each system of a block with the `STEPS` that follow after those it has `passed`."""
     lanes = lane_count(circle)
@@ -130,7 +130,7 @@ def _add_counts(circle, near, start, stop, counts, at, passed):
         add_signs(circle, near, far, row, end, (passed + 1) % lanes, counts, at)
 
 
-@jit
+@inner
 def _add_shares(counts, levels, shares, at):
     """Add each count over `levels`, to the last bit what a division gives, from row `at` on.
 
@@ -146,7 +146,7 @@ def _add_shares(counts, levels, shares, at):
             shares[at + step, lane] += fused(count, inverse, count * rest)
 
 
-@jit
+@inner
 def _hand_on(found, near, blocks, out):
     """Add what was found to the pairs it belongs to, and take it off the same pairs turned round.
 

@@ -19,7 +19,7 @@ from irmeta.kernels.interning import (
     record_of,
     same_bytes,
 )
-from irmeta.kernels.jit import inlined, jit
+from irmeta.kernels.jit import inlined, inner, jit
 from irmeta.kernels.numerals import EASY, NO_NUMBER, parse_score, parse_whole
 from irmeta.kernels.vector import (
     address,
@@ -46,7 +46,7 @@ FOUND = 8
 DONE, NEEDS_ROOM, NO_ROW, HAS_ODD_BYTES = range(4)
 
 
-@jit
+@inner
 def _index_block(base, start, stop, edges, lines):
     """Where tokens begin and end, and where lines end, in ``data[start:stop]``.
 
@@ -93,7 +93,7 @@ def _index_block(base, start, stop, edges, lines):
     return line, odd != np.uint64(0)
 
 
-@jit
+@inner
 def _mark_rows(begin, width, edges, lines, count, firsts, tag_ends):
     """Which lines are rows: the edge at which each begins, and the end of its tag.
 
@@ -123,7 +123,7 @@ def _mark_rows(begin, width, edges, lines, count, firsts, tag_ends):
     return row
 
 
-@jit
+@inner
 def _mark_tags(base, edges, firsts, tag_ends, count, tags, found):
     """Note where a tag stands that is another than that of the row before: int64 [tags, 2]."""
     tag, length = np.int64(0), np.int64(-1)
@@ -137,7 +137,7 @@ def _mark_tags(base, edges, firsts, tag_ends, count, tags, found):
             found[TAGS] += 1
 
 
-@jit
+@inner
 def _number_queries(edges, firsts, count, table, names, state, queries, starts, own, found):
     """The number of each row's query in `own`, and the lists: rows in a row of one query.
 
@@ -163,7 +163,7 @@ def _number_queries(edges, firsts, count, table, names, state, queries, starts, 
         own[row] = number
 
 
-@jit
+@inner
 def _parse_ranks(needs_rank, edges, firsts, count, ranks, found):
     """The rank of each row: int32, the least one where it is no whole number of 32 bits.
 
@@ -184,7 +184,7 @@ def _parse_ranks(needs_rank, edges, firsts, count, ranks, found):
     return True
 
 
-@jit
+@inner
 def _parse_scores(base, edges, firsts, count, scores, hard, found):
     """The score of each row: float64.
 
@@ -213,7 +213,7 @@ def _parse_scores(base, edges, firsts, count, scores, hard, found):
     return True
 
 
-@jit
+@inner
 def _number_docs(file, edges, firsts, count, table, names, state, own, hashes, docs, found):
     """The number of each row's doc, and how many docs their list has had before.
 

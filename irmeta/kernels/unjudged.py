@@ -6,10 +6,10 @@ row: False where a negative grade means unjudged; `lengths` uint32 [queries, sys
 
 import numpy as np
 
-from irmeta.kernels.jit import jit
+from irmeta.kernels.jit import inner, jit
 
 
-@jit
+@inner
 def _judged_up_to(ranks, start, stop, judged, system, length, counts):
     """Count the judged docs of one list at ranks up to i, into ``counts[i]`` for i to `length`."""
     for i in range(length + 1):

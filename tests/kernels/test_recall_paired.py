@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from naive_preferences import all_wins_less_losses, rpp
 
 from irmeta.kernels import recall_paired
+from irmeta.kernels.jit import jit
 from irmeta.kernels.recall_paired import add_preferences, preference_counts
 
 DTYPES = (np.uint16, np.uint32)
@@ -149,13 +150,18 @@ def test_ranks_at_the_ends_of_the_dtype(dtype):
     assert found.tolist() == [[(b > a) - (b < a) for b in values] for a in values]
 
 
+@jit
+def add_shares(counts, levels, shares, at):
+    recall_paired._add_shares(counts, levels, shares, at)
+
+
 def test_shares_are_rounded_as_a_division_is():
     for levels in [*range(1, 700), 32767, 99991, 2**31 - 1]:
         every = np.unique(np.linspace(-levels, levels, 2048).astype(np.int32))
         counts = np.resize(every, (4, 16, 32))
         shares = np.zeros((4, 16, 32))
         for i in range(4):
-            recall_paired._add_shares(counts[i], float(levels), shares[i], 0)
+            add_shares(counts[i], float(levels), shares[i], 0)
         np.testing.assert_array_equal(shares, counts / levels)
 
 
