@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 import polars as pl
 
 from irmeta.api import per_doc
-from irmeta.errors import MeasureError, UsageError, did_you_mean
+from irmeta.errors import UsageError, did_you_mean
 from irmeta.measures.curve import curves
 from irmeta.measures.evaluate import evaluate, how_made
 from irmeta.measures.explain import Explanation, explain
@@ -257,8 +257,6 @@ class Store:
         """
         given = [measures] if isinstance(measures, str) else list(measures)
         names = [name for text in given for name in split_names(text)]
-        if not names:
-            raise MeasureError("no measure was named")
         at, depths = list(ks), None if ds is None else list(ds)
         policy = EvalPolicy(**choices)
         return pl.concat(
@@ -307,6 +305,13 @@ class Store:
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
         """How many systems retrieve each relevant doc at a rank up to `depth`.
+
+        Parameters
+        ----------
+        rel
+            The least grade that is relevant.
+        workers
+            Threads over blocks of queries, default the usable cores.
 
         Returns
         -------

@@ -63,8 +63,7 @@ CUT = {
 }
 """trec_eval's measures with cutoffs: our name, and the cutoffs of all_trec."""
 
-# The longest name first: set_P is no P
-_FORMS = "|".join(re.escape(name) for name in sorted((*CUT, *PLAIN), key=len, reverse=True))
+_FORMS = "|".join(map(re.escape, (*CUT, *PLAIN)))
 _WITH_PARAMETERS = re.compile(rf"({_FORMS})[._](?=[-\d.])")
 _GAINS = {"ndcg": "nDCG", "ndcg_rel": "nDCGRel", "Rndcg": "RnDCG", "G": "G"}
 _ORDER = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from irmeta.measures.evaluate import included, needs_of, seen_by
 from irmeta.measures.events import Events
 from irmeta.measures.names import DEEPEST, parse_measure, registry
 from irmeta.measures.spec import Spec
+from irmeta.parallel import thread_count
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
@@ -20,6 +21,7 @@ from irmeta.rankings.pool import pool_of, pooled_to
 from irmeta.results.curves import Curve
 from irmeta.store.scan import StoreReader, track_facts
 
+SUMS = 1 << 26  # of points of curves, at a time: 16 bytes each
 DENSE_CELLS = 1 << 22  # of [cutoff, query, system] at a time, where a measure has no steps
 
 
@@ -49,17 +51,34 @@ def curves(
     Raises
     ------
     MeasureError
-        If a measure is not known, has no cutoff, or is not averaged arithmetically.
+        If none is named, or one is not known, has no cutoff, or is not averaged arithmetically.
     UsageError
         If `ks` or `ds` are not ascending whole numbers of at least 1.
     """
+    if not measures:
+        raise MeasureError("no measure was named")
     specs = [_without_cutoff(name) for name in measures]
     _ascending("ks", ks)
-    depths: Sequence[int | None] = [None] if ds is None else ds
-    needs = needs_of(specs)
     if ds is not None:
         _ascending("ds", ds)
-        needs.add("pool")
+    points = len(ds or [None]) * len(ks) * len(track_facts(store, track).systems)
+    at_once = max(1, SUMS // (points * (thread_count(workers) + 2)))
+    parts = (specs[i : i + at_once] for i in range(0, len(specs), at_once))
+    return [one for own in parts for one in _together(store, track, own, ks, ds, policy, workers)]
+
+
+def _together(
+    store: StoreReader,
+    track: str,
+    specs: Sequence[Spec],
+    ks: Sequence[int],
+    ds: Sequence[int] | None,
+    policy: EvalPolicy,
+    workers: int | None,
+) -> Iterator[Curve]:
+    """The curves of some measures, in one pass."""
+    needs = needs_of(specs) | (set() if ds is None else {"pool"})
+    depths: Sequence[int | None] = [None] if ds is None else ds
     facts = track_facts(store, track)
     shape = len(specs), len(depths), len(ks), len(facts.systems)
 
@@ -77,21 +96,18 @@ def curves(
     for own_sums, own_counts in blocks:
         sums += own_sums
         counts += own_counts
-    means = np.divide(sums, counts, out=np.full(shape, np.nan), where=counts > 0)
     pool = pool_of(store, facts.track).note if "pool" in needs else None
-    return [
-        Curve(
+    for spec, total, count in zip(specs, sums, counts, strict=True):
+        yield Curve(
             track=facts.track,
             measure=spec.name.rpartition("@")[0],
             ks=tuple(ks),
             ds=tuple(depths),
             systems=facts.systems,
-            values=means[i],
-            queries=counts[i],
+            values=np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0),
+            queries=count.copy(),
             pool=pool if ds is not None or "pool" in needs_of([spec]) else None,
         )
-        for i, spec in enumerate(specs)
-    ]
 
 
 def _without_cutoff(name: str) -> Spec:

@@ -48,10 +48,10 @@ def over_blocks(
     Parameters
     ----------
     workers
-        Threads that read blocks and call the function; None: the usable cores. The more of them,
-        the smaller the blocks, down to `LEAST_ROWS`: together they take no more memory than one.
+        Threads that read blocks and call the function; None: the usable cores. They share the rows
+        of one block of the store, down to `LEAST_ROWS` each.
     alike
-        Whether the blocks must be the same for any number of threads: of `LEAST_ROWS`, then.
+        Whether the blocks must be the same for any number of threads: `LEAST_ROWS`, at most.
 
     Raises
     ------

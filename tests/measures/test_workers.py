@@ -64,6 +64,10 @@ def test_a_curve_adds_up_in_the_same_blocks_for_any_threads(
     monkeypatch.setattr(load, "LEAST_ROWS", 1)
     for reader in (Layout, MemoryStore):
         monkeypatch.setattr(reader, "block_rows", 6000)
+    one, two = (
+        len(list(judged_blocks(store.reader, "web", EvalPolicy(), rows))) for rows in (6000, 3000)
+    )
+    assert one < two, "two threads would share a block"
     alone, shared = (store.curve("AP,nDCG", range(1, 30), workers=n) for n in (1, 2))
     assert_frame_equal(shared, alone, check_exact=True)
 
