@@ -64,6 +64,18 @@ def imports(file: Path) -> Iterator[str]:
             yield from (".".join([*filter(None, base), alias.name]) for alias in node.names)
 
 
+def _for_kernels() -> Iterator[str]:
+    """The dotted names of what `inner` or `inlined` declares."""
+    for file in (PACKAGE / "kernels").glob("*.py"):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            declared = {ast.unparse(d) for d in getattr(node, "decorator_list", ())}
+            if isinstance(node, ast.FunctionDef) and declared & {"inner", "inlined"}:
+                yield f"irmeta.kernels.{file.stem}.{node.name}"
+
+
+FOR_KERNELS = set(_for_kernels())
+
+
 def rooms(file: Path) -> set[str]:
     """The rooms of irmeta that a file imports; `from irmeta import __version__` names none."""
     found = {name.split(".")[1] for name in imports(file) if name.startswith("irmeta.")}
@@ -97,6 +109,15 @@ def test_kernels_import_numpy_and_kernels_alone(file: Path):
     assert rooms(file) <= {"kernels"}
     if file.stem not in NUMBA:
         assert packages(file) <= {"numpy", "math"}
+
+
+@pytest.mark.parametrize(
+    "file", [f for f in FILES if room_of(f) != "kernels"], ids=lambda f: f.stem
+)
+def test_what_is_for_kernels_alone_is_called_by_kernels_alone(file: Path):
+    """Python would run it as it stands: slowly, and with numbers that wrap around otherwise."""
+    assert FOR_KERNELS
+    assert FOR_KERNELS.isdisjoint(imports(file))
 
 
 @files
