@@ -5,11 +5,13 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import get_args
 
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from ingesting import CONFIG, FACTS, QRELS, RUN, put
 from polars.testing import assert_frame_equal
 
@@ -17,7 +19,7 @@ import irmeta
 from irmeta.api import Store, read_tracks
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
-from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.policies import EvalPolicy, ReadPolicy, TieOrder
 from irmeta.rankings.load import judged_ranks
 from irmeta.report import look
 from irmeta.store import groups, track
@@ -25,6 +27,7 @@ from irmeta.store.scan import lazy
 from irmeta.testing.tracks import Track, tracks
 
 ONE = {"runs/s": RUN, "qrels": QRELS}
+orders = st.sampled_from(get_args(TieOrder))
 KINDS = ("runs", "qrels", "docs", "systems")
 NEEDY = "AP,nDCG(gain=exp)@5,P(ties=share)@3,AP(norm=pool)@10,Judged@5,ASL,AP(unjudged=condensed)"
 
@@ -83,13 +86,17 @@ def test_whatever_a_store_can_be_asked_it_answers_alike(
         assert_frame_equal(ours.tables[table], theirs.tables[table], check_exact=True)
 
 
-@given(tracks())
+@given(tracks(), orders, st.none() | orders, orders)
 @settings(max_examples=40)
-def test_blocks_are_those_of_the_store(made: Track):
-    specs, policy = parse_measures(NEEDY), EvalPolicy()
+def test_blocks_are_those_of_the_store(
+    made: Track, read: TieOrder, order: TieOrder | None, pool_order: TieOrder
+):
+    specs = parse_measures(NEEDY)
+    policy = EvalPolicy(tie_order=order, pool_order=pool_order)
     asked = {"needs": ("ties", "pool", "retrieved"), "max_rows": 1}
     with TemporaryDirectory() as folder:
-        stores = made.ingest(Path(folder)), irmeta.read(Path(folder) / "collection")
+        on_disk = made.ingest(Path(folder), tie_order=read)
+        stores = on_disk, irmeta.read(Path(folder) / "collection", tie_order=read)
         both = [list(judged_ranks(store.reader, "t", policy, **asked)) for store in stores]
     for theirs, ours in zip(*both, strict=True):
         assert ours.queries == theirs.queries
