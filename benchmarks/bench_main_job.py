@@ -28,7 +28,10 @@ MEASURES = "AP,nDCG@10"
 
 
 def spawn(*command: str) -> dict[str, float]:
-    """Run a command to its end: wall seconds, CPU seconds, peak memory in MB."""
+    """Run a command to its end: wall seconds, CPU seconds, peak memory in MB.
+
+    The peak is that of this process too, where it is greater (see memory.py): keep this one small.
+    """
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)

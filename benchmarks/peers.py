@@ -14,6 +14,7 @@ import argparse
 import gzip
 import importlib.util
 import json
+import math
 import os
 import platform
 import shutil
@@ -188,7 +189,9 @@ def one(peer: str, collection: Path, work: Path, cores: int, out: Path | None) -
     wall = time.perf_counter() - start
     if out is not None:
         out.write_text(json.dumps(values))
-    print(json.dumps({"wall": wall, "memory": peak()}))
+    # trec_eval is a process for each run, which Linux counts the peak of this one for
+    memory = float("nan") if peer == "trec_eval" else peak()
+    print(json.dumps({"wall": wall, "memory": memory}))
 
 
 def tied_lists(collection: Path) -> set[tuple[str, str]]:
@@ -247,10 +250,11 @@ def measure(collection: Path, repeat: int) -> str:
     ]
     for (peer, cores), figures in found.items():
         ratio = figures["wall"] / found["irmeta", cores]["wall"]
+        memory = "–" if math.isnan(figures["memory"]) else f"{figures['memory']:.0f}"
         name = peer if peer == "trec_eval" else peer.replace(module(peer), released(peer))
         lines.append(
             f"| {name} | {cores} | {figures['wall']:.2f} | {size / figures['wall']:.0f} | "
-            f"{ratio:.1f} times as fast | {figures['memory']:.0f} | {off[peer]:.0e} |"
+            f"{ratio:.1f} times as fast | {memory} | {off[peer]:.0e} |"
         )
     both = found["irmeta", 2]["wall"]
     lines.append("")

@@ -153,10 +153,10 @@ def test_a_damaged_store_is_told_in_one_line_and_mended_by_ingest(
         shutil.rmtree(part.parent)
     else:
         (store / "tracks" / "ties.json").write_text("{")
-    done = run("evaluate", store, "-m", "AP", "--track", "ties")
-    assert done.status in (1, 2)
-    assert done.err.startswith("irmeta: ")
-    assert done.err.count("\n") == 1
+    done = apart("evaluate", store, "-m", "AP", "--track", "ties")  # libraries may say more
+    assert done.returncode in (1, 2)
+    assert done.stderr.startswith("irmeta: ")
+    assert done.stderr.count("\n") == 1
     assert "ties: written" in run("ingest", tmp_path / "in", "--store", store).out
     assert run("evaluate", store, "-m", "AP", "--track", "ties").status == 0
 
