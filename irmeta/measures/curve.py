@@ -80,14 +80,15 @@ def _together(
     needs = needs_of(specs) | (set() if ds is None else {"pool"})
     depths: Sequence[int | None] = [None] if ds is None else ds
     facts = track_facts(store, track)
-    shape = len(specs), len(depths), len(ks), len(facts.systems)
+    cutoffs = np.array(ks)
+    shape = len(specs), len(depths), len(cutoffs), len(facts.systems)
 
     def of_block(view: JudgedRanks) -> tuple[np.ndarray, np.ndarray]:
         sums, counts = np.zeros(shape), np.zeros(shape, np.int64)
         for i, depth in enumerate(depths):
             pool = view if depth is None else pooled_to(view, depth)
             for spec, own_sums, own_counts in zip(specs, sums[:, i], counts[:, i], strict=True):
-                add_curve(pool, spec, np.array(ks), policy, own_sums, own_counts)
+                add_curve(pool, spec, cutoffs, policy, own_sums, own_counts)
         return sums, counts
 
     sums, counts = np.zeros(shape), np.zeros(shape, np.int64)

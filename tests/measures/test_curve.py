@@ -10,6 +10,7 @@ from making import Track, tracks
 
 import irmeta
 from irmeta.errors import MeasureError, UsageError
+from irmeta.measures import curve
 from irmeta.measures.curve import curves
 from irmeta.measures.names import registry
 from irmeta.policies import EvalPolicy
@@ -131,6 +132,18 @@ def test_a_curve_holds_its_arrays(made_store: irmeta.Store):
     assert found.values.shape == found.queries.shape == (1, 2, len(found.systems))
     assert (found.measure, found.ks, found.ds) == ("AP(rel=2)", (1, 5), (None,))
     assert found.pool is None
+
+
+def test_measures_that_do_not_fit_together_are_taken_one_by_one(
+    made_store: irmeta.Store, monkeypatch: pytest.MonkeyPatch
+):
+    asked = "AP,P,nDCG", [1, 5], [2, 7]
+    together = made_store.curve(*asked)
+    passes, real = [], curve.over_blocks
+    monkeypatch.setattr(curve, "over_blocks", lambda *a, **k: passes.append(a) or real(*a, **k))
+    monkeypatch.setattr(curve, "SUMS", 1)
+    assert made_store.curve(*asked).equals(together)
+    assert len(passes) == 3 * len(made_store.tracks)
 
 
 def test_a_curve_says_of_which_systems_the_pool_is(made_store: irmeta.Store):
