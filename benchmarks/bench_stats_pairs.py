@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from functools import partial
-from itertools import pairwise as neighbours
+from itertools import pairwise
 
 from memory import peak
 
@@ -44,12 +44,12 @@ def measure(test: str, systems: int, resamples: int, repeat: int) -> dict[str, f
     values = np.random.default_rng(0).random((QUERIES, systems))
     names = tuple(map(str, range(max(QUERIES, systems))))
     matrix = Matrix(values, names[:QUERIES], names[:systems])
-    pairwise = partial(pairs.pairwise, resamples=resamples) if resamples else pairs.pairwise
-    pairwise(matrix.only_systems(np.arange(5)), test)  # compiles
+    tested = partial(pairs.pairwise, resamples=resamples) if resamples else pairs.pairwise
+    tested(matrix.only_systems(np.arange(5)), test)  # compiles
     seconds = []
     for _ in range(repeat):
         start = time.perf_counter()
-        pairwise(matrix, test)
+        tested(matrix, test)
         seconds.append(time.perf_counter() - start)
     memory = peak()
     return {"seconds": statistics.median(seconds), "first": seconds[0], "memory": memory}
@@ -71,7 +71,7 @@ def scipy_seconds() -> dict[str, float]:
     for test, one in loops.items():
         one(values[0], values[1])
         start = time.perf_counter()
-        for a, b in neighbours(values):
+        for a, b in pairwise(values):
             one(a, b)
         found[test] = (time.perf_counter() - start) / SAMPLE
     return found

@@ -60,7 +60,7 @@ def jit(function: Function) -> Function:
     before = config.CACHE_DIR
     config.CACHE_DIR = cache_folder()
     try:
-        # its entry for C, which nothing here calls, would be 6 % of the compilation
+        # nothing here calls its entry for C, which takes time to compile
         return njit(nogil=True, cache=True, no_cfunc_wrapper=True)(function)
     finally:
         config.CACHE_DIR = before
@@ -77,6 +77,7 @@ def inner(function: Function) -> Function:
 def inlined(function: Function) -> Function:
     """As `inner`, for a few lines that kernels run for every byte or token.
 
-    LLVM puts them into their callers. To have numba do so takes a third more time to compile.
+    LLVM puts them into their callers: it compiles them once, where numba's own inlining copies
+    them before it infers types.
     """
     return register_jitable(no_cfunc_wrapper=True, forceinline=True)(function)
