@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 _LISTED = 30  # names that a message lists where none is near
 _SHOWN = 80  # characters of an offending value that a message repeats
@@ -106,3 +106,28 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     some = ", ".join(names[:_LISTED])
     rest = f", ... ({len(names):,} in all)" if len(names) > _LISTED else ""
     return f"Known: {some}{rest}." if names else ""
+
+
+def check_choice(name: str, value: object, known: Collection[str]) -> None:
+    """Refuse the value of an argument that is none of the names known.
+
+    Raises
+    ------
+    UsageError
+        With the nearest of them.
+    """
+    if value not in known:
+        hint = did_you_mean(str(value), known)
+        raise UsageError(f"{name} = {value!r} is not a choice. {hint}")
+
+
+def check_whole(name: str, value: object, least: int = 1) -> None:
+    """Refuse the value of an argument that is no whole number of at least `least`; True is none.
+
+    Raises
+    ------
+    UsageError
+        With the value.
+    """
+    if type(value) is not int or value < least:
+        raise UsageError(f"{name} = {value!r} is not a whole number of at least {least}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self, get_args, get_type_hints
 
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import UsageError, check_whole, did_you_mean
 
 TieOrder = Literal["trec_eval", "trec_eval10", "score-file", "file", "rank"]
 Duplicates = Literal["error", "first"]
@@ -60,8 +60,8 @@ class ReadPolicy(_Policy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.depth is not None and (type(self.depth) is not int or self.depth < 1):
-            raise UsageError(f"depth = {self.depth!r} is not a whole number of at least 1.")
+        if self.depth is not None:
+            check_whole("depth", self.depth)
 
 
 @dataclass(frozen=True)

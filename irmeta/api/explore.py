@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.api.store import EvalChoices, Store
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import UsageError, check_choice, check_whole, did_you_mean
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measure
 from irmeta.measures.search_length import UNRETRIEVED, irrelevant_retrieved, lengths_by_doc
@@ -74,9 +74,8 @@ class SearchLengths:
         unretrieved: str = "irrel",
         **policy: Unpack[EvalChoices],
     ) -> None:
-        _check(f"unretrieved = {unretrieved!r} is not a choice", unretrieved, UNRETRIEVED)
-        if type(rel) is not int or rel < 1:
-            raise UsageError(f"rel = {rel!r} is not a whole number of at least 1.")
+        check_choice("unretrieved", unretrieved, UNRETRIEVED)
+        check_whole("rel", rel)
         opened = store if isinstance(store, Store) else Store(store)
         if track is None and len(opened.tracks) != 1:
             raise UsageError(f"say which track of {opened.reader}: {', '.join(opened.tracks)}.")
@@ -165,7 +164,7 @@ class SearchLengths:
         return self._histograms(buckets).filter(pl.col("system") == self._named(system))
 
     def _histograms(self, buckets: str) -> pl.DataFrame:
-        _check(f"buckets = {buckets!r} is not a choice", buckets, BUCKETS)
+        check_choice("buckets", buckets, BUCKETS)
         if buckets not in self._counted:
             lows, last = cut.LENGTH_LOWS, cut.GREATEST
             found = self._ranks != self._missing

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import check_choice, check_whole
 from irmeta.measures.search_length import UNRETRIEVED, lengths_by_doc
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
@@ -26,10 +26,8 @@ def search_lengths(
     workers: int | None,
 ) -> pl.DataFrame:
     """See `Store.search_lengths`."""
-    if unretrieved not in UNRETRIEVED:
-        hint = did_you_mean(unretrieved, UNRETRIEVED)
-        raise UsageError(f"unretrieved = {unretrieved!r} is not a choice. {hint}")
-    _whole("rel", rel)
+    check_choice("unretrieved", unretrieved, UNRETRIEVED)
+    check_whole("rel", rel)
 
     def rows(view: JudgedRanks) -> pl.DataFrame:
         return as_frame(search_length_table(view, rel, lengths_by_doc(view, rel, unretrieved)))
@@ -46,8 +44,8 @@ def rarity(
     workers: int | None,
 ) -> pl.DataFrame:
     """See `Store.rarity`."""
-    _whole("depth", depth)
-    _whole("rel", rel)
+    check_whole("depth", depth)
+    check_whole("rel", rel)
 
     def rows(view: JudgedRanks) -> pl.DataFrame:
         return rarity_frame(view, rel, retrieved_by(view, depth, rel))
@@ -68,8 +66,3 @@ def _joined(
         for track in tracks
         for found in over_blocks(rows, store, track, policy, workers=workers)
     )
-
-
-def _whole(name: str, value: object) -> None:
-    if type(value) is not int or value < 1:
-        raise UsageError(f"{name} = {value!r} is not a whole number of at least 1.")

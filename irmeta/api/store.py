@@ -254,6 +254,13 @@ class Store:
         -------
         DataFrame
             track, system, measure, d (null: all judgments), k, value, queries.
+
+        Raises
+        ------
+        MeasureError
+            A measure that is not known, has no cutoff, or is not averaged arithmetically.
+        UsageError
+            Cutoffs or depths that do not ascend, or a track or qrels set that is not there.
         """
         given = [measures] if isinstance(measures, str) else list(measures)
         names = [name for text in given for name in split_names(text)]
@@ -276,14 +283,14 @@ class Store:
     ) -> pl.DataFrame:
         """The search length of every relevant doc in every system (paper 1, Eqs. 2 and 3).
 
+        `workers` and errors as `evaluate`; another value of the others is a UsageError too.
+
         Parameters
         ----------
         rel
             The least grade that is relevant.
         unretrieved
             irrel, floor, irrel+1 or depth: see measure ASL.
-        workers
-            Threads over blocks of queries, default the usable cores.
 
         Returns
         -------
@@ -306,12 +313,12 @@ class Store:
     ) -> pl.DataFrame:
         """How many systems retrieve each relevant doc at a rank up to `depth`.
 
+        `workers` and errors as `evaluate`; `depth` and `rel` are whole numbers of at least 1.
+
         Parameters
         ----------
         rel
             The least grade that is relevant.
-        workers
-            Threads over blocks of queries, default the usable cores.
 
         Returns
         -------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import UsageError, check_choice
 
 GEOMETRIC_FLOOR = 1e-5  # trec_eval's MIN_GEO_MEAN
 
@@ -36,8 +36,7 @@ def average(
     UsageError
         If `how` is none of these.
     """
-    if how not in _BY_NAME:
-        raise UsageError(f"average = {how!r} is not a choice. {did_you_mean(how, _BY_NAME)}")
+    check_choice("average", how, _BY_NAME)
     if how == "sum":
         return np.where(counted, values, 0.0).sum(axis=-2)
     if how == "difficulty":

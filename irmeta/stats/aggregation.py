@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import UsageError, check_choice
 from irmeta.kernels.chain import settle
 from irmeta.results.verdicts import Verdicts
 
@@ -46,8 +46,7 @@ def win_rate(verdicts: Verdicts, ties: Literal["half", "out"] = "half") -> pl.Da
     UsageError
         If `ties` is none of these.
     """
-    if ties not in ("half", "out"):
-        raise UsageError(f"ties = {ties!r} is not a choice. {did_you_mean(ties, ('half', 'out'))}")
+    check_choice("ties", ties, ("half", "out"))
     size = len(verdicts.systems)
     net, decided = np.zeros(size), np.zeros(size)
     for sign in verdicts:
@@ -124,9 +123,7 @@ def mc4(
     """
     if steps is not None and (steps < 0 or rounds):
         raise UsageError("steps must be 0 or more, and are not for rounds.")
-    if majority not in ("queries", "decided"):
-        hint = did_you_mean(majority, ("queries", "decided"))
-        raise UsageError(f"majority = {majority!r} is not a choice. {hint}")
+    check_choice("majority", majority, ("queries", "decided"))
     better = wins(verdicts)
     losses = better.T
     worse = losses > (better if majority == "decided" else len(verdicts.queries) / 2.0)

@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import UsageError, check_choice
 from irmeta.parallel import ordered_map
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
@@ -99,9 +99,7 @@ class Plan:
     labels: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.part not in _PARTS:
-            hint = did_you_mean(self.part, _PARTS)
-            raise UsageError(f"part = {self.part!r} is not a choice. {hint}")
+        check_choice("part", self.part, _PARTS)
         if self.replicates < 1:
             raise UsageError(f"replicates = {self.replicates}: 1 or more are needed.")
         if self.part == "labels":

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import UsageError, check_choice, check_whole, did_you_mean
 from irmeta.measures.evaluate import how_made
 from irmeta.measures.names import parse_measure
 from irmeta.measures.search_length import UNRETRIEVED
@@ -69,18 +69,16 @@ class Settings:
     policy: EvalPolicy = field(default_factory=EvalPolicy)
 
     def __post_init__(self) -> None:
-        for name, least in (("rel", 1), ("min_runs", 1), ("depth", 1), ("resamples", 1)):
-            if type(value := getattr(self, name)) is not int or value < least:
-                raise UsageError(f"{name} = {value!r} is not a whole number of at least {least}.")
-        if type(self.seed) is not int or self.seed < 0:
-            raise UsageError(f"seed = {self.seed!r} is not a whole number of at least 0.")
+        for name in ("rel", "min_runs", "depth", "resamples"):
+            check_whole(name, getattr(self, name))
+        check_whole("seed", self.seed, least=0)
         for name in ("alpha", "confidence", "ratio"):
             if not isinstance(getattr(self, name), (int, float)):
                 raise UsageError(f"{name} = {getattr(self, name)!r} is not a number.")
         if any(type(first) is not int or first < 1 for first in self.firsts):
             raise UsageError(f"firsts = {self.firsts!r} are not whole numbers of at least 1.")
-        _one_of("unretrieved", self.unretrieved, UNRETRIEVED)
-        _one_of("test", self.test, TESTS)
+        check_choice("unretrieved", self.unretrieved, UNRETRIEVED)
+        check_choice("test", self.test, TESTS)
         for name in ("alpha", "confidence"):
             if not 0 < getattr(self, name) < 1:
                 raise UsageError(f"{name} = {getattr(self, name)!r} is not between 0 and 1.")
@@ -188,9 +186,3 @@ def provenance(store: StoreReader, settings: Settings, *tracks: str) -> dict[str
         "settings": asdict(settings),
         **how_made(store, settings.specs(), settings.policy, tracks),
     }
-
-
-def _one_of(name: str, value: str, known: tuple[str, ...] | Mapping[str, Any]) -> None:
-    if value not in known:
-        hint = did_you_mean(value, known)
-        raise UsageError(f"{name} = {value!r} is not a choice. {hint}")
