@@ -85,12 +85,13 @@ def ordered_map(
     *,
     workers: int | None = None,
     executor: Executor | None = None,
+    ahead: int = 1,
     stop: Callable[[], None] | None = None,
 ) -> Generator[Result, None, None]:
     """Yield ``function(item)`` in the order of `items`, whatever finishes first.
 
-    At most `workers` + 1 results are in flight, so that memory stays bounded when the consumer is
-    slower than the workers.
+    At most `workers` + `ahead` results are in flight, so that memory stays bounded when the
+    consumer is slower than the workers.
 
     Parameters
     ----------
@@ -98,6 +99,8 @@ def ordered_map(
         Default the usable cores. With 1 and no `executor`, everything runs in the calling thread.
     executor
         Any concurrent.futures.Executor; threads of our own when None. It is left running.
+    ahead
+        More lets the others go on for longer beside an item that takes long.
     stop
         Called when no one wants the results that are under way, after an error or an interrupt:
         own threads are waited for, and `function` may end early.
@@ -120,7 +123,7 @@ def ordered_map(
     try:
         for item in items:
             waiting.append(pool.submit(function, item))
-            if len(waiting) > workers:
+            if len(waiting) >= workers + ahead:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()

@@ -37,11 +37,12 @@ def test_results_come_in_the_order_of_the_items(workers):
     assert list(ordered_map(slow_first, [], workers=workers)) == []
 
 
-def test_at_most_workers_plus_one_results_are_in_flight():
+@pytest.mark.parametrize("ahead", [1, 5])
+def test_at_most_workers_and_some_ahead_are_in_flight(ahead):
     with Counting(8) as executor:
-        results = ordered_map(double, iter(range(50)), workers=3, executor=executor)
-        for taken, _ in enumerate(results, 1):
-            assert executor.submitted - taken <= 3
+        results = ordered_map(double, iter(range(50)), workers=3, executor=executor, ahead=ahead)
+        most = max(executor.submitted - taken for taken, _ in enumerate(results))
+        assert most == 3 + ahead
         assert executor.submitted == 50
 
 
