@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
@@ -68,15 +68,36 @@ class Lent(Generic[Item]):
 
 
 def usable_memory() -> int:
-    """How many bytes of memory this process may take: the machine's, or its container's limit."""
+    """How many bytes of memory this process may take: the machine's, or what a group is allowed."""
     found = 8 << 30  # where nothing tells
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min([found, *group_limits(Path("/"))])
+
+
+def group_limits(root: Path) -> Iterator[int]:
+    """The bytes that this process's control groups, and those around them, are allowed.
+
+    Containers and batch systems (SLURM) make such groups, of Linux's version 1 or 2.
+    """
     try:
-        limit = Path("/sys/fs/cgroup/memory.max").read_text()
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
     except OSError:
-        return found
-    return min(found, int(limit)) if limit.strip().isdigit() else found
+        return
+    for _, controllers, own in (line.split(":", 2) for line in lines):
+        if controllers == "":
+            folder, name = root / "sys/fs/cgroup", "memory.max"
+        elif "memory" in controllers.split(","):
+            folder, name = root / "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+        else:
+            continue
+        for group in (PurePosixPath(own), *PurePosixPath(own).parents):
+            try:
+                limit = (folder / group.relative_to("/") / name).read_text().strip()
+            except (OSError, ValueError):  # not to be seen from within a container
+                continue
+            if limit.isdigit():  # or "max"
+                yield int(limit)
 
 
 def ordered_map(

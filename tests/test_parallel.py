@@ -8,7 +8,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from irmeta.errors import UsageError
-from irmeta.parallel import Lent, ordered_map, thread_count, usable_cores
+from irmeta.parallel import (
+    Lent,
+    group_limits,
+    ordered_map,
+    thread_count,
+    usable_cores,
+    usable_memory,
+)
 
 WORKERS = pytest.mark.parametrize("workers", [1, 2, 5, None])
 
@@ -146,3 +153,37 @@ def test_less_than_one_thread_is_an_error(workers):
         thread_count(workers)
     with pytest.raises(UsageError, match=f"workers = {workers}"):
         list(ordered_map(double, range(3), workers=workers))
+
+
+@pytest.mark.parametrize(
+    ("groups", "limits", "right"),
+    [
+        ("0::/", {"memory.max": "5000"}, [5000]),  # as a container sees its own
+        ("0::/a/b", {"a/b/memory.max": "max", "a/memory.max": "3000"}, [3000]),
+        ("0::/a", {"a/memory.max": "70", "memory.max": "90", "b/memory.max": "1"}, [70, 90]),
+        ("0::/../a", {"memory.max": "60"}, [60]),
+        (
+            "5:cpu,memory:/job\n4:pids:/\n0::/",
+            {"memory/job/memory.limit_in_bytes": "40", "job/memory.max": "1"},
+            [40],
+        ),
+        ("3:cpuset:/", {"memory.max": "50"}, []),
+        (None, {"memory.max": "50"}, []),
+    ],
+)
+def test_the_limits_of_control_groups(tmp_path, groups, limits, right):
+    """Of Linux's version 2 and 1, with the groups around one's own."""
+    files = {f"sys/fs/cgroup/{name}": text for name, text in limits.items()}
+    if groups is not None:
+        files["proc/self/cgroup"] = groups
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"{text}\n")
+    assert sorted(group_limits(tmp_path)) == right
+
+
+def test_memory_is_what_the_machine_has_or_a_group_is_allowed(monkeypatch):
+    whole = usable_memory()
+    assert 1 << 28 < whole < 1 << 50
+    monkeypatch.setattr("irmeta.parallel.group_limits", lambda root: iter([whole // 2, whole]))
+    assert usable_memory() == whole // 2
