@@ -125,8 +125,14 @@ def _mark_rows(begin, width, edges, lines, count, firsts, tag_ends):
 
 @inner
 def _mark_tags(base, edges, firsts, tag_ends, count, tags, found):
-    """Note where a tag stands that is another than that of the row before: int64 [tags, 2]."""
+    """Note where a tag stands that is another than that of the row before: int64 [tags, 2].
+
+    The row before this block's first has the tag that was noted last, if any was.
+    """
     tag, length = np.int64(0), np.int64(-1)
+    if found[TAGS] > 0:
+        before = tags[found[TAGS] - 1]
+        tag, length = base + before[0], before[1] - before[0]
     for row in range(count):
         own = edges[firsts[row] + 10]
         own_length = tag_ends[row] - own

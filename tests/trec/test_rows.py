@@ -128,6 +128,17 @@ def test_long_files_have_no_seams(seed: int):
     assert seen(rows) == [row[:4] for row in plainly(content)]
 
 
+@pytest.mark.parametrize("size", [BLOCK, CHUNK])
+@pytest.mark.parametrize("near", range(-3, 4))
+def test_a_tag_may_change_at_any_seam(size: int, near: int):
+    line = b"1 Q0 doc 1 2.5 %s\n"
+    before = size // len(line % b"t") + near
+    content = line % b"t" * before + line % b"u" + line % b"t" * 2 * BLOCK + line % b"v"
+    rows = read_rows(content)
+    assert rows is not None
+    assert rows.tags == ("t", "u", "v")
+
+
 @pytest.mark.parametrize("short", range(130))
 def test_a_file_may_end_anywhere_in_a_block(short: int):
     line = b"1 Q0 doc 1 2.5 t\n"
