@@ -2,9 +2,9 @@
 
     python benchmarks/bench_read.py [--repeat 7]
 
-The runs of trec-covid-r1 in the shared folder (IRMETA_SHARED). The reader is measured on plain text
-in memory, beside the limits of anything that looks at every byte and the usual ways to read such
-text in Python; then the way from files to a store, stage by stage, on one thread.
+The runs of trec-covid-r1 in the shared folder (IRMETA_SHARED). The reader is measured on text in
+memory, plain and gz, beside the limits of anything that looks at every byte and the usual ways to
+read such text in Python; then the way from files to a store, stage by stage, on one thread.
 """
 
 from __future__ import annotations
@@ -46,6 +46,12 @@ def read_files(paths: Sequence[Path]) -> None:
     reader = RowReader()
     for path in paths:
         parse_file(path, path.name, reader, "error")
+
+
+def read_packed(packed: Sequence[bytes]) -> None:
+    reader = RowReader()
+    for one in packed:
+        assert reader.read(text._decompressed(io.BufferedReader(io.BytesIO(one)))) is not None
 
 
 def split(texts: Sequence[bytes]) -> None:
@@ -114,12 +120,14 @@ def reading(packed: Path, plain: Path, repeat: int) -> list[str]:
     """The table of the reader."""
     paths = sorted(plain.iterdir())
     texts = [path.read_bytes() for path in paths]
+    gz = [path.read_bytes() for path in sorted(packed.iterdir())]
     size, some = sum(map(len, texts)), texts[::10]  # some for the slow way
     times: dict[str, tuple[Callable[[], object], int]] = {
         "limit: counting newlines with numpy": (lambda: newlines(texts), size),
         "limit: copying the bytes": (lambda: [bytearray(one) for one in texts], size),
         "run reader": (lambda: read_all(texts), size),
         "run reader, two threads": (lambda: in_two(texts), size),
+        "run reader, out of gz": (lambda: read_packed(gz), size),
         "plain files to rows, sha256 included": (lambda: read_files(paths), size),
         "gz files to rows, sha256 included": (lambda: read_files(sorted(packed.iterdir())), size),
         "plain Python: `split`": (lambda: split(some), sum(map(len, some))),
