@@ -14,7 +14,7 @@ from irmeta import testing
 from irmeta.testing import down
 from irmeta.testing.tracks import Line, Qrels
 
-__all__ = ["Track", "down", "read_qrels", "read_run", "read_text", "tracks"]
+__all__ = ["ALIKE", "Track", "down", "read_qrels", "read_run", "read_text", "tracks"]
 
 
 class Track(testing.Track):
@@ -64,3 +64,17 @@ def read_qrels(path: Path) -> Qrels:
         docs = qrels.setdefault(query, {})
         docs[doc] = max(int(grade), docs.get(doc, -128))
     return qrels
+
+
+def _alike(*between: int) -> dict[str, list[Line]]:
+    """Nine relevant docs, so many others, the tenth: a search length of 0.1 for each of them."""
+    others = [[f"n{i}" for i in range(count)] for count in between]
+    docs = [f"r{i}" for i in range(10)]
+    return {f"q{i}": down(*docs[:9], *some, docs[9]) for i, some in enumerate(others)}
+
+
+ALIKE = Track(
+    {"b": _alike(2, 4, 6), "a": _alike(6, 4, 2), "c": _alike(8, 8, 8)},
+    {f"q{i}": {f"r{place}": 1 for place in range(10)} for i in range(3)},
+)
+"""Two systems with the same values on other queries: their means differ by a rounding."""

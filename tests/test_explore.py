@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 import vl_convert
-from making import Track, down
+from making import ALIKE, Track, down
 from polars.testing import assert_frame_equal
 
 import irmeta
@@ -50,6 +50,12 @@ def between(low: int | None, high: int | None) -> pl.Expr:
     if low is None or high is None:
         return pl.col("rank").is_null()
     return pl.col("rank").is_not_null() & pl.col("search_length").is_between(low, high)
+
+
+def test_means_that_differ_by_a_rounding_share_a_place():
+    systems = SearchLengths(ALIKE.read()).systems
+    assert systems["ASL"].n_unique() == 3
+    assert systems.select("place", "system").rows() == [(1, "a"), (1, "b"), (3, "c")]
 
 
 def test_systems_stand_by_asl(hand: SearchLengths):

@@ -23,6 +23,7 @@ from irmeta.report.browse import browser
 from irmeta.report.figures import search_length_histogram
 from irmeta.results.scores import Scores
 from irmeta.stats import buckets as cut
+from irmeta.stats.orders import settled
 
 if TYPE_CHECKING:
     import altair as alt
@@ -123,15 +124,14 @@ class SearchLengths:
     def systems(self) -> pl.DataFrame:
         """place, system, ASL, not_retrieved (share of relevant docs); by ASL, ties by name.
 
-        Equal values share a place. A system without a value (NaN) is last and has no place.
+        Equal values share a place: those that differ by the order of summing alone are equal. A
+        system without a value (NaN) is last and has no place.
         """
         missed = [(self._ranks[:, i] == self._missing).mean() for i in range(len(self._names))]
-        place = pl.col("ASL").fill_nan(None).rank("min").cast(pl.Int32)
-        return (
-            pl.DataFrame({"system": self._names, "ASL": self._asl, "not_retrieved": missed})
-            .sort("ASL", "system")
-            .select(place.alias("place"), pl.all())
-        )
+        order = pl.Series("order", settled(self._asl))
+        place = order.fill_nan(None).rank("min").cast(pl.Int32).alias("place")
+        frame = pl.DataFrame({"system": self._names, "ASL": self._asl, "not_retrieved": missed})
+        return frame.select(place, pl.all(), order).sort("order", "system").drop("order")
 
     @property
     def best(self) -> str:

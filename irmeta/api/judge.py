@@ -19,6 +19,7 @@ from irmeta.report.significance import achieved_significance, pairwise_significa
 from irmeta.results.matrix import Matrix, read_matrices
 from irmeta.results.tables import check_ours, provenance, write_out, write_text
 from irmeta.stats.corrections import adjusted
+from irmeta.stats.orders import settled
 from irmeta.stats.pairs import FAMILY_TESTS, Pairs, pairwise
 from irmeta.stats.power import asp, separation
 from irmeta.store.layout import folder_name, is_store
@@ -177,7 +178,7 @@ def _comparison(matrix: Matrix, pairs: Pairs, alpha: float) -> Comparison:
     better = pairs.better(alpha)
     seen = matrix.complete() if pairs.test in FAMILY_TESTS else matrix
     means, used = seen.means, (~np.isnan(seen.values)).sum(axis=0)
-    worst_last = np.where(np.isnan(means), np.inf, -matrix.direction * means)
+    worst_last = np.where(np.isnan(means), np.inf, -matrix.direction * settled(means))
     order = np.lexsort((np.array(matrix.systems), worst_last))
     worse_than = better.sum(axis=0)
     frame = pl.DataFrame(

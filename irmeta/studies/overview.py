@@ -24,6 +24,7 @@ from irmeta.results.scores import Scores
 from irmeta.results.tables import write_parquet
 from irmeta.stats.buckets import length_buckets, length_frame
 from irmeta.stats.correlation import kendall_tau_b
+from irmeta.stats.orders import settled
 from irmeta.store.scan import StoreReader, lazy, qrels_notes, track_facts
 from irmeta.studies.base import Folder, Study
 from irmeta.studies.publish import join_parts, write_parts
@@ -123,7 +124,10 @@ def per_track(
 
 
 def best_systems(scores: Scores) -> pl.DataFrame:
-    """All systems of a track by each measure, best first; equal values share a place."""
+    """All systems of a track by each measure, best first; equal values share a place.
+
+    Means that differ by the order of summing alone are equal: see `irmeta.stats.orders.settled`.
+    """
     direction = pl.DataFrame(
         {
             "measure": list(scores.measures),
@@ -132,9 +136,11 @@ def best_systems(scores: Scores) -> pl.DataFrame:
         },
         schema_overrides={"direction": pl.Int32},
     )
-    signed = pl.col("value") * pl.col("direction")
+    means = np.stack([settled(own) for own in scores.mean_values()])
+    signed = pl.col("settled") * pl.col("direction")
     return (
         scores.means()
+        .with_columns(settled=means.T.ravel())
         .join(direction, on="measure", how="left", maintain_order="left")
         .filter(pl.col("value").is_not_nan())
         .with_columns(place=signed.rank("min", descending=True).over("measure").cast(pl.Int32))
@@ -186,4 +192,4 @@ def combine(
 
 COMBINED = ("tracks", "systems", "means", "best", "agreement", "search_length_histogram")
 LARGE = ("search_lengths", "scores", "rarity")
-OVERVIEW = Study("overview", 3, Settings, per_track, combine, tables=LARGE)
+OVERVIEW = Study("overview", 4, Settings, per_track, combine, tables=LARGE)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from making import ALIKE
 from polars.testing import assert_frame_equal
 
 import irmeta
@@ -60,6 +61,13 @@ def test_best_orders_systems_by_each_measures_own_direction(results: Path) -> No
     assert (by["AP"], by["ASL"]) == ("doumMan2", "doumMan1")
     shared = best.filter(pl.col("measure") == "RR")["system"].to_list()
     assert shared == ["doumMan1", "doumMan2"], "equal values share the first place"
+
+
+def test_means_that_differ_by_a_rounding_share_a_place(tmp_path: Path) -> None:
+    irmeta.reanalyze(ALIKE.write(tmp_path / "in"), tmp_path / "out", measures="ASL")
+    best = read(tmp_path / "out", "best")
+    assert best["value"].n_unique() == 3
+    assert best.select("place", "system").rows() == [(1, "a"), (1, "b"), (3, "c")]
 
 
 def test_tracks_counts_what_the_qrels_hold(results: Path) -> None:
