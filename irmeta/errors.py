@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable
+from numbers import Integral, Real
 
 _LISTED = 30  # names that a message lists where none is near
 _SHOWN = 80  # characters of an offending value that a message repeats
@@ -94,9 +95,9 @@ def printable(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(given: object, known: Iterable[str]) -> str:
     """A sentence that offers the nearest known name, or lists them all when few."""
-    names = sorted(set(known))
+    name, names = str(given), sorted(set(known))
     lower = {n.lower(): n for n in reversed(names)}
     near = [lower[name.lower()]] if name.lower() in lower else []
     near += difflib.get_close_matches(name, names, n=1, cutoff=0.6)
@@ -117,17 +118,30 @@ def check_choice(name: str, value: object, known: Collection[str]) -> None:
         With the nearest of them.
     """
     if value not in known:
-        hint = did_you_mean(str(value), known)
+        hint = did_you_mean(value, known)
         raise UsageError(f"{name} = {value!r} is not a choice. {hint}")
 
 
-def check_whole(name: str, value: object, least: int = 1) -> None:
-    """Refuse the value of an argument that is no whole number of at least `least`; True is none.
+def check_whole(name: str, value: object, least: int = 1) -> int:
+    """The value of an argument as an int; numpy's are whole numbers too, and True is none.
+
+    Raises
+    ------
+    UsageError
+        If it is no whole number, or below `least`.
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise UsageError(f"{name} = {value!r} is not a whole number of at least {least}.")
+    return int(value)
+
+
+def check_share(name: str, value: object) -> None:
+    """Refuse the value of an argument, such as a level, that is not between 0 and 1.
 
     Raises
     ------
     UsageError
         With the value.
     """
-    if type(value) is not int or value < least:
-        raise UsageError(f"{name} = {value!r} is not a whole number of at least {least}.")
+    if not isinstance(value, Real) or not 0 < float(value) < 1:
+        raise UsageError(f"{name} = {value!r} is not between 0 and 1: write 0.05 for 5 %.")

@@ -61,7 +61,7 @@ class ReadPolicy(_Policy):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.depth is not None:
-            check_whole("depth", self.depth)
+            object.__setattr__(self, "depth", check_whole("depth", self.depth))
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,13 @@ class Matrix:
     direction: Literal[1, -1] = 1
 
     def __post_init__(self) -> None:
+        try:
+            values = np.asarray(self.values, np.float64)
+        except (TypeError, ValueError):
+            raise UsageError("values must be numbers, an array [query, system].") from None
+        object.__setattr__(self, "values", values)
+        if self.direction not in (1, -1):
+            raise UsageError(f"direction = {self.direction!r} is neither 1 nor -1.")
         if self.values.shape != (len(self.queries), len(self.systems)):
             raise UsageError(
                 f"values of shape {self.values.shape} do not fit {len(self.queries)} queries and "

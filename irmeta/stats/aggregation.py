@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from irmeta.errors import UsageError, check_choice
+from irmeta.errors import UsageError, check_choice, check_whole
 from irmeta.kernels.chain import settle
 from irmeta.results.verdicts import Verdicts
 
@@ -121,8 +121,10 @@ def mc4(
     ----------
     Rank Aggregation Methods for the Web, WWW 2001, doi:10.1145/371920.372165.
     """
-    if steps is not None and (steps < 0 or rounds):
-        raise UsageError("steps must be 0 or more, and are not for rounds.")
+    if steps is not None:
+        check_whole("steps", steps, least=0)
+        if rounds:
+            raise UsageError("steps are not for rounds.")
     check_choice("majority", majority, ("queries", "decided"))
     better = wins(verdicts)
     losses = better.T

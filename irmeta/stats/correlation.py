@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats import orders
@@ -208,8 +208,8 @@ def bootstrap_correlation(
     UsageError
         If `confidence` is not between 0 and 1 or `resamples` is less than 1.
     """
-    if not 0 < confidence < 1 or resamples < 1:
-        raise UsageError("confidence must be between 0 and 1, and resamples 1 or more.")
+    check_share("confidence", confidence)
+    check_whole("resamples", resamples)
     a, b = in_common(a, b)
     sides = [m.values if method == "rmse" else m.oriented for m in (a, b)]
     queries, systems = a.values.shape
@@ -288,17 +288,27 @@ def _orderings(values: Orderings, signed: bool) -> tuple[tuple[str, ...], np.nda
         numbers = values
         if values.width and not values.to_series(0).dtype.is_numeric():
             numbers = values.drop(values.columns[0])
+        for name, kind in numbers.schema.items():
+            if not kind.is_numeric() and kind != pl.Null:
+                raise UsageError(f"column {name!r} holds no numbers.")
         values = {c.name: c.cast(pl.Float64).fill_null(np.nan).to_numpy() for c in numbers}
     if isinstance(values, Mapping):
         names = tuple(values)
-        rows = [np.asarray(values[name], float) for name in names]
-        if len({row.shape for row in rows}) > 1:
+        rows = [_numbers(values[name]) for name in names]
+        if any(row.ndim != 1 for row in rows) or len({len(row) for row in rows}) > 1:
             raise UsageError("the orderings must have one value for each of the same systems.")
-        return names, np.array(rows).reshape(len(rows), -1) if rows else np.empty((0, 0))
-    array = np.asarray(values, float)
+        return names, np.array(rows) if rows else np.empty((0, 0))
+    array = _numbers(values)
     if array.ndim != 2:
         raise UsageError(f"orderings must be an array [ordering, system], not {array.shape}.")
     return tuple(str(i) for i in range(len(array))), np.ascontiguousarray(array)
+
+
+def _numbers(values: object) -> np.ndarray:
+    try:
+        return np.asarray(values, float)
+    except (TypeError, ValueError):
+        raise UsageError("orderings must be numbers: a value for each system.") from None
 
 
 def _weighted_means(values: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -11,11 +11,11 @@ pairs' limits hold together with the confidence asked for.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
-from irmeta.errors import UsageError
+from irmeta.errors import UsageError, check_choice, check_share, check_whole
 from irmeta.kernels.permutation import permuted_ranges
 from irmeta.parallel import ordered_map
 from irmeta.stats.studentized import studentized_range_isf, studentized_range_sf
@@ -69,6 +69,7 @@ def blocked_margin(values: np.ndarray, confidence: float = 0.95) -> float:
 
 def mean_square_error(values: np.ndarray, design: Design) -> tuple[float, int]:
     """(MSE, its degrees of freedom) of an ANOVA; (NaN, 0) where nothing is left to estimate it."""
+    check_choice("design", design, get_args(Design))
     queries, systems = values.shape
     df = systems * (queries - 1) if design == "one-way" else (systems - 1) * (queries - 1)
     if queries == 0 or df <= 0:
@@ -101,7 +102,7 @@ def _tukey_p(values: np.ndarray, design: Design) -> np.ndarray:
 
 def _tukey_margin(values: np.ndarray, confidence: float, design: Design) -> float:
     _check(values)
-    _check_confidence(confidence)
+    check_share("confidence", confidence)
     error, df = mean_square_error(values, design)
     if df == 0 or values.shape[1] < 2:
         return float("nan")
@@ -156,7 +157,7 @@ def randomised_margin(
     workers: int | None = None,
 ) -> float:
     """Half the width of the limits of `randomised_hsd`: see `range_margin`."""
-    _check_confidence(confidence)
+    check_share("confidence", confidence)
     return range_margin(mean_ranges(values, resamples, rng, workers=workers), confidence)
 
 
@@ -172,8 +173,7 @@ def mean_ranges(
     For p and margin from the same permutations. NaN where there is no query or no system.
     """
     _check(values)
-    if resamples < 1:
-        raise UsageError(f"{resamples} resamples: at least one is needed.")
+    check_whole("resamples", resamples)
     key = np.random.default_rng(rng).integers(0, 2**64, dtype=np.uint64)
     if values.size == 0:
         return np.full(resamples, np.nan)
@@ -210,7 +210,7 @@ def range_margin(ranges: np.ndarray, confidence: float) -> float:
     So a pair's limits leave 0 out where its p is at most 1 - confidence. Infinite where there are
     too few resamples for any p so small.
     """
-    _check_confidence(confidence)
+    check_share("confidence", confidence)
     # Counting must not fall short by a rounding of 0.05 * 100,001.
     allowed = int(np.floor((1.0 - confidence) * (1 + len(ranges)) * (1.0 + 1e-12))) - 1
     return float("inf") if allowed < 0 else float(ranges[len(ranges) - 1 - allowed])
@@ -235,8 +235,3 @@ def _check(values: np.ndarray) -> None:
             "a test of all systems together needs a finite value of every system on every query: "
             "use Matrix.complete()."
         )
-
-
-def _check_confidence(confidence: float) -> None:
-    if not 0.0 < confidence < 1.0:
-        raise UsageError(f"confidence {confidence} does not lie between 0 and 1.")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
 from irmeta.results.matrix import Matrix
 from irmeta.stats.corrections import adjusted
 from irmeta.stats.paired import Differences, paired_differences, square, unpaired_differences
@@ -79,7 +79,15 @@ class Pairs:
         return self.separated(alpha) & (favours * self.direction > 0)
 
     def separated(self, alpha: float = 0.05) -> np.ndarray:
-        """bool [system, system]: p <= `alpha`; the diagonal and undefined pairs are not."""
+        """bool [system, system]: p <= `alpha`; the diagonal and undefined pairs are not.
+
+        Raises
+        ------
+        UsageError
+            If `alpha` is not above 0 and at most 1, which separates all that have a p.
+        """
+        if alpha != 1:
+            check_share("alpha", alpha)
         apart = self.p <= alpha
         np.fill_diagonal(apart, False)
         return apart
@@ -195,10 +203,8 @@ def _check(matrix: Matrix, test: str, correction: str, confidence: float, resamp
     adjusted(np.empty(0), correction)
     if test in FAMILY_TESTS and correction != "none":
         raise UsageError(f"{test} controls all pairs together: it takes no correction.")
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence must lie between 0 and 1, not be {confidence}.")
-    if resamples < 1:
-        raise UsageError(f"resamples must be 1 or more, not {resamples}.")
+    check_share("confidence", confidence)
+    check_whole("resamples", resamples)
     infinite = np.argwhere(np.isinf(matrix.values))
     if len(infinite):
         query, system = infinite[0]

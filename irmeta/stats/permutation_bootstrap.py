@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from irmeta.errors import check_share, check_whole
 from irmeta.kernels.permutation_bootstrap import count_as_far, resampled_means, weighted_sums
 from irmeta.stats.paired import square
 
@@ -37,6 +38,7 @@ def permutation_p(
     value; a pair that leaves some of them out has the same flips of the others.
     """
     values = _used(values)
+    check_whole("resamples", resamples)
     queries, systems = values.shape
     x = np.nan_to_num(values, nan=0.0)
     slack = _slack(x)
@@ -91,6 +93,8 @@ def bootstrap(
     are equal. Identical systems have p = 1; a constant difference has 1 / (1 + resamples) and an
     interval of no width. A pair that shares fewer than two queries has NaN.
     """
+    check_whole("resamples", resamples)
+    check_share("confidence", confidence)
     values = _used(values)
     queries, systems = values.shape
     upper = np.triu(np.ones((systems, systems), bool), 1)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import polars as pl
 
+from irmeta.errors import check_share
 from irmeta.results.matrix import Matrix
 from irmeta.stats.pairs import FAMILY_TESTS, Pairs, pairwise
 
@@ -64,7 +65,14 @@ def separation(found: Iterable[Pairs], *, levels: Sequence[float] = LEVELS) -> p
         is separated where p <= level. `pairs` counts all unordered pairs, those with an undefined p
         too, which are not separated and not in the median; share and median_p are NaN where there
         is no pair. `queries` is the least that a pair used, 0 without pairs.
+
+    Raises
+    ------
+    UsageError
+        If a level is not between 0 and 1.
     """
+    for level in levels:
+        check_share("level", level)
     rows = []
     for pairs in found:
         upper = pairs.upper

@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from irmeta.errors import UsageError, check_choice
+from irmeta.errors import UsageError, check_choice, check_whole
 from irmeta.parallel import ordered_map
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
@@ -100,8 +100,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         check_choice("part", self.part, _PARTS)
-        if self.replicates < 1:
-            raise UsageError(f"replicates = {self.replicates}: 1 or more are needed.")
+        check_whole("replicates", self.replicates)
         if self.part == "labels":
             if len(self.labels) != self.queries:
                 raise UsageError(

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
-from irmeta.errors import UsageError
+from irmeta.errors import UsageError, check_whole
 from irmeta.kernels.stability import add_swaps, add_wins, subset_means
 from irmeta.results.matrix import Matrix
 
@@ -250,10 +250,9 @@ def swap_rates(
     UsageError
         If a parameter is out of its range, or two sets of a trial share a query.
     """
-    if not (width > 0 and bins >= 1 and tolerance >= 0):
-        raise UsageError(
-            f"width {width}, bins {bins}, tolerance {tolerance}: no bins of this kind."
-        )
+    check_whole("bins", bins)
+    if not (width > 0 and tolerance >= 0):
+        raise UsageError(f"width {width}, tolerance {tolerance}: no bins of this kind.")
     whole = _whole(matrix)
     number = len(whole.queries)
     if halves is None:
@@ -298,17 +297,18 @@ def _whole(matrix: Matrix) -> Matrix:
 
 def _half(matrix: Matrix, size: int | None) -> int:
     number = len(matrix.queries)
-    if size is not None and not 1 <= size <= number:
+    if size is None:
+        return number // 2
+    if check_whole("size", size) > number:
         raise UsageError(f"sets of {size} queries cannot be drawn from {number}.")
-    return number // 2 if size is None else size
+    return int(size)
 
 
 def _drawn(
     queries: int, size: int, sets: int, trials: int, rng: int | np.random.Generator
 ) -> np.ndarray:
     """int64 [trial, set, place]: places drawn without replacement within a trial."""
-    if trials < 1:
-        raise UsageError(f"{trials} trials: at least one is needed.")
+    check_whole("trials", trials)
     if size == 0:
         return np.zeros((0, sets, 0), np.int64)
     every = np.tile(np.arange(queries), (trials, 1))

@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from irmeta.errors import UsageError
+from irmeta.errors import check_choice, check_whole
 from irmeta.measures.evaluate import evaluate_block, how_made, needs_of
 from irmeta.measures.names import canonical, parse_measures
-from irmeta.measures.search_length import lengths_by_doc
+from irmeta.measures.search_length import UNRETRIEVED, lengths_by_doc
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
@@ -52,8 +52,9 @@ class Settings:
     policy: EvalPolicy = field(default_factory=EvalPolicy)
 
     def __post_init__(self) -> None:
-        if self.rarity_depth < 1:
-            raise UsageError(f"rarity_depth = {self.rarity_depth} is not at least 1.")
+        depth = check_whole("rarity_depth", self.rarity_depth)
+        object.__setattr__(self, "rarity_depth", depth)
+        check_choice("unretrieved", self.unretrieved, UNRETRIEVED)
 
     def record(self) -> dict[str, Any]:
         """As plain JSON values; with the revision of each measure, since numbers change with it."""

@@ -230,7 +230,7 @@ def test_too_few_resamples_have_no_margin():
     for wrong in (0.0, 1.0, 95.0):
         with pytest.raises(UsageError, match="between 0 and 1"):
             hsd.range_margin(np.arange(19.0), wrong)
-    with pytest.raises(UsageError, match="at least one"):
+    with pytest.raises(UsageError, match="resamples = 0 is not"):
         hsd.randomised_hsd(made(3, 3), 0)
 
 

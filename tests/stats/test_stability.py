@@ -201,8 +201,10 @@ def test_two_queries_and_two_systems():
     ("options", "message"),
     [
         ({"size": 21}, "cannot be drawn"),
-        ({"size": 0}, "cannot be drawn"),
-        ({"trials": 0}, "at least one"),
+        ({"size": 0}, "size = 0 is not a whole number of at least 1"),
+        ({"size": 3.0}, "size = 3.0 is not"),
+        ({"trials": 0}, "trials = 0 is not"),
+        ({"trials": 10.5}, "trials = 10.5 is not"),
         ({"ties": "for"}, "against, out, half"),
         ({"kind": "odd"}, "absolute, relative"),
         ({"fuzziness": -0.1}, "negative"),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from numbers import Real
 from typing import Any
 
 import polars as pl
 
-from irmeta.errors import UsageError, check_choice, check_whole, did_you_mean
+from irmeta.errors import UsageError, check_choice, check_share, check_whole, did_you_mean
 from irmeta.measures.evaluate import how_made
 from irmeta.measures.names import parse_measure
 from irmeta.measures.search_length import UNRETRIEVED
@@ -70,19 +71,15 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name in ("rel", "min_runs", "depth", "resamples"):
-            check_whole(name, getattr(self, name))
-        check_whole("seed", self.seed, least=0)
-        for name in ("alpha", "confidence", "ratio"):
-            if not isinstance(getattr(self, name), (int, float)):
-                raise UsageError(f"{name} = {getattr(self, name)!r} is not a number.")
-        if any(type(first) is not int or first < 1 for first in self.firsts):
-            raise UsageError(f"firsts = {self.firsts!r} are not whole numbers of at least 1.")
+            object.__setattr__(self, name, check_whole(name, getattr(self, name)))
+        object.__setattr__(self, "seed", check_whole("seed", self.seed, least=0))
+        firsts = tuple(check_whole("firsts", first) for first in self.firsts)
+        object.__setattr__(self, "firsts", firsts)
         check_choice("unretrieved", self.unretrieved, UNRETRIEVED)
         check_choice("test", self.test, TESTS)
         for name in ("alpha", "confidence"):
-            if not 0 < getattr(self, name) < 1:
-                raise UsageError(f"{name} = {getattr(self, name)!r} is not between 0 and 1.")
-        if not self.ratio >= 1:
+            check_share(name, getattr(self, name))
+        if not isinstance(self.ratio, Real) or not self.ratio >= 1:
             raise UsageError(f"ratio = {self.ratio!r} is not at least 1.")
         if self.best_by is not None:
             object.__setattr__(self, "best_by", parse_measure(self.best_by).name)
