@@ -6,6 +6,7 @@ from irmeta.api.jobs import (
     ingest_tracks,
     open_store,
     reanalyze,
+    reanalyze_tracks,
 )
 from irmeta.api.reading import read, read_files, read_tracks
 from irmeta.api.store import EvalChoices, Store
@@ -21,4 +22,5 @@ __all__ = [
     "read_files",
     "read_tracks",
     "reanalyze",
+    "reanalyze_tracks",
 ]

@@ -13,7 +13,7 @@ from irmeta.batch.run import Batch, run
 from irmeta.batch.run import Progress as BatchProgress
 from irmeta.errors import UsageError
 from irmeta.measures.names import canonical
-from irmeta.policies import ReadPolicy
+from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.store.ingest import Outcome, ingest_collection
 from irmeta.store.layout import Layout, has_content, is_store
 from irmeta.store.lock import only_writer
@@ -118,6 +118,8 @@ def reanalyze(
     *,
     measures: Measures = "default",
     rarity_depth: int = 100,
+    unretrieved: str = "irrel",
+    policy: EvalPolicy | None = None,
     force: bool = False,
     workers: int | None = None,
     memory: int | None = None,
@@ -137,6 +139,12 @@ def reanalyze(
         Tracks whose input has not changed are not done again.
     rarity_depth
         A system retrieves a doc for `rarity` if it has it up to this rank.
+    unretrieved
+        The search length of a relevant doc that is not retrieved, in the tables of search lengths:
+        irrel, floor, irrel+1 or depth, as in measure ASL.
+    policy
+        Which queries are averaged, what negative grades mean, which qrels set; default
+        ``EvalPolicy()``.
     workers
         Threads that read, and that analyse tracks; default the usable cores.
     memory
@@ -145,8 +153,49 @@ def reanalyze(
         Any concurrent.futures.Executor to read and analyse tracks instead: processes, a cluster.
     **choices
         tie_order, depth, duplicates, malformed, for a collection: see `ReadPolicy`.
+
+    Warns
+    -----
+    SetAsideWarning
+        When runs of a collection were set aside; `systems.parquet` says why.
+
+    Raises
+    ------
+    IrmetaError
+        When a track could not be read or analysed; the results of the others are in `out`.
     """
-    settings = Settings(measures=tuple(canonical(measures)), rarity_depth=rarity_depth)
+    names = tuple(canonical(measures))
+    done = reanalyze_tracks(
+        source,
+        out,
+        Settings(names, rarity_depth, unretrieved, policy or EvalPolicy()),
+        choices,
+        force=force,
+        workers=workers,
+        memory=memory,
+        executor=executor,
+        read_progress=read_progress,
+        batch_progress=batch_progress,
+    )
+    if done.outcomes or done.batch.failed:
+        whole(done.store, done.outcomes, done.batch.failed)
+    return done
+
+
+def reanalyze_tracks(
+    source: str | Path,
+    out: str | Path,
+    settings: Settings,
+    choices: ReadChoices,
+    *,
+    force: bool = False,
+    workers: int | None = None,
+    memory: int | None = None,
+    executor: Executor | None = None,
+    read_progress: Progress | None = None,
+    batch_progress: BatchProgress | None = None,
+) -> Reanalysis:
+    """As `reanalyze`, but failures are in what it returns, and nothing is warned of."""
     folder = Folder(Path(out))
     check_folder(folder, force)
     outcomes: list[Outcome] = []
@@ -156,12 +205,11 @@ def reanalyze(
         store = Store(source)
         tracks = store.tracks
     else:
-        settled = ReadPolicy(**choices)
         place = folder.root / "store"
         outcomes = ingest_tracks(
             source,
             place,
-            settled,
+            ReadPolicy(**choices),
             workers=workers,
             memory=memory,
             executor=executor,

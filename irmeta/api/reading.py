@@ -157,11 +157,18 @@ def read_tracks(
     return Store(held), outcomes
 
 
-def whole(store: Store, outcomes: Sequence[Outcome]) -> Store:
-    """The store, if all is in it; warns of runs that were set aside."""
+def whole(
+    store: Store, outcomes: Sequence[Outcome], unfinished: Sequence[tuple[str, str]] = ()
+) -> Store:
+    """The store, if nothing failed; warns of runs that were set aside.
+
+    `unfinished` are tracks that could be read and then failed, and why.
+    """
     failed = [str(o.error) for o in outcomes if o.error is not None]
+    failed += [f"track {track}: {error}" for track, error in unfinished]
     if failed:
-        raise IrmetaError(f"{len(failed)} of {len(outcomes)} tracks failed. " + " ".join(failed))
+        tracks = len(outcomes) or len(store.tracks)
+        raise IrmetaError(f"{len(failed)} of {tracks} tracks failed. " + " ".join(failed))
     aside = store.systems().filter(pl.col("set_aside").is_not_null())
     if aside.height:
         reasons = "; ".join(aside["set_aside"])

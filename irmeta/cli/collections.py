@@ -14,6 +14,9 @@ from irmeta.cli.options import (
     ForceOption,
     MalformedOption,
     MemoryOption,
+    NegativeOption,
+    QrelsOption,
+    QueriesOption,
     StrictOption,
     TieOption,
     WorkersOption,
@@ -22,7 +25,7 @@ from irmeta.cli.options import (
     progress_bar,
 )
 from irmeta.cli.sources import ByFileOption, SourceArgument, finish, opened
-from irmeta.policies import ReadPolicy
+from irmeta.policies import EvalPolicy, ReadPolicy
 
 
 @app.command()
@@ -33,6 +36,13 @@ def reanalyze(
         str, typer.Option("-m", "--measures", help="Names or presets.")
     ] = "default",
     rarity_depth: Annotated[int, typer.Option(min=1, help="Rarity looks this deep.")] = 100,
+    unretrieved: Annotated[
+        str,
+        typer.Option(help="Search length if not retrieved: irrel, floor, irrel+1, depth."),
+    ] = "irrel",
+    qrels: QrelsOption = None,
+    queries: QueriesOption = "judged",
+    negative: NegativeOption = "unjudged",
     tie_order: TieOption = "trec_eval",
     depth: DepthOption = None,
     duplicates: DuplicatesOption = "error",
@@ -44,23 +54,26 @@ def reanalyze(
 ) -> None:
     """Scores, search lengths and rarity of every track as Parquet, and a page to look at."""
     from irmeta import api
+    from irmeta.measures.names import canonical
     from irmeta.show import print_reanalysis
+    from irmeta.studies.overview import Settings
 
     policy = ReadPolicy(tie_order, depth, duplicates, malformed)
     # A store was read under its own policy: say so only if another is asked for.
     choices: Any = {} if policy == ReadPolicy() else policy.record()
+    averaged = EvalPolicy(queries=queries, negative=negative, qrels=qrels)
+    settings = Settings(tuple(canonical(measures)), rarity_depth, unretrieved, averaged)
     with progress_bar("Reading") as read, progress_bar("Analysing") as analysed:
-        done = api.reanalyze(
+        done = api.reanalyze_tracks(
             source,
             out,
-            measures=measures,
-            rarity_depth=rarity_depth,
+            settings,
+            choices,
             force=force,
             workers=workers,
             memory=bytes_of(memory),
             read_progress=read,
             batch_progress=analysed,
-            **choices,
         )
     print_reanalysis(done)
     lost = [(o.track, str(o.error)) for o in done.outcomes if o.error] + list(done.batch.failed)

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from irmeta.policies import Duplicates, Malformed, Negative, TieOrder
+from irmeta.policies import Averaged, Duplicates, Malformed, Negative, TieOrder
 
 FAILED, USAGE, STRICT, INTERRUPTED = 1, 2, 3, 130
 DIFFERENT = 1  # as diff(1) says
@@ -33,6 +33,7 @@ TrackOption = Annotated[str | None, typer.Option(help="Only this track.")]
 QrelsOption = Annotated[
     str | None, typer.Option(metavar="SET", help="Qrels set, if not the first.")
 ]
+QueriesOption = Annotated[Averaged, typer.Option(help="Which queries count.")]
 NegativeOption = Annotated[Negative, typer.Option(help="What grades below 0 mean.")]
 OrderOption = Annotated[TieOrder | None, typer.Option(help="Another tie order than the store's.")]
 PoolOrderOption = Annotated[TieOrder, typer.Option(help="How the pool's lists were ordered.")]

@@ -14,11 +14,11 @@ from irmeta.cli.options import (
     NegativeOption,
     OrderOption,
     QrelsOption,
+    QueriesOption,
     StoreArgument,
     app,
     progress_bar,
 )
-from irmeta.policies import Averaged
 
 study = typer.Typer(no_args_is_help=True, help="The study of a paper, over all tracks of a store.")
 app.add_typer(study, name="study")
@@ -52,7 +52,7 @@ def search_length(
     confidence: Annotated[float, typer.Option(help="Of intervals.")] = 0.95,
     seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
     qrels: QrelsOption = None,
-    queries: Annotated[Averaged, typer.Option(help="Which queries count.")] = "judged",
+    queries: QueriesOption = "judged",
     negative: NegativeOption = "unjudged",
     tie_order: OrderOption = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Threads over tracks.")] = None,

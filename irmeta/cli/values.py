@@ -14,12 +14,12 @@ from irmeta.cli.options import (
     OrderOption,
     PoolOrderOption,
     QrelsOption,
+    QueriesOption,
     TrackOption,
     WorkersOption,
     app,
 )
 from irmeta.cli.sources import ByFileOption, SourceArgument, opened
-from irmeta.policies import Averaged
 
 
 @app.command()
@@ -33,7 +33,7 @@ def evaluate(
     track: TrackOption = None,
     system: Annotated[list[str] | None, typer.Option(help="Only this; may be repeated.")] = None,
     qrels: QrelsOption = None,
-    queries: Annotated[Averaged, typer.Option(help="Which queries count.")] = "judged",
+    queries: QueriesOption = "judged",
     negative: NegativeOption = "unjudged",
     tie_order: OrderOption = None,
     pool_order: PoolOrderOption = "score-file",

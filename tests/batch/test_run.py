@@ -157,11 +157,13 @@ def test_where_every_track_fails_nothing_old_is_left_to_read(
 def test_a_track_that_left_the_collection_is_in_no_table(collections: Path, tmp_path: Path) -> None:
     shutil.copytree(collections, tmp_path / "in")
     config = tmp_path / "in" / "collection.toml"
-    irmeta.reanalyze(tmp_path / "in", tmp_path / "out")
+    with pytest.warns(irmeta.SetAsideWarning):
+        irmeta.reanalyze(tmp_path / "in", tmp_path / "out")
     text = config.read_text()
     start, stop = text.index("[tracks.web]"), text.rindex("[[tracks.web.qrels]]")
     following = text.find("[tracks.", stop + len("[[tracks.web.qrels]]"))
     config.write_text(text[:start] + (text[following:] if following > 0 else ""))
-    done = irmeta.reanalyze(tmp_path / "in", tmp_path / "out")
+    with pytest.warns(irmeta.SetAsideWarning):
+        done = irmeta.reanalyze(tmp_path / "in", tmp_path / "out")
     assert done.batch.unchanged == ("news", "passage")
     assert "web" not in pl.read_parquet(tmp_path / "out" / "means.parquet")["track"].to_list()

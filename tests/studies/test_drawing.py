@@ -219,7 +219,8 @@ def test_tracks_in_threads_are_drawn_apart_and_one_by_one_here(
     monkeypatch.setattr(drawing, "_begin", counted)
     for workers in (1, 2):
         assert not kinds
-        irmeta.reanalyze(collections, tmp_path / str(workers), workers=workers)
+        with pytest.warns(irmeta.SetAsideWarning):
+            irmeta.reanalyze(collections, tmp_path / str(workers), workers=workers)
     assert 1 <= len(kinds) <= 2
     assert not any(kinds)
 
@@ -235,6 +236,7 @@ def test_a_track_whose_figure_is_lost_fails_and_the_others_do_not(
         return svg(spec)
 
     monkeypatch.setattr(drawing, "svg", lose)
-    done = irmeta.reanalyze(collections, tmp_path / "out")
-    assert done.batch.failed == (("web", "a figure is lost"),)
-    assert set(done.batch.analysed) == {"news", "passage"}
+    with pytest.raises(IrmetaError, match=r"1 of 3 tracks failed\. track web: a figure is lost"):
+        irmeta.reanalyze(collections, tmp_path / "out")
+    means = pl.read_parquet(tmp_path / "out" / "means.parquet")
+    assert set(means["track"]) == {"news", "passage"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -123,3 +125,31 @@ def test_other_measures_without_ap_and_asl_make_a_page_too(
 def test_a_store_takes_no_reading_policy(made_store: irmeta.Store, tmp_path: Path) -> None:
     with pytest.raises(irmeta.UsageError, match="settled at ingest"):
         irmeta.reanalyze(made_store.path, tmp_path / "r", depth=10)
+
+
+def test_what_fails_is_raised_when_the_rest_is_there(tmp_path: Path) -> None:
+    """As `ingest` does: a track that cannot be read, and runs that are set aside."""
+    source, out = tmp_path / "in", tmp_path / "out"
+    for name in ("bad", "good"):
+        replace(ALIKE, name=name).write(source)
+    (source / "good" / "runs" / "odd").write_text("1 Q0 d\n")
+    (source / "bad" / "qrels").write_text("1 0 d\n")
+    with pytest.raises(irmeta.IrmetaError, match=r"1 of 2 tracks failed\. track bad: .*qrels"):
+        irmeta.reanalyze(source, out, measures="AP")
+    assert set(read(out, "means")["track"]) == {"good"}
+    shutil.rmtree(source / "bad")
+    with pytest.warns(irmeta.SetAsideWarning, match="1 run set aside: .*odd, line 1"):
+        done = irmeta.reanalyze(source, out, measures="AP")
+    assert done.batch.unchanged == ("good",)
+
+
+def test_the_policy_of_results_may_be_another(made_store: irmeta.Store, tmp_path: Path) -> None:
+    policy = irmeta.EvalPolicy(queries="retrieved", negative="nonrelevant")
+    out = tmp_path / "r"
+    irmeta.reanalyze(made_store.path, out, measures="AP", unretrieved="depth", policy=policy)
+    choices = policy.record()
+    assert_frame_equal(read(out, "means"), made_store.means("AP", **choices))
+    assert_frame_equal(read(out, "rarity"), made_store.rarity(**choices))
+    lengths = made_store.search_lengths(unretrieved="depth", **choices)
+    assert_frame_equal(read(out, "search_lengths"), lengths)
+    assert "<dd>retrieved</dd>" in (out / "report.html").read_text()
