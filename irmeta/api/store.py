@@ -18,7 +18,7 @@ from irmeta.measures.spec import Spec
 from irmeta.policies import Averaged, EvalPolicy, Negative, TieOrder
 from irmeta.results.scores import Scores
 from irmeta.store.layout import Layout
-from irmeta.store.scan import StoreReader, lazy, qrels_notes, track_facts
+from irmeta.store.scan import StoreReader, lazy, qrels_notes, track_facts, undisturbed
 
 Measures = str | Iterable[str]
 
@@ -202,12 +202,13 @@ class Store:
         tracks = self._chosen(track)
         found, known = [], set[str]()
         for name in tracks:
-            systems = track_facts(self.reader, name).systems
-            known.update(systems)
-            kept = systems if asked is None else [s for s in systems if s in asked]
-            if kept:
-                scores = evaluate(self.reader, name, specs, policy, workers)
-                found.append(scores if asked is None else scores.only(kept))
+            with undisturbed(self.reader, name):
+                systems = track_facts(self.reader, name).systems
+                known.update(systems)
+                kept = systems if asked is None else [s for s in systems if s in asked]
+                if kept:
+                    scores = evaluate(self.reader, name, specs, policy, workers)
+                    found.append(scores if asked is None else scores.only(kept))
         for name in asked or ():
             if name not in known:
                 raise UsageError(

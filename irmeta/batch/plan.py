@@ -18,11 +18,15 @@ from irmeta.studies.base import Folder, Study
 
 @dataclass(frozen=True)
 class Task:
-    """One track's part of a study; `finished`: its files are there, made from the same input."""
+    """One track's part of a study; `finished`: its files are there, made from the same input.
+
+    `fingerprint` is the input's, and `key` is of all that it is made from.
+    """
 
     track: str
     key: str
     finished: bool
+    fingerprint: str
 
 
 def plan(
@@ -35,15 +39,10 @@ def plan(
     """One task a track, in name order."""
     tasks = []
     for track in sorted(tracks):
-        made_from = [
-            __version__,
-            study.name,
-            study.revision,
-            store.fingerprint(track),
-            dict(settings),
-        ]
+        own = store.fingerprint(track)
+        made_from = [__version__, study.name, study.revision, own, dict(settings)]
         key = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
-        tasks.append(Task(track, key, _is_done(folder, track, key)))
+        tasks.append(Task(track, key, _is_done(folder, track, key), own))
     return tasks
 
 

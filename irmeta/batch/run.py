@@ -13,7 +13,7 @@ from irmeta.batch.plan import Task, forget_others, mark_done, plan
 from irmeta.errors import IrmetaError
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.store.layout import write_atomic
-from irmeta.store.scan import StoreReader
+from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies import drawing
 from irmeta.studies.base import Folder, Study
 from irmeta.studies.publish import forget_combined
@@ -95,7 +95,13 @@ def _do(
     # Its files are about to be replaced: without its mark, a stop now leaves nothing to trust.
     folder.done(task.track).unlink(missing_ok=True)
     try:
-        files = study.per_track(store, task.track, settings, folder)
+        with undisturbed(store, task.track):
+            if store.fingerprint(task.track) != task.fingerprint:
+                return "was replaced before its turn came. Run this again."
+            try:
+                files = study.per_track(store, task.track, settings, folder)
+            except OSError as error:
+                return f"a file of it cannot be read or written ({error})"
     except IrmetaError as error:
         return str(error)
     write_atomic(folder.done(task.track), mark_done(folder, task, files))

@@ -19,7 +19,7 @@ from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
 from irmeta.rankings.pool import pool_of, pooled_to
 from irmeta.results.curves import Curve
-from irmeta.store.scan import StoreReader, track_facts
+from irmeta.store.scan import StoreReader, track_facts, undisturbed
 
 SUMS = 1 << 26  # of points of curves, at a time: 16 bytes each
 DENSE_CELLS = 1 << 22  # of [cutoff, query, system] at a time, where a measure has no steps
@@ -61,10 +61,12 @@ def curves(
     _ascending("ks", ks)
     if ds is not None:
         _ascending("ds", ds)
-    points = len(ds or [None]) * len(ks) * len(track_facts(store, track).systems)
-    at_once = max(1, SUMS // (points * (thread_count(workers) + 2)))
-    parts = (specs[i : i + at_once] for i in range(0, len(specs), at_once))
-    return [one for own in parts for one in _together(store, track, own, ks, ds, policy, workers)]
+    with undisturbed(store, track):
+        points = len(ds or [None]) * len(ks) * len(track_facts(store, track).systems)
+        at_once = max(1, SUMS // (points * (thread_count(workers) + 2)))
+        parts = [specs[i : i + at_once] for i in range(0, len(specs), at_once)]
+        together = (_together(store, track, own, ks, ds, policy, workers) for own in parts)
+        return [one for found in together for one in found]
 
 
 def _together(

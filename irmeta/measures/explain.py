@@ -16,7 +16,7 @@ from irmeta.rankings.judged import NOT_POOLED, JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.pool import pool_of
 from irmeta.rankings.unjudged import UNJUDGED_DOC
-from irmeta.store.scan import StoreReader, lazy
+from irmeta.store.scan import StoreReader, lazy, undisturbed
 from irmeta.trec.ordering import as_float32
 
 
@@ -89,10 +89,11 @@ def _block_with(
     store: StoreReader, track: str, spec: Spec, query: str, policy: EvalPolicy
 ) -> JudgedRanks:
     known: list[str] = []
-    for view in judged_ranks(store, track, policy, needs=needs_of([spec])):
-        if query in view.queries:
-            return view
-        known += view.queries
+    with undisturbed(store, track):
+        for view in judged_ranks(store, track, policy, needs=needs_of([spec])):
+            if query in view.queries:
+                return view
+            known += view.queries
     raise UsageError(f"track {track!r} has no judged query {query!r}. {did_you_mean(query, known)}")
 
 

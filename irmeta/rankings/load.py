@@ -25,6 +25,7 @@ from irmeta.store.scan import (
     graded,
     row_blocks,
     track_facts,
+    undisturbed,
 )
 from irmeta.trec.ordering import ranks_from
 
@@ -55,13 +56,16 @@ def over_blocks(
 
     Raises
     ------
-    UsageError
+    DataError, UsageError
         As `judged_ranks`; or less than one thread is asked for.
     """
     threads, least = thread_count(workers), min(store.block_rows, LEAST_ROWS)
     rows = least if alike else max(store.block_rows // threads, least)
     blocks = judged_blocks(store, track, policy, rows, needs)
-    with closing(ordered_map(lambda read: function(read()), blocks, workers=threads)) as found:
+    with (
+        undisturbed(store, track),
+        closing(ordered_map(lambda read: function(read()), blocks, workers=threads)) as found,
+    ):
         yield from found
 
 
@@ -79,9 +83,12 @@ def judged_ranks(
     UsageError
         If the track or the qrels set is not there, or another tie order is asked for where a depth
         cut was made at reading.
+    DataError
+        If the track is replaced while it is read, or damaged: raised after the last block.
     """
-    for read in judged_blocks(store, track, policy, max_rows, needs):
-        yield read()
+    with undisturbed(store, track):
+        for read in judged_blocks(store, track, policy, max_rows, needs):
+            yield read()
 
 
 def judged_blocks(

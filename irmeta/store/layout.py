@@ -190,6 +190,13 @@ class Layout:
         names = self.tracks() if track is None else [track]
         return fingerprint(self.manifest.read_bytes(), map(self.read_record, names))
 
+    def version(self, track: str) -> bytes:
+        """Its record, which is put in place after all of its files."""
+        try:
+            return self.record(track).read_bytes()
+        except FileNotFoundError:
+            return b""
+
     def only(self, track: str) -> Layout:
         """The same: it holds no more than a path."""
         return self

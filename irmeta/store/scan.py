@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.policies import ReadPolicy
 
 
@@ -90,6 +92,10 @@ class StoreReader(Protocol):
         """A hash of what a track, or the whole store, was made from and how."""
         ...
 
+    def version(self, track: str) -> bytes:
+        """What tells a track from another that is put in its place; empty where there is none."""
+        ...
+
     def only(self, track: str) -> StoreReader:
         """What another process must be sent to read one track."""
         ...
@@ -107,6 +113,28 @@ class StoreReader(Protocol):
     ) -> StoredLists:
         """The lists of neighbouring groups, query and system by their `codes` (-1: none)."""
         ...
+
+
+@contextmanager
+def undisturbed(store: StoreReader, track: str) -> Iterator[None]:
+    """Where a track is read file by file: all of it must be of one ingest, and readable.
+
+    Raises
+    ------
+    DataError
+        If an ingest has put other files in their place meanwhile, or one is damaged.
+    """
+    before = store.version(track)
+    try:
+        yield
+    except (OSError, pa.ArrowInvalid, pl.exceptions.ComputeError) as error:
+        if store.version(track) == before:
+            fix = "Remove its files from the store and ingest it again."
+            problem = f"its files in the store cannot be read ({str(error).strip()})"
+            raise DataError(problem, track=track, fix=fix) from error
+    if store.version(track) != before:
+        fix = "An ingest put another in its place: run this again."
+        raise DataError("was replaced while it was read", track=track, fix=fix)
 
 
 def lazy(
