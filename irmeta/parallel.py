@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from queue import Empty, SimpleQueue
@@ -130,10 +130,14 @@ def ordered_map(
     ------
     Exception
         Whatever `function` raises, at that item's turn; what has not begun is cancelled.
+    UsageError
+        If `executor` forks its processes.
 
     Close it to be sure that own threads have ended, where it may be left early.
     """
     workers = thread_count(workers)
+    if isinstance(executor, ProcessPoolExecutor):
+        _check_start(executor)
     if executor is None and workers == 1:
         yield from map(function, items)
         return
@@ -155,3 +159,16 @@ def ordered_map(
             future.cancel()
         if own is not None:
             own.shutdown()
+
+
+def _check_start(executor: ProcessPoolExecutor) -> None:
+    """Refuse a fork, which waits forever for locks that threads of polars held at that moment.
+
+    It is what Python before 3.14 does on Linux unless it is told another way.
+    """
+    context = getattr(executor, "_mp_context", None)
+    if context is not None and context.get_start_method() == "fork":
+        raise UsageError(
+            "forked processes may hang: give ProcessPoolExecutor a "
+            "mp_context=multiprocessing.get_context('spawn')."
+        )

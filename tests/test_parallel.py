@@ -3,7 +3,8 @@
 import os
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 
 import pytest
 
@@ -187,3 +188,11 @@ def test_memory_is_what_the_machine_has_or_a_group_is_allowed(monkeypatch):
     assert 1 << 28 < whole < 1 << 50
     monkeypatch.setattr("irmeta.parallel.group_limits", lambda root: iter([whole // 2, whole]))
     assert usable_memory() == whole // 2
+
+
+def test_forked_processes_are_refused():
+    """They would wait forever for locks that this process's threads hold."""
+    with ProcessPoolExecutor(1, get_context("fork")) as executor:
+        with pytest.raises(UsageError, match=r"get_context\(.spawn.\)"):
+            list(ordered_map(double, range(3), executor=executor))
+        assert not executor._processes

@@ -53,7 +53,8 @@ def ingest(
         Bytes for the names and rows of all tracks that are read at once, default a quarter of what
         the machine has; rows beyond it wait in a temporary file in the store's folder.
     executor
-        Any concurrent.futures.Executor to read tracks instead: processes, a cluster.
+        Any concurrent.futures.Executor to read tracks instead: processes that are spawned,
+        not forked, or a cluster.
     **choices
         tie_order, depth, duplicates, malformed: see `ReadPolicy`.
 
@@ -150,7 +151,8 @@ def reanalyze(
     memory
         Bytes for what is read: see `ingest`.
     executor
-        Any concurrent.futures.Executor to read and analyse tracks instead: processes, a cluster.
+        Any concurrent.futures.Executor to read and analyse tracks instead: processes that are
+        spawned, not forked, or a cluster.
     **choices
         tie_order, depth, duplicates, malformed, for a collection: see `ReadPolicy`.
 

@@ -146,7 +146,8 @@ def search_length(
     workers
         Threads over tracks; default the usable cores. The results do not depend on it.
     executor
-        Any concurrent.futures.Executor in their place: processes, a cluster.
+        Any concurrent.futures.Executor in their place: processes that are spawned, not
+        forked, or a cluster.
     policy
         queries, negative, qrels, tie_order: see `EvalPolicy`.
     **choices

@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -61,9 +62,20 @@ def jit(function: Function) -> Function:
     config.CACHE_DIR = cache_folder()
     try:
         # nothing here calls its entry for C, which takes time to compile
-        return njit(nogil=True, cache=True, no_cfunc_wrapper=True)(function)
+        kernel = njit(nogil=True, cache=True, no_cfunc_wrapper=True)(function)
     finally:
         config.CACHE_DIR = before
+    kernel._cache.save_overload = partial(_save, kernel._cache.save_overload)
+    return kernel
+
+
+def _save(save: Callable[..., None], *compiled: object) -> None:
+    """Keep what was compiled, if there is room: a full home is no reason to stop."""
+    try:
+        save(*compiled)
+    except OSError as error:
+        said = f"compiled kernels cannot be kept, so each process compiles them again: {error}"
+        warnings.warn(f"{said}. IRMETA_CACHE_DIR names another folder.", stacklevel=2)
 
 
 def inner(function: Function) -> Function:

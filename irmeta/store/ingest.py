@@ -54,8 +54,10 @@ def ingest_track(
     with its record last, so that a reader sees the old track, no track, or the new one. `read` is
     called with the track after each of its runs.
     """
-    inputs = Inputs(source, layout)
-    stage = layout.staging / folder_name(source.name)
+    try:
+        inputs, stage = Inputs(source, layout), layout.staging / folder_name(source.name)
+    except IrmetaError as error:  # its name is too long for a folder
+        return failed(source.name, error)
     try:
         if inputs.unchanged():
             return Outcome(source.name, "unchanged")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import hashlib
 import io
 import lzma
 import re
+import stat
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -93,11 +95,18 @@ STREAM_ERRORS = (EOFError, OSError, ValueError, lzma.LZMAError, *_GZIP_ERRORS)
 """What reading a stream raises where a file is missing, damaged or cut short."""
 
 
+def _opened(path: Path) -> io.FileIO:
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # whoever opens a pipe waits
+        raise OSError(errno.EINVAL, "a pipe or a device, not a file")
+    return path.open("rb", buffering=0)
+
+
 class _Hashed(io.RawIOBase):
     """A file whose bytes are hashed as they are read."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("rb", buffering=0)
+        self._file = _opened(path)
         self.digest = hashlib.sha256()
 
     def readable(self) -> bool:
@@ -156,7 +165,7 @@ def open_stream(path: Path) -> Iterator[TextStream]:
 def file_sha256(path: Path) -> str | None:
     """The hexadecimal SHA-256 of a file as it lies on disk; None where it cannot be read."""
     try:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None
@@ -189,6 +198,8 @@ def read_columns(text: Text, types: dict[str, pa.DataType]) -> pa.Table | None:
     if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):
         return None
     data = data.translate(_WHITE)
+    if data.startswith(b"\xef\xbb\xbf"):  # a second one, which Arrow would take off too
+        return None
     if data.startswith(b"#") or b"\n#" in data:
         return None
     if b"  " in data or b" \n" in data or b"\n " in data or data[:1] == b" " or data[-1:] == b" ":

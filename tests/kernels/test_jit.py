@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from numba.core.caching import FunctionCache
 
 from irmeta.kernels import jit
 
@@ -212,3 +213,16 @@ def test_the_cache_is_shared_by_processes_that_start_at_once(tmp_path):
     again = fresh(ONE_KERNEL, IRMETA_CACHE_DIR=str(tmp_path), NUMBA_CACHE_DIR="theirs")
     assert again.strip() == "[1, 2] 1"
     assert {p.name.split("-")[0] for p in tmp_path.iterdir()} == {"kernels"}
+
+
+def test_where_kernels_cannot_be_kept_they_work_all_the_same(cache_folder, monkeypatch):
+    def full(*compiled: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(FunctionCache, "save_overload", full)
+
+    def twice(x):
+        return 2 * x
+
+    with pytest.warns(UserWarning, match="IRMETA_CACHE_DIR names another folder"):
+        assert jit.jit(twice)(2) == 4

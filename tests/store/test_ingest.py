@@ -245,3 +245,18 @@ def test_another_read_policy_is_refused(two, store):
         irmeta.ingest(two, store, depth=6)
     assert touched(store) == before
     assert irmeta.open_store(store).policy == ReadPolicy(depth=5)
+
+
+def test_a_name_too_long_for_a_folder_fails_alone(two, store):
+    long = "検" * 30
+    (two / "b").rename(two / long)
+    (first, second) = outcomes(two, store)
+    assert (first.track, first.state) == ("a", "written")
+    assert (second.track, second.state) == (long, "failed")
+    assert "too long for a folder's name" in str(second.error)
+
+
+def test_a_pipe_among_the_runs_is_set_aside(two, store):
+    os.mkfifo(two / "a/runs/pipe")
+    with pytest.warns(SetAsideWarning, match="pipe: cannot be read .a pipe or a device"):
+        irmeta.ingest(two, store)
