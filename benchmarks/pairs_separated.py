@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench_main_job import SHARED
 
-from irmeta.api.judge import power
+from irmeta.api.significance import power
 from irmeta.stats.pairs import TESTS
 
 README = Path(__file__).parent.parent / "README.md"

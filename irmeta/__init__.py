@@ -14,7 +14,7 @@ from irmeta._version import __version__
 # Public names and where they live; loaded at first use, so that `import irmeta` stays quick.
 _PLACES = {
     "DataError": "irmeta.errors",
-    "Difference": "irmeta.results.compare",
+    "Difference": "irmeta.results.diff",
     "EvalPolicy": "irmeta.policies",
     "IrmetaError": "irmeta.errors",
     "Matrix": "irmeta.results.matrix",
@@ -24,14 +24,14 @@ _PLACES = {
     "SetAsideWarning": "irmeta.errors",
     "Store": "irmeta.api",
     "UsageError": "irmeta.errors",
-    "compare": "irmeta.api.judge",
-    "diff": "irmeta.results.compare",
+    "compare": "irmeta.api.significance",
+    "diff": "irmeta.results.diff",
     "ingest": "irmeta.api",
     "list_measures": "irmeta.measures.catalog",
-    "matrices": "irmeta.api.judge",
+    "matrices": "irmeta.api.values",
     "matrix_of": "irmeta.results.matrix",
     "open_store": "irmeta.api",
-    "power": "irmeta.api.judge",
+    "power": "irmeta.api.significance",
     "read": "irmeta.api",
     "read_files": "irmeta.api",
     "reanalyze": "irmeta.api",
@@ -68,7 +68,8 @@ if TYPE_CHECKING:
     from irmeta import studies
     from irmeta.api import Store, ingest, open_store, read, read_files, reanalyze
     from irmeta.api.explore import SearchLengths
-    from irmeta.api.judge import compare, matrices, power
+    from irmeta.api.significance import compare, power
+    from irmeta.api.values import matrices
     from irmeta.errors import (
         DataError,
         IrmetaError,
@@ -78,7 +79,7 @@ if TYPE_CHECKING:
     )
     from irmeta.measures.catalog import list_measures
     from irmeta.policies import EvalPolicy, ReadPolicy
-    from irmeta.results.compare import Difference, diff
+    from irmeta.results.diff import Difference, diff
     from irmeta.results.matrix import Matrix, matrix_of
 
 

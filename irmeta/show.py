@@ -16,11 +16,11 @@ from rich.table import Table
 from irmeta.api import Reanalysis, Store
 from irmeta.measures.catalog import SHARED, Description
 from irmeta.measures.explain import Explanation
-from irmeta.results.compare import Difference
+from irmeta.results.diff import Difference
 from irmeta.store.ingest import Outcome
 
 if TYPE_CHECKING:
-    from irmeta.api.judge import Comparison
+    from irmeta.api.significance import Comparison
     from irmeta.api.studies import StudyResults
 
 MOST_ROWS = 500  # of a frame on a terminal

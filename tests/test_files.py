@@ -114,7 +114,7 @@ def test_evaluate_takes_files(files: list[Path], run) -> None:
 
 def test_workers_reach_whoever_reads_and_evaluates(files: list[Path], run, monkeypatch) -> None:
     asked: list[object] = []
-    read, evaluate = reading.read_into_memory, api_store.evaluate
+    read, evaluate = reading.read_into_memory, api_store.evaluate_tracks
 
     def reads(*arguments, workers, **more):
         asked.append(workers)
@@ -125,7 +125,7 @@ def test_workers_reach_whoever_reads_and_evaluates(files: list[Path], run, monke
         return evaluate(*arguments)
 
     monkeypatch.setattr(reading, "read_into_memory", reads)
-    monkeypatch.setattr(api_store, "evaluate", evaluates)
+    monkeypatch.setattr(api_store, "evaluate_tracks", evaluates)
     for source in (files, [files[0].parent.parent / "folder"]):
         if source != files:
             (source[0] / "runs").mkdir(parents=True)

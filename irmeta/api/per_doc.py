@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import polars as pl
 
@@ -14,12 +14,12 @@ from irmeta.rankings.load import over_blocks
 from irmeta.rankings.pool import retrieved_by
 from irmeta.results.per_doc import rarity_frame, search_length_table
 from irmeta.schema.arrow import as_frame
-from irmeta.store.scan import StoreReader
+from irmeta.store.scan import StoreReader, Tracks, tracks_of
 
 
 def search_lengths(
     store: StoreReader,
-    tracks: Sequence[str],
+    track: Tracks,
     rel: int,
     unretrieved: str,
     policy: EvalPolicy,
@@ -32,12 +32,12 @@ def search_lengths(
     def rows(view: JudgedRanks) -> pl.DataFrame:
         return as_frame(search_length_table(view, rel, lengths_by_doc(view, rel, unretrieved)))
 
-    return _joined(rows, store, tracks, policy, workers)
+    return _joined(rows, store, track, policy, workers)
 
 
 def rarity(
     store: StoreReader,
-    tracks: Sequence[str],
+    track: Tracks,
     depth: int,
     rel: int,
     policy: EvalPolicy,
@@ -50,19 +50,19 @@ def rarity(
     def rows(view: JudgedRanks) -> pl.DataFrame:
         return rarity_frame(view, rel, retrieved_by(view, depth, rel))
 
-    return _joined(rows, store, tracks, policy, workers)
+    return _joined(rows, store, track, policy, workers)
 
 
 def _joined(
     rows: Callable[[JudgedRanks], pl.DataFrame],
     store: StoreReader,
-    tracks: Sequence[str],
+    track: Tracks,
     policy: EvalPolicy,
     workers: int | None,
 ) -> pl.DataFrame:
     """The rows of each block, one after another."""
     return pl.concat(
         found
-        for track in tracks
-        for found in over_blocks(rows, store, track, policy, workers=workers)
+        for name in tracks_of(store, track)
+        for found in over_blocks(rows, store, name, policy, workers=workers)
     )

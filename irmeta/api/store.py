@@ -9,16 +9,21 @@ from typing import Any, TypedDict, Unpack
 import polars as pl
 
 from irmeta.api import per_doc
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import UsageError
 from irmeta.measures.curve import curves
-from irmeta.measures.evaluate import evaluate, how_made
+from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made
 from irmeta.measures.explain import Explanation, explain
 from irmeta.measures.names import parse_measure, parse_measures, split_names
-from irmeta.measures.spec import Spec
 from irmeta.policies import Averaged, EvalPolicy, Negative, TieOrder
 from irmeta.results.scores import Scores
 from irmeta.store.layout import Layout
-from irmeta.store.scan import StoreReader, lazy, qrels_notes, track_facts, undisturbed
+from irmeta.store.scan import (
+    StoreReader,
+    Tracks,
+    lazy,
+    qrels_notes,
+    tracks_of,
+)
 
 Measures = str | Iterable[str]
 
@@ -77,19 +82,19 @@ class Store:
         """A hash of all that the store was made from and how."""
         return self.reader.fingerprint()
 
-    def runs(self, track: str | None = None) -> pl.LazyFrame:
+    def runs(self, track: Tracks = None) -> pl.LazyFrame:
         """The long table: track, query, system, rank, doc, grade, and what keeps it lossless."""
         return lazy(self.reader, "runs", track)
 
-    def qrels(self, track: str | None = None) -> pl.LazyFrame:
+    def qrels(self, track: Tracks = None) -> pl.LazyFrame:
         """All qrels sets: track, set, query, subtopic (null: ad hoc), doc, grade, doc_id."""
         return lazy(self.reader, "qrels", track)
 
-    def docs(self, track: str | None = None) -> pl.LazyFrame:
+    def docs(self, track: Tracks = None) -> pl.LazyFrame:
         """The docs of each query by number: track, query, doc_id, doc."""
         return lazy(self.reader, "docs", track)
 
-    def systems(self, track: str | None = None) -> pl.DataFrame:
+    def systems(self, track: Tracks = None) -> pl.DataFrame:
         """A row for each run file: its facts, what reading noticed, why it was set aside."""
         return lazy(self.reader, "systems", track).collect()
 
@@ -132,7 +137,7 @@ class Store:
         self,
         measures: Measures = "default",
         *,
-        track: str | None = None,
+        track: Tracks = None,
         system: str | Sequence[str] | None = None,
         workers: int | None = None,
         **choices: Unpack[EvalChoices],
@@ -144,7 +149,7 @@ class Store:
         measures
             Names (`AP`, `P@20`, `ASL@g10`), a comma-separated text, or a preset (`default`).
         track, system
-            Only this track, only this system or these.
+            Only this track or system, or these.
         workers
             Threads over blocks of queries, default the usable cores. No value depends on it.
         **choices
@@ -163,14 +168,14 @@ class Store:
             A track, system or qrels set that is not there.
         """
         specs, policy = parse_measures(measures), EvalPolicy(**choices)
-        found = self._scores(specs, track, system, policy, workers)
+        found = evaluate_tracks(self.reader, track, system, specs, policy, workers)
         return pl.concat([scores.per_query() for scores in found])
 
     def means(
         self,
         measures: Measures = "default",
         *,
-        track: str | None = None,
+        track: Tracks = None,
         system: str | Sequence[str] | None = None,
         workers: int | None = None,
         **choices: Unpack[EvalChoices],
@@ -185,50 +190,16 @@ class Store:
             non-relevant doc).
         """
         specs, policy = parse_measures(measures), EvalPolicy(**choices)
-        found = self._scores(specs, track, system, policy, workers)
+        found = evaluate_tracks(self.reader, track, system, specs, policy, workers)
         return pl.concat([scores.means() for scores in found])
-
-    def _scores(
-        self,
-        specs: Sequence[Spec],
-        track: str | None,
-        system: str | Sequence[str] | None,
-        policy: EvalPolicy,
-        workers: int | None,
-    ) -> list[Scores]:
-        asked = None if system is None else [system] if isinstance(system, str) else list(system)
-        if asked == []:
-            raise UsageError("no system was named: leave `system` out for all of them.")
-        tracks = self._chosen(track)
-        found, known = [], set[str]()
-        for name in tracks:
-            with undisturbed(self.reader, name):
-                systems = track_facts(self.reader, name).systems
-                known.update(systems)
-                kept = systems if asked is None else [s for s in systems if s in asked]
-                if kept:
-                    scores = evaluate(self.reader, name, specs, policy, workers)
-                    found.append(scores if asked is None else scores.only(kept))
-        for name in asked or ():
-            if name not in known:
-                raise UsageError(
-                    f"no system {name!r} in {self.reader}. {did_you_mean(name, known)}"
-                )
-        return found
-
-    def _chosen(self, track: str | None) -> list[str]:
-        tracks = self.tracks if track is None else [self.reader.read_record(track)["track"]]
-        if not tracks:
-            raise UsageError(f"{self.reader} holds no complete track.")
-        return tracks
 
     def curve(
         self,
         measures: Measures,
-        ks: Iterable[int],
-        ds: Iterable[int] | None = None,
+        ks: int | Iterable[int],
+        ds: int | Iterable[int] | None = None,
         *,
-        track: str | None = None,
+        track: Tracks = None,
         workers: int | None = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
@@ -245,7 +216,7 @@ class Store:
             ranks so high is unjudged. None: all judgments. Which systems contribute is in
             `provenance` of a measure that asks for the pool, such as ``AP(norm=pool)@10``.
         track
-            Only this track.
+            Only this track, or these.
         workers
             Threads over blocks of queries, default the usable cores. No value depends on it.
         **choices
@@ -265,17 +236,17 @@ class Store:
         """
         given = [measures] if isinstance(measures, str) else list(measures)
         names = [name for text in given for name in split_names(text)]
-        at, depths = list(ks), None if ds is None else list(ds)
+        at, depths = _several(ks), None if ds is None else _several(ds)
         policy = EvalPolicy(**choices)
         return pl.concat(
             found.frame()
-            for name in self._chosen(track)
+            for name in tracks_of(self.reader, track)
             for found in curves(self.reader, name, names, at, depths, policy, workers)
         )
 
     def search_lengths(
         self,
-        track: str | None = None,
+        track: Tracks = None,
         *,
         rel: int = 1,
         unretrieved: str = "irrel",
@@ -300,12 +271,11 @@ class Store:
             track, query, system, doc.
         """
         policy = EvalPolicy(**choices)
-        tracks = self._chosen(track)
-        return per_doc.search_lengths(self.reader, tracks, rel, unretrieved, policy, workers)
+        return per_doc.search_lengths(self.reader, track, rel, unretrieved, policy, workers)
 
     def rarity(
         self,
-        track: str | None = None,
+        track: Tracks = None,
         *,
         depth: int = 100,
         rel: int = 1,
@@ -326,15 +296,14 @@ class Store:
         DataFrame
             track, query, doc, grade, retrieved_by, systems, rarity (1 - retrieved_by / systems).
         """
-        policy = EvalPolicy(**choices)
-        return per_doc.rarity(self.reader, self._chosen(track), depth, rel, policy, workers)
+        return per_doc.rarity(self.reader, track, depth, rel, EvalPolicy(**choices), workers)
 
     def explain(
         self,
         measure: str,
         *,
         system: str,
-        query: str,
+        query: str | int,
         track: str | None = None,
         **choices: Unpack[EvalChoices],
     ) -> Explanation:
@@ -343,16 +312,20 @@ class Store:
         `track` may be left out where the store has just one.
         """
         if track is None:
-            tracks = self._chosen(None)
+            tracks = tracks_of(self.reader, None)
             if len(tracks) > 1:
                 raise UsageError(f"say which track: {', '.join(tracks)}.")
             track = tracks[0]
         spec = parse_measure(measure)
-        return explain(self.reader, track, spec, system, query, EvalPolicy(**choices))
+        return explain(self.reader, track, spec, system, str(query), EvalPolicy(**choices))
 
     def provenance(
-        self, measures: Measures, *, track: str | None = None, **choices: Unpack[EvalChoices]
+        self, measures: Measures, *, track: Tracks = None, **choices: Unpack[EvalChoices]
     ) -> dict[str, Any]:
         """What a result of this store, or of one of its tracks, should say of how it was made."""
         specs, policy = parse_measures(measures), EvalPolicy(**choices)
-        return how_made(self.reader, specs, policy, self._chosen(track))
+        return how_made(self.reader, specs, policy, tracks_of(self.reader, track))
+
+
+def _several(numbers: int | Iterable[int]) -> list[int]:
+    return [numbers] if isinstance(numbers, int) else list(numbers)

@@ -35,10 +35,10 @@ def diff(
     tolerance: Annotated[float, typer.Option(min=0, help="Differences that are none.")] = 1e-9,
 ) -> None:
     """Two files of results: how they were made, where values differ. Status 1 if any does."""
-    from irmeta.results.compare import diff as compare
+    from irmeta.results import diff as room
     from irmeta.show import print_difference
 
-    found = compare(a, b, tolerance)
+    found = room.diff(a, b, tolerance)
     print_difference(found, str(a), str(b))
     if not found.same:
         raise typer.Exit(DIFFERENT)
@@ -61,10 +61,11 @@ def compare(
     force: ForceOption = False,
 ) -> None:
     """Test every pair of systems; those that none is better than by the test are marked."""
-    from irmeta.api import judge
+    from irmeta.api import significance
+    from irmeta.api.values import made_from
     from irmeta.show import print_comparisons
 
-    found = judge.compare(
+    found = significance.compare(
         results,
         measure,
         test=test,
@@ -75,12 +76,12 @@ def compare(
         rng=seed,
         less_is_better=less_is_better,
     )
-    name = f"{found[0].pairs.measure}.{test}"
-    out = out or judge.default_folder(results, "compare", name)
-    written = judge.write_comparisons(found, out, results, seed, force=force) if out else []
+    measure = found[0].pairs.measure
     print_comparisons(found)
-    for path in written:
-        print(path, file=sys.stderr)
+    if out := out or significance.default_folder(results, "compare", f"{measure}.{test}"):
+        source = made_from(results, [measure], [one.pairs.track for one in found])
+        for path in significance.write_comparisons(found, out, source, force=force):
+            print(path, file=sys.stderr)
 
 
 @app.command()
@@ -99,22 +100,26 @@ def power(
     force: ForceOption = False,
 ) -> None:
     """How many pairs of systems each measure tells apart."""
-    from irmeta.api import judge
+    from irmeta.api import significance
+    from irmeta.api.values import made_from
     from irmeta.show import print_power
 
-    found, curves = judge.power(
+    tests, levels = test or ["t"], level or significance.LEVELS
+    found, curves = significance.power(
         results,
         measures,
-        tests=test or ["t"],
+        tests=tests,
         track=track,
-        levels=level or judge.LEVELS,
+        levels=levels,
         correction=correction,
         resamples=resamples,
         rng=seed,
     )
-    made = {"correction": correction, "resamples": resamples, "seed": seed}
-    out = out or judge.default_folder(results, "power")
-    written = judge.write_power(found, curves, out, results, made, force=force) if out else []
+    settings = {"tests": tests, "levels": list(levels), "correction": correction}
+    settings |= {"resamples": resamples, "seed": seed}
     print_power(found)
-    for path in written:
-        print(path, file=sys.stderr)
+    if out := out or significance.default_folder(results, "power"):
+        source = made_from(results, found["measure"].unique(), found["track"].unique())
+        write = significance.write_power
+        for path in write(found, curves, out, source, settings, force=force):
+            print(path, file=sys.stderr)

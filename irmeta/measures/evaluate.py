@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from irmeta._version import __version__
+from irmeta.errors import UsageError, did_you_mean
 from irmeta.measures.average_precision import compute_average_precision
 from irmeta.measures.search_length import irrelevant_retrieved
 from irmeta.measures.spec import Cutoffs, Spec
@@ -17,7 +18,7 @@ from irmeta.rankings.load import over_blocks
 from irmeta.rankings.pool import pool_of
 from irmeta.rankings.unjudged import assumed_relevant, condensed
 from irmeta.results.scores import Scores
-from irmeta.store.scan import StoreReader, track_facts
+from irmeta.store.scan import StoreReader, Tracks, track_facts, tracks_of, undisturbed
 
 
 def evaluate(
@@ -37,6 +38,39 @@ def evaluate(
 
     needs = needs_of(specs)
     return Scores.concat(list(over_blocks(values, store, track, policy, needs, workers=workers)))
+
+
+def evaluate_tracks(
+    store: StoreReader,
+    track: Tracks,
+    system: str | Sequence[str] | None,
+    specs: Sequence[Spec],
+    policy: EvalPolicy,
+    workers: int | None = 1,
+) -> list[Scores]:
+    """As `evaluate`, for some tracks or all that have one of some systems, or any.
+
+    Raises
+    ------
+    UsageError
+        If there is no such track, or no such system in any of them.
+    """
+    asked = None if system is None else [system] if isinstance(system, str) else list(system)
+    if asked == []:
+        raise UsageError("no system was named: leave `system` out for all of them.")
+    found, known = [], set[str]()
+    for name in tracks_of(store, track):
+        with undisturbed(store, name):
+            systems = track_facts(store, name).systems
+            known.update(systems)
+            kept = systems if asked is None else [s for s in systems if s in asked]
+            if kept:
+                scores = evaluate(store, name, specs, policy, workers)
+                found.append(scores if asked is None else scores.only(kept))
+    for name in asked or ():
+        if name not in known:
+            raise UsageError(f"no system {name!r} in {store}. {did_you_mean(name, known)}")
+    return found
 
 
 def needs_of(specs: Sequence[Spec]) -> set[Need]:

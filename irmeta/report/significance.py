@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 POINTS = 400  # of a curve are drawn, evenly along it: more cannot be seen
+MOST = 4000  # of all curves: Altair refuses a figure of more than 5000 rows
 LABELLED = 45  # more systems than these, and the axes count them instead of naming them
 APART, UNCLEAR = "told apart", "not told apart"
 
@@ -52,7 +53,7 @@ def pairwise_significance(
     length = min(WIDTH - 100, max(140, 17 * size))
     colour = alt.Scale(domain=[APART, UNCLEAR], range=[BLUE, RULE])
     strips = (
-        alt.Chart(cells)
+        alt.Chart(alt.Data(values=cells.to_dicts()))  # as values, for they may be many
         .mark_rect(stroke="white", strokeWidth=min(1.0, 30 / size))
         .encode(
             alt.X("start:Q", axis=_axis(systems[:-1], -40), scale=_scale(0, size - 1)),
@@ -118,7 +119,7 @@ def achieved_significance(frame: pl.DataFrame, levels: Sequence[float]) -> alt.L
     if frame.is_empty():
         return nothing("There is one system, so no pair to compare.")
     names = frame["curve"].unique(maintain_order=True).to_list()
-    step = 1 + frame.height // (POINTS * len(names))
+    step = 1 + frame.height // min(POINTS * len(names), MOST)
     last = pl.col("place") == pl.col("place").max().over("curve")
     shown = frame.filter((pl.col("place") % step == 1 % step) | last)
     curves = (

@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import polars as pl
 
-from irmeta.errors import check_share
+from irmeta.errors import UsageError, check_share
 from irmeta.results.matrix import Matrix
+from irmeta.stats.corrections import adjusted
 from irmeta.stats.pairs import FAMILY_TESTS, Pairs, pairwise
 
 LEVELS = (0.05, 0.01)
+
+
+def by_every_test(
+    matrices: Iterable[Matrix],
+    tests: str | Iterable[str],
+    *,
+    correction: str = "none",
+    resamples: int = 10_000,
+    rng: int | np.random.Generator = 0,
+) -> Iterator[Pairs]:
+    """Each matrix by each of some tests; parameters as for `power`.
+
+    Raises
+    ------
+    UsageError
+        If no test is named, or the correction is not known; and what `pairwise` raises.
+    """
+    names = [tests] if isinstance(tests, str) else list(tests)
+    if not names:
+        raise UsageError("no test was named")
+    adjusted(np.empty(0), correction)  # refuses one that is not known, also where no test takes it
+    for matrix in matrices:
+        for test in names:
+            suits = "none" if test in FAMILY_TESTS else correction
+            yield pairwise(matrix, test, correction=suits, resamples=resamples, rng=rng)
 
 
 def power(
@@ -39,20 +65,8 @@ def power(
     DataFrame
         As `separation` says, test by test.
     """
-    tests = [tests] if isinstance(tests, str) else tests
-    return separation(
-        (
-            pairwise(
-                matrix,
-                test,
-                correction="none" if test in FAMILY_TESTS else correction,
-                resamples=resamples,
-                rng=rng,
-            )
-            for test in tests
-        ),
-        levels=levels,
-    )
+    found = by_every_test([matrix], tests, correction=correction, resamples=resamples, rng=rng)
+    return separation(found, levels=levels)
 
 
 def separation(found: Iterable[Pairs], *, levels: Sequence[float] = LEVELS) -> pl.DataFrame:
@@ -69,8 +83,10 @@ def separation(found: Iterable[Pairs], *, levels: Sequence[float] = LEVELS) -> p
     Raises
     ------
     UsageError
-        If a level is not between 0 and 1.
+        If a level is not between 0 and 1, or there is none.
     """
+    if not len(levels):
+        raise UsageError("no level was named")
     for level in levels:
         check_share("level", level)
     rows = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -13,6 +13,9 @@ import pyarrow as pa
 
 from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.policies import ReadPolicy
+
+Tracks = str | Iterable[str] | None
+"""One track by name, several, or None: all."""
 
 
 class RowGroup(Protocol):
@@ -137,17 +140,33 @@ def undisturbed(store: StoreReader, track: str) -> Iterator[None]:
         raise DataError("was replaced while it was read", track=track, fix=fix)
 
 
+def tracks_of(store: StoreReader, track: Tracks) -> list[str]:
+    """The names of the tracks that are asked for, sorted.
+
+    Raises
+    ------
+    UsageError
+        If one is not there, or none is.
+    """
+    if track is None:
+        names = store.tracks()
+        if not names:
+            raise UsageError(f"{store} holds no complete track.")
+        return names
+    asked = [track] if isinstance(track, str) else sorted(set(track))
+    if not asked:
+        raise UsageError("no track was named: leave `track` out for all of them.")
+    return [store.read_record(name)["track"] for name in asked]
+
+
 def lazy(
-    store: StoreReader, kind: str, track: str | None = None, where: pl.Expr | None = None
+    store: StoreReader, kind: str, track: Tracks = None, where: pl.Expr | None = None
 ) -> pl.LazyFrame:
-    """One of the store's tables (runs, qrels, docs, systems), of one track or of all.
+    """One of the store's tables (runs, qrels, docs, systems), of some tracks or of all.
 
     Only complete tracks are read; of them all rows, or those where `where` is true.
     """
-    tracks = store.tracks() if track is None else [store.read_record(track)["track"]]
-    if not tracks:
-        raise UsageError(f"{store} holds no complete track.")
-    return pl.concat([store.table(kind, name, where) for name in tracks])
+    return pl.concat([store.table(kind, name, where) for name in tracks_of(store, track)])
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import pytest
 import irmeta
 from irmeta.api import EvalChoices
 from irmeta.errors import UsageError
-from irmeta.results.compare import diff
+from irmeta.results.diff import diff
 from irmeta.results.scores import wide
 from irmeta.results.tables import write_out
 

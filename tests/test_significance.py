@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.api import judge
+from irmeta.api import significance
+from irmeta.api.values import made_from
 from irmeta.errors import DataError, UsageError
 from irmeta.results.matrix import Matrix
 from irmeta.results.tables import provenance
@@ -33,21 +34,21 @@ def table(folder: Path, text: str) -> Path:
 def test_every_source_gives_the_same_matrices(
     results: Path, made_store: irmeta.Store, tmp_path: Path
 ):
-    of_folder = judge.matrices(results, "AP", track="news")
-    of_store = judge.matrices(made_store.path, "AP", track="news")
+    of_folder = irmeta.matrices(results, "AP", track="news")
+    of_store = irmeta.matrices(made_store.path, "AP", track="news")
     file = tmp_path / "scores.csv"
     made_store.evaluate("AP", track="news").write_csv(file)
-    for (found,) in (of_folder, of_store, judge.matrices(file, "map")):
+    for (found,) in (of_folder, of_store, irmeta.matrices(file, "map")):
         assert (found.measure, found.track, found.direction) == ("AP", "news", 1)
         np.testing.assert_allclose(found.values, of_store[0].values)
         assert found.systems == of_store[0].systems
-    assert {m.measure for m in judge.matrices(results)} == {"AP", "ASL", "P@10"}
-    assert [m.direction for m in judge.matrices(results, "ASL")] == [-1, -1, -1]
+    assert {m.measure for m in irmeta.matrices(results)} == {"AP", "ASL", "P@10"}
+    assert [m.direction for m in irmeta.matrices(results, "ASL")] == [-1, -1, -1]
 
 
 def test_systems_stand_best_first_with_the_top_group_marked(results: Path):
     for measure, direction in (("AP", 1), ("ASL", -1)):
-        (found,) = judge.compare(results, measure, track="news")
+        (found,) = significance.compare(results, measure, track="news")
         systems = found.systems
         means = systems["mean"].to_numpy() * direction
         assert (np.diff(means) <= 0).all()
@@ -65,10 +66,10 @@ def test_systems_stand_best_first_with_the_top_group_marked(results: Path):
 
 def test_a_table_of_ones_own_is_compared(tmp_path: Path):
     file = table(tmp_path, "topic,good,bad,same\n1,.9,.1,.9\n2,.8,.2,.8\n3,.7,.2,.7\n4,.9,.3,.9\n")
-    (found,) = judge.compare(file, test="t")
+    (found,) = significance.compare(file, test="t")
     assert found.systems["system"].to_list() == ["good", "same", "bad"]
     assert found.systems["top"].to_list() == [True, True, False]
-    frame, curves = judge.power(file, tests=["t", "sign"])
+    frame, curves = significance.power(file, tests=["t", "sign"])
     assert frame.select("test", "level", "pairs", "separated").rows() == [
         ("t", 0.05, 3, 2),
         ("t", 0.01, 3, 2),
@@ -80,8 +81,9 @@ def test_a_table_of_ones_own_is_compared(tmp_path: Path):
 
 def test_results_and_figures_are_written_whole_with_their_provenance(results: Path, tmp_path: Path):
     out = tmp_path / "compared"
-    found = judge.compare(results, "AP", test="permutation", resamples=99, rng=3)
-    written = judge.write_comparisons(found, out, results, 3, force=False)
+    found = significance.compare(results, "AP", test="permutation", resamples=99, rng=3)
+    source = made_from(results, ["AP"], ["news", "passage", "web"])
+    written = significance.write_comparisons(found, out, source, force=False)
     assert [p.name for p in written] == [
         *("pairs.parquet", "systems.parquet"),
         *("news.svg", "passage.svg", "web.svg"),
@@ -89,23 +91,28 @@ def test_results_and_figures_are_written_whole_with_their_provenance(results: Pa
     first = {p.name: p.read_bytes() for p in written}
     made = provenance(out / "pairs.parquet")
     assert made is not None
-    assert made["compare"]["test"] == "permutation"
-    assert made["compare"]["seed"] == 3
-    again = judge.compare(results, "AP", test="permutation", resamples=99, rng=3)
-    judge.write_comparisons(again, out, results, 3, force=False)
+    assert {n: made["compare"][n] for n in ("test", "seed", "resamples", "less_is_better")} == {
+        "test": "permutation",
+        "seed": 3,
+        "resamples": 99,
+        "less_is_better": False,
+    }
+    assert made["compare"]["source"]["news"] == provenance(results / "scores" / "news.parquet")
+    again = significance.compare(results, "AP", test="permutation", resamples=99, rng=3)
+    significance.write_comparisons(again, out, source, force=False)
     assert {p.name: p.read_bytes() for p in written} == first
     pairs = pl.read_parquet(out / "pairs.parquet")
     assert pairs["track"].unique().sort().to_list() == ["news", "passage", "web"]
     (out / "pairs.parquet").write_text("mine")
     with pytest.raises(UsageError, match="irmeta did not write it"):
-        judge.write_comparisons(found, out, results, 3, force=False)
+        significance.write_comparisons(found, out, source, force=False)
 
 
 def test_power_is_written_with_a_figure_a_track(results: Path, tmp_path: Path):
-    found, curves = judge.power(results, "AP,P@10")
+    found, curves = significance.power(results, "AP,P@10")
     assert found.select("track", "measure", "test", "level").is_unique().all()
     made = {"correction": "none"}
-    written = judge.write_power(found, curves, tmp_path / "out", results, made, force=False)
+    written = significance.write_power(found, curves, tmp_path / "out", {}, made, force=False)
     assert {p.suffix for p in written} == {".parquet", ".svg"}
     assert len(written) == 5
 
@@ -123,25 +130,25 @@ def test_power_is_written_with_a_figure_a_track(results: Path, tmp_path: Path):
 )
 def test_what_is_not_there_is_answered_with_what_is(results: Path, arguments: dict, said: str):
     with pytest.raises(UsageError, match=said):
-        judge.compare(results, **arguments)
+        significance.compare(results, **arguments)
 
 
 def test_other_files_are_refused(results: Path, tmp_path: Path):
     with pytest.raises(UsageError, match="holds means"):
-        judge.compare(results / "means.parquet", "AP")
+        significance.compare(results / "means.parquet", "AP")
     with pytest.raises(UsageError, match="is not a file"):
-        judge.compare(tmp_path / "nothing.csv")
+        significance.compare(tmp_path / "nothing.csv")
     with pytest.raises(UsageError, match="holds no scores"):
-        judge.compare(tmp_path)
+        significance.compare(tmp_path)
     with pytest.raises(DataError, match="holds no numbers"):
-        judge.compare(table(tmp_path, "topic,a,b\n1,x,2\n"))
+        significance.compare(table(tmp_path, "topic,a,b\n1,x,2\n"))
 
 
 def test_one_system_has_nothing_to_be_told_from(tmp_path: Path):
     matrix = Matrix(np.array([[0.5], [0.25]]), ("1", "2"), ("only",), "AP", "t")
-    (found,) = judge.compare(matrix)
+    (found,) = significance.compare(matrix)
     assert found.systems["top"].to_list() == [True]
-    written = judge.write_comparisons([found], tmp_path / "o", "x", 0, force=False)
+    written = significance.write_comparisons([found], tmp_path / "o", {}, force=False)
     assert "none to tell it from" in written[-1].read_text()
 
 
@@ -154,11 +161,11 @@ def test_the_top_group_is_of_those_that_none_is_better_than(tmp_path: Path):
     empty = np.full(20, np.nan)
     values = np.column_stack([a, a + rng.random(20) / 100, c, empty])
     matrix = Matrix(values, tuple(map(str, range(20))), ("a", "b", "c", "none"), "AP", "t")
-    (found,) = judge.compare(matrix)
+    (found,) = significance.compare(matrix)
     top = dict(found.systems.select("system", "top").iter_rows())
     assert top == {"a": False, "b": True, "c": False, "none": False}
     gapped = Matrix(values[:, :3], matrix.queries, ("a", "b", "c"), "AP", "t")
-    (found,) = judge.compare(gapped, test="hsd-blocked")
+    (found,) = significance.compare(gapped, test="hsd-blocked")
     assert found.systems["system"].to_list()[-1] == "c"
     assert found.systems["queries"].to_list() == [10, 10, 10]
 
@@ -168,7 +175,7 @@ def test_a_test_that_counts_signs_says_itself_who_is_better(test: str):
     """x is a little worse on nineteen queries and much better on one: its mean is greater."""
     x = np.array([0.30] * 19 + [0.90])
     matrix = Matrix(np.column_stack([x, np.full(20, 0.31)]), tuple(map(str, range(20))), ("x", "y"))
-    (found,) = judge.compare(matrix, test=test)
+    (found,) = significance.compare(matrix, test=test)
     assert found.systems.select("system", "better_than").rows() == [("x", 0), ("y", 1)]
     assert coverage(matrix, matrix, test=test)["coverage"].to_list() == [1.0]
 
@@ -178,15 +185,15 @@ def test_a_measure_is_found_by_its_name_in_the_file_or_by_another_spelling(tmp_p
     file = tmp_path / "tidy.csv"
     pl.DataFrame(rows, schema=["system", "query", "measure", "value"], orient="row").write_csv(file)
     for name, measure in (("foo", "foo"), ("map", "map"), ("AP", "map")):
-        assert [m.measure for m in judge.matrices(file, name)] == [measure]
+        assert [m.measure for m in irmeta.matrices(file, name)] == [measure]
     with pytest.raises(UsageError, match="has no measure 'bar'"):
-        judge.matrices(file, "bar")
+        irmeta.matrices(file, "bar")
 
 
 @pytest.mark.parametrize("level", [0, 1, 95, -1, float("nan")])
 def test_a_level_is_a_probability(level: float, tmp_path: Path):
     with pytest.raises(UsageError, match=r"is not between 0 and 1: write 0\.05"):
-        judge.power(table(tmp_path, "topic,a,b\n1,1,2\n"), levels=[level])
+        significance.power(table(tmp_path, "topic,a,b\n1,1,2\n"), levels=[level])
 
 
 @pytest.mark.parametrize(
@@ -196,29 +203,29 @@ def test_a_level_is_a_probability(level: float, tmp_path: Path):
 def test_a_column_of_queries_is_no_system(header: str, tmp_path: Path):
     last = header.startswith("a")
     rows = ["0.5,0.25,401", "0.5,0.5,402"] if last else ["401,0.5,0.25", "402,0.5,0.5"]
-    (found,) = judge.matrices(table(tmp_path, "\n".join(["# made by hand", header, *rows, ""])))
+    (found,) = irmeta.matrices(table(tmp_path, "\n".join(["# made by hand", header, *rows, ""])))
     assert (found.systems, found.queries) == (("a", "b"), ("401", "402"))
 
 
 def test_a_table_that_lies_on_its_side_is_refused(tmp_path: Path):
     with pytest.raises(DataError, match="systems in rows"):
-        judge.compare(table(tmp_path, "system,q1,q2\na,1,2\nb,2,3\n"))
+        significance.compare(table(tmp_path, "system,q1,q2\na,1,2\nb,2,3\n"))
 
 
 def test_other_peoples_figures_are_kept(results: Path, tmp_path: Path):
-    found = judge.compare(results, "AP", track="news")
+    found = significance.compare(results, "AP", track="news")
     (tmp_path / "news.svg").write_text("mine")
     with pytest.raises(UsageError, match="irmeta did not write it"):
-        judge.write_comparisons(found, tmp_path, results, 0, force=False)
+        significance.write_comparisons(found, tmp_path, {}, force=False)
     assert [p.name for p in tmp_path.iterdir()] == ["news.svg"]
-    judge.write_comparisons(found, tmp_path, results, 0, force=True)
-    judge.write_comparisons(found, tmp_path, results, 0, force=False)
+    significance.write_comparisons(found, tmp_path, {}, force=True)
+    significance.write_comparisons(found, tmp_path, {}, force=False)
 
 
 def test_less_may_be_better_in_a_table_of_ones_own(tmp_path: Path):
     file = table(tmp_path, "topic,a,b\n1,.9,.1\n2,.8,.2\n3,.7,.2\n")
     orders = [
-        judge.compare(file, less_is_better=less)[0].systems["system"].to_list()
+        significance.compare(file, less_is_better=less)[0].systems["system"].to_list()
         for less in (False, True)
     ]
     assert orders == [["a", "b"], ["b", "a"]]
@@ -226,4 +233,89 @@ def test_less_may_be_better_in_a_table_of_ones_own(tmp_path: Path):
 
 def test_the_row_of_means_is_no_query(tmp_path: Path):
     with pytest.raises(DataError, match="called `all`"):
-        judge.compare(table(tmp_path, "topic,a,b\n1,.9,.1\n2,.8,.2\nall,.7,.2\n"))
+        significance.compare(table(tmp_path, "topic,a,b\n1,.9,.1\n2,.8,.2\nall,.7,.2\n"))
+
+
+def test_a_store_is_a_source_in_memory_too(made_store: irmeta.Store, collections: Path):
+    with pytest.warns(irmeta.SetAsideWarning):
+        held = irmeta.read(collections)
+    tracks = ["web", "news"]
+    (news, web) = irmeta.compare(held, "AP", track=tracks, workers=1, queries="retrieved")
+    assert (news.pairs.track, web.pairs.track) == ("news", "web")
+    (again,) = irmeta.compare(made_store, "AP", track="news", queries="retrieved")
+    np.testing.assert_array_equal(again.pairs.p, news.pairs.p)
+    (whole,) = irmeta.compare(made_store.path, "AP", track="news")
+    assert (whole.pairs.p != news.pairs.p).any()
+    made = made_from(held, ["AP"], tracks, queries="retrieved")
+    assert made == held.provenance("AP", track=tracks, queries="retrieved")
+
+
+def test_a_mean_of_another_kind_is_not_compared(made_store: irmeta.Store, tmp_path: Path):
+    with pytest.raises(UsageError, match="name the measure without average="):
+        irmeta.compare(made_store, "gm_map", track="news")
+    (counts,) = irmeta.compare(made_store, "NumRelRet", track="news")
+    assert counts.pairs.measure == "NumRelRet"
+    file = tmp_path / "scores.parquet"
+    made_store.evaluate("AP,gm_map", track="news").write_parquet(file)
+    assert [m.measure for m in irmeta.matrices(file)] == ["AP"]
+    made_store.evaluate("gm_map", track="news").write_parquet(file)
+    with pytest.raises(UsageError, match="without average="):
+        irmeta.matrices(file)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda m: irmeta.compare(m, "AP"), "a matrix has its measure"),
+        (lambda m: irmeta.compare(m, track="t"), "a matrix has its measure"),
+        (lambda m: irmeta.power([m], queries="retrieved"), "a matrix has its measure"),
+        (lambda m: irmeta.power([]), "no matrix was given"),
+        (lambda m: irmeta.power(m, tests=()), "no test was named"),
+        (lambda m: irmeta.power(m, tests="ttt"), "no test 'ttt'"),
+        (lambda m: irmeta.power(m, levels=()), "no level was named"),
+        (lambda m: irmeta.power(m, levels=95), "level = 95 is not between 0 and 1"),
+        (lambda m: irmeta.compare(m, less_is_better=True), "direction of AP is better is known"),
+    ],
+)
+def test_what_has_no_meaning_is_refused(call, said: str):
+    with pytest.raises(UsageError, match=said):
+        call(Matrix(np.eye(3), ("1", "2", "3"), ("a", "b", "c"), "AP", "t"))
+
+
+def test_of_a_folder_no_measure_is_no_default(results: Path, made_store: irmeta.Store):
+    for source in (results, made_store):
+        for nothing in ("", []):
+            with pytest.raises(irmeta.IrmetaError, match="no measure was named"):
+                irmeta.matrices(source, nothing)
+    with pytest.raises(UsageError, match="are of a store"):
+        irmeta.matrices(results, "AP", queries="retrieved")
+
+
+def test_power_takes_one_of_everything(results: Path):
+    matrix, *others = irmeta.matrices(results, "AP")
+    found, _ = irmeta.power(matrix, tests="sign", levels=0.05)
+    several, _ = irmeta.power((matrix, *others), tests=["sign"], levels=[0.05])
+    assert found.rows() == several.rows()[:1]
+
+
+def test_a_folder_holds_the_figures_of_one_comparison(results: Path, tmp_path: Path):
+    first = irmeta.compare(results, "AP")
+    significance.write_comparisons(first, tmp_path, {}, force=False)
+    (tmp_path / "mine.svg").write_text("<svg/>")
+    found, curves = irmeta.power(results, "AP", track="web")
+    significance.write_power(found, curves, tmp_path, {}, {}, force=False)
+    second = irmeta.compare(results, "AP", track="news", correction="holm")
+    significance.write_comparisons(second, tmp_path, {}, force=False)
+    left = {file.name for file in tmp_path.glob("*.svg")}
+    assert left == {"mine.svg", "news.svg", "web.svg"}  # web.svg is of power by now
+
+
+def test_a_figure_of_many_curves_is_drawn(tmp_path: Path):
+    """30 curves of 190 pairs: more rows than Altair takes."""
+    values = np.random.default_rng(0).random((9, 20))
+    systems, queries = tuple(f"s{i}" for i in range(20)), tuple(map(str, range(9)))
+    several = [Matrix(values, queries, systems, f"m{i}", "t") for i in range(30)]
+    found, curves = irmeta.power(several)
+    written = significance.write_power(found, curves, tmp_path, {}, {}, force=False)
+    assert written[-1].name == "t.svg"
+    assert pl.read_parquet(tmp_path / "curves.parquet").height == 30 * 190

@@ -1,0 +1,309 @@
+"""Which systems differ, and which measures tell: `compare` and `power`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+import polars as pl
+
+from irmeta._version import __version__
+from irmeta.api.store import EvalChoices
+from irmeta.api.values import Results, matrices
+from irmeta.errors import MeasureError, UsageError, check_share
+from irmeta.measures.names import parse_measure
+from irmeta.report.look import to_svg
+from irmeta.report.significance import achieved_significance, pairwise_significance
+from irmeta.results.matrix import Matrix
+from irmeta.results.tables import check_ours, write_out, write_text
+from irmeta.stats.orders import settled
+from irmeta.stats.pairs import FAMILY_TESTS, Pairs, pairwise
+from irmeta.stats.power import LEVELS, asp, by_every_test, separation
+from irmeta.store.layout import folder_name
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How the systems of one track compare by one measure.
+
+    Attributes
+    ----------
+    pairs
+        The test's result for every pair.
+    systems
+        rank, system, mean, queries (those that the mean and, for a design over all systems, the
+        test used), better_than, worse_than (how many systems the test says it is better or worse
+        than), top (whether it has a mean and is worse than none); best mean first.
+    settings
+        What `compare` was asked: test, correction, alpha, resamples, seed, less_is_better.
+    """
+
+    pairs: Pairs
+    systems: pl.DataFrame
+    alpha: float
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+
+def compare(
+    results: Results | Matrix,
+    measure: str | None = None,
+    *,
+    test: str = "t",
+    track: str | Sequence[str] | None = None,
+    correction: str = "none",
+    alpha: float = 0.05,
+    resamples: int = 10_000,
+    rng: int | np.random.Generator = 0,
+    less_is_better: bool = False,
+    workers: int | None = None,
+    **choices: Unpack[EvalChoices],
+) -> list[Comparison]:
+    """Test every pair of systems of every track by one measure.
+
+    Parameters
+    ----------
+    results
+        See `irmeta.matrices`; or a matrix.
+    measure
+        Its name; None where there is only one.
+    test, correction, resamples, rng
+        See `irmeta.stats.pairs.pairwise`.
+    track, workers, **choices
+        See `irmeta.matrices`.
+    alpha
+        Two systems with a p-value up to this are told apart.
+    less_is_better
+        For values that are no measure of irmeta's, whose direction is not known.
+
+    Raises
+    ------
+    UsageError
+        If no measure is named and there are several, or a name or level is not known; for a matrix
+        with a measure or track beside it; for `less_is_better` of a measure whose direction is
+        known.
+    """
+    check_share("alpha", alpha)
+    found = _given(results, measure, track, workers, choices)
+    named = sorted({m.measure for m in found})
+    if len(named) > 1:
+        raise UsageError(f"say which measure: {', '.join(named)}.")
+    if less_is_better:
+        found = [_reversed(m) for m in found]
+    settings = {
+        "test": test,
+        "correction": correction,
+        "alpha": alpha,
+        "resamples": resamples,
+        "seed": rng if isinstance(rng, int) else "a generator",
+        "less_is_better": less_is_better,
+    }
+    options = {"correction": correction, "resamples": resamples, "rng": rng}
+    return [_comparison(m, pairwise(m, test, **options), alpha, settings) for m in found]
+
+
+def _given(
+    results: Results | Matrix | Iterable[Matrix],
+    measures: str | Iterable[str] | None,
+    track: str | Sequence[str] | None,
+    workers: int | None,
+    choices: EvalChoices,
+) -> list[Matrix]:
+    """The matrices of results, or those that were given as they are."""
+    if isinstance(results, Results):
+        return matrices(results, measures, track=track, workers=workers, **choices)
+    if measures is not None or track is not None or workers is not None or choices:
+        raise UsageError("a matrix has its measure and track: name neither, nor how it was made.")
+    found = [results] if isinstance(results, Matrix) else list(results)
+    if not found:
+        raise UsageError("no matrix was given.")
+    return found
+
+
+def _reversed(matrix: Matrix) -> Matrix:
+    """The same with less as better, where the direction is not known."""
+    try:
+        parse_measure(matrix.measure)
+    except MeasureError:
+        return replace(matrix, direction=-1)
+    raise UsageError(f"which direction of {matrix.measure} is better is known: leave that out.")
+
+
+def _comparison(
+    matrix: Matrix, pairs: Pairs, alpha: float, settings: Mapping[str, object]
+) -> Comparison:
+    better = pairs.better(alpha)
+    seen = matrix.complete() if pairs.test in FAMILY_TESTS else matrix
+    means, used = seen.means, (~np.isnan(seen.values)).sum(axis=0)
+    worst_last = np.where(np.isnan(means), np.inf, -matrix.direction * settled(means))
+    order = np.lexsort((np.array(matrix.systems), worst_last))
+    worse_than = better.sum(axis=0)
+    frame = pl.DataFrame(
+        {
+            "system": matrix.systems,
+            "mean": means,
+            "queries": used.astype(np.int32),
+            "better_than": better.sum(axis=1).astype(np.int32),
+            "worse_than": worse_than.astype(np.int32),
+            "top": (worse_than == 0) & ~np.isnan(means),
+        },
+        schema_overrides={"system": pl.String},
+    )
+    ranked = frame[order.tolist()].with_row_index("rank", 1)
+    return Comparison(pairs, ranked, alpha, settings)
+
+
+def power(
+    results: Results | Matrix | Iterable[Matrix],
+    measures: str | Iterable[str] | None = None,
+    *,
+    tests: str | Iterable[str] = "t",
+    track: str | Sequence[str] | None = None,
+    levels: float | Iterable[float] = LEVELS,
+    correction: str = "none",
+    resamples: int = 10_000,
+    rng: int | np.random.Generator = 0,
+    workers: int | None = None,
+    **choices: Unpack[EvalChoices],
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """How many pairs of systems each measure tells apart.
+
+    Parameters
+    ----------
+    results
+        See `irmeta.matrices`; or a matrix, or several.
+    measures, track, workers, **choices
+        See `irmeta.matrices`.
+    tests, correction, resamples, rng
+        See `irmeta.stats.pairs.pairwise`; one test or several.
+    levels
+        Levels of significance, one or several.
+
+    Returns
+    -------
+    power : DataFrame
+        See `irmeta.stats.power.separation`.
+    curves : DataFrame
+        See `irmeta.stats.power.asp`.
+
+    Raises
+    ------
+    UsageError
+        As `irmeta.matrices` and `pairwise` do; for a level that is not between 0 and 1; where no
+        test or level is named.
+    """
+    found = _given(results, measures, track, workers, choices)
+    at = [levels] if isinstance(levels, int | float) else list(levels)
+    separation([], levels=at)  # refuses a level before anything is tested
+    pairs = list(by_every_test(found, tests, correction=correction, resamples=resamples, rng=rng))
+    return separation(pairs, levels=at), pl.concat(map(asp, pairs))
+
+
+def default_folder(results: str | Path, *names: str) -> Path | None:
+    """Where to write if no one says: inside a folder that reanalyze made, else nowhere."""
+    folder = Path(results)
+    if not (folder / "scores").is_dir() or not (folder / ".parts").is_dir():
+        return None
+    return folder.joinpath(*map(folder_name, names))
+
+
+def write_comparisons(
+    found: Sequence[Comparison], out: Path, source: Mapping[str, Any], *, force: bool
+) -> list[Path]:
+    """Put ``pairs.parquet``, ``systems.parquet`` and a figure of each track into a folder.
+
+    Figures that an earlier comparison left there are removed: what lies there is of this one.
+
+    Parameters
+    ----------
+    source
+        What the values come from: see `irmeta.api.values.made_from`.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds a file of the same name that irmeta did not write, unless `force`.
+    """
+    made = {"irmeta": __version__, "compare": {"source": source, **found[0].settings}}
+    pairs = pl.concat(c.pairs.frame() for c in found)
+    systems = pl.concat(
+        c.systems.select(
+            pl.lit(c.pairs.track).alias("track"), pl.lit(c.pairs.measure).alias("measure"), pl.all()
+        )
+        for c in found
+    )
+    figures = {}
+    for c in found:
+        on = f" on {c.pairs.track}" if c.pairs.track else ""
+        title = f"{c.pairs.measure}{on}: {c.pairs.test}"
+        chart = pairwise_significance(
+            c.pairs.frame(), c.systems["system"].to_list(), title, c.alpha
+        )
+        figures[c.pairs.track or c.pairs.measure] = chart
+    return _put(out, {"pairs": pairs, "systems": systems}, figures, made, force)
+
+
+def write_power(
+    found: pl.DataFrame,
+    curves: pl.DataFrame,
+    out: Path,
+    source: Mapping[str, Any],
+    settings: Mapping[str, object],
+    *,
+    force: bool,
+) -> list[Path]:
+    """Put ``power.parquet``, ``curves.parquet`` and a figure of each track into a folder.
+
+    `settings` are what `power` was asked; the rest as for `write_comparisons`.
+    """
+    record = {"irmeta": __version__, "power": {"source": source, **settings}}
+    levels = found["level"].unique(maintain_order=True).to_list()
+    name = (
+        pl.col("measure")
+        if curves["test"].n_unique() == 1
+        else pl.format("{}, {}", "measure", "test")
+    )
+    figures = {
+        str(track) or "power": achieved_significance(own.with_columns(curve=name), levels)
+        for (track,), own in curves.group_by("track", maintain_order=True)
+    }
+    return _put(out, {"power": found, "curves": curves}, figures, record, force)
+
+
+def _put(
+    out: Path,
+    tables: dict[str, pl.DataFrame],
+    figures: dict[str, Any],
+    made: dict[str, Any],
+    force: bool,
+) -> list[Path]:
+    """Write everything, or nothing where a file of that name is another's."""
+    (kind,) = made.keys() - {"irmeta"}
+    mark = f"\n<!-- irmeta {kind} -->\n"
+    targets = {out / f"{folder_name(name)}.svg": chart for name, chart in figures.items()}
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is a file: name a folder.")
+    for file in targets:
+        if file.exists() and not force and "<!-- irmeta" not in _end_of(file):
+            raise UsageError(f"{file} exists and irmeta did not write it: use --force.")
+    for name in tables:
+        check_ours(out / f"{name}.parquet", force=force)
+    written = []
+    for name, frame in tables.items():
+        write_out(frame, out / f"{name}.parquet", made, force=force)
+        written.append(out / f"{name}.parquet")
+    for file in out.glob("*.svg"):
+        if file not in targets and _end_of(file).endswith(mark):
+            file.unlink()
+    for file, chart in targets.items():
+        write_text(file, to_svg(chart) + mark)
+        written.append(file)
+    return written
+
+
+def _end_of(file: Path) -> str:
+    with file.open("rb") as content:
+        content.seek(max(0, file.stat().st_size - 200))
+        return content.read().decode(errors="replace")

@@ -1,0 +1,171 @@
+"""`matrices`: values by query and system, from a store, results, a file, a table of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Unpack
+
+from irmeta.api.store import EvalChoices, Store
+from irmeta.errors import MeasureError, UsageError, did_you_mean
+from irmeta.measures.names import parse_measure, parse_measures, split_names
+from irmeta.results.matrix import Matrix, read_matrices
+from irmeta.results.tables import provenance
+from irmeta.store.layout import is_store
+from irmeta.store.scan import tracks_of
+
+Results = Store | str | Path
+"""A store, or where one lies; a folder that `reanalyze` made; a file."""
+
+
+def matrices(
+    results: Results,
+    measures: str | Iterable[str] | None = None,
+    *,
+    track: str | Sequence[str] | None = None,
+    workers: int | None = None,
+    **choices: Unpack[EvalChoices],
+) -> list[Matrix]:
+    """Values by query and system, of every track and measure that there is.
+
+    Parameters
+    ----------
+    results
+        A store (whose measures are then computed), a folder that `reanalyze` made, a file of values
+        per query, or a table of one's own with a column for each system.
+    measures
+        Names; None: all of a file or folder, and ``default`` of a store.
+    track
+        Only this one, or these.
+    workers, **choices
+        Of a store: see `Store.evaluate`.
+
+    Returns
+    -------
+    A measure with an average of its own, such as ``AP(average=geometric)``, is left out: its values
+    are those of AP.
+
+    Raises
+    ------
+    UsageError
+        If there is nothing of the kind, or no such track or measure; or such a measure is named.
+    """
+    if isinstance(results, Store) or is_store(results):
+        store = results if isinstance(results, Store) else Store(results)
+        return _of_store(store, measures, track, workers, choices)
+    path = Path(results)
+    if choices or workers is not None:
+        raise UsageError(f"{path} holds values: {', '.join([*choices, 'workers'])} are of a store.")
+    found = [_directed(m) for file in _files(path) for m in read_matrices(file)]
+    if not found:
+        raise UsageError(f"{path} holds no values.")
+    if measures is not None:
+        found = _named(found, measures, path)
+    asked = {track} if isinstance(track, str) else None if track is None else set(track)
+    for name in sorted((asked or set()) - {m.track for m in found}):
+        hint = did_you_mean(name, {m.track for m in found})
+        raise UsageError(f"{path} has no track {name!r}. {hint}")
+    kept = [m for m in found if asked is None or m.track in asked]
+    return _plain(kept, named=measures is not None)
+
+
+def made_from(
+    results: Results,
+    measures: Iterable[str],
+    tracks: Iterable[str],
+    **choices: Unpack[EvalChoices],
+) -> dict[str, Any]:
+    """What a result of these says of where its values come from; no path goes into it.
+
+    The provenance of a store, or of each file; of a table of one's own its name.
+    """
+    named = list(dict.fromkeys(tracks))
+    if isinstance(results, Store) or is_store(results):
+        store = results if isinstance(results, Store) else Store(results)
+        return store.provenance(list(dict.fromkeys(measures)), track=named, **choices)
+    path = Path(results)
+    files = _files(path)
+    if path.is_file():
+        return provenance(path) or {"file": path.name}
+    made = {file.stem: provenance(file) or {} for file in files}
+    return {name: made[name] for name in made if set(made[name].get("tracks", ())) & set(named)}
+
+
+def _files(path: Path) -> list[Path]:
+    files = sorted((path / "scores").glob("*.parquet")) if path.is_dir() else [path]
+    if not files:
+        raise UsageError(f"{path} holds no scores: name a folder that reanalyze made, or a file.")
+    return files
+
+
+def _named(found: list[Matrix], measures: str | Iterable[str], path: Path) -> list[Matrix]:
+    """Those of the measures asked for: by the very name in the file, or by another spelling."""
+    asked = [measures] if isinstance(measures, str) else list(measures)
+    names = [name for text in asked for name in split_names(text)]
+    if not names:
+        raise UsageError("no measure was named")
+    kept: dict[int, Matrix] = {}
+    for name in names:
+        wanted = {name} if name in {m.measure for m in found} else set(_spellings(name))
+        places = [i for i, m in enumerate(found) if wanted & {m.measure, *_spellings(m.measure)}]
+        if not places:
+            hint = did_you_mean(name, {m.measure for m in found})
+            raise UsageError(f"{path} has no measure {name!r}. {hint}")
+        kept |= {i: found[i] for i in places}
+    return [kept[i] for i in sorted(kept)]
+
+
+def _spellings(name: str) -> list[str]:
+    """The canonical names that a name stands for; none where it is no measure's."""
+    try:
+        return [spec.name for spec in parse_measures(name)]
+    except MeasureError:
+        return []
+
+
+def _of_store(
+    store: Store,
+    measures: str | Iterable[str] | None,
+    track: str | Sequence[str] | None,
+    workers: int | None,
+    choices: EvalChoices,
+) -> list[Matrix]:
+    names = "default" if measures is None else measures
+    names = names if isinstance(names, str) else list(names)
+    parse_measures(names)  # before anything is read for them
+    found = []
+    for name in tracks_of(store.reader, track):
+        scores = store.scores(names, track=name, workers=workers, **choices)
+        found += map(scores.matrix, scores.measures)
+    return _plain(found, named=measures is not None)
+
+
+def _plain(found: list[Matrix], *, named: bool) -> list[Matrix]:
+    """Without those whose mean is another than that which systems are compared by."""
+    own = [m.measure for m in found if _own_average(m.measure)]
+    kept = [m for m in found if m.measure not in own]
+    if own and (named or not kept):
+        raise UsageError(
+            f"{own[0]}: systems are compared by their values per query and the arithmetic mean of "
+            "these; name the measure without average=."
+        )
+    return kept
+
+
+def _own_average(name: str) -> bool:
+    """Whether a name says how to average: counts add up by themselves, and may be compared."""
+    try:
+        spec = parse_measure(name)
+    except MeasureError:
+        return False
+    return spec.average != spec.measure.average
+
+
+def _directed(matrix: Matrix) -> Matrix:
+    """Result files hold names; which direction is better is known by the measure."""
+    try:
+        direction = parse_measure(matrix.measure).measure.direction
+    except MeasureError:
+        return matrix
+    return replace(matrix, direction=direction)
