@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from naive import Qrels, Ranking, relevant_docs, relevant_ranks
 
 
-def corpus_size(rankings: Iterable[Ranking], qrels: Qrels, rel: int = 1) -> int:
-    """How many docs the systems list for the query, together with the relevant docs."""
-    docs = set(relevant_docs(qrels, rel))
+def corpus_size(rankings: Iterable[Ranking], qrels: Qrels, negative: str = "unjudged") -> int:
+    """How many docs the systems list for the query, together with the judged docs."""
+    docs = {doc for doc, grade in qrels.items() if grade >= 0 or negative == "nonrelevant"}
     for ranking in rankings:
         docs.update(ranking or [])
     return len(docs)

@@ -283,13 +283,13 @@ def test_a_pool_of_depth_k_is_all_that_counts() -> None:
 def test_search_lengths() -> None:
     ranking, qrels = ["x", "a", "b", "y"], {"a": 1, "b": 1, "c": 2, "d": 1, "z": 0}
     corpus = naive_cooper.corpus_size([ranking, ["x", "c", "w"], None], qrels)
-    assert corpus == len("xabycwd")
-    assert naive_cooper.positions(ranking, qrels, corpus) == [2, 3, 6, 7]
+    assert corpus == len("xabycwdz")
+    assert naive_cooper.positions(ranking, qrels, corpus) == [2, 3, 7, 8]
     assert naive_cooper.isl(ranking, qrels, corpus) == 2
-    assert naive_cooper.tsl(ranking, qrels, corpus) == 7
-    assert naive_cooper.average_search_length(ranking, qrels, corpus) == 18 / 4
+    assert naive_cooper.tsl(ranking, qrels, corpus) == 8
+    assert naive_cooper.average_search_length(ranking, qrels, corpus) == 20 / 4
     fewer = naive_cooper.average_search_length(ranking, qrels, corpus, count="nonrelevant")
-    assert fewer == (1 + 1 + 3 + 3) / 4
+    assert fewer == (1 + 1 + 4 + 4) / 4
     assert naive_cooper.isl(None, qrels, 10) == 7
     assert math.isnan(naive_cooper.tsl(ranking, {"a": 0}, 10))
     with pytest.raises(ValueError, match="too few"):

@@ -22,7 +22,9 @@ from irmeta.rankings.judged import JudgedRanks, Need
 def corpus_sizes(view: JudgedRanks, params: Params) -> np.ndarray:
     """How many docs the corpus of each query has: int64 [query].
 
-    Unless `corpus` says so, the docs that any system retrieves together with the relevant ones.
+    Unless `corpus` says so, the docs that any system retrieves together with the judged ones: all
+    that are known. Were it without the judged ones that are not relevant, a query for which no
+    system has a list would have a corpus of relevant docs alone, and no search could be better.
 
     Raises
     ------
@@ -32,9 +34,10 @@ def corpus_sizes(view: JudgedRanks, params: Params) -> np.ndarray:
     rel, corpus = params["rel"], params["corpus"]
     if corpus is None:
         assert view.retrieved is not None
-        rows = np.flatnonzero(view.grades >= rel)
-        alone = rows[view.ranks[rows].min(axis=1, initial=view.missing) == view.missing]
-        return view.retrieved + np.bincount(view.query_of(alone), minlength=len(view.queries))
+        judged = (view.grades >= 0) | (view.negative == "nonrelevant")
+        alone = judged & (view.ranks.min(axis=1, initial=view.missing) == view.missing)
+        query = view.query_of(np.flatnonzero(alone))
+        return view.retrieved + np.bincount(query, minlength=len(view.queries))
     needed = irrelevant_retrieved(view, rel) + view.counts(rel)[:, None]
     if needed.max(initial=0) > corpus:
         q, s = np.unravel_index(needed.argmax(), needed.shape)
@@ -92,7 +95,8 @@ def _terms(one: OneList, params: Params) -> list[Term]:
     relevant = one.relevant(params["rel"])
     corpus = params["corpus"]
     if corpus is None:
-        corpus = one.retrieved + sum(doc in one.held_by_none for _, doc, _ in relevant)
+        judged = (doc for _, doc, g in one.judged if g >= 0 or one.negative == "nonrelevant")
+        corpus = one.retrieved + len(one.held_by_none.intersection(judged))
     terms = []
     for nth, (rank, doc, grade) in enumerate(relevant, 1):
         place, said = rank, f"rank {rank}"
@@ -137,7 +141,7 @@ _PARAMETERS = (
         kind="choice",
         choices=("rank", "nonrelevant"),
     ),
-    Parameter("corpus", None, "docs of the corpus; default all retrieved or relevant", high=10**12),
+    Parameter("corpus", None, "docs of the corpus; default all retrieved or judged", high=10**12),
     REL,
 )
 
@@ -158,6 +162,7 @@ def _measure(
         no_relevant=math.nan,
         empty_list="the relevant docs at the last places of the corpus",
         needs=_needs,
+        revision=2,
     )
 
 

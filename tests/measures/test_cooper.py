@@ -19,7 +19,7 @@ BY_NAME = {"ISL": twin.isl, "TSL": twin.tsl, "AvgSL": twin.average_search_length
 
 def of(measure: str, count: str, corpus: int | None, rel: int) -> Callable[[Cell], float]:
     def value(x: Cell) -> float:
-        docs = corpus or twin.corpus_size(x.rankings, x.qrels, rel)
+        docs = corpus or twin.corpus_size(x.rankings, x.qrels, x.negative)
         return BY_NAME[measure](x.ranking, x.qrels, docs, rel, count)
 
     return value
@@ -72,6 +72,18 @@ def test_docs_that_are_not_retrieved_stand_at_the_end_of_the_corpus(figure):
     assert found["X", "ISL(count=nonrelevant)"] == 1
     assert found["X", "TSL(count=nonrelevant)"] == 5
     assert found["Y", "AvgSL"] == (1 + 3 + 8 + 9 + 10) / 5
+
+
+def test_a_missing_list_is_no_better_than_any_list(tmp_path):
+    """Nobody else answers the query either: the judged docs alone are known."""
+    qrels = {"1": {"a": 1, "b": 1, "x": 0, "y": 0}, "2": {"a": 1, "x": 0}}
+    other = {"2": down("a", "x")}
+    late = {"1": down("x", "y", "a", "b"), **other}
+    values = {}
+    for name, runs in (("none", other), ("late", late)):
+        store = Track({"s": runs}, qrels).ingest(tmp_path / name)
+        values[name] = store.evaluate("ISL,TSL,AvgSL").filter(query="1")["value"].to_list()
+    assert values["none"] == values["late"] == [3, 4, 3.5]
 
 
 def test_queries_without_relevant_docs_are_left_out_of_the_mean(figure):
