@@ -345,3 +345,68 @@ def test_compare_and_power_take_a_table_of_ones_own(run, tmp_path: Path) -> None
     ]
     assert shown["percent"].to_list() == pytest.approx([200 / 3, 0])
     assert run("compare", table, "--test", "tt").status == 2
+
+
+def test_measures_may_be_named_one_by_one(run, two_tracks: Path, tmp_path: Path) -> None:
+    several = run("evaluate", two_tracks, "-m", "AP,P@5", "-m", "nDCG", "--wide").out
+    assert several == run("evaluate", two_tracks, "-m", "AP,P@5,nDCG", "--wide").out
+    results = tmp_path / "results"
+    run("reanalyze", two_tracks, "--out", results, "-m", "AP", "-m", "P@5")
+    assert set(pl.read_parquet(results / "means.parquet")["measure"]) == {"AP", "P@5"}
+    for command in ("compare", "explain"):
+        more = ["--system", "s", "--query", "1"] if command == "explain" else []
+        done = run(command, results, "-m", "AP", "-m", "P@5", *more)
+        assert (done.status, done.err) == (2, "irmeta: one measure at a time, not AP, P@5.\n")
+
+
+def test_how_files_are_read_may_be_said_where_they_are_read(run, tmp_path: Path) -> None:
+    qrels, odd = tmp_path / "qrels", tmp_path / "odd"
+    qrels.write_text("1 0 a 1\n")
+    odd.write_text("1 Q0 a 1 2 s\n1 Q0 a 2 1 s\n1 Q0 b 3 x s\n")
+    assert "`--malformed skip`" in run("evaluate", qrels, odd, "-m", "AP").err
+    said = ("--malformed", "skip")
+    assert "`--duplicates first`" in run("evaluate", qrels, odd, "-m", "AP", *said).err
+    said = (*said, "--duplicates", "first")
+    assert run("evaluate", qrels, odd, "-m", "AP", *said).status == 0
+    assert run("info", qrels, odd, *said).status == 0
+    one = ("-m", "AP", "--system", "s", "--query", "1")
+    assert run("explain", qrels, odd, *one, *said).status == 0
+    store = tmp_path / "store"
+    (tmp_path / "in" / "t" / "runs").mkdir(parents=True)
+    qrels.rename(tmp_path / "in" / "t" / "qrels")
+    (tmp_path / "in" / "t" / "runs" / "s").write_text("1 Q0 a 1 2 s\n")
+    run("ingest", tmp_path / "in", "--store", store)
+    assert "settled at ingest" in run("evaluate", store, "-m", "AP", *said).err
+
+
+def test_results_of_two_studies_do_not_meet(run, two_tracks: Path, tmp_path: Path) -> None:
+    results, study = tmp_path / "results", tmp_path / "study"
+    assert run("reanalyze", two_tracks, "--out", results, "-m", "AP").status == 0
+    before = (results / "means.parquet").read_bytes()
+    done = run("study", "search-length", results, "--out", results, "--min-runs", 1)
+    assert (done.status, (results / "means.parquet").read_bytes()) == (2, before)
+    assert f"{results} holds the results of overview: name a new folder" in done.err
+    # the store inside of results is what a study reads
+    assert run("study", "search-length", results, "--out", study, "--min-runs", 1).status == 0
+    assert "holds the results of search-length" in run("reanalyze", two_tracks, "--out", study).err
+
+
+def test_a_collection_that_cannot_be_followed_leaves_no_folder(run, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "collection.toml").write_text("[tracks.t]\nrun = 1\n")
+    assert run("reanalyze", tmp_path / "in", "--out", tmp_path / "out").status == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_tracks_that_collection_toml_does_not_name_are_told(
+    run, two_tracks: Path, tmp_path: Path
+) -> None:
+    first, *others = sorted(f.name for f in two_tracks.iterdir() if (f / "runs").is_dir())
+    (qrels,) = (f.name for f in (two_tracks / first).iterdir() if "qrels" in f.name)
+    (two_tracks / "collection.toml").write_text(
+        f'[tracks.{first}]\nruns = ["{first}/runs/*"]\nqrels = "{first}/{qrels}"\n'
+    )
+    said = f"irmeta: not named in collection.toml, left out: {', '.join(others)}\n"
+    assert said in run("ingest", two_tracks, "--store", tmp_path / "store").err
+    assert said in run("evaluate", two_tracks, "-m", "AP").err
+    assert said in run("reanalyze", two_tracks, "--out", tmp_path / "out", "-m", "AP").err

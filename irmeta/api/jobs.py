@@ -8,18 +8,20 @@ from pathlib import Path
 from typing import Unpack
 
 from irmeta.api.reading import ReadChoices, whole
-from irmeta.api.store import Measures, Store
+from irmeta.api.store import EvalChoices, Measures, Store
 from irmeta.batch.run import Batch, run
 from irmeta.batch.run import Progress as BatchProgress
 from irmeta.errors import UsageError
 from irmeta.measures.names import canonical
 from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.results.tables import provenance
 from irmeta.store.ingest import Outcome, ingest_collection
 from irmeta.store.layout import Layout, has_content, is_store
 from irmeta.store.lock import only_writer
 from irmeta.store.track import Progress
 from irmeta.studies.base import Folder
 from irmeta.studies.overview import OVERVIEW, Settings
+from irmeta.trec.collection import read_collection
 
 
 def open_store(path: str | Path) -> Store:
@@ -120,7 +122,7 @@ def reanalyze(
     measures: Measures = "default",
     rarity_depth: int = 100,
     unretrieved: str = "irrel",
-    policy: EvalPolicy | None = None,
+    policy: EvalChoices | None = None,
     force: bool = False,
     workers: int | None = None,
     memory: int | None = None,
@@ -144,8 +146,7 @@ def reanalyze(
         The search length of a relevant doc that is not retrieved, in the tables of search lengths:
         irrel, floor, irrel+1 or depth, as in measure ASL.
     policy
-        Which queries are averaged, what negative grades mean, which qrels set; default
-        ``EvalPolicy()``.
+        queries, negative, qrels, tie_order, pool_order: see `EvalPolicy`.
     workers
         Threads that read, and that analyse tracks; default the usable cores.
     memory
@@ -170,7 +171,7 @@ def reanalyze(
     done = reanalyze_tracks(
         source,
         out,
-        Settings(names, rarity_depth, unretrieved, policy or EvalPolicy()),
+        Settings(names, rarity_depth, unretrieved, EvalPolicy(**(policy or {}))),
         choices,
         force=force,
         workers=workers,
@@ -199,7 +200,9 @@ def reanalyze_tracks(
 ) -> Reanalysis:
     """As `reanalyze`, but failures are in what it returns, and nothing is warned of."""
     folder = Folder(Path(out))
-    check_folder(folder, force)
+    if not is_store(source):  # where it cannot be followed, no folder is made for it
+        read_collection(source, ReadPolicy(**choices))
+    check_folder(folder, OVERVIEW.name, force)
     outcomes: list[Outcome] = []
     if is_store(source):
         if choices:
@@ -233,11 +236,17 @@ def reanalyze_tracks(
     return Reanalysis(folder.root, folder.root / "report.html", store, tuple(outcomes), batch)
 
 
-def check_folder(folder: Folder, force: bool) -> None:
-    """Refuse a folder with other people's files, and mark it as ours before anything else."""
+def check_folder(folder: Folder, study: str, force: bool) -> None:
+    """Refuse other people's files and another study's; mark it as ours before anything else."""
     root = folder.root
     if root.exists() and not root.is_dir():
         raise UsageError(f"{root} is a file: name a folder for the results.")
     if root.exists() and not force and not folder.parts.is_dir() and has_content(root):
         raise UsageError(f"{root} holds other files: name a new folder, or use --force.")
+    made = (provenance(file) for file in sorted(root.glob("*.parquet")))
+    others = {own["study"] for own in made if own and own.get("study", study) != study}
+    if others and not force:
+        raise UsageError(
+            f"{root} holds the results of {others.pop()}: name a new folder, or use --force."
+        )
     folder.parts.mkdir(parents=True, exist_ok=True)

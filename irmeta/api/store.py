@@ -16,7 +16,7 @@ from irmeta.measures.explain import Explanation, explain
 from irmeta.measures.names import parse_measure, parse_measures, split_names
 from irmeta.policies import Averaged, EvalPolicy, Negative, TieOrder
 from irmeta.results.scores import Scores
-from irmeta.store.layout import Layout
+from irmeta.store.layout import Layout, is_store
 from irmeta.store.scan import (
     StoreReader,
     Tracks,
@@ -44,7 +44,8 @@ class Store:
     Parameters
     ----------
     path
-        The store's folder, or what reads a store that lies elsewhere.
+        The store's folder, or that of `reanalyze`'s results, which holds it; or what reads a store
+        that lies elsewhere.
 
     Raises
     ------
@@ -53,7 +54,7 @@ class Store:
     """
 
     def __init__(self, path: str | Path | StoreReader) -> None:
-        self.reader = Layout(Path(path)) if isinstance(path, str | Path) else path
+        self.reader = Layout(_folder(Path(path))) if isinstance(path, str | Path) else path
         self.policy = self.reader.read_policy()
 
     def __repr__(self) -> str:
@@ -325,6 +326,12 @@ class Store:
         """What a result of this store, or of one of its tracks, should say of how it was made."""
         specs, policy = parse_measures(measures), EvalPolicy(**choices)
         return how_made(self.reader, specs, policy, tracks_of(self.reader, track))
+
+
+def _folder(path: Path) -> Path:
+    inside = path / "store"
+    of_results = (path / ".parts").is_dir() and not is_store(path)
+    return inside if of_results and is_store(inside) else path
 
 
 def _several(numbers: int | Iterable[int]) -> list[int]:

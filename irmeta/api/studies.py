@@ -204,7 +204,7 @@ def run_study(
         none = "it holds no complete track" if asked is None else "no track was named"
         raise UsageError(f"{reader}: {none}.")
     settings.check(pl.concat([opened.systems(track) for track in chosen]))
-    check_folder(folder, force)
+    check_folder(folder, study.name, force)
     record = settings.record()
     with only_writer(folder.parts):
         batch = run(

@@ -13,6 +13,7 @@ from irmeta.cli.options import (
     DuplicatesOption,
     ForceOption,
     MalformedOption,
+    MeasuresOption,
     MemoryOption,
     NegativeOption,
     QrelsOption,
@@ -24,7 +25,7 @@ from irmeta.cli.options import (
     bytes_of,
     progress_bar,
 )
-from irmeta.cli.sources import ByFileOption, SourceArgument, finish, opened
+from irmeta.cli.sources import ByFileOption, SourceArgument, finish, opened, say_left_out
 from irmeta.policies import EvalPolicy, ReadPolicy
 
 
@@ -32,9 +33,7 @@ from irmeta.policies import EvalPolicy, ReadPolicy
 def reanalyze(
     source: Annotated[Path, typer.Argument(help="A collection or a store.", show_default=False)],
     out: Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)],
-    measures: Annotated[
-        str, typer.Option("-m", "--measures", help="Names or presets.")
-    ] = "default",
+    measures: MeasuresOption = None,
     rarity_depth: Annotated[int, typer.Option(min=1, help="Rarity looks this deep.")] = 100,
     unretrieved: Annotated[
         str,
@@ -62,7 +61,9 @@ def reanalyze(
     # A store was read under its own policy: say so only if another is asked for.
     choices: Any = {} if policy == ReadPolicy() else policy.record()
     averaged = EvalPolicy(queries=queries, negative=negative, qrels=qrels)
-    settings = Settings(tuple(canonical(measures)), rarity_depth, unretrieved, averaged)
+    settings = Settings(
+        tuple(canonical(measures or "default")), rarity_depth, unretrieved, averaged
+    )
     with progress_bar("Reading") as read, progress_bar("Analysing") as analysed:
         done = api.reanalyze_tracks(
             source,
@@ -76,6 +77,7 @@ def reanalyze(
             batch_progress=analysed,
         )
     print_reanalysis(done)
+    say_left_out(source)
     lost = [(o.track, str(o.error)) for o in done.outcomes if o.error] + list(done.batch.failed)
     finish(done.store, lost, strict, {o.track for o in done.outcomes} or None)
 
@@ -108,6 +110,7 @@ def ingest(
         )
     made = api.open_store(store)
     print_outcomes(outcomes, made)
+    say_left_out(collection)
     lost = [(o.track, str(o.error)) for o in outcomes if o.error]
     finish(made, lost, strict, {o.track for o in outcomes})
 
@@ -117,11 +120,14 @@ def info(
     source: SourceArgument,
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
     by_file: ByFileOption = False,
+    duplicates: DuplicatesOption = "error",
+    malformed: MalformedOption = "error",
 ) -> None:
     """Tracks, systems, queries, and what reading noticed."""
     from irmeta.show import print_info
 
-    with opened(source, by_file=by_file) as store:
+    policy = ReadPolicy(duplicates=duplicates, malformed=malformed)
+    with opened(source, policy, by_file=by_file) as store:
         if as_json:
             tracks = store.info().to_dicts()
             systems = store.systems().to_dicts() if tracks else []

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from irmeta.errors import UsageError
 from irmeta.policies import Averaged, Duplicates, Malformed, Negative, TieOrder
 
 FAILED, USAGE, STRICT, INTERRUPTED = 1, 2, 3, 130
@@ -23,6 +24,12 @@ app = typer.Typer(
     help="Meta-evaluation of information retrieval: measures over whole TREC tracks.",
 )
 
+MeasuresOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-m", "--measures", help="Names or presets; may be repeated.", show_default="default"
+    ),
+]
 TieOption = Annotated[TieOrder, typer.Option(help="How ties are ordered.")]
 DepthOption = Annotated[int | None, typer.Option(help="Keep the first DEPTH docs of each list.")]
 DuplicatesOption = Annotated[Duplicates, typer.Option(help="A doc twice in a list.")]
@@ -54,7 +61,16 @@ MemoryOption = Annotated[
     str | None,
     typer.Option(metavar="SIZE", help="For what is read: 500M, 4G; default a quarter of all."),
 ]
+
+
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kMGT]?)i?B?", re.IGNORECASE)
+
+
+def one_measure(names: list[str]) -> str:
+    """The only name that was given."""
+    if len(names) > 1:
+        raise UsageError(f"one measure at a time, not {', '.join(names)}.")
+    return names[0]
 
 
 def bytes_of(size: str | None) -> int | None:

@@ -17,6 +17,7 @@ from irmeta.cli.options import (
     SeedOption,
     TrackOption,
     app,
+    one_measure,
 )
 
 OutOption = Annotated[
@@ -47,7 +48,7 @@ def diff(
 @app.command()
 def compare(
     results: ResultsArgument,
-    measure: Annotated[str | None, typer.Option("-m", "--measure", help="One.")] = None,
+    measure: Annotated[list[str] | None, typer.Option("-m", "--measure", help="One.")] = None,
     test: Annotated[str, typer.Option(help="How pairs of systems are tested.")] = "t",
     correction: CorrectionOption = "none",
     alpha: Annotated[float, typer.Option(help="Told apart at p-values up to this.")] = 0.05,
@@ -67,7 +68,7 @@ def compare(
 
     found = significance.compare(
         results,
-        measure,
+        one_measure(measure) if measure else None,
         test=test,
         track=track,
         correction=correction,
@@ -76,10 +77,10 @@ def compare(
         rng=seed,
         less_is_better=less_is_better,
     )
-    measure = found[0].pairs.measure
+    name = found[0].pairs.measure
     print_comparisons(found)
-    if out := out or significance.default_folder(results, "compare", f"{measure}.{test}"):
-        source = made_from(results, [measure], [one.pairs.track for one in found])
+    if out := out or significance.default_folder(results, "compare", f"{name}.{test}"):
+        source = made_from(results, [name], [one.pairs.track for one in found])
         for path in significance.write_comparisons(found, out, source, force=force):
             print(path, file=sys.stderr)
 
@@ -88,7 +89,8 @@ def compare(
 def power(
     results: ResultsArgument,
     measures: Annotated[
-        str | None, typer.Option("-m", "--measures", help="Names; default all there are.")
+        list[str] | None,
+        typer.Option("-m", "--measures", help="Names; default all there are; may be repeated."),
     ] = None,
     test: Annotated[list[str] | None, typer.Option(help="May be repeated; default t.")] = None,
     correction: CorrectionOption = "none",

@@ -34,6 +34,7 @@ ByFileOption = Annotated[
 @contextmanager
 def opened(
     source: list[Path],
+    policy: ReadPolicy,
     track: str | None = None,
     by_file: bool = False,
     workers: int | None = None,
@@ -51,18 +52,21 @@ def opened(
     if by_file and not others:
         raise UsageError("--by-file is for run files; a collection has names in collection.toml.")
     if not others and (folder := _store_in(first)) is not None:
+        if policy != ReadPolicy():
+            raise UsageError(f"{folder} is a store: how runs are read was settled at ingest.")
         yield open_store(folder)
         return
     with progress_bar("Reading") as read:
         store, outcomes = read_tracks(
             first,
-            ReadPolicy(),
+            policy,
             runs=others or None,
             names=BY_FILE if by_file else "tag",
             tracks=track,
             workers=workers,
             progress=read,
         )
+    say_left_out(first)
     lost = [(o.track, str(o.error)) for o in outcomes if o.error is not None]
     if len(lost) == len(outcomes):
         raise IrmetaError(" ".join(error for _, error in lost))
@@ -100,6 +104,15 @@ def finish(
         raise typer.Exit(FAILED)
     if strict and aside:
         raise typer.Exit(STRICT)
+
+
+def say_left_out(source: Path) -> None:
+    """Say on stderr what of a collection no one asked for."""
+    from irmeta.trec.collection import left_out
+
+    if names := left_out(source):
+        said = ", ".join(names)
+        print(f"irmeta: not named in collection.toml, left out: {said}", file=sys.stderr)
 
 
 def say(

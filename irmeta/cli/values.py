@@ -9,7 +9,10 @@ from typing import Annotated
 import typer
 
 from irmeta.cli.options import (
+    DuplicatesOption,
     ForceOption,
+    MalformedOption,
+    MeasuresOption,
     NegativeOption,
     OrderOption,
     PoolOrderOption,
@@ -18,16 +21,16 @@ from irmeta.cli.options import (
     TrackOption,
     WorkersOption,
     app,
+    one_measure,
 )
 from irmeta.cli.sources import ByFileOption, SourceArgument, opened
+from irmeta.policies import ReadPolicy
 
 
 @app.command()
 def evaluate(
     source: SourceArgument,
-    measures: Annotated[
-        str, typer.Option("-m", "--measures", help="Names or presets.")
-    ] = "default",
+    measures: MeasuresOption = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Values, not means.")] = False,
     wide: Annotated[bool, typer.Option("--wide", help="A column for each measure.")] = False,
     track: TrackOption = None,
@@ -40,6 +43,8 @@ def evaluate(
     out: Annotated[Path | None, typer.Option(help="File: .parquet or .csv.")] = None,
     force: ForceOption = False,
     by_file: ByFileOption = False,
+    duplicates: DuplicatesOption = "error",
+    malformed: MalformedOption = "error",
     workers: WorkersOption = None,
 ) -> None:
     """Measures of every system: a table on a terminal, CSV in a pipe, or a file."""
@@ -51,7 +56,8 @@ def evaluate(
 
     if out is not None:
         check_ending(out)
-    parse_measures(measures)  # before anything is read for them
+    names = measures or "default"
+    parse_measures(names)  # before anything is read for them
     choices = EvalChoices(
         queries=queries,
         negative=negative,
@@ -59,13 +65,14 @@ def evaluate(
         tie_order=tie_order,
         pool_order=pool_order,
     )
-    with opened(source, track, by_file, workers) as store:
-        made = store.provenance(measures, track=track, **choices)
+    policy = ReadPolicy(duplicates=duplicates, malformed=malformed)
+    with opened(source, policy, track, by_file, workers) as store:
+        made = store.provenance(names, track=track, **choices)
         for name, facts in made["tracks"].items():
             if facts.get("pool", "").startswith("all systems"):
                 print(f"irmeta: {name}: the pool is taken from {facts['pool']}", file=sys.stderr)
         compute = store.evaluate if per_query else store.means
-        frame = compute(measures, track=track, system=system or None, workers=workers, **choices)
+        frame = compute(names, track=track, system=system or None, workers=workers, **choices)
         if wide:
             frame = spread(frame)
         if out is not None:
@@ -78,7 +85,7 @@ def evaluate(
 @app.command()
 def explain(
     source: SourceArgument,
-    measure: Annotated[str, typer.Option("-m", "--measure", help="One.", show_default=False)],
+    measure: Annotated[list[str], typer.Option("-m", "--measure", help="One.", show_default=False)],
     system: Annotated[str, typer.Option(help="The system.", show_default=False)],
     query: Annotated[str, typer.Option(help="The query.", show_default=False)],
     track: TrackOption = None,
@@ -88,18 +95,22 @@ def explain(
     pool_order: PoolOrderOption = "score-file",
     every: Annotated[bool, typer.Option("--all", help="Every term, however many.")] = False,
     by_file: ByFileOption = False,
+    duplicates: DuplicatesOption = "error",
+    malformed: MalformedOption = "error",
 ) -> None:
     """The arithmetic behind one number."""
     from irmeta.api import EvalChoices
     from irmeta.measures.names import parse_measure
     from irmeta.show import print_explanation
 
-    parse_measure(measure)
+    name = one_measure(measure)
+    parse_measure(name)
+    policy = ReadPolicy(duplicates=duplicates, malformed=malformed)
     choices = EvalChoices(
         negative=negative, qrels=qrels, tie_order=tie_order, pool_order=pool_order
     )
-    with opened(source, track, by_file) as store:
-        found = store.explain(measure, system=system, query=query, track=track, **choices)
+    with opened(source, policy, track, by_file) as store:
+        found = store.explain(name, system=system, query=query, track=track, **choices)
         print_explanation(found, every)
 
 

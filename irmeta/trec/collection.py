@@ -53,6 +53,16 @@ def read_collection(folder: str | Path, policy: ReadPolicy | None = None) -> lis
     return [_by_convention(root, f.name, f"{f.name}/", policy) for f in tracks]
 
 
+def left_out(folder: str | Path) -> list[str]:
+    """Sub-folders that look like a track and that `collection.toml` does not name."""
+    root = Path(folder)
+    if not (root / CONFIG).is_file():
+        return []
+    named = {run.split("/")[0] for source in read_collection(root) for run in source.runs}
+    folders = [f.name for f in sorted(root.iterdir()) if (f / "runs").is_dir()]
+    return [name for name in folders if name not in named and not name.startswith(".")]
+
+
 def chosen(
     sources: list[TrackSource], tracks: Sequence[str] | None, folder: str
 ) -> list[TrackSource]:

@@ -169,7 +169,7 @@ def first_repeat(text: Text) -> DataError:
                 f"first in line {first}",
                 file=text.name,
                 line=number,
-                fix='duplicates = "first" keeps the first line of each.',
+                fix="`--duplicates first` keeps the first line of each.",
             )
     return DataError("was changed while it was read", file=text.name, fix="Read it again.")
 

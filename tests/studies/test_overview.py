@@ -12,6 +12,7 @@ from making import ALIKE
 from polars.testing import assert_frame_equal
 
 import irmeta
+from irmeta.api import EvalChoices
 from irmeta.results.tables import provenance
 from irmeta.schema import TABLES
 from irmeta.studies.overview import COMBINED
@@ -144,10 +145,9 @@ def test_what_fails_is_raised_when_the_rest_is_there(tmp_path: Path) -> None:
 
 
 def test_the_policy_of_results_may_be_another(made_store: irmeta.Store, tmp_path: Path) -> None:
-    policy = irmeta.EvalPolicy(queries="retrieved", negative="nonrelevant")
+    choices = EvalChoices(queries="retrieved", negative="nonrelevant")
     out = tmp_path / "r"
-    irmeta.reanalyze(made_store.path, out, measures="AP", unretrieved="depth", policy=policy)
-    choices = policy.record()
+    irmeta.reanalyze(made_store.path, out, measures="AP", unretrieved="depth", policy=choices)
     assert_frame_equal(read(out, "means"), made_store.means("AP", **choices))
     assert_frame_equal(read(out, "rarity"), made_store.rarity(**choices))
     lengths = made_store.search_lengths(unretrieved="depth", **choices)
