@@ -22,7 +22,6 @@ from irmeta.report.look import (
     finish,
     nothing,
 )
-from irmeta.report.look import to_svg as to_svg
 
 if TYPE_CHECKING:
     import altair as alt

@@ -105,9 +105,7 @@ class Scores:
 
         Sorted by system, then query, then measure in the order asked for.
         """
-        shape = self.values.shape
         system, query, measure = np.nonzero(self.included.transpose(2, 1, 0))
-        assert len(shape) == 3
         return pl.DataFrame(
             {
                 "track": pl.Series(np.zeros(len(system), np.uint32)),

@@ -11,6 +11,8 @@ from itertools import count, takewhile
 import numpy as np
 import polars as pl
 
+from irmeta.errors import UsageError
+
 LENGTH_LOWS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000)
 """Where the buckets of search lengths begin (Figure 5 of the ASL paper)."""
 
@@ -39,13 +41,13 @@ def length_buckets(
 
     Raises
     ------
-    ValueError
+    UsageError
         If a doc is retrieved with a length below the first bucket.
     """
     bucket = np.searchsorted(np.asarray(lows, np.float64), lengths, side="right") - 1
     bucket[~retrieved] = len(lows)
     if (bucket < 0).any():
-        raise ValueError(f"a retrieved doc has a search length below {lows[0]}.")
+        raise UsageError(f"a retrieved doc has a search length below {lows[0]}.")
     systems, width = lengths.shape[1], len(lows) + 1
     bucket += np.arange(systems) * width
     return np.bincount(bucket.ravel(), minlength=systems * width).reshape(systems, width)

@@ -235,7 +235,7 @@ def bootstrap_correlation(
     )
 
 
-def kendall_tau_b(scores: Scores) -> pl.DataFrame:
+def measure_agreement(scores: Scores) -> pl.DataFrame:
     """Kendall's tau-b between the orders of systems by every two measures.
 
     Systems are ordered by their means, best first under each measure's own direction, so that two

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from irmeta.errors import UsageError
+
 _SAME = 1e-12  # prefixes whose distances differ by less are equally near
 
 
@@ -14,6 +16,11 @@ def harmonic_mean(lengths: np.ndarray) -> float:
     ----------
     lengths
         float64 [doc], above 0; infinite for a doc of precision 0. All infinite: infinity.
+
+    Raises
+    ------
+    UsageError
+        If there is no length, or one is not above 0.
     """
     total = float((1.0 / _checked(lengths)).sum())
     return len(lengths) / total if total else float("inf")
@@ -24,6 +31,11 @@ def weighted_mean(lengths: np.ndarray, weights: np.ndarray) -> float:
 
     With ``weights = 1 / lengths`` it is the `harmonic_mean` (Eq. 15): an unweighted mean of
     precisions weights each search length by its own reciprocal, so that the short ones decide.
+
+    Raises
+    ------
+    UsageError
+        As `harmonic_mean`.
     """
     return float((_checked(lengths) * weights).sum() / np.sum(weights))
 
@@ -38,12 +50,12 @@ def equivalent_lengths(lengths: np.ndarray) -> np.ndarray:
 
     Raises
     ------
-    ValueError
+    UsageError
         If a length is below 1, whose weight would be above 1.
     """
     found = _checked(lengths)
     if (found < 1).any():
-        raise ValueError("a search length is below 1.")
+        raise UsageError("a search length is below 1.")
     # w_i SL_i is 1, also in the limit of an infinite length
     return 1.0 + (1.0 - 1.0 / found) * harmonic_mean(found)
 
@@ -100,6 +112,8 @@ def _nearest(
 
 
 def _checked(lengths: np.ndarray) -> np.ndarray:
+    if not len(lengths):
+        raise UsageError("there is no search length.")
     if not (np.asarray(lengths) > 0).all():
-        raise ValueError("search lengths are above 0.")
+        raise UsageError("search lengths are above 0.")
     return np.asarray(lengths, np.float64)

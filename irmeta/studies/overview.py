@@ -23,7 +23,7 @@ from irmeta.results.per_doc import rarity_frame, search_length_table
 from irmeta.results.scores import Scores
 from irmeta.results.tables import write_parquet
 from irmeta.stats.buckets import length_buckets, length_frame
-from irmeta.stats.correlation import kendall_tau_b
+from irmeta.stats.correlation import measure_agreement
 from irmeta.stats.orders import settled
 from irmeta.store.scan import StoreReader, lazy, qrels_notes, track_facts
 from irmeta.studies.base import Folder, Study
@@ -115,7 +115,7 @@ def per_track(
     parts = {
         "means": scores.means(),
         "best": best_systems(scores),
-        "agreement": kendall_tau_b(scores).with_columns(track=pl.lit(track)),
+        "agreement": measure_agreement(scores).with_columns(track=pl.lit(track)),
         "search_length_histogram": length_frame(track, scores.systems, np.sum(histogram, axis=0)),
         "tracks": _track_frame(store, track, chosen, facts),
         "systems": lazy(store, "systems", track).collect(),

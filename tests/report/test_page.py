@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from irmeta.report import figures
+from irmeta.report.look import to_svg
 from irmeta.report.page import Figure, Page, TrackSection, render
 from irmeta.report.tables import format_value, to_latex
 
@@ -74,26 +75,27 @@ CHARTS = {
 
 @pytest.mark.parametrize("name", CHARTS)
 def test_a_figure_is_well_formed_and_the_same_twice(name: str) -> None:
-    svg = figures.to_svg(CHARTS[name]())
+    svg = to_svg(CHARTS[name]())
     root = ElementTree.fromstring(svg)
     assert root.tag.endswith("svg")
-    assert figures.to_svg(CHARTS[name]()) == svg
+    assert to_svg(CHARTS[name]()) == svg
     CHARTS[name]().to_dict()  # which looks at it against the schema; drawing does not
 
 
 def test_a_figure_is_the_same_in_another_process() -> None:
     code = (
-        "import polars as pl; from irmeta.report import figures as f; import sys;"
-        "sys.stdout.write(f.to_svg(f.search_length_histogram(pl.DataFrame("
+        "import polars as pl; from irmeta.report import figures as f; import sys; "
+        "from irmeta.report.look import to_svg;"
+        "sys.stdout.write(to_svg(f.search_length_histogram(pl.DataFrame("
         "{'low': [1, 2, None], 'high': [1, 4, None], 'docs': [30, 20, 5]}), 'x')))"
     )
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    own = figures.to_svg(figures.search_length_histogram(histogram(), "x"))
+    own = to_svg(figures.search_length_histogram(histogram(), "x"))
     assert other.stdout.decode() == own
 
 
 def test_the_histogram_prints_its_counts() -> None:
-    svg = figures.to_svg(figures.search_length_histogram(histogram(), "x"))
+    svg = to_svg(figures.search_length_histogram(histogram(), "x"))
     for said in ("30", "20", "5", "not"):
         assert f">{said}" in svg
 

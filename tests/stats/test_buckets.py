@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from irmeta.errors import UsageError
 from irmeta.stats.buckets import (
     GREATEST,
     LENGTH_LOWS,
@@ -52,7 +53,7 @@ def test_no_docs_and_no_systems_are_no_counts():
 
 
 def test_a_retrieved_doc_without_a_bucket_is_refused():
-    with pytest.raises(ValueError, match="below 1"):
+    with pytest.raises(UsageError, match="below 1"):
         length_buckets(np.array([[0.0]]), np.array([[True]]))
 
 

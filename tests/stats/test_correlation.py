@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays
 from scipy.stats import kendalltau
 
 from irmeta.results.scores import Scores
-from irmeta.stats.correlation import kendall_tau_b
+from irmeta.stats.correlation import measure_agreement
 
 NAN = math.nan
 
@@ -37,7 +37,7 @@ def scores(means: np.ndarray, directions: list[int]) -> Scores:
 
 
 def tau(a: list[float], b: list[float], directions: tuple[int, int] = (1, 1)) -> float:
-    return kendall_tau_b(scores(np.array([a, b]), list(directions)))["tau"][0]
+    return measure_agreement(scores(np.array([a, b]), list(directions)))["tau"][0]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,9 @@ def test_measures_that_agree_have_a_positive_tau_whatever_their_directions():
 
 
 def test_systems_without_a_mean_are_left_out_and_counted():
-    frame = kendall_tau_b(scores(np.array([[1, 2, 3, NAN], [2, NAN, 1, 5], [1, 2, 3, 4]]), [1] * 3))
+    frame = measure_agreement(
+        scores(np.array([[1, 2, 3, NAN], [2, NAN, 1, 5], [1, 2, 3, 4]]), [1] * 3)
+    )
     assert frame.columns == ["measure_a", "measure_b", "tau", "systems"]
     assert frame.rows() == [
         ("A", "B", pytest.approx(-1), 2),
@@ -81,13 +83,13 @@ def test_systems_without_a_mean_are_left_out_and_counted():
     ],
 )
 def test_where_no_order_can_be_told_tau_is_undefined(a, b, systems):
-    (row,) = kendall_tau_b(scores(np.array([a, b]), [1, -1])).rows()
+    (row,) = measure_agreement(scores(np.array([a, b]), [1, -1])).rows()
     assert math.isnan(row[2])
     assert row[3] == systems
 
 
 def test_one_measure_has_no_pair():
-    frame = kendall_tau_b(scores(np.array([[1, 2, 3]]), [1]))
+    frame = measure_agreement(scores(np.array([[1, 2, 3]]), [1]))
     assert frame.height == 0
     assert frame.columns == ["measure_a", "measure_b", "tau", "systems"]
 
@@ -102,7 +104,7 @@ SHAPES = st.tuples(st.integers(2, 4), st.integers(2, 12))
 )
 def test_every_pair_equals_scipy(means, directions):
     directions = directions[: len(means)]
-    frame = kendall_tau_b(scores(means, directions))
+    frame = measure_agreement(scores(means, directions))
     pairs = list(combinations(range(len(means)), 2))
     assert frame.height == len(pairs)
     for (a, b), found in zip(pairs, frame["tau"], strict=True):
@@ -128,10 +130,10 @@ def test_the_order_is_that_of_means_over_queries():
         no_list=np.zeros(values.shape[1:], bool),
         directions={"A": 1, "B": 1},
     )
-    assert kendall_tau_b(one)["tau"].to_list() == [pytest.approx(1)]
+    assert measure_agreement(one)["tau"].to_list() == [pytest.approx(1)]
 
 
 def test_real_measures_of_the_made_tracks(made_store):
-    frame = kendall_tau_b(made_store.scores("AP,nDCG,ASL(unretrieved=depth)", track="news"))
+    frame = measure_agreement(made_store.scores("AP,nDCG,ASL(unretrieved=depth)", track="news"))
     assert (frame["tau"] > 0.5).all()
     assert frame["systems"].to_list() == [20, 20, 20]

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from irmeta.errors import UsageError
 from irmeta.stats.precision_means import (
     effective_counts,
     effective_weight,
@@ -86,7 +87,7 @@ def test_equivalent_lengths_of_docs_that_are_not_retrieved():
 
 @pytest.mark.parametrize("lengths", [[1.0, 0.5], [0.99]])
 def test_a_length_below_1_has_no_equivalent(lengths: list[float]):
-    with pytest.raises(ValueError, match="a search length is below 1"):
+    with pytest.raises(UsageError, match="a search length is below 1"):
         equivalent_lengths(np.array(lengths))
 
 
@@ -94,8 +95,14 @@ def test_a_length_below_1_has_no_equivalent(lengths: list[float]):
 def test_lengths_are_above_0(bad: float):
     own = np.array([1.0, bad])
     for call in (harmonic_mean, equivalent_lengths, lambda x: weighted_mean(x, np.ones(2))):
-        with pytest.raises(ValueError, match="search lengths are above 0"):
+        with pytest.raises(UsageError, match="search lengths are above 0"):
             call(own)
+
+
+@pytest.mark.parametrize("call", [harmonic_mean, lambda x: weighted_mean(x, x)])
+def test_no_length_has_no_mean(call):
+    with pytest.raises(UsageError, match="there is no search length"):
+        call(np.empty(0))
 
 
 def test_the_effective_count_of_the_appendix():

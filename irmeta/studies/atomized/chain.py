@@ -31,7 +31,7 @@ from irmeta.measures.gains import gains
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.matrix import Matrix
 from irmeta.stats.reordering import Reordering, reordering
-from irmeta.studies.atomized.settings import Settings
+from irmeta.studies.atomized.settings import PERSISTENCE, Settings
 
 STEPS = ("cumulative", "atomize P", "aggregate docs", "aggregate queries")
 """By number; 0 compares the old measure with the last."""
@@ -73,7 +73,6 @@ def _geometric(lengths: np.ndarray) -> np.ndarray:
     return PERSISTENCE ** (lengths - 1.0)
 
 
-PERSISTENCE = 0.8
 CHAINS = (
     Chain("AP", _reciprocal),
     Chain("nDCG", _logarithmic, "grade"),

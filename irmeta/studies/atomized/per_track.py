@@ -25,7 +25,7 @@ from irmeta.studies.atomized.groups import (
     median_of,
     sides,
 )
-from irmeta.studies.atomized.settings import Settings, provenance
+from irmeta.studies.atomized.settings import PERSISTENCE, Settings, provenance
 from irmeta.studies.base import Folder
 from irmeta.studies.publish import empty, write_figure, write_parts
 
@@ -230,7 +230,7 @@ def _depth_sensitivity(found: Gathered, settings: Settings) -> pl.DataFrame:
 def _reordered(found: Gathered, settings: Settings) -> dict[str, pl.DataFrame]:
     """The tables `reordering` and `moves`, all chains."""
     scores = found.scores
-    of_chain = {"RBP(p=0.8)": settings.rbp, "AP": settings.ap}
+    of_chain = {f"RBP(p={PERSISTENCE})": settings.rbp, "AP": settings.ap}
     summaries, moves = [], []
     for chain in CHAINS:
         old = scores.matrix(of_chain.get(chain.name, chain.name))

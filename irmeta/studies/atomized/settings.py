@@ -18,6 +18,7 @@ from irmeta.policies import EvalPolicy
 from irmeta.stats.pairs import TESTS
 from irmeta.store.scan import StoreReader
 
+PERSISTENCE = 0.8  # of RBP
 FACTS = ("group", "type", "pooled")
 PLACES = ("best", "median")
 
@@ -103,7 +104,7 @@ class Settings:
 
     @property
     def rbp(self) -> str:
-        return self._named(f"RBP(p=0.8,rel={self.rel})")
+        return self._named(f"RBP(p={PERSISTENCE},rel={self.rel})")
 
     @property
     def bpref(self) -> str:
