@@ -410,3 +410,23 @@ def test_tracks_that_collection_toml_does_not_name_are_told(
     assert said in run("ingest", two_tracks, "--store", tmp_path / "store").err
     assert said in run("evaluate", two_tracks, "-m", "AP").err
     assert said in run("reanalyze", two_tracks, "--out", tmp_path / "out", "-m", "AP").err
+
+
+def test_a_file_says_what_its_values_were_computed_from(
+    run, two_tracks: Path, tmp_path: Path, monkeypatch
+) -> None:
+    """Not what the store held before."""
+    store, out = tmp_path / "store", tmp_path / "scores.parquet"
+    run("ingest", two_tracks, "--store", store)
+    means = irmeta.Store.means
+
+    def changed(self, *arguments, **choices):
+        (file,) = (two_tracks / "ties").glob("*qrels*")
+        file.write_text(file.read_text() + "new 0 doc 1\n")
+        irmeta.ingest(two_tracks, store)
+        return means(self, *arguments, **choices)
+
+    monkeypatch.setattr(irmeta.Store, "means", changed)
+    done = run("evaluate", store, "-m", "AP", "--out", out)
+    assert done.err == "irmeta: the store was changed meanwhile: run this again.\n"
+    assert not out.exists()

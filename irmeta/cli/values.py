@@ -24,6 +24,7 @@ from irmeta.cli.options import (
     one_measure,
 )
 from irmeta.cli.sources import ByFileOption, SourceArgument, opened
+from irmeta.errors import UsageError
 from irmeta.policies import ReadPolicy
 
 
@@ -76,6 +77,8 @@ def evaluate(
         if wide:
             frame = spread(frame)
         if out is not None:
+            if store.provenance(names, track=track, **choices) != made:
+                raise UsageError("the store was changed meanwhile: run this again.")
             write_out(frame, out, made, force=force)
             print(f"{frame.height:,} rows in {out}", file=sys.stderr)
         else:
