@@ -430,3 +430,17 @@ def test_a_file_says_what_its_values_were_computed_from(
     done = run("evaluate", store, "-m", "AP", "--out", out)
     assert done.err == "irmeta: the store was changed meanwhile: run this again.\n"
     assert not out.exists()
+
+
+def test_a_study_that_was_stopped_has_its_folder(run, two_tracks: Path, tmp_path: Path) -> None:
+    """Before it has a table that says whose it is."""
+    results = tmp_path / "results"
+    (results / ".parts").mkdir(parents=True)
+    (results / ".parts" / "study").write_text("overview\n")
+    run("ingest", two_tracks, "--store", tmp_path / "store")
+    done = run("study", "search-length", tmp_path / "store", "--out", results)
+    assert "holds the results of overview" in done.err
+    assert run("reanalyze", tmp_path / "store", "--out", results, "-m", "AP").status == 0
+    done = run("reanalyze", tmp_path / "store", "--out", tmp_path / "other", "--depth", 5)
+    assert "settled at ingest" in done.err
+    assert not (tmp_path / "other").exists()

@@ -287,7 +287,7 @@ def test_of_a_folder_no_measure_is_no_default(results: Path, made_store: irmeta.
         for nothing in ("", []):
             with pytest.raises(irmeta.IrmetaError, match="no measure was named"):
                 irmeta.matrices(source, nothing)
-    with pytest.raises(UsageError, match="are of a store"):
+    with pytest.raises(UsageError, match="queries can be said of a store alone"):
         irmeta.matrices(results, "AP", queries="retrieved")
 
 
@@ -319,3 +319,30 @@ def test_a_figure_of_many_curves_is_drawn(tmp_path: Path):
     written = significance.write_power(found, curves, tmp_path, {}, {}, force=False)
     assert written[-1].name == "t.svg"
     assert pl.read_parquet(tmp_path / "curves.parquet").height == 30 * 190
+
+
+def test_equal_means_share_a_rank():
+    matrix = Matrix(np.array([[0.1, 0.3, 0.1], [0.3, 0.1, 0.1]]), ("1", "2"), ("b", "a", "c"))
+    (found,) = irmeta.compare(matrix, rng=np.int64(3))
+    assert found.systems.select("rank", "system").rows() == [(1, "a"), (1, "b"), (3, "c")]
+    assert found.settings["seed"] == 3
+    irmeta.power(matrix, levels=np.float32(0.05))
+
+
+def test_a_file_says_what_its_pairs_were_computed_from(
+    collections: Path, tmp_path: Path, run, monkeypatch
+):
+    store = tmp_path / "store"
+    with pytest.warns(irmeta.SetAsideWarning):
+        irmeta.ingest(collections, store)
+    compare = significance.compare
+
+    def changed(*arguments, **choices):
+        found = compare(*arguments, **choices)
+        (store / "tracks" / "web.json").unlink()
+        return found
+
+    monkeypatch.setattr(significance, "compare", changed)
+    done = run("compare", store, "-m", "AP", "--track", "news", "--out", tmp_path / "out")
+    assert done.err == "irmeta: the store was changed meanwhile: run this again.\n"
+    assert not (tmp_path / "out").exists()

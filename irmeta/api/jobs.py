@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Unpack
 
 from irmeta.api.reading import ReadChoices, whole
-from irmeta.api.store import EvalChoices, Measures, Store
+from irmeta.api.store import EvalChoices, Measures, Store, store_folder
 from irmeta.batch.run import Batch, run
 from irmeta.batch.run import Progress as BatchProgress
 from irmeta.errors import UsageError
 from irmeta.measures.names import canonical
 from irmeta.policies import EvalPolicy, ReadPolicy
-from irmeta.results.tables import provenance
+from irmeta.results.tables import provenance, write_text
 from irmeta.store.ingest import Outcome, ingest_collection
 from irmeta.store.layout import Layout, has_content, is_store
 from irmeta.store.lock import only_writer
@@ -199,14 +199,14 @@ def reanalyze_tracks(
     batch_progress: BatchProgress | None = None,
 ) -> Reanalysis:
     """As `reanalyze`, but failures are in what it returns, and nothing is warned of."""
-    folder = Folder(Path(out))
+    folder, source = Folder(Path(out)), store_folder(source)
     if not is_store(source):  # where it cannot be followed, no folder is made for it
         read_collection(source, ReadPolicy(**choices))
+    elif choices:
+        raise UsageError(f"{source} is a store: how runs are read was settled at ingest.")
     check_folder(folder, OVERVIEW.name, force)
     outcomes: list[Outcome] = []
     if is_store(source):
-        if choices:
-            raise UsageError(f"{source} is a store: how runs are read was settled at ingest.")
         store = Store(source)
         tracks = store.tracks
     else:
@@ -243,10 +243,10 @@ def check_folder(folder: Folder, study: str, force: bool) -> None:
         raise UsageError(f"{root} is a file: name a folder for the results.")
     if root.exists() and not force and not folder.parts.is_dir() and has_content(root):
         raise UsageError(f"{root} holds other files: name a new folder, or use --force.")
-    made = (provenance(file) for file in sorted(root.glob("*.parquet")))
-    others = {own["study"] for own in made if own and own.get("study", study) != study}
-    if others and not force:
-        raise UsageError(
-            f"{root} holds the results of {others.pop()}: name a new folder, or use --force."
-        )
-    folder.parts.mkdir(parents=True, exist_ok=True)
+    made = (provenance(file) or {} for file in sorted(root.glob("*.parquet")))
+    other = next((own["study"] for own in made if own.get("study", study) != study), None)
+    if folder.study.is_file():
+        other = folder.study.read_text(encoding="utf-8").strip()
+    if other not in (None, study) and not force:
+        raise UsageError(f"{root} holds the results of {other}: name a new folder, or use --force.")
+    write_text(folder.study, f"{study}\n")

@@ -165,7 +165,7 @@ def whole(
     `unfinished` are tracks that could be read and then failed, and why.
     """
     failed = [str(o.error) for o in outcomes if o.error is not None]
-    failed += [f"track {track}: {error}" for track, error in unfinished]
+    failed += [error for _, error in unfinished]
     if failed:
         tracks = len(outcomes) or len(store.tracks)
         raise IrmetaError(f"{len(failed)} of {tracks} tracks failed. " + " ".join(failed))

@@ -34,9 +34,10 @@ class Comparison:
     pairs
         The test's result for every pair.
     systems
-        rank, system, mean, queries (those that the mean and, for a design over all systems, the
-        test used), better_than, worse_than (how many systems the test says it is better or worse
-        than), top (whether it has a mean and is worse than none); best mean first.
+        rank (equal means share one), system, mean, queries (those that the mean and, for a design
+        over all systems, the test used), better_than, worse_than (how many systems the test says
+        it is better or worse than), top (whether it has a mean and is worse than none); best mean
+        first.
     settings
         What `compare` was asked: test, correction, alpha, resamples, seed, less_is_better.
     """
@@ -97,7 +98,7 @@ def compare(
         "correction": correction,
         "alpha": alpha,
         "resamples": resamples,
-        "seed": rng if isinstance(rng, int) else "a generator",
+        "seed": "a generator" if isinstance(rng, np.random.Generator) else int(rng),
         "less_is_better": less_is_better,
     }
     options = {"correction": correction, "resamples": resamples, "rng": rng}
@@ -151,7 +152,8 @@ def _comparison(
         },
         schema_overrides={"system": pl.String},
     )
-    ranked = frame[order.tolist()].with_row_index("rank", 1)
+    place = np.searchsorted(np.sort(worst_last), worst_last) + 1
+    ranked = frame.insert_column(0, pl.Series("rank", place, pl.Int32))[order.tolist()]
     return Comparison(pairs, ranked, alpha, settings)
 
 
@@ -195,7 +197,7 @@ def power(
         test or level is named.
     """
     found = _given(results, measures, track, workers, choices)
-    at = [levels] if isinstance(levels, int | float) else list(levels)
+    at = list(levels) if isinstance(levels, Iterable) else [levels]
     separation([], levels=at)  # refuses a level before anything is tested
     pairs = list(by_every_test(found, tests, correction=correction, resamples=resamples, rng=rng))
     return separation(pairs, levels=at), pl.concat(map(asp, pairs))

@@ -54,7 +54,7 @@ class Store:
     """
 
     def __init__(self, path: str | Path | StoreReader) -> None:
-        self.reader = Layout(_folder(Path(path))) if isinstance(path, str | Path) else path
+        self.reader = Layout(store_folder(path)) if isinstance(path, str | Path) else path
         self.policy = self.reader.read_policy()
 
     def __repr__(self) -> str:
@@ -328,11 +328,13 @@ class Store:
         return how_made(self.reader, specs, policy, tracks_of(self.reader, track))
 
 
-def _folder(path: Path) -> Path:
-    inside = path / "store"
-    of_results = (path / ".parts").is_dir() and not is_store(path)
-    return inside if of_results and is_store(inside) else path
+def store_folder(path: str | Path) -> Path:
+    """The folder of a store, where that is inside of `reanalyze`'s results."""
+    folder = Path(path)
+    if is_store(folder) or not (folder / ".parts").is_dir():
+        return folder
+    return folder / "store" if is_store(folder / "store") else folder
 
 
 def _several(numbers: int | Iterable[int]) -> list[int]:
-    return [numbers] if isinstance(numbers, int) else list(numbers)
+    return list(numbers) if isinstance(numbers, Iterable) else [numbers]

@@ -217,5 +217,5 @@ def run_study(
 
 def failures(batch: Batch) -> str:
     """Which tracks failed and why, in one line."""
-    said = " ".join(f"{track}: {error}" for track, error in batch.failed)
+    said = " ".join(error for _, error in batch.failed)
     return f"{len(batch.failed)} of the tracks failed. {said}"

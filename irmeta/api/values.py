@@ -51,12 +51,12 @@ def matrices(
     UsageError
         If there is nothing of the kind, or no such track or measure; or such a measure is named.
     """
-    if isinstance(results, Store) or is_store(results):
-        store = results if isinstance(results, Store) else Store(results)
+    if (store := store_at(results)) is not None:
         return _of_store(store, measures, track, workers, choices)
-    path = Path(results)
+    path = _path(results)
     if choices or workers is not None:
-        raise UsageError(f"{path} holds values: {', '.join([*choices, 'workers'])} are of a store.")
+        given = ", ".join([*choices, *(["workers"] if workers is not None else [])])
+        raise UsageError(f"{path} holds values: {given} can be said of a store alone.")
     found = [_directed(m) for file in _files(path) for m in read_matrices(file)]
     if not found:
         raise UsageError(f"{path} holds no values.")
@@ -81,15 +81,26 @@ def made_from(
     The provenance of a store, or of each file; of a table of one's own its name.
     """
     named = list(dict.fromkeys(tracks))
-    if isinstance(results, Store) or is_store(results):
-        store = results if isinstance(results, Store) else Store(results)
+    if (store := store_at(results)) is not None:
         return store.provenance(list(dict.fromkeys(measures)), track=named, **choices)
-    path = Path(results)
+    path = _path(results)
     files = _files(path)
     if path.is_file():
         return provenance(path) or {"file": path.name}
     made = {file.stem: provenance(file) or {} for file in files}
     return {name: made[name] for name in made if set(made[name].get("tracks", ())) & set(named)}
+
+
+def store_at(results: Results) -> Store | None:
+    """The store, if these are one."""
+    if isinstance(results, Store):
+        return results
+    return Store(results) if is_store(results) else None
+
+
+def _path(results: Results) -> Path:
+    assert not isinstance(results, Store)
+    return Path(results)
 
 
 def _files(path: Path) -> list[Path]:

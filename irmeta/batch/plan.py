@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from irmeta._version import __version__
+from irmeta.errors import IrmetaError
 from irmeta.store.layout import folder_name
 from irmeta.store.scan import StoreReader
 from irmeta.studies.base import Folder, Study
@@ -20,13 +21,15 @@ from irmeta.studies.base import Folder, Study
 class Task:
     """One track's part of a study; `finished`: its files are there, made from the same input.
 
-    `fingerprint` is the input's, and `key` is of all that it is made from.
+    `fingerprint` is the input's, and `key` is of all that it is made from. `problem` says why
+    nothing can be done.
     """
 
     track: str
     key: str
     finished: bool
     fingerprint: str
+    problem: str | None = None
 
 
 def plan(
@@ -39,7 +42,11 @@ def plan(
     """One task a track, in name order."""
     tasks = []
     for track in sorted(tracks):
-        own = store.fingerprint(track)
+        try:
+            own = store.fingerprint(track)
+        except IrmetaError as error:
+            tasks.append(Task(track, "", False, "", str(error)))
+            continue
         made_from = [__version__, study.name, study.revision, own, dict(settings)]
         key = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
         tasks.append(Task(track, key, _is_done(folder, track, key), own))

@@ -19,6 +19,7 @@ from irmeta.cli.options import (
     app,
     one_measure,
 )
+from irmeta.cli.sources import of_one_moment
 
 OutOption = Annotated[
     Path | None,
@@ -63,24 +64,25 @@ def compare(
 ) -> None:
     """Test every pair of systems; those that none is better than by the test are marked."""
     from irmeta.api import significance
-    from irmeta.api.values import made_from
+    from irmeta.api.values import made_from, store_at
     from irmeta.show import print_comparisons
 
-    found = significance.compare(
-        results,
-        one_measure(measure) if measure else None,
-        test=test,
-        track=track,
-        correction=correction,
-        alpha=alpha,
-        resamples=resamples,
-        rng=seed,
-        less_is_better=less_is_better,
-    )
-    name = found[0].pairs.measure
+    with of_one_moment(store_at(results)):
+        found = significance.compare(
+            results,
+            one_measure(measure) if measure else None,
+            test=test,
+            track=track,
+            correction=correction,
+            alpha=alpha,
+            resamples=resamples,
+            rng=seed,
+            less_is_better=less_is_better,
+        )
+        name = found[0].pairs.measure
+        source = made_from(results, [name], [one.pairs.track for one in found])
     print_comparisons(found)
     if out := out or significance.default_folder(results, "compare", f"{name}.{test}"):
-        source = made_from(results, [name], [one.pairs.track for one in found])
         for path in significance.write_comparisons(found, out, source, force=force):
             print(path, file=sys.stderr)
 
@@ -103,25 +105,26 @@ def power(
 ) -> None:
     """How many pairs of systems each measure tells apart."""
     from irmeta.api import significance
-    from irmeta.api.values import made_from
+    from irmeta.api.values import made_from, store_at
     from irmeta.show import print_power
 
     tests, levels = test or ["t"], level or significance.LEVELS
-    found, curves = significance.power(
-        results,
-        measures,
-        tests=tests,
-        track=track,
-        levels=levels,
-        correction=correction,
-        resamples=resamples,
-        rng=seed,
-    )
+    with of_one_moment(store_at(results)):
+        found, curves = significance.power(
+            results,
+            measures,
+            tests=tests,
+            track=track,
+            levels=levels,
+            correction=correction,
+            resamples=resamples,
+            rng=seed,
+        )
+        source = made_from(results, found["measure"].unique(), found["track"].unique())
     settings = {"tests": tests, "levels": list(levels), "correction": correction}
     settings |= {"resamples": resamples, "seed": seed}
     print_power(found)
     if out := out or significance.default_folder(results, "power"):
-        source = made_from(results, found["measure"].unique(), found["track"].unique())
         write = significance.write_power
         for path in write(found, curves, out, source, settings, force=force):
             print(path, file=sys.stderr)

@@ -80,16 +80,25 @@ def opened(
 
 def _store_in(source: Path) -> Path | None:
     """The folder of a store, or of the one that the results of `reanalyze` hold."""
+    from irmeta.api.store import store_folder
     from irmeta.store.layout import is_store
     from irmeta.studies.base import Folder
 
-    if is_store(source):
-        return source
-    if not Folder(source).parts.is_dir():
-        return None
-    if not is_store(source / "store"):
+    folder = store_folder(source)
+    if is_store(folder):
+        return folder
+    if Folder(source).parts.is_dir():
         raise UsageError(f"{source} holds results of a store that lies elsewhere: name that one.")
-    return source / "store"
+    return None
+
+
+@contextmanager
+def of_one_moment(store: Store | None) -> Iterator[None]:
+    """For what is computed of a store and what is said of it: no ingest may come between."""
+    before = None if store is None else store.fingerprint
+    yield
+    if store is not None and store.fingerprint != before:
+        raise UsageError("the store was changed meanwhile: run this again.")
 
 
 def finish(

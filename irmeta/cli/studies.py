@@ -94,7 +94,7 @@ def search_length(
         )
     print_study(done)
     failed = done.batch.failed if done.batch is not None else ()
-    for name, error in failed:
-        print(f"irmeta: failed: {name}: {error}", file=sys.stderr)
+    for _, error in failed:
+        print(f"irmeta: failed: {error}", file=sys.stderr)
     if failed:
         raise typer.Exit(FAILED)

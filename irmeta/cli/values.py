@@ -23,8 +23,7 @@ from irmeta.cli.options import (
     app,
     one_measure,
 )
-from irmeta.cli.sources import ByFileOption, SourceArgument, opened
-from irmeta.errors import UsageError
+from irmeta.cli.sources import ByFileOption, SourceArgument, of_one_moment, opened
 from irmeta.policies import ReadPolicy
 
 
@@ -68,17 +67,16 @@ def evaluate(
     )
     policy = ReadPolicy(duplicates=duplicates, malformed=malformed)
     with opened(source, policy, track, by_file, workers) as store:
-        made = store.provenance(names, track=track, **choices)
+        compute = store.evaluate if per_query else store.means
+        with of_one_moment(store):
+            made = store.provenance(names, track=track, **choices)
+            frame = compute(names, track=track, system=system or None, workers=workers, **choices)
         for name, facts in made["tracks"].items():
             if facts.get("pool", "").startswith("all systems"):
                 print(f"irmeta: {name}: the pool is taken from {facts['pool']}", file=sys.stderr)
-        compute = store.evaluate if per_query else store.means
-        frame = compute(names, track=track, system=system or None, workers=workers, **choices)
         if wide:
             frame = spread(frame)
         if out is not None:
-            if store.provenance(names, track=track, **choices) != made:
-                raise UsageError("the store was changed meanwhile: run this again.")
             write_out(frame, out, made, force=force)
             print(f"{frame.height:,} rows in {out}", file=sys.stderr)
         else:

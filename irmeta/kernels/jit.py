@@ -65,7 +65,8 @@ def jit(function: Function) -> Function:
         kernel = njit(nogil=True, cache=True, no_cfunc_wrapper=True)(function)
     finally:
         config.CACHE_DIR = before
-    kernel._cache.save_overload = partial(_save, kernel._cache.save_overload)
+    if not config.DISABLE_JIT:
+        kernel._cache.save_overload = partial(_save, kernel._cache.save_overload)
     return kernel
 
 

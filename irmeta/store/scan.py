@@ -11,11 +11,20 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from irmeta.errors import DataError, UsageError, did_you_mean
+from irmeta.errors import DataError, IrmetaError, UsageError, did_you_mean
 from irmeta.policies import ReadPolicy
 
 Tracks = str | Iterable[str] | None
 """One track by name, several, or None: all."""
+
+
+# What libraries raise for files that are none, or whose content makes no sense.
+_DAMAGED = (
+    OSError,
+    pa.ArrowException,
+    pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+)
 
 
 class RowGroup(Protocol):
@@ -128,16 +137,20 @@ def undisturbed(store: StoreReader, track: str) -> Iterator[None]:
         If an ingest has put other files in their place meanwhile, or one is damaged.
     """
     before = store.version(track)
+    fix = "An ingest put another in its place: run this again."
+    replaced = DataError("was replaced while it was read", track=track, fix=fix)
     try:
         yield
-    except (OSError, pa.ArrowInvalid, pl.exceptions.ComputeError) as error:
-        if store.version(track) == before:
-            fix = "Remove its files from the store and ingest it again."
-            problem = f"its files in the store cannot be read ({str(error).strip()})"
-            raise DataError(problem, track=track, fix=fix) from error
+    except (IrmetaError, *_DAMAGED) as error:
+        if store.version(track) != before:
+            raise replaced from error
+        if isinstance(error, IrmetaError):
+            raise
+        fix = "Remove its files from the store and ingest it again."
+        problem = f"its files in the store cannot be read ({str(error).strip()})"
+        raise DataError(problem, track=track, fix=fix) from error
     if store.version(track) != before:
-        fix = "An ingest put another in its place: run this again."
-        raise DataError("was replaced while it was read", track=track, fix=fix)
+        raise replaced
 
 
 def tracks_of(store: StoreReader, track: Tracks) -> list[str]:

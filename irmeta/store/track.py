@@ -136,8 +136,8 @@ def _read_runs(
 
     found: list[Run | SetAside] = []
     rows = held = 0
-    # Some runs ahead: their rows are kept anyway, and files differ in size.
-    for run in ordered_map(read, source.runs, workers=limits.workers, ahead=2 * limits.workers):
+    # Some ahead, for files differ in size; they come on top of the memory that is counted.
+    for run in ordered_map(read, source.runs, workers=limits.workers, ahead=limits.workers):
         found.append(run)
         if isinstance(run, Run):
             rows, held = rows + run.rows, held + run.columns.held

@@ -32,6 +32,11 @@ class Folder:
         """Parts and marks; its being there says that the folder is a study's."""
         return self.root / ".parts"
 
+    @property
+    def study(self) -> Path:
+        """The name of the study whose results these are."""
+        return self.parts / "study"
+
     def part(self, table: str, track: str) -> Path:
         """The part of a small table for one track, for the combining part."""
         return self.parts / folder_name(track) / f"{table}.parquet"

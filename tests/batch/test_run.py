@@ -131,7 +131,7 @@ def test_a_track_that_fails_does_not_stop_the_others(
         return own.per_track(layout, track, settings, folder)
 
     done = run(made_store, tmp_path, replace(own, per_track=fails))
-    assert done.failed == (("passage", "no passage"),)
+    assert done.failed == (("passage", "track passage: no passage"),)
     tracks = pl.read_parquet(tmp_path / "tracks.parquet")["track"].to_list()
     assert tracks == ["news", "web"]
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 import pytest
@@ -13,9 +14,11 @@ from making import Track, down
 
 import irmeta
 from irmeta.api import reanalyze_tracks
+from irmeta.batch import run as batch
 from irmeta.errors import DataError
 from irmeta.measures.names import parse_measure
 from irmeta.store.layout import Layout
+from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies.overview import Settings
 
 OLD = Track(
@@ -68,6 +71,61 @@ def test_results_of_a_track_that_is_replaced_are_not_kept(swapped: Path, tmp_pat
     again = reanalyze_tracks(swapped, tmp_path / "out", AP, {})
     assert again.batch.analysed == ("t",)
     assert set(pl.read_parquet(tmp_path / "out" / "means.parquet")["system"]) == {"s", "u"}
+
+
+def test_a_replacement_is_not_taken_for_what_it_makes_go_wrong(tmp_path: Path, monkeypatch):
+    """While an ingest puts files in place, others of the track are missing."""
+    place = tmp_path / "store"
+    store = irmeta.ingest(OLD.write(tmp_path / "old"), place, workers=1)
+
+    def gap(layout: Layout, track: str):
+        layout.record(track).unlink()
+        raise DataError("its Parquet files are missing")
+
+    monkeypatch.setattr(Layout, "groups", gap)
+    with pytest.raises(DataError, match="track t: was replaced while it was read"):
+        store.means("AP")
+
+
+@pytest.mark.parametrize("versions", [b"AA", b"AB"])
+def test_no_error_is_lost(versions: bytes):
+    """Whatever the second look says."""
+    looks = iter(versions)
+
+    class Reader:
+        def version(self, track: str) -> bytes:
+            return bytes([next(looks)])
+
+    with pytest.raises(DataError), undisturbed(cast(StoreReader, Reader()), "t"):
+        raise OSError("gone")
+
+
+def test_combined_results_are_of_the_tracks_that_were_done(tmp_path: Path, monkeypatch):
+    """An ingest between the last track and the tables of all of them."""
+    place = tmp_path / "store"
+    irmeta.ingest(OLD.write(tmp_path / "old"), place, workers=1)
+    forget = batch.forget_others
+
+    def swap(*arguments):
+        irmeta.ingest(NEW.write(tmp_path / "new"), place, workers=1)
+        forget(*arguments)
+
+    monkeypatch.setattr(batch, "forget_others", swap)
+    with pytest.raises(DataError, match="track t: was replaced meanwhile"):
+        reanalyze_tracks(place, tmp_path / "out", AP, {})
+    assert not (tmp_path / "out" / "means.parquet").exists()
+
+
+def test_a_damaged_record_is_named_and_the_others_go_on(tmp_path: Path):
+    place = tmp_path / "store"
+    for name in ("a", "b"):
+        replace(OLD, name=name).write(tmp_path / "in")
+    irmeta.ingest(tmp_path / "in", place)
+    (place / "tracks" / "a.json").write_text("{")
+    done = reanalyze_tracks(place, tmp_path / "out", AP, {})
+    ((track, said),) = done.batch.failed
+    assert (track, done.batch.analysed) == ("a", ("b",))
+    assert said.startswith("track a: ")
 
 
 @pytest.mark.parametrize("kind", ["runs", "qrels", "systems"])

@@ -47,8 +47,8 @@ def test_a_track_that_a_study_does_not_count_or_cannot_do_is_named(
     assert done.out.splitlines()[1].startswith("  passage: 9 systems, ")
     done = run(*command, "--qrels", "adhoc")
     assert done.status == 1
-    assert [line.partition(": track")[0] for line in done.err.splitlines()] == [
-        *("irmeta: failed: news", "irmeta: failed: passage")
+    assert [line.split(": ")[:3] for line in done.err.splitlines()] == [
+        *(["irmeta", "failed", "track news"], ["irmeta", "failed", "track passage"])
     ]
     assert "tracks 1, systems 12, queries 20; tracks left out: 0" in done.out
     done = run(*command, "--qrels", "none")

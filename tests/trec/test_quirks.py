@@ -62,7 +62,7 @@ def test_quirks_that_are_read(shared, file, count, system, notes):
             [
                 "line 928: query 152001 has doc 3c91f203-b306-468f-b0d3-044a9580e4be a second time",
                 "first in line 927",
-                'duplicates = "first" keeps the first line',
+                "`--duplicates first` keeps the first line",
             ],
         ),
         (
