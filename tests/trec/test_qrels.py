@@ -147,6 +147,14 @@ def test_both_ways_of_reading_agree(grades, data):
     assert commented.frame["line"].to_list() == [n + (n > at) for n in lines]
 
 
+@pytest.mark.parametrize("blank", ["", "\n"])
+def test_a_second_byte_order_mark_is_of_the_query_in_both_ways_of_reading(blank, tmp_path):
+    file = tmp_path / "qrels"
+    file.write_text(f"\ufeff\ufeff1 0 d 1\n{blank}2 0 d 1\n")
+    found = parse_qrels(read_text(file, "qrels"), "trec")
+    assert found.frame["query"].to_list() == ["\ufeff1", "2"]
+
+
 def test_clean_files_are_not_read_line_by_line(monkeypatch):
     monkeypatch.delattr(room, "lines")
     assert judged(parse("1 0\ta 1\r\n")) == [("1", None, "a", 1)]

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from irmeta.errors import DataError
-from irmeta.kernels.tokenize import BLOCK, LONGEST
+from irmeta.kernels.tokenize import BLOCK, LONGEST, TAGS, tokenize
 from irmeta.trec.rows import CHUNK, NO_RANK, RowReader, Rows
 from irmeta.trec.runs import _by_line
 from irmeta.trec.text import Text
@@ -137,6 +137,21 @@ def test_a_tag_may_change_at_any_seam(size: int, near: int):
     rows = read_rows(content)
     assert rows is not None
     assert rows.tags == ("t", "u", "v")
+
+
+def test_a_tag_is_noted_once_a_chunk(monkeypatch):
+    noted = []
+
+    def counted(*arguments):
+        done = tokenize(*arguments)
+        noted.append(int(arguments[-1][TAGS]))
+        return done
+
+    monkeypatch.setattr("irmeta.trec.rows.tokenize", counted)
+    content = b"1 Q0 doc 1 2.5 t\n" * (3 * BLOCK // 17)
+    rows = read_rows(content)
+    assert rows is not None
+    assert (rows.tags, noted) == (("t",), [1])
 
 
 @pytest.mark.parametrize("short", range(130))
