@@ -66,6 +66,13 @@ class DataError(IrmetaError):
         return _data_error, place
 
 
+def of_track(track: str, error: IrmetaError) -> DataError:
+    """An error as what is wrong with a track."""
+    found = error if isinstance(error, DataError) else DataError(str(error))
+    found.track = track
+    return found
+
+
 class MeasureError(IrmetaError):
     """A measure's name or parameter that is not known, with the nearest that is."""
 

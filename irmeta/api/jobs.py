@@ -14,7 +14,7 @@ from irmeta.batch.run import Progress as BatchProgress
 from irmeta.errors import UsageError
 from irmeta.measures.names import canonical
 from irmeta.policies import EvalPolicy, ReadPolicy
-from irmeta.results.tables import provenance, write_text
+from irmeta.results.tables import write_text
 from irmeta.store.ingest import Outcome, ingest_collection
 from irmeta.store.layout import Layout, has_content, is_store
 from irmeta.store.lock import only_writer
@@ -199,15 +199,14 @@ def reanalyze_tracks(
     batch_progress: BatchProgress | None = None,
 ) -> Reanalysis:
     """As `reanalyze`, but failures are in what it returns, and nothing is warned of."""
-    folder, source = Folder(Path(out)), store_folder(source)
-    if not is_store(source):  # where it cannot be followed, no folder is made for it
+    folder, outcomes = Folder(Path(out)), list[Outcome]()
+    store = Store(source) if is_store(store_folder(source)) else None
+    if store is None:  # where the collection cannot be followed, no folder is made for it
         read_collection(source, ReadPolicy(**choices))
     elif choices:
-        raise UsageError(f"{source} is a store: how runs are read was settled at ingest.")
+        raise UsageError(f"{store.path} is a store: how runs are read was settled at ingest.")
     check_folder(folder, OVERVIEW.name, force)
-    outcomes: list[Outcome] = []
-    if is_store(source):
-        store = Store(source)
+    if store is not None:
         tracks = store.tracks
     else:
         place = folder.root / "store"
@@ -243,10 +242,9 @@ def check_folder(folder: Folder, study: str, force: bool) -> None:
         raise UsageError(f"{root} is a file: name a folder for the results.")
     if root.exists() and not force and not folder.parts.is_dir() and has_content(root):
         raise UsageError(f"{root} holds other files: name a new folder, or use --force.")
-    made = (provenance(file) or {} for file in sorted(root.glob("*.parquet")))
-    other = next((own["study"] for own in made if own.get("study", study) != study), None)
-    if folder.study.is_file():
+    if folder.study.is_file() and not force:
         other = folder.study.read_text(encoding="utf-8").strip()
-    if other not in (None, study) and not force:
-        raise UsageError(f"{root} holds the results of {other}: name a new folder, or use --force.")
+        if other != study:
+            fix = "name a new folder, or use --force."
+            raise UsageError(f"{root} holds the results of {other}: {fix}")
     write_text(folder.study, f"{study}\n")

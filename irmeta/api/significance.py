@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -21,8 +21,9 @@ from irmeta.results.matrix import Matrix
 from irmeta.results.tables import check_ours, write_out, write_text
 from irmeta.stats.orders import settled
 from irmeta.stats.pairs import FAMILY_TESTS, Pairs, pairwise
-from irmeta.stats.power import LEVELS, asp, by_every_test, separation
+from irmeta.stats.power import LEVELS, asp, by_every_test, checked_levels, separation
 from irmeta.store.layout import folder_name
+from irmeta.store.scan import Tracks
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,13 @@ class Comparison:
         it is better or worse than), top (whether it has a mean and is worse than none); best mean
         first.
     settings
-        What `compare` was asked: test, correction, alpha, resamples, seed, less_is_better.
+        What else `compare` was asked: resamples, seed, less_is_better.
     """
 
     pairs: Pairs
     systems: pl.DataFrame
     alpha: float
-    settings: Mapping[str, object] = field(default_factory=dict)
+    settings: Mapping[str, object]
 
 
 def compare(
@@ -53,7 +54,7 @@ def compare(
     measure: str | None = None,
     *,
     test: str = "t",
-    track: str | Sequence[str] | None = None,
+    track: Tracks = None,
     correction: str = "none",
     alpha: float = 0.05,
     resamples: int = 10_000,
@@ -94,9 +95,6 @@ def compare(
     if less_is_better:
         found = [_reversed(m) for m in found]
     settings = {
-        "test": test,
-        "correction": correction,
-        "alpha": alpha,
         "resamples": resamples,
         "seed": "a generator" if isinstance(rng, np.random.Generator) else int(rng),
         "less_is_better": less_is_better,
@@ -108,7 +106,7 @@ def compare(
 def _given(
     results: Results | Matrix | Iterable[Matrix],
     measures: str | Iterable[str] | None,
-    track: str | Sequence[str] | None,
+    track: Tracks,
     workers: int | None,
     choices: EvalChoices,
 ) -> list[Matrix]:
@@ -162,7 +160,7 @@ def power(
     measures: str | Iterable[str] | None = None,
     *,
     tests: str | Iterable[str] = "t",
-    track: str | Sequence[str] | None = None,
+    track: Tracks = None,
     levels: float | Iterable[float] = LEVELS,
     correction: str = "none",
     resamples: int = 10_000,
@@ -197,8 +195,7 @@ def power(
         test or level is named.
     """
     found = _given(results, measures, track, workers, choices)
-    at = list(levels) if isinstance(levels, Iterable) else [levels]
-    separation([], levels=at)  # refuses a level before anything is tested
+    at = checked_levels(levels)  # before anything is tested
     pairs = list(by_every_test(found, tests, correction=correction, resamples=resamples, rng=rng))
     return separation(pairs, levels=at), pl.concat(map(asp, pairs))
 
@@ -228,7 +225,13 @@ def write_comparisons(
     UsageError
         If the folder holds a file of the same name that irmeta did not write, unless `force`.
     """
-    made = {"irmeta": __version__, "compare": {"source": source, **found[0].settings}}
+    asked = {
+        "test": found[0].pairs.test,
+        "correction": found[0].pairs.correction,
+        "alpha": found[0].alpha,
+        **found[0].settings,
+    }
+    made = {"irmeta": __version__, "compare": {"source": source, **asked}}
     pairs = pl.concat(c.pairs.frame() for c in found)
     systems = pl.concat(
         c.systems.select(

@@ -22,6 +22,7 @@ from irmeta.store.scan import (
     Tracks,
     lazy,
     qrels_notes,
+    read_table,
     tracks_of,
 )
 
@@ -97,7 +98,8 @@ class Store:
 
     def systems(self, track: Tracks = None) -> pl.DataFrame:
         """A row for each run file: its facts, what reading noticed, why it was set aside."""
-        return lazy(self.reader, "systems", track).collect()
+        names = tracks_of(self.reader, track)
+        return pl.concat([read_table(self.reader, "systems", name) for name in names])
 
     def info(self) -> pl.DataFrame:
         """A row for each track: systems, set_aside, queries, rows, deepest_rank, qrels sets, ..."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -13,7 +14,7 @@ from irmeta.measures.names import parse_measure, parse_measures, split_names
 from irmeta.results.matrix import Matrix, read_matrices
 from irmeta.results.tables import provenance
 from irmeta.store.layout import is_store
-from irmeta.store.scan import tracks_of
+from irmeta.store.scan import Tracks, tracks_of, undisturbed
 
 Results = Store | str | Path
 """A store, or where one lies; a folder that `reanalyze` made; a file."""
@@ -23,7 +24,7 @@ def matrices(
     results: Results,
     measures: str | Iterable[str] | None = None,
     *,
-    track: str | Sequence[str] | None = None,
+    track: Tracks = None,
     workers: int | None = None,
     **choices: Unpack[EvalChoices],
 ) -> list[Matrix]:
@@ -43,17 +44,18 @@ def matrices(
 
     Returns
     -------
-    A measure with an average of its own, such as ``AP(average=geometric)``, is left out: its values
-    are those of AP.
+    list of Matrix
+        By track. A measure with an average of its own, such as ``AP(average=geometric)``, is left
+        out: its values are those of AP.
 
     Raises
     ------
     UsageError
         If there is nothing of the kind, or no such track or measure; or such a measure is named.
     """
-    if (store := store_at(results)) is not None:
-        return _of_store(store, measures, track, workers, choices)
-    path = _path(results)
+    path = opened(results)
+    if isinstance(path, Store):
+        return _of_store(path, measures, track, workers, choices)
     if choices or workers is not None:
         given = ", ".join([*choices, *(["workers"] if workers is not None else [])])
         raise UsageError(f"{path} holds values: {given} can be said of a store alone.")
@@ -70,37 +72,45 @@ def matrices(
     return _plain(kept, named=measures is not None)
 
 
-def made_from(
-    results: Results,
-    measures: Iterable[str],
-    tracks: Iterable[str],
-    **choices: Unpack[EvalChoices],
-) -> dict[str, Any]:
+def made_from(results: Results, measures: Iterable[str], tracks: Iterable[str]) -> dict[str, Any]:
     """What a result of these says of where its values come from; no path goes into it.
 
     The provenance of a store, or of each file; of a table of one's own its name.
     """
-    named = list(dict.fromkeys(tracks))
-    if (store := store_at(results)) is not None:
-        return store.provenance(list(dict.fromkeys(measures)), track=named, **choices)
-    path = _path(results)
-    files = _files(path)
+    path, named = opened(results), set(tracks)
+    if isinstance(path, Store):
+        return path.provenance(measures, track=named)
     if path.is_file():
         return provenance(path) or {"file": path.name}
-    made = {file.stem: provenance(file) or {} for file in files}
-    return {name: made[name] for name in made if set(made[name].get("tracks", ())) & set(named)}
+    made = {file.stem: provenance(file) or {} for file in _files(path)}
+    return {name: own for name, own in made.items() if named & own.get("tracks", {}).keys()}
 
 
-def store_at(results: Results) -> Store | None:
-    """The store, if these are one."""
+def opened(results: Results) -> Store | Path:
+    """The store, or the folder or file that is none."""
     if isinstance(results, Store):
         return results
-    return Store(results) if is_store(results) else None
+    return Store(results) if is_store(results) else Path(results)
 
 
-def _path(results: Results) -> Path:
-    assert not isinstance(results, Store)
-    return Path(results)
+@contextmanager
+def of_one_moment(results: Results, track: Tracks = None) -> Iterator[Tracks]:
+    """For what is computed of a store, and what is said of it: no ingest may come between.
+
+    Yields the tracks that both are of; where these are no store, what was asked for.
+
+    Raises
+    ------
+    DataError
+        As `undisturbed`.
+    """
+    store = opened(results)
+    if not isinstance(store, Store):
+        yield track
+        return
+    tracks = tracks_of(store.reader, track)
+    with undisturbed(store.reader, *tracks):
+        yield tracks
 
 
 def _files(path: Path) -> list[Path]:
@@ -138,7 +148,7 @@ def _spellings(name: str) -> list[str]:
 def _of_store(
     store: Store,
     measures: str | Iterable[str] | None,
-    track: str | Sequence[str] | None,
+    track: Tracks,
     workers: int | None,
     choices: EvalChoices,
 ) -> list[Matrix]:

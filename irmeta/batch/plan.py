@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from irmeta._version import __version__
-from irmeta.errors import IrmetaError
+from irmeta.errors import IrmetaError, of_track
 from irmeta.store.layout import folder_name
 from irmeta.store.scan import StoreReader
 from irmeta.studies.base import Folder, Study
@@ -45,7 +45,7 @@ def plan(
         try:
             own = store.fingerprint(track)
         except IrmetaError as error:
-            tasks.append(Task(track, "", False, "", str(error)))
+            tasks.append(Task(track, "", False, "", str(of_track(track, error))))
             continue
         made_from = [__version__, study.name, study.revision, own, dict(settings)]
         key = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack, closing, nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from irmeta.batch.plan import Task, forget_others, mark_done, plan
-from irmeta.errors import DataError, IrmetaError
+from irmeta.errors import DataError, IrmetaError, of_track
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.store.layout import write_atomic
 from irmeta.store.scan import StoreReader, undisturbed
@@ -75,10 +75,9 @@ def run(
         done = [task.track for task in tasks if task.track not in lost]
         forget_others(study, folder, done)
         if done:
-            with ExitStack() as readers:  # what is said of the store must be of what was done
+            with undisturbed(store, *done):  # what is said of the store must be of what was done
                 for task in tasks:
                     if task.track not in lost:
-                        readers.enter_context(undisturbed(store, task.track))
                         _check_unchanged(store, task)
                 study.combine(store, done, settings, folder)
         else:
@@ -98,7 +97,7 @@ def _do(
     if task.finished:
         return None
     if task.problem is not None:
-        return _of(task.track, task.problem)
+        return task.problem
     # Its files are about to be replaced: without its mark, a stop now leaves nothing to trust.
     folder.done(task.track).unlink(missing_ok=True)
     try:
@@ -109,7 +108,7 @@ def _do(
             except OSError as error:
                 raise DataError(f"a file of it cannot be read or written ({error})") from error
     except IrmetaError as error:
-        return _of(task.track, str(error))
+        return str(of_track(task.track, error))
     write_atomic(folder.done(task.track), mark_done(folder, task, files))
     return None
 
@@ -118,8 +117,3 @@ def _check_unchanged(store: StoreReader, task: Task) -> None:
     if store.fingerprint(task.track) != task.fingerprint:
         fix = "An ingest put another in its place: run this again."
         raise DataError("was replaced meanwhile", track=task.track, fix=fix)
-
-
-def _of(track: str, said: str) -> str:
-    """What went wrong, with the track's name."""
-    return said if said.startswith(f"track {track}: ") else f"track {track}: {said}"

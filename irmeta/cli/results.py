@@ -19,7 +19,6 @@ from irmeta.cli.options import (
     app,
     one_measure,
 )
-from irmeta.cli.sources import of_one_moment
 
 OutOption = Annotated[
     Path | None,
@@ -37,10 +36,10 @@ def diff(
     tolerance: Annotated[float, typer.Option(min=0, help="Differences that are none.")] = 1e-9,
 ) -> None:
     """Two files of results: how they were made, where values differ. Status 1 if any does."""
-    from irmeta.results import diff as room
+    from irmeta.results.diff import diff as compared
     from irmeta.show import print_difference
 
-    found = room.diff(a, b, tolerance)
+    found = compared(a, b, tolerance)
     print_difference(found, str(a), str(b))
     if not found.same:
         raise typer.Exit(DIFFERENT)
@@ -64,15 +63,15 @@ def compare(
 ) -> None:
     """Test every pair of systems; those that none is better than by the test are marked."""
     from irmeta.api import significance
-    from irmeta.api.values import made_from, store_at
+    from irmeta.api.values import made_from, of_one_moment
     from irmeta.show import print_comparisons
 
-    with of_one_moment(store_at(results)):
+    with of_one_moment(results, track) as tracks:
         found = significance.compare(
             results,
             one_measure(measure) if measure else None,
             test=test,
-            track=track,
+            track=tracks,
             correction=correction,
             alpha=alpha,
             resamples=resamples,
@@ -105,16 +104,16 @@ def power(
 ) -> None:
     """How many pairs of systems each measure tells apart."""
     from irmeta.api import significance
-    from irmeta.api.values import made_from, store_at
+    from irmeta.api.values import made_from, of_one_moment
     from irmeta.show import print_power
 
     tests, levels = test or ["t"], level or significance.LEVELS
-    with of_one_moment(store_at(results)):
+    with of_one_moment(results, track) as tracks:
         found, curves = significance.power(
             results,
             measures,
             tests=tests,
-            track=track,
+            track=tracks,
             levels=levels,
             correction=correction,
             resamples=resamples,

@@ -92,19 +92,6 @@ def _store_in(source: Path) -> Path | None:
     return None
 
 
-@contextmanager
-def of_one_moment(store: Store | None) -> Iterator[None]:
-    """For what is computed of a store and what is said of it: no ingest may come between."""
-    before = _versions(store)
-    yield
-    if _versions(store) != before:
-        raise UsageError("the store was changed meanwhile: run this again.")
-
-
-def _versions(store: Store | None) -> dict[str, bytes]:
-    return {} if store is None else {name: store.reader.version(name) for name in store.tracks}
-
-
 def finish(
     store: Store,
     lost: Sequence[tuple[str, str]],

@@ -23,7 +23,7 @@ from irmeta.cli.options import (
     app,
     one_measure,
 )
-from irmeta.cli.sources import ByFileOption, SourceArgument, of_one_moment, opened
+from irmeta.cli.sources import ByFileOption, SourceArgument, opened
 from irmeta.policies import ReadPolicy
 
 
@@ -49,6 +49,7 @@ def evaluate(
 ) -> None:
     """Measures of every system: a table on a terminal, CSV in a pipe, or a file."""
     from irmeta.api import EvalChoices
+    from irmeta.api.values import of_one_moment
     from irmeta.measures.names import parse_measures
     from irmeta.results.scores import wide as spread
     from irmeta.results.tables import check_ending, write_out
@@ -68,9 +69,9 @@ def evaluate(
     policy = ReadPolicy(duplicates=duplicates, malformed=malformed)
     with opened(source, policy, track, by_file, workers) as store:
         compute = store.evaluate if per_query else store.means
-        with of_one_moment(store):
-            made = store.provenance(names, track=track, **choices)
-            frame = compute(names, track=track, system=system or None, workers=workers, **choices)
+        with of_one_moment(store, track) as tracks:
+            made = store.provenance(names, track=tracks, **choices)
+            frame = compute(names, track=tracks, system=system or None, workers=workers, **choices)
         for name, facts in made["tracks"].items():
             if facts.get("pool", "").startswith("all systems"):
                 print(f"irmeta: {name}: the pool is taken from {facts['pool']}", file=sys.stderr)

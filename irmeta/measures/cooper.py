@@ -34,8 +34,7 @@ def corpus_sizes(view: JudgedRanks, params: Params) -> np.ndarray:
     rel, corpus = params["rel"], params["corpus"]
     if corpus is None:
         assert view.retrieved is not None
-        judged = (view.grades >= 0) | (view.negative == "nonrelevant")
-        alone = judged & (view.ranks.min(axis=1, initial=view.missing) == view.missing)
+        alone = view.is_judged & (view.ranks.min(axis=1, initial=view.missing) == view.missing)
         query = view.query_of(np.flatnonzero(alone))
         return view.retrieved + np.bincount(query, minlength=len(view.queries))
     needed = irrelevant_retrieved(view, rel) + view.counts(rel)[:, None]
@@ -95,7 +94,7 @@ def _terms(one: OneList, params: Params) -> list[Term]:
     relevant = one.relevant(params["rel"])
     corpus = params["corpus"]
     if corpus is None:
-        judged = (doc for _, doc, g in one.judged if g >= 0 or one.negative == "nonrelevant")
+        judged = (doc for _, doc, grade in one.judged if one.counts_as_judged(grade))
         corpus = one.retrieved + len(one.held_by_none.intersection(judged))
     terms = []
     for nth, (rank, doc, grade) in enumerate(relevant, 1):

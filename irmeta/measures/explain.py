@@ -16,7 +16,7 @@ from irmeta.rankings.judged import NOT_POOLED, JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.pool import pool_of
 from irmeta.rankings.unjudged import UNJUDGED_DOC
-from irmeta.store.scan import StoreReader, lazy, undisturbed
+from irmeta.store.scan import StoreReader, read_table, undisturbed
 from irmeta.trec.ordering import as_float32
 
 
@@ -138,7 +138,7 @@ def _docs(
     store: StoreReader, track: str, one: OneList, rel: int, system: str, query: str
 ) -> pl.DataFrame:
     of_list = (pl.col("query") == query) & (pl.col("system") == system)
-    rows = lazy(store, "runs", track, of_list).collect()
+    rows = read_table(store, "runs", track, of_list)
     compared = as_float32(rows["score"].to_numpy())
     rows = rows.select("doc", "score", "rank_given", compared=pl.Series(compared))
     rows = rows.with_columns(tied=pl.len().over("compared").cast(pl.Int32)).drop("compared")

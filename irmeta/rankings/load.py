@@ -84,7 +84,7 @@ def judged_ranks(
         If the track or the qrels set is not there, or another tie order is asked for where a depth
         cut was made at reading.
     DataError
-        If the track is replaced while it is read, or damaged: raised after the last block.
+        If the track is damaged; or if it is replaced while it is read, after the last block.
     """
     with undisturbed(store, track):
         for read in judged_blocks(store, track, policy, max_rows, needs):

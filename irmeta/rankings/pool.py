@@ -12,7 +12,7 @@ from irmeta.errors import DataError
 from irmeta.kernels.rarity import systems_within
 from irmeta.rankings.judged import NOT_POOLED, JudgedRanks
 from irmeta.rankings.unjudged import condensed
-from irmeta.store.scan import StoreReader, TrackFacts, lazy
+from irmeta.store.scan import StoreReader, TrackFacts, read_table
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def pool_of(store: StoreReader, track: str) -> Pool:
     DataError
         If it is known which systems were pooled, and none of them is there.
     """
-    facts = lazy(store, "systems", track).select("system", "file", "pooled", "set_aside").collect()
+    facts = read_table(store, "systems", track)
     known = facts["pooled"].null_count() < facts.height
     pooled = facts.filter("pooled") if known else facts
     there = pooled.filter(pl.col("set_aside").is_null())["system"].to_list()

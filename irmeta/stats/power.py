@@ -40,11 +40,27 @@ def by_every_test(
             yield pairwise(matrix, test, correction=suits, resamples=resamples, rng=rng)
 
 
+def checked_levels(levels: float | Iterable[float]) -> Sequence[float]:
+    """One or several levels of significance as a list.
+
+    Raises
+    ------
+    UsageError
+        If a level is not between 0 and 1, or there is none.
+    """
+    found = list(levels) if isinstance(levels, Iterable) else [levels]
+    if not found:
+        raise UsageError("no level was named")
+    for level in found:
+        check_share("level", level)
+    return found
+
+
 def power(
     matrix: Matrix,
     tests: str | Sequence[str] = "t",
     *,
-    levels: Sequence[float] = LEVELS,
+    levels: float | Iterable[float] = LEVELS,
     correction: str = "none",
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
@@ -69,7 +85,7 @@ def power(
     return separation(found, levels=levels)
 
 
-def separation(found: Iterable[Pairs], *, levels: Sequence[float] = LEVELS) -> pl.DataFrame:
+def separation(found: Iterable[Pairs], *, levels: float | Iterable[float] = LEVELS) -> pl.DataFrame:
     """The pairs that tests already made separate, a row for each test and level.
 
     Returns
@@ -83,13 +99,9 @@ def separation(found: Iterable[Pairs], *, levels: Sequence[float] = LEVELS) -> p
     Raises
     ------
     UsageError
-        If a level is not between 0 and 1, or there is none.
+        As `checked_levels`.
     """
-    if not len(levels):
-        raise UsageError("no level was named")
-    for level in levels:
-        check_share("level", level)
-    rows = []
+    at, rows = checked_levels(levels), []
     for pairs in found:
         upper = pairs.upper
         p = pairs.p[upper]
@@ -97,7 +109,7 @@ def separation(found: Iterable[Pairs], *, levels: Sequence[float] = LEVELS) -> p
         median = float(np.median(known)) if len(known) else np.nan
         fewest = int(pairs.queries[upper].min()) if len(p) else 0
         name = (pairs.track, pairs.measure, pairs.test, pairs.correction)
-        for level in levels:
+        for level in at:
             apart = int((known <= level).sum())
             share = apart / len(p) if len(p) else np.nan
             rows.append((*name, float(level), len(p), apart, share, median, fewest))

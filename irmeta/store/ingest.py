@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from irmeta.errors import DataError, IrmetaError
+from irmeta.errors import DataError, IrmetaError, of_track
 from irmeta.parallel import ordered_map, thread_count, usable_memory
 from irmeta.policies import ReadPolicy
 from irmeta.store.layout import FOLDERS, Layout, folder_name, to_json, write_atomic
@@ -40,9 +40,7 @@ class Outcome:
 
 def failed(track: str, error: IrmetaError) -> Outcome:
     """What happened to a track that could not be read."""
-    found = error if isinstance(error, DataError) else DataError(str(error))
-    found.track = track
-    return Outcome(track, "failed", found)
+    return Outcome(track, "failed", of_track(track, error))
 
 
 def ingest_track(

@@ -11,12 +11,11 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from irmeta.errors import DataError, IrmetaError, UsageError, did_you_mean
+from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.policies import ReadPolicy
 
 Tracks = str | Iterable[str] | None
 """One track by name, several, or None: all."""
-
 
 # What libraries raise for files that are none, or whose content makes no sense.
 _DAMAGED = (
@@ -128,29 +127,42 @@ class StoreReader(Protocol):
 
 
 @contextmanager
-def undisturbed(store: StoreReader, track: str) -> Iterator[None]:
-    """Where a track is read file by file: all of it must be of one ingest, and readable.
+def undisturbed(store: StoreReader, *tracks: str) -> Iterator[None]:
+    """Where tracks are read file by file, or in several steps: all must be of one ingest.
 
     Raises
     ------
     DataError
-        If an ingest has put other files in their place meanwhile, or one is damaged.
+        If an ingest has put other files in their place meanwhile, whatever else went wrong.
     """
-    before = store.version(track)
-    fix = "An ingest put another in its place: run this again."
-    replaced = DataError("was replaced while it was read", track=track, fix=fix)
+    before = {track: store.version(track) for track in tracks}
     try:
         yield
-    except (IrmetaError, *_DAMAGED) as error:
-        if store.version(track) != before:
-            raise replaced from error
-        if isinstance(error, IrmetaError):
-            raise
+    except Exception as error:
+        _refuse_replaced(store, before, error)
+        raise
+    _refuse_replaced(store, before)
+
+
+def _refuse_replaced(
+    store: StoreReader, before: Mapping[str, bytes], error: Exception | None = None
+) -> None:
+    for track, version in before.items():
+        if store.version(track) != version:
+            fix = "An ingest put another in its place: run this again."
+            problem = "was replaced while it was read"
+            raise DataError(problem, track=track, fix=fix) from error
+
+
+@contextmanager
+def _readable(track: str) -> Iterator[None]:
+    """For what opens a track's files: those that are damaged are a `DataError`."""
+    try:
+        yield
+    except _DAMAGED as error:
         fix = "Remove its files from the store and ingest it again."
         problem = f"its files in the store cannot be read ({str(error).strip()})"
         raise DataError(problem, track=track, fix=fix) from error
-    if store.version(track) != before:
-        raise replaced
 
 
 def tracks_of(store: StoreReader, track: Tracks) -> list[str]:
@@ -180,6 +192,20 @@ def lazy(
     Only complete tracks are read; of them all rows, or those where `where` is true.
     """
     return pl.concat([store.table(kind, name, where) for name in tracks_of(store, track)])
+
+
+def read_table(
+    store: StoreReader, kind: str, track: str, where: pl.Expr | None = None
+) -> pl.DataFrame:
+    """As `lazy`, of one track and read.
+
+    Raises
+    ------
+    DataError
+        If it is damaged.
+    """
+    with _readable(track):
+        return lazy(store, kind, track, where).collect()
 
 
 @dataclass(frozen=True)
@@ -241,12 +267,10 @@ def graded(store: StoreReader, facts: TrackFacts) -> pl.DataFrame:
     Sorted by query, then grade descending, then doc_id: a query's relevant docs lead, at any `rel`.
     """
     return (
-        lazy(store, "qrels", facts.track)
-        .filter(pl.col("set") == facts.qrels)
+        read_table(store, "qrels", facts.track, pl.col("set") == facts.qrels)
         .group_by("query", "doc_id")
         .agg(pl.col("doc").first(), pl.col("grade").max())
         .sort("query", "grade", "doc_id", descending=[False, True, False])
-        .collect()
     )
 
 
@@ -261,6 +285,7 @@ class RowBlock:
     """
 
     store: StoreReader
+    track: str
     groups: Sequence[RowGroup]
     codes: Mapping[str, Mapping[str, int]]
     first_query: int
@@ -268,7 +293,8 @@ class RowBlock:
 
     def lists(self, columns: Sequence[str]) -> StoredLists:
         """Its lists: query and system by their places among those given to `row_blocks`, or -1."""
-        return self.store.lists(self.groups, columns, self.codes)
+        with _readable(self.track):
+            return self.store.lists(self.groups, columns, self.codes)
 
 
 def row_blocks(
@@ -283,7 +309,9 @@ def row_blocks(
     A block has at most `max_rows` rows, or as many as the store prefers, and at least one group.
     The blocks share out all of `queries` (which must be sorted), those without a row included.
     """
-    groups, most = store.groups(track), max_rows or store.block_rows
+    with _readable(track):
+        groups = store.groups(track)
+    most = max_rows or store.block_rows
     codes = {
         "query": {name: i for i, name in enumerate(queries)},
         "system": {name: i for i, name in enumerate(systems)},
@@ -298,5 +326,5 @@ def row_blocks(
         if stop < len(groups):
             limit = groups[stop - 1].last_query.encode()
             last = next((i for i in range(first, last) if queries[i].encode() > limit), last)
-        yield RowBlock(store, groups[at:stop], codes, first, last)
+        yield RowBlock(store, track, groups[at:stop], codes, first, last)
         first, at = last, stop

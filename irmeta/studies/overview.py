@@ -25,7 +25,7 @@ from irmeta.results.tables import write_parquet
 from irmeta.stats.buckets import length_buckets, length_frame
 from irmeta.stats.correlation import measure_agreement
 from irmeta.stats.orders import settled
-from irmeta.store.scan import StoreReader, lazy, qrels_notes, track_facts
+from irmeta.store.scan import StoreReader, qrels_notes, read_table, track_facts
 from irmeta.studies.base import Folder, Study
 from irmeta.studies.publish import join_parts, write_parts
 
@@ -118,7 +118,7 @@ def per_track(
         "agreement": measure_agreement(scores).with_columns(track=pl.lit(track)),
         "search_length_histogram": length_frame(track, scores.systems, np.sum(histogram, axis=0)),
         "tracks": _track_frame(store, track, chosen, facts),
-        "systems": lazy(store, "systems", track).collect(),
+        "systems": read_table(store, "systems", track),
     }
     written = [*files.values(), *write_parts(folder, track, parts, record)]
     return [*written, *draw_track(folder, track, parts, chosen.rarity_depth)]

@@ -103,8 +103,26 @@ def test_no_error_is_lost(versions: bytes):
         def version(self, track: str) -> bytes:
             return bytes([next(looks)])
 
-    with pytest.raises(DataError), undisturbed(cast(StoreReader, Reader()), "t"):
+    with pytest.raises((DataError, OSError)), undisturbed(cast(StoreReader, Reader()), "t"):
         raise OSError("gone")
+
+
+def test_what_cannot_be_written_is_not_the_stores_fault(tmp_path: Path, monkeypatch):
+    """Whose files someone would remove, as the message for damaged ones has it."""
+    place = tmp_path / "store"
+    irmeta.ingest(OLD.write(tmp_path / "old"), place, workers=1)
+
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(overview_page, "write_text", full)
+    done = reanalyze_tracks(place, tmp_path / "out", AP, {})
+    ((_, said),) = done.batch.failed
+    assert said.startswith("track t: a file of it cannot be read or written ([Errno 28]")
+    monkeypatch.setattr(overview_page, "draw_track", lambda *_: [])
+    monkeypatch.setattr(overview_page, "write_page", full)
+    with pytest.raises(OSError, match="No space left"):
+        reanalyze_tracks(place, tmp_path / "out", AP, {})
 
 
 def test_combined_results_are_of_the_tracks_that_were_done(tmp_path: Path, monkeypatch):

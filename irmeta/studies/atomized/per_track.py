@@ -13,7 +13,7 @@ from irmeta.results.scores import Scores
 from irmeta.stats.buckets import difference_buckets, length_buckets, length_frame
 from irmeta.stats.correlation import correlate
 from irmeta.stats.orders import settled
-from irmeta.store.scan import StoreReader, lazy, qrels_notes, track_facts
+from irmeta.store.scan import StoreReader, qrels_notes, read_table, track_facts
 from irmeta.studies.atomized.chain import CHAINS, cumulative, frames, steps
 from irmeta.studies.atomized.fraction import effective_fractions
 from irmeta.studies.atomized.gather import Gathered, gather
@@ -58,7 +58,7 @@ def per_track(
     tables["studied_tracks"] = _track_frame(store, found, chosen)
     tables["means"] = _means(found, chosen)
     if found.has_lengths:
-        systems = lazy(store, "systems", track).collect()
+        systems = read_table(store, "systems", track)
         tables |= _compared_systems(found, chosen, systems)
         tables |= _reordered(found, chosen)
         tables |= _doc_by_doc(found, chosen)
