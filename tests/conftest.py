@@ -71,6 +71,15 @@ class Ran:
 
 
 @pytest.fixture
+def two_tracks(worked_examples: Path, tmp_path: Path) -> Path:
+    """A collection of two tiny tracks that a test may spoil."""
+    folder = tmp_path / "collection"
+    for track in ("ties", "unretrieved"):
+        shutil.copytree(worked_examples / track, folder / track)
+    return folder
+
+
+@pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     """Run a command in this process."""
 

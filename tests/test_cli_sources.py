@@ -1,0 +1,123 @@
+"""What commands read: a store, results, a collection, files; and what they say of it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import irmeta
+
+
+def test_no_store_is_a_usage_error(run, tmp_path: Path) -> None:
+    done = run("study", "search-length", tmp_path, "--out", tmp_path / "out")
+    assert (done.status, done.err) == (
+        2,
+        f"irmeta: {tmp_path} is not an irmeta store (no manifest.json).\n",
+    )
+    done = run("info", tmp_path)
+    assert done.status == 1
+    assert done.err.startswith(f"irmeta: {tmp_path}: no sub-folder holds runs/.")
+
+
+def test_a_collection_is_evaluated_without_a_store(
+    run, made_store: irmeta.Store, collections: Path, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command in (
+        ("evaluate", "-m", "AP,ASL@g10", "--per-query"),
+        ("info",),
+        ("info", "--json"),
+        ("explain", "-m", "AP", "--system", "aldDFR", "--query", "901", "--track", "news"),
+    ):
+        ours, theirs = (
+            run(command[0], source, *command[1:]) for source in (collections, made_store.path)
+        )
+        assert (ours.status, ours.out) == (theirs.status, theirs.out) == (0, theirs.out)
+        asked_for_all = "--track" not in command
+        assert ours.err.endswith("1 run set aside: passage: passage/runs/nuthFirst.txt\n") == (
+            asked_for_all
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_results_of_reanalyze_hold_a_store(run, two_tracks: Path, tmp_path: Path) -> None:
+    run("reanalyze", two_tracks, "--out", tmp_path / "out")
+    found = run("evaluate", tmp_path / "out", "-m", "AP")
+    assert found.out == run("evaluate", tmp_path / "out" / "store", "-m", "AP").out != ""
+    run("reanalyze", tmp_path / "out" / "store", "--out", tmp_path / "other")
+    found = run("evaluate", tmp_path / "other", "-m", "AP")
+    assert (found.status, found.out) == (2, "")
+    assert "results of a store that lies elsewhere: name that one" in found.err
+
+
+def test_a_store_in_a_collection_does_not_stand_for_it(run, two_tracks: Path) -> None:
+    run("ingest", two_tracks, "--store", two_tracks / "store")
+    shutil.rmtree(two_tracks / "ties")
+    found = run("evaluate", two_tracks, "-m", "AP")
+    assert {line.split(",")[0] for line in found.out.splitlines()} == {"track", "unretrieved"}
+
+
+def test_what_was_set_aside_is_said_when_it_is_asked_for(run, two_tracks: Path) -> None:
+    (two_tracks / "ties" / "runs" / "torn").write_text("1 Q0 a 1\n")
+    done = run("evaluate", two_tracks, "-m", "AP", "--system", "torn")
+    assert done.status == 2
+    assert "ties/runs/torn, line 1" in done.err
+    assert "no system 'torn'" in done.err.splitlines()[-1]
+
+
+def test_of_a_collection_what_cannot_be_read_is_left_out_and_said(run, two_tracks: Path) -> None:
+    (two_tracks / "ties" / "qrels.txt").write_text("no judgment\n")
+    done = run("evaluate", two_tracks, "-m", "AP")
+    assert done.status == 1
+    assert "irmeta: failed: track ties: ties/qrels.txt, line 1" in done.err
+    assert {line.split(",")[0] for line in done.out.splitlines()} == {"track", "unretrieved"}
+    done = run("evaluate", two_tracks, "-m", "AP", "--track", "ties")
+    assert (done.status, done.out) == (1, "")
+
+
+def test_a_measure_is_looked_at_before_anything_is_read(run, collections: Path, monkeypatch):
+    monkeypatch.delattr("irmeta.api.reading.read_into_memory")
+    for command in (("evaluate",), ("explain", "--system", "s", "--query", "q")):
+        done = run(command[0], collections, "-m", "NoSuch", *command[1:])
+        assert done.status == 2
+        assert "NoSuch" in done.err
+
+
+def test_malformed_lines_that_are_dropped_are_named(run, collections: Path, tmp_path: Path) -> None:
+    done = run("ingest", collections, "--store", tmp_path / "s", "--malformed", "skip")
+    assert done.status == 0
+    assert done.err == "irmeta: passage: passage/runs/nuthFirst.txt: 1 malformed lines dropped\n"
+
+
+def test_how_files_are_read_may_be_said_where_they_are_read(run, tmp_path: Path) -> None:
+    qrels, odd = tmp_path / "qrels", tmp_path / "odd"
+    qrels.write_text("1 0 a 1\n")
+    odd.write_text("1 Q0 a 1 2 s\n1 Q0 a 2 1 s\n1 Q0 b 3 x s\n")
+    assert "`--malformed skip`" in run("evaluate", qrels, odd, "-m", "AP").err
+    said = ("--malformed", "skip")
+    assert "`--duplicates first`" in run("evaluate", qrels, odd, "-m", "AP", *said).err
+    said = (*said, "--duplicates", "first")
+    assert run("evaluate", qrels, odd, "-m", "AP", *said).status == 0
+    assert run("info", qrels, odd, *said).status == 0
+    one = ("-m", "AP", "--system", "s", "--query", "1")
+    assert run("explain", qrels, odd, *one, *said).status == 0
+    store = tmp_path / "store"
+    (tmp_path / "in" / "t" / "runs").mkdir(parents=True)
+    qrels.rename(tmp_path / "in" / "t" / "qrels")
+    (tmp_path / "in" / "t" / "runs" / "s").write_text("1 Q0 a 1 2 s\n")
+    run("ingest", tmp_path / "in", "--store", store)
+    assert "settled at ingest" in run("evaluate", store, "-m", "AP", *said).err
+
+
+def test_tracks_that_collection_toml_does_not_name_are_told(
+    run, two_tracks: Path, tmp_path: Path
+) -> None:
+    first, *others = sorted(f.name for f in two_tracks.iterdir() if (f / "runs").is_dir())
+    (qrels,) = (f.name for f in (two_tracks / first).iterdir() if "qrels" in f.name)
+    (two_tracks / "collection.toml").write_text(
+        f'[tracks.{first}]\nruns = ["{first}/runs/*"]\nqrels = "{first}/{qrels}"\n'
+    )
+    said = f"irmeta: not named in collection.toml, left out: {', '.join(others)}\n"
+    assert said in run("ingest", two_tracks, "--store", tmp_path / "store").err
+    assert said in run("evaluate", two_tracks, "-m", "AP").err
+    assert said in run("reanalyze", two_tracks, "--out", tmp_path / "out", "-m", "AP").err
