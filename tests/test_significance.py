@@ -309,6 +309,14 @@ def test_a_folder_holds_the_figures_of_one_comparison(results: Path, tmp_path: P
     assert left == {"mine.svg", "news.svg", "web.svg"}  # web.svg is of power by now
 
 
+def test_each_test_has_a_figure_of_its_own_where_there_are_several(results: Path, tmp_path: Path):
+    found, curves = irmeta.power(results, "AP,P@10", tests=["t", "sign"], track=["news", "web"])
+    written = significance.write_power(found, curves, tmp_path, {}, {}, force=False)
+    names = [file.name for file in written if file.suffix == ".svg"]
+    assert names == ["news.t.svg", "news.sign.svg", "web.t.svg", "web.sign.svg"]
+    assert "Achieved significance levels on news: sign" in (tmp_path / "news.sign.svg").read_text()
+
+
 def test_a_figure_of_many_curves_is_drawn(tmp_path: Path):
     """30 curves of 190 pairs: more rows than Altair takes."""
     values = np.random.default_rng(0).random((9, 20))

@@ -259,21 +259,20 @@ def write_power(
     *,
     force: bool,
 ) -> list[Path]:
-    """Put ``power.parquet``, ``curves.parquet`` and a figure of each track into a folder.
+    """Put ``power.parquet``, ``curves.parquet`` and figures into a folder.
 
+    There is a figure for each track, or for each track and test where there are several tests.
     `settings` are what `power` was asked; the rest as for `write_comparisons`.
     """
     record = {"irmeta": __version__, "power": {"source": source, **settings}}
     levels = found["level"].unique(maintain_order=True).to_list()
-    name = (
-        pl.col("measure")
-        if curves["test"].n_unique() == 1
-        else pl.format("{}, {}", "measure", "test")
-    )
-    figures = {
-        str(track) or "power": achieved_significance(own.with_columns(curve=name), levels)
-        for (track,), own in curves.group_by("track", maintain_order=True)
-    }
+    several = curves["test"].n_unique() > 1
+    figures = {}
+    for (track, test), own in curves.group_by("track", "test", maintain_order=True):
+        name = str(track) or "power"
+        title = f"Achieved significance levels{f' on {track}' if track else ''}: {test}"
+        chart = achieved_significance(own, levels, title)
+        figures[f"{name}.{test}" if several else name] = chart
     return _put(out, {"power": found, "curves": curves}, figures, record, force)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 POINTS = 400  # of a curve are drawn, evenly along it: more cannot be seen
 MOST = 4000  # of all curves: Altair refuses a figure of more than 5000 rows
+INSIDE = 6  # more curves than these, and their names stand beside the figure
 LABELLED = 45  # more systems than these, and the axes count them instead of naming them
 APART, UNCLEAR = "told apart", "not told apart"
 
@@ -104,13 +105,15 @@ def _axis(systems: Sequence[str], angle: int, first: int = 0) -> alt.Axis:
     )
 
 
-def achieved_significance(frame: pl.DataFrame, levels: Sequence[float]) -> alt.LayerChart:
+def achieved_significance(
+    frame: pl.DataFrame, levels: Sequence[float], title: str
+) -> alt.LayerChart:
     """Sorted p-values of all pairs of systems: the nearer to the axes, the more power.
 
     Parameters
     ----------
     frame
-        Columns curve (its name), place (from 1, by p from the greatest down), p.
+        Columns measure, place (from 1, by p from the greatest down), p.
     levels
         Levels that are drawn as lines.
     """
@@ -118,9 +121,12 @@ def achieved_significance(frame: pl.DataFrame, levels: Sequence[float]) -> alt.L
 
     if frame.is_empty():
         return nothing("There is one system, so no pair to compare.")
-    names = frame["curve"].unique(maintain_order=True).to_list()
+    names = frame["measure"].unique(maintain_order=True).to_list()
+    # Many names would cover the curves, and more than ten need more colours.
+    legend = alt.Legend(title=None, orient="top-right" if len(names) <= INSIDE else "right")
+    colours = alt.Scale(scheme="tableau10" if len(names) <= 10 else "tableau20")
     step = 1 + frame.height // min(POINTS * len(names), MOST)
-    last = pl.col("place") == pl.col("place").max().over("curve")
+    last = pl.col("place") == pl.col("place").max().over("measure")
     shown = frame.filter((pl.col("place") % step == 1 % step) | last)
     curves = (
         alt.Chart(shown)
@@ -128,7 +134,7 @@ def achieved_significance(frame: pl.DataFrame, levels: Sequence[float]) -> alt.L
         .encode(
             alt.X("place:Q", title="pairs of systems, by p-value", axis=alt.Axis(format="d")),
             alt.Y("p:Q", title="p-value", scale=alt.Scale(domain=[0, 1])),
-            alt.Color("curve:N", sort=names, legend=alt.Legend(title=None, orient="top-right")),
+            alt.Color("measure:N", sort=names, scale=colours, legend=legend),
         )
     )
     rules = (
@@ -140,6 +146,6 @@ def achieved_significance(frame: pl.DataFrame, levels: Sequence[float]) -> alt.L
     return finish(
         alt.layer(curves, rules),
         height=300,
-        title="Achieved significance levels",
+        title=title,
         subtitle=f"p-values of all pairs of systems in order; dashed: {said}",
     )
