@@ -74,7 +74,8 @@ def _cell(value: object) -> str:
 
 def print_outcomes(outcomes: Sequence[Outcome], store: Store) -> None:
     """One line a track, and where the store is."""
-    facts = {row["track"]: row for row in store.info().iter_rows(named=True)}
+    kept = [outcome.track for outcome in outcomes if outcome.error is None]
+    facts = {row["track"]: row for row in store.info(kept).iter_rows(named=True)} if kept else {}
     for outcome in outcomes:
         said = outcome.state
         if outcome.error is None:
@@ -109,10 +110,10 @@ def print_reanalysis(done: Reanalysis) -> None:
     """A short summary that says where everything is."""
     lost = {track for track, _ in done.batch.failed}
     finished = [*done.batch.analysed, *done.batch.unchanged]
-    rows = done.store.info().filter(pl.col("track").is_in(finished)) if finished else None
-    if rows is None:
+    if not finished:
         print("nothing was analysed")
         return
+    rows = done.store.info(finished)
     total = rows.select(pl.col("systems", "queries", "rows", "set_aside").sum()).row(0, named=True)
     print(
         f"{rows.height} tracks, {total['systems']:,} systems, {total['queries']:,} queries, "

@@ -121,3 +121,56 @@ def test_tracks_that_collection_toml_does_not_name_are_told(
     assert said in run("ingest", two_tracks, "--store", tmp_path / "store").err
     assert said in run("evaluate", two_tracks, "-m", "AP").err
     assert said in run("reanalyze", two_tracks, "--out", tmp_path / "out", "-m", "AP").err
+
+
+def test_some_tracks_are_named_one_by_one(run, made_store: irmeta.Store) -> None:
+    some = ("--track", "web", "--track", "news")
+    for command in (("evaluate",), ("power", "--resamples", "1"), ("compare", "--test", "sign")):
+        done = run(command[0], made_store.path, "-m", "AP", *command[1:], *some)
+        assert done.status == 0
+        assert "passage" not in done.out
+        assert all(track in done.out for track in ("news", "web"))
+
+
+def test_some_tracks_of_a_collection_are_brought_up_to_date(
+    run, collections: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / "s"
+    done = run("ingest", collections, "--store", store, "--track", "web", "--track", "news")
+    assert (done.status, done.err) == (0, "")
+    assert irmeta.open_store(store).tracks == ["news", "web"]
+    done = run("ingest", collections, "--store", store, "--track", "passage")
+    assert [line.split(":")[0] for line in done.out.splitlines()] == ["passage", "store"]
+    assert "kept in the store" not in done.err  # the collection has the others too
+    assert irmeta.open_store(store).tracks == ["news", "passage", "web"]
+    done = run("ingest", collections, "--store", tmp_path / "none", "--track", "wed")
+    assert (done.status, (tmp_path / "none").exists()) == (2, False)
+    assert "has no track 'wed'. Did you mean 'web'?" in done.err
+
+
+def test_some_tracks_are_analysed(run, collections: Path, tmp_path: Path) -> None:
+    out, of_store = tmp_path / "out", tmp_path / "of_store"
+    done = run("reanalyze", collections, "--out", out, "-m", "AP", "--track", "web")
+    assert (done.status, done.err) == (0, "")
+    done = run("reanalyze", collections, "--out", out, "-m", "AP", "--track", "passage")
+    assert done.status == 0
+    assert done.out.startswith("1 tracks")
+    assert [f.name for f in (out / "scores").iterdir()] == ["passage.parquet"]
+    assert irmeta.open_store(out).tracks == ["passage", "web"]
+    done = run("reanalyze", out / "store", "--out", of_store, "-m", "AP", "--track", "web")
+    assert (done.status, done.err) == (0, "")  # nothing of the run that passage has set aside
+    assert [f.name for f in (of_store / "scores").iterdir()] == ["web.parquet"]
+    for source in (collections, out / "store"):
+        done = run("reanalyze", source, "--out", tmp_path / "none", "--track", "wed")
+        assert (done.status, (tmp_path / "none").exists()) == (2, False)
+        assert "has no track 'wed'. Did you mean 'web'?" in done.err
+
+
+def test_a_damaged_track_does_not_hide_what_was_done(run, two_tracks: Path, tmp_path: Path) -> None:
+    store = irmeta.ingest(two_tracks, tmp_path / "store")
+    (store.path / "tracks" / "ties.json").write_text("{")
+    done = run("reanalyze", store.path, "--out", tmp_path / "out", "-m", "AP")
+    assert done.status == 1
+    assert done.out.startswith("1 tracks, ")
+    assert done.err.startswith("irmeta: failed: track ties: ")
+    assert store.info("unretrieved")["track"].to_list() == ["unretrieved"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +19,11 @@ from irmeta.results.tables import write_text
 from irmeta.store.ingest import Outcome, ingest_collection
 from irmeta.store.layout import Layout, has_content, is_store
 from irmeta.store.lock import only_writer
+from irmeta.store.scan import tracks_of
 from irmeta.store.track import Progress
 from irmeta.studies.base import Folder
 from irmeta.studies.overview import OVERVIEW, Settings
-from irmeta.trec.collection import read_collection
+from irmeta.trec.collection import chosen, read_collection
 
 
 def open_store(path: str | Path) -> Store:
@@ -33,6 +35,7 @@ def ingest(
     collection: str | Path,
     store: str | Path,
     *,
+    tracks: str | Sequence[str] | None = None,
     workers: int | None = None,
     memory: int | None = None,
     executor: Executor | None = None,
@@ -48,6 +51,8 @@ def ingest(
         `collection.toml`.
     store
         The store's folder; made if it is not there.
+    tracks
+        Only these; others that the store has are left alone.
     workers
         Threads that read tracks, and the run files of one; default the usable cores. The store does
         not depend on it.
@@ -74,6 +79,7 @@ def ingest(
         collection,
         store,
         ReadPolicy(**choices),
+        tracks=tracks,
         workers=workers,
         memory=memory,
         executor=executor,
@@ -87,6 +93,7 @@ def ingest_tracks(
     store: str | Path,
     policy: ReadPolicy,
     *,
+    tracks: str | Sequence[str] | None = None,
     workers: int | None = None,
     memory: int | None = None,
     executor: Executor | None = None,
@@ -97,6 +104,7 @@ def ingest_tracks(
         collection,
         Layout(Path(store)),
         policy,
+        tracks=tracks,
         workers=workers,
         memory=memory,
         executor=executor,
@@ -119,6 +127,7 @@ def reanalyze(
     source: str | Path,
     out: str | Path,
     *,
+    tracks: str | Sequence[str] | None = None,
     measures: Measures = "default",
     rarity_depth: int = 100,
     unretrieved: str = "irrel",
@@ -140,6 +149,8 @@ def reanalyze(
     out
         The results' folder: new, empty, or one that `reanalyze` made; any other with `force`.
         Tracks whose input has not changed are not done again.
+    tracks
+        Only these; results of others that are in `out` are removed.
     rarity_depth
         A system retrieves a doc for `rarity` if it has it up to this rank.
     unretrieved
@@ -173,6 +184,7 @@ def reanalyze(
         out,
         Settings(names, rarity_depth, unretrieved, EvalPolicy(**(policy or {}))),
         choices,
+        tracks=tracks,
         force=force,
         workers=workers,
         memory=memory,
@@ -191,6 +203,7 @@ def reanalyze_tracks(
     settings: Settings,
     choices: ReadChoices,
     *,
+    tracks: str | Sequence[str] | None = None,
     force: bool = False,
     workers: int | None = None,
     memory: int | None = None,
@@ -199,33 +212,34 @@ def reanalyze_tracks(
     batch_progress: BatchProgress | None = None,
 ) -> Reanalysis:
     """As `reanalyze`, but failures are in what it returns, and nothing is warned of."""
-    folder, outcomes = Folder(Path(out)), list[Outcome]()
+    folder, outcomes, names = Folder(Path(out)), list[Outcome](), list[str]()
     store = Store(source) if is_store(store_folder(source)) else None
     if store is None:  # where the collection cannot be followed, no folder is made for it
-        read_collection(source, ReadPolicy(**choices))
+        chosen(read_collection(source, ReadPolicy(**choices)), tracks, str(source))
     elif choices:
         raise UsageError(f"{store.path} is a store: how runs are read was settled at ingest.")
-    check_folder(folder, OVERVIEW.name, force)
-    if store is not None:
-        tracks = store.tracks
     else:
+        names = store.tracks if tracks is None else tracks_of(store.reader, tracks)
+    check_folder(folder, OVERVIEW.name, force)
+    if store is None:
         place = folder.root / "store"
         outcomes = ingest_tracks(
             source,
             place,
             ReadPolicy(**choices),
+            tracks=tracks,
             workers=workers,
             memory=memory,
             executor=executor,
             progress=read_progress,
         )
         store = Store(place)
-        tracks = [o.track for o in outcomes if o.error is None]
+        names = [o.track for o in outcomes if o.error is None]
     with only_writer(folder.parts):
         batch = run(
             OVERVIEW,
             store.reader,
-            tracks,
+            names,
             settings.record(),
             folder,
             batch_progress,

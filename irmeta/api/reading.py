@@ -145,10 +145,9 @@ def read_tracks(
         raise UsageError(f"{source} is a store: open it with irmeta.open_store.")
     else:
         sources = read_collection(source, policy)
-    asked = [tracks] if isinstance(tracks, str) else tracks
     held, outcomes = read_into_memory(
         str(source),
-        chosen(sources, asked, str(source)),
+        chosen(sources, tracks, str(source)),
         policy,
         workers=workers,
         memory=memory,

@@ -101,11 +101,11 @@ class Store:
         names = tracks_of(self.reader, track)
         return pl.concat([read_table(self.reader, "systems", name) for name in names])
 
-    def info(self) -> pl.DataFrame:
+    def info(self, track: Tracks = None) -> pl.DataFrame:
         """A row for each track: systems, set_aside, queries, rows, deepest_rank, qrels sets, ..."""
         rows = []
-        for track in self.tracks:
-            record = self.reader.read_record(track)
+        for name in self.tracks if track is None else tracks_of(self.reader, track):
+            record = self.reader.read_record(name)
             primary = record["qrels"][0]
             rows.append(
                 {

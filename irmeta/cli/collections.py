@@ -20,12 +20,20 @@ from irmeta.cli.options import (
     QueriesOption,
     StrictOption,
     TieOption,
+    TracksOption,
     WorkersOption,
     app,
     bytes_of,
     progress_bar,
 )
-from irmeta.cli.sources import ByFileOption, SourceArgument, finish, opened, say_left_out
+from irmeta.cli.sources import (
+    ByFileOption,
+    SourceArgument,
+    finish,
+    opened,
+    say_kept,
+    say_left_out,
+)
 from irmeta.policies import EvalPolicy, ReadPolicy
 
 
@@ -33,6 +41,7 @@ from irmeta.policies import EvalPolicy, ReadPolicy
 def reanalyze(
     source: Annotated[Path, typer.Argument(help="A collection or a store.", show_default=False)],
     out: Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)],
+    track: TracksOption = None,
     measures: MeasuresOption = None,
     rarity_depth: Annotated[int, typer.Option(min=1, help="Rarity looks this deep.")] = 100,
     unretrieved: Annotated[
@@ -64,28 +73,33 @@ def reanalyze(
     settings = Settings(
         tuple(canonical(measures or "default")), rarity_depth, unretrieved, averaged
     )
-    with progress_bar("Reading") as read, progress_bar("Analysing") as analysed:
+    with progress_bar("Reading") as reading, progress_bar("Analysing") as analysing:
         done = api.reanalyze_tracks(
             source,
             out,
             settings,
             choices,
+            tracks=track or None,
             force=force,
             workers=workers,
             memory=bytes_of(memory),
-            read_progress=read,
-            batch_progress=analysed,
+            read_progress=reading,
+            batch_progress=analysing,
         )
     print_reanalysis(done)
     say_left_out(source)
     lost = [(o.track, str(o.error)) for o in done.outcomes if o.error] + list(done.batch.failed)
-    finish(done.store, lost, strict, {o.track for o in done.outcomes} or None)
+    read = {outcome.track for outcome in done.outcomes}
+    if read and not track:
+        say_kept(done.store, read)
+    finish(done.store, lost, strict, read | {*done.batch.analysed, *done.batch.unchanged})
 
 
 @app.command()
 def ingest(
     collection: Annotated[Path, typer.Argument(help="Folder of tracks.", show_default=False)],
     store: Annotated[Path, typer.Option(help="Folder of the store.", show_default=False)],
+    track: TracksOption = None,
     tie_order: TieOption = "trec_eval",
     depth: DepthOption = None,
     duplicates: DuplicatesOption = "error",
@@ -99,20 +113,24 @@ def ingest(
     from irmeta.show import print_outcomes
 
     policy = ReadPolicy(tie_order, depth, duplicates, malformed)
-    with progress_bar("Reading") as read:
+    with progress_bar("Reading") as reading:
         outcomes = api.ingest_tracks(
             collection,
             store,
             policy,
+            tracks=track or None,
             workers=workers,
             memory=bytes_of(memory),
-            progress=read,
+            progress=reading,
         )
     made = api.open_store(store)
     print_outcomes(outcomes, made)
     say_left_out(collection)
     lost = [(o.track, str(o.error)) for o in outcomes if o.error]
-    finish(made, lost, strict, {o.track for o in outcomes})
+    read = {outcome.track for outcome in outcomes}
+    if not track:
+        say_kept(made, read)
+    finish(made, lost, strict, read)
 
 
 @app.command()

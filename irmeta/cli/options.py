@@ -36,7 +36,10 @@ DuplicatesOption = Annotated[Duplicates, typer.Option(help="A doc twice in a lis
 MalformedOption = Annotated[Malformed, typer.Option(help="A line that cannot be read.")]
 StrictOption = Annotated[bool, typer.Option("--strict", help="Exit 3 if runs were set aside.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is not irmeta's own.")]
-TrackOption = Annotated[str | None, typer.Option(help="Only this track.")]
+TrackOption = Annotated[str | None, typer.Option(help="Where there are several.")]
+TracksOption = Annotated[
+    list[str] | None, typer.Option("--track", help="Only this; may be repeated.")
+]
 QrelsOption = Annotated[
     str | None, typer.Option(metavar="SET", help="Qrels set, if not the first.")
 ]

@@ -15,7 +15,7 @@ from irmeta.cli.options import (
     ResamplesOption,
     ResultsArgument,
     SeedOption,
-    TrackOption,
+    TracksOption,
     app,
     one_measure,
 )
@@ -52,7 +52,7 @@ def compare(
     test: Annotated[str, typer.Option(help="How pairs of systems are tested.")] = "t",
     correction: CorrectionOption = "none",
     alpha: Annotated[float, typer.Option(help="Told apart at p-values up to this.")] = 0.05,
-    track: TrackOption = None,
+    track: TracksOption = None,
     resamples: ResamplesOption = 10_000,
     seed: SeedOption = 0,
     less_is_better: Annotated[
@@ -66,7 +66,7 @@ def compare(
     from irmeta.api.values import made_from, of_one_moment
     from irmeta.show import print_comparisons
 
-    with of_one_moment(results, track) as tracks:
+    with of_one_moment(results, track or None) as tracks:
         found = significance.compare(
             results,
             one_measure(measure) if measure else None,
@@ -96,7 +96,7 @@ def power(
     test: Annotated[list[str] | None, typer.Option(help="May be repeated; default t.")] = None,
     correction: CorrectionOption = "none",
     level: Annotated[list[float] | None, typer.Option(help="May be repeated.")] = None,
-    track: TrackOption = None,
+    track: TracksOption = None,
     resamples: ResamplesOption = 10_000,
     seed: SeedOption = 0,
     out: OutOption = None,
@@ -108,7 +108,7 @@ def power(
     from irmeta.show import print_power
 
     tests, levels = test or ["t"], level or significance.LEVELS
-    with of_one_moment(results, track) as tracks:
+    with of_one_moment(results, track or None) as tracks:
         found, curves = significance.power(
             results,
             measures,

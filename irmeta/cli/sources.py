@@ -35,11 +35,11 @@ ByFileOption = Annotated[
 def opened(
     source: list[Path],
     policy: ReadPolicy,
-    track: str | None = None,
+    tracks: str | list[str] | None = None,
     by_file: bool = False,
     workers: int | None = None,
 ) -> Iterator[Store]:
-    """The store in a folder, or of its collection (with `track`, of that one alone), or of files.
+    """The store in a folder, or of its collection (with `tracks`, of these alone), or of files.
 
     Tracks of a collection that cannot be read, and runs that are set aside, are named at the end.
     """
@@ -62,7 +62,7 @@ def opened(
             policy,
             runs=others or None,
             names=BY_FILE if by_file else "tag",
-            tracks=track,
+            tracks=tracks,
             workers=workers,
             progress=read,
         )
@@ -115,6 +115,13 @@ def say_left_out(source: Path) -> None:
         print(f"irmeta: not named in collection.toml, left out: {said}", file=sys.stderr)
 
 
+def say_kept(store: Store, read: Collection[str]) -> None:
+    """Say on stderr which tracks of a store are none of the collection's, which was read whole."""
+    if others := [track for track in store.tracks if track not in read]:
+        said = ", ".join(others)
+        print(f"irmeta: not in the collection, kept in the store: {said}", file=sys.stderr)
+
+
 def say(
     store: Store, lost: Sequence[tuple[str, str]], tracks: Collection[str] | None = None
 ) -> list[str]:
@@ -127,11 +134,6 @@ def say(
     for track, error in lost:
         kept = "; the store keeps what it had of it" if track in store.tracks else ""
         print(f"irmeta: failed: {error}{kept}", file=sys.stderr)
-    if others := [t for t in store.tracks if tracks is not None and t not in tracks]:
-        print(
-            f"irmeta: not in the collection, kept in the store: {', '.join(others)}",
-            file=sys.stderr,
-        )
     aside: list[str] = []
     for track in store.tracks:
         if tracks is None or track in tracks:

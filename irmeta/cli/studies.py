@@ -16,6 +16,7 @@ from irmeta.cli.options import (
     QrelsOption,
     QueriesOption,
     StoreArgument,
+    TracksOption,
     app,
     progress_bar,
 )
@@ -28,7 +29,7 @@ app.add_typer(study, name="study")
 def search_length(
     store: StoreArgument,
     out: Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)],
-    track: Annotated[list[str] | None, typer.Option(help="Only this; may be repeated.")] = None,
+    track: TracksOption = None,
     baseline: Annotated[
         str, typer.Option(help="Table 1: best, median, COLUMN=VALUE of system facts, or a system.")
     ] = "median",
@@ -87,7 +88,7 @@ def search_length(
             store,
             out,
             settings,
-            tracks=track,
+            tracks=track or None,
             force=force,
             workers=workers,
             progress=progress,

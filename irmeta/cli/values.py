@@ -19,6 +19,7 @@ from irmeta.cli.options import (
     QrelsOption,
     QueriesOption,
     TrackOption,
+    TracksOption,
     WorkersOption,
     app,
     one_measure,
@@ -33,7 +34,7 @@ def evaluate(
     measures: MeasuresOption = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Values, not means.")] = False,
     wide: Annotated[bool, typer.Option("--wide", help="A column for each measure.")] = False,
-    track: TrackOption = None,
+    track: TracksOption = None,
     system: Annotated[list[str] | None, typer.Option(help="Only this; may be repeated.")] = None,
     qrels: QrelsOption = None,
     queries: QueriesOption = "judged",
@@ -67,9 +68,9 @@ def evaluate(
         pool_order=pool_order,
     )
     policy = ReadPolicy(duplicates=duplicates, malformed=malformed)
-    with opened(source, policy, track, by_file, workers) as store:
+    with opened(source, policy, track or None, by_file, workers) as store:
         compute = store.evaluate if per_query else store.means
-        with of_one_moment(store, track) as tracks:
+        with of_one_moment(store, track or None) as tracks:
             made = store.provenance(names, track=tracks, **choices)
             frame = compute(names, track=tracks, system=system or None, workers=workers, **choices)
         for name, facts in made["tracks"].items():

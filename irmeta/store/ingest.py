@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +20,7 @@ from irmeta.store.long_table import write_docs_and_runs
 from irmeta.store.record import Inputs, Seen, read_cache, sizes
 from irmeta.store.tables import write_qrels, write_systems
 from irmeta.store.track import Count, Limits, Progress, read_track
-from irmeta.trec.collection import read_collection
+from irmeta.trec.collection import chosen, read_collection
 from irmeta.trec.source import TrackSource
 
 
@@ -79,18 +79,21 @@ def ingest_collection(
     layout: Layout,
     policy: ReadPolicy,
     *,
+    tracks: str | Sequence[str] | None = None,
     workers: int | None = None,
     memory: int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> list[Outcome]:
-    """Bring a store up to date with all tracks of a collection.
+    """Bring a store up to date with the tracks of a collection.
 
-    A track that fails does not stop the others; its outcome says why. Tracks of the store that the
-    collection does not name are left alone.
+    A track that fails does not stop the others; its outcome says why. Other tracks of the store are
+    left alone.
 
     Parameters
     ----------
+    tracks
+        Only these; default all that the collection has.
     workers
         Threads, default the usable cores: over tracks, and over the runs of a track where tracks
         are fewer. The store does not depend on it.
@@ -102,7 +105,7 @@ def ingest_collection(
         Whatever reads tracks in place of own threads: processes, or a cluster that sees the same
         folders; each track is then read by one thread.
     """
-    sources = read_collection(folder, policy)
+    sources = chosen(read_collection(folder, policy), tracks, str(folder))
     layout.create(policy)
     workers = thread_count(workers)
     at_once = max(1, min(workers, len(sources)))

@@ -64,7 +64,7 @@ def left_out(folder: str | Path) -> list[str]:
 
 
 def chosen(
-    sources: list[TrackSource], tracks: Sequence[str] | None, folder: str
+    sources: list[TrackSource], tracks: str | Sequence[str] | None, folder: str
 ) -> list[TrackSource]:
     """Those of a collection's tracks that are asked for; None: all of them.
 
@@ -75,6 +75,7 @@ def chosen(
     """
     if tracks is None:
         return sources
+    tracks = [tracks] if isinstance(tracks, str) else tracks
     if not tracks:
         raise UsageError("no track was named: leave `tracks` out for all of them.")
     known = {source.name: source for source in sources}
