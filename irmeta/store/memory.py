@@ -159,6 +159,10 @@ class MemoryStore:
         """One of a track's tables, or some rows of it."""
         return self._held(track).table(kind, where)
 
+    def read(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.DataFrame:
+        """As `table`, read at once."""
+        return self.table(kind, track, where).collect()
+
     def groups(self, track: str) -> list[HeldGroup]:
         """The groups of a track that have rows."""
         held = self._held(track)

@@ -1,4 +1,4 @@
-"""Row groups of the long table, from Parquet files to arrays."""
+"""What is read of Parquet files for numbers: row groups of the long table to arrays, and frames."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from irmeta.kernels.scatter import list_starts
+from irmeta.schema.arrow import as_frame
 from irmeta.store.scan import StoredLists
 
 
@@ -28,10 +29,21 @@ class RowGroup:
 def row_groups(files: Iterable[Path]) -> Iterator[RowGroup]:
     """The row groups of some files, those without a row left out."""
     for path in files:
-        file = pq.ParquetFile(path)
+        file = _opened(path)
         for index in range(file.num_row_groups):
             if rows := file.metadata.row_group(index).num_rows:
                 yield RowGroup(path, index, rows, _last_query(file, index))
+
+
+def read_frame(files: Iterable[Path]) -> pl.DataFrame:
+    """A table as polars reads it, whole, its pages compared with their checksums."""
+    return pl.concat([as_frame(_opened(path).read()) for path in files])
+
+
+def _opened(path: Path, as_dictionary: Sequence[str] = ()) -> pq.ParquetFile:
+    return pq.ParquetFile(
+        path, read_dictionary=list(as_dictionary), page_checksum_verification=True
+    )
 
 
 def _last_query(file: pq.ParquetFile, index: int) -> str:
@@ -49,7 +61,7 @@ def read_lists(
     """The lists of some row groups, with some columns, see `StoreReader.lists`."""
     tables = []
     for path in dict.fromkeys(g.path for g in groups):
-        file = pq.ParquetFile(path, read_dictionary=["query", "system", "doc"])
+        file = _opened(path, ["query", "system", "doc"])
         own = [g.index for g in groups if g.path == path]
         tables.append(file.read_row_groups(own, columns=["query", "system", *columns]))
     table = pa.concat_tables(tables)

@@ -115,6 +115,10 @@ class StoreReader(Protocol):
         """runs, qrels, docs or systems of one track, as irmeta.schema says; or some rows."""
         ...
 
+    def read(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.DataFrame:
+        """As `table`, read at once, and checked where there is something to check it by."""
+        ...
+
     def groups(self, track: str) -> Sequence[RowGroup]:
         """The groups of a track that have rows, in query order."""
         ...
@@ -205,7 +209,7 @@ def read_table(
         If it is damaged.
     """
     with _readable(track):
-        return lazy(store, kind, track, where).collect()
+        return store.read(kind, store.read_record(track)["track"], where)
 
 
 @dataclass(frozen=True)

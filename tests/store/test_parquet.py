@@ -1,17 +1,23 @@
-"""Lists out of Arrow's columns, however these are cut."""
+"""Lists out of Arrow's columns, however these are cut; files that a disk has changed."""
 
 from __future__ import annotations
 
 import itertools
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import irmeta
+from irmeta.errors import DataError
 from irmeta.kernels.scatter import list_starts
 from irmeta.store.parquet import _lists
-from irmeta.store.scan import StoredLists
+from irmeta.store.scan import StoredLists, read_table, row_blocks
 
 QUERIES, SYSTEMS = ["q1", "q2", "unjudged"], ["a", "b", "c"]
 CODES = {"query": {"q1": 0, "q2": 1}, "system": {"a": 0, "b": 1, "c": 2}}
@@ -68,3 +74,40 @@ def test_some_lists_are_kept_with_their_rows():
     assert kept.starts.tolist() == [0, 2, 5]
     assert kept.columns["doc_id"].tolist() == [0, 1, 3, 4, 5]
     assert kept.by_row(np.array([7, 8])).tolist() == [7, 7, 8, 8, 8]
+
+
+@pytest.fixture
+def store(made_store: irmeta.Store, tmp_path: Path) -> irmeta.Store:
+    """One that a test may damage."""
+    return irmeta.open_store(shutil.copytree(made_store.path, tmp_path / "store"))
+
+
+def flip(file: Path, column: str) -> None:
+    """Change the last bit of what a file holds of a column, a number that can still be read."""
+    metadata = pq.read_metadata(file)
+    place = metadata.schema.names.index(column)
+    found = metadata.row_group(0).column(place)
+    begin = found.dictionary_page_offset or found.data_page_offset
+    content = bytearray(file.read_bytes())
+    content[begin + found.total_compressed_size - 1] ^= 1
+    file.write_bytes(content)
+
+
+@pytest.mark.parametrize("column", ["query", "system", "doc", "doc_id", "score", "position"])
+def test_a_flipped_bit_is_not_another_number(store: irmeta.Store, column: str):
+    flip(store.path / "runs" / "web" / "part-0.parquet", column)
+    (block,) = row_blocks(store.reader, "web", ["101"], ["s"])
+    always = {"query", "system"}
+    for asked in {"doc", "doc_id", "score", "position"} - {column} if column not in always else ():
+        assert block.lists([asked]).rows > 0
+    with pytest.raises(DataError, match=r"web: its files .* cannot be read .*CRC"):
+        block.lists([] if column in always else [column])
+
+
+@pytest.mark.parametrize(("kind", "column"), [("qrels", "grade"), ("systems", "pooled")])
+def test_a_flipped_bit_of_a_small_table_is_told(store: irmeta.Store, kind: str, column: str):
+    before = read_table(store.reader, kind, "web")
+    assert before.equals(store.reader.table(kind, "web").collect())
+    flip(store.path / kind / "web" / "part-0.parquet", column)
+    with pytest.raises(DataError, match="ingest it again"):
+        read_table(store.reader, kind, "web")
