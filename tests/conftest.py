@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from undrawn import draw_nothing
 
 import irmeta
 from irmeta import cli
@@ -68,6 +69,12 @@ class Ran:
 
     def __init__(self, status: int, out: str, err: str) -> None:
         self.status, self.out, self.err = status, out, err
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a test that looks at no figure."""
+    draw_nothing(monkeypatch)
 
 
 @pytest.fixture

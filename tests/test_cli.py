@@ -38,6 +38,7 @@ def test_strict_turns_a_run_set_aside_into_status_3(run, collections: Path, tmp_
     assert run("ingest", collections, "--store", tmp_path / "s", "--strict").status == 3
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_track_that_fails_gives_status_1_after_the_others_are_done(
     run, two_tracks: Path, tmp_path: Path
 ) -> None:
@@ -172,6 +173,7 @@ def test_the_main_job_takes_every_kind_of_measure(
     assert run("reanalyze", two_tracks, "--out", tmp_path / "out", "-m", measure).status == 0
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_compare_and_power_write_into_the_results_they_judge(
     run, two_tracks: Path, tmp_path: Path
 ) -> None:
@@ -256,6 +258,7 @@ def test_compare_and_power_take_a_table_of_ones_own(run, tmp_path: Path) -> None
     assert run("compare", table, "--test", "tt").status == 2
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_measures_may_be_named_one_by_one(run, two_tracks: Path, tmp_path: Path) -> None:
     several = run("evaluate", two_tracks, "-m", "AP,P@5", "-m", "nDCG", "--wide").out
     assert several == run("evaluate", two_tracks, "-m", "AP,P@5,nDCG", "--wide").out
@@ -268,6 +271,7 @@ def test_measures_may_be_named_one_by_one(run, two_tracks: Path, tmp_path: Path)
         assert (done.status, done.err) == (2, "irmeta: one measure at a time, not AP, P@5.\n")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_results_of_two_studies_do_not_meet(run, two_tracks: Path, tmp_path: Path) -> None:
     results, study = tmp_path / "results", tmp_path / "study"
     assert run("reanalyze", two_tracks, "--out", results, "-m", "AP").status == 0
@@ -311,6 +315,7 @@ def test_a_file_says_what_its_values_were_computed_from(
     assert not out.exists()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_study_that_was_stopped_has_its_folder(run, two_tracks: Path, tmp_path: Path) -> None:
     """Before it has a table that says whose it is."""
     results = tmp_path / "results"

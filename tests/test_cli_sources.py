@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 import irmeta
 
 
@@ -40,6 +42,7 @@ def test_a_collection_is_evaluated_without_a_store(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_results_of_reanalyze_hold_a_store(run, two_tracks: Path, tmp_path: Path) -> None:
     run("reanalyze", two_tracks, "--out", tmp_path / "out")
     found = run("evaluate", tmp_path / "out", "-m", "AP")
@@ -109,6 +112,7 @@ def test_how_files_are_read_may_be_said_where_they_are_read(run, tmp_path: Path)
     assert "settled at ingest" in run("evaluate", store, "-m", "AP", *said).err
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_tracks_that_collection_toml_does_not_name_are_told(
     run, two_tracks: Path, tmp_path: Path
 ) -> None:
@@ -148,6 +152,7 @@ def test_some_tracks_of_a_collection_are_brought_up_to_date(
     assert "has no track 'wed'. Did you mean 'web'?" in done.err
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_some_tracks_are_analysed(run, collections: Path, tmp_path: Path) -> None:
     out, of_store = tmp_path / "out", tmp_path / "of_store"
     done = run("reanalyze", collections, "--out", out, "-m", "AP", "--track", "web")
@@ -166,6 +171,7 @@ def test_some_tracks_are_analysed(run, collections: Path, tmp_path: Path) -> Non
         assert "has no track 'wed'. Did you mean 'web'?" in done.err
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_damaged_track_does_not_hide_what_was_done(run, two_tracks: Path, tmp_path: Path) -> None:
     store = irmeta.ingest(two_tracks, tmp_path / "store")
     (store.path / "tracks" / "ties.json").write_text("{")

@@ -48,6 +48,7 @@ def test_two_writers_of_one_store_do_not_meet(store: Path, tmp_path: Path, run) 
     assert run("ingest", tmp_path / "in", "--store", store).status == 0
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_two_writers_of_one_folder_of_results_do_not_meet(store: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     irmeta.reanalyze(store, out)
@@ -98,6 +99,7 @@ def test_a_killed_ingest_leaves_whole_tracks_and_goes_on_to_the_same_bytes(
     assert left == content(made_store.path)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_stop_between_two_settings_leaves_no_mixture(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,6 +123,7 @@ def test_a_stop_between_two_settings_leaves_no_mixture(
         assert pl.read_parquet(file)["measure"].unique().to_list() == ["AP"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_results_of_a_track_that_left_are_removed(store: Path, tmp_path: Path, run) -> None:
     shutil.rmtree(tmp_path / "in" / "ties" / "runs")
     out = tmp_path / "out"
@@ -238,6 +241,7 @@ def test_a_track_without_a_relevant_doc_makes_a_page(tmp_path: Path) -> None:
     assert "have no relevant doc" in (tmp_path / "out" / "report.html").read_text()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_reading_noticed_of_qrels_is_in_info_and_on_the_page(
     store: Path, tmp_path: Path, run
 ) -> None:

@@ -15,7 +15,7 @@ import irmeta
 from irmeta.batch import run as batch
 from irmeta.errors import IrmetaError
 from irmeta.store.layout import Layout
-from irmeta.studies import overview, overview_page
+from irmeta.studies import overview
 from irmeta.studies.base import Folder, Study
 
 SETTINGS = overview.Settings().record()
@@ -31,12 +31,6 @@ def run(
     settings = {**SETTINGS, **changes}
     layout, folder = Layout(store.path), Folder(out)
     return batch.run(study, layout, store.tracks, settings, folder, workers=workers)
-
-
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures say nothing: they are most of a small batch's time."""
-    monkeypatch.setattr(overview_page, "to_svg", lambda chart, *_: "<svg></svg>")
 
 
 def content(out: Path) -> dict[str, bytes]:

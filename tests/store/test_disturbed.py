@@ -30,10 +30,7 @@ NEW = replace(OLD, runs={s: {q: down("b", "a") for q in ("1", "2")} for s in ("s
 AP = Settings((parse_measure("AP").name,))
 
 
-@pytest.fixture(autouse=True)
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures say nothing of it: they are most of a small batch's time."""
-    monkeypatch.setattr(overview_page, "to_svg", lambda chart, *_: "<svg></svg>")
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 
 @pytest.fixture

@@ -9,27 +9,18 @@ from pathlib import Path
 import naive_atomized as naive
 import naive_chain
 import polars as pl
-import pytest
 from making import Track, read_qrels, read_run
 
 import irmeta
 from irmeta.api.studies import StudyResults
-from irmeta.report import look
 from irmeta.stats.buckets import GREATEST
 from irmeta.studies import search_length
 from irmeta.studies.atomized.settings import Settings
 
 MADE = {"news": "news/qrels.txt", "passage": "passage/qrels.txt", "web": "web/adhoc.qrels.txt"}
 SET_ASIDE = "nuthFirst"
-SVG = '<svg xmlns="http://www.w3.org/2000/svg"></svg>'
 
 Keyed = dict[tuple[object, ...], naive.Row]
-
-
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw no figure: every file is there, and says nothing."""
-    monkeypatch.setattr(look, "to_svg", lambda chart, *_: SVG)
-    monkeypatch.setattr(look, "to_print", lambda chart, **_: (b"%PDF", b"\x89PNG"))
 
 
 def studied(store: irmeta.Store, out: Path, **choices: object) -> StudyResults:

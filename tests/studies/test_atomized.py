@@ -15,7 +15,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from making import Track, down, tracks
 from polars.testing import assert_frame_equal
-from studying import assert_rows, choices_of, filled, naive_track, quick, same, studied
+from studying import assert_rows, choices_of, filled, naive_track, same, studied
+from undrawn import draw_nothing
 
 from irmeta.api.studies import StudyResults
 from irmeta.measures.search_length import UNRETRIEVED
@@ -41,7 +42,7 @@ DOCS = ("xyp", "pqx", "xqy", "yxp", "qxp", "xyz")
 @pytest.fixture(scope="module", autouse=True)
 def _no_figures():
     with pytest.MonkeyPatch.context() as patched:
-        quick(patched)
+        draw_nothing(patched)
         yield
 
 

@@ -9,7 +9,8 @@ import naive_atomized as naive
 import polars as pl
 import pytest
 from making import Track, down
-from studying import assert_rows, made_track, quick, studied
+from studying import assert_rows, made_track, studied
+from undrawn import draw_nothing
 
 import irmeta
 from irmeta.api.studies import StudyResults
@@ -19,7 +20,7 @@ from irmeta.studies.atomized.settings import Settings
 @pytest.fixture(scope="module", autouse=True)
 def _no_figures():
     with pytest.MonkeyPatch.context() as patched:
-        quick(patched)
+        draw_nothing(patched)
         yield
 
 

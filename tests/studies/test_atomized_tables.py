@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from studying import MADE, assert_rows, choices_of, filled, made_track, quick, same
+from studying import MADE, assert_rows, choices_of, filled, made_track, same
+from undrawn import draw_nothing
 
 import irmeta
 from irmeta.studies.atomized import summaries
@@ -28,7 +29,7 @@ VALUES = ("atomized", "docs as lengths", "search length")
 @pytest.fixture(scope="module")
 def tables(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory):
     with pytest.MonkeyPatch.context() as patched:
-        quick(patched)
+        draw_nothing(patched)
         out = tmp_path_factory.mktemp("study")
         return irmeta.studies.search_length(made_store, out, resamples=200).tables
 

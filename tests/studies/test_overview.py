@@ -128,6 +128,7 @@ def test_a_store_takes_no_reading_policy(made_store: irmeta.Store, tmp_path: Pat
         irmeta.reanalyze(made_store.path, tmp_path / "r", depth=10)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_fails_is_raised_when_the_rest_is_there(tmp_path: Path) -> None:
     """As `ingest` does: a track that cannot be read, and runs that are set aside."""
     source, out = tmp_path / "in", tmp_path / "out"
@@ -144,6 +145,7 @@ def test_what_fails_is_raised_when_the_rest_is_there(tmp_path: Path) -> None:
     assert done.batch.unchanged == ("good",)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_policy_of_results_may_be_another(made_store: irmeta.Store, tmp_path: Path) -> None:
     choices = EvalChoices(queries="retrieved", negative="nonrelevant")
     out = tmp_path / "r"

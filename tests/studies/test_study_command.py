@@ -5,15 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from studying import quick
 
 import irmeta
 from irmeta.results.tables import provenance
-
-
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    quick(monkeypatch)
 
 
 @pytest.mark.usefixtures("undrawn")

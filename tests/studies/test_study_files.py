@@ -13,7 +13,8 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from making import Track, down
-from studying import MADE, quick, studied
+from studying import MADE, studied
+from undrawn import draw_nothing
 
 import irmeta
 from irmeta.api import studies
@@ -59,11 +60,6 @@ HOSTILE = {
 def whole(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
     """With its figures drawn."""
     return irmeta.studies.search_length(made_store, tmp_path_factory.mktemp("whole"), resamples=20)
-
-
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    quick(monkeypatch)
 
 
 ESCAPED = r"\\text[a-z]+\{\}|\{[*[]?\}|\\[&%$#_{}]|\\\\$"
@@ -258,7 +254,7 @@ def test_a_track_that_fails_does_not_stop_the_others(
     found = pl.read_parquet(tmp_path / "out" / "studied_tracks.parquet")
     assert found["track"].to_list() == ["b"]
     monkeypatch.undo()
-    quick(monkeypatch)
+    draw_nothing(monkeypatch)
     again = studied(store, tmp_path / "out", min_runs=1)
     assert (again.batch.analysed, again.batch.unchanged) == (("a",), ("b",))
     fresh = studied(store, tmp_path / "fresh", min_runs=1)
@@ -294,7 +290,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
         }
         Track(runs, qrels, track).write(folder / "in")
     with pytest.MonkeyPatch.context() as patched:
-        quick(patched)
+        draw_nothing(patched)
         store = irmeta.ingest(folder / "in", folder / "store")
         return studied(store, folder / "out", min_runs=5)
 
