@@ -276,8 +276,7 @@ def _curve(scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: f
     import altair as alt
 
     places = alt.Scale(domain=[0, scores.height + 1], nice=False)
-    # inline, because altair refuses a frame of more than 5,000 rows
-    base = alt.Chart(alt.InlineData(scores.to_dicts())).encode(
+    base = alt.Chart(alt.NamedData("systems")).encode(
         alt.X("place:Q", scale=places, title="place of the system, best first"),
         alt.Y("value:Q", **axis),
     )
@@ -292,7 +291,10 @@ def _curve(scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: f
         .encode(alt.X("place:Q"), alt.Y("value:Q", **axis), alt.Text("label:N"))
     )
     line = _median_line(median).encode(alt.Y("value:Q", **axis))
-    return alt.layer(line, dots, name)
+    chart = alt.layer(line, dots, name)
+    # by name: altair refuses a frame of more than 5,000 rows, and copies other rows with each layer
+    chart.datasets = {"systems": scores.to_dicts()}
+    return chart
 
 
 def _marked(dots: alt.Chart, digits: str) -> alt.Chart:

@@ -54,7 +54,7 @@ def pairwise_significance(
     length = min(WIDTH - 100, max(140, 17 * size))
     colour = alt.Scale(domain=[APART, UNCLEAR], range=[BLUE, RULE])
     strips = (
-        alt.Chart(alt.Data(values=cells.to_dicts()))  # as values, for they may be many
+        alt.Chart(alt.NamedData("strips"))
         .mark_rect(stroke="white", strokeWidth=min(1.0, 30 / size))
         .encode(
             alt.X("start:Q", axis=_axis(systems[:-1], -40), scale=_scale(0, size - 1)),
@@ -68,7 +68,9 @@ def pairwise_significance(
     pairs = size * (size - 1) // 2
     share = f"{len(apart):,} of {pairs:,} pairs ({100 * len(apart) / pairs:.1f}%)"
     subtitle = f"{share} are told apart at p <= {alpha:g}; systems by their means, best first"
-    return finish(alt.layer(strips), height=length, title=title, subtitle=subtitle)
+    chart = alt.layer(strips)
+    chart.datasets = {"strips": cells.to_dicts()}  # they may be many, see `figures._curve`
+    return finish(chart, height=length, title=title, subtitle=subtitle)
 
 
 def _strips(size: int, apart: set[tuple[int, ...]]) -> Any:
