@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import naive_significance as naive
 import numpy as np
 import pytest
@@ -46,3 +48,20 @@ def test_all_are_known():
     assert set(CORRECTIONS) == {"none", *OTHERS}
     with pytest.raises(UsageError, match="Did you mean 'holm'"):
         adjusted(np.ones(2), "Holms")
+
+
+@corrections
+@pytest.mark.parametrize("alpha", ["0.1", "0.05", "0.01"])
+def test_what_lies_at_its_limit_is_rejected(correction, alpha):
+    """p-values of 9,999 samples are multiples of 1 / 10,000, and so are many limits."""
+    limits = {
+        (k, m): Fraction(alpha) * k / m * 10_000
+        for m in range(1, 121)
+        for k in (range(1, m + 1) if correction == "benjamini-hochberg" else [1])
+    }
+    met = {pair: int(limit) / 10_000 for pair, limit in limits.items() if limit.denominator == 1}
+    assert len(met) > 5
+    for (k, m), p in met.items():
+        assert adjusted(np.array([p] * k + [1.0] * (m - k)), correction)[0] <= float(alpha)
+        above = np.array([p + 1e-4] * k + [1.0] * (m - k))
+        assert adjusted(above, correction)[0] > float(alpha)
