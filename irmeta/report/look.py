@@ -30,6 +30,11 @@ INK, MUTED, RULE = "#222222", "#5f6368", "#e4e6e8"
 # bytes, on a machine without fonts; Arial and Helvetica share its widths
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
+_NOT_XML = re.compile(
+    "[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
+    r"|\\u(?:000[0-8bcef]|001[0-9a-f]|fff[ef])"
+)
+
 CONFIG: Mapping[str, Any] = {
     "font": FONT,
     "background": "white",
@@ -125,7 +130,7 @@ def to_svg(chart: Any, draw: Callable[[dict[str, Any]], str] = vega_svg) -> str:
     draw
         What turns a Vega-Lite spec into SVG.
     """
-    spec = chart.to_dict(validate=False)  # slow, and the tests look at every chart
+    spec = _drawable(chart.to_dict(validate=False))  # slow, and the tests look at every chart
     svg = draw(spec)
     svg = re.sub(r"<[^>]+>", lambda tag: _lean(tag[0]), svg)
     said = html.escape(str(spec.get("description", "Figure")))
@@ -150,10 +155,22 @@ def to_print(
     draw
         What turns a Vega-Lite spec and `ppi` into PDF and PNG.
     """
-    spec = chart.to_dict(validate=False)
+    spec = _drawable(chart.to_dict(validate=False))
     spec["width"] = PRINT_WIDTH
     spec["config"]["title"] = spec["config"]["title"] | {"limit": PRINT_WIDTH - 4}
     return draw(spec, ppi)
+
+
+def _drawable(spec: Any) -> Any:
+    """With a mark in the place of each character that XML lacks: vl-convert would end the process.
+
+    In expressions they stand as escapes.
+    """
+    if isinstance(spec, str):
+        return _NOT_XML.sub("\ufffd", spec)
+    if isinstance(spec, dict):
+        return {_drawable(name): _drawable(value) for name, value in spec.items()}
+    return [_drawable(value) for value in spec] if isinstance(spec, list) else spec
 
 
 def _lean(tag: str) -> str:

@@ -120,3 +120,20 @@ def test_latex_escapes_and_rules() -> None:
     assert r"a\_b\&c" in latex
     assert r"50\% of \$x" in latex
     assert latex.index(r"\toprule") < latex.index(r"\midrule") < latex.index(r"\bottomrule")
+
+
+def test_what_xml_cannot_hold_is_drawn_as_a_mark() -> None:
+    """vl-convert would end the process; other characters beyond ASCII stay."""
+    names = ["a\x01b", "\uffff", "c\U0001f600"]
+    frame = pl.DataFrame({"system": names, "value": [0.3, 0.2, 0.1]})
+    frame = frame.rename({"system": "measure_a"}).select(
+        "measure_a", measure_b=pl.lit("x"), tau=pl.col("value")
+    )
+    for chart in (
+        figures.measure_agreement(frame),
+        figures.system_scores(pl.DataFrame({"system": names, "value": [0.3, 0.2, 0.1]}), "AP"),
+    ):
+        svg = to_svg(chart)
+        ElementTree.fromstring(svg)
+        assert svg.count("a\ufffdb") >= 1
+        assert "c\U0001f600" in svg
