@@ -284,7 +284,7 @@ def test_results_of_two_studies_do_not_meet(run, two_tracks: Path, tmp_path: Pat
         "no track 'x'" in run("study", "search-length", results, "--out", study, "--track", "x").err
     )
     (study / ".parts").mkdir(parents=True)
-    (study / ".parts" / "study").write_text("search-length\n")
+    (study / ".parts" / ".study").write_text("search-length\n")
     assert "holds the results of search-length" in run("reanalyze", two_tracks, "--out", study).err
 
 
@@ -320,7 +320,7 @@ def test_a_study_that_was_stopped_has_its_folder(run, two_tracks: Path, tmp_path
     """Before it has a table that says whose it is."""
     results = tmp_path / "results"
     (results / ".parts").mkdir(parents=True)
-    (results / ".parts" / "study").write_text("overview\n")
+    (results / ".parts" / ".study").write_text("overview\n")
     run("ingest", two_tracks, "--store", tmp_path / "store")
     done = run("study", "search-length", tmp_path / "store", "--out", results)
     assert "holds the results of overview" in done.err

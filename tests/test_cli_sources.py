@@ -121,6 +121,7 @@ def test_tracks_that_collection_toml_does_not_name_are_told(
     (two_tracks / "collection.toml").write_text(
         f'[tracks.{first}]\nruns = ["{first}/runs/*"]\nqrels = "{first}/{qrels}"\n'
     )
+    irmeta.ingest(two_tracks, two_tracks / "store")  # looks like a track, and is none
     said = f"irmeta: not named in collection.toml, left out: {', '.join(others)}\n"
     assert said in run("ingest", two_tracks, "--store", tmp_path / "store").err
     assert said in run("evaluate", two_tracks, "-m", "AP").err
@@ -158,7 +159,7 @@ def test_some_tracks_are_analysed(run, collections: Path, tmp_path: Path) -> Non
     done = run("reanalyze", collections, "--out", out, "-m", "AP", "--track", "web")
     assert (done.status, done.err) == (0, "")
     done = run("reanalyze", collections, "--out", out, "-m", "AP", "--track", "passage")
-    assert done.status == 0
+    assert (done.status, "kept in the store" in done.err) == (0, False)
     assert done.out.startswith("1 tracks")
     assert [f.name for f in (out / "scores").iterdir()] == ["passage.parquet"]
     assert irmeta.open_store(out).tracks == ["passage", "web"]
@@ -180,3 +181,12 @@ def test_a_damaged_track_does_not_hide_what_was_done(run, two_tracks: Path, tmp_
     assert done.out.startswith("1 tracks, ")
     assert done.err.startswith("irmeta: failed: track ties: ")
     assert store.info("unretrieved")["track"].to_list() == ["unretrieved"]
+    done = run("ingest", two_tracks, "--store", store.path, "--track", "unretrieved")
+    assert (done.status, done.err) == (0, "")
+    done = run("study", "search-length", store.path, "--out", tmp_path / "s", "--min-runs", 1)
+    assert done.status == 1
+    assert done.err.startswith("irmeta: failed: track ties: ")
+    irmeta.ingest(two_tracks, store.path)
+    (store.path / "systems" / "ties" / "part-0.parquet").write_bytes(b"PAR1")
+    done = run("study", "search-length", store.path, "--out", tmp_path / "s", "--min-runs", 1)
+    assert done.err.startswith("irmeta: failed: track ties: ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from irmeta.results.tables import write_text
 from irmeta.store.ingest import Outcome, ingest_collection
 from irmeta.store.layout import Layout, has_content, is_store
 from irmeta.store.lock import only_writer
-from irmeta.store.scan import tracks_of
+from irmeta.store.scan import Tracks, tracks_of
 from irmeta.store.track import Progress
 from irmeta.studies.base import Folder
 from irmeta.studies.overview import OVERVIEW, Settings
@@ -35,7 +34,7 @@ def ingest(
     collection: str | Path,
     store: str | Path,
     *,
-    tracks: str | Sequence[str] | None = None,
+    tracks: Tracks = None,
     workers: int | None = None,
     memory: int | None = None,
     executor: Executor | None = None,
@@ -93,7 +92,7 @@ def ingest_tracks(
     store: str | Path,
     policy: ReadPolicy,
     *,
-    tracks: str | Sequence[str] | None = None,
+    tracks: Tracks = None,
     workers: int | None = None,
     memory: int | None = None,
     executor: Executor | None = None,
@@ -127,7 +126,7 @@ def reanalyze(
     source: str | Path,
     out: str | Path,
     *,
-    tracks: str | Sequence[str] | None = None,
+    tracks: Tracks = None,
     measures: Measures = "default",
     rarity_depth: int = 100,
     unretrieved: str = "irrel",
@@ -203,7 +202,7 @@ def reanalyze_tracks(
     settings: Settings,
     choices: ReadChoices,
     *,
-    tracks: str | Sequence[str] | None = None,
+    tracks: Tracks = None,
     force: bool = False,
     workers: int | None = None,
     memory: int | None = None,
@@ -213,6 +212,7 @@ def reanalyze_tracks(
 ) -> Reanalysis:
     """As `reanalyze`, but failures are in what it returns, and nothing is warned of."""
     folder, outcomes, names = Folder(Path(out)), list[Outcome](), list[str]()
+    tracks = tracks if tracks is None or isinstance(tracks, str) else list(tracks)
     store = Store(source) if is_store(store_folder(source)) else None
     if store is None:  # where the collection cannot be followed, no folder is made for it
         chosen(read_collection(source, ReadPolicy(**choices)), tracks, str(source))

@@ -168,7 +168,9 @@ def whole(
     if failed:
         tracks = len(outcomes) or len(store.tracks)
         raise IrmetaError(f"{len(failed)} of {tracks} tracks failed. " + " ".join(failed))
-    aside = store.systems().filter(pl.col("set_aside").is_not_null())
+    aside = store.systems([outcome.track for outcome in outcomes]).filter(
+        pl.col("set_aside").is_not_null()
+    )
     if aside.height:
         reasons = "; ".join(aside["set_aside"])
         runs = "1 run" if aside.height == 1 else f"{aside.height} runs"

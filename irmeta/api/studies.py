@@ -13,7 +13,7 @@ import polars as pl
 from irmeta.api.jobs import check_folder
 from irmeta.api.store import EvalChoices, Store
 from irmeta.batch.run import Batch, Progress, run
-from irmeta.errors import IrmetaError, UsageError, did_you_mean
+from irmeta.errors import DataError, IrmetaError, UsageError, did_you_mean
 from irmeta.policies import EvalPolicy
 from irmeta.results.tables import provenance
 from irmeta.store.lock import only_writer
@@ -142,7 +142,7 @@ def search_length(
         The results' folder: new, empty, or one that the study made; any other with `force`. Tracks
         whose input has not changed are not done again.
     tracks
-        Only these.
+        Only these; results of others that are in `out` are removed.
     workers
         Threads over tracks; default the usable cores. The results do not depend on it.
     executor
@@ -203,7 +203,9 @@ def run_study(
     if not chosen:
         none = "it holds no complete track" if asked is None else "no track was named"
         raise UsageError(f"{reader}: {none}.")
-    settings.check(pl.concat([opened.systems(track) for track in chosen]))
+    facts = [own for track in chosen if (own := _systems(opened, track)) is not None]
+    if facts:
+        settings.check(pl.concat(facts))
     check_folder(folder, study.name, force)
     record = settings.record()
     with only_writer(folder.parts):
@@ -213,6 +215,14 @@ def run_study(
     if not (batch.analysed or batch.unchanged):
         raise IrmetaError(failures(batch))
     return StudyResults(folder.root, batch)
+
+
+def _systems(store: Store, track: str) -> pl.DataFrame | None:
+    """What is known of a track's systems; None where it cannot be read, as the batch will say."""
+    try:
+        return store.systems(track)
+    except DataError:
+        return None
 
 
 def failures(batch: Batch) -> str:

@@ -58,7 +58,9 @@ def _is_done(folder: Folder, track: str, key: str) -> bool:
         mark = json.loads(folder.done(track).read_bytes())
     except (OSError, ValueError):
         return False
-    return mark["key"] == key and all((folder.root / file).is_file() for file in mark["files"])
+    if not isinstance(mark, dict) or mark.get("key") != key:
+        return False
+    return all((folder.root / file).is_file() for file in mark["files"])
 
 
 def forget_others(study: Study, folder: Folder, tracks: Sequence[str]) -> None:

@@ -19,6 +19,7 @@ from irmeta.cli.options import (
     QrelsOption,
     QueriesOption,
     StrictOption,
+    StudiedOption,
     TieOption,
     TracksOption,
     WorkersOption,
@@ -41,7 +42,7 @@ from irmeta.policies import EvalPolicy, ReadPolicy
 def reanalyze(
     source: Annotated[Path, typer.Argument(help="A collection or a store.", show_default=False)],
     out: Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)],
-    track: TracksOption = None,
+    track: StudiedOption = None,
     measures: MeasuresOption = None,
     rarity_depth: Annotated[int, typer.Option(min=1, help="Rarity looks this deep.")] = 100,
     unretrieved: Annotated[

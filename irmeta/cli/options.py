@@ -40,6 +40,10 @@ TrackOption = Annotated[str | None, typer.Option(help="Where there are several."
 TracksOption = Annotated[
     list[str] | None, typer.Option("--track", help="Only this; may be repeated.")
 ]
+StudiedOption = Annotated[
+    list[str] | None,
+    typer.Option("--track", help="Only this, without results of others; may be repeated."),
+]
 QrelsOption = Annotated[
     str | None, typer.Option(metavar="SET", help="Qrels set, if not the first.")
 ]

@@ -132,7 +132,7 @@ def say(
     The last, a word for each.
     """
     for track, error in lost:
-        kept = "; the store keeps what it had of it" if track in store.tracks else ""
+        kept = " The store keeps what it had of it." if track in store.tracks else ""
         print(f"irmeta: failed: {error}{kept}", file=sys.stderr)
     aside: list[str] = []
     for track in store.tracks:

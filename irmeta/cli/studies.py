@@ -16,7 +16,7 @@ from irmeta.cli.options import (
     QrelsOption,
     QueriesOption,
     StoreArgument,
-    TracksOption,
+    StudiedOption,
     app,
     progress_bar,
 )
@@ -29,7 +29,7 @@ app.add_typer(study, name="study")
 def search_length(
     store: StoreArgument,
     out: Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)],
-    track: TracksOption = None,
+    track: StudiedOption = None,
     baseline: Annotated[
         str, typer.Option(help="Table 1: best, median, COLUMN=VALUE of system facts, or a system.")
     ] = "median",

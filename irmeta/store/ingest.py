@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
@@ -14,10 +14,11 @@ from typing import Any
 from irmeta.errors import DataError, IrmetaError, of_track
 from irmeta.parallel import ordered_map, thread_count, usable_memory
 from irmeta.policies import ReadPolicy
-from irmeta.store.layout import FOLDERS, Layout, folder_name, to_json, write_atomic
+from irmeta.store.layout import FOLDERS, Layout, folder_name, sealed, to_json, write_atomic
 from irmeta.store.lock import only_writer
 from irmeta.store.long_table import write_docs_and_runs
-from irmeta.store.record import Inputs, Seen, read_cache, sizes
+from irmeta.store.record import Inputs, Seen, read_cache, written
+from irmeta.store.scan import Tracks
 from irmeta.store.tables import write_qrels, write_systems
 from irmeta.store.track import Count, Limits, Progress, read_track
 from irmeta.trec.collection import chosen, read_collection
@@ -28,8 +29,7 @@ from irmeta.trec.source import TrackSource
 class Outcome:
     """What happened to one track: ``written``, ``unchanged`` or ``failed`` with its error.
 
-    One that is kept in memory is ``read``. `seen` is what the store remembers of the files of a
-    track that was written.
+    One that is kept in memory is ``read``. `seen` is what the store remembers of a track's files.
     """
 
     track: str
@@ -57,8 +57,8 @@ def ingest_track(
     except IrmetaError as error:  # its name is too long for a folder
         return failed(source.name, error)
     try:
-        if inputs.unchanged():
-            return Outcome(source.name, "unchanged")
+        if (record := inputs.unchanged()) is not None:
+            return Outcome(source.name, "unchanged", seen=inputs.seen(record))
         shutil.rmtree(stage, ignore_errors=True)
         stage.mkdir(parents=True)
         record = _build(source, stage, limits, read)
@@ -79,7 +79,7 @@ def ingest_collection(
     layout: Layout,
     policy: ReadPolicy,
     *,
-    tracks: str | Sequence[str] | None = None,
+    tracks: Tracks = None,
     workers: int | None = None,
     memory: int | None = None,
     executor: Executor | None = None,
@@ -122,7 +122,7 @@ def ingest_collection(
             for source, outcome in zip(sources, found, strict=True):
                 outcomes.append(outcome)
                 count.finish(source)
-                if outcome.seen is not None:
+                if outcome.seen is not None and outcome.seen != cache.get(outcome.track):
                     cache[outcome.track] = outcome.seen
                     write_atomic(layout.cache, to_json(cache))
         finally:
@@ -139,7 +139,7 @@ def _build(
     write_qrels(stage / "qrels", source.name, read.pool)
     tied = write_docs_and_runs(stage, names, groups, limits.workers)
     write_systems(stage / "systems", read, tied)
-    return read.record() | {"files": sizes({kind: stage / kind for kind in FOLDERS})}
+    return read.record() | {"files": written({kind: stage / kind for kind in FOLDERS})}
 
 
 def _put_in_place(track: str, layout: Layout, stage: Path, record: dict[str, Any]) -> None:
@@ -149,4 +149,4 @@ def _put_in_place(track: str, layout: Layout, stage: Path, record: dict[str, Any
         shutil.rmtree(folder, ignore_errors=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
         os.replace(stage / kind, folder)
-    write_atomic(layout.record(track), to_json(record))
+    write_atomic(layout.record(track), sealed(record))

@@ -30,6 +30,7 @@ from irmeta.store.scan import StoredLists
 LONGEST_NAME = 200  # of a folder, in bytes; file systems take 255, and files add an ending
 FOLDERS = ("runs", "qrels", "docs", "systems")
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
+_END = b"\n}\n"  # of JSON
 
 
 def folder_name(track: str) -> str:
@@ -73,6 +74,41 @@ def to_json(record: object) -> bytes:
         )
         + b"\n"
     )
+
+
+def sealed(record: Mapping[str, Any]) -> bytes:
+    """A record as it is written: JSON, and last of all a hash of what it is without."""
+    content = to_json(record)
+    said = b',\n "sha256": "%s"' % hashlib.sha256(content).hexdigest().encode()
+    return content.removesuffix(_END) + said + _END
+
+
+def unsealed(content: bytes) -> dict[str, Any]:
+    """The record that was written; without a hash, as in older stores, what is there.
+
+    Raises
+    ------
+    ValueError
+        If it is another.
+    """
+    record = json.loads(content)
+    if not isinstance(record, dict) or "files" not in record:
+        raise ValueError("it is no record of a track")
+    if record.pop("sha256", None) is not None:
+        rest, _, said = content.rpartition(b',\n "sha256": ')
+        if said != b'"%s"' % hashlib.sha256(rest + _END).hexdigest().encode() + _END:
+            raise ValueError("it is not what was written")
+    return record
+
+
+def file_facts(file: Path) -> str:
+    """The size of a Parquet file and a hash of its end, which no checksum of a page covers."""
+    size = file.stat().st_size
+    with file.open("rb") as stream:
+        stream.seek(max(0, size - 8))
+        length = int.from_bytes(stream.read(4), "little")
+        stream.seek(max(0, size - 8 - length))
+        return f"{size} {hashlib.sha256(stream.read()).hexdigest()[:16]}"
 
 
 def manifest(policy: ReadPolicy) -> bytes:
@@ -174,9 +210,11 @@ class Layout:
         ------
         UsageError
             If the store has no such track.
+        DataError
+            If it is not what was written.
         """
         try:
-            return json.loads(self.record(track).read_bytes())
+            return unsealed(self.record(track).read_bytes())
         except FileNotFoundError:
             hint = did_you_mean(track, self.tracks())
             raise UsageError(f"{self.root} has no track {track!r}. {hint}") from None
@@ -227,7 +265,14 @@ class Layout:
         return read_lists(groups, columns, codes)
 
     def _there(self, kind: str, track: str) -> list[Path]:
-        if files := self.files(kind, track):
-            return files
-        fix = "Ingest the track again."
-        raise DataError("its Parquet files are missing from the store", track=track, fix=fix)
+        """The files of one kind, whose ends say what lies where, and are as they were written."""
+        files, fix = self.files(kind, track), "Ingest the track again."
+        if not files:
+            raise DataError("its Parquet files are missing from the store", track=track, fix=fix)
+        written = self.read_record(track)["files"]
+        for file in files:
+            said = written.get(f"{kind}/{file.name}")
+            if isinstance(said, str) and said != file_facts(file):  # older stores say less
+                problem = f"its files in the store cannot be read ({file} was changed)"
+                raise DataError(problem, track=track, fix=fix)
+        return files

@@ -14,7 +14,7 @@ from irmeta.errors import IrmetaError
 from irmeta.schema import FORMAT
 from irmeta.store.assemble import TrackRows
 from irmeta.store.judgments import Judgments
-from irmeta.store.layout import FOLDERS, Layout
+from irmeta.store.layout import FOLDERS, Layout, file_facts
 from irmeta.store.reading import SetAside
 from irmeta.trec.qrels import QrelsText
 from irmeta.trec.source import QrelsSource, TrackSource
@@ -38,13 +38,14 @@ class Inputs:
         # Taken before anything is read: a file that changes meanwhile is read again next time.
         self.stamps = {file: self._stamp(file) for file in self.files}
 
-    def unchanged(self) -> bool:
+    def unchanged(self) -> dict[str, Any] | None:
+        """The track's record, if it is still of these files."""
         try:
             record = self.layout.read_record(self.source.name)
         except IrmetaError:
-            return False
-        if record["config"] != config_record(self.source) or not self._whole(record):
-            return False
+            return None
+        if record.get("config") != config_record(self.source) or not self._whole(record):
+            return None
         known = read_cache(self.layout).get(self.source.name, {})
         for file in self.files:
             stamp = self.stamps[file]
@@ -52,13 +53,13 @@ class Inputs:
             if stamp is not None and sha256 and known.get(file) == [*stamp, sha256]:
                 continue
             if file_sha256(self.source.root / file) != sha256:
-                return False
-        return set(self.files) == set(record["inputs"])
+                return None
+        return record if set(self.files) == set(record["inputs"]) else None
 
     def _whole(self, record: dict[str, Any]) -> bool:
-        """Whether the track's own files are all there, as long as they were."""
+        """Whether the track's own files are all there, and end as they did."""
         folders = {kind: self.layout.folder(kind, self.source.name) for kind in FOLDERS}
-        return sizes(folders) == record["files"]
+        return written(folders) == record["files"]
 
     def seen(self, record: dict[str, Any]) -> Seen:
         """What the cache should say of the track."""
@@ -79,9 +80,11 @@ class Inputs:
 def read_cache(layout: Layout) -> dict[str, Seen]:
     """What `.cache.json` says of each track."""
     try:
-        return json.loads(layout.cache.read_bytes())
+        cache = json.loads(layout.cache.read_bytes())
     except (OSError, ValueError):
         return {}
+    known = cache.items() if isinstance(cache, dict) else ()
+    return {track: seen for track, seen in known if isinstance(seen, dict)}
 
 
 def config_record(source: TrackSource) -> dict[str, Any]:
@@ -96,10 +99,10 @@ def config_record(source: TrackSource) -> dict[str, Any]:
     }
 
 
-def sizes(folders: dict[str, Path]) -> dict[str, int]:
-    """The size of every Parquet file of a track, by kind and name."""
+def written(folders: dict[str, Path]) -> dict[str, str]:
+    """What tells every Parquet file of a track from another, by kind and name."""
     return {
-        f"{kind}/{file.name}": file.stat().st_size
+        f"{kind}/{file.name}": file_facts(file)
         for kind, folder in folders.items()
         for file in sorted(folder.glob("part-*.parquet"))
     }
@@ -113,7 +116,7 @@ def track_record(
     pool: Judgments,
     inputs: dict[str, str | None],
 ) -> dict[str, Any]:
-    """The record, but for the sizes of the track's files."""
+    """The record, but for the track's files."""
     return {
         "track": source.name,
         "config": config_record(source),

@@ -164,7 +164,7 @@ def _readable(track: str) -> Iterator[None]:
     try:
         yield
     except _DAMAGED as error:
-        fix = "Remove its files from the store and ingest it again."
+        fix = "Remove its record from the store's folder tracks and ingest it again."
         problem = f"its files in the store cannot be read ({str(error).strip()})"
         raise DataError(problem, track=track, fix=fix) from error
 

@@ -35,7 +35,7 @@ class Folder:
     @property
     def study(self) -> Path:
         """The name of the study whose results these are."""
-        return self.parts / "study"
+        return self.parts / ".study"  # no track's folder begins with a point
 
     def part(self, table: str, track: str) -> Path:
         """The part of a small table for one track, for the combining part."""

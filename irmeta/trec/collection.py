@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from glob import escape
 from pathlib import Path
@@ -59,12 +59,16 @@ def left_out(folder: str | Path) -> list[str]:
     if not (root / CONFIG).is_file():
         return []
     named = {run.split("/")[0] for source in read_collection(root) for run in source.runs}
-    folders = [f.name for f in sorted(root.iterdir()) if (f / "runs").is_dir()]
+    folders = [
+        f.name
+        for f in sorted(root.iterdir())
+        if (f / "runs").is_dir() and not (f / "manifest.json").is_file()
+    ]
     return [name for name in folders if name not in named and not name.startswith(".")]
 
 
 def chosen(
-    sources: list[TrackSource], tracks: str | Sequence[str] | None, folder: str
+    sources: list[TrackSource], tracks: str | Iterable[str] | None, folder: str
 ) -> list[TrackSource]:
     """Those of a collection's tracks that are asked for; None: all of them.
 
@@ -75,7 +79,7 @@ def chosen(
     """
     if tracks is None:
         return sources
-    tracks = [tracks] if isinstance(tracks, str) else tracks
+    tracks = [tracks] if isinstance(tracks, str) else list(tracks)
     if not tracks:
         raise UsageError("no track was named: leave `tracks` out for all of them.")
     known = {source.name: source for source in sources}

@@ -161,3 +161,19 @@ def test_a_track_that_left_the_collection_is_in_no_table(collections: Path, tmp_
         done = irmeta.reanalyze(tmp_path / "in", tmp_path / "out")
     assert done.batch.unchanged == ("news", "passage")
     assert "web" not in pl.read_parquet(tmp_path / "out" / "means.parquet")["track"].to_list()
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_track_may_be_called_as_files_of_ours_are(worked_examples: Path, tmp_path: Path) -> None:
+    for name in ("study", "store", "figures"):
+        shutil.copytree(worked_examples / "ties", tmp_path / "in" / name)
+    done = irmeta.reanalyze(
+        tmp_path / "in", tmp_path / "out", measures="AP", tracks=iter(["study"])
+    )
+    assert done.batch.analysed == ("study",)
+    done = irmeta.reanalyze(tmp_path / "in", tmp_path / "out", measures="AP")
+    assert (done.batch.analysed, done.batch.unchanged) == (("figures", "store"), ("study",))
+    for said in ("{}", "[]", "null"):
+        (tmp_path / "out" / ".parts" / "study" / "done.json").write_text(said)
+        done = irmeta.reanalyze(tmp_path / "in", tmp_path / "out", measures="AP")
+        assert done.batch.analysed == ("study",)

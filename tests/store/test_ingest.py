@@ -1,5 +1,6 @@
 """A track is ingested once, whole, and always to the same bytes."""
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -14,7 +15,7 @@ from irmeta.store import ingest as room
 from irmeta.store import record
 from irmeta.store import track as reading
 from irmeta.store.ingest import ingest_collection
-from irmeta.store.layout import FOLDERS, Layout
+from irmeta.store.layout import FOLDERS, Layout, to_json, unsealed
 from irmeta.store.lock import only_writer
 
 
@@ -42,7 +43,7 @@ def test_a_touched_file_of_equal_content_is_not_ingested_again(two, store):
     assert touched(store, but=".cache.json") == before
 
 
-@pytest.mark.parametrize("lost", [None, b"", b'{"a"'])
+@pytest.mark.parametrize("lost", [None, b"", b'{"a"', b"[]", b"null", b'{"a":[]}', b'{"a":5}'])
 def test_a_lost_or_damaged_cache_does_no_harm(two, store, lost):
     states(two, store)
     before = touched(store, but=".cache.json")
@@ -51,6 +52,18 @@ def test_a_lost_or_damaged_cache_does_no_harm(two, store, lost):
         (store / ".cache.json").write_bytes(lost)
     assert states(two, store) == {"a": "unchanged", "b": "unchanged"}
     assert touched(store, but=".cache.json") == before
+
+
+@pytest.mark.parametrize("how", ["touched", "lost"])
+def test_what_was_hashed_once_is_not_hashed_again(two, store, monkeypatch, how):
+    states(two, store)
+    if how == "lost":
+        (store / ".cache.json").unlink()
+    for file in two.rglob("*"):
+        os.utime(file, ns=(1, 1))
+    assert states(two, store) == {"a": "unchanged", "b": "unchanged"}
+    monkeypatch.delattr(record, "file_sha256")
+    assert states(two, store) == {"a": "unchanged", "b": "unchanged"}
 
 
 CONFIGURED = {
@@ -260,3 +273,63 @@ def test_a_pipe_among_the_runs_is_set_aside(two, store):
     os.mkfifo(two / "a/runs/pipe")
     with pytest.warns(SetAsideWarning, match="pipe: cannot be read .a pipe or a device"):
         irmeta.ingest(two, store)
+
+
+@pytest.mark.parametrize("said", [b"{}", b"[]", b"null", b'{"files": {}}', b"{"])
+def test_a_record_that_is_none_is_made_again(two, store, said):
+    states(two, store)
+    before = content(store)
+    (store / "tracks" / "a.json").write_bytes(said)
+    assert states(two, store) == {"a": "written", "b": "unchanged"}
+    assert content(store) == before
+
+
+@pytest.mark.parametrize("said", ["deepest_rank", "highest", "track"])
+def test_a_record_that_was_changed_is_not_believed(two, store, said):
+    states(two, store)
+    before = content(store)
+    file = store / "tracks" / "a.json"
+    found = json.loads(file.read_bytes())
+    place = found["qrels"][0] if said == "highest" else found
+    place[said] = "b" if said == "track" else place[said] + 1
+    file.write_bytes(to_json(found))
+    with pytest.raises(DataError, match=r"a\.json: cannot be read \(it is not what was written\)"):
+        irmeta.open_store(store).means("AP", track="a")
+    assert states(two, store) == {"a": "written", "b": "unchanged"}
+    assert content(store) == before
+
+
+@pytest.mark.parametrize("kind", FOLDERS)
+def test_a_changed_end_of_a_file_is_told_and_mended(two, store, kind):
+    """It says what lies where: checksums of pages do not cover it."""
+    states(two, store)
+    before = content(store)
+    file = store / kind / "a" / "part-0.parquet"
+    raw = bytearray(file.read_bytes())
+    raw[-100] ^= 1
+    file.write_bytes(raw)
+    with pytest.raises(DataError, match=r"track a: its files .* cannot be read .* was changed"):
+        irmeta.open_store(store).reader.table(kind, "a")
+    assert states(two, store) == {"a": "written", "b": "unchanged"}
+    assert content(store) == before
+
+
+def test_a_store_of_an_older_irmeta_is_read_and_made_anew_by_ingest(two, store):
+    states(two, store)
+    before, means = content(store), irmeta.open_store(store).means("AP")
+    for file in (store / "tracks").iterdir():
+        found = unsealed(file.read_bytes())
+        found["files"] = {name: int(said.split()[0]) for name, said in found["files"].items()}
+        file.write_bytes(to_json(found))
+    assert irmeta.open_store(store).means("AP").equals(means)
+    assert states(two, store) == {"a": "written", "b": "written"}
+    assert content(store) == before
+
+
+def test_tracks_may_be_an_iterator_and_others_say_nothing(two, store):
+    put(two, {"b/runs/torn": "1 Q0 a\n"})
+    with pytest.warns(SetAsideWarning):
+        irmeta.ingest(two, store, tracks=iter(["b"]))
+    assert irmeta.ingest(two, store, tracks=iter(["a"])).tracks == ["a", "b"]
+    (store / "tracks" / "b.json").write_text("{")
+    assert irmeta.ingest(two, store, tracks="a").means("AP", track="a").height == 1
