@@ -12,7 +12,7 @@ from irmeta.measures.by_rank import positions, running_sums, sums_at
 from irmeta.measures.cut_norms import IDEAL, needs_pool, refuse_without_cutoff
 from irmeta.measures.cuts import per_query
 from irmeta.measures.events import Events
-from irmeta.measures.gains import GAINS, doc_gain, doc_gains
+from irmeta.measures.gains import GAIN_OF, GAINS, doc_gain, doc_gains
 from irmeta.measures.parameters import GMAX, TIES, Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Trace
 from irmeta.measures.weighted import (
@@ -151,7 +151,7 @@ def _ndcg_printed(params: Params, cutoff: Cutoff) -> list[str]:
     return _changed("nDCG", _NDCG, params)
 
 
-_GAIN = Parameter("gain", "grade", "gain of a doc", kind="gain", choices=GAINS)
+_GAIN = Parameter("gain", "grade", GAIN_OF, kind="gain", choices=GAINS)
 _DISCOUNT = (
     Parameter(
         "discount",

@@ -11,6 +11,7 @@ from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.unjudged import UNJUDGED_DOC
 
 GAINS = ("grade", "binary", "linear", "exp")
+GAIN_OF = "gain of a doc of grade g: linear g / highest grade, exp (2^g - 1) / 2^highest"
 
 
 def gains(grades: np.ndarray, kind: str, rel: int = 1, highest: int = 1) -> np.ndarray:

@@ -20,7 +20,7 @@ from irmeta.measures.cut_norms import (
 )
 from irmeta.measures.cuts import per_query
 from irmeta.measures.events import Events
-from irmeta.measures.gains import GAINS, doc_gain, doc_gains
+from irmeta.measures.gains import GAIN_OF, GAINS, doc_gain, doc_gains
 from irmeta.measures.parameters import GMAX, REL, Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.rankings.judged import JudgedRanks
@@ -28,7 +28,7 @@ from irmeta.rankings.pool import pooled_to
 
 PARAMETERS = (
     Parameter("beta", 1.0, "weight of gains against counts; 0: AP", kind="number", low=0, high=1e6),
-    Parameter("gain", "grade", "gain of a doc", kind="choice", choices=GAINS),
+    Parameter("gain", "grade", GAIN_OF, kind="choice", choices=GAINS),
     REL,
     GMAX,
     NORM,

@@ -10,7 +10,7 @@ from irmeta.errors import MeasureError
 from irmeta.kernels.ties import averaged_total
 from irmeta.measures.cuts import empty_values, rank_cuts
 from irmeta.measures.events import Events
-from irmeta.measures.gains import doc_gains
+from irmeta.measures.gains import GAIN_OF, doc_gains
 from irmeta.measures.parameters import GMAX, REL, Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.measures.weighted import (
@@ -50,7 +50,8 @@ def events_rbp(view: JudgedRanks, params: Params) -> Events | None:
 def compute_residual(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """The weights of unjudged docs, and of all ranks below the list or the cutoff.
 
-    All weights and those below add up to 1, so it is 1 less the weights of judged docs.
+    All weights and those below add up to 1, so it is 1 less the weights of judged docs; but for
+    ties=rbp_eval, which shares the weights of tied docs otherwise.
     """
     p, judged = params["p"], view.is_judged.astype(np.float64)
     by_rank = weights(p, view.facts.deepest_rank)
@@ -126,9 +127,7 @@ def _residual_printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
 
 
 _P = Parameter("p", 0.8, "persistence", kind="number", low=0, high=1, open=True)
-_GAIN = Parameter(
-    "gain", "binary", "gain of a doc", kind="choice", choices=("binary", "linear", "exp")
-)
+_GAIN = Parameter("gain", "binary", GAIN_OF, kind="choice", choices=("binary", "linear", "exp"))
 _TAIL = Parameter(
     "tail",
     "always",

@@ -56,9 +56,9 @@ def rbo(x: Sequence[Any], y: Sequence[Any], p: float = 0.9, ties: Ties = "a") ->
         Persistence, between 0 and 1: what share of those who look at a depth look at the next.
     ties
         ``w``: tied items have the same rank, the first of their group, as in sports. ``a``: the
-        order of tied items is unknown; the mean over all ways to break the ties. ``b``: as a, but
-        corrected for the information lost, so that a ranking agrees with itself fully. Without
-        ties all three are the same.
+        order of tied items is unknown; of rankings of one length the mean over all ways to break
+        the ties. ``b``: as a, but corrected for the information lost, so that a ranking agrees
+        with itself fully. Without ties all three are the same.
 
     Returns
     -------
