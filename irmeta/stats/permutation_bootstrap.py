@@ -53,7 +53,7 @@ def permutation_p(
         count_as_far(np.ascontiguousarray(x[:, whole].T @ some.T), limit, count)
         for at in _slices(len(first), max(len(some), queries)):
             pairs = np.nan_to_num(values.T[first[at]] - values.T[second[at]], nan=0.0)
-            bar = np.abs(pairs.sum(axis=1)) - slack[first[at]] - slack[second[at]]
+            bar = np.abs(pairs.sum(axis=1)) - _slack_of_pairs(values, first[at], second[at])
             rest_count[at] += (np.abs(pairs @ some.T) >= bar[:, None]).sum(axis=1)
     counts = np.zeros((systems, systems), np.int64)
     counts[np.ix_(whole, whole)] = count
@@ -103,7 +103,6 @@ def bootstrap(
     draws = generator.random((resamples, queries), dtype=np.float32)
     whole = _whole(values)
     means = _means_of_whole(np.where(whole, values, 0.0), draws)
-    slack = _slack(np.nan_to_num(values, nan=0.0))
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     p, low, high = np.full((3, len(first)), np.nan)
     for at in _slices(len(first), max(resamples, queries)):
@@ -112,7 +111,7 @@ def bootstrap(
         there = (~np.isnan(differences)).sum(axis=1)
         number = np.maximum(there, 1)
         seen = np.nan_to_num(differences, nan=0.0).sum(axis=1) / number
-        least = np.abs(seen) - (slack[a] + slack[b]) / number
+        least = np.abs(seen) - _slack_of_pairs(values, a, b) / number
         again = means[a] - means[b]
         odd = np.flatnonzero(~(whole[a] & whole[b]))
         some = np.zeros((len(odd), resamples))
@@ -148,6 +147,12 @@ def _shared(values: np.ndarray) -> np.ndarray:
 def _slack(x: np.ndarray) -> np.ndarray:
     """How far rounding may move a sum of each system's values [system]."""
     return np.abs(x).sum(axis=0) * (2 * len(x) * np.finfo(np.float64).eps)
+
+
+def _slack_of_pairs(values: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """How far it may move the sum of their differences [pair], over the queries of both."""
+    sizes = np.abs(values.T[first]) + np.abs(values.T[second])
+    return np.nansum(sizes, axis=1) * (2 * len(values) * np.finfo(np.float64).eps)
 
 
 def _parts(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

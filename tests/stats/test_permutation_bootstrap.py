@@ -133,3 +133,12 @@ def test_queries_that_no_system_has_do_not_count():
     more = np.vstack([values, np.full((9, 3), np.nan)])
     np.testing.assert_array_equal(permutation_p(more), permutation_p(values))
     np.testing.assert_array_equal(bootstrap(more, 99), bootstrap(values, 99))
+
+
+@pytest.mark.parametrize("test", [permutation_p, lambda v: bootstrap(v, 200)[0]])
+def test_a_value_that_a_pair_leaves_out_has_no_part_in_its_rounding(test):
+    values = np.random.default_rng(0).random((10, 3))
+    values[0] = [1e18, np.nan, 0.5]
+    other = values.copy()
+    other[0, 0] = 0.5
+    assert test(values)[0, 1] == test(other)[0, 1] < 1
