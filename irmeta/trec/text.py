@@ -52,7 +52,8 @@ class Text:
 def read_text(path: Path, name: str) -> Text:
     """Read a file, decompress it by its content (never by its name), and make it UTF-8.
 
-    gz, bz2, xz and zst are told by their first bytes. What is not UTF-8 is read as Latin-1, noted.
+    gz, bz2, xz and zst are told by their first bytes. Lines that are not UTF-8 are read as Latin-1,
+    noted.
 
     Raises
     ------
@@ -72,8 +73,24 @@ def read_text(path: Path, name: str) -> Text:
         try:
             data.decode("utf-8")
         except UnicodeDecodeError:
-            data, notes = data.decode("latin-1").encode(), ("not UTF-8: read as Latin-1",)
+            data, lines = _made_utf8(data)
+            notes = (f"{lines:,} lines not UTF-8: read as Latin-1",)
     return Text(name, data, sha256, notes)
+
+
+def _made_utf8(data: bytes) -> tuple[bytes, int]:
+    """Text of which the lines that are not UTF-8 are Latin-1, and how many they are.
+
+    Line by line, because a stray byte must not change the names in all others.
+    """
+    lines, others = data.split(b"\n"), 0
+    for place, line in enumerate(lines):
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError:
+            lines[place] = line.decode("latin-1").encode()
+            others += 1
+    return b"\n".join(lines), others
 
 
 def _read_whole(path: Path, name: str) -> tuple[bytes, str]:

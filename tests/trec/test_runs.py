@@ -224,8 +224,12 @@ def test_lone_carriage_returns_do_not_hide_rows():
     [
         ("\ufeff1 Q0 é 1 2.5 t\n".encode(), "1", []),
         (b"\xef\xbb\xbf1 Q0 a 1 2.5 t\n", "1", []),
-        (b"\xe9 Q0 a 1 2.5 t\n", "é", ["not UTF-8: read as Latin-1"]),
-        (b"\xe9 Q0 a 1 2,5 t\n", "é", ["not UTF-8: read as Latin-1", "decimal comma in 1 scores"]),
+        (b"\xe9 Q0 a 1 2.5 t\n", "é", ["1 lines not UTF-8: read as Latin-1"]),
+        (
+            b"\xe9 Q0 a 1 2,5 t\n",
+            "é",
+            ["1 lines not UTF-8: read as Latin-1", "decimal comma in 1 scores"],
+        ),
     ],
 )
 def test_the_encoding_of_a_file_is_told_and_noted(tmp_path, raw, query, notes):

@@ -135,7 +135,13 @@ def test_utf8_is_kept_and_its_mark_dropped(reading):
 def test_what_is_not_utf8_is_read_as_latin1_and_noted(reading):
     text = reading("1 Q0 café\xa0x".encode("latin-1"))
     assert text.data.decode() == "1 Q0 café\xa0x"
-    assert text.notes == ("not UTF-8: read as Latin-1",)
+    assert text.notes == ("1 lines not UTF-8: read as Latin-1",)
+
+
+def test_a_stray_byte_changes_its_own_line_alone(reading):
+    text = reading("1 Q0 é1\n".encode() + b"1 Q0 c\xff\r\n" + "1 Q0 文\n".encode())
+    assert text.data.decode() == "1 Q0 é1\n1 Q0 cÿ\r\n1 Q0 文\n"
+    assert text.notes == ("1 lines not UTF-8: read as Latin-1",)
 
 
 def streamed(path: Path) -> tuple[bytes, str]:
