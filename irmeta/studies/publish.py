@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from irmeta.errors import DataError
 from irmeta.parallel import ordered_map
 from irmeta.report.study_page import Shown
 from irmeta.results.tables import write_bytes, write_parquet, write_text
@@ -40,10 +41,18 @@ def join_parts(
     """The parts of all tracks as one file a table; returns the tables."""
     found = {}
     for table in tables:
-        parts = [pl.read_parquet(folder.part(table, track)) for track in tracks]
+        parts = [_part(folder.part(table, track)) for track in tracks]
         found[table] = pl.concat(parts, how="vertical")
         write_parquet(found[table], folder.table(table), table, record)
     return found
+
+
+def _part(file: Path) -> pl.DataFrame:
+    try:
+        return pl.read_parquet(file)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        fix = "Remove it, and its track is done again."
+        raise DataError(f"cannot be read ({error})", file=str(file), fix=fix) from error
 
 
 def write_tables(

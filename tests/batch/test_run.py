@@ -177,3 +177,18 @@ def test_a_track_may_be_called_as_files_of_ours_are(worked_examples: Path, tmp_p
         (tmp_path / "out" / ".parts" / "study" / "done.json").write_text(said)
         done = irmeta.reanalyze(tmp_path / "in", tmp_path / "out", measures="AP")
         assert done.batch.analysed == ("study",)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_damaged_part_is_named_and_done_again_when_it_is_gone(
+    made_store: irmeta.Store, tmp_path: Path
+) -> None:
+    run(made_store, tmp_path)
+    before = content(tmp_path)
+    part = tmp_path / ".parts" / "web" / "means.parquet"
+    part.write_bytes(part.read_bytes()[:50])
+    with pytest.raises(IrmetaError, match=r"web/means\.parquet: cannot be read .* Remove it"):
+        run(made_store, tmp_path)
+    part.unlink()
+    assert run(made_store, tmp_path).analysed == ("web",)
+    assert content(tmp_path) == before
