@@ -10,8 +10,10 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from irmeta.errors import DataError, UsageError, did_you_mean, shown
+from irmeta.results.tables import read_parquet
 
 _KEYS = ["track", "system", "query", "measure"]
 _QUERY = re.compile(r"(query|topic)(s|no|nr|num|number|id|name)?|queries|qid|tid|indexlevel0")
@@ -182,11 +184,11 @@ def read_matrices(path: Path, measures: tuple[str, ...] | None = None) -> list[M
         raise UsageError(f"{path} is not a file.")
     kind = "Parquet" if path.suffix == ".parquet" else "CSV"
     try:
-        frame = pl.read_parquet(path) if kind == "Parquet" else _read_csv(path)
+        frame = read_parquet(path) if kind == "Parquet" else _read_csv(path)
         return _matrices(frame, path, measures)
     except DataError as error:
         raise DataError(error.problem, file=str(path), value=error.value, fix=error.fix) from None
-    except pl.exceptions.PolarsError as error:
+    except (OSError, pa.ArrowException, pl.exceptions.PolarsError) as error:
         reason = str(error).splitlines()[0]
         raise DataError(f"cannot be read as {kind} ({reason})", file=str(path)) from None
 

@@ -49,7 +49,7 @@ def write_parquet(
     try:
         # The same content as in batches of 2^10, the default, which take longer.
         options = {"compression": "zstd", "store_schema": False, "write_batch_size": 1 << 16}
-        with pq.ParquetWriter(beside, schema, **options) as writer:
+        with pq.ParquetWriter(beside, schema, write_page_checksum=True, **options) as writer:
             # Not in the schema: without an Arrow schema its metadata would be left out.
             writer.add_key_value_metadata({KEY: _json(provenance)})
             for frame in chain([first], blocks):
@@ -59,6 +59,19 @@ def write_parquet(
     finally:
         beside.unlink(missing_ok=True)
     return rows
+
+
+def read_parquet(path: Path) -> pl.DataFrame:
+    """A whole file, its pages compared with their checksums, where they have any.
+
+    Raises
+    ------
+    OSError, pyarrow.ArrowException, polars.exceptions.PolarsError
+        If it cannot be read, or was changed.
+    """
+    frame = pl.from_arrow(pq.ParquetFile(path, page_checksum_verification=True).read())
+    assert isinstance(frame, pl.DataFrame)
+    return frame
 
 
 def _schema(frame: Rows, table: str | None) -> pa.Schema:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 from irmeta.errors import DataError, UsageError
 from irmeta.results.matrix import Matrix, matrix_of, read_matrices
+from irmeta.results.tables import write_out
 
 NAN = math.nan
 VALUES = np.array([[0.5, NAN, 0.25], [1.0, NAN, NAN], [0.0, NAN, 0.75]])
@@ -354,3 +356,18 @@ def test_what_irmeta_writes_is_read_again(made_store, tmp_path):
             ordered = whole.values[np.ix_(queries, systems)]
             assert np.array_equal(by_name[name].values, ordered, equal_nan=True)
             assert by_name[name].values.shape == whole.values.shape
+
+
+def test_a_flipped_bit_of_a_result_is_not_another_value(made_store, tmp_path):
+    file = tmp_path / "scores.parquet"
+    write_out(made_store.evaluate("AP", track="news"), file, {}, force=False)
+    before = read_matrices(file)[0].values
+    found = pq.read_metadata(file).row_group(0)
+    column = found.column(found.num_columns - 1)
+    begin = column.dictionary_page_offset or column.data_page_offset
+    raw = bytearray(file.read_bytes())
+    raw[begin + column.total_compressed_size - 1] ^= 1
+    file.write_bytes(raw)
+    with pytest.raises(DataError, match=r"scores\.parquet: cannot be read as Parquet .*CRC"):
+        read_matrices(file)
+    assert len(before) > 1
