@@ -264,6 +264,10 @@ def measure(collection: Path, repeat: int) -> str:
         for peer in peers
         if PEERS[peer][1] == 1
     ]
+    takes = {peer: found[peer, 1]["memory"] for peer in peers if "," not in peer}
+    less = [f"{peer} {own:.0f}" for peer, own in takes.items() if own < takes["irmeta"]]
+    if less:
+        lines.append(f"- irmeta takes more memory: {takes['irmeta']:.0f} MB; {', '.join(less)}.")
     return "\n".join(lines)
 
 
