@@ -55,8 +55,8 @@ def adjusted(p: np.ndarray, correction: str) -> np.ndarray:
 def _short(p: np.ndarray) -> np.ndarray:
     """The nearest numbers of 15 digits.
 
-    A product that should be 0.05 is otherwise a bit more now and then: of the p-values that are
-    multiples of 1 / 10,000 and lie at their limit, as those of drawn samples may, in 1 of 25.
+    A product that should be 0.05 is otherwise a bit more now and then: p-values of drawn samples,
+    which are multiples of 1 / 10,000 and the like, may lie at their very limit.
     """
     digits = 14 - np.floor(np.log10(np.maximum(p, 1e-200)))
     scale = 10.0**digits

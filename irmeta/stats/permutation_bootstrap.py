@@ -146,13 +146,18 @@ def _shared(values: np.ndarray) -> np.ndarray:
 
 def _slack(x: np.ndarray) -> np.ndarray:
     """How far rounding may move a sum of each system's values [system]."""
-    return np.abs(x).sum(axis=0) * (2 * len(x) * np.finfo(np.float64).eps)
+    return np.abs(x).sum(axis=0) * _rounding(x)
 
 
 def _slack_of_pairs(values: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """How far it may move the sum of their differences [pair], over the queries of both."""
     sizes = np.abs(values.T[first]) + np.abs(values.T[second])
-    return np.nansum(sizes, axis=1) * (2 * len(values) * np.finfo(np.float64).eps)
+    return np.nansum(sizes, axis=1) * _rounding(values)
+
+
+def _rounding(values: np.ndarray) -> float:
+    """How far it may move a sum over all queries, as a share of its terms' sizes."""
+    return 2 * len(values) * float(np.finfo(np.float64).eps)
 
 
 def _parts(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
