@@ -219,7 +219,7 @@ def reanalyze_tracks(
     elif choices:
         raise UsageError(f"{store.path} is a store: how runs are read was settled at ingest.")
     else:
-        names = store.tracks if tracks is None else tracks_of(store.reader, tracks)
+        names = tracks_of(store.reader, tracks)
     check_folder(folder, OVERVIEW.name, force)
     if store is None:
         place = folder.root / "store"

@@ -15,6 +15,7 @@ from irmeta.policies import Duplicates, Malformed, ReadPolicy, TieOrder
 from irmeta.store.ingest import Outcome
 from irmeta.store.layout import is_store
 from irmeta.store.memory import read_into_memory
+from irmeta.store.scan import Tracks
 from irmeta.store.track import Progress
 from irmeta.trec.collection import chosen, read_collection
 from irmeta.trec.source import track_of_files
@@ -32,7 +33,7 @@ class ReadChoices(TypedDict, total=False):
 def read(
     collection: str | Path,
     *,
-    tracks: str | Sequence[str] | None = None,
+    tracks: Tracks = None,
     workers: int | None = None,
     memory: int | None = None,
     progress: Progress | None = None,
@@ -133,7 +134,7 @@ def read_tracks(
     *,
     runs: Iterable[str | Path] | None = None,
     names: str = "tag",
-    tracks: str | Sequence[str] | None = None,
+    tracks: Tracks = None,
     workers: int | None = None,
     memory: int | None = None,
     progress: Progress | None = None,

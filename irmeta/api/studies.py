@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from irmeta.errors import DataError, IrmetaError, UsageError, did_you_mean
 from irmeta.policies import EvalPolicy
 from irmeta.results.tables import provenance
 from irmeta.store.lock import only_writer
+from irmeta.store.scan import Tracks, tracks_of
 from irmeta.studies.atomized.settings import Settings
 from irmeta.studies.atomized.study import SEARCH_LENGTH
 from irmeta.studies.base import Folder, Study
@@ -124,7 +125,7 @@ def search_length(
     store: Store | str | Path,
     out: str | Path,
     *,
-    tracks: str | Sequence[str] | None = None,
+    tracks: Tracks = None,
     force: bool = False,
     workers: int | None = None,
     executor: Executor | None = None,
@@ -188,7 +189,7 @@ def run_study(
     out: str | Path,
     settings: AnySettings,
     *,
-    tracks: str | Sequence[str] | None = None,
+    tracks: Tracks = None,
     force: bool = False,
     workers: int | None = None,
     executor: Executor | None = None,
@@ -197,12 +198,7 @@ def run_study(
     """Any study over a store's tracks; a track that fails is in the result's batch."""
     opened = store if isinstance(store, Store) else Store(store)
     reader, folder = opened.reader, Folder(Path(out))
-    asked = [tracks] if isinstance(tracks, str) else tracks
-    names = opened.tracks if asked is None else [reader.read_record(t)["track"] for t in asked]
-    chosen = list(dict.fromkeys(names))
-    if not chosen:
-        none = "it holds no complete track" if asked is None else "no track was named"
-        raise UsageError(f"{reader}: {none}.")
+    chosen = tracks_of(reader, tracks)
     facts = [own for track in chosen if (own := _systems(opened, track)) is not None]
     if facts:
         settings.check(pl.concat(facts))

@@ -10,10 +10,10 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 
 from irmeta.errors import DataError, UsageError, did_you_mean, shown
 from irmeta.results.tables import read_parquet
+from irmeta.schema.arrow import DAMAGED
 
 _KEYS = ["track", "system", "query", "measure"]
 _QUERY = re.compile(r"(query|topic)(s|no|nr|num|number|id|name)?|queries|qid|tid|indexlevel0")
@@ -188,7 +188,7 @@ def read_matrices(path: Path, measures: tuple[str, ...] | None = None) -> list[M
         return _matrices(frame, path, measures)
     except DataError as error:
         raise DataError(error.problem, file=str(path), value=error.value, fix=error.fix) from None
-    except (OSError, pa.ArrowException, pl.exceptions.PolarsError) as error:
+    except DAMAGED as error:
         reason = str(error).splitlines()[0]
         raise DataError(f"cannot be read as {kind} ({reason})", file=str(path)) from None
 

@@ -66,7 +66,7 @@ def read_parquet(path: Path) -> pl.DataFrame:
 
     Raises
     ------
-    OSError, pyarrow.ArrowException, polars.exceptions.PolarsError
+    irmeta.schema.arrow.DAMAGED
         If it cannot be read, or was changed.
     """
     frame = pl.from_arrow(pq.ParquetFile(path, page_checksum_verification=True).read())

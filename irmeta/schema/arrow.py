@@ -6,6 +6,14 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+# What libraries raise for files that are none, or whose content makes no sense.
+DAMAGED = (
+    OSError,
+    pa.ArrowException,
+    pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+)
+
 
 def column(values: np.ndarray, valid: np.ndarray | None = None) -> pa.Array:
     """Numbers as they lie in memory, null where not `valid`.

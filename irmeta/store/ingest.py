@@ -14,11 +14,12 @@ from typing import Any
 from irmeta.errors import DataError, IrmetaError, of_track
 from irmeta.parallel import ordered_map, thread_count, usable_memory
 from irmeta.policies import ReadPolicy
-from irmeta.store.layout import FOLDERS, Layout, folder_name, sealed, to_json, write_atomic
+from irmeta.store.layout import FOLDERS, Layout, folder_name, to_json, write_atomic
 from irmeta.store.lock import only_writer
 from irmeta.store.long_table import write_docs_and_runs
-from irmeta.store.record import Inputs, Seen, read_cache, written
+from irmeta.store.record import Inputs, Seen, read_cache
 from irmeta.store.scan import Tracks
+from irmeta.store.seal import sealed, written
 from irmeta.store.tables import write_qrels, write_systems
 from irmeta.store.track import Count, Limits, Progress, read_track
 from irmeta.trec.collection import chosen, read_collection
@@ -149,4 +150,4 @@ def _put_in_place(track: str, layout: Layout, stage: Path, record: dict[str, Any
         shutil.rmtree(folder, ignore_errors=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
         os.replace(stage / kind, folder)
-    write_atomic(layout.record(track), sealed(record))
+    write_atomic(layout.record(track), sealed(to_json(record)))

@@ -26,11 +26,11 @@ from irmeta.policies import ReadPolicy
 from irmeta.schema import FORMAT
 from irmeta.store.parquet import RowGroup, read_frame, read_lists, row_groups
 from irmeta.store.scan import StoredLists
+from irmeta.store.seal import file_facts, unsealed
 
 LONGEST_NAME = 200  # of a folder, in bytes; file systems take 255, and files add an ending
 FOLDERS = ("runs", "qrels", "docs", "systems")
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
-_END = b"\n}\n"  # of JSON
 
 
 def folder_name(track: str) -> str:
@@ -74,41 +74,6 @@ def to_json(record: object) -> bytes:
         )
         + b"\n"
     )
-
-
-def sealed(record: Mapping[str, Any]) -> bytes:
-    """A record as it is written: JSON, and last of all a hash of what it is without."""
-    content = to_json(record)
-    said = b',\n "sha256": "%s"' % hashlib.sha256(content).hexdigest().encode()
-    return content.removesuffix(_END) + said + _END
-
-
-def unsealed(content: bytes) -> dict[str, Any]:
-    """The record that was written; without a hash, as in older stores, what is there.
-
-    Raises
-    ------
-    ValueError
-        If it is another.
-    """
-    record = json.loads(content)
-    if not isinstance(record, dict) or "files" not in record:
-        raise ValueError("it is no record of a track")
-    if record.pop("sha256", None) is not None:
-        rest, _, said = content.rpartition(b',\n "sha256": ')
-        if said != b'"%s"' % hashlib.sha256(rest + _END).hexdigest().encode() + _END:
-            raise ValueError("it is not what was written")
-    return record
-
-
-def file_facts(file: Path) -> str:
-    """The size of a Parquet file and a hash of its end, which no checksum of a page covers."""
-    size = file.stat().st_size
-    with file.open("rb") as stream:
-        stream.seek(max(0, size - 8))
-        length = int.from_bytes(stream.read(4), "little")
-        stream.seek(max(0, size - 8 - length))
-        return f"{size} {hashlib.sha256(stream.read()).hexdigest()[:16]}"
 
 
 def manifest(policy: ReadPolicy) -> bytes:
@@ -266,10 +231,10 @@ class Layout:
 
     def _there(self, kind: str, track: str) -> list[Path]:
         """The files of one kind, whose ends say what lies where, and are as they were written."""
-        files, fix = self.files(kind, track), "Ingest the track again."
+        written, fix = self.read_record(track)["files"], "Ingest the track again."
+        files = self.files(kind, track)
         if not files:
             raise DataError("its Parquet files are missing from the store", track=track, fix=fix)
-        written = self.read_record(track)["files"]
         for file in files:
             said = written.get(f"{kind}/{file.name}")
             if isinstance(said, str) and said != file_facts(file):  # older stores say less

@@ -29,7 +29,7 @@ class RowGroup:
 def row_groups(files: Iterable[Path]) -> Iterator[RowGroup]:
     """The row groups of some files, those without a row left out."""
     for path in files:
-        file = _opened(path)
+        file = _checked(path)
         for index in range(file.num_row_groups):
             if rows := file.metadata.row_group(index).num_rows:
                 yield RowGroup(path, index, rows, _last_query(file, index))
@@ -37,10 +37,14 @@ def row_groups(files: Iterable[Path]) -> Iterator[RowGroup]:
 
 def read_frame(files: Iterable[Path]) -> pl.DataFrame:
     """A table as polars reads it, whole, its pages compared with their checksums."""
-    return pl.concat([as_frame(_opened(path).read()) for path in files])
+    return pl.concat([as_frame(_checked(path).read()) for path in files])
 
 
-def _opened(path: Path, as_dictionary: Sequence[str] = ()) -> pq.ParquetFile:
+def _checked(path: Path, as_dictionary: Sequence[str] = ()) -> pq.ParquetFile:
+    """A Parquet file whose pages are compared with their checksums, where they have any.
+
+    `as_dictionary` are the columns that are not spelled out.
+    """
     return pq.ParquetFile(
         path, read_dictionary=list(as_dictionary), page_checksum_verification=True
     )
@@ -61,7 +65,7 @@ def read_lists(
     """The lists of some row groups, with some columns, see `StoreReader.lists`."""
     tables = []
     for path in dict.fromkeys(g.path for g in groups):
-        file = _opened(path, ["query", "system", "doc"])
+        file = _checked(path, ["query", "system", "doc"])
         own = [g.index for g in groups if g.path == path]
         tables.append(file.read_row_groups(own, columns=["query", "system", *columns]))
     table = pa.concat_tables(tables)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -14,8 +13,9 @@ from irmeta.errors import IrmetaError
 from irmeta.schema import FORMAT
 from irmeta.store.assemble import TrackRows
 from irmeta.store.judgments import Judgments
-from irmeta.store.layout import FOLDERS, Layout, file_facts
+from irmeta.store.layout import FOLDERS, Layout
 from irmeta.store.reading import SetAside
+from irmeta.store.seal import written
 from irmeta.trec.qrels import QrelsText
 from irmeta.trec.source import QrelsSource, TrackSource
 from irmeta.trec.text import file_sha256
@@ -96,15 +96,6 @@ def config_record(source: TrackSource) -> dict[str, Any]:
         "names": source.names,
         "facts": asdict(source.facts) if source.facts else None,
         "policy": source.policy.record(),
-    }
-
-
-def written(folders: dict[str, Path]) -> dict[str, str]:
-    """What tells every Parquet file of a track from another, by kind and name."""
-    return {
-        f"{kind}/{file.name}": file_facts(file)
-        for kind, folder in folders.items()
-        for file in sorted(folder.glob("part-*.parquet"))
     }
 
 

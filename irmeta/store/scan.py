@@ -9,21 +9,13 @@ from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 
 from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.policies import ReadPolicy
+from irmeta.schema.arrow import DAMAGED
 
 Tracks = str | Iterable[str] | None
 """One track by name, several, or None: all."""
-
-# What libraries raise for files that are none, or whose content makes no sense.
-_DAMAGED = (
-    OSError,
-    pa.ArrowException,
-    pl.exceptions.PolarsError,
-    pl.exceptions.PanicException,
-)
 
 
 class RowGroup(Protocol):
@@ -163,7 +155,7 @@ def _readable(track: str) -> Iterator[None]:
     """For what opens a track's files: those that are damaged are a `DataError`."""
     try:
         yield
-    except _DAMAGED as error:
+    except DAMAGED as error:
         fix = "Remove its record from the store's folder tracks and ingest it again."
         problem = f"its files in the store cannot be read ({str(error).strip()})"
         raise DataError(problem, track=track, fix=fix) from error
@@ -201,7 +193,7 @@ def lazy(
 def read_table(
     store: StoreReader, kind: str, track: str, where: pl.Expr | None = None
 ) -> pl.DataFrame:
-    """As `lazy`, of one track and read.
+    """As `lazy`, of one track, read and checked.
 
     Raises
     ------
@@ -209,7 +201,7 @@ def read_table(
         If it is damaged.
     """
     with _readable(track):
-        return store.read(kind, store.read_record(track)["track"], where)
+        return store.read(kind, track, where)
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pyarrow as pa
 
 from irmeta.errors import DataError
 from irmeta.parallel import ordered_map
 from irmeta.report.study_page import Shown
 from irmeta.results.tables import read_parquet, write_bytes, write_parquet, write_text
 from irmeta.schema import TABLES
+from irmeta.schema.arrow import DAMAGED
 from irmeta.studies import drawing
 from irmeta.studies.base import Chart, Folder
 
@@ -51,7 +51,7 @@ def join_parts(
 def _part(file: Path) -> pl.DataFrame:
     try:
         return read_parquet(file)
-    except (OSError, pa.ArrowException, pl.exceptions.PolarsError) as error:
+    except DAMAGED as error:
         fix = "Remove it, and its track is done again."
         raise DataError(f"cannot be read ({error})", file=str(file), fix=fix) from error
 

@@ -15,8 +15,9 @@ from irmeta.store import ingest as room
 from irmeta.store import record
 from irmeta.store import track as reading
 from irmeta.store.ingest import ingest_collection
-from irmeta.store.layout import FOLDERS, Layout, to_json, unsealed
+from irmeta.store.layout import FOLDERS, Layout, to_json
 from irmeta.store.lock import only_writer
+from irmeta.store.seal import unsealed
 
 
 def test_a_second_ingest_touches_nothing(made_store, collections, tmp_path):

@@ -17,8 +17,9 @@ from irmeta.errors import DataError, UsageError
 from irmeta.policies import ReadPolicy
 from irmeta.schema import FORMAT, TABLES
 from irmeta.store import groups, long_table, writing
-from irmeta.store.layout import FOLDERS, Layout, folder_name, sealed, write_atomic
+from irmeta.store.layout import FOLDERS, Layout, folder_name, to_json, write_atomic
 from irmeta.store.scan import row_blocks
+from irmeta.store.seal import sealed
 
 TRACKS = ("news", "passage", "web")
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=15)
@@ -42,7 +43,7 @@ def test_a_track_has_one_safe_folder_name(track):
 def test_track_names_come_back_from_their_records(tmp_path_factory, names):
     layout = Layout(tmp_path_factory.mktemp("store"))
     for name in names:
-        write_atomic(layout.record(name), sealed({"track": name, "files": {}}))
+        write_atomic(layout.record(name), sealed(to_json({"track": name, "files": {}})))
     assert layout.tracks() == sorted(names)
     assert [layout.read_record(name)["track"] for name in names] == list(names)
 
