@@ -1,45 +1,50 @@
-"""Measures at every cutoff: what docs add at their ranks, added up along the cutoffs.
+"""Measures at every cutoff: what docs add at their ranks, added up along the list."""
 
-`ranks` and `amounts` are [docs, systems], the rows of query q at ``offsets[q]:offsets[q + 1]``;
-`slot` int64 by rank: the first cutoff that the rank is within, or their number.
-"""
+import numpy as np
 
 from irmeta.kernels.jit import jit
 
 
 @jit
-def spread_steps(ranks, offsets, amounts, slot, weights, steps):
-    """Add each amount, times the weight of its list, to the step of its cutoff.
+def add_curves(
+    ranks, offsets, amounts, slot, divisors, scale, undefined, averaged, steps, latest, sums
+):
+    """Add the values of each query at every cutoff to the sums over queries.
 
-    `weights` is float64 [queries, systems]; `steps` float64 [cutoffs + 1, systems], zero.
+    A value is what `Events` says: the amounts up to the cutoff, added up in the order of the list,
+    times `scale`, over the divisor. Queries are added one after another.
+
+    Parameters
+    ----------
+    ranks, amounts
+        [docs, systems], ranks ascending in the rows of query q, ``offsets[q]:offsets[q + 1]``.
+    slot
+        int64 by rank: the first cutoff that the rank is within; docs beyond its end are in none.
+    divisors
+        float64 [cutoffs or 1, queries].
+    undefined
+        The value where a divisor is 0; NaN is not added.
+    averaged
+        bool [queries, systems]: which values to add.
+    steps, latest
+        float64 [cutoffs, systems], NaN, and [systems]: working space, left as it was.
+    sums
+        float64 [cutoffs, systems]; added to.
     """
     for q in range(len(offsets) - 1):
+        latest[:] = 0.0
         for row in range(offsets[q], offsets[q + 1]):
             for s in range(ranks.shape[1]):
-                if amounts[row, s] != 0.0 and ranks[row, s] < len(slot):
-                    steps[slot[ranks[row, s]], s] += amounts[row, s] * weights[q, s]
-
-
-@jit
-def add_steps(steps, sums):
-    """The running sums of the steps along the cutoffs, added to `sums` [cutoffs, systems]."""
-    for s in range(steps.shape[1]):
-        sums[0, s] += steps[0, s]
-    for c in range(1, sums.shape[0]):
-        for s in range(steps.shape[1]):
-            steps[c, s] += steps[c - 1, s]
-            sums[c, s] += steps[c, s]
-
-
-@jit
-def add_scaled_steps(steps, scale, sums):
-    """As `add_steps`, every running sum times the scale of its cutoff; `steps` is cleared."""
-    for c in range(sums.shape[0]):
-        for s in range(steps.shape[1]):
-            if c > 0:
-                steps[c, s] += steps[c - 1, s]
-                steps[c - 1, s] = 0.0
-            sums[c, s] += steps[c, s] * scale[c]
-    for c in range(max(sums.shape[0] - 1, 0), steps.shape[0]):
-        for s in range(steps.shape[1]):
-            steps[c, s] = 0.0
+                if ranks[row, s] < len(slot):
+                    latest[s] += amounts[row, s]
+                    steps[slot[ranks[row, s]], s] = latest[s]
+        latest[:] = 0.0
+        for c in range(len(sums)):
+            divisor = divisors[c if len(divisors) > 1 else 0, q]
+            for s in range(ranks.shape[1]):
+                if steps[c, s] == steps[c, s]:
+                    latest[s] = steps[c, s]
+                    steps[c, s] = np.nan
+                value = latest[s] * scale / divisor if divisor > 0.0 else undefined
+                if averaged[q, s] and value == value:
+                    sums[c, s] += value

@@ -1,25 +1,24 @@
-"""Discounted gains of judged docs, for several cutoffs at once."""
+"""What judged docs are worth at their ranks, added up to several cutoffs."""
 
 from irmeta.kernels.jit import jit
 
 
 @jit
-def discounted_gain(ranks, offsets, gains, discounts, cuts, out):
-    """Add up gain times discount over the docs within each cutoff.
+def add_worths(ranks, labels, worth, offsets, cuts, out):
+    """Add up the worth of the docs within each cutoff, in the order of the list.
 
     Parameters
     ----------
     ranks, offsets, cuts, out
-        As in irmeta.kernels.precision; `ranks` in any order.
-    gains
-        float64, one for each row of `ranks`; rows of gain 0 are passed over.
-    discounts
-        float64 by rank, from ``discounts[1]`` on.
+        As in irmeta.kernels.precision; `ranks` ascend within a query.
+    labels
+        uint8, as `ranks`: what kind of doc it is.
+    worth
+        float64 [label, rank]: what such a doc adds at that rank.
     """
     for c in range(len(cuts)):
         for q in range(len(offsets) - 1):
             for row in range(offsets[q], offsets[q + 1]):
-                if gains[row] != 0.0:
-                    for s in range(ranks.shape[1]):
-                        if ranks[row, s] <= cuts[c]:
-                            out[c, q, s] += gains[row] * discounts[ranks[row, s]]
+                for s in range(ranks.shape[1]):
+                    if ranks[row, s] <= cuts[c]:
+                        out[c, q, s] += worth[labels[row, s], ranks[row, s]]

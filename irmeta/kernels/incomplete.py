@@ -28,9 +28,8 @@ def bpref_sum(relevant, relevant_offsets, other, other_offsets, missing, out):
                     break
                 while above < stop and other[above, s] < rank:
                     above += 1
-                out[q, s] += 1.0
-                if above > start:
-                    out[q, s] -= min(above - start, last - first) / bound
+                share = min(above - start, last - first) / bound if above > start else 0.0
+                out[q, s] += 1.0 - share
 
 
 @jit
@@ -73,6 +72,11 @@ def inferred_sum(
                     above += 1
                 while pooled < end and unjudged[pooled, s] < rank:
                     pooled += 1
-                better, worse = row - first, above - start
+                if rank == 1:
+                    out[q, s] += 1.0
+                    continue
+                better, worse, higher = row - first, above - start, rank - 1.0
+                in_pool = (better + worse + pooled - begin) / higher
                 share = (better + epsilon) / (better + worse + 2.0 * epsilon)
-                out[q, s] += (1.0 + (better + worse + pooled - begin) * share) / rank
+                # The order of m_infap.c, so that the last bit is the same.
+                out[q, s] += 1.0 / rank + higher / rank * in_pool * share

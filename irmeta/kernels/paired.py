@@ -1,81 +1,91 @@
-"""Moments of two systems' values where sums of squares cancel."""
+"""Moments of the values of every two systems, over the queries on which both have one.
 
-from math import sqrt
+Each pair's numbers are computed from its own values alone, query after query. Systems are the
+inner loop: LLVM computes several pairs side by side.
 
-from irmeta.kernels.jit import jit
+In all of these `values` is float64 [query, system], NaN where undefined. `mean` and
+`deviation` are float64 [system, system], `number` int32 of that shape and zero; the diagonal and
+what is above it are written. A spread up to the share `rounding` of the pair's greatest value is rounding and becomes 0,
+and then a mean so small too. The deviation of fewer than two queries is NaN, as is the mean of none.
+"""
+
+import numpy as np
+
+from irmeta.kernels.jit import inner, jit
+
+
+@inner
+def _settle(a, freedom, squares, largest, rounding, mean, deviation, number):
+    """Write the deviations of the pairs of system `a` from their sums of squares."""
+    for b in range(a, len(squares)):
+        if number[a, b] < 2:
+            deviation[a, b] = np.nan
+            continue
+        deviation[a, b] = np.sqrt(squares[b] / (freedom * (number[a, b] - 1)))
+        if deviation[a, b] <= rounding * largest[b]:
+            deviation[a, b] = 0.0
+            if abs(mean[a, b]) <= rounding * largest[b]:
+                mean[a, b] = 0.0
 
 
 @jit
-def paired_moments(values, first, second, rounding, mean, deviation):
-    """Mean and standard deviation of the differences of some pairs, from the differences.
-
-    Parameters
-    ----------
-    values
-        float64 [system, query]; NaN: undefined.
-    first, second
-        int64 [pair]: places of systems.
-    rounding
-        A spread up to this share of the greatest value is rounding: none; the mean too, then.
-    mean, deviation
-        float64 [pair]; written where two queries or more have both values.
-    """
-    for i in range(len(first)):
-        a, b = first[i], second[i]
-        number, total, largest = 0, 0.0, 0.0
-        for q in range(values.shape[1]):
-            difference = values[a, q] - values[b, q]
-            if difference == difference:
-                number += 1
-                total += difference
-                largest = max(largest, abs(values[a, q]), abs(values[b, q]))
-        if number < 2:
-            continue
-        centre = total / number
-        squares = 0.0
-        for q in range(values.shape[1]):
-            difference = values[a, q] - values[b, q]
-            if difference == difference:
-                squares += (difference - centre) ** 2
-        spread = sqrt(squares / (number - 1))
-        if spread <= rounding * largest:
-            spread = 0.0
-            if abs(centre) <= rounding * largest:
-                centre = 0.0
-        mean[i] = centre
-        deviation[i] = spread
+def paired_moments(values, rounding, mean, deviation, number):
+    """Mean and standard deviation of the differences, in two passes."""
+    queries, systems = values.shape
+    total, squares, largest = np.empty((3, systems))
+    for a in range(systems):
+        total[:] = 0.0
+        squares[:] = 0.0
+        largest[:] = 0.0
+        for q in range(queries):
+            own = values[q, a]
+            for b in range(a, systems):
+                difference = own - values[q, b]
+                known = difference == difference
+                number[a, b] += known
+                total[b] += difference if known else 0.0
+                size = max(abs(own), abs(values[q, b]))
+                largest[b] = max(largest[b], size if known else 0.0)
+        for b in range(a, systems):
+            mean[a, b] = total[b] / number[a, b] if number[a, b] > 0 else np.nan
+        for q in range(queries):
+            own = values[q, a]
+            for b in range(a, systems):
+                off = own - values[q, b] - mean[a, b]
+                squares[b] += off * off if off == off else 0.0
+        _settle(a, 1, squares, largest, rounding, mean, deviation, number)
 
 
 @jit
-def pooled_moments(values, first, second, rounding, mean, deviation):
-    """Difference of the means and pooled standard deviation of some pairs, in two passes.
-
-    The arguments are as in `paired_moments`.
-    """
-    for i in range(len(first)):
-        a, b = first[i], second[i]
-        number, total_a, total_b, largest = 0, 0.0, 0.0, 0.0
-        for q in range(values.shape[1]):
-            if values[a, q] == values[a, q] and values[b, q] == values[b, q]:
-                number += 1
-                total_a += values[a, q]
-                total_b += values[b, q]
-                largest = max(largest, abs(values[a, q]), abs(values[b, q]))
-        if number < 2:
-            continue
-        mean_a, mean_b = total_a / number, total_b / number
-        squares = 0.0
-        for q in range(values.shape[1]):
-            if values[a, q] == values[a, q] and values[b, q] == values[b, q]:
-                squares += (values[a, q] - mean_a) ** 2 + (values[b, q] - mean_b) ** 2
-        spread = sqrt(squares / (2 * number - 2))
-        centre = mean_a - mean_b
-        if spread <= rounding * largest:
-            spread = 0.0
-            if abs(centre) <= rounding * largest:
-                centre = 0.0
-        mean[i] = centre
-        deviation[i] = spread
+def pooled_moments(values, rounding, mean, deviation, number):
+    """Difference of the means and pooled standard deviation, in two passes."""
+    queries, systems = values.shape
+    first, second, squares, largest = np.empty((4, systems))
+    for a in range(systems):
+        first[:] = 0.0
+        second[:] = 0.0
+        squares[:] = 0.0
+        largest[:] = 0.0
+        for q in range(queries):
+            own = values[q, a]
+            for b in range(a, systems):
+                other = values[q, b]
+                known = own == own and other == other
+                number[a, b] += known
+                first[b] += own if known else 0.0
+                second[b] += other if known else 0.0
+                largest[b] = max(largest[b], max(abs(own), abs(other)) if known else 0.0)
+        for b in range(a, systems):
+            first[b] = first[b] / number[a, b] if number[a, b] > 0 else np.nan
+            second[b] = second[b] / number[a, b] if number[a, b] > 0 else np.nan
+            mean[a, b] = first[b] - second[b]
+        for q in range(queries):
+            own = values[q, a]
+            for b in range(a, systems):
+                off, other_off = own - first[b], values[q, b] - second[b]
+                square = off * off + other_off * other_off
+                squares[b] += square if square == square else 0.0
+        _settle(a, 2, squares, largest, rounding, mean, deviation, number)
 
 
 @jit

@@ -1,10 +1,10 @@
-"""trec_eval's lesser-known measures of gain.
+"""trec_eval's lesser-known measures of gain, each in the order of its arithmetic.
 
-In all of these `ranks` is [docs, systems], the rows of query q at ``offsets[q]:offsets[q + 1]``;
-`missing` is the rank that stands for not retrieved; `discounts` float64 by rank, from
-``discounts[1]`` on; `out` float64 [queries, systems], zero. Where there are `labels` (uint8, as
-`ranks`), ranks ascend and a doc gains ``gains[label]``. The sum over the first i docs of the ideal
-list of query q is ``ideal[starts[q] + i]``, for i below ``starts[q + 1] - starts[q]``.
+In all of these `ranks` is [docs, systems], ascending in the rows of query q, which are
+``offsets[q]:offsets[q + 1]``; `missing` is the rank that stands for not retrieved; `out` float64
+[queries, systems], zero. Where there are `labels` (uint8, as `ranks`), a doc gains ``gains[label]``
+or, discounted, ``worth[label, rank]``. The sum over the first i docs of the ideal list of query q
+is ``ideal[starts[q] + i]``, for i below ``starts[q + 1] - starts[q]``.
 """
 
 import numpy as np
@@ -13,9 +13,7 @@ from irmeta.kernels.jit import jit
 
 
 @jit
-def ndcg_at_docs(
-    ranks, labels, gains, offsets, missing, discounts, ideal, starts, gained, found, out
-):
+def ndcg_at_docs(ranks, labels, worth, offsets, missing, ideal, starts, gained, found, out):
     """nDCG at the rank of each doc, added up; at the end of the list where it is not retrieved.
 
     `ideal` has discounted gains; `gained` and `found` are float64 [systems], working space.
@@ -28,7 +26,7 @@ def ndcg_at_docs(
         for row in range(offsets[q], offsets[q + 1]):
             for s in range(ranks.shape[1]):
                 if ranks[row, s] != missing:
-                    gained[s] += gains[labels[row, s]] * discounts[ranks[row, s]]
+                    gained[s] += worth[labels[row, s], ranks[row, s]]
                     found[s] += 1.0
                     best = ideal[starts[q] + min(np.int64(ranks[row, s]), last)]
                     out[q, s] += gained[s] / best
@@ -38,27 +36,38 @@ def ndcg_at_docs(
 
 
 @jit
-def weighted_gain(ranks, gains, offsets, missing, discounts, weights, starts, ends, out):
-    """Add up gain times discount times weight; ranks need not ascend.
+def ndcg_at_ranks(ranks, labels, worth, offsets, missing, ideal, starts, ends, bounds, lengths, out):
+    """nDCG at some ranks of each query, and at the end of lists that are long enough, averaged.
 
     Parameters
     ----------
-    gains
-        float64 by row.
-    weights
-        A doc at rank i has ``weights[starts[q] + i]``, for i below ``starts[q + 1] - starts[q]``.
+    ideal
+        Of discounted gains.
     ends
-        float64 [queries, systems]: added to the weight of every doc of the list.
+        int64: the ranks of query q are ``ends[bounds[q]:bounds[q + 1]]``, ascending; the last is
+        the length of the ideal list. A list that is longer than that by two counts at its end too.
+    lengths
+        uint32 [queries, systems], of the lists.
     """
     for q in range(len(offsets) - 1):
-        last = starts[q + 1] - starts[q] - 1
-        for row in range(offsets[q], offsets[q + 1]):
-            for s in range(ranks.shape[1]):
-                if ranks[row, s] != missing:
-                    weight = ends[q, s]
-                    if ranks[row, s] <= last:
-                        weight += weights[starts[q] + ranks[row, s]]
-                    out[q, s] += gains[row] * discounts[ranks[row, s]] * weight
+        if bounds[q] == bounds[q + 1]:
+            continue
+        whole = ends[bounds[q + 1] - 1]
+        for s in range(ranks.shape[1]):
+            gained, total, row = 0.0, 0.0, offsets[q]
+            number = bounds[q + 1] - bounds[q]
+            for level in range(bounds[q], bounds[q + 1]):
+                while row < offsets[q + 1] and ranks[row, s] <= ends[level]:
+                    gained += worth[labels[row, s], ranks[row, s]]
+                    row += 1
+                total += gained / ideal[starts[q] + ends[level]]
+            if lengths[q, s] > whole + 1:
+                while row < offsets[q + 1] and ranks[row, s] != missing:
+                    gained += worth[labels[row, s], ranks[row, s]]
+                    row += 1
+                total += gained / ideal[starts[q] + whole]
+                number += 1
+            out[q, s] = total / number
 
 
 @jit
@@ -83,11 +92,11 @@ def gain_over_lag(ranks, labels, gains, offsets, missing, ideal, starts, gained,
 
 
 @jit
-def discounted_lengths(ranks, offsets, missing, discounts, out):
-    """The discounts at the search lengths of the docs (not at their ranks), added up."""
+def discounted_lengths(ranks, offsets, missing, divisors, out):
+    """One over the divisors, float64 by rank, at the search lengths of the docs, added up."""
     for q in range(len(offsets) - 1):
         for row in range(offsets[q], offsets[q + 1]):
             above = row - offsets[q]
             for s in range(ranks.shape[1]):
                 if ranks[row, s] != missing:
-                    out[q, s] += discounts[ranks[row, s] - above]
+                    out[q, s] += 1.0 / divisors[ranks[row, s] - above]

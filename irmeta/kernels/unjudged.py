@@ -87,3 +87,24 @@ def first_unjudged(ranks, offsets, judged, lengths, counts, out):
             while i <= length and counts[i] > counts[i - 1]:
                 i += 1
             out[q, s] = i
+
+
+@jit
+def add_unjudged(ranks, offsets, judged, lengths, counts, weights, cuts, out):
+    """Add up the weights of the unjudged docs of each list within each cutoff, by rank.
+
+    Parameters
+    ----------
+    weights
+        float64: a doc at rank i has ``weights[i - 1]``.
+    cuts, out
+        As in irmeta.kernels.precision.
+    """
+    for q in range(len(offsets) - 1):
+        for s in range(ranks.shape[1]):
+            length = np.int64(lengths[q, s])
+            _judged_up_to(ranks, offsets[q], offsets[q + 1], judged, s, length, counts)
+            for c in range(len(cuts)):
+                for i in range(1, min(length, cuts[c]) + 1):
+                    if counts[i] == counts[i - 1]:
+                        out[c, q, s] += weights[i - 1]

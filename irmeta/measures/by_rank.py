@@ -12,41 +12,10 @@ from irmeta.measures.spec import Cutoffs
 from irmeta.rankings.judged import JudgedRanks
 
 
-def by_rank(
-    view: JudgedRanks, rows: np.ndarray, labels: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The docs of some rows, by rank for each query and system.
-
-    Parameters
-    ----------
-    rows
-        bool by row of the view.
-    labels
-        For each of these rows, a whole number from 0 to 255 that goes along with it.
-
-    Returns
-    -------
-    ranks, labels
-        [docs, systems], as `JudgedRanks.ranks` and uint8: in the rows of a query, each system's
-        ranks ascend downwards, with the missing ones last.
-    offsets
-        int64 [queries + 1] into those rows.
-    """
-    wide = np.dtype(np.uint32 if view.ranks.dtype == np.uint16 else np.uint64)
-    # Rank and label as one number: sorting that is much faster than sorting places.
-    keys = view.ranks[rows].astype(wide) << wide.type(8)
-    keys |= labels.astype(wide)[:, None]
-    offsets = view.offsets_of(rows)
-    for start, stop in pairwise(offsets):
-        keys[start:stop].sort(axis=0)
-    ranks = (keys >> wide.type(8)).astype(view.ranks.dtype)
-    return ranks, keys.astype(np.uint8), offsets
-
-
 def valued_by_rank(
     view: JudgedRanks, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The docs of positive value, by rank for each query and system.
+    """Sort the docs of positive value by rank, for each query and system.
 
     Parameters
     ----------
@@ -56,13 +25,14 @@ def valued_by_rank(
     Returns
     -------
     ranks, labels, offsets
-        As `by_rank` has them.
+        As `JudgedRanks.sort_by_rank` has them.
     by_label
         float64: the value that each label stands for.
     """
     rows = values > 0
     by_label, labels = np.unique(values[rows], return_inverse=True)
-    return *by_rank(view, rows, labels), by_label
+    alike = len(by_label) < 2
+    return *view.sort_by_rank(rows, None if alike else labels.astype(np.uint8)), by_label
 
 
 def running_sums(offsets: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import product
 
 import numpy as np
 
 from irmeta.errors import MeasureError, UsageError
-from irmeta.kernels.curve import add_scaled_steps, add_steps, spread_steps
+from irmeta.kernels.curve import add_curves
 from irmeta.measures.evaluate import included, needs_of, seen_by
 from irmeta.measures.events import Events
 from irmeta.measures.names import DEEPEST, parse_measure, registry
 from irmeta.measures.spec import Spec
-from irmeta.parallel import thread_count
+from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
 from irmeta.rankings.pool import pool_of, pooled_to
+from irmeta.results.averages import sum_over_queries
 from irmeta.results.curves import Curve
 from irmeta.store.scan import StoreReader, track_facts, undisturbed
 
@@ -35,6 +38,9 @@ def curves(
     workers: int | None = 1,
 ) -> list[Curve]:
     """The means over queries of some measures at every cutoff, for all systems of a track.
+
+    Every mean is the one that `Scores.means` has for the measure cut there, to the last bit where
+    the measure keeps to `Events`: queries are added up one after another, in any number of blocks.
 
     Parameters
     ----------
@@ -63,7 +69,7 @@ def curves(
         _ascending("ds", ds)
     with undisturbed(store, track):
         points = len(ds or [None]) * len(ks) * len(track_facts(store, track).systems)
-        at_once = max(1, SUMS // (points * (thread_count(workers) + 2)))
+        at_once = max(1, SUMS // points)
         parts = [specs[i : i + at_once] for i in range(0, len(specs), at_once)]
         together = (_together(store, track, own, ks, ds, policy, workers) for own in parts)
         return [one for found in together for one in found]
@@ -84,21 +90,22 @@ def _together(
     facts = track_facts(store, track)
     cutoffs = np.array(ks)
     shape = len(specs), len(depths), len(cutoffs), len(facts.systems)
-
-    def of_block(view: JudgedRanks) -> tuple[np.ndarray, np.ndarray]:
-        sums, counts = np.zeros(shape), np.zeros(shape, np.int64)
-        for i, depth in enumerate(depths):
-            pool = view if depth is None else pooled_to(view, depth)
-            for spec, own_sums, own_counts in zip(specs, sums[:, i], counts[:, i], strict=True):
-                add_curve(pool, spec, cutoffs, policy, own_sums, own_counts)
-        return sums, counts
-
     sums, counts = np.zeros(shape), np.zeros(shape, np.int64)
-    # Blocks that are alike, since floats add up otherwise in another order.
-    blocks = over_blocks(of_block, store, facts.track, policy, needs, workers=workers, alike=True)
-    for own_sums, own_counts in blocks:
-        sums += own_sums
-        counts += own_counts
+    # Depths are shared out among the threads, and measures where there are fewer depths.
+    stride = -(-thread_count(workers) // len(depths))
+    parts = list(product(range(len(depths)), range(min(stride, len(specs)))))
+
+    def add(view: JudgedRanks, part: tuple[int, int]) -> None:
+        at, first = part
+        pool = view if (depth := depths[at]) is None else pooled_to(view, depth)
+        for i in range(first, len(specs), stride):
+            add_curve(pool, specs[i], cutoffs, policy, sums[i, at], counts[i, at])
+
+    # Threads read blocks ahead, and share the work on one block: the sums of the next go on from it.
+    blocks = over_blocks(lambda view: view, store, facts.track, policy, needs, workers=workers)
+    for view in blocks:
+        for _ in ordered_map(partial(add, view), parts, workers=workers):
+            pass
     pool = pool_of(store, facts.track).note if "pool" in needs else None
     for spec, total, count in zip(specs, sums, counts, strict=True):
         yield Curve(
@@ -143,7 +150,7 @@ def add_curve(
 ) -> None:
     """Add the values of a block's queries to `sums`, and their number to `counts`.
 
-    Both are [cutoff, system]; undefined values are left out of both.
+    Both are [cutoff, system]; undefined values are left out of both. Blocks must be added in order.
     """
     deepest = replace(spec, cutoff=int(ks[-1]))
     seen = seen_by(view, deepest)
@@ -168,32 +175,30 @@ def _add_dense(
         part = slice(start, start + step)
         values = spec.measure.compute(view, spec.settings, ks[part].tolist())
         counted = averaged & ~np.isnan(values)
-        sums[part] += np.where(counted, values, 0.0).sum(axis=1)
+        sum_over_queries(values, counted, sums[part])
         counts[part] += counted.sum(axis=1)
 
 
 def _add_steps(
     events: Events, ks: np.ndarray, averaged: np.ndarray, sums: np.ndarray, counts: np.ndarray
 ) -> None:
-    divisors = events.divisors(ks)
-    scale = np.divide(1.0, divisors, out=np.zeros(divisors.shape), where=divisors > 0)
+    divisors = np.ascontiguousarray(events.divisors(ks))
     # No slot for the rank that stands for not retrieved, however great a cutoff is.
     slot = np.searchsorted(
         ks, np.arange(min(int(ks[-1]), np.iinfo(events.ranks.dtype).max - 1) + 1)
     )
-    weights = averaged.astype(np.float64)
-    steps = np.zeros((len(ks) + 1, averaged.shape[1]))
-    if len(scale) == 1:
-        weights *= scale[0][:, None]
-        spread_steps(events.ranks, events.offsets, events.amounts, slot, weights, steps)
-        add_steps(steps, sums)
-    else:
-        for q in range(len(averaged)):
-            rows = slice(events.offsets[q], events.offsets[q + 1])
-            own = np.array([0, rows.stop - rows.start])
-            spread_steps(
-                events.ranks[rows], own, events.amounts[rows], slot, weights[q : q + 1], steps
-            )
-            add_scaled_steps(steps, np.ascontiguousarray(scale[:, q]), sums)
-    defined = np.ones(divisors.shape, bool) if events.undefined == 0.0 else divisors > 0
+    add_curves(
+        events.ranks,
+        events.offsets,
+        events.amounts,
+        slot,
+        divisors,
+        events.scale,
+        float(events.undefined),
+        np.array(averaged),
+        np.full(sums.shape, np.nan),
+        np.empty(sums.shape[1]),
+        sums,
+    )
+    defined = (divisors > 0) | (not np.isnan(events.undefined))
     counts += defined.astype(np.int64) @ averaged.astype(np.int64)

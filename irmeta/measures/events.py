@@ -12,13 +12,14 @@ import numpy as np
 class Events:
     """Where a measure steps, for every query and system of a block.
 
-    The value at k is the sum of the amounts at ranks up to k, over the divisor at k. Docs that are
-    not retrieved add nothing at any k, whatever their amount.
+    The value at k is the sum of the amounts at ranks up to k, times `scale`, over the divisor at k.
+    Docs that are not retrieved add nothing at any k, whatever their amount.
 
     Attributes
     ----------
     ranks
-        [docs, systems], as `JudgedRanks.ranks`; the rows of a query in any order.
+        [docs, systems], as `JudgedRanks.ranks`, ascending in the rows of a query for each system:
+        amounts are added up in that order, as `compute` should.
     offsets
         int64 [queries + 1] into those rows.
     amounts
@@ -27,6 +28,8 @@ class Events:
         From int64 [k] to float64 [k, queries]; or [1, queries], if it is the same at every k.
     undefined
         The value where the divisor is 0.
+    scale
+        What every sum is multiplied by.
     """
 
     ranks: np.ndarray
@@ -34,3 +37,4 @@ class Events:
     amounts: np.ndarray
     divisors: Callable[[np.ndarray], np.ndarray]
     undefined: float = 0.0
+    scale: float = 1.0

@@ -16,6 +16,8 @@ from irmeta.measures.gains import GAIN_OF, GAINS, doc_gain, doc_gains
 from irmeta.measures.parameters import GMAX, TIES, Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Trace
 from irmeta.measures.weighted import (
+    Worth,
+    discounted,
     discounts,
     gain_events,
     needs_ties,
@@ -27,15 +29,14 @@ from irmeta.rankings.judged import JudgedRanks, Need
 from irmeta.rankings.pool import deepest_pooled, pooled_to
 
 
-def _discounts(params: Params, deepest: int) -> np.ndarray:
-    return discounts(deepest, params["discount"], params["b"])
+def _worth(view: JudgedRanks, params: Params) -> Worth:
+    return discounted(view.facts.deepest_rank, params["discount"], params["b"])
 
 
 def compute_dcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Gains times discounts, added up."""
     gain = doc_gains(view, params["gain"], gmax=params["gmax"])
-    weights = _discounts(params, view.facts.deepest_rank)
-    return weighted_gain(view, gain, weights, ks, params["ties"])
+    return weighted_gain(view, gain, _worth(view, params), ks, params["ties"])
 
 
 def compute_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -47,8 +48,7 @@ def compute_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     if params["ideal"] == "pool":
         return np.concatenate([_pooled_ndcg(view, params, k) for k in ks])
     gain = doc_gains(view, params["gain"])
-    weights = _discounts(params, view.facts.deepest_rank)
-    listed = weighted_gain(view, gain, weights, ks, params["ties"])
+    listed = weighted_gain(view, gain, _worth(view, params), ks, params["ties"])
     return per_query(listed, _ideal(view, params, gain, ks), 0.0)
 
 
@@ -57,9 +57,10 @@ def _ideal(view: JudgedRanks, params: Params, gain: np.ndarray, ks: Cutoffs) -> 
     if params["gain"] not in GAINS:  # own gains need not rise with the grade
         gain = gain[np.lexsort((-gain, view.query_of(np.arange(len(gain)))))]
     longest = int(np.diff(view.offsets).max(initial=0))
-    discounted = gain * _discounts(params, longest)[positions(view.offsets)]
+    divisors = discounts(longest, params["discount"], params["b"])
+    amounts = gain / divisors[positions(view.offsets)]
     firsts = np.array([longest if k is None else min(k, longest) for k in ks], np.int64)
-    return sums_at(*running_sums(view.offsets, discounted), firsts)
+    return sums_at(*running_sums(view.offsets, amounts), firsts)
 
 
 def _pooled_ndcg(view: JudgedRanks, params: Params, k: int) -> np.ndarray:
@@ -76,7 +77,7 @@ def events_dcg(view: JudgedRanks, params: Params) -> Events | None:
     if params["ties"] != "order":
         return None
     gain = doc_gains(view, params["gain"], gmax=params["gmax"])
-    steps = gain_events(view, gain, _discounts(params, view.facts.deepest_rank))
+    steps = gain_events(view, gain, _worth(view, params))
     return Events(*steps, lambda ks: np.ones((1, len(view.queries))))
 
 
@@ -85,7 +86,7 @@ def events_ndcg(view: JudgedRanks, params: Params) -> Events | None:
     if params["ties"] != "order" or params["ideal"] == "pool":
         return None
     gain = doc_gains(view, params["gain"])
-    steps = gain_events(view, gain, _discounts(params, view.facts.deepest_rank))
+    steps = gain_events(view, gain, _worth(view, params))
     return Events(*steps, lambda ks: _ideal(view, params, gain, ks.tolist()))
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from irmeta.kernels.interpolated import best_precision_from, count_to_own_cut
-from irmeta.measures.cuts import per_query
+from irmeta.measures.cuts import empty_values, per_query
 from irmeta.measures.parameters import REL, Parameter, numbers
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.rankings.judged import JudgedRanks
@@ -47,9 +47,12 @@ def compute_interpolated(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.n
 
 
 def compute_interpolated_mean(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """The mean of interpolated precision over levels of recall."""
-    found = at_levels(view, params, np.array(numbers(params["levels"]))).mean(axis=0)
-    return np.broadcast_to(found, (len(ks), *found.shape))
+    """The mean of interpolated precision over levels of recall, added up from the highest on."""
+    levels = numbers(params["levels"])
+    total = empty_values(view, [None])[0]
+    for found in at_levels(view, params, np.array(levels[::-1])):
+        total += found
+    return np.broadcast_to(total / len(levels), (len(ks), *total.shape))
 
 
 def compute_r_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:

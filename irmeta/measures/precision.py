@@ -30,7 +30,7 @@ def relevant_within(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarra
         relevant = (view.grades >= params["rel"]).astype(np.float64)
         ones = np.ones(view.facts.deepest_rank + 1)
         ones[0] = 0.0
-        return weighted_gain(view, relevant, ones, ks, "share")
+        return weighted_gain(view, relevant, lambda gains: gains[:, None] * ones, ks, "share")
     ranks, offsets = view.sorted_ranks(params["rel"])
     out = empty_values(view, ks)
     count_within(ranks, offsets, rank_cuts(view, ks), out)

@@ -8,7 +8,7 @@ import numpy as np
 
 from irmeta.errors import MeasureError
 from irmeta.kernels.q_measure import blended_ratios
-from irmeta.measures.by_rank import add_up, by_rank, running_sums
+from irmeta.measures.by_rank import add_up, running_sums
 from irmeta.measures.cut_norms import (
     IDEAL,
     NORM,
@@ -62,7 +62,7 @@ def _amounts(
     rows = view.grades >= 1
     grades, first, labels = np.unique(view.grades[rows], return_index=True, return_inverse=True)
     gains = _gains(view, params)[rows][first]
-    ranks, labels, offsets = by_rank(view, rows, labels)
+    ranks, labels, offsets = view.sort_by_rank(rows, labels.astype(np.uint8))
     amounts = np.zeros(ranks.shape)
     gained, counted = np.empty((2, ranks.shape[1]))
     blended_ratios(

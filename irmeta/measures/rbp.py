@@ -8,13 +8,15 @@ import numpy as np
 
 from irmeta.errors import MeasureError
 from irmeta.kernels.ties import averaged_total
-from irmeta.measures.cuts import empty_values, rank_cuts
+from irmeta.kernels.unjudged import add_unjudged
+from irmeta.measures.cuts import empty_values, rank_cuts, retrieved
 from irmeta.measures.events import Events
 from irmeta.measures.gains import GAIN_OF, doc_gains
 from irmeta.measures.parameters import GMAX, REL, Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.measures.weighted import (
     RBP_TIES,
+    Worth,
     gain_events,
     needs_ties,
     refuse_assumed,
@@ -23,51 +25,74 @@ from irmeta.measures.weighted import (
     weighted_terms,
 )
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.unjudged import UNJUDGED_DOC
+from irmeta.rankings.unjudged import UNJUDGED_DOC, counting_space
 
 
-def weights(p: float, deepest: int) -> np.ndarray:
-    """(1 - p) p^(rank - 1) by rank: float64; 0 at 0, which is no rank."""
-    return np.concatenate([[0.0], (1.0 - p) * p ** np.arange(deepest)])
+def powers(p: float, deepest: int) -> np.ndarray:
+    """Compute p^0, p^1, ... p^deepest, each from the one before, as trec_eval 10 does."""
+    return np.cumprod(np.concatenate([[1.0], np.full(deepest, p)]))
+
+
+def _worth(p: float, deepest: int) -> Worth:
+    """Gains times p^(rank - 1)."""
+    by_rank = np.concatenate([[0.0], powers(p, deepest - 1)])
+    return lambda gains: gains[:, None] * by_rank
 
 
 def compute_rbp(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """(1 - p) times the gains, each times p for every doc above it."""
+    p = params["p"]
     gain = doc_gains(view, params["gain"], params["rel"], params["gmax"])
-    by_rank = weights(params["p"], view.facts.deepest_rank)
-    return weighted_gain(view, gain, by_rank, ks, params["ties"])
+    return (1.0 - p) * weighted_gain(
+        view, gain, _worth(p, view.facts.deepest_rank), ks, params["ties"]
+    )
 
 
 def events_rbp(view: JudgedRanks, params: Params) -> Events | None:
     """The weighted gain of each doc."""
     if params["ties"] != "order":
         return None
+    p = params["p"]
     gain = doc_gains(view, params["gain"], params["rel"], params["gmax"])
-    steps = gain_events(view, gain, weights(params["p"], view.facts.deepest_rank))
-    return Events(*steps, lambda ks: np.ones((1, len(view.queries))))
+    steps = gain_events(view, gain, _worth(p, view.facts.deepest_rank))
+    return Events(*steps, lambda ks: np.ones((1, len(view.queries))), scale=1.0 - p)
 
 
 def compute_residual(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """The weights of unjudged docs, and of all ranks below the list or the cutoff.
 
-    All weights and those below add up to 1, so it is 1 less the weights of judged docs; but for
-    ties=rbp_eval, which shares the weights of tied docs otherwise.
+    Where tied docs share weights it is computed as 1 less the weights of judged docs, since all
+    weights and those below add up to 1; but for ties=rbp_eval, which shares weights otherwise.
     """
-    p, judged = params["p"], view.is_judged.astype(np.float64)
-    by_rank = weights(p, view.facts.deepest_rank)
-    left = 1.0 - weighted_gain(view, judged, by_rank, ks, params["ties"])
-    if params["ties"] == "rbp_eval":
-        left += _shared_beyond(view, by_rank, ks)
+    in_order = params["ties"] == "order"
+    found = _of_unjudged(view, params["p"], ks) if in_order else _shared(view, params, ks)
     if params["tail"] == "trec_eval10":
-        found = weighted_gain(view, judged, np.ones(len(by_rank)), [None], "order")[0]
-        left[:, found == view.lengths] = 0.0
+        judged = retrieved(view, view.nonrelevant(1)[0])
+        found[:, judged == view.lengths] = 0.0
+    return found
+
+
+def _of_unjudged(view: JudgedRanks, p: float, ks: Cutoffs) -> np.ndarray:
+    total, cuts = empty_values(view, ks), rank_cuts(view, ks)
+    weights = powers(p, view.facts.deepest_rank)
+    own = view.ranks, view.offsets, view.is_judged, view.lengths
+    add_unjudged(*own, counting_space(view), weights, cuts, total)
+    return weights[np.minimum(view.lengths, cuts[:, None, None])] + (1.0 - p) * total
+
+
+def _shared(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    p, ties = params["p"], params["ties"]
+    worth, judged = _worth(p, view.facts.deepest_rank), view.is_judged.astype(np.float64)
+    left = 1.0 - (1.0 - p) * weighted_gain(view, judged, worth, ks, ties)
+    if ties == "rbp_eval":
+        left += (1.0 - p) * _shared_beyond(view, np.cumsum(worth(np.ones(1))[0]), ks)
     return np.maximum(left, 0.0)  # the weights may add up to a little more than 1
 
 
-def _shared_beyond(view: JudgedRanks, by_rank: np.ndarray, ks: Cutoffs) -> np.ndarray:
+def _shared_beyond(view: JudgedRanks, cumulative: np.ndarray, ks: Cutoffs) -> np.ndarray:
     """What averaged weights, added up to k, have more than those of the ranks to k; at most 0."""
     assert view.blocks is not None
-    total, cumulative, cuts = empty_values(view, ks), np.cumsum(by_rank), rank_cuts(view, ks)
+    total, cuts = empty_values(view, ks), rank_cuts(view, ks)
     averaged_total(*view.blocks, view.lengths, cumulative, cuts, total)
     return total - cumulative[np.minimum(view.lengths, cuts[:, None, None])]
 

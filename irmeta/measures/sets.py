@@ -56,9 +56,9 @@ def compute_set_f(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 
 
 def compute_set_ap(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Set precision times set recall."""
+    """Set precision times set recall, as n^2 / (docs of the list times R): one division."""
     listed, relevant, found = _sizes(view, params)
-    return _for_each(ks, over(found, listed, 0.0) * over(found, relevant, 0.0), view)
+    return _for_each(ks, over(found * found, listed * relevant, 0.0), view)
 
 
 def compute_set_relative(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -97,7 +97,7 @@ def compute_utility(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarra
     listed, relevant, found = _sizes(view, params)
     neither = params["N"] + found - listed - relevant
     value = params["a"] * found + params["b"] * (listed - found)
-    value += params["c"] * (relevant - found) + params["d"] * neither
+    value = value + params["c"] * (relevant - found) + params["d"] * neither
     return _for_each(ks, value, view)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -11,22 +12,17 @@ from irmeta.kernels.trec_gain import (
     discounted_lengths,
     gain_over_lag,
     ndcg_at_docs,
-    weighted_gain,
+    ndcg_at_ranks,
 )
 from irmeta.measures.by_rank import positions, running_sums, valued_by_rank
 from irmeta.measures.cuts import empty_values, per_query
 from irmeta.measures.gains import doc_gain, doc_gains
 from irmeta.measures.parameters import REL, Parameter
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
-from irmeta.measures.weighted import discounts
+from irmeta.measures.weighted import discounted, discounts
 from irmeta.rankings.judged import JudgedRanks
 
 GAIN = Parameter("gain", "grade", "gain of a doc", kind="gain", choices=("grade",))
-
-
-def _discounts(view: JudgedRanks) -> np.ndarray:
-    """1 / log2(rank + 1), as far as any list or ideal list goes; that of rank 0 is not used."""
-    return discounts(max(view.facts.deepest_rank, int(np.diff(view.offsets).max(initial=0))))
 
 
 def _ideal_gains(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray]:
@@ -38,29 +34,28 @@ def _ideal_gains(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndar
     return gains[rows][order], np.searchsorted(query, np.arange(len(view.queries) + 1))
 
 
+def _ideal_dcgs(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The DCG of the ideal list down to each rank, as `running_sums`, and offsets of its docs."""
+    ideal, bounds = _ideal_gains(view, params)
+    divisors = discounts(int(np.diff(bounds).max(initial=0)))
+    return *running_sums(bounds, ideal / divisors[positions(bounds)]), bounds
+
+
+def _gained(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
+    """Ranks, labels and what each label is worth at each rank, of docs with a gain; offsets."""
+    ranks, labels, offsets, gains = valued_by_rank(view, doc_gains(view, params["gain"]))
+    return ranks, labels, discounted(view.facts.deepest_rank)(gains), offsets
+
+
 def compute_ndcg_rel(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """The mean of nDCG at the ranks of the docs with a gain.
 
     A doc that is not retrieved has the nDCG of the whole list.
     """
-    by_depth, (ideal, bounds) = _discounts(view), _ideal_gains(view, params)
+    *ideal, bounds = _ideal_dcgs(view, params)
     out = empty_values(view, ks)
-    gained, found = np.empty((2, out.shape[2]))
-    sums, starts = running_sums(bounds, ideal * by_depth[positions(bounds)])
-    ranks, labels, offsets, gains = valued_by_rank(view, doc_gains(view, params["gain"]))
-    ndcg_at_docs(
-        ranks,
-        labels,
-        gains,
-        offsets,
-        view.missing,
-        by_depth,
-        sums,
-        starts,
-        gained,
-        found,
-        out[0],
-    )
+    space = np.empty((2, out.shape[2]))
+    ndcg_at_docs(*_gained(view, params), view.missing, *ideal, *space, out[0])
     out[:] = out[0]
     return per_query(out, np.diff(bounds), 0.0)
 
@@ -73,35 +68,26 @@ def compute_rndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     As in trec_eval, the end counts only in lists that go on for more than a doc after the ideal
     one, and a query without a relevant doc has 0, whatever its docs gain; `rel` does no more.
     """
-    by_depth, (ideal, bounds) = _discounts(view), _ideal_gains(view, params)
-    sums, starts = running_sums(bounds, ideal * by_depth[positions(bounds)])
-    weights = np.zeros(len(sums))
-    levels, whole = np.zeros((2, len(view.queries)))
-    relevant = view.counts(params["rel"])
-    for q, (start, stop) in enumerate(pairwise(bounds)):
-        if start < stop and relevant[q] > 0:
-            falls = np.append(np.flatnonzero(np.diff(ideal[start:stop])) + 1, stop - start)
-            own = weights[starts[q] : starts[q + 1]]
-            own[falls] = 1.0 / sums[starts[q] + falls]
-            levels[q], whole[q] = len(falls), own[-1]
-            # nDCG at a level's last rank counts every doc at or above it.
-            own[:] = np.cumsum(own[::-1])[::-1]
-    ended = (view.lengths > np.diff(bounds)[:, None] + 1) & (levels > 0)[:, None]
-    gains = doc_gains(view, params["gain"])
-    rows = gains > 0
+    sums, starts, bounds = _ideal_dcgs(view, params)
+    gains, relevant = _ideal_gains(view, params)[0], view.counts(params["rel"])
+    ends = [
+        np.append(np.flatnonzero(np.diff(gains[start:stop])) + 1, stop - start)
+        if start < stop and some
+        else np.empty(0, np.int64)
+        for (start, stop), some in zip(pairwise(bounds), relevant, strict=True)
+    ]
     out = empty_values(view, ks)
-    weighted_gain(
-        view.ranks[rows],
-        gains[rows],
-        bounds,
+    ndcg_at_ranks(
+        *_gained(view, params),
         view.missing,
-        by_depth,
-        weights,
+        sums,
         starts,
-        ended * whole[:, None],
+        np.concatenate([np.empty(0, np.int64), *ends]),
+        np.cumsum([0, *map(len, ends)]),
+        view.lengths,
         out[0],
     )
-    out[:] = out[0] / np.maximum(levels[:, None] + ended, 1)
+    out[:] = out[0]
     return out
 
 
@@ -128,7 +114,8 @@ def compute_bin_g(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """1 / log2(2 + docs above that are not relevant), for each relevant doc, over all of them."""
     ranks, offsets = view.sorted_ranks(params["rel"])
     out = empty_values(view, ks)
-    discounted_lengths(ranks, offsets, view.missing, _discounts(view), out[0])
+    divisors = discounts(view.facts.deepest_rank)
+    discounted_lengths(ranks, offsets, view.missing, divisors, out[0])
     out[:] = out[0]
     return per_query(out, view.counts(params["rel"]), 0.0)
 

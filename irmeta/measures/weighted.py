@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.kernels.gain import discounted_gain
+from irmeta.kernels.gain import add_worths
 from irmeta.kernels.ties import averaged_gain, shared_gain
+from irmeta.measures.by_rank import valued_by_rank
 from irmeta.measures.cuts import empty_values, rank_cuts
 from irmeta.measures.gains import doc_gain
 from irmeta.measures.parameters import TIES
@@ -21,52 +23,75 @@ RBP_TIES = replace(TIES, choices=(*TIES.choices, "rbp_eval"))
 """``rbp_eval``: as that program, which shares the whole of a block also where k goes through it."""
 
 
-def discounts(deepest: int, discount: str = "log2", b: float = 2.0) -> np.ndarray:
-    """What gains are multiplied by, by rank: float64; 0 at 0, which is no rank.
+Worth = Callable[[np.ndarray], np.ndarray]
+"""From gains, float64 [gain], to what docs with them add at each rank, float64 [gain, rank].
 
-    ``log2``: 1 / log2(rank + 1). ``zipf``: 1 / rank. ``jk``, Jarvelin and Kekalainen's: 1 at ranks
-    below b, then 1 / log_b(rank).
+Rank 0 stands for docs that are not retrieved, and adds 0.
+"""
+
+
+def discounted(deepest: int, discount: str = "log2", b: float = 2.0) -> Worth:
+    """Return the worth of gains that are divided by a discount of the rank: see `discounts`."""
+    divisors = discounts(deepest, discount, b)
+    return lambda gains: gains[:, None] / divisors
+
+
+@lru_cache(maxsize=16)
+def discounts(deepest: int, discount: str = "log2", b: float = 2.0) -> np.ndarray:
+    """Compute what gains are divided by at each rank: float64 [rank], infinite at 0.
+
+    ``log2``: log2(rank + 1). ``zipf``: the rank. ``jk``, Jarvelin and Kekalainen's: 1 at ranks
+    below b, then log_b(rank).
+
+    Notes
+    -----
+    The logarithms are the C library's, as trec_eval uses them: the last bit of numpy's depends on
+    the processor.
     """
-    ranks = np.arange(1, deepest + 1, dtype=np.float64)
+    ranks = range(1, deepest + 1)
     if discount == "zipf":
-        by_rank = 1.0 / ranks
+        found = [float(rank) for rank in ranks]
     elif discount == "jk":
-        by_rank = math.log(b) / np.log(np.maximum(ranks, b))
+        base = math.log(b)
+        found = [math.log(max(rank, b)) / base for rank in ranks]
     else:
-        by_rank = 1.0 / np.log2(ranks + 1.0)
-    return np.concatenate([[0.0], by_rank])
+        found = [math.log2(rank + 1) for rank in ranks]
+    divisors = np.array([math.inf, *found])
+    divisors.flags.writeable = False
+    return divisors
 
 
 def weighted_gain(
-    view: JudgedRanks, gain: np.ndarray, weights: np.ndarray, ks: Cutoffs, ties: str
+    view: JudgedRanks, gain: np.ndarray, worth: Worth, ks: Cutoffs, ties: str
 ) -> np.ndarray:
-    """Gain times weight, added up over each list: float64 [cutoff, query, system].
+    """Add up what the docs of each list are worth: float64 [cutoff, query, system].
+
+    The docs are added up in the order of the list, as trec_eval does; where weights are shared by
+    tied docs, in the order of the judgments.
 
     Parameters
     ----------
     gain
         float64 by row of the view.
-    weights
-        float64 by rank; 0 at 0, which is no rank.
     """
     out, cuts = empty_values(view, ks), rank_cuts(view, ks)
     if ties == "order":
-        discounted_gain(view.ranks, view.offsets, gain, weights, cuts, out)
+        ranks, labels, offsets, gains = valued_by_rank(view, gain)
+        add_worths(ranks, labels, worth(gains), offsets, cuts, out)
         return out
     assert view.ties is not None
     add_up = shared_gain if ties == "share" else averaged_gain
-    add_up(view.ranks, *view.ties, view.offsets, gain, np.cumsum(weights), cuts, out)
+    cumulative = np.cumsum(worth(np.ones(1))[0])
+    add_up(view.ranks, *view.ties, view.offsets, gain, cumulative, cuts, out)
     return out
 
 
 def gain_events(
-    view: JudgedRanks, gain: np.ndarray, weights: np.ndarray
+    view: JudgedRanks, gain: np.ndarray, worth: Worth
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ranks, offsets and amounts of the docs that gain something."""
-    gaining = gain > 0
-    ranks = view.ranks[gaining]
-    offsets = view.offsets_of(gaining)
-    return ranks, offsets, gain[gaining, None] * weights[np.where(ranks == view.missing, 0, ranks)]
+    """Return ranks, offsets and amounts of the docs that gain something, by rank."""
+    ranks, labels, offsets, gains = valued_by_rank(view, gain)
+    return ranks, offsets, worth(gains)[labels, np.where(ranks == view.missing, 0, ranks)]
 
 
 def needs_ties(params: Params) -> tuple[Need, ...]:

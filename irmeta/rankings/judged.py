@@ -70,7 +70,9 @@ class JudgedRanks:
     condensed: bool = False
     assumed: np.ndarray | None = None
     assumed_gain: str = "one"
-    _sorted: dict[tuple[int, int], np.ndarray] = field(default_factory=dict, repr=False)
+    _sorted: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray]] = field(
+        default_factory=dict, repr=False
+    )
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -108,14 +110,36 @@ class JudgedRanks:
         offsets
             int64 [queries + 1] into those rows.
         """
-        kept = (self.grades >= low) & (self.grades <= high)
-        offsets = self.offsets_of(kept)
-        if (low, high) not in self._sorted:
-            found = self.ranks[kept]
-            for start, stop in pairwise(offsets):
-                found[start:stop].sort(axis=0)
-            self._sorted[low, high] = found
-        return self._sorted[low, high], offsets
+        ranks, _, offsets = self.sort_by_rank((self.grades >= low) & (self.grades <= high))
+        return ranks, offsets
+
+    def sort_by_rank(
+        self, rows: np.ndarray, labels: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sort some judged docs by rank, for each query and system.
+
+        The result is kept, so that measures that ask for the same rows share it.
+
+        Parameters
+        ----------
+        rows
+            bool [rows]: which docs.
+        labels
+            uint8, one for each of these docs, that goes along with its rank; None: 0 for all.
+
+        Returns
+        -------
+        ranks, labels
+            [docs, systems], like `ranks` and uint8: in the rows of a query, each system's ranks
+            ascend downwards, with the missing ones last.
+        offsets
+            int64 [queries + 1] into those rows.
+        """
+        offsets = self.offsets_of(rows)
+        key = rows.tobytes(), b"" if labels is None else labels.tobytes()
+        if key not in self._sorted:
+            self._sorted[key] = _sorted_by_rank(self.ranks[rows], labels, offsets)
+        return *self._sorted[key], offsets
 
     def only_rows(self, kept: np.ndarray) -> JudgedRanks:
         """The view without the docs whose row is not in the bool array `kept`."""
@@ -161,3 +185,23 @@ class JudgedRanks:
     def nonrelevant(self, rel: int) -> tuple[int, int]:
         """The range of grades that counts as judged non-relevant at `rel`."""
         return (-128 if self.negative == "nonrelevant" else 0), rel - 1
+
+
+def _sorted_by_rank(
+    ranks: np.ndarray, labels: np.ndarray | None, offsets: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ranks and labels [docs, systems] as `JudgedRanks.sort_by_rank` returns them."""
+    if labels is None:
+        _sort_queries(ranks, offsets)
+        return ranks, np.zeros(ranks.shape, np.uint8)
+    # Rank and label as one number: sorting it is much faster than sorting places.
+    wide = np.uint32 if ranks.dtype == np.uint16 else np.uint64
+    keys = ranks.astype(wide) << wide(8) | labels.astype(wide)[:, None]
+    _sort_queries(keys, offsets)
+    return (keys >> wide(8)).astype(ranks.dtype), keys.astype(np.uint8)
+
+
+def _sort_queries(keys: np.ndarray, offsets: np.ndarray) -> None:
+    """Sort the rows of each query, every column on its own."""
+    for start, stop in pairwise(offsets):
+        keys[start:stop].sort(axis=0)

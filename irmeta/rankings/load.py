@@ -42,7 +42,6 @@ def over_blocks(
     needs: Collection[Need] = (),
     *,
     workers: int | None = 1,
-    alike: bool = False,
 ) -> Iterator[Result]:
     """What a function makes of each block of a track, in query order.
 
@@ -51,8 +50,6 @@ def over_blocks(
     workers
         Threads that read blocks and call the function; None: the usable cores. They share the rows
         of one block of the store, down to `LEAST_ROWS` each.
-    alike
-        Whether the blocks must be the same for any number of threads: `LEAST_ROWS`, at most.
 
     Raises
     ------
@@ -60,7 +57,7 @@ def over_blocks(
         As `judged_ranks`; or less than one thread is asked for.
     """
     threads, least = thread_count(workers), min(store.block_rows, LEAST_ROWS)
-    rows = least if alike else max(store.block_rows // threads, least)
+    rows = max(store.block_rows // threads, least)
     blocks = judged_blocks(store, track, policy, rows, needs)
     with (
         undisturbed(store, track),

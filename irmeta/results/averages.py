@@ -1,12 +1,69 @@
-"""One value of many queries' values: the averages over queries."""
+"""Averages over queries: one value of a system from its value on every query.
+
+Every sum over queries adds up query after query, in the order of the queries, as trec_eval does.
+numpy's own sums add in an order that depends on the shape of the array, so a mean would depend on
+how many systems are evaluated together.
+"""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from irmeta.errors import UsageError, check_choice
 
 GEOMETRIC_FLOOR = 1e-5  # trec_eval's MIN_GEO_MEAN
+
+# The C library's, as trec_eval uses them: the last bit of numpy's depends on the processor.
+_log = np.frompyfunc(math.log, 1, 1)
+_exp = np.frompyfunc(math.exp, 1, 1)
+
+
+def sum_over_queries(
+    values: np.ndarray, counted: np.ndarray, total: np.ndarray | None = None
+) -> np.ndarray:
+    """Add up the counted values of each system, query after query.
+
+    Parameters
+    ----------
+    values
+        float64 [..., query, system].
+    counted
+        bool, of the same shape: which values to add.
+    total
+        float64 [..., system]: the sum over the queries before, which is added to in place.
+
+    Returns
+    -------
+    ndarray
+        float64 [..., system]; 0 where nothing is counted.
+    """
+    kept = np.where(counted, values, 0.0)
+    if total is None:
+        total = np.zeros(kept.shape[:-2] + kept.shape[-1:])
+    for query in np.moveaxis(kept, -2, 0):
+        total += query
+    return total
+
+
+def mean_over_queries(values: np.ndarray, counted: np.ndarray | None = None) -> np.ndarray:
+    """Compute the arithmetic mean of the counted values of each system.
+
+    Parameters
+    ----------
+    values
+        float64 [..., query, system].
+    counted
+        bool, of the same shape: which values to average. None: those that are not NaN.
+
+    Returns
+    -------
+    ndarray
+        float64 [..., system]; NaN where nothing is counted.
+    """
+    counted = ~np.isnan(values) if counted is None else counted
+    return _over(sum_over_queries(values, counted), counted.sum(axis=-2))
 
 
 def average(
@@ -21,7 +78,8 @@ def average(
         counted as 1e-5, as trec_eval's gm_map; ``harmonic``: 0 where a value is 0 (both mean
         something only for values of at least 0); ``median``; ``sum``; ``difficulty``: weighted by
         `difficulty`, 1 - the mean AP (rel=1) of all systems for a query, as NMAP (Mizzaro 2008,
-        The Good, the Bad, the Difficult, and the Easy, ECIR).
+        The Good, the Bad, the Difficult, and the Easy, ECIR). The weights, and so the average of a
+        system, depend by definition on which systems the track has; no other average does.
     values
         float64 [..., query, system].
     counted
@@ -38,12 +96,13 @@ def average(
     """
     check_choice("average", how, _BY_NAME)
     if how == "sum":
-        return np.where(counted, values, 0.0).sum(axis=-2)
+        return sum_over_queries(values, counted)
     if how == "difficulty":
         if difficulty is None:
             raise UsageError("average = 'difficulty' needs the difficulty of each query.")
         weights = np.where(counted, difficulty[:, None], 0.0)
-        return _over((np.where(counted, values, 0.0) * weights).sum(axis=-2), weights.sum(axis=-2))
+        total = sum_over_queries(np.where(counted, values, 0.0) * weights, counted)
+        return _over(total, sum_over_queries(weights, counted))
     return _BY_NAME[how](values, counted)
 
 
@@ -52,17 +111,14 @@ def _over(total: np.ndarray, number: np.ndarray) -> np.ndarray:
     return np.divide(total, number, out=out, where=number > 0)
 
 
-def _arithmetic(values: np.ndarray, counted: np.ndarray) -> np.ndarray:
-    return _over(np.where(counted, values, 0.0).sum(axis=-2), counted.sum(axis=-2))
-
-
 def _geometric(values: np.ndarray, counted: np.ndarray) -> np.ndarray:
-    return np.exp(_arithmetic(np.log(np.fmax(values, GEOMETRIC_FLOOR)), counted))
+    logarithms = _log(np.fmax(values, GEOMETRIC_FLOOR)).astype(np.float64)
+    return _exp(mean_over_queries(logarithms, counted)).astype(np.float64)
 
 
 def _harmonic(values: np.ndarray, counted: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
-        slowness = _arithmetic(1.0 / np.where(counted, values, 1.0), counted)
+        slowness = mean_over_queries(1.0 / np.where(counted, values, 1.0), counted)
         return 1.0 / slowness
 
 
@@ -75,7 +131,7 @@ def _median(values: np.ndarray, counted: np.ndarray) -> np.ndarray:
 
 
 _BY_NAME = {
-    "arithmetic": _arithmetic,
+    "arithmetic": mean_over_queries,
     "geometric": _geometric,
     "harmonic": _harmonic,
     "median": _median,

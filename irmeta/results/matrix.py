@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import DataError, UsageError, did_you_mean, shown
+from irmeta.results.averages import mean_over_queries
 from irmeta.results.tables import read_parquet
 from irmeta.schema.arrow import DAMAGED
 
@@ -61,10 +62,7 @@ class Matrix:
     @property
     def means(self) -> np.ndarray:
         """float64 [system]: the mean of the defined values; NaN where there is none."""
-        known = ~np.isnan(self.values)
-        number = known.sum(axis=0)
-        total = np.where(known, self.values, 0.0).sum(axis=0)
-        return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
+        return mean_over_queries(self.values)
 
     @property
     def oriented(self) -> np.ndarray:

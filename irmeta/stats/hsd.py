@@ -18,6 +18,7 @@ import numpy as np
 from irmeta.errors import UsageError, check_choice, check_share, check_whole
 from irmeta.kernels.permutation import permuted_ranges
 from irmeta.parallel import ordered_map
+from irmeta.results.averages import mean_over_queries
 from irmeta.stats.studentized import studentized_range_isf, studentized_range_sf
 
 Design = Literal["one-way", "blocked"]
@@ -75,7 +76,7 @@ def mean_square_error(values: np.ndarray, design: Design) -> tuple[float, int]:
     if queries == 0 or df <= 0:
         return float("nan"), 0
     # From the residuals themselves: sums of squares less one another would cancel.
-    rest = values - values.mean(axis=0)
+    rest = values - mean_over_queries(values)
     if design == "blocked":
         rest -= rest.mean(axis=1, keepdims=True)
     error = float(np.vdot(rest, rest)) / df
@@ -220,7 +221,7 @@ def _distances(values: np.ndarray) -> np.ndarray:
     """|difference of means| [system, system]; 0 where it is rounding."""
     if len(values) == 0:
         return np.full((values.shape[1],) * 2, np.nan)
-    means = values.mean(axis=0)
+    means = mean_over_queries(values)
     distance = means[:, None] - means
     np.abs(distance, out=distance)
     distance[distance <= ROUNDING * np.abs(values).max(initial=0.0)] = 0.0

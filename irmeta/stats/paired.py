@@ -1,20 +1,17 @@
-"""Student's t-tests of every two systems at once, in closed form over the covariance matrix."""
+"""Student's t-tests of every two systems at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from irmeta.kernels.paired import mirror, paired_moments, pooled_moments
 
-CANCELS = 1e-10
-"""Where var(d) is at most this share of s_ii + s_jj, d's own moments are taken instead."""
 ROUNDING = 16 * np.finfo(np.float64).eps
 """A spread of differences up to this share of the greatest value is rounding, and counts as 0."""
-_ROWS = 128  # systems whose pairs are computed together: the block stays in the cache
 
 
 @dataclass(frozen=True)
@@ -101,97 +98,35 @@ def square(upper_values: np.ndarray, upper: np.ndarray, diagonal: float = 1.0) -
 
 
 def paired_differences(values: np.ndarray) -> Differences:
-    """The moments of the per-query differences of every two systems.
+    """Compute the moments of the per-query differences of every two systems.
 
-    ``var(d_ij) = s_ii + s_jj - 2 s_ij`` from one matrix product. Where that is at most
-    ``1e-10 (s_ii + s_jj)``, or sd(d) at most 1e-10 of the greatest value, digits cancel and the
-    moments are taken from the differences themselves; a deviation within rounding is then 0.
+    A pair's numbers come from its own values alone, whichever systems stand beside it. A deviation
+    within rounding is 0.
 
     Parameters
     ----------
     values
         float64 [query, system]; NaN: undefined, and the pair leaves the query out.
     """
-    known = ~np.isnan(values)
-    # A query's mean over the systems is in no difference: without it fewer digits cancel.
-    easy = _mean(values, known, 1)
-    return _differences(values, known, values - easy[:, None], paired=True)
+    found = _differences(paired_moments, values)
+    np.fill_diagonal(found.deviation, 0.0)
+    return found
 
 
 def unpaired_differences(values: np.ndarray) -> Differences:
-    """The difference of means and the pooled deviation of every two systems.
+    """Compute the difference of means and the pooled deviation of every two systems.
 
     ``s_p^2 = (s_ii + s_jj) / 2``: both systems have the same number of queries, because a query
-    counts for a pair only where both have a value. Cancellation is met as for paired differences.
+    counts for a pair only where both have a value.
     """
-    return _differences(values, ~np.isnan(values), values, paired=False)
+    return replace(_differences(pooled_moments, values), paired=False)
 
 
-def _differences(
-    values: np.ndarray, known: np.ndarray, shifted: np.ndarray, paired: bool
-) -> Differences:
-    systems = values.shape[1]
-    level = _mean(shifted, known, 0)
-    centred = np.where(known, shifted - level, 0.0)
-    largest = np.max(np.abs(np.where(known, values, 0.0)), axis=0, initial=0.0)
-    by_system = np.ascontiguousarray(values.T, np.float64)
-    exact = paired_moments if paired else pooled_moments
-    mean, deviation = np.zeros((systems, systems)), np.zeros((systems, systems))
-    queries = np.zeros((systems, systems), np.int32)
-    for rows, cols, number, between, squares, scale in _blocks(centred, known, paired):
-        between += level[rows, None] - level[cols]
-        between[number == 0] = np.nan
-        freedom = np.where(number > 1, (number - 1) * (1 if paired else 2), np.nan)
-        magnitude = np.maximum(largest[rows, None], largest[cols])
-        close = squares <= CANCELS * scale
-        close |= squares <= number * (CANCELS * magnitude) ** 2
-        np.sqrt(np.maximum(squares, 0.0, out=squares) / freedom, out=squares)
-        first, second = np.nonzero(np.triu(close & (number > 1), 1))
-        at = first, second
-        some_mean, some_deviation = between[at], squares[at]
-        start = rows.start
-        exact(by_system, first + start, second + start, ROUNDING, some_mean, some_deviation)
-        between[at], squares[at] = some_mean, some_deviation
-        mean[rows, cols], deviation[rows, cols], queries[rows, cols] = between, squares, number
-        queries[cols, rows] = number.T
+def _differences(moments: Callable[..., None], values: np.ndarray) -> Differences:
+    mean, deviation = np.empty((2, values.shape[1], values.shape[1]))
+    queries = np.zeros(mean.shape, np.int32)
+    moments(np.ascontiguousarray(values, np.float64), ROUNDING, mean, deviation, queries)
     mirror(mean, -1.0)
     mirror(deviation, 1.0)
     np.fill_diagonal(mean, 0.0)
-    if paired:
-        np.fill_diagonal(deviation, 0.0)
-    return Differences(mean, deviation, queries, paired)
-
-
-def _blocks(
-    x: np.ndarray, known: np.ndarray, paired: bool
-) -> Iterator[tuple[slice, slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """For some systems against them and those after: how many queries they share, the mean
-    difference of the centred values there, the sum of squares, and what it was the rest of."""
-    systems = x.shape[1]
-    complete = bool(known.all())
-    own = (x * x).sum(axis=0)
-    mask, squared = known.astype(np.float64), x * x
-    for start in range(0, systems, _ROWS):
-        rows, cols = slice(start, min(start + _ROWS, systems)), slice(start, systems)
-        shape = (rows.stop - start, systems - start)
-        if complete:
-            number = np.full(shape, float(len(x)))
-            between, scale = np.zeros(shape), own[rows, None] + own[cols]
-            squares = scale.copy()
-        else:
-            number = mask[:, rows].T @ mask[:, cols]
-            rows_sum, cols_sum = x[:, rows].T @ mask[:, cols], mask[:, rows].T @ x[:, cols]
-            scale = squared[:, rows].T @ mask[:, cols] + mask[:, rows].T @ squared[:, cols]
-            at_least_one = np.maximum(number, 1.0)
-            between = (rows_sum - cols_sum) / at_least_one
-            lost = between**2 * at_least_one if paired else (rows_sum**2 + cols_sum**2)
-            squares = scale - (lost if paired else lost / at_least_one)
-        if paired:
-            squares -= 2 * (x[:, rows].T @ x[:, cols])
-        yield rows, cols, number, between, squares, scale
-
-
-def _mean(values: np.ndarray, known: np.ndarray, axis: int) -> np.ndarray:
-    """The mean of the known values; 0 where there is none."""
-    total = np.where(known, values, 0.0).sum(axis=axis)
-    return total / np.maximum(known.sum(axis=axis), 1)
+    return Differences(mean, deviation, np.maximum(queries, queries.T))

@@ -271,13 +271,17 @@ def check_events(subject: Subject) -> None:
             continue
         ks = [k for k in CUTOFFS["rank"] if isinstance(k, int)]
         query = np.repeat(np.arange(len(view.queries)), np.diff(events.offsets))
+        ascend = events.ranks[1:] >= events.ranks[:-1]
+        ascends = bool(ascend[query[1:] == query[:-1]].all())
+        require(ascends, case.spec.name, "the ranks of its events do not ascend within a query")
         divisors = np.broadcast_to(events.divisors(np.array(ks)), (len(ks), len(view.queries)))
         for k, divisor, values in zip(ks, divisors, measure.compute(view, params, ks), strict=True):
             total = np.zeros(values.shape)
             held = (events.ranks <= k) & (events.ranks < view.missing)
             np.add.at(total, query, np.where(held, events.amounts, 0.0))
             by = np.where(divisor > 0, divisor, 1.0)[:, None]
-            found = np.where(divisor[:, None] > 0, total / by, events.undefined)
+            value = total * events.scale / by
+            found = np.where(divisor[:, None] > 0, value, events.undefined)
             same = np.allclose(found, values, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
             require(same, case.spec.name, f"its events and compute disagree at k = {k}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from irmeta.results.averages import mean_over_queries
 from irmeta.stats.precision_means import effective_counts, effective_weight
 from irmeta.studies.atomized.gather import Gathered
 
@@ -29,16 +30,14 @@ def effective_fractions(found: Gathered) -> pl.DataFrame:
         mean_precision[query] = (1.0 / own).mean(axis=0)
         shares[query] = effective_counts(own, mean_precision[query]) / relevant[query]
     weights = np.repeat(1.0 / np.maximum(relevant, 1), relevant)
-    of_all = mean_precision[known].mean(axis=0) if len(known) else np.zeros(systems)
+    of_all = mean_over_queries(mean_precision[known]) if len(known) else np.zeros(systems)
     pooled = effective_weight(lengths, weights, of_all) / max(len(known), 1)
     defined = (~np.isnan(shares)).sum(axis=0)
-    total = np.nansum(shares, axis=0)
-    fraction = np.divide(total, defined, out=np.full(systems, np.nan), where=defined > 0)
     return pl.DataFrame(
         {
             "track": pl.repeat(found.scores.track, systems, eager=True, dtype=pl.String),
             "system": pl.Series(found.scores.systems, dtype=pl.String),
-            "fraction": fraction,
+            "fraction": mean_over_queries(shares),
             "pooled": pooled,
             "queries": defined.astype(np.int32),
             "undefined": (len(known) - defined).astype(np.int32),

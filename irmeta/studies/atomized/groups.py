@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import polars as pl
 
+from irmeta.results.averages import mean_over_queries
 from irmeta.results.scores import Scores
 from irmeta.stats.orders import settled
 from irmeta.stats.permutation_bootstrap import bootstrap
@@ -129,7 +130,7 @@ def difference_intervals(
                 "comparison": said,
                 "a": a,
                 "b": b,
-                "difference": float(difference[known].mean()) if known.any() else np.nan,
+                "difference": float(mean_over_queries(difference[:, None])[0]),
                 "low": float(low[0, 1]),
                 "high": float(high[0, 1]),
                 "queries": int(known.sum()),
