@@ -48,7 +48,7 @@ def _assert_adds_up(view: JudgedRanks, spec: Spec) -> None:
             within = events.ranks[start:stop] <= k
             total = np.where(within, events.amounts[start:stop], 0.0).sum(axis=0)
             over = divisors[c, q]
-            expected[c, q] = total / over if over > 0 else events.undefined
+            expected[c, q] = total * events.scale / over if over > 0 else events.undefined
     np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12, err_msg=spec.name)
 
 

@@ -36,7 +36,9 @@ def ndcg_at_docs(ranks, labels, worth, offsets, missing, ideal, starts, gained, 
 
 
 @jit
-def ndcg_at_ranks(ranks, labels, worth, offsets, missing, ideal, starts, ends, bounds, lengths, out):
+def ndcg_at_ranks(
+    ranks, labels, worth, offsets, missing, ideal, starts, ends, bounds, lengths, out
+):
     """nDCG at some ranks of each query, and at the end of lists that are long enough, averaged.
 
     Parameters

@@ -101,7 +101,7 @@ def _together(
         for i in range(first, len(specs), stride):
             add_curve(pool, specs[i], cutoffs, policy, sums[i, at], counts[i, at])
 
-    # Threads read blocks ahead, and share the work on one block: the sums of the next go on from it.
+    # Threads read blocks ahead and share the work on one block, to whose sums the next one's add.
     blocks = over_blocks(lambda view: view, store, facts.track, policy, needs, workers=workers)
     for view in blocks:
         for _ in ordered_map(partial(add, view), parts, workers=workers):
