@@ -5,9 +5,9 @@ inner loop: LLVM computes several pairs side by side.
 
 In all of these `values` is float64 [query, system], NaN where undefined. `mean` and `deviation` are
 float64 [system, system], `number` int32 of that shape and zero; the diagonal and what is above it
-are written. A spread up to the share `rounding` of the pair's greatest value is rounding and becomes
-0, and then a mean so small too. The deviation of fewer than two queries is NaN, as is the mean of
-none.
+are written. A spread up to the share `rounding` of the pair's greatest value is rounding: it
+becomes 0, and so does a mean that small. The deviation of fewer than two queries is NaN, as is the
+mean of none.
 """
 
 import numpy as np
