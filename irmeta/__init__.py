@@ -19,6 +19,7 @@ _PLACES = {
     "IrmetaError": "irmeta.errors",
     "Matrix": "irmeta.results.matrix",
     "MeasureError": "irmeta.errors",
+    "PoolDepthWarning": "irmeta.errors",
     "ReadPolicy": "irmeta.policies",
     "SearchLengths": "irmeta.api.explore",
     "SetAsideWarning": "irmeta.errors",
@@ -44,6 +45,7 @@ __all__ = [
     "IrmetaError",
     "Matrix",
     "MeasureError",
+    "PoolDepthWarning",
     "ReadPolicy",
     "SearchLengths",
     "SetAsideWarning",
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
         DataError,
         IrmetaError,
         MeasureError,
+        PoolDepthWarning,
         SetAsideWarning,
         UsageError,
     )

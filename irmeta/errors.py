@@ -22,6 +22,10 @@ class SetAsideWarning(UserWarning):
     """Some runs of an ingested collection were set aside; the message names them."""
 
 
+class PoolDepthWarning(UserWarning):
+    """Measures of a depth-k pool are undefined on queries whose pool is complete at no depth."""
+
+
 class DataError(IrmetaError):
     """Input that cannot be read, with the place and what to do about it.
 

@@ -216,10 +216,8 @@ class Store:
             Cutoffs, ascending: ``range(1, 1001)``.
         ds
             Pool depths, ascending. For each of them a judged doc that no contributing system
-            ranks so high is unjudged; from the depth of a query's pool on, which is the greatest
-            rank at which such a system has a judged doc of it, all of its judgments count. None:
-            all judgments. Which systems contribute is in `provenance` of a measure that asks for
-            the pool, such as ``AP(norm=pool)@10``.
+            ranks so high is unjudged. None: all judgments. Which systems contribute is in
+            `provenance` of a measure that asks for the pool, such as ``AP(norm=pool)@10``.
         track
             Only this track, or these.
         workers

@@ -6,18 +6,20 @@ import io
 import os
 import signal
 import sys
-from typing import Annotated, NoReturn
+import warnings
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from irmeta._version import __version__
 from irmeta.cli.options import FAILED, INTERRUPTED, USAGE, app
-from irmeta.errors import IrmetaError, MeasureError, UsageError
+from irmeta.errors import IrmetaError, MeasureError, PoolDepthWarning, UsageError
 
 
 def main() -> NoReturn:
     """Run the command line; errors become one line and an exit status."""
     _speak_utf8()
+    warnings.showwarning = _show_warning
     try:
         app()
     except SystemExit as left:
@@ -35,6 +37,17 @@ def main() -> NoReturn:
             _fail(error, FAILED)
         raise
     raise SystemExit(0)
+
+
+_show_elsewhere = warnings.showwarning
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *where: Any) -> None:
+    """Print a warning of irmeta as one line, as errors are."""
+    if issubclass(category, PoolDepthWarning):
+        print(f"irmeta: {message}", file=sys.stderr)
+    else:
+        _show_elsewhere(message, category, *where)
 
 
 def _stop() -> NoReturn:

@@ -15,13 +15,15 @@ from irmeta.measures.cut_norms import (
     needs_pool,
     over_pool,
     refuse_without_cutoff,
+    trace_without_depth,
+    without_depth,
 )
 from irmeta.measures.cuts import empty_values, per_query, rank_cuts
 from irmeta.measures.events import Events
 from irmeta.measures.parameters import REL
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.pool import pooled_to
+from irmeta.rankings.pool import pooled_at
 
 
 def compute_average_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -33,9 +35,10 @@ def compute_average_precision(view: JudgedRanks, params: Params, ks: Cutoffs) ->
     Notes
     -----
     For ``pool`` the gains and R_k come from the same pool: a doc outside it is unjudged, so a value
-    is never above 1. R_k = 0 gives NaN. How deep a query's pool is, the paper's d, is taken from
-    the lists: the greatest rank at which a contributing system has a judged doc of the query. From
-    there on every judged doc counts, option a.
+    is never above 1. R_k = 0 gives NaN. The paper's d is the depth to which the query's pool is
+    complete: every doc in the top d of every contributing list is judged. From k = d on every
+    judged doc counts, option a. Where no d is known, the pool being complete at no depth and the
+    collection stating no `pool_depth`, the value is NaN.
     """
     if params["norm"] == "pool":
         return np.stack([_pooled(view, params["rel"], k) for k in ks])
@@ -51,8 +54,9 @@ def _precision_sums(view: JudgedRanks, rel: int, ks: Cutoffs) -> np.ndarray:
 
 def _pooled(view: JudgedRanks, rel: int, k: int) -> np.ndarray:
     """AP@k by the pool of depth k: [query, system]."""
-    pool = pooled_to(view, k)
-    return over_pool(view, pool, _precision_sums(pool, rel, [k])[0], rel, k)
+    pool = pooled_at(view, k)
+    values = over_pool(view, pool, _precision_sums(pool, rel, [k])[0], rel, k)
+    return without_depth(view, values)
 
 
 def events_average_precision(view: JudgedRanks, params: Params) -> Events | None:
@@ -69,7 +73,9 @@ def trace_average_precision(one: OneList, params: Params, k: int | None) -> Trac
     whole = one
     if params["norm"] == "pool":
         assert k is not None
-        one = one.pooled_to(k)
+        if unknown := trace_without_depth(one):
+            return unknown
+        one = one.pooled_at(k)
     divisor, divisor_is, undefined = divisor_of(whole, one, params, k)
     found = [d for d in one.within(k) if d[2] >= params["rel"]]
     terms = tuple(
@@ -92,6 +98,7 @@ MEASURES = (
         trace=trace_average_precision,
         source="trec_eval 9.0.8, m_map.c and m_map_cut.c; doi:10.1007/s10791-016-9282-6, Table 2",
         parameters=(REL, NORM),
+        revision=2,
         needs=needs_pool,
         events=events_average_precision,
         printed=_printed,

@@ -19,7 +19,7 @@ from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
-from irmeta.rankings.pool import pool_of, pooled_to
+from irmeta.rankings.pool import pool_of, pooled_to, warn_without_depth
 from irmeta.results.averages import sum_over_queries
 from irmeta.results.curves import Curve
 from irmeta.store.scan import StoreReader, track_facts, undisturbed
@@ -60,6 +60,11 @@ def curves(
         If none is named, or one is not known, has no cutoff, or is not averaged arithmetically.
     UsageError
         If `ks` or `ds` are not ascending whole numbers of at least 1.
+
+    Warns
+    -----
+    PoolDepthWarning
+        As `irmeta.measures.evaluate.evaluate`.
     """
     if not measures:
         raise MeasureError("no measure was named")
@@ -103,9 +108,14 @@ def _together(
 
     # Threads read blocks ahead and share the work on one block, to whose sums the next one's add.
     blocks = over_blocks(lambda view: view, store, facts.track, policy, needs, workers=workers)
+    uses_depth = "pool" in needs_of(specs)
+    complete = []
     for view in blocks:
+        if uses_depth and view.complete_depth is not None:
+            complete.append(view.complete_depth)
         for _ in ordered_map(partial(add, view), parts, workers=workers):
             pass
+    warn_without_depth(facts.track, complete)
     pool = pool_of(store, facts.track).note if "pool" in needs else None
     for spec, total, count in zip(specs, sums, counts, strict=True):
         yield Curve(

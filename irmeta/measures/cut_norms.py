@@ -1,7 +1,10 @@
 """What a measure that is cut at k is divided by, and what it takes from the pool of depth k.
 
 Lu, Moffat and Culpepper (2016), Table 2: options a, b and c of AP and Q are ``norm=`` all, min and
-pool; a and b of NDCG, i and ii of Q are ``ideal=`` all and pool.
+pool; a and b of NDCG, i and ii of Q are ``ideal=`` all and pool. Options c, b and ii are for k < d,
+where d is the depth to which a query's pool is complete; from k = d on they are a, a and i. Where
+the pool is complete at no depth, d is unknown and the value is NaN: option a would be another
+measure. `pool_depth` in collection.toml states d.
 """
 
 from __future__ import annotations
@@ -13,9 +16,8 @@ import numpy as np
 from irmeta.errors import MeasureError
 from irmeta.measures.cuts import over
 from irmeta.measures.parameters import Parameter
-from irmeta.measures.spec import Cutoff, Cutoffs, OneList, Params
+from irmeta.measures.spec import Cutoff, Cutoffs, OneList, Params, Trace
 from irmeta.rankings.judged import JudgedRanks, Need
-from irmeta.rankings.pool import deepest_pooled
 
 NORM = Parameter(
     "norm",
@@ -58,9 +60,27 @@ def divisors(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.
 def over_pool(
     view: JudgedRanks, pool: JudgedRanks, sums: np.ndarray, rel: int, k: int
 ) -> np.ndarray:
-    """Sums [query, system] over R_k; NaN where R_k = 0, but 0 where the pool is all of it."""
-    undefined = np.where(k < deepest_pooled(view), np.nan, 0.0)[:, None]
-    return over(sums, pool.counts(rel)[:, None], undefined)
+    """Sums [query, system] over R_k; NaN where R_k = 0, but 0 where all judgments count."""
+    return over(sums, pool.counts(rel)[:, None], undefined_at(view, k)[:, None])
+
+
+def undefined_at(view: JudgedRanks, k: int) -> np.ndarray:
+    """The value where the pool of depth k has no relevant doc: float64 [query]."""
+    assert view.complete_depth is not None
+    return np.where(k < view.complete_depth, np.nan, 0.0)
+
+
+def without_depth(view: JudgedRanks, values: np.ndarray) -> np.ndarray:
+    """Return values [..., query, system] with NaN where the pool is complete at no depth."""
+    assert view.complete_depth is not None
+    return np.where((view.complete_depth == 0)[:, None], np.nan, values)
+
+
+def trace_without_depth(one: OneList) -> Trace | None:
+    """For traces: the undefined value of a query whose pool is complete at no depth."""
+    if one.complete_depth > 0:
+        return None
+    return Trace((), 0.0, "nothing: the pool of the query is complete at no depth", math.nan)
 
 
 def divisor_of(

@@ -15,7 +15,7 @@ from irmeta.measures.spec import Cutoffs, Spec
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks, Need
 from irmeta.rankings.load import over_blocks
-from irmeta.rankings.pool import pool_of
+from irmeta.rankings.pool import pool_of, warn_without_depth
 from irmeta.rankings.unjudged import assumed_relevant, condensed
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader, Tracks, track_facts, tracks_of, undisturbed
@@ -31,13 +31,19 @@ def evaluate(
     """The values of `specs` for every judged query and every system of a track.
 
     `workers`: see `over_blocks`.
+
+    Warns
+    -----
+    PoolDepthWarning
+        If a measure uses the pool of depth k, and some pools are complete at no depth.
     """
 
-    def values(view: JudgedRanks) -> Scores:
-        return evaluate_block(view, specs, policy)
+    def values(view: JudgedRanks) -> tuple[Scores, np.ndarray | None]:
+        return evaluate_block(view, specs, policy), view.complete_depth
 
-    needs = needs_of(specs)
-    return Scores.concat(list(over_blocks(values, store, track, policy, needs, workers=workers)))
+    blocks = list(over_blocks(values, store, track, policy, needs_of(specs), workers=workers))
+    warn_without_depth(track, [depths for _, depths in blocks if depths is not None])
+    return Scores.concat([scores for scores, _ in blocks])
 
 
 def evaluate_tracks(
@@ -101,6 +107,7 @@ def how_made(
                 "highest_grade": f.highest_grade,
             }
             | ({"pool": pool_of(store, f.track).note} if pool else {})
+            | ({"pool_depth": f.pool_depth or "as far as it is complete"} if pool else {})
             for f in facts
         },
     }

@@ -129,6 +129,7 @@ def one_list(view: JudgedRanks, q: int, s: int) -> OneList:
         assumed_gain=None if view.assumed is None else view.assumed_gain,
         ties=ties,
         pool_depth=pool_depth,
+        complete_depth=0 if view.complete_depth is None else int(view.complete_depth[q]),
         retrieved=0 if view.retrieved is None else int(view.retrieved[q]),
         held_by_none=frozenset(doc for doc, alone in zip(docs, by_none, strict=True) if alone),
     )

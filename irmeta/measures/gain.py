@@ -9,7 +9,14 @@ import numpy as np
 
 from irmeta.errors import MeasureError
 from irmeta.measures.by_rank import positions, running_sums, sums_at
-from irmeta.measures.cut_norms import IDEAL, needs_pool, refuse_without_cutoff
+from irmeta.measures.cut_norms import (
+    IDEAL,
+    needs_pool,
+    refuse_without_cutoff,
+    trace_without_depth,
+    undefined_at,
+    without_depth,
+)
 from irmeta.measures.cuts import per_query
 from irmeta.measures.events import Events
 from irmeta.measures.gains import GAIN_OF, GAINS, doc_gain, doc_gains
@@ -26,7 +33,7 @@ from irmeta.measures.weighted import (
     weighted_terms,
 )
 from irmeta.rankings.judged import JudgedRanks, Need
-from irmeta.rankings.pool import deepest_pooled, pooled_to
+from irmeta.rankings.pool import pooled_at
 
 
 def _worth(view: JudgedRanks, params: Params) -> Worth:
@@ -65,11 +72,11 @@ def _ideal(view: JudgedRanks, params: Params, gain: np.ndarray, ks: Cutoffs) -> 
 
 def _pooled_ndcg(view: JudgedRanks, params: Params, k: int) -> np.ndarray:
     """nDCG@k by the pool of depth k: [1, query, system]."""
-    pool = pooled_to(view, k)
+    pool = pooled_at(view, k)
     value = compute_ndcg(pool, {**params, "ideal": "all"}, [k])
     ideal = _ideal(pool, params, doc_gains(pool, params["gain"]), [k])[0]
-    value[:, (ideal == 0.0) & (k < deepest_pooled(view))] = np.nan
-    return value
+    value[:, (ideal == 0.0) & np.isnan(undefined_at(view, k))] = np.nan
+    return without_depth(view, value)
 
 
 def events_dcg(view: JudgedRanks, params: Params) -> Events | None:
@@ -118,7 +125,9 @@ def trace_ndcg(one: OneList, params: Params, k: int | None) -> Trace:
     divisor_is, nothing = "the same sum over the ideal list", 0.0
     if params["ideal"] == "pool":
         assert k is not None
-        pool = one.pooled_to(k)
+        if unknown := trace_without_depth(one):
+            return unknown
+        pool = one.pooled_at(k)
         if pool is not one:
             one, nothing = pool, math.nan
             divisor_is += f" of docs in the pool of depth {k}"

@@ -24,7 +24,7 @@ from irmeta.measures.gains import GAIN_OF, GAINS, doc_gain, doc_gains
 from irmeta.measures.parameters import GMAX, REL, Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.pool import pooled_to
+from irmeta.rankings.pool import pooled_at
 
 PARAMETERS = (
     Parameter("beta", 1.0, "weight of gains against counts; 0: AP", kind="number", low=0, high=1e6),
@@ -44,8 +44,8 @@ def compute_q(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 
     Notes
     -----
-    Where either comes from the pool, docs outside it are unjudged in the list too; a pool no deeper
-    than k is all judged docs. Lu, Moffat and Culpepper call every Q@k non-monotone in k; with all
+    Where either comes from the pool, docs outside it are unjudged in the list too; a pool that is
+    complete to k or less is all judged docs, and one that is complete at no depth gives NaN. Lu, Moffat and Culpepper call every Q@k non-monotone in k; with all
     judged docs for both it is not, since the ratio at a rank does not depend on k and neither does
     R.
     """
@@ -87,12 +87,14 @@ def _gains(view: JudgedRanks, params: Params) -> np.ndarray:
 
 def _pooled(view: JudgedRanks, params: Params, k: int) -> np.ndarray:
     """Q@k where something comes from the pool of depth k: [query, system]."""
-    pool = pooled_to(view, k)
+    pool = pooled_at(view, k)
     amounts = _amounts(pool, pool if params["ideal"] == "pool" else view, params)
     sums = add_up(pool, *amounts, [k])
-    if params["norm"] != "pool":
-        return per_query(sums, divisors(view, params, [k]), 0.0)[0]
-    return over_pool(view, pool, sums[0], params["rel"], k)
+    if params["norm"] == "pool":
+        values = over_pool(view, pool, sums[0], params["rel"], k)
+    else:
+        values = per_query(sums, divisors(view, params, [k]), 0.0)[0]
+    return without_depth(view, values)
 
 
 def events_q(view: JudgedRanks, params: Params) -> Events | None:
@@ -108,7 +110,9 @@ def trace_q(one: OneList, params: Params, k: int | None) -> Trace:
     whole = one
     if needs_pool(params):
         assert k is not None
-        one = one.pooled_to(k)
+        if unknown := trace_without_depth(one):
+            return unknown
+        one = one.pooled_at(k)
     divisor, divisor_is, undefined = divisor_of(whole, one, params, k)
     ideal_of = one if params["ideal"] == "pool" else whole
     best = sorted((doc_gain(one, d, g, params) for _, d, g in ideal_of.judged), reverse=True)

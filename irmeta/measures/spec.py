@@ -78,6 +78,8 @@ class OneList:
         By rank, the first and last rank of its block of tied docs; for measures that need it.
     pool_depth
         By doc, the rank from which on it is in the pool; for measures that need it.
+    complete_depth
+        The depth to which the pool of the query is complete; ditto.
     retrieved
         How many distinct docs all systems together retrieve; ditto.
     held_by_none
@@ -93,6 +95,7 @@ class OneList:
     assumed_gain: str | None = None
     ties: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     pool_depth: Mapping[str, float] = field(default_factory=dict)
+    complete_depth: int = 0
     retrieved: int = 0
     held_by_none: frozenset[str] = frozenset()
 
@@ -109,10 +112,9 @@ class OneList:
         """Whether a doc of this grade is judged, under the policy for grades below 0."""
         return grade >= 0 or self.negative == "nonrelevant"
 
-    def pooled_to(self, k: int) -> OneList:
-        """The list as it is judged by the pool of depth k alone."""
-        depths = [d for d in self.pool_depth.values() if d < math.inf]
-        if k >= max(depths, default=math.inf):
+    def pooled_at(self, k: int) -> OneList:
+        """The list as it is judged by the pool of depth k, where the query's pool is deeper."""
+        if k >= self.complete_depth:
             return self
         kept = tuple(d for d in self.judged if self.pool_depth[d[1]] <= k)
         if not self.condensed:

@@ -45,6 +45,9 @@ class JudgedRanks:
     pool_depth
         Where needed, int64 [rows]: the rank from which on a doc is in the pool; `NOT_POOLED` where
         no contributing system retrieves it.
+    complete_depth
+        Along with `pool_depth`, int64 [queries]: the depth to which the pool is complete (see
+        `irmeta.rankings.pool.complete_depths`), or the one that the collection states.
     retrieved
         Where needed, int64 [queries]: how many distinct docs all systems together retrieve.
     condensed
@@ -66,6 +69,7 @@ class JudgedRanks:
     ties: tuple[np.ndarray, np.ndarray] | None = None
     blocks: tuple[np.ndarray, np.ndarray] | None = None
     pool_depth: np.ndarray | None = None
+    complete_depth: np.ndarray | None = None
     retrieved: np.ndarray | None = None
     condensed: bool = False
     assumed: np.ndarray | None = None

@@ -16,7 +16,7 @@ from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy, TieOrder
 from irmeta.rankings.judged import JudgedRanks, Need
 from irmeta.rankings.order import list_places, other_order, ranks_under, tie_blocks
-from irmeta.rankings.pool import contributing, pool_depths
+from irmeta.rankings.pool import complete_depths, contributing, pool_depths
 from irmeta.store.scan import (
     RowBlock,
     StoredLists,
@@ -187,7 +187,7 @@ def _view(
         found |= _ties(rows, order, rank, lengths)
     if "pool" in needs:
         held = rank if policy.pool_order == order else rows.ranks(policy.pool_order, facts)
-        found["pool_depth"] = pool_depths(rows.laid_out(held), pooled)
+        found |= _pool(facts, rows.laid_out(held), offsets, lengths, pooled)
     if "retrieved" in needs:
         query = lists.by_row(rows.lists.query.astype(np.int64))
         docs = np.unique(query << 32 | lists.columns["doc_id"])
@@ -204,6 +204,22 @@ def _view(
         lengths=lengths,
         **found,
     )
+
+
+def _pool(
+    facts: TrackFacts,
+    ranks: np.ndarray,
+    offsets: np.ndarray,
+    lengths: np.ndarray,
+    pooled: Sequence[int],
+) -> dict[str, np.ndarray]:
+    """`pool_depth` and `complete_depth` of `JudgedRanks`."""
+    if facts.pool_depth is None:
+        own = np.ascontiguousarray(ranks[:, list(pooled)])
+        complete = complete_depths(own, offsets.astype(np.int64), lengths[:, list(pooled)])
+    else:
+        complete = np.full(len(lengths), facts.pool_depth, np.int64)
+    return {"pool_depth": pool_depths(ranks, pooled), "complete_depth": complete}
 
 
 def _ties(

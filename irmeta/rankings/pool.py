@@ -1,15 +1,17 @@
-"""The pool: which systems made it, how deep each judged doc lies in it, what they retrieve."""
+"""The pool: which systems made it, how deep it is, how deep each judged doc lies in it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from irmeta.errors import DataError
+from irmeta.errors import DataError, PoolDepthWarning
 from irmeta.kernels.rarity import systems_within
+from irmeta.kernels.unjudged import first_unjudged
 from irmeta.rankings.judged import NOT_POOLED, JudgedRanks
 from irmeta.rankings.unjudged import condensed
 from irmeta.store.scan import StoreReader, TrackFacts, read_table
@@ -78,31 +80,77 @@ def pool_depths(ranks: np.ndarray, systems: Sequence[int]) -> np.ndarray:
     return np.where(least == np.iinfo(ranks.dtype).max, NOT_POOLED, least.astype(np.int64))
 
 
-def deepest_pooled(view: JudgedRanks) -> np.ndarray:
-    """How deep the pool of each query is: int64 [queries].
+def complete_depths(ranks: np.ndarray, offsets: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Compute the depth to which the pool of each query is complete: int64 [queries].
 
-    It is the greatest finite pool depth among its judged docs, whatever depth the organisers of the
-    track meant; `NOT_POOLED` where no contributing system retrieves any of them.
+    It is the greatest d at which every doc in the top d of every contributing list is judged, the d
+    of Lu, Moffat and Culpepper (2016). A list shorter than d asks only that its docs be judged, and
+    d is at most the length of the longest list; 0 where the pool is complete at no depth.
+
+    Parameters
+    ----------
+    ranks
+        uint16 or uint32 [docs, systems]: of the docs of the qrels, whatever their grade, in the
+        lists of the contributing systems. The greatest value: not retrieved.
+    offsets
+        int64 [queries + 1] into those rows.
+    lengths
+        uint32 [queries, systems], of those lists.
     """
-    assert view.pool_depth is not None
-    finite = np.where(view.pool_depth == NOT_POOLED, 0, view.pool_depth)
-    deepest = np.zeros(len(view.queries), np.int64)
-    np.maximum.at(deepest, view.query_of(np.arange(len(finite))), finite)
-    return np.where(deepest == 0, NOT_POOLED, deepest)
+    first = np.empty(lengths.shape)
+    space = np.zeros(int(lengths.max(initial=0)) + 2, np.int64)
+    first_unjudged(ranks, offsets, np.ones(len(ranks), bool), lengths, space, first)
+    longest = lengths.max(axis=1, initial=0).astype(np.int64)
+    complete = np.where(first > lengths, longest[:, None], first.astype(np.int64) - 1)
+    return np.minimum(complete.min(axis=1, initial=NOT_POOLED), longest)
 
 
 def pooled_to(view: JudgedRanks, depth: int) -> JudgedRanks:
-    """The view that the pool of a lesser depth would have given: docs beyond it are unjudged.
+    """Return the view that a pool of this depth judges.
 
-    A query whose pool is no deeper keeps every judged doc, also those that no contributing system
-    retrieves. From condensed lists the docs beyond it are left out.
+    A doc that no contributing system ranks so high is unjudged. From condensed lists it is left
+    out.
     """
-    assert view.pool_depth is not None
-    whole = depth >= deepest_pooled(view)
+    assert view.pool_depth is not None and view.complete_depth is not None
+    lesser = _keep(view, view.pool_depth <= depth)
+    return replace(lesser, complete_depth=np.minimum(view.complete_depth, depth))
+
+
+def pooled_at(view: JudgedRanks, k: int) -> JudgedRanks:
+    """Return the view for an evaluation at k that uses a pool no deeper than k.
+
+    A query whose pool is deeper than k is judged by the pool of depth k, as in `pooled_to`. Every
+    other query keeps all of its judged docs, also those that no contributing system retrieves.
+    """
+    assert view.pool_depth is not None and view.complete_depth is not None
     query = view.query_of(np.arange(len(view.grades)))
-    kept = whole[query] | (view.pool_depth <= depth)
-    lesser = view.only_rows(kept)
+    return _keep(view, (k >= view.complete_depth)[query] | (view.pool_depth <= k))
+
+
+def _keep(view: JudgedRanks, judged: np.ndarray) -> JudgedRanks:
+    lesser = view.only_rows(judged)
     return condensed(lesser) if view.condensed else lesser
+
+
+def warn_without_depth(track: str, complete: Collection[np.ndarray]) -> None:
+    """Warn once of the queries of a track whose pool is complete at no depth.
+
+    Parameters
+    ----------
+    complete
+        `JudgedRanks.complete_depth` of each block of the track.
+    """
+    depths = np.concatenate([np.empty(0, np.int64), *complete])
+    if none := int(np.count_nonzero(depths == 0)):
+        warnings.warn(
+            f"track {track}: on {none} of {len(depths)} queries the pool is complete at no depth, "
+            "since a contributing system's first doc is unjudged; norm=pool and ideal=pool are "
+            "undefined (NaN) there and left out of means. If the pool's depth is known, write "
+            "pool_depth = N for the track in collection.toml; if not all systems contributed, name "
+            "those that did (`pooled`).",
+            PoolDepthWarning,
+            stacklevel=3,
+        )
 
 
 def retrieved_by(view: JudgedRanks, depth: int, rel: int) -> np.ndarray:

@@ -96,6 +96,7 @@ def config_record(source: TrackSource) -> dict[str, Any]:
         "names": source.names,
         "facts": asdict(source.facts) if source.facts else None,
         "policy": source.policy.record(),
+        **({} if source.pool_depth is None else {"pool_depth": source.pool_depth}),
     }
 
 

@@ -218,6 +218,8 @@ class TrackFacts:
         The name of the chosen qrels set.
     highest_grade
         Of that set; at least 1, so that a gain can be divided by it.
+    pool_depth
+        The depth of the pool that the collection states; None: it states none.
     """
 
     track: str
@@ -226,6 +228,7 @@ class TrackFacts:
     qrels: str
     highest_grade: int
     policy: Mapping[str, Any]
+    pool_depth: int | None = None
 
 
 def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> TrackFacts:
@@ -248,6 +251,7 @@ def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> Tra
         qrels=name,
         highest_grade=max(1, sets[name]["highest"]),
         policy=record["config"]["policy"],
+        pool_depth=record["config"].get("pool_depth"),
     )
 
 

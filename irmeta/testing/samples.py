@@ -166,6 +166,7 @@ def view_for(spec: Spec, negative: Negative) -> JudgedRanks:
         ties=view.ties if "ties" in needs else None,
         blocks=view.blocks if "ties" in needs else None,
         pool_depth=view.pool_depth if "pool" in needs else None,
+        complete_depth=view.complete_depth if "pool" in needs else None,
         retrieved=view.retrieved if "retrieved" in needs else None,
     )
 

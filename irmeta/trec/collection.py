@@ -15,7 +15,7 @@ from irmeta.trec.qrels import FORMATS, QrelsFormat
 from irmeta.trec.source import FactsSource, QrelsSource, TrackSource, names_problem
 
 CONFIG = "collection.toml"
-_TRACK_KEYS = ("runs", "qrels", "names", "systems", "tie_order", "depth", "duplicates")
+_TRACK_KEYS = ("runs", "qrels", "names", "systems", "tie_order", "depth", "duplicates", "pool_depth")
 _QRELS_KEYS = ("name", "file", "format", "subtopics")
 _FACT_KEYS = ("file", "name", "group", "type", "pooled")
 
@@ -149,7 +149,15 @@ class _Config:
             names=self._names(key, table),
             facts=self._facts(key, table),
             policy=policy,
+            pool_depth=self._pool_depth(key, table),
         )
+
+    def _pool_depth(self, key: str, table: Mapping[str, Any]) -> int | None:
+        given = table.get("pool_depth")
+        if given is not None and (type(given) is not int or given < 1):
+            fix = "It is the rank to which the lists of contributing systems were judged."
+            raise self._error(f"{key}.pool_depth", given, "is no whole number from 1", fix)
+        return given
 
     def _runs(self, key: str, table: Mapping[str, Any]) -> tuple[str, ...]:
         given = table.get("runs")

@@ -50,6 +50,8 @@ class TrackSource:
     names
         ``tag``, or a regular expression whose first group, matched against the whole file name,
         names the system.
+    pool_depth
+        The depth to which contributing lists were judged, if the collection states it.
     rename
         What to do about two runs of one name.
     """
@@ -61,6 +63,7 @@ class TrackSource:
     names: str = "tag"
     facts: FactsSource | None = None
     policy: ReadPolicy = field(default_factory=ReadPolicy)
+    pool_depth: int | None = None
     rename: str = 'Name systems by file: names = "(.*)\\\\.gz" in collection.toml.'
 
     def system_name(self, file: str, tag: str | None) -> str:
