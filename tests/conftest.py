@@ -21,6 +21,11 @@ settings.load_profile("irmeta")
 ROOT = Path(__file__).parents[1]
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let tests of values ignore that small tracks have pools that are complete at no depth."""
+    config.addinivalue_line("filterwarnings", "ignore::irmeta.PoolDepthWarning")
+
+
 def shared_folder() -> Path:
     """Where the reference papers, tracks and oracles lie, if they do."""
     return Path(os.environ.get("IRMETA_SHARED", ROOT.parent / "shared"))

@@ -10,7 +10,11 @@ from collections.abc import Iterable
 from naive import Qrels, Ranking, average_precision, relevant_docs
 from naive_gain import Gain, dcg_of, gain_of, gains_of, ideal_gains, q_sum, tied_weights
 
-Depths = dict[str, float]
+
+class Depths(dict[str, float]):
+    """Each judged doc's pool depth, and the depth to which the pool is complete."""
+
+    complete = 0
 
 
 def judged_docs(qrels: Qrels, negative: str = "unjudged") -> set[str]:
@@ -169,22 +173,37 @@ def inferred_ap(ranking: Ranking, qrels: Qrels, rel: int = 1, negative: str = "u
     return total / r if r else 0.0
 
 
+def complete_depth(contributing: Iterable[Ranking], qrels: Qrels) -> int:
+    """The greatest d at which all docs in the top d of all contributing lists are in the qrels."""
+    lists = [ranking or [] for ranking in contributing]
+    depth = 0
+    while depth < max(map(len, lists), default=0):
+        if any(doc not in qrels for ranking in lists for doc in ranking[: depth + 1]):
+            break
+        depth += 1
+    return depth
+
+
 def pool_depths(contributing: Iterable[Ranking], qrels: Qrels) -> Depths:
     """The least rank at which a contributing system has each doc of the qrels."""
-    depths = dict.fromkeys(qrels, math.inf)
-    for ranking in contributing:
+    lists = list(contributing)
+    depths = Depths.fromkeys(qrels, math.inf)
+    depths.complete = complete_depth(lists, qrels)
+    for ranking in lists:
         for rank, doc in enumerate(ranking or [], start=1):
             if doc in depths:
                 depths[doc] = min(depths[doc], rank)
     return depths
 
 
-def pooled_to(qrels: Qrels, depths: Depths, k: int) -> Qrels | None:
-    """What a pool of depth k would have judged; None if that is no less deep than the real pool."""
-    finite = [depths[doc] for doc in qrels if depths[doc] < math.inf]
-    if k >= max(finite, default=math.inf):
-        return None
+def pooled_to(qrels: Qrels, depths: Depths, k: int) -> Qrels:
+    """What a pool of depth k would have judged."""
     return {doc: grade for doc, grade in qrels.items() if depths[doc] <= k}
+
+
+def pooled_at(qrels: Qrels, depths: Depths, k: int) -> Qrels | None:
+    """What a pool of depth k would have judged; None if that is no less deep than the real pool."""
+    return None if k >= depths.complete else pooled_to(qrels, depths, k)
 
 
 def ap_min(ranking: Ranking, qrels: Qrels, k: int, rel: int = 1) -> float:
@@ -195,7 +214,9 @@ def ap_min(ranking: Ranking, qrels: Qrels, k: int, rel: int = 1) -> float:
 
 def ap_pool(ranking: Ranking, qrels: Qrels, depths: Depths, k: int, rel: int = 1) -> float:
     """Paper 3, Table 2, AP's c: what a pool of depth k would have judged is all there is."""
-    pooled = pooled_to(qrels, depths, k)
+    if not depths.complete:
+        return math.nan
+    pooled = pooled_at(qrels, depths, k)
     if pooled is None:
         return average_precision(ranking, qrels, k, rel)
     if not relevant_docs(pooled, rel):
@@ -214,7 +235,9 @@ def ndcg_pool(
     b: float = 2,
 ) -> float:
     """Paper 3, Table 2, NDCG's b: what a pool of depth k would have judged is all there is."""
-    pooled = pooled_to(qrels, depths, k)
+    if not depths.complete:
+        return math.nan
+    pooled = pooled_at(qrels, depths, k)
     ideal = dcg_of(ideal_gains(qrels if pooled is None else pooled, gain, gmax)[:k], how, b)
     if not ideal:
         return 0.0 if pooled is None else math.nan
@@ -238,7 +261,9 @@ def q_pool(
 
     Either makes the list's docs that a pool of depth k would not have judged unjudged.
     """
-    pooled = pooled_to(qrels, depths, k)
+    if not depths.complete:
+        return math.nan
+    pooled = pooled_at(qrels, depths, k)
     r, r_k = len(relevant_docs(qrels, rel)), len(relevant_docs(pooled or {}, rel))
     if pooled is None:
         pooled, r_k = qrels, r

@@ -259,8 +259,9 @@ def test_what_err_may_still_gain_is_a_perfect_doc_next() -> None:
 
 def test_a_pool_of_depth_k_is_all_that_counts() -> None:
     qrels = {"a": 1, "b": 2, "c": 1, "d": 0, "e": 1}
-    depths = naive_incomplete.pool_depths([["a", "d", "b"], ["d", "c"], None], qrels)
+    depths = naive_incomplete.pool_depths([["a", "d", "b", "x"], ["d", "c"], None], qrels)
     assert depths == {"a": 1, "b": 3, "c": 2, "d": 1, "e": math.inf}
+    assert depths.complete == 3
     ranking = ["b", "a"]
     # To depth 2: a, c and d; b is unjudged.
     assert naive_incomplete.ap_pool(ranking, qrels, depths, 2) == (1 / 2) / 2

@@ -119,10 +119,11 @@ class Store:
                     "deepest_rank": record["deepest_rank"],
                     "qrels": ", ".join(q["name"] for q in record["qrels"]),
                     "tie_order": record["config"]["policy"]["tie_order"],
+                    "pool_depth": record["config"].get("pool_depth"),
                     "notes": qrels_notes(record),
                 }
             )
-        return pl.DataFrame(rows, schema_overrides={"notes": pl.String})
+        return pl.DataFrame(rows, schema_overrides={"pool_depth": pl.Int64, "notes": pl.String})
 
     def scores(
         self,

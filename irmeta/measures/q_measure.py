@@ -17,6 +17,8 @@ from irmeta.measures.cut_norms import (
     needs_pool,
     over_pool,
     refuse_without_cutoff,
+    trace_without_depth,
+    without_depth,
 )
 from irmeta.measures.cuts import per_query
 from irmeta.measures.events import Events
@@ -45,9 +47,9 @@ def compute_q(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     Notes
     -----
     Where either comes from the pool, docs outside it are unjudged in the list too; a pool that is
-    complete to k or less is all judged docs, and one that is complete at no depth gives NaN. Lu, Moffat and Culpepper call every Q@k non-monotone in k; with all
-    judged docs for both it is not, since the ratio at a rank does not depend on k and neither does
-    R.
+    complete to k or less is all judged docs, and one that is complete at no depth gives NaN. Lu,
+    Moffat and Culpepper call every Q@k non-monotone in k; with all judged docs for both it is not,
+    since the ratio at a rank does not depend on k and neither does R.
     """
     if needs_pool(params):
         return np.stack([_pooled(view, params, k) for k in ks])

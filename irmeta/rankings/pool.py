@@ -111,7 +111,8 @@ def pooled_to(view: JudgedRanks, depth: int) -> JudgedRanks:
     A doc that no contributing system ranks so high is unjudged. From condensed lists it is left
     out.
     """
-    assert view.pool_depth is not None and view.complete_depth is not None
+    assert view.pool_depth is not None
+    assert view.complete_depth is not None
     lesser = _keep(view, view.pool_depth <= depth)
     return replace(lesser, complete_depth=np.minimum(view.complete_depth, depth))
 
@@ -122,7 +123,8 @@ def pooled_at(view: JudgedRanks, k: int) -> JudgedRanks:
     A query whose pool is deeper than k is judged by the pool of depth k, as in `pooled_to`. Every
     other query keeps all of its judged docs, also those that no contributing system retrieves.
     """
-    assert view.pool_depth is not None and view.complete_depth is not None
+    assert view.pool_depth is not None
+    assert view.complete_depth is not None
     query = view.query_of(np.arange(len(view.grades)))
     return _keep(view, (k >= view.complete_depth)[query] | (view.pool_depth <= k))
 

@@ -15,7 +15,16 @@ from irmeta.trec.qrels import FORMATS, QrelsFormat
 from irmeta.trec.source import FactsSource, QrelsSource, TrackSource, names_problem
 
 CONFIG = "collection.toml"
-_TRACK_KEYS = ("runs", "qrels", "names", "systems", "tie_order", "depth", "duplicates", "pool_depth")
+_TRACK_KEYS = (
+    "runs",
+    "qrels",
+    "names",
+    "systems",
+    "tie_order",
+    "depth",
+    "duplicates",
+    "pool_depth",
+)
 _QRELS_KEYS = ("name", "file", "format", "subtopics")
 _FACT_KEYS = ("file", "name", "group", "type", "pooled")
 

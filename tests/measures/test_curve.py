@@ -86,9 +86,7 @@ def _judged_to(track: Track, depth: dict[tuple[str, str], int], d: int) -> Track
     """The track as a pool of depth d would have judged it; a made-up doc keeps queries judged."""
     qrels = {}
     for query, docs in track.qrels.items():
-        finite = [x for (q, _), x in depth.items() if q == query and x < 1000]
-        whole = d >= max(finite, default=0)
-        kept = {doc: g for doc, g in docs.items() if whole or depth[query, doc] <= d}
+        kept = {doc: g for doc, g in docs.items() if depth[query, doc] <= d}
         qrels[query] = {"nowhere": 0} | kept
     return Track(track.runs, qrels)
 

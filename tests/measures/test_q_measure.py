@@ -136,7 +136,7 @@ def test_with_the_lesser_of_r_and_k_it_may_fall_as_k_grows(tmp_path: Path):
 
 
 def test_a_pool_without_relevant_docs_leaves_it_undefined(tmp_path: Path):
-    track = Track({"s": {"q": down("x", "a")}}, {"q": {"a": 1}})
+    track = Track({"s": {"q": down("x", "a")}}, {"q": {"x": 0, "a": 1}})
     values = (
         track.ingest(tmp_path)
         .scores(["Q(norm=pool)@1", "Q(norm=pool)@2"], track="t")

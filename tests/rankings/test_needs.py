@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import math
+import warnings
 from pathlib import Path
 
 import naive
 import naive_incomplete as incomplete
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from making import Track, down, tracks
@@ -16,7 +19,7 @@ from irmeta.errors import DataError, UsageError
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import NOT_POOLED, JudgedRanks
 from irmeta.rankings.load import judged_ranks
-from irmeta.rankings.pool import deepest_pooled, pool_of, pooled_to
+from irmeta.rankings.pool import complete_depths, pool_of, pooled_at, pooled_to
 from irmeta.rankings.unjudged import assumed_relevant, condensed
 
 ORDERS = ("trec_eval", "trec_eval10", "score-file", "file", "rank")
@@ -73,19 +76,119 @@ def test_a_docs_pool_depth_is_the_least_rank_in_any_list(track: Track):
 @given(tracks())
 def test_a_lesser_pool_judges_fewer_docs(track: Track):
     view = view_of(track.read(), "pool", "ties")
-    deepest = deepest_pooled(view)
     for k in (1, 2, 3, 10):
-        lesser = pooled_to(view, k)
+        lesser, at_k = pooled_to(view, k), pooled_at(view, k)
         for q, query in enumerate(view.queries):
             lists = [track.ranking(s, query, "score-file") for s in track.runs]
             depths = incomplete.pool_depths(lists, track.qrels[query])
-            finite = [d for d in depths.values() if d < math.inf]
-            assert deepest[q] == max(finite, default=NOT_POOLED)
-            expected = incomplete.pooled_to(track.qrels[query], depths, k)
-            rows = slice(lesser.offsets[q], lesser.offsets[q + 1])
-            kept = dict(zip(lesser.docs[rows], lesser.grades[rows].tolist(), strict=True))
-            assert kept == (track.qrels[query] if expected is None else expected)
+            assert grades_of(lesser, q) == incomplete.pooled_to(track.qrels[query], depths, k)
+            expected = incomplete.pooled_at(track.qrels[query], depths, k)
+            assert grades_of(at_k, q) == (track.qrels[query] if expected is None else expected)
         assert lesser.ties[0].shape == lesser.ranks.shape
+
+
+def grades_of(view: JudgedRanks, q: int) -> dict[str, int]:
+    """The grades of a query's judged docs."""
+    rows = slice(view.offsets[q], view.offsets[q + 1])
+    return dict(zip(view.docs[rows], view.grades[rows].tolist(), strict=True))
+
+
+@settings(max_examples=50)
+@given(tracks())
+def test_complete_depths__equal_their_twin(track: Track):
+    for pool_order in ORDERS:
+        view = view_of(track.read(), "pool", pool_order=pool_order)
+        for q, query in enumerate(view.queries):
+            lists = [track.ranking(s, query, pool_order) for s in track.runs]
+            assert view.complete_depth[q] == incomplete.complete_depth(lists, track.qrels[query])
+
+
+@pytest.mark.parametrize(
+    ("lists", "expected"),
+    [
+        ([["a", "b", "x"], ["b", "a", "c"]], 2),
+        ([["a", "b"], ["c"]], 2),  # a short list asks only that its docs be judged
+        ([["a", "b"], ["x"]], 0),
+        ([["a", "x", "b"], []], 1),
+        ([[], []], 0),
+        ([["a", "b", "c"], ["a", "b", "c"]], 3),  # at most the longest list
+    ],
+)
+def test_complete_depths__of_lists(lists: list[list[str]], expected: int):
+    docs = ("a", "b", "c")
+    missing = np.iinfo(np.uint16).max
+    ranks = [[own.index(d) + 1 if d in own else missing for own in lists] for d in docs]
+    lengths = np.array([[len(own) for own in lists]], np.uint32)
+    found = complete_depths(np.array(ranks, np.uint16), np.array([0, 3]), lengths)
+    assert found.tolist() == [expected]
+    assert incomplete.complete_depth(lists, dict.fromkeys(docs, 0)) == expected
+
+
+def test_a_pool_complete_at_no_depth__is_undefined_and_one_line_says_so(tmp_path: Path):
+    track = Track(
+        {"s": {"q1": down("x", "a"), "q2": down("a", "b")}},
+        {"q1": {"a": 1}, "q2": {"a": 1, "b": 1}},
+    )
+    measures = "AP(norm=pool)@5,nDCG(ideal=pool)@5,Q(norm=pool)@5,Q(ideal=pool)@5"
+    store = track.ingest(tmp_path)
+    for table in (store.means, lambda m: store.curve(m.replace("@5", ""), [5])):
+        with pytest.warns(irmeta.PoolDepthWarning, match="track t: on 1 of 2 queries") as warned:
+            means = table(measures)
+        assert len(warned) == 1
+        assert means["value"].to_list() == pytest.approx([1.0] * 4)
+        assert means["queries"].to_list() == [1] * 4
+    explained = store.explain("AP(norm=pool)@5", system="s", query="q1")
+    assert math.isnan(explained.value)
+    assert "complete at no depth" in explained.trace.divisor_is
+
+
+def test_a_stated_pool_depth__is_taken_as_it_is(tmp_path: Path):
+    lists = {"q": down("x", "a", "b")}
+    Track({"s": lists}, {"q": {"a": 1, "b": 1}}).write(tmp_path)
+    config = tmp_path / "collection.toml"
+    config.write_text('[tracks.t]\nruns = ["t/runs/*"]\nqrels = "t/qrels"\npool_depth = 3\n')
+    store = irmeta.ingest(tmp_path, tmp_path / "store")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        means = store.means("AP(norm=pool)@2,AP(norm=pool)@3")
+    assert means["value"].to_list() == [1 / 2, (1 / 2 + 2 / 3) / 2]
+    assert store.info()["pool_depth"].to_list() == [3]
+    provenance = store.provenance("AP(norm=pool)@2")["tracks"]["t"]
+    assert provenance["pool_depth"] == 3
+    before = provenance["fingerprint"]
+    assert irmeta.read(tmp_path).info()["pool_depth"].to_list() == [3]
+    config.write_text(config.read_text().replace("= 3", "= 2"))
+    again = irmeta.ingest(tmp_path, tmp_path / "store")
+    assert again.means("AP(norm=pool)@2")["value"].to_list() == [1 / 4]
+    assert again.provenance("AP(norm=pool)@2")["tracks"]["t"]["fingerprint"] != before
+
+
+@pytest.mark.parametrize("stated", ["0", "-1", "1.5", "true", '"ten"'])
+def test_a_pool_depth__that_is_no_depth_is_refused(tmp_path: Path, stated: str):
+    Track({"s": {"q": down("a")}}, {"q": {"a": 1}}).write(tmp_path)
+    (tmp_path / "collection.toml").write_text(
+        f'[tracks.t]\nruns = ["t/runs/*"]\nqrels = "t/qrels"\npool_depth = {stated}\n'
+    )
+    with pytest.raises(DataError, match=r"tracks\.t\.pool_depth = .* is no whole number from 1"):
+        irmeta.ingest(tmp_path, tmp_path / "store")
+
+
+@pytest.mark.real
+def test_complete_depths__of_real_tracks(real_store: irmeta.Store, shared: Path):
+    with (shared / "oracles" / "depth_study" / "comprehensive_depth.csv").open(newline="") as file:
+        expected = {r["query"]: int(r["comprehensive_depth"]) for r in csv.DictReader(file)}
+    assert len(expected) == 30
+    for view in judged_ranks(real_store.reader, "trec-covid-r1", EvalPolicy(), needs=["pool"]):
+        assert view.complete_depth is not None
+        found = dict(zip(view.queries, view.complete_depth.tolist(), strict=True))
+        assert {q: expected.pop(q) for q in found} == found
+    assert not expected
+    scores = real_store.scores("AP@10,AP@7,AP(norm=pool)@7,AP(norm=pool)@10", track="trec-covid-r1")
+    np.testing.assert_array_equal(scores.values[2:], scores.values[1::-1])
+    for track in ("robust-2003", "web-2012", "clef-ehealth-2015"):
+        with pytest.warns(irmeta.PoolDepthWarning, match=f"track {track}: on "):
+            values = real_store.scores("AP(norm=pool)@10", track=track).values[0]
+        assert np.isnan(values).all(axis=1).any()
 
 
 def test_only_pooled_systems_make_the_pool_where_that_is_known(tmp_path: Path):
