@@ -55,5 +55,6 @@ MEASURES = (
         cutoff="none",
         monotone=False,
         unjudged=(),
+        revision=2,
     ),
 )

@@ -188,6 +188,7 @@ MEASURES = (
         needs=_needs,
         events=events_dcg,
         printed=_dcg_printed,
+        revision=2,
     ),
     Measure(
         name="nDCG",
@@ -201,5 +202,6 @@ MEASURES = (
         needs=_needs,
         events=events_ndcg,
         printed=_ndcg_printed,
+        revision=2,
     ),
 )

@@ -63,5 +63,6 @@ MEASURES = (
         source="trec_eval 9.0.8, m_infap.c; doi:10.1145/1183614.1183633",
         parameters=(REL,),
         cutoff="none",
+        revision=2,
     ),
 )

@@ -150,6 +150,7 @@ MEASURES = (
             _TREC_EVAL,
         ),
         cutoff="none",
+        revision=2,
     ),
     Measure(
         name="Rprec",

@@ -149,5 +149,6 @@ MEASURES = (
         needs=needs_pool,
         events=events_q,
         printed=_printed,
+        revision=2,
     ),
 )

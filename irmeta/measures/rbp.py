@@ -174,6 +174,7 @@ MEASURES = (
         needs=needs_ties,
         events=events_rbp,
         printed=_rbp_printed,
+        revision=2,
     ),
     Measure(
         name="RBPResidual",
@@ -189,5 +190,6 @@ MEASURES = (
         unjudged=(),
         needs=needs_ties,
         printed=_residual_printed,
+        revision=2,
     ),
 )

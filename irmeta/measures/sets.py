@@ -277,6 +277,7 @@ MEASURES = (
         source=TREC_EVAL.format("set_map"),
         monotone=False,
         cutoff="none",
+        revision=2,
     ),
     Measure(
         name="SetRelP",

@@ -201,6 +201,7 @@ MEASURES = (
         source="trec_eval 9.0.8, m_ndcg_rel.c",
         parameters=(GAIN,),
         cutoff="none",
+        revision=2,
     ),
     Measure(
         name="RnDCG",
@@ -211,6 +212,7 @@ MEASURES = (
         parameters=(GAIN, REL),
         cutoff="none",
         monotone=False,
+        revision=2,
     ),
     Measure(
         name="G",
