@@ -11,10 +11,11 @@ import numpy as np
 
 from irmeta.errors import MeasureError, UsageError
 from irmeta.kernels.curve import add_curves
+from irmeta.measures import aliases
 from irmeta.measures.evaluate import included, needs_of, seen_by
 from irmeta.measures.events import Events
 from irmeta.measures.names import DEEPEST, parse_measure, registry
-from irmeta.measures.spec import Spec
+from irmeta.measures.spec import Measure, Spec
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
@@ -131,16 +132,40 @@ def _together(
 
 
 def _without_cutoff(name: str) -> Spec:
-    measure = registry().get(name.partition("(")[0].strip())
-    prefix = "" if measure is None else measure.cutoff_prefix
     if "@" in name:
         raise MeasureError(f"{name}: name the measure of a curve without a cutoff.")
+    if _registered(name) is None:
+        name = _translated(name)
+    measure = _registered(name)
+    prefix = "" if measure is None else measure.cutoff_prefix
     spec = parse_measure(f"{name}@{prefix}1")
     if spec.measure.cutoff_is != "rank":
         raise MeasureError(f"{name}: its cutoff is no rank, so it has no curve.")
     if spec.average != "arithmetic":
         raise MeasureError(f"{name}: a curve is of arithmetic means.")
     return spec
+
+
+def _registered(name: str) -> Measure | None:
+    word = name.partition("(")[0].strip()
+    return registry().get(aliases.IR_MEASURES.get(word, word))
+
+
+def _translated(name: str) -> str:
+    """Return irmeta's name for one of trec_eval's; any other name as it is.
+
+    Raises
+    ------
+    MeasureError
+        If trec_eval's name has a cutoff, or stands for several.
+    """
+    ours = aliases.from_trec_eval(name) or [name]
+    measure, at, _ = ours[0].rpartition("@")
+    if at:
+        raise MeasureError(
+            f"{name}: it has a cutoff of its own. A curve has every cutoff: name {measure!r}."
+        )
+    return ours[0]
 
 
 def _ascending(name: str, given: Sequence[int]) -> None:

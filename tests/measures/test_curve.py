@@ -12,7 +12,7 @@ import irmeta
 from irmeta.errors import MeasureError, UsageError
 from irmeta.measures import curve
 from irmeta.measures.curve import curves
-from irmeta.measures.names import registry
+from irmeta.measures.names import parse_measure, registry
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
 
@@ -179,3 +179,42 @@ def test_pools_and_condensed_lists_go_together(tmp_path):
     assert explained.trace.value == 1.0
     curve = store.curve("AP(unjudged=condensed,norm=min)", [2], [2]).filter(system="out")
     assert curve["value"].to_list() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [("map", "AP"), ("ndcg", "nDCG"), ("recip_rank", "RR"), ("MAP", "AP"), ("rbp", None)],
+)
+def test_curve__knows_trec_evals_names(name: str, ours: str | None, made_store: irmeta.Store):
+    found = made_store.curve(name, [1, 5], track="web")
+    ours = ours or parse_measure(name).name
+    assert found.equals(made_store.curve(ours, [1, 5], track="web"))
+    assert found["measure"].unique().to_list() == [ours]
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("P_5", "'P'"),
+        ("P.5,10", "'P'"),
+        ("ndcg_cut_10", "'nDCG'"),
+        ("map_cut.7", "'AP'"),
+        ("map_cut", "'AP'"),
+        ("recall_100", "'R'"),
+        ("success", "'Success'"),
+    ],
+)
+def test_curve__advises_where_a_name_has_a_cutoff(name: str, advice: str, made_store: irmeta.Store):
+    with pytest.raises(MeasureError, match=f"{name}: it has a cutoff of its own.*name {advice}"):
+        made_store.curve(name, [1])
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("gm_map", "arithmetic"), ("11pt_avg", "takes no cutoff"), ("num_ret", "takes no cutoff")],
+)
+def test_curve__refuses_trec_evals_names_that_have_none(
+    name: str, said: str, made_store: irmeta.Store
+):
+    with pytest.raises(MeasureError, match=said):
+        made_store.curve(name, [1])
