@@ -12,8 +12,8 @@ from irmeta.api.store import EvalChoices, Measures, Store, store_folder
 from irmeta.batch.run import Batch, run
 from irmeta.batch.run import Progress as BatchProgress
 from irmeta.errors import UsageError
-from irmeta.measures.names import canonical
-from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.measures.names import parse_call
+from irmeta.policies import ReadPolicy
 from irmeta.results.tables import write_text
 from irmeta.store.ingest import Outcome, ingest_collection
 from irmeta.store.layout import Layout, has_content, is_store
@@ -177,11 +177,12 @@ def reanalyze(
     IrmetaError
         When a track could not be read or analysed; the results of the others are in `out`.
     """
-    names = tuple(canonical(measures))
+    specs, averaged = parse_call(measures, policy or {})
+    names = tuple(spec.name for spec in specs)
     done = reanalyze_tracks(
         source,
         out,
-        Settings(names, rarity_depth, unretrieved, EvalPolicy(**(policy or {}))),
+        Settings(names, rarity_depth, unretrieved, averaged),
         choices,
         tracks=tracks,
         force=force,

@@ -13,7 +13,7 @@ from irmeta.errors import UsageError
 from irmeta.measures.curve import curves
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made
 from irmeta.measures.explain import Explanation, explain
-from irmeta.measures.names import parse_measure, parse_measures, split_names
+from irmeta.measures.names import parse_call, parse_measure, split_names
 from irmeta.policies import Averaged, EvalPolicy, Negative, TieOrder
 from irmeta.results.scores import Scores
 from irmeta.store.layout import Layout, is_store
@@ -134,7 +134,7 @@ class Store:
         **choices: Unpack[EvalChoices],
     ) -> Scores:
         """The values of one track as arrays [measure, query, system]."""
-        specs, policy = parse_measures(measures), EvalPolicy(**choices)
+        specs, policy = parse_call(measures, choices)
         return evaluate(self.reader, track, specs, policy, workers)
 
     def evaluate(
@@ -171,7 +171,7 @@ class Store:
         UsageError
             A track, system or qrels set that is not there.
         """
-        specs, policy = parse_measures(measures), EvalPolicy(**choices)
+        specs, policy = parse_call(measures, choices)
         found = evaluate_tracks(self.reader, track, system, specs, policy, workers)
         return pl.concat([scores.per_query() for scores in found])
 
@@ -193,7 +193,7 @@ class Store:
             them the system has no list), no_irrelevant (search lengths: lists without a
             non-relevant doc).
         """
-        specs, policy = parse_measures(measures), EvalPolicy(**choices)
+        specs, policy = parse_call(measures, choices)
         found = evaluate_tracks(self.reader, track, system, specs, policy, workers)
         return pl.concat([scores.means() for scores in found])
 
@@ -327,7 +327,7 @@ class Store:
         self, measures: Measures, *, track: Tracks = None, **choices: Unpack[EvalChoices]
     ) -> dict[str, Any]:
         """What a result of this store, or of one of its tracks, should say of how it was made."""
-        specs, policy = parse_measures(measures), EvalPolicy(**choices)
+        specs, policy = parse_call(measures, choices)
         return how_made(self.reader, specs, policy, tracks_of(self.reader, track))
 
 

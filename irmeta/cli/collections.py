@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,7 +36,7 @@ from irmeta.cli.sources import (
     say_kept,
     say_left_out,
 )
-from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.policies import ReadPolicy
 
 
 @app.command()
@@ -63,17 +64,22 @@ def reanalyze(
 ) -> None:
     """Scores, search lengths and rarity of every track as Parquet, and a page to look at."""
     from irmeta import api
-    from irmeta.measures.names import canonical
+    from irmeta.measures.names import parse_call
     from irmeta.show import print_reanalysis
     from irmeta.studies.overview import Settings
 
     policy = ReadPolicy(tie_order, depth, duplicates, malformed)
     # A store was read under its own policy: say so only if another is asked for.
     choices: Any = {} if policy == ReadPolicy() else policy.record()
-    averaged = EvalPolicy(queries=queries, negative=negative, qrels=qrels)
-    settings = Settings(
-        tuple(canonical(measures or "default")), rarity_depth, unretrieved, averaged
+    order = None if tie_order == ReadPolicy().tie_order else tie_order
+    specs, averaged = parse_call(
+        measures or "default",
+        {"queries": queries, "negative": negative, "qrels": qrels, "tie_order": order},
     )
+    if order is not None:  # the store's own
+        averaged = replace(averaged, tie_order=None)
+    names = tuple(spec.name for spec in specs)
+    settings = Settings(names, rarity_depth, unretrieved, averaged)
     with progress_bar("Reading") as reading, progress_bar("Analysing") as analysing:
         done = api.reanalyze_tracks(
             source,

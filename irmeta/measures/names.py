@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
+from typing import Any
 
-from irmeta.errors import MeasureError, did_you_mean
+from irmeta.errors import MeasureError, UsageError, did_you_mean
 from irmeta.measures import (
     aliases,
     average_precision,
@@ -26,6 +28,7 @@ from irmeta.measures import (
     trec_gain,
 )
 from irmeta.measures.spec import Cutoff, Measure, Spec
+from irmeta.policies import EvalPolicy
 
 FAMILIES = (
     *(average_precision, precision, interpolated, sets, gain, trec_gain, q_measure, cascade, rbp),
@@ -110,6 +113,36 @@ def parse_measures(names: str | Iterable[str]) -> list[Spec]:
     if not specs:
         raise MeasureError("no measure was named")
     return list(specs.values())
+
+
+def parse_call(
+    names: str | Iterable[str], choices: Mapping[str, Any]
+) -> tuple[list[Spec], EvalPolicy]:
+    """Return the measures of a call, as `parse_measures`, and its policy.
+
+    The preset trec_eval10 stands for what trec_eval 10 prints, so it asks for that version's tie
+    order too where `choices` name none.
+
+    Raises
+    ------
+    MeasureError
+        As `parse_measures`.
+    UsageError
+        If other measures stand beside that preset and no tie order is named; or a choice is not
+        known.
+    """
+    given = names if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+    specs, policy = parse_measures(given), EvalPolicy(**choices)
+    texts = [given] if isinstance(given, str) else given
+    presets = {name == "trec_eval10" for text in texts for name in split_names(text)}
+    if True not in presets or policy.tie_order is not None:
+        return specs, policy
+    if False in presets:
+        raise UsageError(
+            "'trec_eval10' orders ties as trec_eval 10 does, and other measures are named with it: "
+            "choose the tie order of all of them (--tie-order, tie_order=), or ask for them apart."
+        )
+    return specs, replace(policy, tie_order="trec_eval10")
 
 
 def parse_measure(name: str) -> Spec:

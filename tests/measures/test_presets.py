@@ -1,0 +1,59 @@
+"""The preset trec_eval10 and the order of ties that goes with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from making import Track
+
+import irmeta
+from irmeta.errors import UsageError
+from irmeta.results.tables import provenance
+
+# Float32 cannot tell these scores apart, and then trec_eval 9 puts the greater doc first.
+TRACK = Track({"s": {"q": [("a", 0.100000001, 1), ("b", 0.1, 2)]}}, {"q": {"a": 1, "b": 0}})
+
+
+def reciprocal_rank(store: irmeta.Store, measures: object, **choices: str) -> float:
+    return store.means(measures, **choices).filter(measure="RR")["value"].item()
+
+
+def test_trec_eval10__orders_ties_as_trec_eval_10_does(tmp_path: Path):
+    store = TRACK.ingest(tmp_path)
+    assert reciprocal_rank(store, "trec_eval") == 0.5
+    for preset in ("trec_eval10", ["trec_eval10"], iter(["trec_eval10"])):
+        assert reciprocal_rank(store, preset) == 1.0
+    assert store.evaluate("trec_eval10").filter(measure="RR")["value"].to_list() == [1.0]
+    scores = store.scores("trec_eval10", track="t")
+    assert scores.values[scores.measures.index("RR")].tolist() == [[1.0]]
+    record = store.provenance("trec_eval10")
+    assert record["eval_policy"]["tie_order"] == "trec_eval10"
+    assert record["tracks"]["t"]["tie_order"] == "trec_eval10"
+
+
+def test_trec_eval10__keeps_a_tie_order_that_is_named(tmp_path: Path):
+    store = TRACK.ingest(tmp_path)
+    assert reciprocal_rank(store, "trec_eval10", tie_order="trec_eval") == 0.5
+    for names in ("trec_eval10,RR", ["RR", "trec_eval10"], "trec_eval,trec_eval10"):
+        with pytest.raises(UsageError, match="choose the tie order of all of them"):
+            store.means(names)
+        assert reciprocal_rank(store, names, tie_order="trec_eval") == 0.5
+
+
+def test_trec_eval10__is_refused_where_lists_were_cut(tmp_path: Path):
+    cut = TRACK.ingest(tmp_path / "nine", depth=1)
+    with pytest.raises(UsageError, match="was cut at depth 1 under tie order 'trec_eval'"):
+        cut.means("trec_eval10")
+    ten = TRACK.ingest(tmp_path / "ten", depth=1, tie_order="trec_eval10")
+    assert reciprocal_rank(ten, "trec_eval10") == 1.0
+
+
+def test_trec_eval10__of_the_command_line(tmp_path: Path, run):
+    TRACK.ingest(tmp_path)
+    out = tmp_path / "values.parquet"
+    assert run("evaluate", tmp_path / "store0", "-m", "trec_eval10", "--out", out).status == 0
+    assert provenance(out)["eval_policy"]["tie_order"] == "trec_eval10"
+    mixed = run("evaluate", tmp_path / "store0", "-m", "trec_eval10,AP")
+    assert mixed.status == 2
+    assert "--tie-order" in mixed.err
