@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import shutil
 
 import ir_measures
 import polars as pl
 import pytest
+from making import Track
 
 import irmeta
 from irmeta.measures.names import parse_measure, registry
@@ -78,3 +80,22 @@ def test_every_name_that_both_have_is_compared():
     shared = set(ir_measures.measures.registry) & registry().keys()
     compared = {parse_measure(OTHERWISE.get(m, m)).measure.name for m in (*ALIKE, *OTHERWISE)}
     assert shared - compared == NOT_COMPARED
+
+
+def test_reciprocal_rank_at_k__puts_the_lesser_of_two_tied_docs_first_there():
+    """As README says; without a cutoff it follows trec_eval, as irmeta does with and without."""
+    docs = [ir_measures.ScoredDoc("q", doc, 1.0) for doc in ("a", "b")]
+    for relevant, expected in (("a", 1.0), ("b", 0.5)):
+        grades = {doc: 2 * (doc == relevant) for doc in ("a", "b")}
+        qrels = [ir_measures.Qrel("q", doc, grade) for doc, grade in grades.items()]
+        store = Track({"s": {"q": [("a", 1, 1), ("b", 1, 2)]}}, {"q": grades}).read()
+        for name, theirs in (("RR(rel=2)@10", expected), ("RR(rel=2)", 1.5 - expected)):
+            (found,) = ir_measures.iter_calc([ir_measures.parse_measure(name)], qrels, docs)
+            assert found.value == theirs
+            assert store.means(name)["value"].to_list() == [1.5 - expected]
+
+
+def test_a_decimal_comma__is_0_to_the_c_library():
+    atof = ctypes.CDLL(None).atof
+    atof.restype = ctypes.c_double
+    assert atof(b"0,9") == 0.0
