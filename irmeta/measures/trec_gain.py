@@ -52,10 +52,22 @@ def compute_ndcg_rel(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
 
     A doc that is not retrieved has the nDCG of the whole list.
     """
-    *ideal, bounds = _ideal_dcgs(view, params)
+    sums, starts, bounds = _ideal_dcgs(view, params)
+    ranks, labels, worth, offsets = _gained(view, params)
     out = empty_values(view, ks)
-    space = np.empty((2, out.shape[2]))
-    ndcg_at_docs(*_gained(view, params), view.missing, *ideal, *space, out[0])
+    gained, found = np.empty((2, out.shape[2]))
+    ndcg_at_docs(
+        ranks,
+        labels,
+        worth,
+        offsets,
+        view.missing,
+        sums,
+        starts,
+        gained,
+        found,
+        out[0],
+    )
     out[:] = out[0]
     return per_query(out, np.diff(bounds), 0.0)
 

@@ -40,11 +40,10 @@ def sum_over_queries(
         float64 [..., system]; 0 where nothing is counted.
     """
     kept = np.where(counted, values, 0.0)
-    if total is None:
-        total = np.zeros(kept.shape[:-2] + kept.shape[-1:])
+    out = np.zeros(kept.shape[:-2] + kept.shape[-1:]) if total is None else total
     for query in np.moveaxis(kept, -2, 0):
-        total += query
-    return total
+        out += query
+    return out
 
 
 def mean_over_queries(values: np.ndarray, counted: np.ndarray | None = None) -> np.ndarray:
@@ -112,8 +111,8 @@ def _over(total: np.ndarray, number: np.ndarray) -> np.ndarray:
 
 
 def _geometric(values: np.ndarray, counted: np.ndarray) -> np.ndarray:
-    logarithms = _log(np.fmax(values, GEOMETRIC_FLOOR)).astype(np.float64)
-    return _exp(mean_over_queries(logarithms, counted)).astype(np.float64)
+    logarithms = np.asarray(_log(np.fmax(values, GEOMETRIC_FLOOR)), np.float64)
+    return np.asarray(_exp(mean_over_queries(logarithms, counted)), np.float64)
 
 
 def _harmonic(values: np.ndarray, counted: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 from making import Track
 
@@ -57,3 +58,13 @@ def test_trec_eval10__of_the_command_line(tmp_path: Path, run):
     mixed = run("evaluate", tmp_path / "store0", "-m", "trec_eval10,AP")
     assert mixed.status == 2
     assert "--tie-order" in mixed.err
+
+
+def test_trec_eval10__of_reanalyze(tmp_path: Path, undrawn: None, run):
+    source = TRACK.write(tmp_path / "collection")
+    done = irmeta.reanalyze(source, tmp_path / "api", measures="trec_eval10")
+    assert run("reanalyze", source, "--out", tmp_path / "cli", "-m", "trec_eval10").status == 0
+    for folder in (done.folder, tmp_path / "cli"):
+        means = pl.read_parquet(folder / "means.parquet")
+        assert means.filter(measure="RR")["value"].to_list() == [1.0]
+        assert provenance(folder / "means.parquet")["eval_policy"]["tie_order"] == "trec_eval10"
