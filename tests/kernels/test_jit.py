@@ -77,7 +77,7 @@ for module in iter_modules(irmeta.kernels.__path__, "irmeta.kernels."):
 def fresh(code: str, *args: object, **environment: str) -> str:
     """What a new process prints."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code, *map(str, args)],
+        [sys.executable, "-W", "error", "-W", "ignore:track", "-c", code, *map(str, args)],
         capture_output=True,
         text=True,
         check=False,
