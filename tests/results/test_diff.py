@@ -128,7 +128,7 @@ def test_how_results_were_made_is_compared_field_by_field(made_store: irmeta.Sto
     record = made_store.provenance("AP,RBP,RR", track="web")
     write_out(made_store.means("AP,RBP,RR", track="web"), plain, record, force=False)
     record = made_store.provenance(measures, track="web", **choices)
-    record["measures"]["AP"]["revision"], record["irmeta"] = 2, "9.9"
+    record["measures"]["AP"]["revision"], record["irmeta"] = 3, "9.9"
     del record["measures"]["RBP(p=0.8,rel=1)"]["gmax"]
     write_out(made_store.means(measures, track="web", **choices), other, record, force=False)
     made = irmeta.diff(plain, other).made
@@ -137,7 +137,7 @@ def test_how_results_were_made_is_compared_field_by_field(made_store: irmeta.Sto
         ("eval policy", "queries", "judged", "relevant"),
         ("eval policy", "qrels", "none", "diversity"),
         ("eval policy", "tie_order", "none", "file"),
-        ("measure AP", "revision", "1", "2"),
+        ("measure AP", "revision", "2", "3"),
         ("measure RBP(p=0.8,rel=1)", "gmax", "none", "not recorded"),
         ("measure RR", "", "there", "not there"),
         ("measure P@5", "", "not there", "there"),

@@ -192,7 +192,7 @@ def test_a_store_says_how_its_results_were_made(made_store):
         "ties": "order",
         "unjudged": "nonrelevant",
         "average": "arithmetic",
-        "revision": 1,
+        "revision": 2,
     }
     tracks = record["tracks"]
     assert {t: facts["highest_grade"] for t, facts in tracks.items()} == {
