@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable
+import warnings
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 
+from irmeta.escapes import escape_text
+
 _LISTED = 30  # names that a message lists where none is near
+_FEW = 5  # items that a message lists of many
 _SHOWN = 80  # characters of an offending value that a message repeats
 
 
 class IrmetaError(Exception):
     """Base of every error that irmeta raises on purpose."""
+
+    def __str__(self) -> str:
+        return escape_text(super().__str__(), keep="\n")
 
 
 class UsageError(IrmetaError):
@@ -22,8 +29,20 @@ class SetAsideWarning(UserWarning):
     """Some runs of an ingested collection were set aside; the message names them."""
 
 
+class EntryPointWarning(UserWarning):
+    """Measures of another package are missing, since its entry point could not be loaded."""
+
+
+class NamesWarning(UserWarning):
+    """Runs of a track share their tags, so that all its systems are named by file."""
+
+
 class PoolDepthWarning(UserWarning):
     """Measures of a depth-k pool are undefined on queries whose pool is complete at no depth."""
+
+
+class QrelsWarning(UserWarning):
+    """The qrels of a track look like those of another: most queries or all docs are missed."""
 
 
 class DataError(IrmetaError):
@@ -32,16 +51,20 @@ class DataError(IrmetaError):
     Parameters
     ----------
     problem
-        What is wrong, in a few words.
+        What is wrong, in a few words; with `ids`, a template that names them in braces.
     file, line
         Where: a path as the user would type it, and a 1-based line.
     track
         The track that was being read.
     value
         The offending value; long ones are shortened in the message.
+    ids
+        Names and grades that `problem` quotes from the file.
     fix
         What to do.
     """
+
+    is_concealed = False
 
     def __init__(
         self,
@@ -51,23 +74,40 @@ class DataError(IrmetaError):
         line: int | None = None,
         track: str | None = None,
         value: object = None,
+        ids: Mapping[str, object] | None = None,
         fix: str | None = None,
     ) -> None:
         self.problem, self.file, self.line = problem, file, line
-        self.track, self.value, self.fix = track, value, fix
+        self.track, self.value, self.ids, self.fix = track, value, ids, fix
         super().__init__(problem)
+
+    def conceal(self) -> None:
+        """Leave out of the message whatever stands in the file."""
+        self.is_concealed = self.is_concealed or bool(self.value is not None or self.ids)
+        self.value = None
+        self.ids = dict.fromkeys(self.ids or {}, "...")
 
     def __str__(self) -> str:
         place = [f"track {self.track}"] if self.track is not None else []
         if self.file is not None:
             place.append(self.file if self.line is None else f"{self.file}, line {self.line}")
-        said = self.problem if self.value is None else f"{self.problem}: {shown(self.value)}"
+        said = self.problem
+        if self.ids:
+            said = said.format_map({name: short(value) for name, value in self.ids.items()})
+        if self.value is not None:
+            said += f": {shown(self.value)}"
+        if self.is_concealed:
+            said += " (not quoted, since the file lies outside the collection)"
         text = ": ".join([*place, said]) + (f". {self.fix}" if self.fix else "")
-        return text.replace("\r", "\\r").replace("\n", "\\n")
+        return escape_text(text)
 
     def __reduce__(self) -> tuple[object, ...]:
-        place = (self.problem, self.file, self.line, self.track, self.value, self.fix)
-        return _data_error, place
+        return _data_error, (self.problem, self.__dict__)
+
+
+def warn(message: str, category: type[Warning] = UserWarning, stacklevel: int = 1) -> None:
+    """As `warnings.warn`, with `stacklevel` 1 for the caller, and nothing that a terminal obeys."""
+    warnings.warn(escape_text(message, keep="\n"), category, stacklevel=stacklevel + 1)
 
 
 def of_track(track: str, error: IrmetaError) -> DataError:
@@ -81,8 +121,10 @@ class MeasureError(IrmetaError):
     """A measure's name or parameter that is not known, with the nearest that is."""
 
 
-def _data_error(problem, file, line, track, value, fix) -> DataError:
-    return DataError(problem, file=file, line=line, track=track, value=value, fix=fix)
+def _data_error(problem: str, attributes: dict[str, object]) -> DataError:
+    error = DataError(problem)
+    error.__dict__.update(attributes)
+    return error
 
 
 def shown(value: object) -> str:
@@ -118,6 +160,21 @@ def did_you_mean(given: object, known: Iterable[str]) -> str:
     some = ", ".join(names[:_LISTED])
     rest = f", ... ({len(names):,} in all)" if len(names) > _LISTED else ""
     return f"Known: {some}{rest}." if names else ""
+
+
+def first_few(items: Sequence[str], rest: str, joined_by: str = ", ") -> str:
+    """Return a list for a message: the first five, how many more there are, and where.
+
+    Examples
+    --------
+    >>> first_few(["a", "b"], "see the log")
+    'a, b'
+    >>> first_few(list("abcdefg"), "see the log")
+    'a, b, c, d, e and 2 more: see the log'
+    """
+    said = joined_by.join(items[:_FEW])
+    more = len(items) - _FEW
+    return f"{said} and {more:,} more: {rest}" if more > 0 else said
 
 
 def check_choice(name: str, value: object, known: Collection[str]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
-from irmeta.errors import UsageError
+from irmeta.errors import UsageError, check_whole
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -30,13 +30,33 @@ def thread_count(workers: int | None) -> int:
     Raises
     ------
     UsageError
-        If it is below 1.
+        If it is no whole number, or below 1.
     """
-    if workers is None:
-        return usable_cores()
-    if workers < 1:
-        raise UsageError(f"workers = {workers} is not a number of threads: 1, 2, ...")
-    return workers
+    return usable_cores() if workers is None else check_whole("workers", workers)
+
+
+LEAST_OPEN_FILES = 64
+"""The limit of open files under which threads and drawing fail at random places."""
+
+
+def check_open_files() -> None:
+    """Check that the operating system lets this process open files enough.
+
+    Raises
+    ------
+    UsageError
+        With the limit, if it is below `LEAST_OPEN_FILES`.
+    """
+    try:
+        from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
+    except ImportError:  # Windows has no such limit
+        return
+    limit, _ = getrlimit(RLIMIT_NOFILE)
+    if limit != RLIM_INFINITY and limit < LEAST_OPEN_FILES:
+        raise UsageError(
+            f"this process may open {limit} files at once, and irmeta needs {LEAST_OPEN_FILES}: "
+            f"raise the limit, such as by `ulimit -n {4 * LEAST_OPEN_FILES}`."
+        )
 
 
 class Lent(Generic[Item]):

@@ -143,31 +143,40 @@ def test_a_track_that_the_files_are_not_is_refused(files: list[Path], run) -> No
 
 
 def test_runs_are_named_by_their_files_on_request(files: list[Path], run) -> None:
+    assert columns(run("evaluate", *files, "-m", "AP").out)["system"] == ["x", "y"]
+    done = run("evaluate", *files, "-m", "AP", "--names", "file")
+    assert (columns(done.out)["system"], done.err) == (["first", "second"], "")
+    done = run("evaluate", *files, "-m", "AP", "--names", "(.).*")
+    assert columns(done.out)["system"] == ["f", "s"]
+
+
+def test_runs_that_share_a_tag_are_named_by_their_files(files: list[Path], run) -> None:
     files[2].write_text(RUNS["first.run"])
     done = run("evaluate", *files, "-m", "AP")
+    assert (done.status, columns(done.out)["system"]) == (0, ["first", "second"])
+    assert done.err == (
+        "irmeta: qrels.made: 2 of 2 runs share a tag with another run (such as 'x'): "
+        "all systems are named by file\n"
+    )
+    done = run("evaluate", *files, "-m", "AP", "--names", "tag")
     assert columns(done.out)["system"] == ["x"]
-    assert "system x is already read" in done.err.replace("'", "")
-    assert "--by-file" in done.err
-    done = run("evaluate", *files, "-m", "AP", "--by-file")
-    assert columns(done.out)["system"] == ["first", "second"]
-    files[2].rename(files[2].with_name("first.txt"))
-    done = run("evaluate", *files[:2], files[2].with_name("first.txt"), "-m", "AP", "--by-file")
-    assert "Rename one of the files" in done.err
+    assert f"{files[2]}: system 'x' is already read from " in done.err
+    assert "Name systems by file: --names file" in done.err
 
 
 def test_explain_and_info_take_files(files: list[Path], run) -> None:
     asked = ("-m", "AP", "--query", "1")
     assert "0.5" in run("explain", *files, *asked, "--system", "y").out
-    assert "0.5" in run("explain", *files, *asked, "--system", "second", "--by-file").out
+    assert "0.5" in run("explain", *files, *asked, "--system", "second", "--names", "file").out
     assert "qrels.made" in run("info", *files).out
-    assert "second" in run("info", *files, "--by-file", "--json").out
+    assert "second" in run("info", *files, "--names", "file", "--json").out
 
 
 def test_files_that_cannot_be_a_track_end_with_a_usage_error(files: list[Path], run) -> None:
     for arguments, said in (
         (files[:1], "name the qrels file, and after it the runs"),
         ([files[0], files[1].with_name("none")], "none is no file"),
-        ([files[0].parent, "--by-file"], "--by-file is for run files"),
+        ([*files, "--names", "fiel"], "Did you mean 'file'?"),
     ):
         done = run("evaluate", *arguments)
         assert done.status != 0

@@ -1,13 +1,21 @@
 """The bounded, ordered map."""
 
+import math
 import os
+import re
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from fractions import Fraction
 from multiprocessing import get_context
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+import irmeta
 from irmeta.errors import UsageError
 from irmeta.parallel import (
     Lent,
@@ -148,12 +156,20 @@ def test_the_default_is_the_usable_cores(monkeypatch):
     assert thread_count(3) == 3
 
 
-@pytest.mark.parametrize("workers", [0, -1])
-def test_less_than_one_thread_is_an_error(workers):
-    with pytest.raises(UsageError, match=f"workers = {workers}"):
+@pytest.mark.parametrize(
+    "workers", [0, -1, 1.5, 2.0, math.nan, math.inf, True, "2", Fraction(2), np.float64(2)]
+)
+def test_thread_count__what_is_no_whole_number_from_1_is_an_error(workers):
+    said = re.escape(f"workers = {workers!r} is not a whole number of at least 1.")
+    with pytest.raises(UsageError, match=said):
         thread_count(workers)
-    with pytest.raises(UsageError, match=f"workers = {workers}"):
+    with pytest.raises(UsageError, match=said):
         list(ordered_map(double, range(3), workers=workers))
+
+
+@pytest.mark.parametrize("workers", [2, np.int64(2), np.uint8(2)])
+def test_thread_count__whole_numbers_of_numpy_are_known(workers):
+    assert (thread_count(workers), type(thread_count(workers))) == (2, int)
 
 
 @pytest.mark.parametrize(
@@ -196,3 +212,33 @@ def test_forked_processes_are_refused():
         with pytest.raises(UsageError, match=r"get_context\(.spawn.\)"):
             list(ordered_map(double, range(3), executor=executor))
         assert not executor._processes
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no such limit")
+@pytest.mark.parametrize("command", ["ingest", "reanalyze", "study"])
+def test_check_open_files__the_error_names_the_limit(
+    two_tracks: Path, tmp_path: Path, command: str
+):
+    """And nothing is written."""
+    store, out = tmp_path / "store", tmp_path / "out"
+    if command == "study":
+        irmeta.ingest(two_tracks, store)
+    arguments = {
+        "ingest": ("ingest", two_tracks, "--store", out),
+        "reanalyze": ("reanalyze", two_tracks, "--out", out),
+        "study": ("study", "search-length", store, "--out", out),
+    }[command]
+    script = (
+        "import resource; from irmeta.cli import main; "
+        "_, hard = resource.getrlimit(resource.RLIMIT_NOFILE); "
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (20, hard)); main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *map(str, arguments)], capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert done.stderr == (
+        "irmeta: this process may open 20 files at once, and irmeta needs 64: "
+        "raise the limit, such as by `ulimit -n 256`.\n"
+    )
+    assert not out.exists()

@@ -1,0 +1,152 @@
+"""Checksums of records and Parquet files: whether a file is still as irmeta wrote it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import zlib
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any
+
+_END = b"\n}\n"  # of a JSON object as `to_json` writes it
+_FIELD = b',\n "sha256": '
+_PIECE = 1 << 20  # bytes that are read at a time
+
+EMBEDDED = b"irmeta.checksum"
+"""The metadata key under which a Parquet file holds its own CRC-32."""
+BLANK = b"00000000"
+"""The value of `EMBEDDED` while the file is written, and the value that its CRC-32 counts."""
+# A key and its value as Thrift's compact protocol stores them: type, length, bytes.
+_EMBEDDED = re.compile(re.escape(EMBEDDED) + rb"\x18\x08(.{8})", re.DOTALL)
+
+MISMATCH = "checksum mismatch: the file was changed after it was written"
+
+
+def to_json(record: object) -> bytes:
+    """JSON for people and diffs: sorted, indented, UTF-8 (other file names as escapes)."""
+    text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False)
+    return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def add_checksum(record: bytes) -> bytes:
+    """Append the SHA-256 of a JSON record, as `to_json` writes it, as the record's last field."""
+    checksum = hashlib.sha256(record).hexdigest().encode()
+    return record.removesuffix(_END) + _FIELD + b'"%s"' % checksum + _END
+
+
+def parse_record(content: bytes, *, required: bool = False) -> dict[str, Any]:
+    """Return a JSON record without its checksum.
+
+    A record without a checksum, as an older irmeta wrote it, is returned as it is unless a
+    checksum is `required`.
+
+    Raises
+    ------
+    ValueError
+        If the content is not a JSON object, or the checksum does not match.
+    """
+    record = json.loads(content)
+    if not isinstance(record, dict):
+        raise ValueError("not a record")
+    checksum = record.pop("sha256", None)
+    if checksum is None and required:
+        raise ValueError("no checksum")
+    if checksum is not None:
+        text, _, stored = content.rpartition(_FIELD)
+        if stored != b'"%s"' % hashlib.sha256(text + _END).hexdigest().encode() + _END:
+            raise ValueError(MISMATCH)
+    return record
+
+
+def checksum_of_bytes(content: bytes) -> str:
+    """Return the size and the CRC-32 of a file's content, as `content_checksum`."""
+    return f"{len(content)} {zlib.crc32(content):08x}"
+
+
+def content_checksum(path: Path) -> str:
+    """Return the size of a file and the CRC-32 of its content."""
+    with path.open("rb") as stream:
+        crc = _crc(stream, 0, None)
+    return f"{path.stat().st_size} {crc:08x}"
+
+
+def known_content_checksum(path: Path) -> str:
+    """Return `content_checksum`, computed once per process while size and times stay the same."""
+    found = path.stat()
+    return _known(os.path.abspath(path), found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+@lru_cache(maxsize=1 << 16)
+def _known(path: str, size: int, changed: int, inode: int) -> str:
+    return content_checksum(Path(path))
+
+
+def footer_checksum(path: Path) -> str:
+    """Return the size of a Parquet file and a hash of its footer.
+
+    The footer says where everything lies, and no checksum of a page covers it.
+    """
+    with path.open("rb") as stream:
+        size, start = _footer(stream)
+        stream.seek(start)
+        return f"{size} {hashlib.sha256(stream.read()).hexdigest()[:16]}"
+
+
+def embed_checksum(path: Path) -> None:
+    """Write the CRC-32 of a Parquet file into its footer, where `BLANK` keeps the place."""
+    with path.open("r+b") as stream:
+        place = _embedded(stream)
+        assert place is not None, "no place for the checksum"
+        crc = _crc_with_blank(stream, place[0])
+        stream.seek(place[0])
+        stream.write(crc)
+
+
+def check_embedded(path: Path) -> bool:
+    """Compare a Parquet file with the checksum in its footer; False if it has none.
+
+    Raises
+    ------
+    ValueError
+        If they differ.
+    """
+    with path.open("rb") as stream:
+        place = _embedded(stream)
+        if place is None:
+            return False
+        if _crc_with_blank(stream, place[0]) != place[1]:
+            raise ValueError(MISMATCH)
+    return True
+
+
+def _footer(stream: IO[bytes]) -> tuple[int, int]:
+    """The size of a Parquet file, and where its footer starts."""
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(max(0, size - 8))
+    length = int.from_bytes(stream.read(4), "little")
+    return size, max(0, size - 8 - length)
+
+
+def _embedded(stream: IO[bytes]) -> tuple[int, bytes] | None:
+    """Where a footer holds the file's checksum, and its value; None if it does not."""
+    _, start = _footer(stream)
+    stream.seek(start)
+    found = list(_EMBEDDED.finditer(stream.read()))  # the last: statistics hold users' strings
+    return (start + found[-1].start(1), found[-1][1]) if found else None
+
+
+def _crc_with_blank(stream: IO[bytes], place: int) -> bytes:
+    before = _crc(stream, 0, place)
+    return b"%08x" % _crc(stream, place + len(BLANK), None, zlib.crc32(BLANK, before))
+
+
+def _crc(stream: IO[bytes], start: int, stop: int | None, crc: int = 0) -> int:
+    """The CRC-32 of the bytes from `start` up to `stop` (None: the end), begun with `crc`."""
+    stream.seek(start)
+    while piece := stream.read(_PIECE if stop is None else min(_PIECE, stop - start)):
+        crc = zlib.crc32(piece, crc)
+        start += len(piece)
+    return crc

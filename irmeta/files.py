@@ -1,0 +1,69 @@
+"""Files that appear whole or not at all, and what a killed writer leaves of them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_TEMPORARY = re.compile(r"\..+\.(\d+)\.irmeta\.tmp")  # the number is the writer's process
+_in_use: set[str] = set()  # temporary files that this process is writing
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield the path of a temporary file that replaces `path` when the block ends.
+
+    The temporary file lies in the same folder, so that one rename puts it in place. After an
+    error, `path` is as it was before.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.irmeta.tmp")
+    name = os.path.abspath(temporary)
+    _in_use.add(name)
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+        _in_use.discard(name)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file whole or not at all, in UTF-8 and with its line ends as they are."""
+    write_bytes(path, text.encode())
+
+
+def remove_temporaries(*folders: Path) -> None:
+    """Remove the temporary files of writers that were killed from some folders.
+
+    A temporary file whose writer still runs on this machine, and every other file, is left alone.
+    """
+    for folder in folders:
+        for file in folder.iterdir() if folder.is_dir() else ():
+            name = _TEMPORARY.fullmatch(file.name)
+            if name is not None and not _is_in_use(file, int(name[1])):
+                with suppress(OSError):
+                    file.unlink()
+
+
+def _is_in_use(temporary: Path, process: int) -> bool:
+    if process == os.getpid():  # a container gives the same numbers to one process after another
+        return os.path.abspath(temporary) in _in_use
+    if os.name != "posix":  # an open file cannot be removed there
+        return False
+    try:
+        os.kill(process, 0)  # sends no signal
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # of another user
+        return True
+    return True

@@ -1,0 +1,61 @@
+"""Files put in place whole, and what killed writers leave."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from irmeta.files import remove_temporaries, replacing, write_bytes
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from irmeta.files import replacing
+with replacing(Path(sys.argv[1])) as file:
+    file.write_bytes(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def names(folder: Path) -> set[str]:
+    return {p.name for p in folder.iterdir()}
+
+
+def test_replacing__error_leaves_the_file_as_it_was(tmp_path: Path):
+    write_bytes(tmp_path / "a", b"before")
+    with suppress(ZeroDivisionError), replacing(tmp_path / "a") as file:
+        file.write_bytes(b"after")
+        raise ZeroDivisionError
+    assert (tmp_path / "a").read_bytes() == b"before"
+    assert names(tmp_path) == {"a"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL here")
+def test_remove_temporaries__killed_writer(tmp_path: Path):
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "a")], check=False)
+    (left,) = names(tmp_path)
+    assert left.startswith(".a.")
+    remove_temporaries(tmp_path, tmp_path / "not there")
+    assert names(tmp_path) == set()
+
+
+def test_remove_temporaries__running_writers_and_other_files_are_left_alone(tmp_path: Path):
+    theirs = {f".a.{os.getppid()}.irmeta.tmp", ".a.1234567.tmp", "a.1234567.irmeta.tmp", ".notes"}
+    for name in theirs:
+        (tmp_path / name).write_text("theirs")
+    with replacing(tmp_path / "mine") as file:
+        file.write_bytes(b"")
+        remove_temporaries(tmp_path)
+        assert names(tmp_path) == theirs | {file.name}
+
+
+def test_remove_temporaries__same_process_number_in_another_container(tmp_path: Path):
+    """A container's first process is 1 again and again: its own number proves nothing."""
+    (tmp_path / f".a.{os.getpid()}.irmeta.tmp").write_text("of an earlier process")
+    remove_temporaries(tmp_path)
+    assert names(tmp_path) == set()
