@@ -7,10 +7,12 @@ cache folder's name is a hash of every kernel file, of numba's version and of th
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +20,7 @@ from typing import Any, TypeVar
 import llvmlite.binding
 import numba
 from numba.core import config as numba_config
+from numba.core.caching import IndexDataCacheFile
 from numba.extending import register_jitable
 
 config: Any = numba_config  # its settings are made at run time
@@ -52,6 +55,41 @@ def _own_folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="irmeta-")
 
 
+_DIGEST = hashlib.sha256().digest_size
+
+
+class _CheckedCacheFile(IndexDataCacheFile):
+    """The cache files of one kernel, each ended by the SHA-256 of what stands before it.
+
+    A damaged file is as good as none: its kernel is compiled again and the file replaced. numba
+    would raise an UnpicklingError at every start, or run machine code that was changed.
+    """
+
+    def _load_index(self) -> dict[Any, str]:
+        return super()._load_index() if _is_intact(self._index_path) else {}
+
+    def _load_data(self, name: str) -> Any:
+        if not _is_intact(path := self._data_path(name)):
+            raise OSError(f"{path} is damaged")  # numba compiles what it cannot load
+        return super()._load_data(name)
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[Any]:
+        content = io.BytesIO()
+        yield content
+        with super()._open_for_write(filepath) as file:
+            file.write(content.getvalue())  # unpickling stops before what follows
+            file.write(hashlib.sha256(content.getbuffer()).digest())
+
+
+def _is_intact(path: str) -> bool:
+    try:
+        content = memoryview(Path(path).read_bytes())
+    except OSError:
+        return False
+    return hashlib.sha256(content[:-_DIGEST]).digest() == content[-_DIGEST:]
+
+
 def jit(function: Function) -> Function:
     """Compile `function` at its first call, without the GIL, cached on disk.
 
@@ -66,7 +104,11 @@ def jit(function: Function) -> Function:
     finally:
         config.CACHE_DIR = before
     if not config.DISABLE_JIT:
-        kernel._cache.save_overload = partial(_save, kernel._cache.save_overload)
+        own, impl = kernel._cache, kernel._cache._impl
+        own._cache_file = _CheckedCacheFile(
+            own.cache_path, impl.filename_base, impl.locator.get_source_stamp()
+        )
+        own.save_overload = partial(_save, own.save_overload)
     return kernel
 
 

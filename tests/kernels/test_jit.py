@@ -200,19 +200,44 @@ print(out.tolist(), sum(systems_within.stats.cache_hits.values()))
 """
 
 
+def run_two_at_once(environment: dict[str, str]) -> list[str]:
+    """What two processes print that start together."""
+    command = [sys.executable, "-W", "error", "-c", ONE_KERNEL]
+    own = os.environ | environment
+    two = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=own) for _ in range(2)]
+    return [process.communicate()[0] for process in two]
+
+
 def test_the_cache_is_shared_by_processes_that_start_at_once(tmp_path):
-    environment = os.environ | {"IRMETA_CACHE_DIR": str(tmp_path), "NUMBA_CACHE_DIR": "theirs"}
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", ONE_KERNEL], stdout=subprocess.PIPE, text=True, env=environment
-        )
-        for _ in range(2)
-    ]
-    for process in running:
-        assert process.communicate()[0].startswith("[1, 2]")
-    again = fresh(ONE_KERNEL, IRMETA_CACHE_DIR=str(tmp_path), NUMBA_CACHE_DIR="theirs")
-    assert again.strip() == "[1, 2] 1"
+    environment = {"IRMETA_CACHE_DIR": str(tmp_path), "NUMBA_CACHE_DIR": "theirs"}
+    assert all(said.startswith("[1, 2]") for said in run_two_at_once(environment))
+    assert fresh(ONE_KERNEL, **environment).strip() == "[1, 2] 1"
     assert {p.name.split("-")[0] for p in tmp_path.iterdir()} == {"kernels"}
+
+
+def flip(raw: bytes, place: int) -> bytes:
+    changed = bytearray(raw)
+    changed[place] ^= 1
+    return bytes(changed)
+
+
+@pytest.mark.parametrize(
+    ("ending", "damage"),
+    [
+        pytest.param("nbi", lambda raw: raw[: len(raw) // 2], id="index cut short"),
+        pytest.param("nbi", lambda raw: flip(raw, 70), id="a bit of the index"),
+        pytest.param("nbc", lambda raw: b"", id="code gone"),
+        pytest.param("nbc", lambda raw: flip(raw, -999), id="a bit of the code"),
+    ],
+)
+def test_jit__damaged_cache_file_is_compiled_again(tmp_path, ending: str, damage):
+    """Also by two processes that start together."""
+    environment = {"IRMETA_CACHE_DIR": str(tmp_path), "NUMBA_CACHE_DIR": "theirs"}
+    assert fresh(ONE_KERNEL, **environment).strip() == "[1, 2] 0"
+    (file,) = tmp_path.rglob(f"*.{ending}")
+    file.write_bytes(damage(file.read_bytes()))
+    assert all(said.startswith("[1, 2]") for said in run_two_at_once(environment))
+    assert fresh(ONE_KERNEL, **environment).strip() == "[1, 2] 1"
 
 
 def test_where_kernels_cannot_be_kept_they_work_all_the_same(cache_folder, monkeypatch):
