@@ -3,44 +3,38 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from glob import escape
 from pathlib import Path
 from typing import Any, cast
 
-from irmeta.errors import DataError, UsageError, did_you_mean, printable
+from irmeta.errors import DataError, UsageError, did_you_mean, of_track, printable
 from irmeta.policies import ReadPolicy
+from irmeta.trec.listing import expand, fixed_part, is_folder, is_inside, list_folder
 from irmeta.trec.qrels import FORMATS, QrelsFormat
-from irmeta.trec.source import FactsSource, QrelsSource, TrackSource, names_problem
+from irmeta.trec.source import AnyTrack, BrokenTrack, FactsSource, QrelsSource, TrackSource
 
 CONFIG = "collection.toml"
-_TRACK_KEYS = (
-    "runs",
-    "qrels",
-    "names",
-    "systems",
-    "tie_order",
-    "depth",
-    "duplicates",
-    "pool_depth",
-)
+_KEYS = ("tracks", "allow_outside")
+_POLICY_KEYS = ("names", "tie_order", "depth", "duplicates")
+_TRACK_KEYS = ("runs", "qrels", "systems", "pool_depth", *_POLICY_KEYS)
 _QRELS_KEYS = ("name", "file", "format", "subtopics")
 _FACT_KEYS = ("file", "name", "group", "type", "pooled")
 
 
-def read_collection(folder: str | Path, policy: ReadPolicy | None = None) -> list[TrackSource]:
-    """The tracks of a collection, sorted by name.
+def read_collection(folder: str | Path, policy: ReadPolicy | None = None) -> list[AnyTrack]:
+    """Return the tracks of a collection, sorted by name.
 
     `collection.toml` decides where there is one. Otherwise every sub-folder that holds `runs/` is a
-    track, with one file named qrels*; a folder that itself holds `runs/` is a single track.
+    track, with one file named qrels*; a folder that itself holds `runs/` is a single track. A track
+    that cannot be understood is a `BrokenTrack`.
 
     Raises
     ------
     UsageError
         If `folder` is not a folder.
     DataError
-        With the dotted key and the value, when `collection.toml` cannot be followed.
+        If `folder` cannot be opened or holds no track, or its `collection.toml` cannot be followed.
     """
     root = Path(folder)
     if not root.is_dir():
@@ -53,73 +47,102 @@ def read_collection(folder: str | Path, policy: ReadPolicy | None = None) -> lis
         return _Config(root, config.read_bytes(), policy).tracks()
     if (root / "runs").is_dir():
         return [_by_convention(root, root.resolve().name, "", policy)]
-    folders = [f for f in sorted(root.iterdir()) if f.is_dir() and not f.name.startswith(".")]
-    stores = [f for f in folders if (f / "manifest.json").is_file()]
-    tracks = [f for f in folders if (f / "runs").is_dir() and f not in stores]
+    names = [name for name in list_folder(root, ".") if _may_be_track(root, name)]
+    tracks = [_by_convention(root, name, f"{name}/", policy) for name in names]
     if not tracks:
         fix = f"Put runs in TRACK/runs/ and the judgments in TRACK/qrels*, or write {CONFIG}."
         raise DataError("no sub-folder holds runs/", file=str(root), fix=fix)
-    return [_by_convention(root, f.name, f"{f.name}/", policy) for f in tracks]
+    return tracks
 
 
 def left_out(folder: str | Path) -> list[str]:
-    """Sub-folders that look like a track and that `collection.toml` does not name."""
+    """Return sub-folders that look like a track and that `collection.toml` does not name."""
     root = Path(folder)
     if not (root / CONFIG).is_file():
         return []
-    named = {run.split("/")[0] for source in read_collection(root) for run in source.runs}
-    folders = [
-        f.name
-        for f in sorted(root.iterdir())
-        if (f / "runs").is_dir() and not (f / "manifest.json").is_file()
-    ]
-    return [name for name in folders if name not in named and not name.startswith(".")]
+    tracks = read_collection(root)
+    named = {file.split("/")[0] for track in tracks for file in (track.name, *track.runs)}
+    return [n for n in list_folder(root, ".") if n not in named and _may_be_track(root, n)]
 
 
 def chosen(
-    sources: list[TrackSource], tracks: str | Iterable[str] | None, folder: str
-) -> list[TrackSource]:
-    """Those of a collection's tracks that are asked for; None: all of them.
+    sources: Sequence[AnyTrack], tracks: str | Iterable[str] | None, folder: str
+) -> list[AnyTrack]:
+    """Return the tracks of a collection that are asked for; None: all of them.
 
     Raises
     ------
     UsageError
         If none is, or one that is not there.
+    DataError
+        If none of them can be understood.
     """
-    if tracks is None:
-        return sources
-    tracks = [tracks] if isinstance(tracks, str) else list(tracks)
-    if not tracks:
-        raise UsageError("no track was named: leave `tracks` out for all of them.")
-    known = {source.name: source for source in sources}
-    for name in tracks:
-        if name not in known:
-            raise UsageError(f"{folder} has no track {name!r}. {did_you_mean(name, known)}")
-    return [known[name] for name in dict.fromkeys(tracks)]
+    found = list(sources)
+    if tracks is not None:
+        tracks = [tracks] if isinstance(tracks, str) else list(tracks)
+        if not tracks:
+            raise UsageError("no track was named: leave `tracks` out for all of them.")
+        known = {source.name: source for source in sources}
+        for name in tracks:
+            if name not in known:
+                raise UsageError(f"{folder} has no track {name!r}. {did_you_mean(name, known)}")
+        found = [known[name] for name in dict.fromkeys(tracks)]
+    broken = [source for source in found if isinstance(source, BrokenTrack)]
+    if len(broken) == len(found):
+        others = f" ({len(found) - 1} more tracks cannot be understood)" if len(found) > 1 else ""
+        error = broken[0].error
+        error.fix = f"{error.fix or ''}{others}".strip() or None
+        raise error
+    return found
 
 
-def _by_convention(root: Path, name: str, prefix: str, policy: ReadPolicy) -> TrackSource:
+def _holds_runs(root: Path, name: str) -> bool:
+    """Check whether a folder looks like a track.
+
+    Raises
+    ------
+    DataError
+        If it cannot be opened.
+    """
+    if not is_folder(root, name):
+        return False
+    entries = list_folder(root, name)
+    # A store has a folder of this name too.
+    return "runs" in entries and "manifest.json" not in entries and is_folder(root, f"{name}/runs")
+
+
+def _may_be_track(root: Path, name: str) -> bool:
+    """Check whether a folder looks like a track, or cannot be opened."""
+    try:
+        return _holds_runs(root, name)
+    except DataError:
+        return True
+
+
+def _by_convention(root: Path, name: str, prefix: str, policy: ReadPolicy) -> AnyTrack:
+    try:
+        return _follow_convention(root, name, prefix, policy)
+    except DataError as error:
+        if error.file is not None:
+            error.file = printable((root / error.file).as_posix())
+        return BrokenTrack(printable(name), of_track(printable(name), error))
+
+
+def _follow_convention(root: Path, name: str, prefix: str, policy: ReadPolicy) -> TrackSource:
     if printable(name) != name:
-        raise DataError("a folder's name is not UTF-8", file=printable(name), fix="Rename it.")
-    qrels = [f for f in _listed(root, f"{escape(prefix)}qrels*") if (root / f).is_file()]
+        raise DataError("a folder's name is not UTF-8", file=name, fix="Rename it.")
+    entries = list_folder(root, prefix or ".")
+    qrels = [f"{prefix}{entry}" for entry in entries if entry.startswith("qrels")]
+    qrels = [file for file in qrels if (root / file).is_file()]
     if len(qrels) != 1:
-        found = ", ".join(qrels) or "none"
+        found = ", ".join((root / file).as_posix() for file in qrels) or "none"
         fix = f"Name the track's files in {CONFIG}."
-        raise DataError(f"one file named qrels* expected, found {found}", track=name, fix=fix)
-    runs = _listed(root, f"{escape(prefix)}runs/*")
+        raise DataError(f"one file named qrels* expected, found {found}", fix=fix)
+    runs = tuple(f"{prefix}runs/{entry}" for entry in list_folder(root, f"{prefix}runs"))
     if not runs:
-        raise DataError("runs/ is empty", track=name, fix="Put one run a file there.")
+        fix = "Put one run a file there."
+        raise DataError("is empty", file=f"{prefix}runs", fix=fix)
     return TrackSource(name, root, runs, (QrelsSource("qrels", qrels[0]),), policy=policy)
-
-
-def _listed(root: Path, pattern: str) -> tuple[str, ...]:
-    found = (p.relative_to(root) for p in root.glob(pattern))
-    return tuple(sorted(p.as_posix() for p in found if not p.name.startswith(".")))
-
-
-def _inside(path: str) -> bool:
-    """Whether a path or pattern stays inside the collection, whose records hold no other paths."""
-    return not path.startswith("/") and ".." not in path.split("/")
 
 
 class _Config:
@@ -127,38 +150,51 @@ class _Config:
 
     def __init__(self, root: Path, raw: bytes, policy: ReadPolicy) -> None:
         self.root, self.policy = root, policy
+        self.file = printable((root / CONFIG).as_posix())
+        self.allow_outside, self.outside = False, set[str]()
         try:
             self.content = tomllib.loads(raw.decode("utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise DataError(f"cannot be read as TOML ({error})", file=CONFIG) from None
+            raise DataError(f"cannot be read as TOML ({error})", file=self.file) from None
 
-    def tracks(self) -> list[TrackSource]:
-        self._known("", self.content, ("tracks",))
+    def tracks(self) -> list[AnyTrack]:
+        """Return all tracks, sorted by name."""
+        self._check_keys("", self.content, _KEYS)
+        allowed = self.content.get("allow_outside", False)
+        if not isinstance(allowed, bool):
+            raise self._error("allow_outside", allowed, "is not true or false", "")
+        self.allow_outside = allowed
         tracks = self._table("tracks", self.content.get("tracks", {}))
         if not tracks:
             raise self._error("tracks", None, "names no track", "Add a table [tracks.NAME].")
-        return [self._track(name, tracks[name]) for name in sorted(tracks)]
+        return [self._any_track(name, tracks[name]) for name in sorted(tracks)]
+
+    def _any_track(self, name: str, given: object) -> AnyTrack:
+        self.outside = set()
+        try:
+            return self._track(name, given)
+        except DataError as error:
+            return BrokenTrack(name, of_track(name, error))
 
     def _track(self, name: str, given: object) -> TrackSource:
         key = f"tracks.{name}"
         if not name:
             raise self._error(key, None, "has no name", "")
         table = self._table(key, given)
-        self._known(key, table, _TRACK_KEYS)
-        given_policy = {k: table[k] for k in ("tie_order", "depth", "duplicates") if k in table}
+        self._check_keys(key, table, _TRACK_KEYS)
         try:
-            policy = replace(self.policy, **given_policy)
+            policy = replace(self.policy, **{k: table[k] for k in _POLICY_KEYS if k in table})
         except UsageError as error:
-            raise DataError(f"{key}.{error}", file=CONFIG) from None
+            raise DataError(f"{key}.{error}", file=self.file) from None
         return TrackSource(
             name=name,
             root=self.root,
             runs=self._runs(key, table),
             qrels=self._qrels(key, table),
-            names=self._names(key, table),
             facts=self._facts(key, table),
             policy=policy,
             pool_depth=self._pool_depth(key, table),
+            outside=tuple(sorted(self.outside)),
         )
 
     def _pool_depth(self, key: str, table: Mapping[str, Any]) -> int | None:
@@ -175,17 +211,29 @@ class _Config:
             raise self._error(f"{key}.runs", given, "is not a list of file patterns", "")
         found: set[str] = set()
         for pattern in patterns:
-            if not isinstance(pattern, str) or not _inside(pattern):
-                fix = "Patterns are relative to the collection and stay inside it."
-                raise self._error(f"{key}.runs", pattern, "is not a pattern inside it", fix)
+            if not isinstance(pattern, str):
+                raise self._error(f"{key}.runs", pattern, "is not a file pattern", "")
+            self._check_inside(f"{key}.runs", pattern)
             try:
-                files = _listed(self.root, pattern)
-            except (ValueError, IndexError):
+                files = expand(self.root, pattern)
+            except ValueError:
                 raise self._error(f"{key}.runs", pattern, "is not a file pattern", "") from None
+            except DataError as error:
+                problem = f"{key}.runs = {pattern!r}: {error.file} {error.problem}"
+                raise DataError(problem, file=self.file) from None
             if not files:
                 raise self._error(f"{key}.runs", pattern, "matches no file", "")
             found.update(files)
         return tuple(sorted(found))
+
+    def _check_inside(self, key: str, path: str) -> None:
+        """Refuse a path outside of the collection, unless the collection allows such."""
+        if is_inside(path):
+            return
+        if not self.allow_outside:
+            fix = f"Write allow_outside = true at the top of {CONFIG} if it should be read."
+            raise self._error(key, path, "is outside of the collection", fix)
+        self.outside.add(fixed_part(path))
 
     def _qrels(self, key: str, table: Mapping[str, Any]) -> tuple[QrelsSource, ...]:
         given = table.get("qrels")
@@ -202,7 +250,7 @@ class _Config:
 
     def _qrels_set(self, key: str, given: object) -> QrelsSource:
         table = self._table(key, given)
-        self._known(key, table, _QRELS_KEYS)
+        self._check_keys(key, table, _QRELS_KEYS)
         form = table.get("format", "trec")
         if not isinstance(form, str) or form not in FORMATS:
             hint = did_you_mean(str(form), FORMATS)
@@ -218,19 +266,12 @@ class _Config:
             name, self._file(f"{key}.file", table), cast(QrelsFormat, form), subtopics
         )
 
-    def _names(self, key: str, table: Mapping[str, Any]) -> str:
-        names = self._text(f"{key}.names", table.get("names", "tag"))
-        fix = 'Write names = "tag", or a pattern with one group such as "input\\\\.(.*)\\\\.gz".'
-        if problem := names_problem(names):
-            raise self._error(f"{key}.names", names, problem, fix)
-        return names
-
     def _facts(self, key: str, table: Mapping[str, Any]) -> FactsSource | None:
         if "systems" not in table:
             return None
         key = f"{key}.systems"
         facts = self._table(key, table["systems"])
-        self._known(key, facts, _FACT_KEYS)
+        self._check_keys(key, facts, _FACT_KEYS)
         columns = {k: self._text(f"{key}.{k}", facts[k]) for k in _FACT_KEYS[1:] if k in facts}
         if "name" not in columns:
             raise self._error(f"{key}.name", None, "is missing: the column of system names", "")
@@ -238,8 +279,7 @@ class _Config:
 
     def _file(self, key: str, table: Mapping[str, Any]) -> str:
         file = self._text(key, table.get("file"))
-        if not _inside(file):
-            raise self._error(key, file, "is not inside the collection", "")
+        self._check_inside(key, file)
         if not (self.root / file).is_file():
             fix = f"Paths are relative to {CONFIG}."
             raise self._error(key, file, "is not a file", fix)
@@ -255,7 +295,7 @@ class _Config:
             raise self._error(key, value, "is not a table", "")
         return cast(Mapping[str, Any], value)
 
-    def _known(self, key: str, table: Iterable[str], known: tuple[str, ...]) -> None:
+    def _check_keys(self, key: str, table: Iterable[str], known: tuple[str, ...]) -> None:
         for name in table:
             if name not in known:
                 dotted = f"{key}.{name}" if key else name
@@ -263,4 +303,4 @@ class _Config:
 
     def _error(self, key: str, value: object, problem: str, fix: str) -> DataError:
         said = f"{key} = {value!r} {problem}" if value is not None else f"{key} {problem}"
-        return DataError(said, file=CONFIG, fix=fix or None)
+        return DataError(said, file=self.file, fix=fix or None)

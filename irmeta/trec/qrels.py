@@ -9,7 +9,8 @@ from typing import Literal, get_args
 import polars as pl
 import pyarrow as pa
 
-from irmeta.errors import DataError, short
+from irmeta.errors import DataError
+from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import Text, first_fields, lines, read_columns
 
 QrelsFormat = Literal["trec", "prels", "sample-eval"]
@@ -38,16 +39,23 @@ class QrelsText:
     frame
         Columns query, subtopic (null for ad hoc), doc, grade (Int8), line; each
         (query, subtopic, doc) once, in file order.
+    sha256
+        Of the file as it lies on disk.
     notes
         What reading noticed, in words.
     """
 
     frame: pl.DataFrame
+    sha256: str
     notes: tuple[str, ...]
 
 
-def parse_qrels(text: Text, form: QrelsFormat = "trec", *, subtopics: bool = False) -> QrelsText:
+def parse_qrels(
+    file: InputFile, form: QrelsFormat = "trec", *, subtopics: bool = False
+) -> QrelsText:
     """Read a qrels file; negative grades are kept.
+
+    No more than two megabytes of text are held at a time.
 
     Parameters
     ----------
@@ -64,36 +72,46 @@ def parse_qrels(text: Text, form: QrelsFormat = "trec", *, subtopics: bool = Fal
         different grades of one (query, subtopic, doc), or one (query, doc) under several values of
         the second column where `subtopics` is not set.
     """
-    frame = _fast(text, form)
-    if frame is None:
-        frame = _by_line(text, form)
+    with open_stream(file) as stream:
+        text = Text(stream, file.name)
+        frames = [_parse_piece(piece, form, file.name, first) for first, piece in text.pieces()]
+        sha256 = stream.sha256()
+    frame = pl.concat(frames)
+    if frame.is_empty():
+        raise DataError("holds no judgment", file=file.name, fix=_SHAPE[form])
     if "second" not in frame.columns:
         frame = frame.with_columns(second=pl.lit(None, pl.String))
-    frame, notes = _once_each(frame.rename({"second": "subtopic"}), text, subtopics)
+    frame, notes = _once_each(frame.rename({"second": "subtopic"}), file.name, subtopics)
     if not subtopics:
         frame = frame.with_columns(subtopic=pl.lit(None, pl.String))
-    return QrelsText(frame.select("query", "subtopic", "doc", "grade", "line"), text.notes + notes)
+    frame = frame.select("query", "subtopic", "doc", "grade", "line")
+    return QrelsText(frame, sha256, text.notes + notes)
 
 
-def _fast(text: Text, form: str) -> pl.DataFrame | None:
+def _parse_piece(data: bytes, form: str, file: str, first: int) -> pl.DataFrame:
+    """Parse whole lines, of which the first has the number `first`."""
+    frame = _fast(data, form, first)
+    return _by_line(data, form, file, first) if frame is None else frame
+
+
+def _fast(data: bytes, form: str, first: int) -> pl.DataFrame | None:
     types = dict.fromkeys(_FIELDS[form], pa.string()) | {"grade": pa.int8()}
-    if form == "trec" and len(first_fields(text.data)) != 4:
+    if form == "trec" and len(first_fields(data)) != 4:
         return None
-    table = read_columns(text, types)
+    table = read_columns(data, types)
     if table is None:
         return None
-    frame = pl.DataFrame(table).with_row_index("line", 1)
+    frame = pl.DataFrame(table).with_row_index("line", first)
     kept = [c for c in ("query", "second", "doc", "grade") if c in frame.columns]
     return frame.select(*kept, pl.col("line").cast(pl.Int64))
 
 
-def _by_line(text: Text, form: str) -> pl.DataFrame:
+def _by_line(data: bytes, form: str, file: str, first: int) -> pl.DataFrame:
     names = _FIELDS[form]
     rows = [
-        (*_row(fields, names, form, text.name, number), number) for number, fields in lines(text)
+        (*_row(fields, names, form, file, number), number)
+        for number, fields in lines(data, file, first=first)
     ]
-    if not rows:
-        raise DataError("holds no judgment", file=text.name, fix=_SHAPE[form])
     kept = [c for c in ("query", "second", "doc", "grade") if c in names]
     types = dict.fromkeys(kept, pl.String) | {"grade": pl.Int8, "line": pl.Int64}
     return pl.DataFrame(rows, schema=types, orient="row")
@@ -127,7 +145,7 @@ def _row(
 
 
 def _once_each(
-    frame: pl.DataFrame, text: Text, subtopics: bool
+    frame: pl.DataFrame, file: str, subtopics: bool
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Each (query, subtopic, doc) once, or the error that names both lines."""
     key = ["query", "subtopic", "doc"] if subtopics else ["query", "doc"]
@@ -141,15 +159,18 @@ def _once_each(
     clash = pairs.filter(pl.col("other") | (pl.col("grade") != pl.col("first_grade"))).head(1)
     if clash.height:
         row = clash.row(0, named=True)
-        judged = f"query {short(row['query'])}, doc {short(row['doc'])}"
+        ids = {"query": row["query"], "doc": row["doc"]}
+        problem = "query {query}, doc {doc} "
         if row["other"]:
-            problem = f"{judged} is judged under several values of column 2, first in line "
+            problem += "is judged under several values of column 2"
             fix = (
                 "If column 2 is a subtopic, say `subtopics = true` for this file (collection.toml)."
             )
         else:
-            problem = f"{judged} has grades {row['first_grade']} and {row['grade']}, first in line "
+            problem += "has grades {first} and {second}"
+            ids |= {"first": row["first_grade"], "second": row["grade"]}
             fix = "Keep one of the two lines."
-        raise DataError(f"{problem}{row['first_line']}", file=text.name, line=row["line"], fix=fix)
+        problem += f", first in line {row['first_line']}"
+        raise DataError(problem, file=file, line=row["line"], ids=ids, fix=fix)
     kept = frame.unique(key, keep="first", maintain_order=True)
     return kept, (f"{frame.height - kept.height:,} judgments given twice with equal grades",)

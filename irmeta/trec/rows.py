@@ -26,6 +26,7 @@ from irmeta.kernels.tokenize import (
     TAGS,
     tokenize,
 )
+from irmeta.trec import text
 from irmeta.trec.names import Names
 from irmeta.trec.text import first_fields
 
@@ -42,7 +43,6 @@ _KINDS = {
     "score": np.float64,
     "rank": np.int32,
 }
-_BOM = b"\xef\xbb\xbf"
 
 
 class Stream(Protocol):
@@ -118,17 +118,18 @@ class RowReader:
     def read(self, stream: Stream) -> Rows | None:
         """All lines of a run, or None where some line is not as it should be.
 
-        Whoever gets None reads line by line, and can say what is wrong where. Lines may be blank or
-        comments; fields may be apart by any white space; each line has six fields or more, the
-        sixth being the rest of the line, or exactly five throughout. The text is UTF-8, without
-        NUL.
+        A caller that gets None reads line by line, and can say what is wrong where. Lines may be
+        blank or comments; fields may be apart by any white space; each line has six fields or more,
+        the sixth being the rest of the line, or exactly five throughout. The text is UTF-8, without
+        NUL and byte-order mark, and its first row comes within
+        `text.FIRST_ROW_WITHIN` bytes.
         """
         found = np.zeros(FOUND, np.int64)
         self._files += 1
         self._arrays["lists"][0] = -1
         tags: dict[bytes, None] = {}
-        width = filled = 0
-        view, begun, ended = memoryview(self._buffer), False, False
+        width = filled = before_rows = 0
+        view, ended = memoryview(self._buffer), False
         while not ended:
             got = stream.readinto(view[filled:CHUNK])
             filled, ended = filled + (got or 0), not got
@@ -139,22 +140,16 @@ class RowReader:
             if size == 0 and filled == CHUNK:
                 return None
             if size:
-                if not begun and self._buffer.startswith(_BOM):
-                    found[AT] = len(_BOM)
-                width, begun = width or self._width(int(found[AT]), size), True
+                width = width or width_of(first_fields(self._buffer, size))
+                before_rows += 0 if width else size
+                if before_rows > text.FIRST_ROW_WITHIN:
+                    return None
                 if not self._chunk(size, width or 6, found, tags):
                     return None
                 self._buffer[: filled - size] = self._buffer[size:filled]
                 filled -= size
                 found[AT] = 0
         return self._rows(found, tags)
-
-    def _width(self, start: int, size: int) -> int:
-        """The fields of the first row: 5 or 6; 0 where there is none."""
-        head = self._buffer[start : min(size, 1 << 12)]  # all of it only where that is short
-        fields = first_fields(bytes(head[: head.rfind(b"\n") + 1]))
-        fields = fields or first_fields(bytes(self._buffer[start:size]))
-        return width_of(fields) if fields else 0
 
     def _chunk(self, size: int, width: int, found: np.ndarray, tags: dict[bytes, None]) -> bool:
         """Read the lines in the buffer; False where one is not as it should be."""
@@ -217,7 +212,12 @@ class RowReader:
 
 
 def width_of(fields: list[bytes]) -> int:
-    """5 where the first row's fields lack a tag: they end with a whole number and a number."""
+    """Return 5 where the first row's fields lack a tag: they end with a whole number and a number.
+
+    0: there is no row.
+    """
+    if not fields:
+        return 0
     if len(fields) != 5 or not WHOLE.match(fields[3]):
         return 6
     return 5 if NUMBER.match(fields[4]) or COMMA.match(fields[4]) else 6

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import groupby
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from irmeta.errors import DataError, short
+from irmeta.errors import DataError
 from irmeta.policies import Malformed
 from irmeta.trec.rows import COMMA, NO_RANK, NUMBER, WHOLE, RowReader, Rows, width_of
-from irmeta.trec.text import STREAM_ERRORS, Text, first_fields, lines, open_stream, read_text
+from irmeta.trec.streams import InputFile, open_stream
+from irmeta.trec.text import Text, first_fields, lines
 
 _SHAPE = "A run line is: query Q0 doc rank score tag."
 
@@ -44,52 +42,39 @@ class RunText:
     notes: list[str] = field(default_factory=list)
 
 
-def parse_file(path: Path, name: str, reader: RowReader, malformed: Malformed) -> RunText:
-    """As `parse_run`, from a file that is not held in memory where every line is as it should be.
-
-    Raises
-    ------
-    DataError
-        As `read_text` and `parse_run` do.
-    """
-    rows = sha256 = None
-    try:
-        with open_stream(path) as stream:
-            rows = reader.read(stream)
-            sha256 = stream.sha256() if rows is not None else None
-    except STREAM_ERRORS:
-        pass  # read again below, by what says what is wrong
-    if rows is not None and sha256 is not None:
-        return _run(rows, sha256)
-    text = read_text(path, name)
-    if text.notes:  # it was made UTF-8
-        return parse_run(text, reader, malformed)
-    rows, skipped = _by_line(text, reader, malformed)
-    return _run(rows, text.sha256, skipped)
-
-
-def parse_run(text: Text, reader: RowReader, malformed: Malformed = "error") -> RunText:
+def parse_run(file: InputFile, reader: RowReader, malformed: Malformed = "error") -> RunText:
     """Read a run in TREC form: six fields a line, or five where the tag is missing throughout.
 
     Fields are separated by any mix of spaces and tabs; blank lines and lines beginning with # are
     skipped; everything after the score is the tag; a decimal comma is read as a point (noted).
+    Lines that are not UTF-8 are read as Latin-1 (noted). No more than two megabytes of text are
+    held at a time.
 
     Raises
     ------
     DataError
-        At the first line that cannot be read, unless `malformed` is ``skip``; or when no line can.
+        At the first line that cannot be read, unless `malformed` is ``skip``; when no line can be
+        read, or none of the first 64 MB; and when the file is missing, truncated or damaged.
     """
-    rows, skipped = reader.read(io.BytesIO(text.data)), 0
-    if rows is None:
-        rows, skipped = _by_line(text, reader, malformed)
-    run = _run(rows, text.sha256, skipped)
-    run.notes[:0] = text.notes
-    return run
+    with open_stream(file) as stream:
+        rows = reader.read(stream)
+        if rows is not None:
+            return _run(rows, stream.sha256())
+    with open_stream(file) as stream:
+        text = Text(stream, file.name)
+        rows = reader.read(text)
+        if rows is not None:
+            return _run(rows, stream.sha256(), notes=text.notes)
+    width = _width(file)
+    with open_stream(file) as stream:
+        text = Text(stream, file.name)
+        rows, skipped = _by_line(text, width, reader, malformed)
+        return _run(rows, stream.sha256(), skipped, text.notes)
 
 
-def _run(rows: Rows, sha256: str, skipped: int = 0) -> RunText:
+def _run(rows: Rows, sha256: str, skipped: int = 0, notes: tuple[str, ...] = ()) -> RunText:
     tag = rows.tags[0] if rows.tags else None
-    return RunText(rows, sha256, tag, skipped, _notes(rows, skipped))
+    return RunText(rows, sha256, tag, skipped, [*notes, *_notes(rows, skipped)])
 
 
 def _notes(rows: Rows, skipped: int) -> list[str]:
@@ -108,70 +93,114 @@ def _notes(rows: Rows, skipped: int) -> list[str]:
     return notes
 
 
-def _width(text: Text) -> int:
-    """5 where every line lacks a tag."""
-    five = width_of(first_fields(text.data)) == 5 and all(len(row) <= 5 for _, row in lines(text))
-    return 5 if five else 6
+def _width(file: InputFile) -> int:
+    """Return 5 where every line lacks a tag."""
+    width = 0
+    with open_stream(file) as stream:
+        text = Text(stream, file.name)
+        for number, piece in text.pieces():
+            width = width or width_of(first_fields(piece))
+            if width == 6 or any(len(row) > 5 for _, row in lines(piece, text.name, 6, number)):
+                return 6
+    return width or 6
 
 
-def _by_line(text: Text, reader: RowReader, malformed: Malformed) -> tuple[Rows, int]:
-    """The rows, and how many lines were dropped."""
-    width = _width(text)
-    rows: list[tuple[bytes, bytes, float, int]] = []
-    tags: dict[str, None] = {}
-    noticed: Counter[str] = Counter()
-    for number, fields in lines(text, 6):
-        try:
-            rows.append(_row(fields, width, number, noticed))
-        except DataError as error:
-            if malformed == "error":
-                error.file = text.name
-                raise
-            noticed["malformed"] += 1
-            continue
-        if width == 6:
-            tags.setdefault(fields[5].decode())
-    if not rows:
-        problem = "no line can be read as a result" if noticed["malformed"] else "holds no result"
+class _Lines:
+    """Rows that are gathered line by line."""
+
+    def __init__(self, reader: RowReader) -> None:
+        self._reader = reader
+        self._rows: list[tuple[bytes, bytes, float, int]] = []
+        self._parts: list[tuple[np.ndarray, ...]] = []
+        self.tags: dict[str, None] = {}
+        self.noticed: Counter[str] = Counter()
+
+    def add(self, row: tuple[bytes, bytes, float, int]) -> None:
+        """Add a row, as `_row` gives it."""
+        self._rows.append(row)
+
+    def pack(self) -> bool:
+        """Turn what was added into arrays; False: there is no row so far."""
+        if self._rows:
+            query, doc, score, rank = zip(*self._rows, strict=True)
+            self._parts.append(
+                (
+                    self._reader.queries.numbers(pl.Series([name.decode() for name in query])),
+                    self._reader.docs.numbers(pl.Series([name.decode() for name in doc])),
+                    np.array(score, np.float64),
+                    np.array(rank, np.int32),
+                )
+            )
+            self._rows = []
+        return bool(self._parts)
+
+    def rows(self) -> Rows:
+        """Return all rows that were packed."""
+        query, doc, score, rank = map(np.concatenate, zip(*self._parts, strict=True))
+        firsts = np.flatnonzero(np.diff(query, prepend=-1))
+        pairs = query.astype(np.int64) << 32 | doc
+        return Rows(
+            queries=query[firsts],
+            starts=np.append(firsts, len(query)).astype(np.int64),
+            doc=doc,
+            score=score,
+            rank=rank,
+            tags=tuple(self.tags),
+            commas=self.noticed["commas"],
+            odd_ranks=self.noticed["ranks"],
+            repeats=len(pairs) - len(np.unique(pairs)),
+        )
+
+
+def _by_line(text: Text, width: int, reader: RowReader, malformed: Malformed) -> tuple[Rows, int]:
+    """Return the rows, and how many lines were dropped."""
+    found = _Lines(reader)
+    for first, piece in text.pieces():
+        for number, fields in lines(piece, text.name, 6, first):
+            try:
+                found.add(_row(fields, width, number, found.noticed))
+            except DataError as error:
+                if malformed == "error":
+                    error.file = text.name
+                    raise
+                found.noticed["malformed"] += 1
+                continue
+            if width == 6:
+                found.tags.setdefault(fields[5].decode())
+        if not found.pack():
+            text.refuse_no_row()
+    skipped = found.noticed["malformed"]
+    if not found.pack():
+        problem = "no line can be read as a result" if skipped else "holds no result"
         raise DataError(problem, file=text.name, fix=_SHAPE)
-    query, doc, score, rank = zip(*rows, strict=True)
-    lists = [(own, len(list(group))) for own, group in groupby(query)]
-    found = Rows(
-        queries=reader.queries.numbers(pl.Series([own.decode() for own, _ in lists])),
-        starts=np.concatenate([[0], np.cumsum([length for _, length in lists])]),
-        doc=reader.docs.numbers(pl.Series([own.decode() for own in doc])),
-        score=np.array(score, np.float64),
-        rank=np.array(rank, np.int32),
-        tags=tuple(tags),
-        commas=noticed["commas"],
-        odd_ranks=noticed["ranks"],
-        repeats=len(rows) - len(set(zip(query, doc, strict=True))),
-    )
-    return found, noticed["malformed"]
+    return found.rows(), skipped
 
 
-def first_repeat(text: Text) -> DataError:
-    """The fault of the first result whose query has its doc a second time, in a run that has one.
+def first_repeat(file: InputFile) -> DataError:
+    """Return the error of the first result whose query has its doc a second time.
 
     Lines that are no results are passed over.
     """
     seen: dict[tuple[bytes, bytes], int] = {}
-    width, noticed = _width(text), Counter[str]()
-    for number, fields in lines(text, 6):
-        try:
-            query, doc, _, _ = _row(fields, width, number, noticed)
-        except DataError:
-            continue
-        first = seen.setdefault((query, doc), number)
-        if first != number:
-            return DataError(
-                f"query {short(query.decode())} has doc {short(doc.decode())} a second time, "
-                f"first in line {first}",
-                file=text.name,
-                line=number,
-                fix="`--duplicates first` keeps the first line of each.",
-            )
-    return DataError("was changed while it was read", file=text.name, fix="Read it again.")
+    width, noticed = _width(file), Counter[str]()
+    with open_stream(file) as stream:
+        text = Text(stream, file.name)
+        for start, piece in text.pieces():
+            for number, fields in lines(piece, file.name, 6, start):
+                try:
+                    query, doc, _, _ = _row(fields, width, number, noticed)
+                except DataError:
+                    continue
+                first = seen.setdefault((query, doc), number)
+                if first != number:
+                    return DataError(
+                        f"query {{query}} has doc {{doc}} a second time, first in line {first}",
+                        file=file.name,
+                        line=number,
+                        ids={"query": query.decode(), "doc": doc.decode()},
+                        fix="`--duplicates first` keeps the first line of each.",
+                    )
+    return DataError("was changed while it was read", file=file.name, fix="Read it again.")
 
 
 def _row(

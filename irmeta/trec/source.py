@@ -1,19 +1,17 @@
-"""What a track is read from: its files, and how its systems are named."""
+"""What a track is read from: run files, qrels, facts about systems, and how they are read."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from irmeta.errors import DataError, UsageError, printable
 from irmeta.policies import ReadPolicy
+from irmeta.trec.naming import stem
 from irmeta.trec.qrels import QrelsFormat
-
-BY_FILE = r"(.+?)(?:\.(?:gz|bz2|xz|zst|txt|run|dat))*"
-"""A pattern for `TrackSource.names`: the file's name, without endings that say what it holds."""
+from irmeta.trec.streams import InputFile
 
 
 @dataclass(frozen=True)
@@ -43,63 +41,97 @@ class TrackSource:
 
     Attributes
     ----------
+    root
+        The folder of the collection, as it was given.
     runs
         Every run file, sorted.
     qrels
         The qrels sets; the first is primary.
-    names
-        ``tag``, or a regular expression whose first group, matched against the whole file name,
-        names the system.
     pool_depth
         The depth to which contributing lists were judged, if the collection states it.
-    rename
-        What to do about two runs of one name.
+    outside
+        Files and folders outside of `root` that the collection names.
+    given
+        How files were named that were named one by one.
     """
 
     name: str
     root: Path
     runs: tuple[str, ...]
     qrels: tuple[QrelsSource, ...]
-    names: str = "tag"
     facts: FactsSource | None = None
     policy: ReadPolicy = field(default_factory=ReadPolicy)
     pool_depth: int | None = None
-    rename: str = 'Name systems by file: names = "(.*)\\\\.gz" in collection.toml.'
+    outside: tuple[str, ...] = ()
+    given: Mapping[str, str] = field(default_factory=dict)
 
-    def system_name(self, file: str, tag: str | None) -> str:
-        """The name of the system whose run is `file`.
+    def input_file(self, file: str) -> InputFile:
+        """Return one of the track's files, to be opened."""
+        return InputFile.at(self.root / file, file)
 
-        Raises
-        ------
-        DataError
-            If the file name does not match the track's pattern.
+    def as_given(self, file: str) -> str:
+        """Return the path of a file, or of a member of an archive, as the user would type it."""
+        for known, given in self.given.items():
+            if file == known or file.startswith(f"{known}/"):
+                return given + file.removeprefix(known)
+        return printable((self.root / file).as_posix())
+
+    def located(self, file: str, message: str) -> str:
+        """Return a message that begins with the path of a file, with that path as given."""
+        name = printable(file)
+        return (
+            self.as_given(file) + message.removeprefix(name)
+            if message.startswith(name)
+            else message
+        )
+
+    def may_quote(self, file: str) -> bool:
+        """Check whether messages may quote from a file.
+
+        What a symbolic link leads to elsewhere is read, but not shown: a collection that someone
+        else made may link to any file of the user's.
         """
-        base = file.rsplit("/", 1)[-1]
-        if self.names != "tag":
-            found = re.fullmatch(self.names, base)
-            if found is None or not found.group(1):
-                fix = f"Change the pattern `names` of track {self.name}."
-                raise DataError(
-                    f"its name does not match the pattern {self.names!r}", file=file, fix=fix
-                )
-            return found.group(1)
-        return tag if tag is not None else _bare(base)
+        path = os.path.realpath(self.root / file)
+        folders = [".", *self.outside, *self.given]
+        return any(_is_below(path, os.path.realpath(self.root / folder)) for folder in folders)
+
+
+@dataclass(frozen=True)
+class BrokenTrack:
+    """A track of a collection whose files cannot be told: what is wrong, for its outcome."""
+
+    name: str
+    error: DataError
+    runs: tuple[str, ...] = ()
+
+    def as_given(self, file: str) -> str:
+        """Return a path as it is: the error names files as the user would type them."""
+        return file
+
+    def located(self, file: str, message: str) -> str:
+        """Return a message as it is."""
+        return message
+
+
+AnyTrack = TrackSource | BrokenTrack
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def track_of_files(
-    qrels: str | Path, runs: Iterable[str | Path], names: str, policy: ReadPolicy
+    qrels: str | Path, runs: Iterable[str | Path], policy: ReadPolicy
 ) -> TrackSource:
-    """A track of files that lie anywhere, named after the file of its qrels.
+    """Make a track of files that lie anywhere, named after the file of its qrels.
 
     Its root is the nearest folder that all are in, so that it does not matter how they are named.
 
     Raises
     ------
     UsageError
-        If one of them is not a file, no run is named, or `names` is no pattern with a group.
+        If one of them is not a file, or no run is named.
     """
-    if problem := names_problem(names):
-        raise UsageError(f"names = {names!r} {problem}: 'tag', or a pattern such as '(.*)'.")
     files = [Path(qrels), *map(Path, runs)]
     for file in files:
         if not file.is_file():
@@ -107,36 +139,18 @@ def track_of_files(
             raise UsageError(f"{file} {what}: name the file of the qrels, then those of the runs.")
     if len(files) == 1:
         raise UsageError(f"{qrels} alone is no track: name the files of its runs too.")
-    name = _bare(files[0].name)
+    name = stem(files[0].name)
     if printable(name) != name:
         raise DataError("its name is not UTF-8", file=printable(str(qrels)), fix="Rename it.")
     whole = [Path(os.path.abspath(file)) for file in files]  # a link keeps its own name
     root = Path(os.path.commonpath([file.parent for file in whole]))
     first, *others = (file.relative_to(root).as_posix() for file in whole)
+    given = {file: printable(str(path)) for file, path in zip([first, *others], files, strict=True)}
     return TrackSource(
         name,
         root,
         tuple(sorted(set(others))),
         (QrelsSource("qrels", first),),
-        names,
         policy=policy,
-        rename="Name systems by file: --by-file, names= in Python."
-        if names == "tag"
-        else "Rename one of the files.",
+        given=given,
     )
-
-
-def names_problem(names: str) -> str | None:
-    """What keeps `names` from naming systems."""
-    if names == "tag":
-        return None
-    try:
-        groups = re.compile(names).groups
-    except re.error as error:
-        return f"is not a pattern ({error})"
-    return None if groups == 1 else f"has {groups} groups, not one"
-
-
-def _bare(name: str) -> str:
-    found = re.fullmatch(BY_FILE, name)
-    return found.group(1) if found is not None else name

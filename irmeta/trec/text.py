@@ -1,221 +1,180 @@
-"""Bytes of a file to fields: decompression, encoding, and lines cut at white space."""
+"""Streams to text: pieces of whole lines in UTF-8, and lines cut at white space."""
 
 from __future__ import annotations
 
-import bz2
-import errno
-import gzip
-import hashlib
 import io
-import lzma
 import re
-import stat
-import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from irmeta.errors import DataError
-
-try:  # the gzip extra: the same bytes, two to three times faster
-    from isal import igzip, igzip_lib
-
-    # isal types the class as an instance of Exception.
-    _GZIP_ERRORS: tuple[type[Exception], ...] = (igzip_lib.IsalError, zlib.error)  # pyright: ignore[reportAssignmentType]
-except ImportError:
-    igzip = gzip
-    _GZIP_ERRORS = (zlib.error,)
+from irmeta.trec.streams import InputFile, TextStream, open_stream
 
 LONGEST_LINE = 1 << 20  # bytes; the longest line of any known TREC file is under 1 KB
+FIRST_ROW_WITHIN = 64 << 20  # bytes of decompressed text
+MOST_HELD = 64 << 20  # bytes of a file that is read at once
 _WHITE = bytes.maketrans(b"\t\v\f\r", b"    ")
+_NO_ROWS = re.compile(rb"(?:^#[^\n]*+|\s++)*+", re.MULTILINE)  # comments, and white space
 
 
-@dataclass(frozen=True)
 class Text:
-    """The content of one file, as UTF-8 without compression.
+    """The text of a stream as UTF-8, in pieces of whole lines of at most two megabytes.
 
-    `name` is the path as the collection gives it, for messages and for the store's records.
+    Lines that are not UTF-8 are read as Latin-1, line by line: a stray byte does not change the
+    names in other lines.
+
+    Attributes
+    ----------
+    name
+        The name of the file, for messages.
+    size
+        How many bytes of it were read.
     """
 
-    name: str
-    data: bytes
-    sha256: str
-    notes: tuple[str, ...] = ()
+    def __init__(self, stream: TextStream, name: str) -> None:
+        self.name, self.size = name, 0
+        self._stream = stream
+        self._latin = 0
+        self._pieces = self.pieces()
+        self._rest = memoryview(b"")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was noticed of the text that was read."""
+        return (f"{self._latin:,} lines not UTF-8: read as Latin-1",) if self._latin else ()
+
+    def pieces(self) -> Iterator[tuple[int, bytes]]:
+        """Yield each piece and the 1-based number of its first line.
+
+        Raises
+        ------
+        DataError
+            An empty file, a NUL byte, a line longer than a megabyte, or no row in the first 64 MB.
+        """
+        buffer, filled, number, has_row = bytearray(2 * LONGEST_LINE), 0, 1, False
+        view, is_blank = memoryview(buffer), True
+        while True:
+            count = self._stream.readinto(view[filled:])
+            filled, self.size = filled + count, self.size + count
+            end = buffer.rfind(b"\n", 0, filled) + 1 if count else filled
+            if end:
+                data = bytes(view[:end])
+                self._refuse_nul(data, number)
+                is_blank = is_blank and data.isspace()
+                has_row = has_row or bool(first_fields(data))
+                yield number, self._as_utf8(data)
+                number += data.count(b"\n")
+                buffer[: filled - end] = buffer[end:filled]
+                filled -= end
+            elif filled == len(buffer):
+                self._refuse_nul(bytes(buffer), number)
+                raise _long_line(self.name, number, bytes(view[:60]))
+            if not count:
+                break
+            if not has_row:
+                self.refuse_no_row()
+        if is_blank:
+            raise DataError("is empty", file=self.name, fix="Remove it, or restore its content.")
+
+    def readinto(self, buffer: memoryview, /) -> int:
+        """Read the pieces as a stream."""
+        while not self._rest:
+            _, piece = next(self._pieces, (0, b""))
+            if not piece:
+                return 0
+            self._rest = memoryview(piece)
+        count = min(len(buffer), len(self._rest))
+        buffer[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count
+
+    def refuse_no_row(self) -> None:
+        """Raise an error if a row should have come by now.
+
+        Raises
+        ------
+        DataError
+            A few bytes on disk may be very many of text.
+        """
+        if self.size >= FIRST_ROW_WITHIN:
+            problem = f"no row in its first {FIRST_ROW_WITHIN / (1 << 20):g} MB of text"
+            raise DataError(problem, file=self.name, fix="Is this a TREC file?")
+
+    def _refuse_nul(self, data: bytes, number: int) -> None:
+        if (place := data.find(b"\0")) >= 0:
+            line = number + data.count(b"\n", 0, place)
+            fix = (
+                "Is this a text file in UTF-8 or Latin-1? (UTF-16 and binary files cannot be read.)"
+            )
+            raise DataError("NUL byte", file=self.name, line=line, fix=fix)
+
+    def _as_utf8(self, data: bytes) -> bytes:
+        if data.isascii() or _is_utf8(data):
+            return data
+        lines = data.split(b"\n")
+        for place, line in enumerate(lines):
+            if not _is_utf8(line):
+                lines[place] = line.decode("latin-1").encode()
+                self._latin += 1
+        return b"\n".join(lines)
 
 
-def read_text(path: Path, name: str) -> Text:
-    """Read a file, decompress it by its content (never by its name), and make it UTF-8.
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
-    gz, bz2, xz and zst are told by their first bytes. Lines that are not UTF-8 are read as Latin-1,
-    noted.
+
+def _long_line(file: str, number: int, start: bytes) -> DataError:
+    return DataError(
+        "a line of more than a megabyte",
+        file=file,
+        line=number,
+        value=start,
+        fix="Is this a TREC file, one result a line?",
+    )
+
+
+def read_text(file: InputFile) -> tuple[bytes, tuple[str, ...]]:
+    """Read a small file whole.
+
+    Returns
+    -------
+    data
+        Its text, as UTF-8.
+    notes
+        What reading noticed, in words.
 
     Raises
     ------
     DataError
-        A directory, an unreadable or empty file, damaged compressed data, or a NUL byte.
+        As `Text.pieces`, or if it is larger than 64 MB.
     """
-    data, sha256 = _read_whole(path, name)
-    if not data.strip():
-        raise DataError("is empty", file=name, fix="Remove it, or restore its content.")
-    if (at := data.find(b"\0")) >= 0:
-        line = data.count(b"\n", 0, at) + 1
-        fix = "Is this a text file in UTF-8 or Latin-1? (UTF-16 and binary files cannot be read.)"
-        raise DataError("NUL byte", file=name, line=line, fix=fix)
-    notes = ()
-    if not data.isascii():
-        data = data.removeprefix(b"\xef\xbb\xbf")
-        try:
-            data.decode("utf-8")
-        except UnicodeDecodeError:
-            data, lines = _made_utf8(data)
-            notes = (f"{lines:,} lines not UTF-8: read as Latin-1",)
-    return Text(name, data, sha256, notes)
+    with open_stream(file) as stream:
+        text, parts = Text(stream, file.name), []
+        for _, piece in text.pieces():
+            if text.size > MOST_HELD:
+                raise DataError(f"more than {MOST_HELD / (1 << 20):g} MB of text", file=file.name)
+            parts.append(piece)
+    return b"".join(parts), text.notes
 
 
-def _made_utf8(data: bytes) -> tuple[bytes, int]:
-    """Text of which the lines that are not UTF-8 are Latin-1, and how many they are.
+def read_columns(data: bytes, types: dict[str, pa.DataType]) -> pa.Table | None:
+    """Parse all lines as typed columns, or return None unless every line fits them exactly.
 
-    Line by line, because a stray byte must not change the names in all others.
-    """
-    lines, others = data.split(b"\n"), 0
-    for place, line in enumerate(lines):
-        try:
-            line.decode("utf-8")
-        except UnicodeDecodeError:
-            lines[place] = line.decode("latin-1").encode()
-            others += 1
-    return b"\n".join(lines), others
-
-
-def _read_whole(path: Path, name: str) -> tuple[bytes, str]:
-    """A file's content without compression, and its SHA-256."""
-    try:
-        with open_stream(path) as stream:
-            return stream.read(), stream.sha256()
-    except IsADirectoryError:
-        raise DataError("is a directory, not a file", file=name) from None
-    except STREAM_ERRORS as error:
-        if isinstance(error, OSError) and error.errno is not None:  # not of the compression
-            raise DataError(f"cannot be read ({error.strerror})", file=name) from None
-        fix = "The file is cut short or damaged: fetch it again."
-        problem = f"compressed data cannot be read ({error})".replace("\n", " ")
-        raise DataError(problem, file=name, fix=fix) from None
-
-
-STREAM_ERRORS = (EOFError, OSError, ValueError, lzma.LZMAError, *_GZIP_ERRORS)
-"""What reading a stream raises where a file is missing, damaged or cut short."""
-
-
-def _opened(path: Path) -> io.FileIO:
-    mode = path.stat().st_mode
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # whoever opens a pipe waits
-        raise OSError(errno.EINVAL, "a pipe or a device, not a file")
-    return path.open("rb", buffering=0)
-
-
-class _Hashed(io.RawIOBase):
-    """A file whose bytes are hashed as they are read."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = _opened(path)
-        self.digest = hashlib.sha256()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any, /) -> int:
-        count = self._file.readinto(buffer) or 0
-        self.digest.update(memoryview(buffer)[:count])
-        return count
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-
-class TextStream:
-    """The content of a file without compression, a buffer at a time."""
-
-    def __init__(self, path: Path) -> None:
-        self._hashed = _Hashed(path)
-        self._file: io.BufferedReader[Any] = io.BufferedReader(self._hashed, 1 << 17)
-        try:
-            self._content = _decompressed(self._file)
-        except BaseException:
-            self._file.close()
-            raise
-
-    def readinto(self, buffer: memoryview, /) -> int | None:
-        return self._content.readinto(buffer)
-
-    def read(self) -> bytes:
-        """All of it."""
-        return self._content.read()
-
-    def sha256(self) -> str:
-        """The hexadecimal SHA-256 of the file as it lies on disk, all of which it reads."""
-        while self._file.read(1 << 17):
-            pass
-        return self._hashed.digest.hexdigest()
-
-    def close(self) -> None:
-        self._content.close()
-        self._file.close()
-
-
-@contextmanager
-def open_stream(path: Path) -> Iterator[TextStream]:
-    """A file's content as a stream; what it raises is among `STREAM_ERRORS`."""
-    stream = TextStream(path)
-    try:
-        yield stream
-    finally:
-        stream.close()
-
-
-def file_sha256(path: Path) -> str | None:
-    """The hexadecimal SHA-256 of a file as it lies on disk; None where it cannot be read."""
-    try:
-        with _opened(path) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return None
-
-
-_GZ, _BZ2, _XZ, _ZST = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
-
-
-def _decompressed(file: io.BufferedReader[Any]) -> Any:
-    head = file.peek(8)
-    if head.startswith(_GZ):
-        return igzip.GzipFile(fileobj=file)
-    if head.startswith(_BZ2):
-        return bz2.BZ2File(file)
-    if head.startswith(_XZ):
-        return lzma.LZMAFile(file)
-    if head.startswith(_ZST):
-        return pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd")
-    return file
-
-
-def read_columns(text: Text, types: dict[str, pa.DataType]) -> pa.Table | None:
-    """All lines as typed columns, or None unless every line fits them exactly.
-
-    The fast way. It only ever says yes to text that `lines` would read the same way: each line has
+    The fast way. It only ever accepts text that `lines` would read the same way: each line has
     exactly as many fields as `types`, each converts, and there is no blank line and no comment.
-    Whoever gets None reads line by line and can say what is wrong where.
+    A caller that gets None reads line by line and can name the line at fault.
     """
-    data = text.data
     if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):
         return None
     data = data.translate(_WHITE)
-    if data.startswith(b"\xef\xbb\xbf"):  # a second one, which Arrow would take off too
+    if data.startswith(b"\xef\xbb\xbf"):  # part of a name, and Arrow would drop it
         return None
     if data.startswith(b"#") or b"\n#" in data:
         return None
@@ -261,42 +220,42 @@ def _without_hex(data: bytes, types: dict[str, pa.DataType]) -> pa.Table | None:
     return table
 
 
-def first_fields(data: bytes) -> list[bytes]:
-    """The fields of the first line that holds any."""
-    for size in (1 << 12, LONGEST_LINE):
-        rows = data[:size].split(b"\n")
-        # A row cut off by `size` is no row yet, unless it is all that there is.
-        whole = rows[:-1] if size < len(data) else rows
-        if fields := next((fields for _, fields in _split(whole, 0)), []):
-            return fields
-    return next((fields for _, fields in _split(data.split(b"\n"), 0)), [])
+def first_fields(data: bytes | bytearray, end: int | None = None) -> list[bytes]:
+    """Return the fields of the first line that is neither blank nor a comment, if there is one."""
+    end = len(data) if end is None else end
+    found = _NO_ROWS.match(data, 0, end)
+    start = found.end() if found else 0
+    stop = data.find(b"\n", start, end)
+    return bytes(data[start : end if stop < 0 else stop]).split()
 
 
-def lines(text: Text, fields: int = 0) -> Iterator[tuple[int, list[bytes]]]:
-    """The 1-based number and the fields of each line that is neither blank nor a comment.
+def lines(
+    data: bytes, file: str, fields: int = 0, first: int = 1
+) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield the number and the fields of each line that is neither blank nor a comment.
 
-    With `fields`, at most that many are split off and the last keeps the rest of the line.
+    Parameters
+    ----------
+    data
+        Whole lines of text.
+    file
+        The name of the file, for messages.
+    fields
+        At most that many are split off, and the last keeps the rest of the line; 0: all.
+    first
+        The number of the first line.
 
     Raises
     ------
     DataError
         A line longer than a megabyte.
     """
-    rows = text.data.split(b"\n")
-    for number, row in enumerate(rows, 1):
+    if not first_fields(data):  # megabytes of blank lines take seconds one by one
+        return
+    most = fields - 1 if fields > 0 else -1
+    for number, row in enumerate(data.split(b"\n"), first):
         if len(row) > LONGEST_LINE:
-            raise DataError(
-                f"a line of {len(row):,} bytes",
-                file=text.name,
-                line=number,
-                value=row[:60],
-                fix="Is this a TREC file, one result a line?",
-            )
-    yield from _split(rows, fields)
-
-
-def _split(rows: Sequence[bytes], fields: int) -> Iterator[tuple[int, list[bytes]]]:
-    for number, row in enumerate(rows, 1):
-        if row[:1] != b"#" and (found := row.split(None, fields - 1 if fields > 0 else -1)):
+            raise _long_line(file, number, row[:60])
+        if row[:1] != b"#" and (found := row.split(None, most)):
             found[-1] = found[-1].rstrip()
             yield number, found

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 
 from irmeta.trec import runs
 from irmeta.trec.rows import RowReader
 from irmeta.trec.runs import RunText, parse_run
+from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import Text
 
 READER = RowReader()
 
 
-def text_of(content: str | bytes) -> Text:
-    return Text("a.run", content if isinstance(content, bytes) else content.encode(), "")
+def file_of(content: str | bytes, name: str = "a.run") -> InputFile:
+    raw = content if isinstance(content, bytes) else content.encode()
+    return InputFile(name, lambda: io.BytesIO(raw))
 
 
 def parse(content: str | bytes, **choices) -> RunText:
     """By the kernel, and line by line only where it will not."""
-    return parse_run(text_of(content), READER, **choices)
+    return parse_run(file_of(content), READER, **choices)
 
 
 def by_line(content: str | bytes) -> RunText:
     """Line by line in any case."""
-    rows, skipped = runs._by_line(text_of(content), READER, "error")
+    file = file_of(content)
+    width = runs._width(file)
+    with open_stream(file) as stream:
+        rows, skipped = runs._by_line(Text(stream, file.name), width, READER, "error")
     return runs._run(rows, "", skipped)
 
 

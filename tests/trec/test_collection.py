@@ -1,5 +1,7 @@
 """Which files make a track: by convention and by collection.toml; facts about systems."""
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -7,8 +9,9 @@ import pytest
 from irmeta.errors import DataError, UsageError
 from irmeta.policies import ReadPolicy
 from irmeta.store.facts import Facts, read_facts
-from irmeta.trec.collection import read_collection
-from irmeta.trec.source import QrelsSource, TrackSource
+from irmeta.trec import listing
+from irmeta.trec.collection import chosen, left_out, read_collection
+from irmeta.trec.source import AnyTrack, BrokenTrack, QrelsSource, TrackSource
 
 FILES = ("a/runs/y.gz", "a/runs/x.txt", "a/runs/.hidden", "b/z.run", "q.txt", "div.txt", "f.csv")
 PLAIN = '[tracks.t]\nruns = ["a/runs/*"]\nqrels = "q.txt"\n'
@@ -19,13 +22,20 @@ FACTS = 'systems = { file = "f.csv", name = "run", group = "team", type = "kind"
 def configured(tmp_path: Path):
     """Reads a collection of a few (empty) files through the given collection.toml."""
 
-    def read(config: str | bytes, policy: ReadPolicy | None = None) -> list[TrackSource]:
+    def read(config: str | bytes, policy: ReadPolicy | None = None) -> list[AnyTrack]:
         place(tmp_path, *FILES)
         raw = config if isinstance(config, bytes) else config.encode()
         (tmp_path / "collection.toml").write_bytes(raw)
         return read_collection(tmp_path, policy)
 
     return read
+
+
+def problem(tracks: list[AnyTrack]) -> str:
+    """What is wrong with the only track."""
+    (track,) = tracks
+    assert isinstance(track, BrokenTrack)
+    return str(track.error)
 
 
 def place(folder: Path, *files: str) -> Path:
@@ -74,29 +84,106 @@ def test_a_folder_may_have_any_name_and_is_no_pattern(tmp_path, name):
     [
         (
             ["t/runs/1", "t/qrels.a", "t/qrels.b"],
-            "track t: one file named qrels* expected, found t/",
+            "track t: one file named qrels* expected, found FOLDER/t/qrels.a, FOLDER/t/qrels.b. "
+            "Name the track's files in collection.toml",
         ),
         (
             ["t/runs/1"],
             "track t: one file named qrels* expected, found none. Name the track's files",
         ),
-        (["t/runs/.keep", "t/qrels"], "track t: runs/ is empty. Put one run a file there."),
-        (
-            ["t/1", "t/qrels"],
-            "no sub-folder holds runs/. Put runs in TRACK/runs/ and the judgments",
-        ),
+        (["t/runs/.keep", "t/qrels"], "track t: FOLDER/t/runs: is empty. Put one run a file there"),
     ],
 )
 def test_what_convention_cannot_settle_is_an_error_that_says_what_to_do(tmp_path, files, said):
-    with pytest.raises(DataError) as error:
-        read_collection(place(tmp_path, *files))
-    assert said in str(error.value)
-    assert "collection.toml" in str(error.value) or "Put" in said
+    assert problem(read_collection(place(tmp_path, *files))).startswith(
+        said.replace("FOLDER", str(tmp_path))
+    )
 
 
-def test_two_qrels_are_both_named_in_the_error_that_asks_for_a_collection_toml(tmp_path):
-    with pytest.raises(DataError, match=r"found t/qrels.a, t/qrels.b. .* in collection.toml."):
-        read_collection(place(tmp_path, "t/runs/1", "t/qrels.a", "t/qrels.b"))
+def test_a_folder_without_tracks_is_an_error_that_says_what_to_do(tmp_path):
+    said = r"no sub-folder holds runs/. Put runs in TRACK/runs/ and the judgments"
+    with pytest.raises(DataError, match=said):
+        read_collection(place(tmp_path, "t/1", "t/qrels"))
+
+
+def test_read_collection__a_broken_track_leaves_the_others(configured, tmp_path):
+    place(tmp_path / "c", "a/runs/1", "a/qrels", "b/runs/1", "b/qrels.1", "b/qrels.2", "c/runs/1")
+    broken = read_collection(tmp_path / "c")
+    assert [type(track) for track in broken] == [TrackSource, BrokenTrack, BrokenTrack]
+    tracks = configured(PLAIN + '[tracks.u]\nruns = "none*"\nqrels = "q.txt"\n')
+    assert [type(track) for track in tracks] == [TrackSource, BrokenTrack]
+    assert "tracks.u.runs = 'none*' matches no file" in str(tracks[1].error)
+
+
+def test_chosen__tracks_that_are_broken_fail_only_where_no_other_is_asked_for(tmp_path):
+    tracks = read_collection(place(tmp_path, "a/runs/1", "a/qrels", "b/runs/1", "c/runs/1"))
+    assert [track.name for track in chosen(tracks, None, "c")] == ["a", "b", "c"]
+    assert [track.name for track in chosen(tracks, "a", "c")] == ["a"]
+    with pytest.raises(DataError, match=r"track b: .*found none.*1 more tracks cannot"):
+        chosen(tracks, ["b", "c"], "c")
+
+
+@pytest.fixture
+def closed(monkeypatch: pytest.MonkeyPatch):
+    """Makes folders that cannot be opened, for any user."""
+    paths: list[Path] = []
+
+    def refused(function, itself: bool):
+        def guarded(path, *more, **named):
+            above = [Path(path), *Path(path).parents][not itself :]
+            if any(one in above for one in paths):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+            return function(path, *more, **named)
+
+        return guarded
+
+    for name in ("listdir", "stat", "lstat"):
+        function = refused(getattr(os, name), name == "listdir")
+        monkeypatch.setattr(listing.os, name, function)
+    return paths.append
+
+
+@pytest.mark.parametrize("folder", ["b", "b/runs"])
+def test_read_collection__a_folder_that_cannot_be_opened_is_named(tmp_path, closed, folder):
+    place(tmp_path, "a/runs/1", "a/qrels", "b/runs/1", "b/qrels", "d/runs/1", "d/qrels")
+    closed(tmp_path / folder)
+    one, other, third = read_collection(tmp_path)
+    assert isinstance(one, TrackSource)
+    assert isinstance(third, TrackSource)
+    assert problem([other]) == (
+        f"track b: {tmp_path / folder}: cannot be opened (Permission denied)"
+    )
+
+
+@pytest.mark.parametrize("pattern", ["a/runs/*", "*/runs/*", "**/*.gz", "a/runs/y.gz"])
+def test_read_collection__a_pattern_does_not_pass_over_a_folder_that_cannot_be_opened(
+    configured, tmp_path, closed, pattern
+):
+    place(tmp_path, "d/runs/z.gz")
+    closed(tmp_path / "a" / "runs")
+    said = problem(configured(at("runs", f'["{pattern}"]')))
+    assert "cannot be opened (Permission denied)" in said
+    assert "a/runs" in said
+    assert left_out(tmp_path) == ["a", "d"]
+
+
+def test_expand__patterns_match_as_in_a_shell(tmp_path):
+    place(tmp_path, "a/x.gz", "a/b/x.gz", "a/b/.x.gz", "a/[x]", "c.gz", ".h/x.gz", "a/b/y.txt")
+    (tmp_path / "a" / "up").symlink_to(tmp_path)
+    for pattern, files in {
+        "*.gz": {"c.gz"},
+        "**/*.gz": {"c.gz", "a/x.gz", "a/b/x.gz"},
+        "./a//*.gz": {"a/x.gz"},
+        "a/**/[xy].*": {"a/x.gz", "a/b/x.gz", "a/b/y.txt"},
+        "a/up/c.gz": {"a/up/c.gz"},
+        "*/up/c.gz": {"a/up/c.gz"},
+        "a/?/x.gz": {"a/b/x.gz"},
+        "a/b/.x.gz": set(),
+        "c.gz/x": set(),
+        f"{tmp_path}/*.gz": {f"{tmp_path}/c.gz"},
+        "a/../c.gz": {"a/../c.gz"},
+    }.items():
+        assert listing.expand(tmp_path, pattern) == files, pattern
 
 
 def test_a_collection_must_be_a_folder(tmp_path):
@@ -121,7 +208,7 @@ def test_a_config_names_everything(configured):
         QrelsSource("adhoc", "q.txt", "prels"),
         QrelsSource("div", "div.txt", subtopics=True),
     )
-    assert tracks[0].policy == ReadPolicy("rank", 7, "first", "skip")
+    assert tracks[0].policy == ReadPolicy("rank", 7, "first", "skip", r"(.*)\.run")
     assert tracks[0].facts is None
     assert tracks[1].runs == ("a/runs/x.txt", "a/runs/y.gz")
     assert tracks[1].qrels == (QrelsSource("qrels", "q.txt"),)
@@ -140,8 +227,9 @@ def in_set(entry: str) -> str:
 
 
 CONFIG_ERRORS = [
-    ("x = 1", "x is not a known key. Known: tracks."),
+    ("x = 1", "x is not a known key. Known: allow_outside, tracks."),
     ("", "tracks names no track. Add a table [tracks.NAME]."),
+    ('allow_outside = "yes"', "allow_outside = 'yes' is not true or false"),
     ("tracks = 3", "tracks = 3 is not a table"),
     ("tracks.t = 3", "tracks.t = 3 is not a table"),
     (at("rnus", '"a"'), "tracks.t.rnus is not a known key. Did you mean 'runs'?"),
@@ -149,7 +237,7 @@ CONFIG_ERRORS = [
     (at("runs", "[]"), "tracks.t.runs = [] is not a list of file patterns"),
     ('[tracks.t]\nqrels = "q.txt"', "tracks.t.runs is not a list of file patterns"),
     (at("runs", '["a/*.none"]'), "tracks.t.runs = 'a/*.none' matches no file"),
-    (at("runs", "[3]"), "tracks.t.runs = 3 is not a pattern"),
+    (at("runs", "[3]"), "tracks.t.runs = 3 is not a file pattern"),
     (at("runs", '[""]'), "tracks.t.runs = ''"),
     (at("runs", '["."]'), "tracks.t.runs = '.'"),
     (at("runs", '["**x"]'), "tracks.t.runs = '**x'"),
@@ -174,14 +262,16 @@ CONFIG_ERRORS = [
         "tracks.t.qrels[0].subtopics = True with format 'prels'. Only the trec format",
     ),
     (at("names", '"(("'), "tracks.t.names = '((' is not a pattern (missing )"),
-    (at("names", '"x"'), "tracks.t.names = 'x' has 0 groups, not one. Write names = "),
-    (at("names", "''"), "tracks.t.names = '' is missing or not a text"),
-    (at("tie_order", '"trec-eval"'), "tracks.t.tie_order = 'trec-eval' is not a known choice. D"),
-    (at("tie_order", "3"), "tracks.t.tie_order = 3 is not a known choice"),
+    (at("names", '"x"'), "tracks.t.names = 'x' has 0 groups, not one. Known: auto, file, tag; or"),
+    (at("names", '"fiel"'), "tracks.t.names = 'fiel' has 0 groups, not one. Did you mean 'file'?"),
+    (at("names", "''"), "tracks.t.names = '' has 0 groups, not one"),
+    (at("names", "3"), "tracks.t.names = 3 is not text"),
+    (at("tie_order", '"trec-eval"'), "tracks.t.tie_order = 'trec-eval' is not a choice. Did"),
+    (at("tie_order", "3"), "tracks.t.tie_order = 3 is not a choice"),
     (at("depth", "0"), "tracks.t.depth = 0 is not a whole number of at least 1"),
     (at("depth", "1.5"), "tracks.t.depth = 1.5 is not a whole number"),
     (at("depth", "true"), "tracks.t.depth = True is not a whole number"),
-    (at("duplicates", '"frist"'), "tracks.t.duplicates = 'frist' is not a known choice. Did you"),
+    (at("duplicates", '"frist"'), "tracks.t.duplicates = 'frist' is not a choice. Did you"),
     (at("systems", '"f.csv"'), "tracks.t.systems = 'f.csv' is not a table"),
     (at("systems", '{ file = "f.csv" }'), "tracks.t.systems.name is missing: the column of sys"),
     (at("systems", '{ file = "g.csv", name = "r" }'), "tracks.t.systems.file = 'g.csv' is not a"),
@@ -198,8 +288,8 @@ CONFIG_ERRORS = [
 )
 def test_an_error_names_the_dotted_key_and_the_value(configured, config, said):
     with pytest.raises(DataError) as error:
-        configured(config)
-    assert str(error.value).startswith("collection.toml: ")
+        chosen(configured(config), None, "c")
+    assert "/collection.toml: " in str(error.value)
     assert said in str(error.value)
 
 
@@ -224,37 +314,12 @@ def test_paths_stay_inside_the_collection(tmp_path, config, path):
     folder = place(tmp_path / "c", *FILES)
     outside = config.replace("PATH", path.format(folder))
     (folder / "collection.toml").write_text(outside)
-    with pytest.raises(DataError, match=r"collection.toml: tracks\.t\."):
-        read_collection(folder)
-
-
-@pytest.mark.parametrize(
-    ("names", "file", "tag", "name"),
-    [
-        ("tag", "a/runs/x.gz", "my tag", "my tag"),
-        ("tag", "a/runs/bm25.v1.run.txt.gz", None, "bm25.v1"),
-        ("tag", "a/runs/input", None, "input"),
-        (r"input\.(.*)\.gz", "a/runs/input.a.b.gz", "tag", "a.b"),
-        (r"(?:.*-)?(\w+)\.txt", "runs/x-y.txt", None, "y"),
-    ],
-)
-def test_a_system_is_named_by_its_tag_or_by_its_file(names, file, tag, name):
-    assert TrackSource("t", Path(), (), (), names=names).system_name(file, tag) == name
-
-
-@pytest.mark.parametrize("file", ["r/x.gz", "r/input.a.gz.old", "r/my-input.a.gz", "input.a.gz/x"])
-def test_a_file_name_that_does_not_match_the_whole_pattern_is_an_error(file):
-    source = TrackSource("t", Path(), (), (), names=r"input\.(.*)\.gz")
-    with pytest.raises(DataError, match=r"its name does not match the pattern .* track t") as error:
-        source.system_name(file, "tag")
-    assert str(error.value).startswith(f"{file}: ")
-
-
-@pytest.mark.parametrize("pattern", [r"(x)?.*", r"(.*)run\.gz"])
-def test_a_pattern_that_finds_no_name_is_an_error(pattern):
-    source = TrackSource("t", Path(), (), (), names=pattern)
-    with pytest.raises(DataError, match=r"^r/run.gz"):
-        source.system_name("r/run.gz", "tag")
+    said = problem(read_collection(folder))
+    assert "is outside of the collection. Write allow_outside = true at the top of" in said
+    (folder / "collection.toml").write_text(f"allow_outside = true\n{outside}")
+    (track,) = read_collection(folder)
+    assert isinstance(track, TrackSource)
+    assert track.outside == (path.format(folder),)
 
 
 @pytest.fixture

@@ -1,20 +1,23 @@
 """Qrels files: the three forms, grades, and judgments given twice."""
 
+import gzip
+
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from parsing import file_of
 
 from irmeta.errors import DataError
 from irmeta.trec import qrels as room
 from irmeta.trec.qrels import QrelsText, parse_qrels
-from irmeta.trec.text import Text, read_text
+from irmeta.trec.streams import InputFile
 
 FAST_AND_SLOW = pytest.mark.parametrize("head", ["", "# a comment\n"], ids=["fast", "slow"])
 
 
 def parse(content: str, form: str = "trec", **choices) -> QrelsText:
-    return parse_qrels(Text("a.qrels", content.encode(), ""), form, **choices)
+    return parse_qrels(file_of(content, "a.qrels"), form, **choices)
 
 
 def judged(qrels: QrelsText) -> list[tuple]:
@@ -122,9 +125,12 @@ def test_column_2_may_differ_between_docs_without_being_a_subtopic():
 
 
 def test_what_reading_the_file_noted_comes_first():
-    text = Text("a.qrels", b"1 0 a 1\n1 0 a 1\n", "", ("not UTF-8: read as Latin-1",))
-    notes = ("not UTF-8: read as Latin-1", "1 judgments given twice with equal grades")
-    assert parse_qrels(text).notes == notes
+    file = file_of(b"1 0 a 1\n1 0 a 1\n1 0 \xe9 1\n", "a.qrels")
+    notes = (
+        "1 lines not UTF-8: read as Latin-1",
+        "1 judgments given twice with equal grades",
+    )
+    assert parse_qrels(file).notes == notes
 
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=8)
@@ -151,7 +157,7 @@ def test_both_ways_of_reading_agree(grades, data):
 def test_a_second_byte_order_mark_is_of_the_query_in_both_ways_of_reading(blank, tmp_path):
     file = tmp_path / "qrels"
     file.write_text(f"\ufeff\ufeff1 0 d 1\n{blank}2 0 d 1\n")
-    found = parse_qrels(read_text(file, "qrels"), "trec")
+    found = parse_qrels(InputFile.at(file, "qrels"), "trec")
     assert found.frame["query"].to_list() == ["\ufeff1", "2"]
 
 
@@ -170,7 +176,7 @@ def test_clean_files_are_not_read_line_by_line(monkeypatch):
 )
 def test_quirks_that_are_read(shared, file, form, count):
     path = shared / "quirks" / f"{file}.qrels.txt"
-    qrels = parse_qrels(read_text(path, path.name), form)
+    qrels = parse_qrels(InputFile.at(path, path.name), form)
     assert (qrels.frame.height, qrels.notes) == (count, ())
     place = {"trec": 3, "prels": 2, "sample-eval": 4}[form]
     grades = [int(line.split()[place]) for line in path.read_text().splitlines()]
@@ -190,7 +196,7 @@ def test_quirks_that_are_read(shared, file, form, count):
 def test_quirks_that_are_errors_say_where_what_and_what_to_do(shared, file, problem, fix):
     path = shared / "quirks" / f"{file}.qrels.txt"
     with pytest.raises(DataError) as error:
-        parse_qrels(read_text(path, path.name))
+        parse_qrels(InputFile.at(path, path.name))
     assert str(error.value).startswith(f"{path.name}, line 1: {problem}")
     assert fix in str(error.value)
 
@@ -200,11 +206,11 @@ def test_real_qrels_of_three_decades_are_read_as_what_they_are(shared):
     five = "5 fields where trec qrels have 4"
     several = "is judged under several values of column 2"
     for path in sorted((shared / "qrels").iterdir()):
-        text = read_text(path, path.name)
+        file = InputFile.at(path, path.name)
         prels = path.name.startswith("prels")
         if prels or "diversity" in path.name or "ndeval" in path.name:
             with pytest.raises(DataError, match=five if prels else several):
-                parse_qrels(text)
-        qrels = parse_qrels(text, "prels" if prels else "trec", subtopics=not prels)
-        assert qrels.frame.height == text.data.count(b"\n")
+                parse_qrels(file)
+        qrels = parse_qrels(file, "prels" if prels else "trec", subtopics=not prels)
+        assert qrels.frame.height == gzip.decompress(path.read_bytes()).count(b"\n")
         assert qrels.notes == ()

@@ -16,11 +16,11 @@ from irmeta.trec.source import TrackSource
 def read_quirk(shared: Path, file: str, **choices):
     """A quirk file as the run of a track; a bad one is set aside with its reason."""
     source = TrackSource("t", shared / "quirks", (file,), (), policy=ReadPolicy(**choices))
-    return read_run(source, file, RowReader())
+    return read_run(source, source.input_file(file), RowReader())
 
 
 @pytest.mark.parametrize(
-    ("file", "count", "system", "notes"),
+    ("file", "count", "tag", "notes"),
     [
         ("crlf", 300, "ecnuEn", []),
         ("negative-scores", 300, "UIUC03Rd1", []),
@@ -35,15 +35,15 @@ def read_quirk(shared: Path, file: str, **choices):
         (
             "five-columns",
             300,
-            "five-columns",
+            None,
             ["five columns: no tag, the system is named after the file"],
         ),
         ("decimal-comma", 300, "MMR.AU_03", ["decimal comma in 300 scores"]),
     ],
 )
-def test_quirks_that_are_read(shared, file, count, system, notes):
+def test_quirks_that_are_read(shared, file, count, tag, notes):
     run = read_quirk(shared, f"{file}.run.txt")
-    assert (run.rows, run.system, run.notes) == (count, system, notes)
+    assert (run.rows, run.tag, run.notes) == (count, tag, notes)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_the_first_line_of_duplicates_is_kept_on_request(shared):
 
 def test_a_header_line_can_be_skipped(shared):
     run = read_quirk(shared, "header-line.run.txt", malformed="skip")
-    assert (run.rows, run.malformed, run.system) == (199, 1, "Anserini-qljm")
+    assert (run.rows, run.malformed, run.tag) == (199, 1, "Anserini-qljm")
 
 
 @pytest.mark.parametrize("newline", [b"\r\n", b""])

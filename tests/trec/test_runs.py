@@ -12,8 +12,9 @@ from irmeta.policies import ReadPolicy
 from irmeta.store.reading import SetAside, read_run
 from irmeta.trec import runs as room
 from irmeta.trec.rows import NO_RANK, RowReader
-from irmeta.trec.runs import parse_file
+from irmeta.trec.runs import parse_run
 from irmeta.trec.source import TrackSource
+from irmeta.trec.streams import InputFile
 
 TWO = [("1", "a", 1, 2.5), ("1", "b", 2, 1.0)]
 FAST_AND_SLOW = pytest.mark.parametrize("way", [parse, by_line], ids=["fast", "slow"])
@@ -179,7 +180,7 @@ def test_lines_that_are_no_results_are_errors(content, said):
 
 
 def test_a_line_without_end_is_one_short_error():
-    with pytest.raises(DataError, match="line 1: a line of 3,000,014 bytes") as error:
+    with pytest.raises(DataError, match="line 1: a line of more than a megabyte") as error:
         parse(b"1 Q0 a 1 2.5 t" + b"x" * 3_000_000)
     assert len(str(error.value)) < 300
 
@@ -197,7 +198,8 @@ def test_a_second_line_of_a_doc_is_named_among_dropped_lines(tmp_path):
     content = "1 Q0 a 1 2.5 t\nx\n1 Q0 b 9 nan t\n1 Q0 b 2 1.0 t\n\n1 Q0 a 3 0.5 t\n"
     (tmp_path / "r").write_text(content)
     policy = ReadPolicy(malformed="skip")
-    aside = read_run(TrackSource("t", tmp_path, ("r",), (), policy=policy), "r", RowReader())
+    source = TrackSource("t", tmp_path, ("r",), (), policy=policy)
+    aside = read_run(source, source.input_file("r"), RowReader())
     assert isinstance(aside, SetAside)
     said = "r, line 6: query '1' has doc 'a' a second time, first in line 1"
     assert aside.reason.replace("query 1 has doc a", "query '1' has doc 'a'").startswith(said)
@@ -234,7 +236,7 @@ def test_lone_carriage_returns_do_not_hide_rows():
 )
 def test_the_encoding_of_a_file_is_told_and_noted(tmp_path, raw, query, notes):
     (tmp_path / "a.run").write_bytes(raw)
-    run = parse_file(tmp_path / "a.run", "a.run", READER, "error")
+    run = parse_run(InputFile.at(tmp_path / "a.run", "a.run"), READER)
     assert ([row[0] for row in rows(run)], run.notes) == ([query], notes)
     assert run.rows.score.tolist() == [2.5]
 

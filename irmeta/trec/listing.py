@@ -1,0 +1,112 @@
+"""Files in folders, where a folder that cannot be opened is an error and not an empty one."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from irmeta.errors import DataError, printable
+
+_MAGIC = re.compile(r"[*?\[]")
+
+
+def list_folder(root: Path, folder: str) -> list[str]:
+    """Return the names of what is in a folder, sorted, without hidden files.
+
+    Raises
+    ------
+    DataError
+        If it cannot be opened.
+    """
+    try:
+        names = os.listdir(root / folder)
+    except OSError as error:
+        raise _closed(folder, error) from None
+    return sorted(name for name in names if not name.startswith("."))
+
+
+def expand(root: Path, pattern: str) -> set[str]:
+    """Return the files that a pattern matches: paths relative to `root` where the pattern is.
+
+    ``*``, ``?`` and ``[...]`` match within a name, ``**`` any folders, of which symbolic links are
+    not followed: they may lead in circles. Hidden files match no pattern.
+
+    Raises
+    ------
+    DataError
+        If a folder in which files may match cannot be opened.
+    ValueError
+        If `pattern` is none.
+    """
+    parts = [part for part in pattern.split("/") if part not in ("", ".")]
+    if not parts or parts[-1] == "**" or any("**" in part and part != "**" for part in parts):
+        raise ValueError(f"{pattern!r} is not a file pattern")
+    found = _matches(root, "/" if pattern.startswith("/") else "", parts)
+    return {path for path in found if not path.rsplit("/", 1)[-1].startswith(".")}
+
+
+def _matches(root: Path, folder: str, parts: list[str]) -> Iterator[str]:
+    if not parts:
+        yield folder.removesuffix("/")
+        return
+    first, *others = parts
+    if first == "**":
+        yield from _matches(root, folder, others)
+        for name in list_folder(root, folder):
+            path = root / folder / name
+            if path.is_dir() and not path.is_symlink():
+                yield from _matches(root, f"{folder}{name}/", parts)
+        return
+    if _MAGIC.search(first):
+        names = [name for name in list_folder(root, folder) if fnmatchcase(name, first)]
+    else:
+        names = [first] if _exists(root, folder + first) else []
+    for name in names:
+        if not others or is_folder(root, folder + name):
+            yield from _matches(root, f"{folder}{name}/", others)
+
+
+def _exists(root: Path, path: str) -> bool:
+    try:
+        os.lstat(root / path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise _closed(path, error) from None
+    return True
+
+
+def is_folder(root: Path, path: str) -> bool:
+    """Check whether there is a folder at a path.
+
+    Raises
+    ------
+    DataError
+        If that cannot be told.
+    """
+    try:
+        return stat.S_ISDIR(os.stat(root / path).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise _closed(path, error) from None
+
+
+def _closed(path: str, error: OSError) -> DataError:
+    return DataError(f"cannot be opened ({error.strerror})", file=printable(path or "."))
+
+
+def is_inside(path: str) -> bool:
+    """Check whether a path or pattern stays inside the folder that it is relative to."""
+    return not path.startswith("/") and ".." not in path.split("/")
+
+
+def fixed_part(pattern: str) -> str:
+    """Return the file or folder that a pattern names before its first wildcard."""
+    parts = pattern.split("/")
+    plain = next((i for i, part in enumerate(parts) if _MAGIC.search(part)), len(parts))
+    return "/".join(parts[:plain]) or ("/" if pattern.startswith("/") else ".")

@@ -1,0 +1,102 @@
+"""Names of systems: by the tags of their runs, by their files, or by a pattern."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from irmeta.errors import DataError
+
+MATCH_SECONDS = 2.0  # for one file name; patterns that do not backtrack take microseconds
+_ENDINGS = "gz|bz2|xz|zst|txt|run|runs|res|result|results|trec|out|dat|tsv"
+_STEM = re.compile(rf"(.+?)(?:\.(?:{_ENDINGS}))*", re.IGNORECASE | re.DOTALL)
+_FIRST_WORD = re.compile(r"([A-Za-z]+\.).*[A-Za-z].*", re.DOTALL)
+
+
+def stem(file: str) -> str:
+    """Return a file's name without folders, compression and extension.
+
+    Only endings that say how a run is stored are left out, such as .gz, .txt and .run.
+
+    Examples
+    --------
+    >>> stem("web/runs/bm25.v1.txt.gz")
+    'bm25.v1'
+    """
+    found = _STEM.fullmatch(file.rsplit("/", 1)[-1])
+    return found.group(1) if found is not None else file
+
+
+def file_names(files: Iterable[str]) -> dict[str, str]:
+    """Name systems by their files, each differently.
+
+    The name is the file's stem, without a first word that all files share up to a dot
+    (``input.``). Files of one name are told apart by their folders, or else by their endings.
+
+    Parameters
+    ----------
+    files
+        Paths with /, each once.
+
+    Examples
+    --------
+    >>> list(file_names(["a/input.bm25.gz", "a/input.rm3.gz"]).values())
+    ['bm25', 'rm3']
+    >>> list(file_names(["a/bm25.run", "b/bm25.run"]).values())
+    ['a/bm25', 'b/bm25']
+    >>> list(file_names(["bm25.run", "bm25.txt"]).values())
+    ['bm25.run', 'bm25.txt']
+    """
+    files = list(files)
+    paths = dict(zip(files, _below_common_folder(files), strict=True))
+    stems = _without_first_word({file: stem(file) for file in files})
+    forms = {
+        file: (stems[file], "/".join([*path[:-1], stems[file]]), "/".join(path))
+        for file, path in paths.items()
+    }
+    levels = dict.fromkeys(files, 0)
+    while True:
+        names = {file: forms[file][level] for file, level in levels.items()}
+        counts = Counter(names.values())
+        alike = [f for f, level in levels.items() if counts[names[f]] > 1 and level < 2]
+        if not alike:
+            return names
+        for file in alike:
+            levels[file] += 1
+
+
+def _below_common_folder(files: Iterable[str]) -> list[list[str]]:
+    paths = [file.split("/") for file in files]
+    while len({path[0] for path in paths}) == 1 and all(len(path) > 1 for path in paths):
+        paths = [path[1:] for path in paths]
+    return paths
+
+
+def _without_first_word(stems: Mapping[str, str]) -> dict[str, str]:
+    found = [_FIRST_WORD.fullmatch(name) for name in stems.values()]
+    words = {match.group(1) if match else "" for match in found}
+    word = words.pop() if len(words) == 1 and len(stems) > 1 else ""
+    return {file: name.removeprefix(word) for file, name in stems.items()}
+
+
+def pattern_name(pattern: str, file: str) -> str | None:
+    """Return what the first group of a pattern matches in a file's whole name, without folders.
+
+    None: the name does not match.
+
+    Raises
+    ------
+    DataError
+        If matching takes more than `MATCH_SECONDS`.
+    """
+    import regex  # slow to import, and few collections have a pattern
+
+    base = file.rsplit("/", 1)[-1]
+    try:
+        found = regex.fullmatch(pattern, base, timeout=MATCH_SECONDS)
+    except TimeoutError:
+        problem = f"the pattern names = {pattern!r} takes too long on this name"
+        fix = "Write it without repetitions of repetitions, such as (a*)*."
+        raise DataError(problem, file=file, fix=fix) from None
+    return found.group(1) or None if found is not None else None

@@ -1,0 +1,185 @@
+"""Archives of runs: their members are read as runs, and never by the name that they have."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import tarfile
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import irmeta
+from irmeta.errors import DataError, IrmetaError, SetAsideWarning
+from irmeta.trec import archives
+from irmeta.trec.archives import archive_kind, members
+from irmeta.trec.streams import InputFile, open_stream
+
+QRELS = "1 0 a 1\n1 0 b 0\n"
+RUNS = {"bm25.txt": b"1 Q0 a 1 2 x\n", "sub/rm3.gz": gzip.compress(b"1 Q0 b 1 2 y\n")}
+
+
+def tar(files: dict[str, bytes], mode: str = "w") -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode=mode) as archive:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return made.getvalue()
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return made.getvalue()
+
+
+KINDS = {
+    "runs.tar": tar,
+    "runs.tar.gz": lambda files: tar(files, "w:gz"),
+    "runs.tar.bz2": lambda files: tar(files, "w:bz2"),
+    "runs.tgz.txt": lambda files: tar(files, "w:gz"),  # content tells, not the name
+    "runs.zip": zipped,
+}
+
+
+def collection(folder: Path, name: str, content: bytes, qrels: bytes = QRELS.encode()) -> Path:
+    (folder / "c" / "t" / "runs").mkdir(parents=True)
+    (folder / "c" / "t" / "runs" / name).write_bytes(content)
+    (folder / "c" / "t" / "qrels").write_bytes(qrels)
+    return folder / "c"
+
+
+def read_all(path: Path) -> dict[str, bytes | str]:
+    """What each member holds, or what is wrong with it."""
+    file = InputFile.at(path, path.name)
+    kind = archive_kind(file)
+    assert kind is not None
+    found: dict[str, bytes | str] = {}
+    for member in members(file, kind):
+        if isinstance(member, DataError):
+            found[str(member.file)] = member.problem
+            continue
+        for _ in range(2):  # a file may be opened again before the next
+            with open_stream(member) as stream:
+                parts, buffer = [], memoryview(bytearray(7))
+                while count := stream.readinto(buffer):
+                    parts.append(bytes(buffer[:count]))
+        found[member.name] = b"".join(parts)
+    return found
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_members__an_archive_of_runs_is_read_as_the_runs_are(tmp_path, name):
+    store = irmeta.read(collection(tmp_path, name, KINDS[name](RUNS)))
+    systems = store.systems()
+    assert systems["system"].to_list() == ["x", "y"]
+    assert systems["file"].to_list() == [f"t/runs/{name}/bm25.txt", f"t/runs/{name}/sub/rm3.gz"]
+    assert store.means("AP")["value"].to_list() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("name", ["runs.tar.gz", "runs.zip"])
+@pytest.mark.parametrize("held", [0, 1 << 20])
+def test_members__large_and_small_members_are_read_alike(tmp_path, monkeypatch, name, held):
+    monkeypatch.setattr(archives, "HELD", held)
+    files = {"a": b"one\n" * 99, "b": b"two\n", "d/c.gz": gzip.compress(b"three\n" * 9)}
+    (tmp_path / name).write_bytes(KINDS[name](files))
+    expected = {"a": b"one\n" * 99, "b": b"two\n", "d/c.gz": b"three\n" * 9}
+    assert read_all(tmp_path / name) == {f"{name}/{n}": text for n, text in expected.items()}
+
+
+def test_members__names_that_lead_elsewhere_are_only_names(tmp_path):
+    hostile = {"../../up": b"a\n", "/etc/passwd": b"b\n", ".hidden": b"c\n", "x/./y": b"d\n"}
+    for name in ("runs.tar", "runs.zip"):
+        (tmp_path / name).write_bytes(KINDS[name](hostile))
+        assert read_all(tmp_path / name) == {
+            f"{name}/../../up": b"a\n",
+            f"{name}/etc/passwd": b"b\n",
+            f"{name}/x/y": b"d\n",
+        }
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["runs.tar", "runs.zip"]
+
+
+def test_members__links_and_devices_are_named_and_not_followed(tmp_path):
+    (tmp_path / "secret").write_text("1 Q0 secret 1 2 z\n")
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        for name, kind in (("s", tarfile.SYMTYPE), ("h", tarfile.LNKTYPE), ("f", tarfile.FIFOTYPE)):
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, str(tmp_path / "secret")
+            archive.addfile(info)
+    (tmp_path / "l.tar").write_bytes(made.getvalue())
+    said = "a link or a device in an archive is not read"
+    assert read_all(tmp_path / "l.tar") == dict.fromkeys(("l.tar/s", "l.tar/h", "l.tar/f"), said)
+    info = zipfile.ZipInfo("s")
+    info.external_attr = 0o120777 << 16
+    with zipfile.ZipFile(tmp_path / "l.zip", "w") as archive:
+        archive.writestr(info, str(tmp_path / "secret"))
+    assert read_all(tmp_path / "l.zip") == {"l.zip/s": "a link in an archive is not followed"}
+
+
+def test_members__two_of_one_name_are_not_both_read(tmp_path):
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        for content in (b"1\n", b"2\n"):
+            info = tarfile.TarInfo("r")
+            info.size = 2
+            archive.addfile(info, io.BytesIO(content))
+    (tmp_path / "r.tar").write_bytes(made.getvalue())
+    found = list(members(InputFile.at(tmp_path / "r.tar", "r.tar"), "tar"))
+    assert [isinstance(one, DataError) for one in found] == [False, True]
+
+
+@pytest.mark.parametrize("name", ["runs.tar", "runs.tar.gz", "runs.zip"])
+def test_members__a_damaged_archive_is_an_error_and_no_traceback(tmp_path, name):
+    whole = KINDS[name]({f"r{i}": os.urandom(2000) for i in range(4)})
+    file = InputFile.at(tmp_path / name, name)
+    for size in range(600, len(whole), 531):
+        (tmp_path / name).write_bytes(whole[:size])
+        kind = archive_kind(file)
+        for member in members(file, kind) if kind else ():
+            if not isinstance(member, DataError):
+                try:
+                    with open_stream(member) as stream:
+                        while stream.readinto(memoryview(bytearray(512))):
+                            pass
+                except DataError:
+                    pass
+
+
+def test_members__bad_members_are_skipped_and_the_others_are_read(tmp_path):
+    inner = tar({"r": b"1 Q0 a 1 2 z\n"})
+    bad = {**RUNS, "bad": b"1 Q0 a\n", "inner.tar": inner}
+    with pytest.warns(SetAsideWarning, match="2 runs set aside") as warned:
+        store = irmeta.read(collection(tmp_path, "runs.tar", tar(bad)))
+    said = str(warned[0].message)
+    assert f"{tmp_path}/c/t/runs/runs.tar/bad, line 1: 3 fields where a run has six" in said
+    assert "runs.tar/inner.tar: an archive in an archive. Unpack the outer one." in said
+    kept = store.systems().filter(pl.col("set_aside").is_null())
+    assert kept["system"].to_list() == ["x", "y"]
+
+
+@pytest.mark.parametrize("name", ["runs.tar", "runs.zip"])
+def test_members__an_archive_without_a_file_is_named(tmp_path, name):
+    with pytest.raises(IrmetaError, match=r"the archive holds no file|is empty|cannot be read"):
+        irmeta.read(collection(tmp_path, name, KINDS[name]({})))
+
+
+@pytest.mark.parametrize("name", ["runs.tar.gz", "runs.zip"])
+def test_an_archive_of_qrels_is_an_error_that_says_what_to_do(tmp_path, name):
+    packed = KINDS[name]({"qrels": QRELS.encode()})
+    with pytest.raises(IrmetaError, match=r"qrels: a (tar|zip) archive. Unpack the qrels"):
+        irmeta.read(collection(tmp_path, "r", b"1 Q0 a 1 2 x\n", packed))
+
+
+def test_an_archive_that_has_not_changed_is_not_read_again(tmp_path):
+    source = collection(tmp_path, "runs.tar.gz", tar(RUNS, "w:gz"))
+    irmeta.ingest(source, tmp_path / "s")
+    done = irmeta.api.ingest_tracks(source, tmp_path / "s", irmeta.ReadPolicy())
+    assert [outcome.state for outcome in done] == ["unchanged"]

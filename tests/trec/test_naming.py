@@ -1,0 +1,118 @@
+"""Names of systems: by file, and by pattern."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from irmeta.errors import DataError, UsageError
+from irmeta.policies import ReadPolicy
+from irmeta.trec import naming
+from irmeta.trec.naming import file_names, pattern_name, stem
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("a/runs/bm25.v1.run.txt.gz", "bm25.v1"),
+        ("a/runs/input", "input"),
+        ("CUNI_EN_Run.10.dat.gz", "CUNI_EN_Run.10"),
+        ("10x10.prf.unipd.it.gz", "10x10.prf.unipd.it"),
+        ("sab20.1.meta.docs.gz", "sab20.1.meta.docs"),
+        ("RUN.TXT", "RUN"),
+        ("run.txt", "run"),
+        (".gz", ".gz"),
+        ("x.gz.1", "x.gz.1"),
+    ],
+)
+def test_stem__only_endings_that_say_how_a_run_is_stored_are_left_out(file, name):
+    assert stem(file) == name
+
+
+@pytest.mark.parametrize(
+    ("files", "names"),
+    [
+        (["r/input.a.b.gz", "r/input.c.gz"], ["a.b", "c"]),
+        (["r/input.bm25.gz", "r/input.rm3.gz"], ["bm25", "rm3"]),
+        (["r/input.a.gz", "r/input.b.gz", "r/other.c.gz"], ["input.a", "input.b", "other.c"]),
+        (["r/input.a.gz"], ["input.a"]),
+        (["r/run.1", "r/run.2"], ["run.1", "run.2"]),  # a number alone is no name
+        (["r/bm25.a", "r/bm25.b"], ["bm25.a", "bm25.b"]),  # this is no word
+        (["r/indri-ql.txt", "r/indri-rm.txt"], ["indri-ql", "indri-rm"]),
+        (["a/run1.txt", "b/run1.txt", "b/run2.txt"], ["a/run1", "b/run1", "run2"]),
+        (["a/x/input.r.gz", "a/y/input.r.gz"], ["x/r", "y/r"]),
+        (["r/x.txt", "r/x.run", "r/y.run"], ["x.txt", "x.run", "y"]),
+        (["r/x.txt", "r/x.txt.gz"], ["x.txt", "x.txt.gz"]),
+        (["r/x", "r/x.gz", "r/sub/x"], ["x", "x.gz", "sub/x"]),
+        (["../c/x", "/d/x"], ["../c/x", "/d/x"]),
+        ([], []),
+    ],
+)
+def test_file_names__examples(files, names):
+    assert list(file_names(files).values()) == names
+
+
+PARTS = st.sampled_from(["a", "input", "x", "gz", "txt", "run", ".", "-", "1"])
+PATHS = st.lists(st.lists(PARTS, min_size=1, max_size=5).map("".join), min_size=1, max_size=3).map(
+    "/".join
+)
+
+
+@given(st.lists(PATHS, unique=True, max_size=8))
+def test_file_names__no_two_are_alike_in_any_order(files):
+    names = file_names(files)
+    assert len(set(names.values())) == len(files)
+    assert all(names.values())
+    assert file_names(reversed(files)) == names
+
+
+@pytest.mark.parametrize(
+    ("pattern", "file", "name"),
+    [
+        (r"input\.(.*)\.gz", "a/runs/input.a.b.gz", "a.b"),
+        (r"(?:.*-)?(\w+)\.txt", "runs/x-y.txt", "y"),
+        (r"input\.(.*)\.gz", "r/x.gz", None),
+        (r"input\.(.*)\.gz", "r/input.a.gz.old", None),
+        (r"input\.(.*)\.gz", "r/my-input.a.gz", None),
+        (r"input\.(.*)\.gz", "input.a.gz/x", None),
+        (r"(x)?.*", "r/run.gz", None),
+        (r"(.*)run\.gz", "r/run.gz", None),
+    ],
+)
+def test_pattern_name__the_group_of_a_pattern_that_matches_the_whole_name(pattern, file, name):
+    assert pattern_name(pattern, file) == name
+
+
+def test_pattern_name__a_pattern_that_takes_too_long_is_an_error_that_names_it(monkeypatch):
+    monkeypatch.setattr(naming, "MATCH_SECONDS", 0.05)
+    pattern, began = r"(?:\w|[a-z])*([0-9])[A-Z]", time.perf_counter()
+    with pytest.raises(DataError) as error:
+        pattern_name(pattern, "r/" + "a" * 60)
+    assert time.perf_counter() - began < 5
+    assert repr(pattern) in str(error.value)
+    assert "takes too long on this name" in str(error.value)
+
+
+@pytest.mark.parametrize("names", ["auto", "tag", "file", r"input\.(.*)\.gz"])
+def test_names_are_a_policy_with_a_record(names):
+    policy = ReadPolicy(names=names)
+    assert ReadPolicy.from_record(policy.record()) == policy
+    assert ReadPolicy().names == "auto"
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ("((", r"is not a pattern \(.*\)"),
+        ("fiel", r"has 0 groups, not one. Did you mean 'file'\?"),
+        ("(a)(b)", "has 2 groups, not one. Known: auto, file, tag; or a pattern such as"),
+        (None, "is not text"),
+        (3, "is not text"),
+    ],
+)
+def test_names_that_name_nothing_are_refused(names, said):
+    with pytest.raises(UsageError, match=f"^names = .*{said}"):
+        ReadPolicy(names=names)
