@@ -215,8 +215,10 @@ def _pool(
 ) -> dict[str, np.ndarray]:
     """`pool_depth` and `complete_depth` of `JudgedRanks`."""
     if facts.pool_depth is None:
-        own = np.ascontiguousarray(ranks[:, list(pooled)])
-        complete = complete_depths(own, offsets.astype(np.int64), lengths[:, list(pooled)])
+        contributed, listed = (
+            np.ascontiguousarray(array[:, list(pooled)]) for array in (ranks, lengths)
+        )
+        complete = complete_depths(contributed, offsets.astype(np.int64), listed)
     else:
         complete = np.full(len(lengths), facts.pool_depth, np.int64)
     return {"pool_depth": pool_depths(ranks, pooled), "complete_depth": complete}

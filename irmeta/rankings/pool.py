@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from irmeta.errors import DataError, PoolDepthWarning
+from irmeta.errors import DataError, PoolDepthWarning, warn
 from irmeta.kernels.rarity import systems_within
 from irmeta.kernels.unjudged import first_unjudged
 from irmeta.rankings.judged import NOT_POOLED, JudgedRanks
@@ -144,7 +143,7 @@ def warn_without_depth(track: str, complete: Collection[np.ndarray]) -> None:
     """
     depths = np.concatenate([np.empty(0, np.int64), *complete])
     if none := int(np.count_nonzero(depths == 0)):
-        warnings.warn(
+        warn(
             f"track {track}: on {none} of {len(depths)} queries the pool is complete at no depth, "
             "since a contributing system's first doc is unjudged; norm=pool and ideal=pool are "
             "undefined (NaN) there and left out of means. If the pool's depth is known, write "

@@ -12,6 +12,33 @@ from irmeta.schema.columns import (
     Table,
 )
 
+SYSTEMS = Table(
+    "systems",
+    ("track", "system", "file"),
+    {
+        "track": TRACK,
+        "system": Column("text", "system; null: set aside before its name was known", null=True),
+        "group": Column("text", "participant, from the track's facts", null=True),
+        "type": Column("text", "type of run, from the track's facts", null=True),
+        "pooled": Column("yes", "whether it contributed to the pool", null=True),
+        "tag": Column("text", "the run's tag; null: none, or not read", null=True),
+        "file": Column("text", "source file, or archive/member, relative to the collection"),
+        "sha256": Column(
+            "text", "of the file or member as it lies there; null: unreadable", null=True
+        ),
+        "rows": Column("big", "rows kept"),
+        "lists": Column("count", "queries it has a list for"),
+        "missing_queries": Column("count", "judged queries without a list"),
+        "unjudged_queries": Column("count", "queries with a list that no qrels set has"),
+        "deepest_rank": Column("count", "length of its longest list"),
+        "tied_rows": Column("big", "rows whose score another row of the list shares"),
+        "duplicates": Column("count", "rows dropped since their doc came before in the list"),
+        "malformed": Column("count", "lines dropped since they could not be read"),
+        "notes": Column("text", "what else reading noticed", null=True),
+        "set_aside": Column("text", "why the run is not in the track; null: it is", null=True),
+    },
+)
+
 TABLES = (
     Table(
         "runs",
@@ -47,29 +74,5 @@ TABLES = (
         ("query", "doc_id"),
         {"track": TRACK, "query": QUERY, "doc_id": DOC_ID, "doc": Column("text", "doc")},
     ),
-    Table(
-        "systems",
-        ("track", "system", "file"),
-        {
-            "track": TRACK,
-            "system": Column(
-                "text", "system; null: set aside before its name was known", null=True
-            ),
-            "group": Column("text", "participant, from the track's facts", null=True),
-            "type": Column("text", "type of run, from the track's facts", null=True),
-            "pooled": Column("yes", "whether it contributed to the pool", null=True),
-            "file": Column("text", "source file, relative to the collection"),
-            "sha256": Column("text", "of the file as it lies on disk; null: unreadable", null=True),
-            "rows": Column("big", "rows kept"),
-            "lists": Column("count", "queries it has a list for"),
-            "missing_queries": Column("count", "judged queries without a list"),
-            "unjudged_queries": Column("count", "queries with a list that no qrels set has"),
-            "deepest_rank": Column("count", "length of its longest list"),
-            "tied_rows": Column("big", "rows whose score another row of the list shares"),
-            "duplicates": Column("count", "rows dropped since their doc came before in the list"),
-            "malformed": Column("count", "lines dropped since they could not be read"),
-            "notes": Column("text", "what else reading noticed", null=True),
-            "set_aside": Column("text", "why the run is not in the track; null: it is", null=True),
-        },
-    ),
+    SYSTEMS,
 )

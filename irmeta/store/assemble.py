@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from irmeta.errors import DataError, short
 from irmeta.kernels.lists import (
     FALLS,
     NEVER_RISES,
@@ -18,42 +16,12 @@ from irmeta.kernels.lists import (
 )
 from irmeta.policies import ReadPolicy, TieOrder
 from irmeta.store.readers import TrackNames
-from irmeta.store.reading import Run, SetAside, rows_of
+from irmeta.store.reading import Run, rows_of
 from irmeta.store.sources import Places, Sources
 from irmeta.store.spill import InMemory
 from irmeta.trec.ordering import ranks_from, sort_lists
 
 LONGEST_TIE = 64  # rows that insertion sorts as fast as a general sort
-
-
-def keep_apart(
-    runs: Iterable[Run | SetAside], judged: int, rename: str
-) -> tuple[list[Run], list[SetAside]]:
-    """Set aside what cannot be in the track: a name taken before, or no judged query.
-
-    Queries below `judged` are judged; `rename` says what to do about a name taken before.
-    """
-    kept: dict[str, Run] = {}
-    aside: list[SetAside] = []
-    for run in runs:
-        if isinstance(run, SetAside):
-            aside.append(run)
-        elif run.system in kept:
-            problem = f"system {short(run.system)!r} is already read from {kept[run.system].file}"
-            reason = str(DataError(problem, file=run.file, fix=rename))
-            aside.append(SetAside(run.file, run.sha256, run.system, reason))
-        elif run.queries.min() >= judged:
-            reason = str(
-                DataError(
-                    "none of its queries is judged",
-                    file=run.file,
-                    fix="Are these the runs of another track?",
-                )
-            )
-            aside.append(SetAside(run.file, run.sha256, run.system, reason))
-        else:
-            kept[run.system] = run
-    return [kept[name] for name in sorted(kept)], aside
 
 
 @dataclass(frozen=True)

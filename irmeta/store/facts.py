@@ -35,12 +35,22 @@ def read_facts(source: TrackSource) -> dict[str, Facts]:
     given = source.facts
     if given is None:
         return {}
-    text = read_text(source.root / given.file, given.file)
     try:
-        frame = pl.read_csv(text.data, infer_schema=False).rename(str.strip)
+        data, _ = read_text(source.input_file(given.file))
+        return _parse_facts(given, data)
+    except DataError as error:
+        if not source.may_quote(given.file):
+            error.conceal()
+            error.fix = None  # it may list the columns
+        raise
+
+
+def _parse_facts(given: FactsSource, data: bytes) -> dict[str, Facts]:
+    try:
+        frame = pl.read_csv(data, infer_schema=False).rename(str.strip)
     except pl.exceptions.PolarsError as error:
-        problem = f"cannot be read as CSV ({str(error).splitlines()[0]})"
-        raise DataError(problem, file=given.file) from None
+        why = {"why": str(error).splitlines()[0]}
+        raise DataError("cannot be read as CSV ({why})", file=given.file, ids=why) from None
     for column in (given.name, given.group, given.type, given.pooled):
         if column is not None and column not in frame.columns:
             hint = did_you_mean(column, frame.columns)

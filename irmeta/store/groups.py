@@ -43,6 +43,11 @@ class Group:
     numbers: np.ndarray
     grades: np.ndarray
 
+    @property
+    def judged_rows(self) -> int:
+        """How many rows have a doc that the primary set judges."""
+        return int(np.count_nonzero(self.grades != Judgments.NO_GRADE))
+
 
 class Groups:
     """All groups of a track, each made when it is asked for."""

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from irmeta.checksums import add_checksum, to_json
 from irmeta.errors import DataError, IrmetaError, of_track
-from irmeta.parallel import ordered_map, thread_count, usable_memory
+from irmeta.files import remove_temporaries, write_bytes
+from irmeta.parallel import check_open_files, ordered_map, thread_count, usable_memory
 from irmeta.policies import ReadPolicy
-from irmeta.store.layout import FOLDERS, Layout, folder_name, to_json, write_atomic
+from irmeta.store.layout import FOLDERS, Layout, folder_name
 from irmeta.store.lock import only_writer
 from irmeta.store.long_table import write_docs_and_runs
 from irmeta.store.record import Inputs, Seen, read_cache
 from irmeta.store.scan import Tracks
-from irmeta.store.seal import sealed, written
 from irmeta.store.tables import write_qrels, write_systems
 from irmeta.store.track import Count, Limits, Progress, read_track
+from irmeta.store.verify import file_checksums
 from irmeta.trec.collection import chosen, read_collection
-from irmeta.trec.source import TrackSource
+from irmeta.trec.source import AnyTrack, BrokenTrack, TrackSource
 
 
 @dataclass(frozen=True)
@@ -33,46 +35,66 @@ class Outcome:
     One that is kept in memory is ``read``. `seen` is what the store remembers of a track's files.
     """
 
-    track: str
+    source: AnyTrack
     state: str
     error: DataError | None = None
     seen: Seen | None = None
 
+    @property
+    def track(self) -> str:
+        """The track's name."""
+        return self.source.name
 
-def failed(track: str, error: IrmetaError) -> Outcome:
-    """What happened to a track that could not be read."""
-    return Outcome(track, "failed", of_track(track, error))
+
+def failed(source: AnyTrack, error: IrmetaError) -> Outcome:
+    """Return the outcome of a track that could not be read; its error names files as given."""
+    found = of_track(source.name, error)
+    if found.file is not None:
+        found.file = source.as_given(found.file)
+    return Outcome(source, "failed", found)
+
+
+def failures(outcomes: Iterable[Outcome]) -> dict[str, str]:
+    """Return the tracks that failed, and why."""
+    return {o.track: str(o.error) for o in outcomes if o.error is not None}
 
 
 def ingest_track(
-    layout: Layout, limits: Limits, read: Callable[[str], None] | None, source: TrackSource
+    layout: Layout,
+    limits: Limits,
+    read: Callable[[str], None] | None,
+    rehash: bool,
+    source: AnyTrack,
 ) -> Outcome:
     """Bring one track of the store up to date with its source files.
 
     Unchanged input is not read again. The track is written to a staging folder and put in place
     with its record last, so that a reader sees the old track, no track, or the new one. `read` is
-    called with the track after each of its runs.
+    called with the track after each of its runs; `rehash` is as in `Inputs`.
     """
+    if isinstance(source, BrokenTrack):
+        return failed(source, source.error)
     try:
-        inputs, stage = Inputs(source, layout), layout.staging / folder_name(source.name)
+        inputs = Inputs(source, layout, rehash=rehash)
+        stage = layout.staging / folder_name(source.name)
     except IrmetaError as error:  # its name is too long for a folder
-        return failed(source.name, error)
+        return failed(source, error)
     try:
         if (record := inputs.unchanged()) is not None:
-            return Outcome(source.name, "unchanged", seen=inputs.seen(record))
+            return Outcome(source, "unchanged", seen=inputs.seen(record))
         shutil.rmtree(stage, ignore_errors=True)
         stage.mkdir(parents=True)
         record = _build(source, stage, limits, read)
         _put_in_place(source.name, layout, stage, record)
     except IrmetaError as error:
-        return failed(source.name, error)
+        return failed(source, error)
     except OSError as error:
         fix = "Is there room, and is the folder yours to write?"
         problem = f"cannot be put into the store ({error})"
-        return Outcome(source.name, "failed", DataError(problem, track=source.name, fix=fix))
+        return Outcome(source, "failed", DataError(problem, track=source.name, fix=fix))
     finally:
         shutil.rmtree(stage, ignore_errors=True)
-    return Outcome(source.name, "written", seen=inputs.seen(record))
+    return Outcome(source, "written", seen=inputs.seen(record))
 
 
 def ingest_collection(
@@ -81,6 +103,7 @@ def ingest_collection(
     policy: ReadPolicy,
     *,
     tracks: Tracks = None,
+    rehash: bool = False,
     workers: int | None = None,
     memory: int | None = None,
     executor: Executor | None = None,
@@ -95,6 +118,9 @@ def ingest_collection(
     ----------
     tracks
         Only these; default all that the collection has.
+    rehash
+        Whether files are compared by their content even where size and time of change are the
+        same.
     workers
         Threads, default the usable cores: over tracks, and over the runs of a track where tracks
         are fewer. The store does not depend on it.
@@ -106,7 +132,9 @@ def ingest_collection(
         Whatever reads tracks in place of own threads: processes, or a cluster that sees the same
         folders; each track is then read by one thread.
     """
-    sources = chosen(read_collection(folder, policy), tracks, str(folder))
+    check_open_files()
+    collection = read_collection(folder, policy)
+    sources = chosen(collection, tracks, str(folder))
     layout.create(policy)
     workers = thread_count(workers)
     at_once = max(1, min(workers, len(sources)))
@@ -115,8 +143,9 @@ def ingest_collection(
     outcomes = []
     with only_writer(layout.root):
         shutil.rmtree(layout.staging, ignore_errors=True)  # of a process that was stopped
+        remove_temporaries(layout.root, layout.root / "tracks")
         count = Count(sources, progress)
-        do = partial(ingest_track, layout, limits, None if executor else count.add)
+        do = partial(ingest_track, layout, limits, None if executor else count.add, rehash)
         found = ordered_map(do, sources, workers=at_once, executor=executor, stop=count.stop)
         cache = read_cache(layout)
         try:
@@ -125,9 +154,12 @@ def ingest_collection(
                 count.finish(source)
                 if outcome.seen is not None and outcome.seen != cache.get(outcome.track):
                     cache[outcome.track] = outcome.seen
-                    write_atomic(layout.cache, to_json(cache))
+                    write_bytes(layout.cache, to_json(cache))
         finally:
             shutil.rmtree(layout.staging, ignore_errors=True)
+        known = {source.name for source in collection} - {source.name for source in sources}
+        before = {track: why for track, why in layout.failures().items() if track in known}
+        layout.write_failures(before | failures(outcomes))
     return outcomes
 
 
@@ -138,9 +170,10 @@ def _build(
     read = read_track(source, limits, stage, count)
     names, groups = read.groups()
     write_qrels(stage / "qrels", source.name, read.pool)
-    tied = write_docs_and_runs(stage, names, groups, limits.workers)
+    tied, judged_rows = write_docs_and_runs(stage, names, groups, limits.workers)
     write_systems(stage / "systems", read, tied)
-    return read.record() | {"files": written({kind: stage / kind for kind in FOLDERS})}
+    files = file_checksums({kind: stage / kind for kind in FOLDERS})
+    return read.record(judged_rows) | {"files": files}
 
 
 def _put_in_place(track: str, layout: Layout, stage: Path, record: dict[str, Any]) -> None:
@@ -150,4 +183,4 @@ def _put_in_place(track: str, layout: Layout, stage: Path, record: dict[str, Any
         shutil.rmtree(folder, ignore_errors=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
         os.replace(stage / kind, folder)
-    write_atomic(layout.record(track), sealed(to_json(record)))
+    write_bytes(layout.record(track), add_checksum(to_json(record)))

@@ -3,6 +3,7 @@
 manifest.json         written once: format, irmeta version, ReadPolicy
 tracks/T.json         a track's record, put in place last: readers see only tracks that have one
 runs/T/part-N.parquet, qrels/T/, docs/T/, systems/T/
+.failed.json          tracks that the last ingest could not read, and why
 .cache.json           sizes and times of source files, to skip unchanged input
 .staging/             a track in the making
 """
@@ -11,8 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,14 @@ from urllib.parse import unquote
 import polars as pl
 
 from irmeta._version import __version__
+from irmeta.checksums import add_checksum, known_content_checksum, parse_record, to_json
 from irmeta.errors import DataError, UsageError, did_you_mean, shown
+from irmeta.files import write_bytes
 from irmeta.policies import ReadPolicy
 from irmeta.schema import FORMAT
 from irmeta.store.parquet import RowGroup, read_frame, read_lists, row_groups
-from irmeta.store.scan import StoredLists
-from irmeta.store.seal import file_facts, unsealed
+from irmeta.store.scan import AGAIN, StoredLists
+from irmeta.store.verify import problems
 
 LONGEST_NAME = 200  # of a folder, in bytes; file systems take 255, and files add an ending
 FOLDERS = ("runs", "qrels", "docs", "systems")
@@ -55,35 +57,22 @@ def is_store(folder: str | Path) -> bool:
     return Layout(Path(folder)).manifest.is_file()
 
 
-def write_atomic(path: Path, content: bytes) -> None:
-    """Put a file in place whole, by one rename."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        beside.write_bytes(content)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+def manifest(policy: ReadPolicy) -> dict[str, Any]:
+    """Return the manifest of a store that is made now."""
+    return {"format": FORMAT, "irmeta": __version__, "read_policy": policy.record()}
 
 
-def to_json(record: object) -> bytes:
-    """JSON for people and diffs: sorted, indented, UTF-8 (other file names as escapes)."""
-    return (
-        json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False).encode(
-            "utf-8", "backslashreplace"
-        )
-        + b"\n"
-    )
+def store_folder(path: str | Path) -> Path:
+    """The folder of a store, where that is inside of `reanalyze`'s results."""
+    folder = Path(path)
+    if is_store(folder) or not (folder / ".parts").is_dir():
+        return folder
+    return folder / "store" if is_store(folder / "store") else folder
 
 
-def manifest(policy: ReadPolicy) -> bytes:
-    """What `manifest.json` says of a store made now."""
-    return to_json({"format": FORMAT, "irmeta": __version__, "read_policy": policy.record()})
-
-
-def fingerprint(manifest: bytes, records: Iterable[Mapping[str, Any]]) -> str:
+def fingerprint(manifest: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> str:
     """A hash of what tracks were made from and how, by their records; not of how they are kept."""
-    digest = hashlib.sha256(manifest)
+    digest = hashlib.sha256(to_json(manifest))
     for record in records:
         digest.update(to_json({name: said for name, said in record.items() if name != "files"}))
     return digest.hexdigest()[:16]
@@ -106,6 +95,10 @@ class Layout:
     @property
     def cache(self) -> Path:
         return self.root / ".cache.json"
+
+    @property
+    def failed(self) -> Path:
+        return self.root / ".failed.json"
 
     @property
     def staging(self) -> Path:
@@ -138,7 +131,7 @@ class Layout:
             return
         if self.root.exists() and (not self.root.is_dir() or has_content(self.root)):
             raise UsageError(f"{self.root} exists and is not an irmeta store: use another folder.")
-        write_atomic(self.manifest, manifest(policy))
+        write_bytes(self.manifest, add_checksum(to_json(manifest(policy))))
 
     def read_policy(self) -> ReadPolicy:
         """The ReadPolicy in the manifest.
@@ -148,12 +141,7 @@ class Layout:
         UsageError
             If there is no store here, or a newer format than this irmeta reads.
         """
-        try:
-            manifest = json.loads(self.manifest.read_bytes())
-        except (FileNotFoundError, NotADirectoryError):
-            raise UsageError(f"{self.root} is not an irmeta store (no manifest.json).") from None
-        except ValueError as error:
-            raise DataError(f"cannot be read ({error})", file=str(self.manifest)) from None
+        manifest = self.read_manifest()
         try:
             if manifest["format"] > FORMAT:
                 raise UsageError(f"{self.root} was made by a newer irmeta ({manifest['irmeta']}).")
@@ -163,10 +151,47 @@ class Layout:
                 f"{self.root} is not an irmeta store (another manifest.json)."
             ) from None
 
+    def read_manifest(self) -> dict[str, Any]:
+        """Return the manifest.
+
+        Raises
+        ------
+        UsageError
+            If there is no store here.
+        DataError
+            If the manifest was changed after it was written.
+        """
+        try:
+            return parse_record(self.manifest.read_bytes())
+        except (FileNotFoundError, NotADirectoryError):
+            raise UsageError(f"{self.root} is not an irmeta store (no manifest.json).") from None
+        except ValueError as error:
+            fix = "Restore it from a copy, or ingest into a new folder."
+            problem = f"cannot be read ({error})"
+            raise DataError(problem, file=str(self.manifest), fix=fix) from None
+
     def tracks(self) -> list[str]:
         """The names of the tracks that are complete, sorted."""
         found = (p for p in (self.root / "tracks").glob("*.json") if not p.name.startswith("."))
         return sorted(unquote(p.name.removesuffix(".json")) for p in found)
+
+    def failures(self) -> dict[str, str]:
+        """Return the tracks that the last ingest could not read, and why."""
+        try:
+            found = json.loads(self.failed.read_bytes())
+        except (OSError, ValueError):
+            return {}
+        known = found.items() if isinstance(found, dict) else ()
+        return {track: error for track, error in known if isinstance(error, str)}
+
+    def write_failures(self, failures: Mapping[str, str]) -> None:
+        """Replace what `failures` returns."""
+        if failures == self.failures():
+            return
+        if failures:
+            write_bytes(self.failed, to_json(failures))
+        else:
+            self.failed.unlink(missing_ok=True)
 
     def read_record(self, track: str) -> dict[str, Any]:
         """A track's record.
@@ -176,22 +201,24 @@ class Layout:
         UsageError
             If the store has no such track.
         DataError
-            If it is not what was written.
+            If it was changed after it was written.
         """
         try:
-            return unsealed(self.record(track).read_bytes())
+            record = parse_record(self.record(track).read_bytes())
+            if not isinstance(record.get("files"), dict):
+                raise ValueError("not a track record: it lists no files")
+            return record
         except FileNotFoundError:
             hint = did_you_mean(track, self.tracks())
             raise UsageError(f"{self.root} has no track {track!r}. {hint}") from None
         except ValueError as error:
-            fix = "Ingest the track again."
             file = str(self.record(track))
-            raise DataError(f"cannot be read ({error})", file=file, fix=fix) from None
+            raise DataError(f"cannot be read ({error})", file=file, fix=AGAIN) from None
 
     def fingerprint(self, track: str | None = None) -> str:
         """A hash of what a track, or the whole store, was made from and how."""
         names = self.tracks() if track is None else [track]
-        return fingerprint(self.manifest.read_bytes(), map(self.read_record, names))
+        return fingerprint(self.read_manifest(), map(self.read_record, names))
 
     def version(self, track: str) -> bytes:
         """Its record, which is put in place after all of its files."""
@@ -205,20 +232,24 @@ class Layout:
         return self
 
     def table(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.LazyFrame:
-        """One of a track's tables, or some rows of it; other files in its folder are not read."""
-        found = pl.scan_parquet(self._there(kind, track), glob=False)
+        """One of a track's tables, or some rows of it; other files in its folder are not read.
+
+        polars compares no page with its checksum. The content of each file is therefore compared
+        with the record at the file's first use in a process.
+        """
+        found = pl.scan_parquet(self._checked(kind, track, known_content_checksum), glob=False)
         return found if where is None else found.filter(where)
 
     def read(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.DataFrame:
-        """As `table`, by the checksums of its pages, but for runs: polars looks at none."""
+        """As `table`, read at once."""
         if kind == "runs":
             return self.table(kind, track, where).collect()
-        found = read_frame(self._there(kind, track))
+        found = read_frame(self._checked(kind, track))
         return found if where is None else found.filter(where)
 
     def groups(self, track: str) -> list[RowGroup]:
         """The row groups of a track's long table."""
-        return list(row_groups(self._there("runs", track)))
+        return list(row_groups(self._checked("runs", track)))
 
     def lists(
         self,
@@ -229,15 +260,19 @@ class Layout:
         """The lists of row groups, see `StoreReader`."""
         return read_lists(groups, columns, codes)
 
-    def _there(self, kind: str, track: str) -> list[Path]:
-        """The files of one kind, whose ends say what lies where, and are as they were written."""
-        written, fix = self.read_record(track)["files"], "Ingest the track again."
-        files = self.files(kind, track)
+    def _checked(
+        self, kind: str, track: str, content: Callable[[Path], str] | None = None
+    ) -> list[Path]:
+        """The files of one kind, whose sizes and footers, or `content`, are as they were written.
+
+        What compares pages with their checksums asks for no `content`.
+        """
+        written, files = self.read_record(track)["files"], self.files(kind, track)
         if not files:
-            raise DataError("its Parquet files are missing from the store", track=track, fix=fix)
-        for file in files:
-            said = written.get(f"{kind}/{file.name}")
-            if isinstance(said, str) and said != file_facts(file):  # older stores say less
-                problem = f"its files in the store cannot be read ({file} was changed)"
-                raise DataError(problem, track=track, fix=fix)
+            problem = "its Parquet files are missing from the store"
+            raise DataError(problem, track=track, fix=AGAIN)
+        for name, problem in problems(kind, files, written, content):
+            file = self.folder(kind, track) / name.rpartition("/")[2]
+            said = f"its files in the store cannot be read ({file} {problem})"
+            raise DataError(said, track=track, fix=AGAIN)
         return files

@@ -34,16 +34,23 @@ class _Ready(NamedTuple):
     columns: dict[str, pa.Array] | None
     docs: tuple[np.ndarray, ...]
     tied: np.ndarray
+    judged_rows: int
 
 
-def write_docs_and_runs(stage: Path, names: Names, groups: Groups, workers: int) -> np.ndarray:
+def write_docs_and_runs(
+    stage: Path, names: Names, groups: Groups, workers: int
+) -> tuple[np.ndarray, int]:
     """Write the docs and runs tables.
 
     Returns
     -------
-    int64: how many rows of each system share their score, as float32, with another of their list.
+    tied
+        int64: how many rows of each system share their score, as float32, with another of their
+        list.
+    judged_rows
+        How many rows have a doc that the primary qrels judge.
     """
-    tied = np.zeros(len(names.systems), np.int64)
+    tied, judged_rows = np.zeros(len(names.systems), np.int64), 0
     with (
         part_writer("runs", stage / "runs") as run_writer,
         part_writer("docs", stage / "docs") as doc_writer,
@@ -52,6 +59,7 @@ def write_docs_and_runs(stage: Path, names: Names, groups: Groups, workers: int)
         ready = partial(_ready, names, groups)
         for group in ordered_map(ready, groups.portions(), workers=workers):
             tied += group.tied
+            judged_rows += group.judged_rows
             docs.add(group.docs)
             if group.columns is not None:
                 run_writer.write(group.columns)
@@ -59,7 +67,7 @@ def write_docs_and_runs(stage: Path, names: Names, groups: Groups, workers: int)
                 doc_writer.write(docs.take())
         if docs.rows:
             doc_writer.write(docs.take())
-    return tied
+    return tied, judged_rows
 
 
 def _ready(names: Names, groups: Groups, queries: np.ndarray) -> _Ready:
@@ -69,7 +77,7 @@ def _ready(names: Names, groups: Groups, queries: np.ndarray) -> _Ready:
         places, which = groups.distinct(group.lists.columns["doc"])
         columns = run_columns(names, group, places, which)
     docs = (group.queries, group.lengths, group.docs)
-    return _Ready(columns, docs, tied_rows(group, len(names.systems)))
+    return _Ready(columns, docs, tied_rows(group, len(names.systems)), group.judged_rows)
 
 
 def tied_rows(group: Group, systems: int) -> np.ndarray:

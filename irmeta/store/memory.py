@@ -11,19 +11,20 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from irmeta.checksums import to_json
 from irmeta.errors import IrmetaError, UsageError, did_you_mean
 from irmeta.parallel import ordered_map, thread_count, usable_memory
 from irmeta.policies import ReadPolicy
 from irmeta.schema import TABLES
 from irmeta.schema.arrow import as_frame
 from irmeta.store.groups import Group
-from irmeta.store.ingest import Outcome, failed
-from irmeta.store.layout import fingerprint, manifest, to_json
+from irmeta.store.ingest import Outcome, failed, failures
+from irmeta.store.layout import fingerprint, manifest
 from irmeta.store.long_table import Names, doc_columns, run_columns, tied_rows
 from irmeta.store.scan import StoredLists
 from irmeta.store.tables import qrels_columns, systems_columns
 from irmeta.store.track import Count, Limits, Progress, read_track
-from irmeta.trec.source import TrackSource
+from irmeta.trec.source import AnyTrack, BrokenTrack, TrackSource
 
 # A row takes 20 bytes as it is read and 26 as it is kept, and for a moment both
 READ_SHARE = 0.4
@@ -114,12 +115,21 @@ class MemoryStore:
     ----------
     name
         What messages call it.
+    failures
+        The tracks that could not be read, and why.
     """
 
     block_rows = 1 << 19  # arrays that are small enough to be used again
 
-    def __init__(self, name: str, policy: ReadPolicy, tracks: Mapping[str, HeldTrack]) -> None:
+    def __init__(
+        self,
+        name: str,
+        policy: ReadPolicy,
+        tracks: Mapping[str, HeldTrack],
+        failures: Mapping[str, str] | None = None,
+    ) -> None:
         self._name, self._policy, self._tracks = name, policy, dict(sorted(tracks.items()))
+        self._failures = dict(failures or {})
 
     def __str__(self) -> str:
         return self._name
@@ -131,6 +141,10 @@ class MemoryStore:
     def tracks(self) -> list[str]:
         """The names of the tracks, sorted."""
         return list(self._tracks)
+
+    def failures(self) -> dict[str, str]:
+        """Return the tracks that could not be read, and why."""
+        return dict(self._failures)
 
     def read_record(self, track: str) -> dict[str, Any]:
         """A track's record.
@@ -194,7 +208,7 @@ class MemoryStore:
 
 def read_into_memory(
     name: str,
-    sources: Sequence[TrackSource],
+    sources: Sequence[AnyTrack],
     policy: ReadPolicy,
     *,
     workers: int | None = None,
@@ -216,18 +230,20 @@ def read_into_memory(
         doc's name once a track. A track that does not fit fails.
     """
     left = usable_memory() // 2 if memory is None else memory
-    workers, count = thread_count(workers), Count(list(sources), progress)
+    workers, count = thread_count(workers), Count(sources, progress)
     held: dict[str, HeldTrack] = {}
     outcomes = []
     for source in sources:
         try:
+            if isinstance(source, BrokenTrack):
+                raise source.error
             held[source.name] = _read(source, Limits(workers, int(left * READ_SHARE)), count)
             left -= held[source.name].held
-            outcomes.append(Outcome(source.name, "read"))
+            outcomes.append(Outcome(source, "read"))
         except IrmetaError as error:
-            outcomes.append(failed(source.name, error))
+            outcomes.append(failed(source, error))
         count.finish(source)
-    return MemoryStore(name, policy, held), outcomes
+    return MemoryStore(name, policy, held, failures(outcomes)), outcomes
 
 
 def _read(source: TrackSource, limits: Limits, count: Count) -> HeldTrack:
@@ -239,7 +255,8 @@ def _read(source: TrackSource, limits: Limits, count: Count) -> HeldTrack:
         "qrels": _frame("qrels", qrels_columns(source.name, read.pool)),
         "systems": _frame("systems", [systems_columns(read, np.asarray(tied))]),
     }
-    return HeldTrack(read.record(), names, made, frames)
+    judged_rows = sum(group.judged_rows for group in made)
+    return HeldTrack(read.record(judged_rows), names, made, frames)
 
 
 def _held(group: Group) -> int:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from irmeta.errors import DataError, IrmetaError, printable
+from irmeta.errors import DataError, printable
 from irmeta.kernels.lists import RISES, ranks_contradict, score_states, spread
 from irmeta.store.spill import Columns, InMemory
 from irmeta.trec.ordering import contradicting_lists, no_rank
 from irmeta.trec.rows import NO_RANK, RowReader
-from irmeta.trec.runs import RunText, first_repeat, parse_file
+from irmeta.trec.runs import RunText, first_repeat, parse_run
 from irmeta.trec.source import TrackSource
-from irmeta.trec.text import file_sha256, read_text
+from irmeta.trec.streams import InputFile, stored_sha256
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,8 @@ class Run:
 
     Attributes
     ----------
+    tag
+        The first tag of the file; None where it has none.
     reader
         Whose names the numbers of queries and docs are of.
     queries, starts
@@ -30,11 +32,13 @@ class Run:
         uint8 [lists]: how the scores of each go, see irmeta.kernels.lists.
     columns
         By row: doc, score, rank_given (the file's own rank) and position, 1-based in the file.
+    system
+        Its name, which may depend on the other runs of the track.
     """
 
     file: str
     sha256: str
-    system: str
+    tag: str | None
     reader: RowReader
     queries: np.ndarray
     starts: np.ndarray
@@ -43,6 +47,7 @@ class Run:
     malformed: int
     duplicates: int
     notes: list[str]
+    system: str = ""
 
     @property
     def rows(self) -> int:
@@ -51,29 +56,31 @@ class Run:
 
 @dataclass(frozen=True)
 class SetAside:
-    """A run file that is not in the track, and why."""
+    """A run file that is not in the track, and why; `tag` is None where it was not read."""
 
     file: str
     sha256: str | None
-    system: str | None
+    tag: str | None
     reason: str
+    system: str | None = None
 
 
-def read_run(source: TrackSource, file: str, reader: RowReader) -> Run | SetAside:
+def read_run(source: TrackSource, file: InputFile, reader: RowReader) -> Run | SetAside:
     """Read one run file of a track; what is wrong with it makes a `SetAside`, not an exception."""
-    sha256 = system = None
+    sha256 = tag = None
     try:
-        if printable(file) != file:
-            raise DataError("its name is not UTF-8", file=printable(file), fix="Rename it.")
-        parsed = parse_file(source.root / file, file, reader, source.policy.malformed)
-        sha256 = parsed.sha256
-        system = source.system_name(file, parsed.tag)
-        return _run(source, file, system, parsed, reader)
-    except IrmetaError as error:
-        return SetAside(file, sha256 or file_sha256(source.root / file), system, str(error))
+        if printable(file.name) != file.name:
+            raise DataError("its name is not UTF-8", file=printable(file.name), fix="Rename it.")
+        parsed = parse_run(file, reader, source.policy.malformed)
+        sha256, tag = parsed.sha256, parsed.tag
+        return _run(source, file, parsed, reader)
+    except DataError as error:
+        if not source.may_quote(file.name):
+            error.conceal()
+        return SetAside(file.name, sha256 or stored_sha256(file), tag, str(error))
 
 
-def _run(source: TrackSource, file: str, system: str, parsed: RunText, reader: RowReader) -> Run:
+def _run(source: TrackSource, file: InputFile, parsed: RunText, reader: RowReader) -> Run:
     rows = parsed.rows
     count = len(rows.doc)
     position = np.arange(1, count + 1, dtype=np.int32)
@@ -86,11 +93,11 @@ def _run(source: TrackSource, file: str, system: str, parsed: RunText, reader: R
         kept = _first_of_each(starts, columns["doc"])
         dropped = count - len(kept)
         if dropped and source.policy.duplicates == "error":
-            raise first_repeat(read_text(source.root / file, file))
+            raise first_repeat(file)
         columns = {name: values[kept] for name, values in columns.items()}
         starts = np.searchsorted(kept, starts)
     if source.policy.tie_order == "rank" and (columns["rank_given"] == NO_RANK).any():
-        raise no_rank(file)
+        raise no_rank(file.name)
     notes = [*parsed.notes]
     if dropped:
         notes.append(f"{dropped:,} rows dropped: their doc came before in the same list")
@@ -100,7 +107,9 @@ def _run(source: TrackSource, file: str, system: str, parsed: RunText, reader: R
         notes.append(f"the rank column disagrees with the scores in {lists:,} lists")
     counts = (parsed.malformed, dropped)
     held = InMemory(columns)
-    return Run(file, parsed.sha256, system, reader, queries, starts, states, held, *counts, notes)
+    return Run(
+        file.name, parsed.sha256, parsed.tag, reader, queries, starts, states, held, *counts, notes
+    )
 
 
 def _whole_lists(

@@ -7,6 +7,7 @@ import os
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from irmeta.errors import IrmetaError
@@ -14,11 +15,11 @@ from irmeta.schema import FORMAT
 from irmeta.store.assemble import TrackRows
 from irmeta.store.judgments import Judgments
 from irmeta.store.layout import FOLDERS, Layout
-from irmeta.store.reading import SetAside
-from irmeta.store.seal import written
+from irmeta.store.naming import Named
+from irmeta.store.verify import file_checksums, has_same_footers
 from irmeta.trec.qrels import QrelsText
 from irmeta.trec.source import QrelsSource, TrackSource
-from irmeta.trec.text import file_sha256
+from irmeta.trec.streams import file_sha256
 
 Seen = dict[str, list[object]]
 """For each source file its size, its time of change and its SHA-256."""
@@ -27,12 +28,18 @@ Seen = dict[str, list[object]]
 class Inputs:
     """Tells whether a track's source files are those that its record was made from.
 
-    Sizes and times of files serve only to skip hashing; they live in `.cache.json`, which may be
-    lost without harm.
+    Sizes and times of files serve only to skip hashing: a source file that was changed within the
+    same size and time of change counts as unchanged. They live in `.cache.json`, which may be lost
+    without harm.
+
+    Parameters
+    ----------
+    rehash
+        Whether every file is hashed anew, the track's own in the store too.
     """
 
-    def __init__(self, source: TrackSource, layout: Layout) -> None:
-        self.source, self.layout = source, layout
+    def __init__(self, source: TrackSource, layout: Layout, *, rehash: bool = False) -> None:
+        self.source, self.layout, self.rehash = source, layout, rehash
         facts = [source.facts.file] if source.facts else []
         self.files = sorted({*source.runs, *(q.file for q in source.qrels), *facts})
         # Taken before anything is read: a file that changes meanwhile is read again next time.
@@ -46,7 +53,7 @@ class Inputs:
             return None
         if record.get("config") != config_record(self.source) or not self._whole(record):
             return None
-        known = read_cache(self.layout).get(self.source.name, {})
+        known = {} if self.rehash else read_cache(self.layout).get(self.source.name, {})
         for file in self.files:
             stamp = self.stamps[file]
             sha256 = record["inputs"].get(file)
@@ -57,9 +64,11 @@ class Inputs:
         return record if set(self.files) == set(record["inputs"]) else None
 
     def _whole(self, record: dict[str, Any]) -> bool:
-        """Whether the track's own files are all there, and end as they did."""
+        """Whether the track's own files are as they were written."""
         folders = {kind: self.layout.folder(kind, self.source.name) for kind in FOLDERS}
-        return written(folders) == record["files"]
+        if self.rehash:
+            return file_checksums(folders) == record["files"]
+        return has_same_footers(folders, record["files"])
 
     def seen(self, record: dict[str, Any]) -> Seen:
         """What the cache should say of the track."""
@@ -93,7 +102,6 @@ def config_record(source: TrackSource) -> dict[str, Any]:
         "format": FORMAT,
         "runs": list(source.runs),
         "qrels": [asdict(q) for q in source.qrels],
-        "names": source.names,
         "facts": asdict(source.facts) if source.facts else None,
         "policy": source.policy.record(),
         **({} if source.pool_depth is None else {"pool_depth": source.pool_depth}),
@@ -104,23 +112,41 @@ def track_record(
     source: TrackSource,
     sets: list[tuple[QrelsSource, QrelsText]],
     rows: TrackRows,
-    aside: list[SetAside],
+    named: Named,
     pool: Judgments,
     inputs: dict[str, str | None],
+    judged_rows: int,
 ) -> dict[str, Any]:
-    """The record, but for the track's files."""
+    """The record, but for the track's files; `judged_rows` have a doc that is judged."""
+    warnings = {"names": named.note, "qrels": _qrels_warning(rows, pool, judged_rows)}
     return {
         "track": source.name,
         "config": config_record(source),
         "inputs": inputs,
         "systems": [run.system for run in rows.runs],
-        "set_aside": len(aside),
+        "named_by": named.by,
+        "set_aside": len(named.aside),
         "rows": int(rows.rows.sum()),
+        "judged_rows": judged_rows,
         "deepest_rank": max(rows.deepest(run) for run in rows.runs),
         "queries_in_runs": len(rows.queries),
         "judged_pairs": len(pool.pairs),
         "qrels": [_set_record(given, parsed) for given, parsed in sets],
+        "warnings": {kind: text for kind, text in warnings.items() if text is not None},
     }
+
+
+def _qrels_warning(rows: TrackRows, pool: Judgments, judged_rows: int) -> str | None:
+    """Return what lets qrels look like those of another track, if anything does."""
+    queries = pool.queries()
+    missed = len(queries) - len(np.intersect1d(queries, rows.queries))
+    problems = []
+    if 2 * missed > len(queries):
+        problems.append(f"{missed:,} of {len(queries):,} judged queries have no list in any run")
+    if not judged_rows:
+        problems.append(f"none of {len(pool.pairs):,} judged docs is retrieved by any run")
+    said = " and ".join(problems)
+    return f"{said}: are these the qrels of another track?" if problems else None
 
 
 def _set_record(given: QrelsSource, parsed: QrelsText) -> dict[str, Any]:

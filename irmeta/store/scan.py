@@ -14,6 +14,9 @@ from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.policies import ReadPolicy
 from irmeta.schema.arrow import DAMAGED
 
+AGAIN = "Ingest the track again with --rehash (in Python rehash=True)."
+"""What to do about a track of a store that is damaged."""
+
 Tracks = str | Iterable[str] | None
 """One track by name, several, or None: all."""
 
@@ -87,6 +90,10 @@ class StoreReader(Protocol):
         """The names of the tracks that are complete, sorted."""
         ...
 
+    def failures(self) -> dict[str, str]:
+        """The tracks that the last ingest could not read, and why."""
+        ...
+
     def read_record(self, track: str) -> dict[str, Any]:
         """A track's record; `UsageError` if there is no such track."""
         ...
@@ -156,9 +163,8 @@ def _readable(track: str) -> Iterator[None]:
     try:
         yield
     except DAMAGED as error:
-        fix = "Remove its record from the store's folder tracks and ingest it again."
         problem = f"its files in the store cannot be read ({str(error).strip()})"
-        raise DataError(problem, track=track, fix=fix) from error
+        raise DataError(problem, track=track, fix=AGAIN) from error
 
 
 def tracks_of(store: StoreReader, track: Tracks) -> list[str]:
@@ -255,9 +261,10 @@ def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> Tra
     )
 
 
-def qrels_notes(record: Mapping[str, Any]) -> str | None:
-    """What reading noticed of a track's qrels, from its record; None: nothing."""
-    notes = [f"qrels {q['name']}: {note}" for q in record["qrels"] for note in q["notes"]]
+def track_notes(record: Mapping[str, Any]) -> str | None:
+    """Return what reading noticed of a track, from its record; None: nothing."""
+    notes = list(record.get("warnings", {}).values())
+    notes += [f"qrels {q['name']}: {note}" for q in record["qrels"] for note in q["notes"]]
     return "; ".join(notes) or None
 
 

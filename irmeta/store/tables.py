@@ -86,6 +86,7 @@ def _system_record(track: str, run: Run, facts: dict[str, Facts]) -> dict[str, o
         "group": known.group,
         "type": known.type,
         "pooled": known.pooled,
+        "tag": run.tag,
         "file": run.file,
         "sha256": run.sha256,
         "duplicates": run.duplicates,
@@ -104,6 +105,7 @@ def _aside_record(track: str, aside: SetAside) -> dict[str, object]:
         | {
             "track": track,
             "system": aside.system,
+            "tag": aside.tag,
             "file": printable(aside.file),
             "sha256": aside.sha256,
             "set_aside": aside.reason,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
@@ -12,18 +12,23 @@ import polars as pl
 
 from irmeta.errors import DataError
 from irmeta.parallel import ordered_map
-from irmeta.store.assemble import TrackRows, keep_apart
+from irmeta.policies import NAMES
+from irmeta.store.assemble import TrackRows
 from irmeta.store.facts import Facts, read_facts
 from irmeta.store.groups import Groups
 from irmeta.store.judgments import Judgments, judgments
 from irmeta.store.long_table import Names
+from irmeta.store.naming import Named, name_systems
 from irmeta.store.readers import Readers, TrackNames
 from irmeta.store.reading import Run, SetAside, read_run
 from irmeta.store.record import track_record
 from irmeta.store.spill import InMemory
+from irmeta.trec.archives import archive_kind, members
+from irmeta.trec.naming import pattern_name
 from irmeta.trec.qrels import QrelsText, parse_qrels
-from irmeta.trec.source import QrelsSource, TrackSource
-from irmeta.trec.text import file_sha256, read_text
+from irmeta.trec.shapes import qrels_problem
+from irmeta.trec.source import AnyTrack, QrelsSource, TrackSource
+from irmeta.trec.streams import InputFile, file_sha256, stored_sha256
 
 Progress = Callable[[str, int, int], None]
 """Called with a track, how many files of the collection are read, and how many it has."""
@@ -45,8 +50,8 @@ class ReadTrack:
 
     Attributes
     ----------
-    aside
-        The runs that are not in it.
+    named
+        Its systems, and the runs that are not in it.
     inputs
         The SHA-256 of each source file; None: it could not be read.
     """
@@ -55,14 +60,24 @@ class ReadTrack:
     sets: list[tuple[QrelsSource, QrelsText]]
     facts: dict[str, Facts]
     rows: TrackRows
-    aside: list[SetAside]
+    named: Named
     names: TrackNames
     pool: Judgments
     inputs: dict[str, str | None]
 
-    def record(self) -> dict[str, Any]:
-        """The track's record, but for the sizes of its files in a store."""
-        return track_record(self.source, self.sets, self.rows, self.aside, self.pool, self.inputs)
+    @property
+    def aside(self) -> list[SetAside]:
+        """The runs that are not in it."""
+        return self.named.aside
+
+    def record(self, judged_rows: int) -> dict[str, Any]:
+        """Return the track's record, but for the sizes of its files in a store.
+
+        `judged_rows` is how many rows have a doc that is judged.
+        """
+        return track_record(
+            self.source, self.sets, self.rows, self.named, self.pool, self.inputs, judged_rows
+        )
 
     def groups(self) -> tuple[Names, Groups]:
         """Its lists, a group of queries at a time, and what the numbers in them stand for."""
@@ -92,33 +107,54 @@ def read_track(
         Qrels or facts that cannot be read, no run that can be used, or more rows than the limits
         allow and no folder to put them.
     """
-    sets, inputs = _read_qrels(source)
+    _check_pattern(source)
+    sets = _read_qrels(source)
+    inputs: dict[str, str | None] = {given.file: parsed.sha256 for given, parsed in sets}
     facts = read_facts(source)
     if source.facts is not None:
         inputs[source.facts.file] = file_sha256(source.root / source.facts.file)
     judged = pl.concat([parsed.frame.select("query", "doc") for _, parsed in sets])
     readers = Readers(judged["query"], judged["doc"])
-    read = _read_runs(source, spill, readers, limits, count)
-    runs, aside = keep_apart(read, readers.judged, source.rename)
-    if not runs:
-        first = f" The first: {aside[0].reason}" if aside else ""
-        raise DataError(f"none of its {len(source.runs)} runs can be used.{first}")
+    read, hashes = _read_runs(source, spill, readers, limits, count)
+    named = name_systems(read, readers.judged, source)
+    if not named.runs:
+        one = named.aside[0]
+        first = f" The first: {source.located(one.file, one.reason)}"
+        raise DataError(f"none of its {len(read)} runs can be used.{first}")
     names = readers.names()
     pool = judgments(sets, readers.first, names)
-    inputs |= {run.file: run.sha256 for run in runs} | {a.file: a.sha256 for a in aside}
-    rows = TrackRows(runs, names, source.policy)
-    return ReadTrack(source, sets, facts, rows, aside, names, pool, inputs)
+    rows = TrackRows(named.runs, names, source.policy)
+    return ReadTrack(source, sets, facts, rows, named, names, pool, inputs | hashes)
 
 
-def _read_qrels(
-    source: TrackSource,
-) -> tuple[list[tuple[QrelsSource, QrelsText]], dict[str, str | None]]:
-    sets, inputs = [], {}
+def _check_pattern(source: TrackSource) -> None:
+    """Refuse a pattern that takes too long, before any run is read for it."""
+    if source.policy.names not in NAMES:
+        for file in source.runs:
+            pattern_name(source.policy.names, file)
+
+
+def _read_qrels(source: TrackSource) -> list[tuple[QrelsSource, QrelsText]]:
+    sets = []
     for given in source.qrels:
-        text = read_text(source.root / given.file, given.file)
-        inputs[given.file] = text.sha256
-        sets.append((given, parse_qrels(text, given.format, subtopics=given.subtopics)))
-    return sets, inputs
+        file = source.input_file(given.file)
+        try:
+            parsed = parse_qrels(file, given.format, subtopics=given.subtopics)
+        except DataError as error:
+            problem = qrels_problem(source, file) or error
+            if not source.may_quote(given.file):
+                problem.conceal()
+            raise problem from None
+        sets.append((given, parsed))
+    return sets
+
+
+@dataclass(frozen=True)
+class _Archive:
+    """A run file that turned out to be an archive of runs."""
+
+    file: InputFile
+    kind: str
 
 
 def _read_runs(
@@ -127,29 +163,68 @@ def _read_runs(
     readers: Readers,
     limits: Limits,
     count: Callable[[str], None] | None,
-) -> list[Run | SetAside]:
-    """Read all runs; where their rows are too many, leave those of each in a file."""
+) -> tuple[list[Run | SetAside], dict[str, str | None]]:
+    """Read all runs; where their rows are too many, leave those of each in a file.
 
-    def read(file: str) -> Run | SetAside:
+    Returns
+    -------
+    runs
+        In the order of the files; those of an archive in its own order.
+    hashes
+        The SHA-256 of each run file and archive.
+    """
+
+    def read(name: str) -> Run | SetAside | _Archive:
+        file = source.input_file(name)
         with readers.lend() as reader:
-            return read_run(source, file, reader)
+            run = read_run(source, file, reader)
+        kind = archive_kind(file) if isinstance(run, SetAside) else None
+        return run if kind is None else _Archive(file, kind)
 
     found: list[Run | SetAside] = []
+    hashes: dict[str, str | None] = {}
     rows = held = 0
     # Some ahead, for files differ in size; they come on top of the memory that is counted.
-    for run in ordered_map(read, source.runs, workers=limits.workers, ahead=limits.workers):
-        found.append(run)
-        if isinstance(run, Run):
-            rows, held = rows + run.rows, held + run.columns.held
-        if spill is None and held + readers.held > limits.memory:
-            fix = "Allow more, or read it into a folder: irmeta ingest needs less."
-            raise DataError("its rows and names take more than the memory left for them", fix=fix)
-        if spill is not None and (rows > MOST_ROWS or held + readers.held > limits.memory):
-            found = [_spilled(one, spill / f"rows-{i}") for i, one in enumerate(found)]
-            rows = held = 0
+    for name, item in zip(
+        source.runs,
+        ordered_map(read, source.runs, workers=limits.workers, ahead=limits.workers),
+        strict=True,
+    ):
+        for run in _unpacked(source, item, readers):
+            found.append(run)
+            if isinstance(run, Run):
+                rows, held = rows + run.rows, held + run.columns.held
+            if spill is None and held + readers.held > limits.memory:
+                fix = "Allow more, or read it into a folder: irmeta ingest needs less."
+                problem = "its rows and names take more than the memory left for them"
+                raise DataError(problem, fix=fix)
+            if spill is not None and (rows > MOST_ROWS or held + readers.held > limits.memory):
+                found = [_spilled(one, spill / f"rows-{i}") for i, one in enumerate(found)]
+                rows = held = 0
+        hashes[name] = stored_sha256(item.file) if isinstance(item, _Archive) else item.sha256
         if count is not None:
             count(source.name)
-    return found
+    return found, hashes
+
+
+def _unpacked(
+    source: TrackSource, item: Run | SetAside | _Archive, readers: Readers
+) -> Iterator[Run | SetAside]:
+    """Yield a run, or the runs in an archive, one after another."""
+    if not isinstance(item, _Archive):
+        yield item
+        return
+    for member in members(item.file, item.kind):
+        if isinstance(member, DataError):
+            yield SetAside(member.file or item.file.name, None, None, str(member))
+            continue
+        with readers.lend() as reader:
+            run = read_run(source, member, reader)
+        if isinstance(run, SetAside) and archive_kind(member) is not None:
+            problem, fix = "an archive in an archive", "Unpack the outer one."
+            reason = str(DataError(problem, file=member.name, fix=fix))
+            run = replace(run, reason=reason)
+        yield run
 
 
 def _spilled(run: Run | SetAside, path: Path) -> Run | SetAside:
@@ -161,7 +236,7 @@ def _spilled(run: Run | SetAside, path: Path) -> Run | SetAside:
 class Count:
     """Counts the files that are read, for all threads together, and ends these when asked."""
 
-    def __init__(self, sources: list[TrackSource], progress: Progress | None) -> None:
+    def __init__(self, sources: Sequence[AnyTrack], progress: Progress | None) -> None:
         self._report = progress or (lambda track, done, files: None)
         self._files = sum(len(source.runs) for source in sources)
         self._done = {source.name: 0 for source in sources}
@@ -178,7 +253,7 @@ class Count:
             self._done[track] += 1
             self._report(track, sum(self._done.values()), self._files)
 
-    def finish(self, source: TrackSource) -> None:
+    def finish(self, source: AnyTrack) -> None:
         """All of a track's files, those that were not read among them."""
         with self._lock:
             if self._done[source.name] < len(source.runs):

@@ -21,12 +21,12 @@ def put(folder: Path, files: dict[str, str | bytes]) -> Path:
     return folder
 
 
-def outcomes(collection: Path, store: Path, **policy) -> list[Outcome]:
-    return ingest_collection(collection, Layout(store), ReadPolicy(**policy))
+def outcomes(collection: Path, store: Path, *, rehash: bool = False, **policy) -> list[Outcome]:
+    return ingest_collection(collection, Layout(store), ReadPolicy(**policy), rehash=rehash)
 
 
-def states(collection: Path, store: Path) -> dict[str, str]:
-    return {o.track: o.state for o in outcomes(collection, store)}
+def states(collection: Path, store: Path, *, rehash: bool = False) -> dict[str, str]:
+    return {o.track: o.state for o in outcomes(collection, store, rehash=rehash)}
 
 
 def touched(store: Path, *, but: str = "-") -> dict[str, tuple[int, int]]:

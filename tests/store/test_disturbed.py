@@ -13,21 +13,23 @@ import pytest
 from making import Track, down
 
 import irmeta
-from irmeta.api import reanalyze_tracks
-from irmeta.batch import run as batch
+from irmeta.api.jobs import Reanalysis, reanalyze_tracks
 from irmeta.errors import DataError
-from irmeta.measures.names import parse_measure
 from irmeta.store.layout import Layout
 from irmeta.store.scan import StoreReader, undisturbed
-from irmeta.studies import overview_page
-from irmeta.studies.overview import Settings
+from irmeta.studies.framework import files, runner
+from irmeta.studies.framework.control import Run
+from irmeta.studies.reanalysis.options import OverviewOptions
 
 OLD = Track(
     {s: {q: down("a", "b") for q in ("1", "2")} for s in ("s", "t")},
     {q: {"a": 1, "b": 0} for q in ("1", "2")},
 )
 NEW = replace(OLD, runs={s: {q: down("b", "a") for q in ("1", "2")} for s in ("s", "u")})
-AP = Settings((parse_measure("AP").name,))
+
+
+def reanalyzed(store: Path, out: Path) -> Reanalysis:
+    return reanalyze_tracks(store, out, OverviewOptions(measures=("AP",)), {}, Run())
 
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -69,10 +71,10 @@ def test_a_track_that_is_replaced_gives_no_mixture(swapped: Path, ask: Callable)
 
 
 def test_results_of_a_track_that_is_replaced_are_not_kept(swapped: Path, tmp_path: Path):
-    done = reanalyze_tracks(swapped, tmp_path / "out", AP, {})
+    done = reanalyzed(swapped, tmp_path / "out")
     ((track, said),) = done.batch.failed
     assert (track, "was replaced while it was read" in said) == ("t", True)
-    again = reanalyze_tracks(swapped, tmp_path / "out", AP, {})
+    again = reanalyzed(swapped, tmp_path / "out")
     assert again.batch.analysed == ("t",)
     assert set(pl.read_parquet(tmp_path / "out" / "means.parquet")["system"]) == {"s", "u"}
 
@@ -109,32 +111,37 @@ def test_what_cannot_be_written_is_not_the_stores_fault(tmp_path: Path, monkeypa
     place = tmp_path / "store"
     irmeta.ingest(OLD.write(tmp_path / "old"), place, workers=1)
 
+    real = files.write_bytes
+
     def full(*arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(overview_page, "write_text", full)
-    done = reanalyze_tracks(place, tmp_path / "out", AP, {})
+    def full_of_figures(path: Path, data: bytes):
+        return real(path, data) if path.suffix == ".json" else full()
+
+    monkeypatch.setattr(files, "write_bytes", full_of_figures)
+    done = reanalyzed(place, tmp_path / "out")
     ((_, said),) = done.batch.failed
-    assert said.startswith("track t: a file of it cannot be read or written ([Errno 28]")
-    monkeypatch.setattr(overview_page, "draw_track", lambda *_: [])
-    monkeypatch.setattr(overview_page, "write_page", full)
+    assert said.startswith("track t: a file cannot be read or written ([Errno 28]")
+    monkeypatch.setattr(files, "write_bytes", real)
+    monkeypatch.setattr(runner, "write_page", full)
     with pytest.raises(OSError, match="No space left"):
-        reanalyze_tracks(place, tmp_path / "out", AP, {})
+        reanalyzed(place, tmp_path / "out")
 
 
 def test_combined_results_are_of_the_tracks_that_were_done(tmp_path: Path, monkeypatch):
     """An ingest between the last track and the tables of all of them."""
     place = tmp_path / "store"
     irmeta.ingest(OLD.write(tmp_path / "old"), place, workers=1)
-    forget = batch.forget_others
+    join = runner._join
 
     def swap(*arguments):
         irmeta.ingest(NEW.write(tmp_path / "new"), place, workers=1)
-        forget(*arguments)
+        join(*arguments)
 
-    monkeypatch.setattr(batch, "forget_others", swap)
+    monkeypatch.setattr(runner, "_join", swap)
     with pytest.raises(DataError, match="track t: was replaced meanwhile"):
-        reanalyze_tracks(place, tmp_path / "out", AP, {})
+        reanalyzed(place, tmp_path / "out")
     assert not (tmp_path / "out" / "means.parquet").exists()
 
 
@@ -144,7 +151,7 @@ def test_a_damaged_record_is_named_and_the_others_go_on(tmp_path: Path):
         replace(OLD, name=name).write(tmp_path / "in")
     irmeta.ingest(tmp_path / "in", place)
     (place / "tracks" / "a.json").write_text("{")
-    done = reanalyze_tracks(place, tmp_path / "out", AP, {})
+    done = reanalyzed(place, tmp_path / "out")
     ((track, said),) = done.batch.failed
     assert (track, done.batch.analysed) == ("a", ("b",))
     assert said.startswith("track a: ")
@@ -160,7 +167,7 @@ def test_a_damaged_track_is_named_and_the_others_go_on(tmp_path: Path, kind: str
     (file,) = (place / kind / "a").glob("*.parquet")
     content = file.read_bytes()
     file.write_bytes(damage + os.urandom(len(content) - 2 * len(damage)) + damage)
-    done = reanalyze_tracks(place, tmp_path / "out", AP, {})
+    done = reanalyzed(place, tmp_path / "out")
     ((track, said),) = done.batch.failed
     assert (track, done.batch.analysed) == ("a", ("b",))
     assert "its files in the store cannot be read" in said

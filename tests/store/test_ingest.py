@@ -3,21 +3,24 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from ingesting import FACTS, QRELS, RUN, TWO, content, outcomes, put, states, touched
 
 import irmeta
+from irmeta.checksums import parse_record, to_json
 from irmeta.errors import DataError, SetAsideWarning, UsageError
 from irmeta.policies import ReadPolicy
 from irmeta.store import ingest as room
 from irmeta.store import record
 from irmeta.store import track as reading
 from irmeta.store.ingest import ingest_collection
-from irmeta.store.layout import FOLDERS, Layout, to_json
+from irmeta.store.layout import FOLDERS, Layout
 from irmeta.store.lock import only_writer
-from irmeta.store.seal import unsealed
+from irmeta.trec.streams import InputFile
 
 
 def test_a_second_ingest_touches_nothing(made_store, collections, tmp_path):
@@ -30,7 +33,7 @@ def test_a_second_ingest_touches_nothing(made_store, collections, tmp_path):
 
 def test_unchanged_input_is_not_even_opened(two, store, monkeypatch):
     states(two, store)
-    for place, name in ((reading, "read_text"), (reading, "read_run"), (record, "file_sha256")):
+    for place, name in ((reading, "parse_qrels"), (reading, "read_run"), (record, "file_sha256")):
         monkeypatch.delattr(place, name)
     assert states(two, store) == {"a": "unchanged", "b": "unchanged"}
 
@@ -141,7 +144,7 @@ def test_a_store_is_the_same_bytes_whatever_the_workers_and_wherever_it_lies(
     assert again.fingerprint == made_store.fingerprint
 
 
-READER = "read_text"
+READER = "parse_qrels"
 WRITERS = ["write_qrels", "write_docs_and_runs", "write_systems"]
 MOVES = [*FOLDERS, "tracks"]
 
@@ -151,12 +154,11 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, point: str, track: str) -> None:
     replace, place = os.replace, reading if point == READER else room
     function = getattr(place, point, None)
 
-    def stop(
-        folder, *rest
-    ):  # the folder is a track's stage, or one in it; a file is one of a track
-        if track in Path(folder).parts:
+    def stop(where, *rest, **named):  # a file of a track, or a folder of its stage
+        path = where.name if isinstance(where, InputFile) else where
+        if track in Path(path).parts:
             raise KeyboardInterrupt
-        return function(folder, *rest)
+        return function(where, *rest, **named)
 
     def move(source, target):
         if (Path(target).parent.name, Path(target).stem) == (point, track):
@@ -203,10 +205,15 @@ def test_a_changed_track_that_fails_leaves_the_old_one(two, store, bad):
     assert outcome.state == "failed"
     assert isinstance(outcome.error, DataError)
     assert str(outcome.error).startswith("track b: ")
-    assert touched(store) == before
-    assert irmeta.open_store(store).runs("b").collect().height == 3
+    after = touched(store)
+    assert after.pop(".failed.json")
+    assert after == before
+    opened = irmeta.open_store(store)
+    assert opened.failures == {"b": str(outcome.error)}
+    assert opened.runs("b").collect().height == 3
     put(two, TWO)
     assert states(two, store)["b"] == "unchanged"
+    assert irmeta.open_store(store).failures == {}
 
 
 @pytest.mark.parametrize("file", ["x", "sub/x", "manifest.json"])
@@ -294,7 +301,7 @@ def test_a_record_that_was_changed_is_not_believed(two, store, said):
     place = found["qrels"][0] if said == "highest" else found
     place[said] = "b" if said == "track" else place[said] + 1
     file.write_bytes(to_json(found))
-    with pytest.raises(DataError, match=r"a\.json: cannot be read \(it is not what was written\)"):
+    with pytest.raises(DataError, match=r"a\.json: cannot be read \(checksum mismatch"):
         irmeta.open_store(store).means("AP", track="a")
     assert states(two, store) == {"a": "written", "b": "unchanged"}
     assert content(store) == before
@@ -315,13 +322,18 @@ def test_a_changed_end_of_a_file_is_told_and_mended(two, store, kind):
     assert content(store) == before
 
 
-def test_a_store_of_an_older_irmeta_is_read_and_made_anew_by_ingest(two, store):
+@pytest.mark.parametrize(
+    "older", [lambda said: int(said.split()[0]), lambda said: said.rpartition(" ")[0]]
+)
+def test_a_store_of_an_older_irmeta_is_read_and_made_anew_by_ingest(two, store, older):
     states(two, store)
     before, means = content(store), irmeta.open_store(store).means("AP")
+    runs = irmeta.open_store(store).runs().collect()
     for file in (store / "tracks").iterdir():
-        found = unsealed(file.read_bytes())
-        found["files"] = {name: int(said.split()[0]) for name, said in found["files"].items()}
+        found = parse_record(file.read_bytes())
+        found["files"] = {name: older(said) for name, said in found["files"].items()}
         file.write_bytes(to_json(found))
+    assert irmeta.open_store(store).runs().collect().equals(runs)
     assert irmeta.open_store(store).means("AP").equals(means)
     assert states(two, store) == {"a": "written", "b": "written"}
     assert content(store) == before
@@ -334,3 +346,43 @@ def test_tracks_may_be_an_iterator_and_others_say_nothing(two, store):
     assert irmeta.ingest(two, store, tracks=iter(["a"])).tracks == ["a", "b"]
     (store / "tracks" / "b.json").write_text("{")
     assert irmeta.ingest(two, store, tracks="a").means("AP", track="a").height == 1
+
+
+def changed_in_secret(file):
+    """Change a file within the same size and time of change."""
+    before = os.stat(file)
+    file.write_text(file.read_text().replace("1 Q0 b", "1 Q0 c"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert os.stat(file).st_size == before.st_size
+
+
+def test_rehash__a_source_file_of_the_same_size_and_time(two, store):
+    states(two, store)
+    changed_in_secret(two / "a" / "runs" / "s")
+    assert states(two, store) == {"a": "unchanged", "b": "unchanged"}
+    assert states(two, store, rehash=True) == {"a": "written", "b": "unchanged"}
+    assert "c" in irmeta.open_store(store).runs("a").collect()["doc"].to_list()
+
+
+@pytest.mark.parametrize("kind", FOLDERS)
+def test_rehash__a_damaged_page_of_the_store(two, store, kind):
+    """Neither the size of its file nor the footer tells."""
+    states(two, store)
+    before = content(store)
+    file = store / kind / "a" / "part-0.parquet"
+    raw = bytearray(file.read_bytes())
+    raw[60] ^= 1
+    file.write_bytes(raw)
+    assert states(two, store) == {"a": "unchanged", "b": "unchanged"}
+    assert states(two, store, rehash=True) == {"a": "written", "b": "unchanged"}
+    assert content(store) == before
+
+
+def test_ingest__temporary_files_of_killed_writers_are_removed(two, store):
+    states(two, store)
+    killed = subprocess.Popen([sys.executable, "-c", ""])
+    killed.wait()
+    for file in (".manifest.json", "tracks/.a.json"):
+        (store / f"{file}.{killed.pid}.irmeta.tmp").write_text("half")
+    states(two, store)
+    assert not list(store.rglob("*.tmp"))

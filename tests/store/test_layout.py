@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from making import read_text
 
 import irmeta
+from irmeta.checksums import add_checksum, parse_record, to_json
 from irmeta.errors import DataError, UsageError
+from irmeta.files import write_bytes
 from irmeta.policies import ReadPolicy
 from irmeta.schema import FORMAT, TABLES
 from irmeta.store import groups, long_table, writing
-from irmeta.store.layout import FOLDERS, Layout, folder_name, to_json, write_atomic
+from irmeta.store.layout import FOLDERS, Layout, folder_name
 from irmeta.store.scan import row_blocks
-from irmeta.store.seal import sealed
 
 TRACKS = ("news", "passage", "web")
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=15)
@@ -43,7 +44,7 @@ def test_a_track_has_one_safe_folder_name(track):
 def test_track_names_come_back_from_their_records(tmp_path_factory, names):
     layout = Layout(tmp_path_factory.mktemp("store"))
     for name in names:
-        write_atomic(layout.record(name), sealed(to_json({"track": name, "files": {}})))
+        write_bytes(layout.record(name), add_checksum(to_json({"track": name, "files": {}})))
     assert layout.tracks() == sorted(names)
     assert [layout.read_record(name)["track"] for name in names] == list(names)
 
@@ -54,7 +55,9 @@ def test_an_unknown_track_is_answered_with_the_nearest(made_store):
 
 
 def test_the_manifest_says_how_the_store_was_made(made_store):
-    manifest = json.loads((made_store.path / "manifest.json").read_bytes())
+    content = (made_store.path / "manifest.json").read_bytes()
+    manifest = parse_record(content, required=True)
+    assert json.loads(content).keys() - manifest.keys() == {"sha256"}
     policy = ReadPolicy().record()
     assert manifest == {"format": FORMAT, "irmeta": irmeta.__version__, "read_policy": policy}
 
@@ -94,7 +97,7 @@ def test_a_folder_without_a_manifest_is_no_store(tmp_path):
 def test_a_newer_format_is_refused(tmp_path):
     layout = Layout(tmp_path / "store")
     layout.create(ReadPolicy())
-    manifest = json.loads(layout.manifest.read_bytes()) | {"format": FORMAT + 1, "irmeta": "9.1"}
+    manifest = layout.read_manifest() | {"format": FORMAT + 1, "irmeta": "9.1"}
     layout.manifest.write_text(json.dumps(manifest))
     with pytest.raises(UsageError, match=r"was made by a newer irmeta .9\.1."):
         irmeta.open_store(layout.root)

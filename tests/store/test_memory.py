@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ingesting import CONFIG, FACTS, QRELS, RUN, put
 from polars.testing import assert_frame_equal
+from undrawn import draw_nothing
 
 import irmeta
 from irmeta.api import Store, read_tracks
@@ -21,7 +22,6 @@ from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
 from irmeta.policies import EvalPolicy, ReadPolicy, TieOrder
 from irmeta.rankings.load import judged_ranks
-from irmeta.report import look
 from irmeta.store import groups, track
 from irmeta.store.scan import lazy
 from irmeta.testing.tracks import Track, tracks
@@ -75,10 +75,9 @@ def test_whatever_a_store_can_be_asked_it_answers_alike(
     )
     chosen = {"system": name, "query": query, "track": "news"}
     assert str(held.explain("AP", **chosen)) == str(made_store.explain("AP", **chosen))
-    monkeypatch.setattr(look, "to_svg", lambda *_: "<svg></svg>")
-    monkeypatch.setattr(look, "to_print", lambda *_, **__: (b"%PDF", b"PNG"))
+    draw_nothing(monkeypatch)
     ours, theirs = (
-        irmeta.studies.search_length(s, tmp_path / which, min_runs=1, resamples=20)
+        irmeta.studies.search_length(s, tmp_path / which, min_systems=1, resamples=20)
         for which, s in (("ours", held), ("theirs", made_store))
     )
     assert set(ours.tables) == set(theirs.tables)

@@ -14,8 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import irmeta
+from irmeta import checksums
+from irmeta.checksums import content_checksum
 from irmeta.errors import DataError
 from irmeta.kernels.scatter import list_starts
+from irmeta.store import groups, long_table, writing
 from irmeta.store.parquet import _lists
 from irmeta.store.scan import StoredLists, read_table, row_blocks
 
@@ -109,5 +112,62 @@ def test_a_flipped_bit_of_a_small_table_is_told(store: irmeta.Store, kind: str, 
     before = read_table(store.reader, kind, "web")
     assert before.equals(store.reader.table(kind, "web").collect())
     flip(store.path / kind / "web" / "part-0.parquet", column)
-    with pytest.raises(DataError, match="ingest it again"):
+    with pytest.raises(DataError, match="Ingest the track again with --rehash"):
         read_table(store.reader, kind, "web")
+
+
+@pytest.mark.parametrize(
+    ("kind", "column", "ask"),
+    [
+        ("runs", "score", lambda store: store.runs("web")),
+        ("runs", "rank", lambda store: store.runs()),
+        ("qrels", "grade", lambda store: store.qrels("web")),
+        ("docs", "doc", lambda store: store.docs("web")),
+        (
+            "runs",
+            "score",
+            lambda store: store.explain("AP", system="ibisMan", query="301", track="web"),
+        ),
+    ],
+)
+def test_table__damaged_file_is_an_error(store: irmeta.Store, kind: str, column: str, ask):
+    """polars compares no page with its checksum: it would return other values."""
+    ask(store)
+    flip(store.path / kind / "web" / "part-0.parquet", column)
+    with pytest.raises(DataError, match=r"web: its files .*part-0\.parquet was changed"):
+        ask(store)
+
+
+def test_table__content_is_compared_once_per_process(store: irmeta.Store, monkeypatch):
+    read = []
+
+    def counted(file: Path) -> str:
+        read.append(file.parent.name)
+        return content_checksum(file)
+
+    monkeypatch.setattr(checksums, "content_checksum", counted)
+    for _ in range(3):
+        store.runs()
+    assert sorted(read) == ["news", "passage", "web"]
+    store.means("AP")  # compares the pages that it reads
+    assert len(read) == 3
+
+
+@pytest.mark.parametrize("other", ["part-1.parquet", "part-7.parquet"])
+def test_table__file_too_few_or_too_many_is_an_error(
+    collections: Path, tmp_path: Path, monkeypatch, other: str
+):
+    """Before, a missing part was so many rows less."""
+    for room in (groups, long_table):
+        monkeypatch.setattr(room, "GROUP_ROWS", 5000)
+    monkeypatch.setattr(writing, "PART_ROWS", 12_000)
+    made = irmeta.ingest(collections, tmp_path / "store", tracks="news")
+    folder = made.path / "runs" / "news"
+    assert len(list(folder.iterdir())) > 3
+    if other == "part-1.parquet":
+        (folder / other).unlink()
+    else:
+        shutil.copy(folder / "part-1.parquet", folder / other)
+    for ask in (made.runs, lambda: made.means("AP")):
+        with pytest.raises(DataError, match=f"news: its files .*{other} is "):
+            ask()

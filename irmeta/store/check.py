@@ -1,0 +1,65 @@
+"""What is damaged in a store: every file is read and compared with its checksum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from irmeta.checksums import content_checksum
+from irmeta.errors import DataError, IrmetaError
+from irmeta.schema.arrow import DAMAGED
+from irmeta.store.layout import FOLDERS, Layout
+from irmeta.store.parquet import read_frame
+from irmeta.store.verify import problems
+
+Found = tuple[Path, str | None]
+"""A file that was read, and what is wrong with it; None: nothing."""
+
+
+def check_manifest(layout: Layout) -> Found:
+    """Read the manifest of a store."""
+    try:
+        layout.read_policy()
+    except IrmetaError as error:
+        return layout.manifest, _reason(error)
+    return layout.manifest, None
+
+
+def check_track(layout: Layout, track: str) -> list[Found]:
+    """Read the record of a track and all files that it lists."""
+    try:
+        written = layout.read_record(track)["files"]
+    except IrmetaError as error:
+        return [(layout.record(track), _reason(error))]
+    found: list[Found] = [(layout.record(track), None)]
+    for kind in FOLDERS:
+        found += _check_kind(layout, track, kind, written)
+    return found
+
+
+def _check_kind(
+    layout: Layout, track: str, kind: str, written: dict[str, object]
+) -> Iterator[Found]:
+    files, folder = layout.files(kind, track), layout.folder(kind, track)
+    wrong = dict(problems(kind, files, written, content_checksum))
+    names = sorted({name for name in written if name.startswith(f"{kind}/")} | wrong.keys())
+    if not names:
+        yield folder, "its Parquet files are missing"
+    for name in names:
+        file = folder / name.rpartition("/")[2]
+        if name not in wrong and len(str(written[name]).split()) < 3:  # of an older irmeta
+            yield file, _unreadable(file)
+        else:
+            yield file, wrong.get(name)
+
+
+def _unreadable(file: Path) -> str | None:
+    try:
+        read_frame([file])
+    except DAMAGED as error:
+        return f"cannot be read ({' '.join(str(error).split())})"
+    return None
+
+
+def _reason(error: IrmetaError) -> str:
+    return error.problem if isinstance(error, DataError) else str(error)

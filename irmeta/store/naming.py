@@ -1,0 +1,111 @@
+"""The systems of a track: runs get their names, and those that cannot be in the track are out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from irmeta.errors import DataError, short
+from irmeta.policies import NAMES
+from irmeta.store.reading import Run, SetAside
+from irmeta.trec.naming import file_names, pattern_name, stem
+from irmeta.trec.source import TrackSource
+
+_FIXES = {
+    "tag": 'Name systems by file: --names file, or names = "file".',
+    "pattern": 'Change the pattern `names`, or write names = "file".',
+}
+
+
+@dataclass(frozen=True)
+class Named:
+    """The systems of a track.
+
+    Attributes
+    ----------
+    runs
+        Those of the track, each of another name, sorted by it.
+    aside
+        Those that are not in it.
+    by
+        What they are named by: ``tag``, ``file`` or ``pattern``.
+    note
+        Why they are not named by tag, where ``auto`` found that they cannot be.
+    """
+
+    runs: list[Run]
+    aside: list[SetAside]
+    by: str
+    note: str | None = None
+
+
+def name_systems(found: Iterable[Run | SetAside], judged: int, source: TrackSource) -> Named:
+    """Name the systems of a track under its policy; the numbers of judged queries are < `judged`.
+
+    Names under ``auto`` depend on the runs that are in the track, and on no other.
+    """
+    aside = [run for run in found if isinstance(run, SetAside)]
+    runs = [run for run in found if isinstance(run, Run)]
+    foreign = [run for run in runs if run.queries.min() >= judged]
+    runs = [run for run in runs if run.queries.min() < judged]
+    fix = "Are these the runs of another track?"
+    aside += [_set_aside(run, "none of its queries is judged", fix) for run in foreign]
+    names = source.policy.names
+    if names not in NAMES:
+        return _unique(*_by_pattern(names, runs, aside), "pattern")
+    by_tag = [replace(run, system=_tag_of(run)) for run in runs]
+    note = _clash([run.system for run in by_tag]) if names == "auto" else None
+    if names == "tag" or (names == "auto" and note is None):
+        return _unique(by_tag, [replace(run, system=run.tag) for run in aside], "tag")
+    of_files = file_names(run.file for run in (*runs, *aside))
+    runs = [replace(run, system=of_files[run.file]) for run in runs]
+    aside = [replace(run, system=of_files[run.file]) for run in aside]
+    return Named(sorted(runs, key=_name), aside, "file", note)
+
+
+def _name(run: Run) -> str:
+    return run.system
+
+
+def _tag_of(run: Run) -> str:
+    return run.tag if run.tag is not None else stem(run.file)
+
+
+def _clash(names: list[str]) -> str | None:
+    """Return why names cannot tell systems apart, if they cannot."""
+    counts = Counter(names)
+    alike = sum(count for count in counts.values() if count > 1)
+    if not alike:
+        return None
+    example = short(counts.most_common(1)[0][0])
+    return (
+        f"{alike} of {len(names)} runs share a tag with another run (such as {example!r}): "
+        "all systems are named by file"
+    )
+
+
+def _by_pattern(
+    pattern: str, runs: list[Run], aside: list[SetAside]
+) -> tuple[list[Run], list[SetAside]]:
+    named = [replace(run, system=pattern_name(pattern, run.file) or "") for run in runs]
+    problem = f"its name does not match the pattern {pattern!r}"
+    lost = [_set_aside(run, problem, _FIXES["pattern"]) for run in named if not run.system]
+    return [run for run in named if run.system], [*aside, *lost]
+
+
+def _unique(runs: list[Run], aside: list[SetAside], by: str) -> Named:
+    """Set aside the second run of one name."""
+    kept: dict[str, Run] = {}
+    for run in runs:
+        if run.system in kept:
+            problem = f"system {short(run.system)!r} is already read from {kept[run.system].file}"
+            aside = [*aside, _set_aside(run, problem, _FIXES[by])]
+        else:
+            kept[run.system] = run
+    return Named([kept[name] for name in sorted(kept)], aside, by)
+
+
+def _set_aside(run: Run, problem: str, fix: str) -> SetAside:
+    reason = str(DataError(problem, file=run.file, fix=fix))
+    return SetAside(run.file, run.sha256, run.tag, reason, run.system or None)

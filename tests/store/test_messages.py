@@ -1,0 +1,154 @@
+"""What messages say of a track's files: paths as given, nothing of files elsewhere, slips."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from ingesting import QRELS, RUN, put
+
+import irmeta
+from irmeta.errors import IrmetaError, QrelsWarning, SetAsideWarning
+
+SECRET = "root:x:0:0:secret\n"
+
+
+@pytest.fixture
+def linked(tmp_path: Path) -> Path:
+    """A collection; what it links to lies beside it."""
+    put(tmp_path, {"secret": SECRET, "elsewhere/r": RUN.replace(" s\n", " r\n")})
+    return put(tmp_path / "c", {"t/runs/s": RUN, "t/qrels": QRELS})
+
+
+def test_a_link_to_a_run_elsewhere_is_read(linked):
+    (linked / "t/runs/r").symlink_to(linked.parent / "elsewhere/r")
+    assert irmeta.read(linked).systems()["system"].to_list() == ["r", "s"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (SECRET, "line 1: 1 fields where a run has six (not quoted, since the file lies outside"),
+        ("1 Q0 secret 1 2 t\n" * 2, "line 2: query '...' has doc '...' a second time"),
+        ("1 Q0 a 1 secret t\n", "line 1: field 5 (the score) is not a finite number (not quoted"),
+        ("secret " * 300_000, "line 1: a line of more than a megabyte"),
+    ],
+)
+def test_what_a_link_leads_to_elsewhere_is_not_quoted(linked, tmp_path, content, said):
+    put(tmp_path, {"secret": content})
+    (linked / "t/runs/r").symlink_to(tmp_path / "secret")
+    with pytest.warns(SetAsideWarning) as warned:
+        store = irmeta.ingest(linked, tmp_path / "store")
+    (message,) = (str(one.message) for one in warned)
+    assert "c/t/runs/r" in message
+    assert said.replace("'...'", "...") in message
+    reasons = store.systems()["set_aside"].to_list()
+    assert "secret" not in message.replace("/secret", "") + str(reasons)
+
+
+def test_qrels_and_facts_that_links_lead_to_elsewhere_are_not_quoted(linked, tmp_path):
+    (linked / "t/qrels").unlink()
+    (linked / "t/qrels").symlink_to(tmp_path / "secret")
+    with pytest.raises(IrmetaError, match=r"qrels, line 1: 1 fields where trec qrels") as error:
+        irmeta.read(linked)
+    assert "secret" not in str(error.value)
+    (linked / "t/qrels").unlink()
+    (linked / "facts.csv").symlink_to(tmp_path / "secret")
+    config = (
+        '[tracks.t]\nruns = "t/runs/*"\nqrels = "q"\n'
+        'systems = { file = "facts.csv", name = "run" }\n'
+    )
+    put(linked, {"q": QRELS, "collection.toml": config})
+    with pytest.raises(IrmetaError, match=r"facts\.csv") as error:
+        irmeta.read(linked)
+    assert "secret" not in str(error.value)
+
+
+def test_a_file_elsewhere_that_the_collection_names_is_quoted(linked):
+    config = 'allow_outside = true\n[tracks.t]\nruns = "PATH"\nqrels = "t/qrels"\n'
+    for path in ("../secret", str(linked.parent / "secret"), "../se*"):
+        put(linked, {"collection.toml": config.replace("PATH", path)})
+        with pytest.raises(IrmetaError) as error:
+            irmeta.read(linked)
+        assert "root:x:0:0:secret" in str(error.value), path
+
+
+def test_a_link_inside_the_collection_is_quoted(linked):
+    put(linked, {"other/r": SECRET})
+    (linked / "t/runs/r").symlink_to(linked / "other/r")
+    with pytest.warns(SetAsideWarning, match="root:x:0:0:secret"):
+        irmeta.read(linked)
+
+
+def test_files_are_named_as_they_were_given(tmp_path, monkeypatch):
+    put(tmp_path, {"q/qrels": QRELS, "x/good": RUN, "x/bad": "1 Q0 a 1\n", "y/z/deep": "1\n"})
+    monkeypatch.chdir(tmp_path / "q")
+    given = ["../x/good", tmp_path / "x/bad", "../y/../y/z/deep"]
+    with pytest.warns(SetAsideWarning) as warned:
+        irmeta.read_files("qrels", given)
+    said = str(warned[0].message)
+    assert f"{tmp_path}/x/bad, line 1" in said
+    assert "../y/../y/z/deep, line 1" in said
+    put(tmp_path, {"q/qrels": "1 0 a x\n"})
+    with pytest.raises(IrmetaError, match="track qrels: qrels, line 1"):
+        irmeta.read_files("qrels", given)
+
+
+def test_many_skipped_runs_make_a_short_message(tmp_path, run):
+    files = {f"t/runs/bad{i:02}": "1\n" for i in range(20)}
+    collection = put(tmp_path / "c", {**files, "t/runs/s": RUN, "t/qrels": QRELS})
+    last = run("evaluate", collection, "-m", "AP").err.splitlines()[-1]
+    assert last.startswith("irmeta: 20 runs set aside: ")
+    assert last.count("runs/bad") == 5
+    assert last.endswith(" and 15 more: the reasons are above")
+    with pytest.warns(SetAsideWarning) as warned:
+        irmeta.read(collection)
+    assert str(warned[0].message).count("runs/bad") == 5
+
+
+@pytest.mark.parametrize("pack", [str.encode, lambda text: gzip.compress(text.encode())])
+def test_swapped_qrels_and_runs_are_recognised(tmp_path, run, pack):
+    put(tmp_path, {"q": pack(QRELS), "r": pack(RUN), "r2": RUN})
+    done = run("evaluate", tmp_path / "r", tmp_path / "q", "-m", "AP")
+    assert (done.status, done.out) == (1, "")
+    said = f"{tmp_path}/r: a run, and {tmp_path}/q holds qrels: these look swapped. Name the qrels"
+    assert said in done.err
+    done = run("evaluate", tmp_path / "r", tmp_path / "r2", "-m", "AP")
+    assert f"{tmp_path}/r: a run, where qrels are expected. Name the qrels first" in done.err
+    assert "look swapped" not in done.err
+
+
+def test_qrels_that_are_not_read_for_another_reason_are_no_run(tmp_path, run):
+    put(tmp_path, {"q": "1 0 a one two three\n", "r": RUN})
+    done = run("evaluate", tmp_path / "q", tmp_path / "r", "-m", "AP")
+    assert "q, line 1: 6 fields where trec qrels have 4" in done.err
+
+
+@pytest.mark.parametrize(
+    ("qrels", "said"),
+    [
+        (
+            "1 0 a 1\n7 0 a 1\n8 0 a 1\n",
+            "2 of 3 judged queries have no list in any run: are these the qrels of another track?",
+        ),
+        (
+            "1 0 x 1\n2 0 y 1\n2 0 z 0\n",
+            "none of 3 judged docs is retrieved by any run: are these the qrels of another track?",
+        ),
+    ],
+)
+def test_qrels_of_another_track_are_warned_of(tmp_path, store, run, qrels, said):
+    collection = put(tmp_path / "c", {"t/runs/s": RUN, "t/qrels": qrels})
+    for read in (irmeta.read, lambda folder: irmeta.ingest(folder, store)):
+        with pytest.warns(QrelsWarning) as warned:
+            read(collection)
+        assert [str(one.message) for one in warned] == [f"track t: {said}"]
+    done = run("evaluate", collection, "-m", "AP")
+    assert (done.status, done.err) == (0, f"irmeta: t: {said}\n")
+    assert said in irmeta.open_store(store).info()["notes"].item()
+
+
+@pytest.mark.filterwarnings("error")
+def test_qrels_that_fit_are_not_warned_of(tmp_path):
+    irmeta.read(put(tmp_path / "c", {"t/runs/s": RUN, "t/qrels": "1 0 a 1\n9 0 q 1\n"}))
