@@ -1,41 +1,29 @@
-"""The choices that change a number, by name: fixed at ingest or recorded in each result."""
+"""Policies: the named choices that change a number, fixed at ingest or recorded in each result."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, Self, get_args, get_type_hints
+from dataclasses import dataclass, fields
+from typing import Literal
 
-from irmeta.errors import UsageError, check_whole, did_you_mean
+from irmeta.errors import UsageError, did_you_mean
+from irmeta.options import Options, option
 
 TieOrder = Literal["trec_eval", "trec_eval10", "score-file", "file", "rank"]
 Duplicates = Literal["error", "first"]
 Malformed = Literal["error", "skip"]
 Averaged = Literal["judged", "relevant", "retrieved"]
 Negative = Literal["unjudged", "nonrelevant"]
+NAMES = ("auto", "tag", "file")
+"""The ways to name systems, but for a pattern."""
+Unretrieved = Literal["irrel", "floor", "irrel+1", "depth"]
+Test = Literal[
+    "t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap",
+    "hsd", "hsd-blocked", "hsd-randomised",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
-class _Policy:
-    def __post_init__(self) -> None:
-        hints = get_type_hints(type(self))
-        for field in fields(self):
-            value, allowed = getattr(self, field.name), get_args(hints[field.name])
-            if allowed and isinstance(allowed[0], str) and value not in allowed:
-                hint = did_you_mean(str(value), allowed)
-                raise UsageError(f"{field.name} = {value!r} is not a known choice. {hint}")
-
-    def record(self) -> dict[str, Any]:
-        """The policy as plain JSON values, for a manifest or a result's metadata."""
-        return asdict(self)
-
-    @classmethod
-    def from_record(cls, record: dict[str, Any]) -> Self:
-        """The policy that `record` wrote down."""
-        return cls(**record)
-
-
-@dataclass(frozen=True)
-class ReadPolicy(_Policy):
+class ReadPolicy(Options):
     """How run files become ranked lists. Fixed when a track is ingested.
 
     Parameters
@@ -48,24 +36,56 @@ class ReadPolicy(_Policy):
     depth
         Keep the first `depth` docs of each list, after ordering (trec_eval -M); None keeps all.
     duplicates
-        A doc twice in a list: ``error`` sets the run aside, ``first`` keeps the first line.
+        A doc twice in a list: ``error`` skips the run, ``first`` keeps the first line.
     malformed
-        A line that cannot be read: ``error`` sets the run aside, ``skip`` drops and counts it.
+        A line that cannot be read: ``error`` skips the run, ``skip`` drops the line and counts it.
+    names
+        How systems are named. ``tag``: by the last column of their runs, or by the file where that
+        is missing; a second run of one name is skipped. ``file``: by the file's name without
+        extension, compression and a first word that all share (``input.``); files of one name are
+        told apart by folder or extension. ``auto``: by tag, unless two runs of a track have the
+        same: then all runs of that track by file. Otherwise a pattern (a regular expression with
+        one group) that is matched against the whole file name; the group is the name.
     """
 
-    tie_order: TieOrder = "trec_eval"
-    depth: int | None = None
-    duplicates: Duplicates = "error"
-    malformed: Malformed = "error"
+    tie_order: TieOrder = option("trec_eval", "Order of docs, and of docs with equal scores.")
+    depth: int | None = option(None, "Keep only the first DEPTH docs of each list.", least=1)
+    duplicates: Duplicates = option("error", "A doc that occurs twice in a list.")
+    malformed: Malformed = option("error", "A line that cannot be read.")
+    names: str = option(
+        "auto",
+        "Names of systems; auto: by tag, or by file in tracks where runs share a tag.",
+        parse="irmeta.policies:checked_names",
+        metavar="auto|tag|file|PATTERN",
+    )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.depth is not None:
-            object.__setattr__(self, "depth", check_whole("depth", self.depth))
+
+def checked_names(names: str) -> str:
+    """Return a value of `names`.
+
+    Raises
+    ------
+    UsageError
+        If it is none of `NAMES` and no pattern with one group.
+    """
+    if names in NAMES:
+        return names
+    import regex  # slow to import, and few collections have a pattern
+
+    hint = did_you_mean(names, NAMES)
+    known = f'Known: {", ".join(sorted(NAMES))}; or a pattern such as "input\\\\.(.*)\\\\.gz".'
+    fix = hint if hint.startswith("Did") else known
+    try:
+        groups = regex.compile(names).groups
+    except regex.error as error:
+        raise UsageError(f"names = {names!r} is not a pattern ({error}). {fix}") from None
+    if groups != 1:
+        raise UsageError(f"names = {names!r} has {groups} groups, not one. {fix}")
+    return names
 
 
 @dataclass(frozen=True)
-class EvalPolicy(_Policy):
+class EvalPolicy(Options):
     """What is averaged and how qrels are read. Recorded in each result's metadata.
 
     Parameters
@@ -88,13 +108,22 @@ class EvalPolicy(_Policy):
         how deep in the pool a doc lies. ``score-file``: as `head` on a run sorted by score would.
     """
 
-    queries: Averaged = "judged"
-    negative: Negative = "unjudged"
-    qrels: str | None = None
-    tie_order: TieOrder | None = None
-    pool_order: TieOrder = "score-file"
+    queries: Averaged = option("judged", "Queries that means are taken over.")
+    negative: Negative = option("unjudged", "Meaning of grades below 0.")
+    qrels: str | None = option(None, "Qrels set; default the track's first.", metavar="SET")
+    tie_order: TieOrder | None = option(None, "Tie order; default the store's.")
+    pool_order: TieOrder = option("score-file", "Tie order of the lists that made the pool.")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.tie_order is not None:
-            ReadPolicy(tie_order=self.tie_order)
+
+@dataclass(frozen=True)
+class TrackOptions(EvalPolicy):
+    """Options that every study over tracks has."""
+
+    min_systems: int = option(
+        1, "Leave tracks with fewer systems out of what is said over tracks.", least=1
+    )
+
+    @property
+    def policy(self) -> EvalPolicy:
+        """The evaluation policy among the options."""
+        return EvalPolicy(*(getattr(self, one.name) for one in fields(EvalPolicy)))

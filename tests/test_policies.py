@@ -26,7 +26,7 @@ from irmeta.policies import (
         (ReadPolicy, "tie_order", "trec-eval", "Did you mean 'trec_eval'?"),
         (ReadPolicy, "tie_order", "TREC_EVAL10", "Did you mean 'trec_eval10'?"),
         (ReadPolicy, "tie_order", None, "Known: file, rank, score-file, trec_eval, trec_eval10."),
-        (ReadPolicy, "tie_order", ["rank"], "is not a known choice"),
+        (ReadPolicy, "tie_order", ["rank"], "is not a choice"),
         (ReadPolicy, "duplicates", "frist", "Did you mean 'first'?"),
         (ReadPolicy, "duplicates", True, "Known: error, first."),
         (ReadPolicy, "malformed", "skipp", "Did you mean 'skip'?"),
@@ -39,7 +39,7 @@ from irmeta.policies import (
         (EvalPolicy, "queries", None, "Known: judged, relevant, retrieved."),
         (EvalPolicy, "negative", "non-relevant", "Did you mean 'nonrelevant'?"),
         (EvalPolicy, "tie_order", "score_file", "Did you mean 'score-file'?"),
-        (EvalPolicy, "tie_order", "", "is not a known choice"),
+        (EvalPolicy, "tie_order", "", "is not a choice"),
     ],
 )
 def test_an_unknown_choice_is_refused_by_name_with_the_nearest(policy, choice, value, hint):

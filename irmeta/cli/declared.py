@@ -1,0 +1,93 @@
+"""Command-line options made from `Options` classes: a choice is declared once, as a field."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection
+from dataclasses import Field, fields
+from functools import wraps
+from typing import Annotated, Any, get_args, get_origin
+
+import typer
+
+from irmeta.options import Options, choices_of, typed_fields, value_type
+
+
+def takes(**groups: type[Options]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of some classes; it is called with an instance of each.
+
+    The command's own parameters of these names are replaced by the options of the class:
+
+        @app.command()
+        @takes(policy=EvalPolicy)
+        def evaluate(source: SourceArgument, policy: EvalPolicy) -> None: ...
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(**given: Any) -> None:
+            command(**made_from(groups, given))
+
+        own = inspect.signature(command, eval_str=True).parameters.values()
+        kept = [one.replace(kind=KEYWORD) for one in own if one.name not in groups]
+        added: dict[str, inspect.Parameter] = {}
+        for cls in groups.values():  # a name that two classes have is the first one's
+            added = {one.name: one for one in parameters(cls)} | added
+        call.__signature__ = inspect.Signature([*kept, *added.values()])  # type: ignore[attr-defined]
+        return call
+
+    return decorate
+
+
+def made_from(groups: dict[str, type[Options]], given: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a command with an instance of each class.
+
+    An option that two classes have goes to both, unless it has the first one's default.
+    """
+    rest, made = dict(given), dict[str, Any]()
+    shared: dict[str, Any] = {}
+    for name, cls in groups.items():
+        again = {n: v for n, v in shared.items() if n in cls.__dataclass_fields__}
+        made[name] = cls.of(again | taken(cls, rest))
+        plain = {one.name: one.default for one in fields(cls)}
+        shared |= {n: given[n] for n in plain if n in given and given[n] != plain[n]}
+    return rest | made
+
+
+KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+
+def taken(cls: type[Options], given: dict[str, Any]) -> dict[str, Any]:
+    """Take the options of a class out of what a command was given."""
+    values = {name: given.pop(name) for name in list(given) if name in cls.__dataclass_fields__}
+    return {n: v for n, v in values.items() if v is not None and v != []}
+
+
+def parameters(cls: type[Options], without: Collection[str] = ()) -> list[inspect.Parameter]:
+    """Return the parameters of a command for the options of a class."""
+    return [
+        _parameter(one, kind)
+        for one, kind in typed_fields(cls)
+        if one.metadata["flag"] != "" and one.name not in without
+    ]
+
+
+def _parameter(one: Field[Any], kind: Any) -> inspect.Parameter:
+    plain, default, rule = value_type(kind), one.default, one.metadata
+    names = rule["flag"] or f"--{one.name.replace('_', '-')}"
+    more: dict[str, Any] = {}
+    if choices := choices_of(one, kind):
+        # As text: typer would refuse another choice first, and without "did you mean".
+        more["metavar"] = rule["metavar"] or f"[{'|'.join(choices)}]"
+        plain = str
+    elif rule["metavar"]:
+        more["metavar"] = rule["metavar"]
+    if get_origin(plain) is tuple:
+        plain = list[get_args(plain)[0]]
+        more["show_default"] = ", ".join(map(str, default or ())) or False  # pyright: ignore
+        default = None
+    shown_kind = plain | None if default is None else plain
+    option = typer.Option(*names.split(), help=rule["help"], **more)
+    return inspect.Parameter(
+        one.name, KEYWORD, default=default, annotation=Annotated[shown_kind, option]
+    )

@@ -1,0 +1,252 @@
+"""Options: a choice is declared once, as a dataclass field with its default, rule and help.
+
+From the field come the checks with "did you mean", the record in a result's metadata, the keywords
+of the Python function with their documentation, and the options of the command.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Iterable, Mapping
+from dataclasses import Field, asdict, dataclass, field, fields
+from functools import cache
+from importlib import import_module
+from numbers import Integral, Real
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    Self,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from irmeta.errors import UsageError, check_choice, did_you_mean
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def option(
+    default: Any,
+    text: str,
+    *,
+    choices: tuple[str, ...] = (),
+    least: float | None = None,
+    most: float | None = None,
+    exclusive: bool = False,
+    parse: str | None = None,
+    flag: str | None = None,
+    metavar: str | None = None,
+    file: bool = False,
+) -> Any:
+    """Declare a field of `Options`.
+
+    Parameters
+    ----------
+    default
+        A scalar, None, or a tuple of scalars for an option that may be repeated.
+    text
+        One line for `--help` and for the docstring.
+    choices
+        The values that are accepted; a field of type `Literal` has its own.
+    least, most
+        Bounds of a number, both included; excluded if `exclusive`.
+    parse
+        "module:function" of one argument, which checks the value further and returns its canonical
+        form. The module is imported when a value is checked, not when the field is declared.
+    flag
+        Names on the command line, separated by spaces, e.g. "-m --measure"; default the field's
+        name. The empty string keeps the option off the command line.
+    metavar
+        Placeholder of the value in `--help`.
+    file
+        Whether the value is the path of a file whose content changes the results.
+    """
+    rule = {
+        "help": text,
+        "choices": choices,
+        "least": least,
+        "most": most,
+        "exclusive": exclusive,
+        "parse": parse,
+        "flag": flag,
+        "metavar": metavar,
+        "file": file,
+    }
+    return field(default=default, metadata=rule)
+
+
+def load(name: str) -> Any:
+    """Import the object that "module:object" names."""
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+@dataclass(frozen=True)
+class Options:
+    """Base of frozen dataclasses whose fields are made by `option`.
+
+    Raises
+    ------
+    UsageError
+        For a value of the wrong type, out of bounds, or not among the choices.
+    """
+
+    def __post_init__(self) -> None:
+        for one, kind in typed_fields(type(self)):
+            value = _checked(one, kind, getattr(self, one.name))
+            object.__setattr__(self, one.name, value)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Return the options with the values given by name.
+
+        Raises
+        ------
+        UsageError
+            For a name that is no option, with the nearest that is.
+        """
+        known = [one.name for one in fields(cls)]
+        for name in given:
+            if name not in known:
+                raise UsageError(f"no option {name!r}. {did_you_mean(name, known)}")
+        return cls(**given)
+
+    def record(self) -> dict[str, Any]:
+        """Return the options as plain JSON values, for a manifest or a result's metadata."""
+        values = asdict(self).items()
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in values}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
+        """Return the options that `record` describes; names that are unknown now are ignored."""
+        known = {one.name for one in fields(cls)}
+        return cls(**{name: value for name, value in record.items() if name in known})
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Paths of the files that options name, by option."""
+        named = (one.name for one in fields(self) if one.metadata["file"])
+        return {name: path for name in named if (path := getattr(self, name)) is not None}
+
+    def scored(self) -> tuple[str, ...]:
+        """Return the canonical names of the measures whose revision changes the results."""
+        return ()
+
+    def check_systems(self, systems: pl.DataFrame) -> None:
+        """Check that the systems of a store can answer these options.
+
+        Parameters
+        ----------
+        systems
+            The table `systems` of all tracks that are asked for.
+
+        Raises
+        ------
+        UsageError
+            If they cannot, before anything is computed.
+        """
+
+
+@cache
+def typed_fields(cls: type[Options]) -> tuple[tuple[Field[Any], Any], ...]:
+    """Return the fields of a class with their types, fields that it adds or changes first."""
+    hints, own = get_type_hints(cls), inspect.get_annotations(cls)
+    ordered = sorted(fields(cls), key=lambda one: one.name not in own)
+    return tuple((one, hints[one.name]) for one in ordered)
+
+
+def value_type(kind: Any) -> Any:
+    """Return the type of an option's value without None."""
+    if get_origin(kind) in (Union, types.UnionType):
+        return next(part for part in get_args(kind) if part is not types.NoneType)
+    return kind
+
+
+def choices_of(one: Field[Any], kind: Any) -> tuple[str, ...]:
+    """Return the values that an option accepts; empty where there is no list of them."""
+    plain = value_type(kind)
+    return get_args(plain) if get_origin(plain) is Literal else one.metadata["choices"]
+
+
+def signature(leading: Iterable[inspect.Parameter], *classes: type[Options]) -> inspect.Signature:
+    """Return the signature of a function that takes options as keywords after `leading`."""
+    keywords = [
+        inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=t)
+        for cls in classes
+        for f, t in typed_fields(cls)
+    ]
+    return inspect.Signature([*leading, *keywords])
+
+
+def numpydoc(*classes: type[Options]) -> str:
+    """Return the options as the lines of a numpydoc section "Parameters"."""
+    return "\n".join(
+        f"{f.name} : {_written(f, t)}, default {f.default!r}\n    {f.metadata['help']}"
+        for cls in classes
+        for f, t in typed_fields(cls)
+    )
+
+
+def _written(one: Field[Any], kind: Any) -> str:
+    if choices := choices_of(one, kind):
+        return "{" + ", ".join(map(repr, choices)) + "}"
+    plain = value_type(kind)
+    if get_origin(plain) is tuple:
+        return f"sequence of {get_args(plain)[0].__name__}"
+    return getattr(plain, "__name__", str(plain))
+
+
+def _checked(one: Field[Any], kind: Any, value: Any) -> Any:
+    plain = value_type(kind)
+    if value is None and plain is not kind:
+        return None
+    if get_origin(plain) is tuple:
+        values = [value] if isinstance(value, str | Real) else value
+        if not isinstance(values, Iterable):
+            raise UsageError(f"{one.name} = {value!r} is not a sequence.")
+        value = tuple(_scalar(one, get_args(plain)[0], item) for item in values)
+    else:
+        value = _scalar(one, plain, value)
+    parse = one.metadata["parse"]
+    return load(parse)(value) if parse else value
+
+
+_ACCEPTED = {int: Integral, float: Real, str: str, bool: bool}
+_CALLED = {int: "a whole number", float: "a number", str: "text", bool: "True or False"}
+
+
+def _scalar(one: Field[Any], kind: Any, value: Any) -> Any:
+    if choices := choices_of(one, kind):
+        check_choice(one.name, value, choices)
+        return value
+    if kind not in _ACCEPTED:  # an executor, a callback: whatever uses it checks it
+        return value
+    is_kind = isinstance(value, _ACCEPTED[kind]) and (kind is bool or not isinstance(value, bool))
+    # numpy's numbers become Python's, so that the record is JSON
+    if not is_kind or not _is_within(plain := kind(value), one.metadata):
+        wanted = " ".join(filter(None, (_CALLED[kind], _bounds(one.metadata))))
+        raise UsageError(f"{one.name} = {value!r} is not {wanted}.")
+    return plain
+
+
+def _is_within(value: Any, rule: Mapping[str, Any]) -> bool:
+    least, most = rule["least"], rule["most"]
+    if rule["exclusive"]:
+        return (least is None or value > least) and (most is None or value < most)
+    return (least is None or value >= least) and (most is None or value <= most)
+
+
+def _bounds(rule: Mapping[str, Any]) -> str:
+    least, most, is_open = rule["least"], rule["most"], rule["exclusive"]
+    if least is not None and most is not None:
+        return f"between {least:g} and {most:g}" + (", both excluded" if is_open else "")
+    if least is not None:
+        return f"above {least:g}" if is_open else f"of at least {least:g}"
+    if most is not None:
+        return f"below {most:g}" if is_open else f"of at most {most:g}"
+    return ""

@@ -1,0 +1,185 @@
+"""Options: one declaration gives checks, record, keywords, documentation and command."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import runpy
+import subprocess
+import sys
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from irmeta.api import EvalChoices
+from irmeta.api.reading import ReadChoices
+from irmeta.cli.declared import takes
+from irmeta.errors import UsageError
+from irmeta.options import Options, numpydoc, option, signature
+from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.studies.framework.registry import OWN, find
+
+ROOT = Path(__file__).parents[1]
+
+
+def upper(text: str) -> str:
+    """Check and change a value, as `parse` does."""
+    if not text.isalpha():
+        raise UsageError(f"{text!r} has other characters than letters.")
+    return text.upper()
+
+
+@dataclass(frozen=True)
+class Made(Options):
+    """One option of each kind."""
+
+    count: int = option(3, "Number of docs.", least=1, most=9)
+    share: float = option(0.5, "Share of docs.", least=0, most=1, exclusive=True)
+    order: Literal["up", "down"] = option("up", "Order of docs.")
+    names: tuple[str, ...] = option(("a", "b"), "Names of docs.", flag="-n --name")
+    limit: int | None = option(None, "Greatest rank.", least=0)
+    word: str = option("X", "A word.", parse="test_options:upper")
+    source: str | None = option(None, "A file.", file=True)
+    quiet: bool = option(False, "Say nothing.")
+    hidden: str = option("h", "For Python alone.", flag="")
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"count": 0}, "count = 0 is not a whole number between 1 and 9."),
+        ({"count": 10}, "count = 10 is not a whole number between 1 and 9."),
+        ({"count": 2.0}, "count = 2.0 is not a whole number"),
+        ({"count": True}, "count = True is not a whole number"),
+        ({"count": float("nan")}, "count = nan is not a whole number"),
+        ({"count": None}, "count = None is not a whole number"),
+        ({"share": 1}, "share = 1 is not a number between 0 and 1, both excluded."),
+        ({"share": float("nan")}, "share = nan is not a number between 0 and 1"),
+        ({"share": "0.5"}, "share = '0.5' is not a number"),
+        ({"order": "dwon"}, "order = 'dwon' is not a choice. Did you mean 'down'?"),
+        ({"order": None}, "order = None is not a choice. Known: down, up."),
+        ({"names": 3}, "names = 3 is not text."),
+        ({"names": ["a", 3]}, "names = 3 is not text."),
+        ({"limit": -1}, "limit = -1 is not a whole number of at least 0."),
+        ({"word": "a1"}, "'a1' has other characters than letters."),
+        ({"quiet": 1}, "quiet = 1 is not True or False."),
+        ({"cuont": 1}, "no option 'cuont'. Did you mean 'count'?"),
+    ],
+)
+def test_of__refuses_a_bad_value_in_one_line(given: dict[str, Any], error: str):
+    with pytest.raises(UsageError, match=re.escape(error)):
+        Made.of(given)
+
+
+def test_of__takes_numpy_numbers_lists_and_single_texts():
+    made = Made.of(
+        {"count": np.int32(4), "share": np.float32(0.25), "names": "c", "limit": 7, "word": "abc"}
+    )
+    assert (made.count, made.share, made.names, made.limit, made.word) == (
+        4,
+        0.25,
+        ("c",),
+        7,
+        "ABC",
+    )
+    assert (type(made.count), type(made.share)) == (int, float)
+    assert Made.of({"names": ["c", "d"]}).names == ("c", "d")
+
+
+def test_record__is_json_and_comes_back():
+    made = Made.of({"names": ["c"], "source": "f.txt"})
+    record = json.loads(json.dumps(made.record()))
+    assert record["names"] == ["c"]
+    assert Made.from_record(record) == made
+    assert Made.from_record(record | {"of_a_later_version": 1}) == made
+    assert pickle.loads(pickle.dumps(made)) == made
+    assert made.files == {"source": "f.txt"}
+    assert Made().files == {}
+
+
+def test_signature_and_numpydoc__name_every_option():
+    shown = signature((), Made)
+    assert [one.name for one in fields(Made)] == list(shown.parameters)
+    assert shown.parameters["names"].default == ("a", "b")
+    text = numpydoc(Made)
+    assert "order : {'up', 'down'}, default 'up'\n    Order of docs." in text
+    assert "names : sequence of str, default ('a', 'b')" in text
+
+
+@pytest.fixture
+def command() -> typer.Typer:
+    app = typer.Typer()
+
+    @app.command()
+    @takes(made=Made)
+    def show(path: Path, made: Made) -> None:
+        typer.echo(json.dumps({"path": str(path)} | made.record()))
+
+    return app
+
+
+def test_takes__gives_a_command_its_options(command: typer.Typer):
+    arguments = ["p", "--count", "4", "-n", "x", "--name", "y", "--order", "down", "--quiet"]
+    done = CliRunner().invoke(command, arguments)
+    expected = Made.of({"count": 4, "names": ["x", "y"], "order": "down", "quiet": True})
+    assert json.loads(done.output) == {"path": "p"} | expected.record()
+    done = CliRunner().invoke(command, ["p"])
+    assert json.loads(done.output) == {"path": "p"} | Made().record()
+
+
+def test_takes__help_names_defaults_and_choices(command: typer.Typer):
+    shown = CliRunner().invoke(command, ["--help"], env={"COLUMNS": "200"}).output
+    text = " ".join(shown.replace("│", " ").split())
+    for part in ("[up|down]", "Order of docs.", "[default: up]", "[default: (a, b)]", "--name"):
+        assert part in text
+    assert "--hidden" not in text
+
+
+@pytest.mark.parametrize(
+    ("choices", "policy"), [(EvalChoices, EvalPolicy), (ReadChoices, ReadPolicy)]
+)
+def test_typed_dicts_have_the_fields_of_their_policy(choices: Any, policy: type[Options]):
+    assert set(choices.__annotations__) == {one.name for one in fields(policy)}
+
+
+def test_stubs_of_the_studies_are_up_to_date():
+    """Run .ci/stubs.py where this fails."""
+    written = (ROOT / "irmeta" / "studies" / "__init__.pyi").read_text(encoding="utf-8")
+    assert runpy.run_path(str(ROOT / ".ci" / "stubs.py"))["stubs"]() == written
+
+
+@pytest.mark.parametrize("name", ["", *OWN])
+def test_help_of_a_study_imports_nothing_heavy(name: str):
+    code = (
+        "import sys, irmeta.cli\n"
+        f"sys.argv = ['irmeta', 'study', {name!r}, '--help']\n"
+        "sys.argv = [a for a in sys.argv if a]\n"
+        "try:\n    irmeta.cli.main()\nexcept SystemExit:\n    pass\n"
+        "heavy = ('polars', 'numba', 'pyarrow', 'altair', 'scipy', 'pandas', 'numpy')\n"
+        "print([m for m in heavy if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip().splitlines()[-1] == "[]"
+    assert "--help" in done.stdout
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_the_function_of_a_study_is_documented(name: str):
+    import irmeta
+
+    function = getattr(irmeta.studies, name.replace("-", "_"))
+    text = function.__doc__
+    study = find(name)
+    for one in fields(study.options):
+        assert f"\n{one.name} : " in text
+    for table in study.by_table.values():
+        assert f"{table.name}: {table.caption}" in text
+        for column, declared in table.columns.items():
+            assert declared.meaning, (table.name, column)
+    assert function.tables == study.by_table
