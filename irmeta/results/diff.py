@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from irmeta.errors import UsageError
-from irmeta.results.tables import provenance
+from irmeta.results.tables import provenance, read_parquet
 
 KEYS = ("track", "system", "query", "measure")
 NOT_RECORDED = "not recorded"
@@ -55,40 +56,52 @@ def diff(a: str | Path, b: str | Path, tolerance: float = 1e-9) -> Difference:
     UsageError
         If a file cannot be read or is no table of results, or if one is of means and the other of
         values per query.
+    DataError
+        If a Parquet file is damaged.
     """
     if not 0 <= tolerance < float("inf"):
         raise UsageError(f"tolerance = {tolerance!r} is not a number of at least 0.")
-    first, second = Path(a), Path(b)
-    keys = _keys(first)
-    if keys != _keys(second):
-        means, values = (first, second) if "query" not in keys else (second, first)
+    first, second = _opened(Path(a)), _opened(Path(b))
+    keys = _keys(*first)
+    if keys != _keys(*second):
+        means, values = (a, b) if "query" not in keys else (b, a)
         raise UsageError(f"{means} holds means, {values} values per query: compare two of a kind.")
     made = pl.DataFrame(
-        list(_made_otherwise(provenance(first), provenance(second))),
+        list(_made_otherwise(provenance(Path(a)), provenance(Path(b)))),
         schema=dict.fromkeys(("about", "field", "a", "b"), pl.String),
         orient="row",
     )
     try:
         return Difference(made, _by_measure(first, second, keys, tolerance), tolerance)
     except pl.exceptions.PolarsError as error:
-        raise UsageError(f"{first} and {second} cannot be compared: {error}") from error
+        raise UsageError(f"{a} and {b} cannot be compared: {error}") from error
 
 
-def _scan(path: Path, **types: Any) -> pl.LazyFrame:
-    if path.suffix == ".csv":
-        return pl.scan_csv(path, schema_overrides=types or None)
-    return pl.scan_parquet(path)
+_Opened = tuple[Path, Callable[..., pl.LazyFrame]]
+"""A file, and what gives its rows, the types of some columns given."""
 
 
-def _keys(path: Path) -> list[str]:
-    """The columns that say what a value of this file is of."""
+def _opened(path: Path) -> _Opened:
     if path.suffix not in (".parquet", ".csv"):
         raise UsageError(f"{path}: results are in files that end in .parquet or .csv.")
+    if not path.exists():
+        raise UsageError(f"{path} is not there")
+    if path.suffix == ".csv":
+        return path, partial(_scan_csv, path)
+    frame = read_parquet(path).lazy()  # whole: polars would compare no checksum
+    return path, lambda **_: frame
+
+
+def _scan_csv(path: Path, **types: Any) -> pl.LazyFrame:
+    return pl.scan_csv(path, schema_overrides=types or None)
+
+
+def _keys(path: Path, rows: Callable[..., pl.LazyFrame]) -> list[str]:
+    """The columns that say what a value of this file is of."""
     try:
-        columns = _scan(path).collect_schema()
+        columns = rows().collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
-        reason = "is not there" if not path.exists() else f"cannot be read: {error}"
-        raise UsageError(f"{path} {reason}") from error
+        raise UsageError(f"{path} cannot be read: {error}") from error
     missing = [c for c in ("track", "system", "measure", "value") if c not in columns]
     if missing == ["measure", "value"] and _is_wide(columns):
         raise UsageError(
@@ -107,18 +120,18 @@ def _is_wide(columns: pl.Schema) -> bool:
     return bool(values) and all(dtype.is_float() for dtype in values)
 
 
-def _rows(path: Path, keys: list[str]) -> pl.LazyFrame:
+def _rows(rows: Callable[..., pl.LazyFrame], keys: list[str]) -> pl.LazyFrame:
     """The keys as strings, and the value."""
-    frame = _scan(path, **dict.fromkeys(keys, pl.String), value=pl.Float64)
+    frame = rows(**dict.fromkeys(keys, pl.String), value=pl.Float64)
     return frame.select(
         pl.col(keys).cast(pl.String), pl.col("value").cast(pl.Float64).fill_null(float("nan"))
     )
 
 
-def _by_measure(a: Path, b: Path, keys: list[str], tolerance: float) -> pl.DataFrame:
+def _by_measure(a: _Opened, b: _Opened, keys: list[str], tolerance: float) -> pl.DataFrame:
     """The columns of `Difference.measures`, measures in the order in which they come."""
-    rows = [_rows(path, keys) for path in (a, b)]
-    for path, frame in zip((a, b), rows, strict=True):
+    rows = [_rows(opened, keys) for _, opened in (a, b)]
+    for (path, _), frame in zip((a, b), rows, strict=True):
         _refuse_repeated(path, frame, keys)
     left, right = (
         frame.rename({"value": name}).with_columns(pl.lit(True).alias(f"in_{name}"))

@@ -180,15 +180,14 @@ def read_matrices(path: Path, measures: tuple[str, ...] | None = None) -> list[M
     """
     if not path.is_file():
         raise UsageError(f"{path} is not a file.")
-    kind = "Parquet" if path.suffix == ".parquet" else "CSV"
     try:
-        frame = read_parquet(path) if kind == "Parquet" else _read_csv(path)
+        frame = read_parquet(path) if path.suffix == ".parquet" else _read_csv(path)
         return _matrices(frame, path, measures)
     except DataError as error:
         raise DataError(error.problem, file=str(path), value=error.value, fix=error.fix) from None
     except DAMAGED as error:
         reason = str(error).splitlines()[0]
-        raise DataError(f"cannot be read as {kind} ({reason})", file=str(path)) from None
+        raise DataError(f"cannot be read as CSV ({reason})", file=str(path)) from None
 
 
 def _matrices(frame: pl.DataFrame, path: Path, measures: tuple[str, ...] | None) -> list[Matrix]:

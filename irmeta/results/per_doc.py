@@ -9,8 +9,8 @@ import polars as pl
 import pyarrow as pa
 
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.schema import TABLES
 from irmeta.schema.arrow import column, constant, dictionary, strings
+from irmeta.schema.results import SEARCH_LENGTHS
 
 
 def search_length_table(view: JudgedRanks, rel: int, lengths: np.ndarray) -> pa.Table:
@@ -44,7 +44,7 @@ def search_length_table(view: JudgedRanks, rel: int, lengths: np.ndarray) -> pa.
         "rank": column(rank.astype(np.int32), rank != view.missing),
         "search_length": column(by_list(lengths)),
     }
-    schema = TABLES["search_lengths"].arrow(dictionary=True)
+    schema = SEARCH_LENGTHS.arrow(dictionary=True)
     return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
 
 

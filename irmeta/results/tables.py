@@ -4,81 +4,138 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from irmeta.errors import UsageError
-from irmeta.schema import TABLES
+from irmeta.checksums import BLANK, EMBEDDED, check_embedded, embed_checksum
+from irmeta.errors import DataError, UsageError
+from irmeta.files import remove_temporaries, replacing, write_text
+from irmeta.schema.arrow import DAMAGED
+from irmeta.schema.columns import Table
 
 KEY = b"irmeta"
 """The key of the Parquet file metadata that holds the provenance, as JSON."""
 
+AGAIN = "Make it again (reanalyze and studies do so by themselves), or restore it from a copy."
+"""What to do about a file of results that is damaged."""
 
 Rows = pl.DataFrame | pa.Table
 """Some rows of a table; a `pa.Table` has the table's schema, repeated strings by dictionary."""
 
 
-def write_parquet(
-    frames: Rows | Iterable[Rows],
-    path: Path,
-    table: str | None,
-    provenance: dict[str, Any],
-) -> int:
-    """Write one Parquet file, a row group for each frame, and return its number of rows.
+class ParquetFile:
+    """A Parquet file that is written in pieces, a row group each.
 
     Parameters
     ----------
+    path
+        The file; it is not put in place whole: see `irmeta.files.replacing`.
     table
-        The name of the table in irmeta.schema that the frames follow; None: whatever they have.
+        The table that the pieces follow; None: whatever the first piece has.
     provenance
         JSON values that say what was computed from what.
+
+    Attributes
+    ----------
+    rows
+        Rows written.
     """
-    one = isinstance(frames, pl.DataFrame | pa.Table)
-    blocks: Iterator[Rows] = iter([frames] if one else frames)
-    first = next(blocks)
-    schema = _schema(first, table)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    rows = 0
-    try:
+
+    def __init__(self, path: Path, table: Table | None, provenance: Mapping[str, Any]) -> None:
+        self._path, self._table, self._provenance = path, table, provenance
+        self._writer: pq.ParquetWriter | None = None
+        self.rows = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if error[0] is None and self._writer is None and self._table is not None:
+            self.write(self._table.empty())
+        if self._writer is None:
+            return
+        self._writer.close()
+        if error[0] is None:
+            embed_checksum(self._path)
+
+    def write(self, piece: Rows) -> None:
+        """Write a piece."""
+        if self._writer is None:
+            self._open(piece)
+        assert self._writer is not None
+        self._writer.write_table(_arrow(piece, self._writer.schema))
+        self.rows += len(piece)
+
+    def _open(self, piece: Rows) -> None:
         # The same content as in batches of 2^10, the default, which take longer.
         options = {"compression": "zstd", "store_schema": False, "write_batch_size": 1 << 16}
-        with pq.ParquetWriter(beside, schema, write_page_checksum=True, **options) as writer:
-            # Not in the schema: without an Arrow schema its metadata would be left out.
-            writer.add_key_value_metadata({KEY: _json(provenance)})
-            for frame in chain([first], blocks):
-                writer.write_table(_arrow(frame, schema))
-                rows += len(frame)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
-    return rows
+        self._writer = pq.ParquetWriter(
+            self._path, _schema(piece, self._table), write_page_checksum=True, **options
+        )
+        # Not in the schema: without an Arrow schema its metadata would be left out.
+        self._writer.add_key_value_metadata({KEY: _json(self._provenance), EMBEDDED: BLANK})
+
+
+def write_parquet(
+    pieces: Rows | Iterable[Rows], path: Path, table: Table | None, provenance: Mapping[str, Any]
+) -> int:
+    """Put a Parquet file in place whole, a row group for each piece; returns its number of rows.
+
+    For the parameters see `ParquetFile`.
+    """
+    is_one = isinstance(pieces, pl.DataFrame | pa.Table)
+    with replacing(path) as temporary, ParquetFile(temporary, table, provenance) as file:
+        for piece in [pieces] if is_one else pieces:
+            file.write(piece)
+    return file.rows
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
-    """A whole file, its pages compared with their checksums, where they have any.
+    """Read a Parquet file whole and compare it with its checksums, where it has any.
 
     Raises
     ------
-    irmeta.schema.arrow.DAMAGED
-        If it cannot be read, or was changed.
+    DataError
+        If it cannot be read, or was changed after irmeta wrote it.
     """
-    frame = pl.from_arrow(pq.ParquetFile(path, page_checksum_verification=True).read())
+    check_parquet(path)  # first: Parquet libraries may crash on a damaged footer
+    try:
+        frame = pl.from_arrow(pq.ParquetFile(path, page_checksum_verification=True).read())
+    except (*DAMAGED, ValueError) as error:
+        raise _damaged(path, error) from error
     assert isinstance(frame, pl.DataFrame)
     return frame
 
 
-def _schema(frame: Rows, table: str | None) -> pa.Schema:
+def check_parquet(path: Path) -> None:
+    """Compare a Parquet file with its checksum, where it has one, before another library reads it.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, or was changed after irmeta wrote it.
+    """
+    try:
+        check_embedded(path)
+    except (OSError, ValueError) as error:
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, error: BaseException) -> DataError:
+    reason = " ".join(str(error).split("\n", 1)[0].split())
+    return DataError(f"cannot be read as Parquet ({reason})", file=str(path), fix=AGAIN)
+
+
+def _schema(frame: Rows, table: Table | None) -> pa.Schema:
     if isinstance(frame, pa.Table):
         return frame.schema
     if table is not None:
-        return TABLES[table].arrow()
+        return table.arrow()
     plain = frame.head(0).to_arrow().schema
     text = pa.string()
     fields = [f.with_type(text) if pa.types.is_large_string(f.type) else f for f in plain]
@@ -98,33 +155,93 @@ def _arrow(frame: Rows, schema: pa.Schema) -> pa.Table:
     return pa.Table.from_arrays(table.columns, schema=schema)
 
 
-def _json(record: dict[str, Any]) -> bytes:
+def _json(record: Mapping[str, Any]) -> bytes:
     return json.dumps(record, sort_keys=True, ensure_ascii=False).encode()
 
 
 def provenance(path: Path) -> dict[str, Any] | None:
-    """The provenance of a Parquet file that irmeta wrote; None for any other file."""
+    """Return the provenance of a Parquet file that irmeta wrote, None for any other file.
+
+    Raises
+    ------
+    DataError
+        If the file is a damaged Parquet file.
+    """
+    try:
+        check_embedded(path)
+    except OSError:
+        return None
+    except ValueError as error:
+        raise _damaged(path, error) from None
     try:
         metadata = pq.read_metadata(path).metadata or {}
-    except (OSError, pa.ArrowInvalid):
+    except (*DAMAGED, ValueError) as error:
+        if _has_parquet_ends(path):
+            raise _damaged(path, error) from None
         return None
-    return json.loads(metadata[KEY]) if KEY in metadata else None
+    if KEY not in metadata:
+        return None
+    try:
+        record = json.loads(metadata[KEY])
+    except ValueError as error:  # a file of an older irmeta, without a checksum
+        raise _damaged(path, error) from None
+    return record if isinstance(record, dict) else None
 
 
-def write_out(frame: pl.DataFrame, path: Path, record: dict[str, Any], *, force: bool) -> None:
+def _has_parquet_ends(path: Path) -> bool:
+    with path.open("rb") as file:
+        first, size = file.read(4), file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 4))
+        return size >= 12 and first == file.read() == b"PAR1"
+
+
+_FORMULA = r"^[=+\-@\t\r]"
+
+
+def to_csv(frame: pl.DataFrame, *, safe: bool = False) -> str:
+    """Return a frame as CSV, numbers with full precision.
+
+    Parameters
+    ----------
+    safe
+        Whether texts that a spreadsheet would take for a formula (they begin with =, +, -, @, a
+        tab or a carriage return) get an apostrophe before them. Numbers stay as they are.
+    """
+    if safe:
+        marked = pl.selectors.string().str.replace(_FORMULA, "'$0")
+        frame = frame.with_columns(marked)
+    return frame.write_csv()
+
+
+def write_out(
+    frame: pl.DataFrame,
+    path: Path,
+    record: dict[str, Any],
+    *,
+    force: bool,
+    csv_safe: bool = False,
+) -> None:
     """Write a frame to a file that the user named, in the format of its ending.
+
+    Parameters
+    ----------
+    csv_safe
+        As `safe` of `to_csv`.
 
     Raises
     ------
     UsageError
         For an ending other than .parquet and .csv, or a file that is there and not ours, unless
         `force`.
+    DataError
+        For a file that is there, and ours, and damaged, unless `force`.
     """
     check_ours(path, force=force, columns=frame.columns)
+    remove_temporaries(path.parent)
     if path.suffix == ".parquet":
         write_parquet(frame, path, None, record)
     else:
-        write_text(path, frame.write_csv())
+        write_text(path, to_csv(frame, safe=csv_safe))
 
 
 def check_ours(path: Path, *, force: bool, columns: Sequence[str] = ()) -> None:
@@ -132,22 +249,6 @@ def check_ours(path: Path, *, force: bool, columns: Sequence[str] = ()) -> None:
     check_ending(path)
     if path.exists() and not force and not _ours(path, list(columns)):
         raise UsageError(f"{path} exists and irmeta did not write it: use --force to replace it.")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Put a text file in place whole: UTF-8, lines as they are."""
-    write_bytes(path, text.encode())
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Put a file in place whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        beside.write_bytes(data)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def check_ending(path: Path) -> None:
@@ -158,10 +259,22 @@ def check_ending(path: Path) -> None:
         raise UsageError(f"{path} is a folder: name a file.")
 
 
+def is_ours(path: Path) -> bool:
+    """Check whether irmeta wrote a Parquet file, damaged or not."""
+    try:
+        return provenance(path) is not None
+    except DataError:
+        return True
+
+
 def _ours(path: Path, columns: list[str]) -> bool:
     """Whether irmeta wrote a file: by its provenance, a CSV by having the same columns."""
     if path.suffix == ".csv":
         header = pl.DataFrame(schema=columns).write_csv().encode()
         with path.open("rb") as file:
             return file.read(len(header)) == header
-    return provenance(path) is not None
+    try:
+        return provenance(path) is not None
+    except DataError as error:
+        error.fix = "Use --force to replace it."
+        raise

@@ -1,9 +1,9 @@
-"""Every table's columns, types and keys: the one vocabulary of stores and results."""
+"""Columns and tables: the one vocabulary of stores and results."""
 
-from irmeta.schema import atomized, results, store
-from irmeta.schema.columns import Column, Table
+from irmeta.schema.columns import Column, Table, by_name
+from irmeta.schema.store import TABLES as STORE_TABLES
 
 __all__ = ["FORMAT", "TABLES", "Column", "Table"]
 
 FORMAT = 1  # of the store; a reader refuses a greater one
-TABLES = {t.name: t for t in (*store.TABLES, *results.TABLES, *atomized.TABLES)}
+TABLES = by_name(STORE_TABLES)

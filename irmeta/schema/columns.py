@@ -1,44 +1,202 @@
-"""What a table and a column are, and the columns that many tables share."""
+"""Columns and tables: one declaration gives the Parquet schema, the page, LaTeX and the docs.
+
+The declarations of a study are read by `irmeta study --help`, so this module imports neither
+polars nor pyarrow before a method needs them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import pyarrow as pa
+from irmeta.errors import IrmetaError
 
-TYPES = {
-    "text": pa.string(),
-    "name": pa.dictionary(pa.int32(), pa.string()),
-    "grade": pa.int8(),
-    "count": pa.int32(),
-    "big": pa.int64(),
-    "real": pa.float64(),
-    "yes": pa.bool_(),
-}
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
+Kind = Literal["text", "name", "grade", "count", "big", "real", "yes"]
+Shown = Literal["all", "page", "none"]
+Rows = Any
+"""Rows of a table: a polars frame or dicts, or an Arrow table in the table's schema."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its kind, whether it may be null, and what it means."""
+    """One column of a table.
 
-    kind: str
+    Attributes
+    ----------
+    kind
+        ``text``; ``name``, text that repeats; ``grade``, int8; ``count``, int32; ``big``, int64;
+        ``real``, float64; ``yes``, bool.
+    null
+        Whether the column may be null.
+    unit
+        Unit of the values. "%" and "x" are printed behind each value.
+    label
+        Heading on the page; default the column's name with spaces for underscores.
+    format
+        How values print: ``score`` (4 decimals), ``length`` (1 decimal), ``percent`` (of shares),
+        ``ratio`` (2 significant digits), ``measure`` (as the measure named in the row asks), or a
+        format specification of Python. Default: as the kind asks.
+    span
+        Two other columns: the value prints as "value (low to high)".
+    dagger
+        A column of kind ``yes``: where it is true, the value prints with a dagger.
+    show
+        ``all``; ``page``: not in LaTeX; ``none``: stored only.
+    """
+
+    kind: Kind
     meaning: str
     null: bool = False
+    unit: str = ""
+    label: str = ""
+    format: str = ""
+    span: tuple[str, str] | None = None
+    dagger: str = ""
+    show: Shown = "all"
+
+    @property
+    def is_text(self) -> bool:
+        return self.kind in ("text", "name", "yes")
+
+
+class Paper(NamedTuple):
+    """A number as a paper prints it, and where, e.g. ``Paper("26-60%", "Table 2")``."""
+
+    value: str
+    where: str
+
+    def __str__(self) -> str:
+        return f"{self.value} ({self.where})"
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table's columns in order; `key` identifies a row and is the sort order."""
+    """One table: its columns in order, and what is done with its rows.
+
+    Attributes
+    ----------
+    key
+        The columns that identify a row and are the sort order.
+    caption
+        One sentence for the page, LaTeX and the list of files.
+    by
+        ``track``: the rows of each track are made apart from those of others; ``all``: the rows
+        come from all tracks together.
+    apart
+        Whether each track has a file of its own that is never joined: for tables that grow with
+        the data.
+    latex
+        Whether the table is written as LaTeX too.
+    folded
+        Whether the page shows the table on request only.
+    note
+        A sentence below the table where a dagger is printed.
+    paper
+        The paper's own numbers: by column, then by the values of `key` (without the track). Each
+        column gets a column ``paper_NAME`` of text beside it.
+    """
 
     name: str
     key: tuple[str, ...]
-    columns: dict[str, Column]
+    columns: Mapping[str, Column]
+    caption: str = ""
+    by: Literal["track", "all"] = "track"
+    apart: bool = False
+    latex: bool = True
+    folded: bool = False
+    note: str = ""
+    paper: Mapping[str, Mapping[tuple[Any, ...], Paper]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        beside = {
+            paper_column(name): Column("text", "the paper's value", null=True, show="none")
+            for name in self.paper
+        }
+        object.__setattr__(self, "columns", {**self.columns, **beside})
 
     def arrow(self, *, dictionary: bool = False) -> pa.Schema:
-        """The Arrow schema; with `dictionary`, repeated strings are dictionary-encoded."""
-        plain = {**TYPES, "name": TYPES["name" if dictionary else "text"]}
+        """Return the Arrow schema; with `dictionary`, repeated strings are dictionary-encoded."""
+        import pyarrow as pa
+
+        types = {
+            "text": pa.string(),
+            "name": pa.dictionary(pa.int32(), pa.string()) if dictionary else pa.string(),
+            "grade": pa.int8(),
+            "count": pa.int32(),
+            "big": pa.int64(),
+            "real": pa.float64(),
+            "yes": pa.bool_(),
+        }
         columns = self.columns.items()
-        return pa.schema([pa.field(c, plain[col.kind], nullable=col.null) for c, col in columns])
+        return pa.schema([pa.field(n, types[c.kind], nullable=c.null) for n, c in columns])
+
+    def empty(self) -> pl.DataFrame:
+        """Return the table without rows."""
+        import polars as pl
+
+        frame = pl.from_arrow(self.arrow().empty_table())
+        assert isinstance(frame, pl.DataFrame)
+        return frame
+
+    def frame(self, rows: Rows) -> pl.DataFrame:
+        """Return rows as a frame of the declared columns, the paper's numbers filled in.
+
+        Raises
+        ------
+        IrmetaError
+            For a column that is missing or not declared, or a null where none may be: an error of
+            whoever wrote the study.
+        """
+        import polars as pl
+
+        if isinstance(rows, pl.DataFrame):
+            frame = rows
+        else:
+            rows = list(rows)
+            frame = pl.DataFrame(rows, infer_schema_length=None) if rows else self.empty()
+        frame = self._with_paper(frame)
+        if odd := sorted(set(frame.columns) ^ set(self.columns)):
+            raise IrmetaError(f"table {self.name}: columns missing or not declared: {odd}")
+        frame = frame.select(*self.columns).cast(self.empty().schema)  # pyright: ignore[reportArgumentType]
+        for name, column in self.columns.items():
+            if not column.null and frame[name].null_count():
+                raise IrmetaError(f"table {self.name}: null in column {name}")
+        return frame
+
+    def _with_paper(self, frame: pl.DataFrame) -> pl.DataFrame:
+        import polars as pl
+
+        key = [name for name in self.key if name != "track"]
+        for name, numbers in self.paper.items():
+            printed = [numbers.get(row) for row in frame.select(key).iter_rows()]
+            if not key:
+                printed = [numbers.get(())] * frame.height
+            values = [number and number.value for number in printed]
+            frame = frame.with_columns(pl.Series(paper_column(name), values, dtype=pl.String))
+        return frame
+
+    def docs(self) -> str:
+        """Return the columns and their meanings, a line each."""
+        lines = []
+        for name, column in self.columns.items():
+            unit = f" [{column.unit}]" if column.unit else ""
+            lines.append(f"{name} ({column.kind}): {column.meaning}{unit}")
+        return "\n".join([f"{self.name}: {self.caption}", *(f"    {line}" for line in lines)])
+
+
+def paper_column(name: str) -> str:
+    """Return the name of the column with the paper's numbers for a column."""
+    return f"paper_{name}"
+
+
+def by_name(tables: Iterable[Table]) -> dict[str, Table]:
+    """Return tables by their names."""
+    return {table.name: table for table in tables}
 
 
 TRACK = Column("name", "track")

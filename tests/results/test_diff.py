@@ -10,7 +10,7 @@ import pytest
 
 import irmeta
 from irmeta.api import EvalChoices
-from irmeta.errors import UsageError
+from irmeta.errors import DataError, UsageError
 from irmeta.results.diff import diff
 from irmeta.results.scores import wide
 from irmeta.results.tables import write_out
@@ -206,13 +206,14 @@ def test_what_is_no_file_of_results_is_a_usage_error(tmp_path: Path):
     (tmp_path / "empty.csv").write_text("")
     for name, said in {
         "gone.csv": "is not there",
-        "damaged.parquet": "cannot be read",
         "text.csv": "cannot be compared",
         "empty.csv": "cannot be read",
         "notes.txt": r"end in \.parquet or \.csv",
     }.items():
         with pytest.raises(UsageError, match=said):
             diff(good, tmp_path / name)
+    with pytest.raises(DataError, match=r"damaged\.parquet: cannot be read as Parquet"):
+        diff(good, tmp_path / "damaged.parquet")
     for tolerance in (-1.0, math.nan, math.inf):
         with pytest.raises(UsageError, match="is not a number of at least 0"):
             diff(good, good, tolerance)

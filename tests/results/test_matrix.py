@@ -368,6 +368,8 @@ def test_a_flipped_bit_of_a_result_is_not_another_value(made_store, tmp_path):
     raw = bytearray(file.read_bytes())
     raw[begin + column.total_compressed_size - 1] ^= 1
     file.write_bytes(raw)
-    with pytest.raises(DataError, match=r"scores\.parquet: cannot be read as Parquet .*CRC"):
+    with pytest.raises(
+        DataError, match=r"scores\.parquet: cannot be read as Parquet .*checksum mismatch"
+    ):
         read_matrices(file)
     assert len(before) > 1

@@ -13,7 +13,7 @@ from making import Track, down, read_qrels, read_run, tracks
 
 import irmeta
 from irmeta.errors import UsageError
-from irmeta.schema import TABLES
+from irmeta.schema.results import RARITY, SEARCH_LENGTHS
 
 UNRETRIEVED = ("irrel", "floor", "irrel+1", "depth")
 ORDERS = ("trec_eval", "trec_eval10", "score-file", "file", "rank")
@@ -116,8 +116,8 @@ def test_rows_are_by_query_system_and_doc_and_tell_what_is_missing(tmp_path):
 
 
 def test_frames_have_the_columns_of_the_schema(made_store):
-    assert made_store.search_lengths().columns == TABLES["search_lengths"].arrow().names
-    assert made_store.rarity().columns == TABLES["rarity"].arrow().names
+    assert made_store.search_lengths().columns == SEARCH_LENGTHS.arrow().names
+    assert made_store.rarity().columns == RARITY.arrow().names
 
 
 def test_all_tracks_are_one_frame(made_store):

@@ -11,7 +11,8 @@ from polars.testing import assert_frame_equal
 
 from irmeta.errors import IrmetaError
 from irmeta.results.scores import Scores, wide
-from irmeta.schema import TABLES
+from irmeta.schema.columns import Table
+from irmeta.schema.results import MEANS, SCORES
 
 NAN = math.nan
 VALUES = np.array(
@@ -94,10 +95,10 @@ def test_a_mean_of_nothing_is_undefined():
     assert scores(values=np.full(VALUES.shape, NAN)).means()["value"].is_nan().all()
 
 
-@pytest.mark.parametrize(("table", "frame"), [("scores", "per_query"), ("means", "means")])
-def test_frames_have_the_columns_of_the_schema(table, frame):
+@pytest.mark.parametrize(("table", "frame"), [(SCORES, "per_query"), (MEANS, "means")])
+def test_frames_have_the_columns_of_the_schema(table: Table, frame: str):
     found = getattr(scores(), frame)()
-    wanted = TABLES[table].arrow()
+    wanted = table.arrow()
     assert found.columns == wanted.names
     assert found.schema == pl.DataFrame(wanted.empty_table()).schema
 

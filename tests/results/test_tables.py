@@ -14,9 +14,10 @@ from polars.testing import assert_frame_equal
 
 import irmeta
 from irmeta.errors import UsageError
+from irmeta.files import write_text
 from irmeta.results.scores import wide
-from irmeta.results.tables import provenance, write_out, write_parquet, write_text
-from irmeta.schema import TABLES
+from irmeta.results.tables import provenance, write_out, write_parquet
+from irmeta.schema.results import MEANS, SEARCH_LENGTHS
 
 RECORD = {"irmeta": "0.1.0", "store": "abc", "eval_policy": {"queries": "judged"}, "ü": [1, None]}
 
@@ -32,13 +33,13 @@ def names(folder: Path) -> list[str]:
 
 def test_a_table_comes_back_as_it_went_in(means, tmp_path):
     path = tmp_path / "new" / "folder" / "means.parquet"
-    assert write_parquet(means, path, "means", RECORD) == means.height
+    assert write_parquet(means, path, MEANS, RECORD) == means.height
     assert_frame_equal(pl.read_parquet(path), means)
     assert names(path.parent) == ["means.parquet"]
 
 
 def test_every_reader_sees_plain_strings(means, tmp_path):
-    write_parquet(means, tmp_path / "means.parquet", "means", RECORD)
+    write_parquet(means, tmp_path / "means.parquet", MEANS, RECORD)
     schema = pq.read_schema(tmp_path / "means.parquet")
     assert schema.field("system").type == pa.string()
     assert schema.field("track").type == pa.string()
@@ -47,7 +48,7 @@ def test_every_reader_sees_plain_strings(means, tmp_path):
 
 
 def test_the_provenance_is_in_the_file(means, tmp_path):
-    write_parquet(means, tmp_path / "means.parquet", "means", RECORD)
+    write_parquet(means, tmp_path / "means.parquet", MEANS, RECORD)
     assert provenance(tmp_path / "means.parquet") == RECORD
 
 
@@ -61,7 +62,7 @@ def test_other_files_have_no_provenance(means, tmp_path):
 
 def test_each_frame_is_a_row_group(means, tmp_path):
     path = tmp_path / "means.parquet"
-    assert write_parquet(iter([means, means.head(3)]), path, "means", {}) == means.height + 3
+    assert write_parquet(iter([means, means.head(3)]), path, MEANS, {}) == means.height + 3
     metadata = pq.read_metadata(path)
     assert [metadata.row_group(i).num_rows for i in range(2)] == [means.height, 3]
     assert_frame_equal(pl.read_parquet(path), pl.concat([means, means.head(3)]))
@@ -69,8 +70,8 @@ def test_each_frame_is_a_row_group(means, tmp_path):
 
 def test_the_same_input_gives_the_same_bytes(means, tmp_path):
     backwards = dict(reversed(RECORD.items()))
-    write_parquet([means, means], tmp_path / "a", "means", RECORD)
-    write_parquet([means, means], tmp_path / "b", "means", backwards)
+    write_parquet([means, means], tmp_path / "a", MEANS, RECORD)
+    write_parquet([means, means], tmp_path / "b", MEANS, backwards)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
@@ -85,7 +86,7 @@ def test_an_error_in_the_middle_leaves_things_as_they_were(means, tmp_path, befo
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        write_parquet(frames(), path, "means", RECORD)
+        write_parquet(frames(), path, MEANS, RECORD)
     assert names(tmp_path) == ([] if before is None else ["means.parquet"])
     assert before is None or path.read_bytes() == before
 
@@ -93,23 +94,23 @@ def test_an_error_in_the_middle_leaves_things_as_they_were(means, tmp_path, befo
 def test_a_frame_that_breaks_the_schema_is_not_written(means, tmp_path):
     broken = means.with_columns(value=pl.lit(None, pl.Float64))
     with pytest.raises(AssertionError, match="null in value"):
-        write_parquet([means, broken], tmp_path / "means.parquet", "means", RECORD)
+        write_parquet([means, broken], tmp_path / "means.parquet", MEANS, RECORD)
     assert names(tmp_path) == []
 
 
 def test_rows_of_arrow_are_written_as_a_frame_is(made_store, tmp_path):
     frame = made_store.search_lengths("news").head(400)
     names_of = frame["doc"].unique().sort()
-    schema = TABLES["search_lengths"].arrow(dictionary=True)
+    schema = SEARCH_LENGTHS.arrow(dictionary=True)
     table = frame.to_arrow().cast(schema)
     assert pa.types.is_dictionary(table.schema.field("doc").type)
-    assert write_parquet([table, table.slice(7, 5)], tmp_path / "a", "search_lengths", {}) == 405
+    assert write_parquet([table, table.slice(7, 5)], tmp_path / "a", SEARCH_LENGTHS, {}) == 405
     assert_frame_equal(pl.read_parquet(tmp_path / "a"), pl.concat([frame, frame[7:12]]))
     assert pq.read_schema(tmp_path / "a").field("doc").type == pa.string()
     assert set(pl.read_parquet(tmp_path / "a")["doc"]) == set(names_of)
     broken = table.set_column(4, schema.field("grade"), pa.nulls(400, pa.int8()))
     with pytest.raises(AssertionError, match="null in grade"):
-        write_parquet(broken, tmp_path / "b", "search_lengths", {})
+        write_parquet(broken, tmp_path / "b", SEARCH_LENGTHS, {})
     assert names(tmp_path) == ["a"]
 
 
