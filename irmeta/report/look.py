@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from irmeta.escapes import UNSAFE
 from irmeta.report.vega import vega_print, vega_svg
 
 if TYPE_CHECKING:
@@ -19,20 +20,24 @@ if TYPE_CHECKING:
 
 WIDTH = 520
 PRINT_WIDTH = 420  # in a column of 240 points, 11 pixels are 6.3 points
+PPI = 300
 NARROW = 360  # what a plot has at least for its bars, when it is printed
 
 # Okabe and Ito's blue and vermillion: apart for every common form of colour vision, and apart as
 # greys in print
 BLUE, VERMILLION = "#0072B2", "#D55E00"
 INK, MUTED, RULE = "#222222", "#5f6368", "#e4e6e8"
+PALE_BLUE, PALE_RED, GREY = "#8ec1de", "#f2ab7c", "#a9aeb4"
 
 # vl-convert carries Liberation Sans inside it, so text measures the same, and the SVG has the same
 # bytes, on a machine without fonts; Arial and Helvetica share its widths
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
-_NOT_XML = re.compile(
-    "[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
-    r"|\\u(?:000[0-8bcef]|001[0-9a-f]|fff[ef])"
+# What XML lacks or should not hold; in an expression it stands as an escape.
+_UNDRAWABLE = re.compile(
+    f"(?![\t\n\r])[{UNSAFE}\ufffe\uffff]"
+    r"|\\u(?:000[0-8bcef]|001[0-9a-f]|007f|00[89][0-9a-f]"
+    r"|061c|200[ef]|202[89a-e]|206[6-9]|fff[ef])"
 )
 
 CONFIG: Mapping[str, Any] = {
@@ -117,57 +122,74 @@ def _config() -> alt.Config:
     return alt.Config.from_dict(dict(CONFIG))
 
 
+def to_spec(chart: Any) -> dict[str, Any]:
+    """Return the Vega-Lite spec of an Altair chart, without characters that XML lacks."""
+    return _drawable(chart.to_dict(validate=False))  # slow, and the tests look at every chart
+
+
 def to_svg(chart: Any, draw: Callable[[dict[str, Any]], str] = vega_svg) -> str:
-    """A chart as an SVG element to stand inside a page: the same chart gives the same bytes.
-
-    It is made offline. What a mark would say to a screen reader becomes its ``<title>``, which
-    browsers show under the pointer.
-
-    Parameters
-    ----------
-    chart
-        Any Altair chart; its description is what the whole image says to a screen reader.
-    draw
-        What turns a Vega-Lite spec into SVG.
-    """
-    spec = _drawable(chart.to_dict(validate=False))  # slow, and the tests look at every chart
-    svg = draw(spec)
-    svg = re.sub(r"<[^>]+>", lambda tag: _lean(tag[0]), svg)
-    said = html.escape(str(spec.get("description", "Figure")))
-    return _own_ids(svg.replace("<svg ", f'<svg role="img" aria-label="{said}" ', 1))
+    """Draw a chart as an SVG element that can stand inside a page: see `svg_of`."""
+    return svg_of(to_spec(chart), draw)
 
 
 def to_print(
     chart: Any,
-    ppi: int = 300,
+    ppi: int = PPI,
     draw: Callable[[dict[str, Any], int], tuple[bytes, bytes]] = vega_print,
 ) -> tuple[bytes, bytes]:
-    """A chart for paper, narrower, so that its text can be read in a column: PDF and PNG.
+    """Draw a chart for paper, as PDF and PNG: see `print_of`."""
+    return print_of(to_spec(chart), ppi, draw)
 
-    They are made offline. The same chart gives the same PNG; a PDF has the time in it.
+
+def svg_of(spec: dict[str, Any], draw: Callable[[dict[str, Any]], str] = vega_svg) -> str:
+    """Draw a spec as an SVG element; the same spec gives the same bytes, offline.
+
+    What a mark would say to a screen reader becomes its ``<title>``, which browsers show under the
+    pointer. The spec's description is what the whole image says to a screen reader.
 
     Parameters
     ----------
-    chart
-        Any Altair chart.
-    ppi
-        Pixels for each 72 of the chart's own.
+    spec
+        Of `to_spec`.
     draw
-        What turns a Vega-Lite spec and `ppi` into PDF and PNG.
+        Draws a Vega-Lite spec as SVG.
     """
-    spec = _drawable(chart.to_dict(validate=False))
-    spec["width"] = PRINT_WIDTH
-    spec["config"]["title"] = spec["config"]["title"] | {"limit": PRINT_WIDTH - 4}
-    return draw(spec, ppi)
+    svg = draw(spec)
+    svg = re.sub(r"<[^>]+>", lambda tag: _lean(tag[0]), svg)
+    label = html.escape(str(spec.get("description", "Figure")))
+    return _own_ids(svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1))
+
+
+def print_of(
+    spec: dict[str, Any],
+    ppi: int = PPI,
+    draw: Callable[[dict[str, Any], int], tuple[bytes, bytes]] = vega_print,
+) -> tuple[bytes, bytes]:
+    """Draw a spec as PDF and PNG, narrower than on the page, so that a column can be read.
+
+    The same spec gives the same PNG; a PDF contains the time.
+
+    Parameters
+    ----------
+    spec
+        Of `to_spec`.
+    ppi
+        Pixels of the PNG for each 72 of the chart's own.
+    draw
+        Draws a Vega-Lite spec with `ppi` as PDF and PNG.
+    """
+    title = spec["config"]["title"] | {"limit": PRINT_WIDTH - 4}
+    narrow = spec | {"width": PRINT_WIDTH, "config": spec["config"] | {"title": title}}
+    return draw(narrow, ppi)
 
 
 def _drawable(spec: Any) -> Any:
-    """With a mark in the place of each character that XML lacks: vl-convert would end the process.
+    """With a mark in the place of control and bidirectional characters.
 
-    In expressions they stand as escapes.
+    vl-convert would end the process where XML lacks one of them.
     """
     if isinstance(spec, str):
-        return _NOT_XML.sub("\ufffd", spec)
+        return _UNDRAWABLE.sub("\ufffd", spec)
     if isinstance(spec, dict):
         return {_drawable(name): _drawable(value) for name, value in spec.items()}
     return [_drawable(value) for value in spec] if isinstance(spec, list) else spec

@@ -1,0 +1,261 @@
+"""Tables as cells of text, for the page and for LaTeX."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from irmeta.report.scale import Scale, scale_of
+from irmeta.schema.columns import Column, Table, paper_column
+
+ABSENT = "\u2014"
+DAGGER = "\u2020"
+FORMATS: Mapping[str, str] = {"score": ".4f", "length": ",.1f", "count": ",.0f", "percent": ".0%"}
+BEHIND = ("%", "x")  # units that are printed behind each value
+
+
+class Cell(NamedTuple):
+    """One cell.
+
+    Attributes
+    ----------
+    picture
+        Worst, median and best value, from 0 to 100, drawn in place of the text.
+    is_paper
+        Whether the text is the paper's and not ours.
+    title
+        Shown under the pointer.
+    """
+
+    text: str
+    picture: tuple[float, float, float] | None = None
+    is_paper: bool = False
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Head:
+    """The heading of a column of cells.
+
+    Attributes
+    ----------
+    column
+        The table's column; empty for the paper's numbers.
+    group
+        The heading over it and its neighbours.
+    on_page_only
+        Whether LaTeX leaves the column out.
+    """
+
+    label: str
+    column: str
+    is_text: bool
+    group: str = ""
+    on_page_only: bool = False
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table as cells.
+
+    Attributes
+    ----------
+    name, caption
+        Of its LaTeX file, and what the table holds.
+    notes
+        Sentences below the table, and in the caption of LaTeX.
+    hints
+        Sentences below the table on the page.
+    folded
+        Whether the page shows it on request only.
+    in_latex
+        Whether it is written as LaTeX too.
+    """
+
+    name: str
+    caption: str
+    head: tuple[Head, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    folded: bool = False
+    in_latex: bool = True
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """Headings over several columns: see `spans`."""
+        return spans(self.head)
+
+
+def spans(heads: Sequence[Head]) -> list[tuple[str, int]]:
+    """Return headings over several columns, with the number of columns; empty without a pivot."""
+    found: list[tuple[str, int]] = []
+    for head in heads:
+        if found and found[-1][0] == head.group:
+            found[-1] = head.group, found[-1][1] + 1
+        else:
+            found.append((head.group, 1))
+    return found if any(group for group, _ in found) else []
+
+
+def grid(
+    table: Table,
+    frame: pl.DataFrame,
+    *,
+    columns: Sequence[str] = (),
+    pivot: str = "",
+    name: str = "",
+    caption: str = "",
+    display: Callable[[str], str] = lambda measure: "score",
+) -> Grid:
+    """Return the cells of a table.
+
+    Parameters
+    ----------
+    table, frame
+        The declaration, and rows of the table.
+    columns
+        The columns to show, in order; default all that are declared to be shown.
+    pivot
+        A column whose values become groups of columns. The shown columns before it identify the
+        rows, those behind it are repeated for each value.
+    name, caption
+        Default the table's own.
+    display
+        Returns how the values of a measure print: a format of `Column`.
+    """
+    shown = list(columns) or [n for n, c in table.columns.items() if c.show != "none"]
+    made = _Cells(table, display)
+    if pivot:
+        head, rows = _pivoted(made, frame, shown, pivot)
+    else:
+        head = [*map(made.head, shown)]
+        rows = [made.row(row, shown) for row in frame.iter_rows(named=True)]
+        if table.paper:
+            head, rows = _with_paper(
+                head, rows, [made.paper(r) for r in frame.iter_rows(named=True)]
+            )
+    has_dagger = any(cell.text.endswith(DAGGER) for row in rows for cell in row)
+    notes = (f"{DAGGER} {table.note}",) if has_dagger and table.note else ()
+    given = name or table.name, caption or table.caption
+    cells = tuple(map(tuple, rows))
+    hints = tuple(made.scales)
+    return Grid(*given, tuple(head), cells, notes, hints, table.folded, table.latex)
+
+
+class _Cells:
+    """Makes cells of one table."""
+
+    def __init__(self, table: Table, display: Callable[[str], str]) -> None:
+        self._table, self._display = table, display
+        self.scales: list[str] = []
+
+    def head(self, name: str, group: str = "") -> Head:
+        column = self._table.columns[name]
+        label = column.label or name.replace("_", " ")
+        if group and column.format == "range":
+            label = "worst to best"
+        return Head(label, name, column.is_text, group, column.show == "page")
+
+    def row(self, row: Mapping[str, Any], names: Sequence[str]) -> list[Cell]:
+        return [self.cell(row, name) for name in names]
+
+    def paper(self, row: Mapping[str, Any]) -> Cell:
+        """The paper's numbers of a row, in one cell."""
+        key = tuple(row[name] for name in self._table.key if name != "track")
+        printed = [n for c in self._table.paper.values() if (n := c.get(key)) is not None]
+        where = "; ".join(dict.fromkeys(number.where for number in printed))
+        texts = (row[paper_column(name)] for name in self._table.paper)
+        text = ", ".join(text for text in texts if text)
+        return Cell(text or ABSENT, is_paper=True, title=where)
+
+    def cell(self, row: Mapping[str, Any], name: str, scale: Scale | None = None) -> Cell:
+        column = self._table.columns[name]
+        if column.format == "range" and scale is not None and column.span is not None:
+            return Cell("", picture=scale.picture(*(row[n] for n in (name, *column.span))))
+        form = column.format
+        if form in ("measure", "range"):
+            form = self._display(row["measure"])
+        text = format_value(row[name], column, form)
+        if column.span is not None and text != ABSENT and column.format != "range":
+            low, high = (format_value(row[end], column, form, bare=True) for end in column.span)
+            if ABSENT not in (low, high):
+                text = f"{text} ({low} to {high})"
+        if column.dagger and row[column.dagger]:
+            text += DAGGER
+        return Cell(text + (_arrow(row) if name == "measure" else ""))
+
+
+def _with_paper(
+    head: list[Head], rows: list[list[Cell]], paper: list[Cell]
+) -> tuple[list[Head], list[list[Cell]]]:
+    """Add the paper's numbers, where it has any of these rows."""
+    if all(cell.text == ABSENT for cell in paper):
+        return head, rows
+    added = [[*row, cell] for row, cell in zip(rows, paper, strict=True)]
+    return [*head, Head("the paper", "", is_text=True)], added
+
+
+def _pivoted(
+    made: _Cells, frame: pl.DataFrame, shown: Sequence[str], pivot: str
+) -> tuple[list[Head], list[list[Cell]]]:
+    at = shown.index(pivot)
+    index, values = list(shown[:at]), list(shown[at + 1 :])
+    groups = frame[pivot].unique(maintain_order=True).to_list() if frame.height else []
+    head = [*map(made.head, index)]
+    rows = {key: [made.cell(row, n) for n in index] for key, row in _by_index(frame, index)}
+    for group in groups:
+        inside = frame.filter(pl.col(pivot) == group)
+        by_key = dict(_by_index(inside, index))
+        scale = scale_of(inside, group) if "worst" in values else None
+        if scale is not None:
+            made.scales.append(scale.text)
+        label = group + _arrow(inside.row(0, named=True))
+        head += [made.head(name, label) for name in values]
+        for key, cells in rows.items():
+            row = by_key.get(key)
+            cells += [
+                Cell(ABSENT) if row is None else made.cell(row, name, scale) for name in values
+            ]
+    return head, list(rows.values())
+
+
+def _by_index(frame: pl.DataFrame, index: Sequence[str]) -> list[tuple[Any, dict[str, Any]]]:
+    return [(tuple(row[n] for n in index), row) for row in frame.iter_rows(named=True)]
+
+
+def _arrow(row: Mapping[str, Any]) -> str:
+    """Return which values of the row's measure are better, where the table says so."""
+    direction = row.get("direction")
+    return "" if direction is None else " \u2191" if direction > 0 else " \u2193"
+
+
+def format_value(value: Any, column: Column, form: str = "", bare: bool = False) -> str:
+    """Return a value as text.
+
+    Parameters
+    ----------
+    form
+        The format; default the column's, else as its kind asks.
+    bare
+        Whether a unit is left out.
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ABSENT
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if column.is_text or isinstance(value, str):
+        return str(value)
+    if math.isinf(value):
+        return "\u221e" if value > 0 else "\u2212\u221e"
+    unit = column.unit if column.unit in BEHIND and not bare else ""
+    form = form or column.format or ("score" if column.kind == "real" else "count")
+    if form == "ratio":
+        text = "<0.001" if 0 < value < 1e-3 else f"{value:.2g}"
+    else:
+        text = f"{value:{FORMATS.get(form, form)}}"
+    return text.replace("-", "\u2212") + unit

@@ -1,0 +1,1 @@
+"""General charts: each takes a frame with named columns and says what it draws in words."""

@@ -1,0 +1,113 @@
+"""Curves over a common axis, and the share of values up to each value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from irmeta.report.look import VERMILLION, finish, nothing
+
+if TYPE_CHECKING:
+    import altair as alt
+
+POINTS = 400  # of a curve are drawn, evenly along it: more cannot be seen
+MOST = 4000  # of all curves: Altair refuses a figure of more than 5000 rows
+INSIDE = 6  # more curves than these, and their names stand beside the figure
+
+
+def curves(
+    frame: pl.DataFrame,
+    *,
+    title: str,
+    subtitle: str,
+    x_title: str,
+    y_title: str,
+    domain: tuple[float, float] | None = None,
+    log: bool = False,
+    steps: bool = False,
+    rules: Sequence[float] = (),
+) -> alt.LayerChart:
+    """Draw a curve for each name.
+
+    Parameters
+    ----------
+    frame
+        Columns name, x, y, and optionally low and high, the ends of a band around each curve, e.g.
+        quartiles; by name and x. Curves of many points are thinned, their ends kept.
+    domain
+        Least and greatest y; default those of the values.
+    log
+        Whether the x axis is logarithmic.
+    steps
+        Whether a value holds from its x to the next.
+    rules
+        Values of y that are drawn as dashed lines.
+    """
+    import altair as alt
+
+    if frame.is_empty():
+        return nothing(f"{title}: nothing to draw.")
+    names = frame["name"].unique(maintain_order=True).to_list()
+    # Many names would cover the curves, and more than ten need more colours.
+    legend = alt.Legend(title=None, orient="top-right" if len(names) <= INSIDE else "right")
+    colours = alt.Scale(scheme="tableau10" if len(names) <= 10 else "tableau20")
+    scale = alt.Scale(domain=domain) if domain else alt.Scale(zero=False)
+    shown = _thinned(frame, len(names))
+    base = alt.Chart(shown).encode(
+        alt.X(
+            "x:Q",
+            title=x_title,
+            axis=alt.Axis(format="~s" if log else "d"),
+            scale=alt.Scale(type="log" if log else "linear"),
+        ),
+        color=alt.Color(
+            "name:N", sort=names, scale=colours, legend=legend if len(names) > 1 else None
+        ),
+    )
+    shape = "step-after" if steps else "linear"
+    layers: list[Any] = []
+    if "low" in frame.columns:
+        band = base.mark_area(opacity=0.18, interpolate=shape, aria=False)
+        layers.append(band.encode(alt.Y("low:Q"), alt.Y2("high:Q")))
+    line = base.mark_line(interpolate=shape, strokeWidth=1.6)
+    layers.append(line.encode(alt.Y("y:Q", title=y_title, scale=scale)))
+    if rules:
+        at = alt.Chart(pl.DataFrame({"y": [float(value) for value in rules]}))
+        layers.append(at.mark_rule(strokeDash=[4, 3], color=VERMILLION).encode(alt.Y("y:Q")))
+    return finish(alt.layer(*layers), height=300, title=title, subtitle=subtitle)
+
+
+def ecdf(frame: pl.DataFrame, *, title: str, subtitle: str, x_title: str) -> alt.LayerChart:
+    """Draw for each name the share of its values that are at most x.
+
+    Parameters
+    ----------
+    frame
+        Columns name and value; null and NaN are left out.
+    """
+    known = frame.with_columns(pl.col("value").cast(pl.Float64).fill_nan(None)).drop_nulls("value")
+    shares = (
+        known.sort("name", "value", maintain_order=True)
+        .with_columns(y=(pl.int_range(pl.len()) + 1).over("name") / pl.len().over("name"))
+        .select("name", pl.col("value").alias("x"), "y")
+        .unique(["name", "x"], keep="last", maintain_order=True)
+    )
+    order = known.select("name").unique(maintain_order=True)
+    shares = order.join(shares, on="name", how="left", maintain_order="left_right")
+    return curves(
+        shares,
+        title=title,
+        subtitle=subtitle,
+        x_title=x_title,
+        y_title="share of values up to x",
+        domain=(0.0, 1.0),
+        steps=True,
+    )
+
+
+def _thinned(frame: pl.DataFrame, names: int) -> pl.DataFrame:
+    step = 1 + frame.height // min(POINTS * names, MOST)
+    at = pl.int_range(1, pl.len() + 1).over("name")
+    return frame.filter((at % step == 1 % step) | (at == pl.len().over("name")))

@@ -1,0 +1,185 @@
+"""Bars over buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from irmeta.report.look import (
+    BLUE,
+    INK,
+    NARROW,
+    VERMILLION,
+    described,
+    finish,
+    nothing,
+    whole_ticks,
+)
+
+if TYPE_CHECKING:
+    import altair as alt
+
+ENDLESS = 2**31 - 1
+"""The end of a bucket that has none."""
+
+
+class Corner(NamedTuple):
+    """Text in an upper corner: a bold line in a colour, and lines below it."""
+
+    text: str
+    below: Sequence[str]
+    colour: str
+
+
+class Class(NamedTuple):
+    """A name for buckets from `bucket` on; `rule`: whether a line is drawn where they begin."""
+
+    bucket: str
+    text: str
+    rule: bool
+
+
+def histogram(
+    bars: pl.DataFrame,
+    *,
+    title: str,
+    subtitle: str,
+    x_title: str,
+    y_title: str = "relevant docs",
+    kinds: Mapping[str, tuple[str, str]] | None = None,
+    classes: Sequence[Class] = (),
+    corners: tuple[Corner, Corner] | None = None,
+) -> alt.LayerChart:
+    """Draw counts by bucket, stacked where there are several kinds.
+
+    Parameters
+    ----------
+    bars
+        Columns bucket (its name, "|" for a new line), count (int) and, with `kinds`, kind; buckets
+        in the order in which they first appear.
+    kinds
+        Colour and label of each kind, the lowest in the stack first; labels make a legend.
+    classes
+        Named runs of buckets.
+    corners
+        Text at the upper left and right.
+    """
+    import altair as alt
+
+    totals = bars.group_by("bucket", maintain_order=True).agg(pl.col("count").sum())
+    if not totals["count"].sum():
+        return nothing(f"{title}: nothing to count.")
+    order, top = totals["bucket"].to_list(), max(totals["count"].to_list())
+    room = NARROW / len(order)
+    height = 1.35 if classes or corners else 1.12
+    x = alt.X("bucket:N", title=x_title, scale=alt.Scale(domain=order), axis=_labels(order, room))
+    y = alt.Y(
+        "sum(count):Q",
+        title=y_title,
+        scale=alt.Scale(domain=[0, top * height], nice=False),
+        axis=alt.Axis(format=",d", values=whole_ticks(top)),
+    )
+    layers: list[Any] = [_stacks(bars, kinds or {}).encode(x, y)]
+    if 5.5 * len(f"{top:,}") < room:
+        counts = alt.Chart(totals).transform_filter("datum.count > 0").mark_text(dy=-6)
+        layers.append(counts.encode(x, alt.Y("count:Q"), alt.Text("count:Q", format=",d")))
+    layers += _classes(classes)
+    for corner, align in zip(corners or (), ("left", "right"), strict=False):
+        layers += _corner(corner, align)
+    return finish(alt.layer(*layers), height=240, title=title, subtitle=subtitle)
+
+
+def _labels(order: Sequence[str], room: float) -> alt.Axis:
+    import altair as alt
+
+    # ranges that would run into one another are slanted; single numbers can be left out
+    ranges = [name for name in order if not name.isdigit()]
+    longest = max((len(part) for name in ranges for part in name.split("|")), default=0)
+    return alt.Axis(
+        labelAngle=-45 if 5.6 * longest > room else 0,
+        labelExpr="split(datum.label, '|')",
+        labelFontSize=10,
+        labelOverlap=not ranges,
+        labelSeparation=4,
+        ticks=False,
+    )
+
+
+def _stacks(bars: pl.DataFrame, kinds: Mapping[str, tuple[str, str]]) -> alt.Chart:
+    import altair as alt
+
+    if not kinds:
+        return described(alt.Chart(bars).mark_bar(color=BLUE), "bucket", "count", ",d")
+    place = {kind: n for n, kind in enumerate(kinds)}
+    colours, labels = ([pair[i] for pair in kinds.values()] for i in (0, 1))
+    rows = bars.with_columns(
+        pl.col("kind").replace_strict(place, return_dtype=pl.Int32).alias("order"),
+        pl.col("kind").replace_strict({k: label for k, (_, label) in kinds.items()}).alias("label"),
+        pl.when(pl.col("kind").replace_strict({k: p[1] for k, p in kinds.items()}) == "")
+        .then("bucket")
+        .otherwise(pl.format("{}, {}", "bucket", pl.col("kind").replace_strict(
+            {k: label for k, (_, label) in kinds.items()})))
+        .alias("name"),
+    )  # fmt: skip
+    shown = any(labels)
+    legend = (
+        alt.Legend(title=None, orient="top", direction="horizontal", labelLimit=0)
+        if shown
+        else None
+    )
+    field = "label" if shown else "kind"
+    domain = labels if shown else list(kinds)
+    return described(alt.Chart(rows).mark_bar(), "name", "count", ",d").encode(
+        color=alt.Color(f"{field}:N", scale=alt.Scale(domain=domain, range=colours), legend=legend),
+        order=alt.Order("order:Q"),
+    )
+
+
+def _classes(classes: Sequence[Class]) -> list[Any]:
+    """The name of each class above its buckets, and a rule where it begins."""
+    import altair as alt
+
+    if not classes:
+        return []
+    rows = pl.DataFrame([one._asdict() for one in classes])
+    base = alt.Chart(rows).encode(alt.X("bucket:N", bandPosition=0))
+    rules = base.transform_filter("datum.rule").mark_rule(
+        color=VERMILLION, strokeDash=[5, 3], strokeWidth=1.5, xOffset=-2.5, aria=False
+    )
+    texts = base.mark_text(align="left", baseline="top", dx=3, lineBreak="|")
+    return [rules, texts.encode(y=alt.value(2), text="text:N")]
+
+
+def _corner(corner: Corner, align: str) -> list[Any]:
+    import altair as alt
+
+    at = alt.value(2) if align == "left" else alt.value("width")
+    mark: dict[str, Any] = {"align": align, "baseline": "top"}
+    lines: list[tuple[str, str, Any, float]] = [(corner.text, corner.colour, "bold", 12.0)]
+    lines += [(text, INK, "normal", 10.5) for text in corner.below]
+    return [
+        alt.Chart(pl.DataFrame({"text": [text]}))
+        .mark_text(color=colour, fontWeight=weight, fontSize=size, limit=230, **mark)
+        .encode(x=at, y=alt.value(15 * line), text="text:N")
+        for line, (text, colour, weight, size) in enumerate(lines)
+    ]
+
+
+def bucket_name(low: float | None, high: float | None, digits: str = ",g") -> str:
+    """Return a bucket's name from its ends, both inside it: "5–9", "4", "100+", "below 1"."""
+    if low is None or high is None:
+        return (
+            "all"
+            if low is high
+            else f"below {high:{digits}}"
+            if low is None
+            else f"{low:{digits}}+"
+        )
+    first, last = (f"{end:{digits}}".replace("-", "\u2212") for end in (low, high))
+    if low == high:
+        return first
+    if high == ENDLESS:
+        return f"{first}+"
+    return f"{first} to {last}" if low < 0 or high < 0 else f"{first}\u2013{last}"

@@ -1,0 +1,134 @@
+"""Search lengths and rarity of relevant docs, as histograms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from irmeta.report.charts.histogram import Corner, bucket_name, histogram
+from irmeta.report.look import BLUE, GREY, PALE_BLUE, PALE_RED, VERMILLION
+
+if TYPE_CHECKING:
+    import altair as alt
+
+RARITY_BARS = 40  # more systems than these, and the bars become ranges
+RETRIEVED = {"plain": (BLUE, ""), "missed": (VERMILLION, "")}
+
+
+def length_histogram(frame: pl.DataFrame, title: str) -> alt.LayerChart:
+    """Draw how many relevant docs have which search length (Figure 5 of the ASL paper).
+
+    Parameters
+    ----------
+    frame
+        Columns low, high (both inside the bucket; null: docs that are not retrieved), docs: a row
+        a bucket.
+    """
+    bars = frame.sort(pl.col("low").is_null(), "low")
+    names = [
+        "not|retrieved" if low is None else bucket_name(low, high, "d")
+        for low, high in bars.select("low", "high").iter_rows()
+    ]
+    total = int(bars["docs"].sum())
+    missed = int(bars.filter(pl.col("low").is_null())["docs"].sum())
+    kind = pl.when(pl.col("low").is_null()).then(pl.lit("missed")).otherwise(pl.lit("plain"))
+    return histogram(
+        bars.select(pl.Series("bucket", names), pl.col("docs").alias("count"), kind.alias("kind")),
+        title=title,
+        subtitle=f"{total:,} relevant docs; {missed:,} ({share(missed, total)}) not retrieved",
+        x_title="search length (non-relevant docs above, plus 1)",
+        kinds=RETRIEVED,
+    )
+
+
+def length_differences(
+    frame: pl.DataFrame, title: str, systems: tuple[str, str], roles: tuple[str, str]
+) -> alt.LayerChart:
+    """Draw docs by the difference of their search length in two systems (Figure 6 of the paper).
+
+    Parameters
+    ----------
+    frame
+        Columns low, high (both inside the bucket; negative: the first system is better), docs, and
+        retrieved: ``both``, the role of the only system that retrieves the docs, or ``neither``.
+    systems, roles
+        The names of the systems, and what they are, e.g. "best" and "median": a difference is the
+        length in the first less that in the second.
+    """
+    bars = frame.sort("low")
+    names = [bucket_name(low, high, "d") for low, high in bars.select("low", "high").iter_rows()]
+    total, tied = (int(f["docs"].sum()) for f in (bars, bars.filter(low=0)))
+    kinds = {
+        "both": (BLUE, "both retrieve the doc"),
+        roles[0]: (PALE_BLUE, f"only the {roles[0]}"),
+        roles[1]: (PALE_RED, f"only the {roles[1]}"),
+        "neither": (GREY, "neither"),
+    }
+
+    def corner(side: int, wins: pl.Expr, colour: str) -> Corner:
+        won = bars.filter(wins)
+        alone = won.filter(retrieved=roles[side])
+        docs, only = (int(f["docs"].sum()) for f in (won, alone))
+        text = f"{roles[side]} wins: {docs:,} ({share(docs, total)})"
+        return Corner(text, [systems[side], f"{only:,} of them retrieved by it alone"], colour)
+
+    return histogram(
+        bars.select(
+            pl.Series("bucket", names, dtype=pl.String),
+            pl.col("docs").alias("count"),
+            pl.col("retrieved").alias("kind"),
+        ),
+        title=title,
+        subtitle=f"{total:,} relevant docs; ties: {tied:,} ({share(tied, total)})",
+        x_title=f"search length in the {roles[0]} system less that in the {roles[1]} (docs)",
+        kinds=kinds,
+        corners=(corner(0, pl.col("high") < 0, BLUE), corner(1, pl.col("low") > 0, VERMILLION)),
+    )
+
+
+def rarity_histogram(frame: pl.DataFrame) -> alt.LayerChart:
+    """Draw how many relevant docs are retrieved by how many systems.
+
+    Parameters
+    ----------
+    frame
+        Columns retrieved_by (from 0) and docs. A number of systems that is missing has no doc.
+        Above 40 systems the bars are ranges of one width, 0 by itself.
+    """
+    counts = frame.select(pl.col("retrieved_by").cast(pl.Int64), "docs")
+    most = max(counts["retrieved_by"].to_list(), default=0)
+    widths = (digit * 10**power // 10 for power in range(1, 10) for digit in (5, 10, 20))
+    width = 1 if most <= RARITY_BARS else next(n for n in widths if most <= 16 * n)
+    number = pl.col("retrieved_by")
+    low = pl.when(number == 0).then(0).otherwise((number - 1) // width * width + 1)
+    every = pl.DataFrame({"retrieved_by": range(most + 1)}, schema={"retrieved_by": pl.Int64})
+    bars = (
+        every.join(counts, on="retrieved_by", how="left", maintain_order="left")
+        .group_by(low.alias("low"), maintain_order=True)
+        .agg(number.max().alias("high"), pl.col("docs").sum())
+    )
+    names = [bucket_name(low, high, "d") for low, high in bars.select("low", "high").iter_rows()]
+    kind = pl.when(pl.col("high") == 0).then(pl.lit("missed")).otherwise(pl.lit("plain"))
+    total = int(counts["docs"].sum())
+    none, one = (int(counts.filter(number == n)["docs"].sum()) for n in (0, 1))
+    return histogram(
+        bars.select(
+            pl.Series("bucket", names, dtype=pl.String),
+            pl.col("docs").alias("count"),
+            kind.alias("kind"),
+        ),
+        title="How many systems retrieve a relevant doc",
+        subtitle=(
+            f"{total:,} relevant docs; {none:,} ({share(none, total)}) retrieved by no system,"
+            f" {one:,} ({share(one, total)}) by one alone"
+        ),
+        x_title="systems that retrieve the doc",
+        kinds=RETRIEVED,
+    )
+
+
+def share(part: int, total: int) -> str:
+    """Return a share in percent; "<1%" for a small one."""
+    value = part / total if total else 0
+    return "<1%" if 0 < value < 0.01 else f"{value:.0%}"

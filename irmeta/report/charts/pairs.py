@@ -1,0 +1,130 @@
+"""Figures of how far a measure tells systems apart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from irmeta.report.charts.curves import curves
+from irmeta.report.look import BLUE, RULE, WIDTH, finish, nothing
+
+if TYPE_CHECKING:
+    import altair as alt
+
+LABELLED = 45  # more systems than these, and the axes count them instead of naming them
+APART, UNCLEAR = "told apart", "not told apart"
+
+
+def pairwise_significance(
+    frame: pl.DataFrame, systems: Sequence[str], title: str, alpha: float
+) -> alt.LayerChart:
+    """Which pairs of systems a test tells apart, systems by their means.
+
+    Parameters
+    ----------
+    frame
+        Columns system_a, system_b, p: a row for each unordered pair; p NaN: nothing can be said.
+    systems
+        Their names, best first.
+    alpha
+        The level at which two systems are told apart.
+    """
+    import altair as alt
+
+    if len(systems) < 2:
+        return nothing("There is one system, so none to tell it from.")
+    place = {name: i for i, name in enumerate(systems)}
+    apart = {
+        tuple(sorted((place[a], place[b])))
+        for a, b, p in frame.select("system_a", "system_b", "p").iter_rows()
+        if p is not None and p <= alpha
+    }
+    size = len(systems)
+    cells = pl.DataFrame(
+        list(_strips(size, apart)),
+        schema={"row": pl.Float64, "start": pl.Float64, "stop": pl.Float64, "is": pl.String},
+        orient="row",
+    )
+    length = min(WIDTH - 100, max(140, 17 * size))
+    colour = alt.Scale(domain=[APART, UNCLEAR], range=[BLUE, RULE])
+    strips = (
+        alt.Chart(alt.NamedData("strips"))
+        .mark_rect(stroke="white", strokeWidth=min(1.0, 30 / size))
+        .encode(
+            alt.X("start:Q", axis=_axis(systems[:-1], -40), scale=_scale(0, size - 1)),
+            alt.X2("stop:Q"),
+            alt.Y("row:Q", axis=_axis(systems, 0, 1), scale=_scale(size, 1)),
+            alt.Y2("below:Q"),
+            alt.Color("is:N", scale=colour, legend=alt.Legend(title=None, orient="top-right")),
+        )
+        .transform_calculate(below="datum.row + 1")
+    )
+    pairs = size * (size - 1) // 2
+    share = f"{len(apart):,} of {pairs:,} pairs ({100 * len(apart) / pairs:.1f}%)"
+    subtitle = f"{share} are told apart at p <= {alpha:g}; systems by their means, best first"
+    chart = alt.layer(strips)
+    chart.datasets = {"strips": cells.to_dicts()}  # they may be many, see `figures._curve`
+    return finish(chart, height=length, title=title, subtitle=subtitle)
+
+
+def _strips(size: int, apart: set[tuple[int, ...]]) -> Any:
+    """Each row's neighbours of one kind as one strip, so that 129 systems stay a small figure."""
+    for row in range(1, size):
+        columns = range(row)
+        for told, run in groupby(columns, key=lambda column: (column, row) in apart):
+            found = list(run)
+            yield float(row), float(found[0]), found[-1] + 1.0, APART if told else UNCLEAR
+
+
+def _scale(start: float, stop: float) -> alt.Scale:
+    import altair as alt
+
+    return alt.Scale(domain=[start, stop], nice=False, zero=False)
+
+
+def _axis(systems: Sequence[str], angle: int, first: int = 0) -> alt.Axis:
+    import altair as alt
+
+    if len(systems) > LABELLED:
+        return alt.Axis(title="systems by rank", grid=False, tickCount=8, format="d")
+    middles = [i + 0.5 for i in range(first, len(systems))]
+    names = f"{json.dumps(list(systems))}[floor(datum.value)]"
+    return alt.Axis(
+        title=None,
+        values=middles,
+        labelExpr=names,
+        labelAngle=angle,
+        labelOverlap=False,
+        grid=False,
+        ticks=False,
+        domain=False,
+    )
+
+
+def achieved_significance(
+    frame: pl.DataFrame, levels: Sequence[float], title: str
+) -> alt.LayerChart:
+    """Sorted p-values of all pairs of systems: the nearer to the axes, the more power.
+
+    Parameters
+    ----------
+    frame
+        Columns measure, place (from 1, by p from the greatest down), p.
+    levels
+        Levels that are drawn as lines.
+    """
+    text = " and ".join(f"{level:g}" for level in levels)
+    return curves(
+        frame.select(pl.col("measure").alias("name"), pl.col("place").alias("x"), y="p"),
+        title=title,
+        subtitle=f"p-values of all pairs of systems in order; dashed: {text}",
+        x_title="pairs of systems, by p-value",
+        y_title="p-value",
+        domain=(0.0, 1.0),
+        steps=True,
+        rules=levels,
+    )

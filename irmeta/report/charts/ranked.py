@@ -1,0 +1,142 @@
+"""Names by their values, best first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from statistics import median as middle
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from irmeta.report.look import BLUE, MUTED, VERMILLION, described, either, finish, nothing
+
+if TYPE_CHECKING:
+    import altair as alt
+
+NAMED = 30  # more names than these, and a plot no longer gives each of them a line
+
+
+def ranked(
+    frame: pl.DataFrame, measure: str, *, direction: int = 1, what: str = "system"
+) -> alt.LayerChart:
+    """Draw systems by one measure, best first.
+
+    Parameters
+    ----------
+    frame
+        Columns name and value. Up to 30 names have a line each; more make a curve over their ranks.
+        A name whose value is null or NaN is counted and not drawn.
+    measure
+        The measure's name.
+    direction
+        1 where greater is better, -1 where less is.
+    what
+        What is ranked, in the singular.
+    """
+    import altair as alt
+
+    scores = (
+        frame.select("name", pl.col("value").cast(pl.Float64))
+        .filter(pl.col("value").is_finite())
+        .sort(pl.col("value") * -direction, "name")
+        .with_row_index("rank", offset=1)
+        .with_columns(best=pl.col("rank") == 1)
+    )
+    if scores.is_empty():
+        return nothing(f"No {what} has a value of {measure}.")
+    values = scores["value"].to_list()
+    low, high, median = min(values), max(values), middle(values)
+    lengths = direction < 0 and low >= 1
+    # over orders of magnitude a linear axis would press the good systems into one corner
+    log = lengths and high > 30 * low
+    digits = ",.1f" if lengths or high > 1 else ".4f"
+    named = scores.height <= NAMED
+    floor = min(0.0, low)
+    top = high + (0.18 if named else 0.05) * (high - floor) or 1.0
+    domain = [low / 1.3, high * 2] if log else [floor, top]
+    axis = {
+        "scale": alt.Scale(type="log" if log else "linear", domain=domain, nice=False),
+        "axis": alt.Axis(values=_log_ticks(low, high)) if log else alt.Axis(tickCount=6),
+        "title": f"{measure}, log scale" if log else measure,
+    }
+    missing = frame.height - scores.height
+    return finish(
+        (_lines if named else _curve)(scores, axis, digits, median, what),
+        height=17 * scores.height + 8 if named else 290,
+        title=f"{scores.height:,} {what}{'s' * (scores.height > 1)} by {measure}",
+        subtitle=f"{'higher' if direction > 0 else 'lower'} is better; median {median:{digits}}"
+        + (f"; {missing:,} without a value left out" if missing else ""),
+    )
+
+
+def _lines(
+    scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: float, what: str
+) -> Any:
+    """A line for each name, its value beside its dot."""
+    import altair as alt
+
+    log = axis["scale"].type == "log"
+    base = alt.Chart(scores).encode(
+        alt.X("value:Q", **axis),
+        alt.Y("name:N", sort=None, title=None, axis=alt.Axis(grid=log)),
+    )
+    dots = _marked(base.mark_circle(size=80, opacity=1), digits)
+    values = base.encode(text=alt.Text("value:Q", format=digits))
+    # white under the numbers keeps the median's line out of them
+    halo = values.mark_text(align="left", dx=8, stroke="white", strokeWidth=4)
+    line = _median_line(median).encode(alt.X("value:Q", **axis))
+    layers = [line, halo, dots, values.mark_text(align="left", dx=8)]
+    if not log:  # a log scale has no zero for a stem to stand on
+        stems = base.mark_rule(color="#c9cdd2", strokeWidth=1.5, aria=False)
+        layers.insert(1, stems.encode(x2=alt.X2Datum(axis["scale"].domain[0])))
+    return alt.layer(*layers)
+
+
+def _curve(
+    scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: float, what: str
+) -> Any:
+    """Values over ranks, the best name beside its dot."""
+    import altair as alt
+
+    ranks = alt.Scale(domain=[0, scores.height + 1], nice=False)
+    base = alt.Chart(alt.NamedData("systems")).encode(
+        alt.X("rank:Q", scale=ranks, title=f"rank of the {what}, best first"),
+        alt.Y("value:Q", **axis),
+    )
+    dots = _marked(base.mark_circle(size=26, opacity=0.9), digits)
+    best = pl.col("name") + "  " + pl.lit(format(scores["value"][0], digits))
+    falling = scores["value"][0] >= scores["value"][-1]
+    name = (
+        alt.Chart(scores.head(1).with_columns(label=best))
+        .mark_text(
+            align="left", dx=5, dy=-9 if falling else 11, color=VERMILLION, fontWeight="bold"
+        )
+        .encode(alt.X("rank:Q"), alt.Y("value:Q", **axis), alt.Text("label:N"))
+    )
+    line = _median_line(median).encode(alt.Y("value:Q", **axis))
+    chart = alt.layer(line, dots, name)
+    # by name: altair refuses a frame of more than 5,000 rows, and copies other rows with each layer
+    chart.datasets = {"systems": scores.to_dicts()}
+    return chart
+
+
+def _marked(dots: alt.Chart, digits: str) -> alt.Chart:
+    """The best in the second colour."""
+    best = either("datum.best", VERMILLION, BLUE)
+    return described(dots, "name", "value", digits).encode(color=best)
+
+
+def _median_line(median: float) -> alt.Chart:
+    import altair as alt
+
+    frame = pl.DataFrame({"value": [median]})
+    return alt.Chart(frame).mark_rule(strokeDash=[5, 3], color=MUTED, aria=False)
+
+
+def _log_ticks(low: float, high: float) -> list[int]:
+    """Round numbers between two search lengths, few enough to be labelled."""
+    powers = range(int(math.log10(high)) + 2)
+    steps = (1, 2, 5) if high < 1000 * low else (1,)
+    ticks = [step * 10**power for power in powers for step in steps]
+    return [tick for tick in ticks if low / 1.3 <= tick <= high * 2]

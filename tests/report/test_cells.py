@@ -1,0 +1,148 @@
+"""Tables as cells: how values print, on the page and in LaTeX."""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+import pytest
+
+from irmeta.report.cells import ABSENT, DAGGER, Grid, format_value, grid
+from irmeta.report.latex import LONGEST_FLOAT, escape_latex, to_latex
+from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Paper, Table
+
+TABLE = Table(
+    "bests",
+    ("track", "measure"),
+    {
+        "track": TRACK,
+        "measure": MEASURE,
+        "system": Column("name", "best system", dagger="misses_more"),
+        "value": Column("real", "its mean", null=True, format="measure", span=("low", "high")),
+        "low": Column("real", "lower end", null=True, show="none"),
+        "high": Column("real", "upper end", null=True, show="none"),
+        "missed": Column("real", "share missed", unit="%", format=".0f", show="page"),
+        "misses_more": Column("yes", "whether it misses more", show="none"),
+    },
+    "Best systems.",
+    note="misses more than the median.",
+    paper={"value": {("AP",): Paper("0.45", "Table 1")}},
+)
+ROWS = [
+    {"track": "a", "measure": "AP", "system": "s&t", "value": 0.5, "low": 0.25, "high": 0.75,
+     "missed": 80, "misses_more": True},
+    {"track": "a", "measure": "ASL", "system": "u", "value": 1234.56, "low": None, "high": None,
+     "missed": 0, "misses_more": False},
+    {"track": "b", "measure": "AP", "system": "v", "value": None, "low": None, "high": None,
+     "missed": 5, "misses_more": False},
+]  # fmt: skip
+FRAME = TABLE.frame(ROWS)
+
+
+def display(measure: str) -> str:
+    return "length" if measure == "ASL" else "score"
+
+
+def texts(made: Grid) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in made.rows]
+
+
+def test_grid__prints_rows_as_declared_with_the_papers_numbers():
+    made = grid(TABLE, FRAME, display=display)
+    assert [head.label for head in made.head] == [
+        *("track", "measure", "system", "value", "missed", "the paper"),
+    ]
+    assert texts(made) == [
+        ["a", "AP", "s&t" + DAGGER, "0.5000 (0.2500 to 0.7500)", "80%", "0.45"],
+        ["a", "ASL", "u", "1,234.6", "0%", ABSENT],
+        ["b", "AP", "v", ABSENT, "5%", "0.45"],
+    ]
+    assert made.notes == (f"{DAGGER} misses more than the median.",)
+    assert made.rows[0][-1].is_paper
+    assert made.rows[0][-1].title == "Table 1"
+
+
+def test_grid__prints_a_note_only_where_there_is_a_dagger():
+    assert grid(TABLE, FRAME.filter(track="b"), display=display).notes == ()
+
+
+def test_grid__pivots_values_into_groups_of_columns():
+    made = grid(
+        TABLE, FRAME, columns=("track", "measure", "system", "value"), pivot="measure",
+        display=display,
+    )  # fmt: skip
+    assert made.groups == [("", 1), ("AP", 2), ("ASL", 2)]
+    assert texts(made) == [
+        ["a", "s&t" + DAGGER, "0.5000 (0.2500 to 0.7500)", "u", "1,234.6"],
+        ["b", "v", ABSENT, ABSENT, ABSENT],
+    ]
+
+
+def test_grid__of_no_rows_has_its_head():
+    made = grid(TABLE, TABLE.empty())
+    assert made.rows == ()
+    assert made.head
+
+
+@pytest.mark.parametrize(
+    ("value", "column", "expected"),
+    [
+        (0.52604, Column("real", ""), "0.5260"),
+        (1234.56, Column("real", "", format="length"), "1,234.6"),
+        (1234567, Column("count", ""), "1,234,567"),
+        (-0.25, Column("real", "", format=".2f"), "\u22120.25"),
+        (0.0004, Column("real", "", format="ratio"), "<0.001"),
+        (0.345, Column("real", "", format="percent"), "34%"),
+        (2.5, Column("real", "", unit="x", format=".1f"), "2.5x"),
+        (2.5, Column("real", "", unit="docs", format=".1f"), "2.5"),
+        (math.inf, Column("real", ""), "\u221e"),
+        (None, Column("count", "", null=True), ABSENT),
+        (math.nan, Column("real", "", format="length"), ABSENT),
+        (True, Column("yes", ""), "yes"),
+        ("100", Column("text", ""), "100"),
+    ],
+)
+def test_format_value__as_the_column_asks(value: object, column: Column, expected: str):
+    assert format_value(value, column) == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "error"),
+    [
+        ([{**ROWS[0], "valeu": 1}], "columns missing or not declared: .'valeu'."),
+        ([{k: v for k, v in ROWS[0].items() if k != "low"}], "not declared: .'low'."),
+        ([{**ROWS[0], "system": None}], "null in column system"),
+    ],
+)
+def test_frame__refuses_rows_that_break_the_declaration(rows, error: str):
+    with pytest.raises(Exception, match=error):
+        TABLE.frame(rows)
+
+
+# LaTeX
+
+
+def test_to_latex__escapes_and_rules():
+    latex = to_latex(grid(TABLE, FRAME, caption="50% of $x", display=display))
+    assert r"a & AP & s\&t\textsuperscript{\dag} & 0.5000 (0.2500 to 0.7500) & 0.45 \\" in latex
+    assert "missed" not in latex, "the column is for the page only"
+    assert r"50\% of \$x" in latex
+    assert r"\label{tab:bests}" in latex
+    assert latex.index(r"\toprule") < latex.index(r"\midrule") < latex.index(r"\bottomrule")
+
+
+def test_to_latex__gives_a_long_table_its_head_on_each_page():
+    table = Table("long", ("system",), {"system": SYSTEM}, "C.")
+    frame = pl.DataFrame({"system": [f"[{i}" for i in range(LONGEST_FLOAT + 1)]})
+    latex = to_latex(grid(table, table.frame(frame)))
+    assert r"\endhead" in latex
+    assert "\n{}[0 \\\\\n" in latex, "LaTeX would take [0 for an argument of the row before"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("a_b%{}", r"a\_b\%\{\}"), ("x\ny", "x y"), ("−1 ± 2", r"$-$1 $\pm$ 2"),
+     ("~^\\", r"\textasciitilde{}\textasciicircum{}\textbackslash{}")],
+)  # fmt: skip
+def test_escape_latex__prints_text_as_it_stands(text: str, expected: str):
+    assert escape_latex(text) == expected

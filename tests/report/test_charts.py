@@ -1,0 +1,282 @@
+"""Charts print their numbers, at any size and with any names, and are the same bytes every time."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+
+from irmeta.report.charts.curves import curves, ecdf
+from irmeta.report.charts.dumbbell import dumbbell
+from irmeta.report.charts.heat import heat_map, lower_triangle
+from irmeta.report.charts.histogram import Class, bucket_name, histogram
+from irmeta.report.charts.lengths import length_differences, length_histogram, rarity_histogram
+from irmeta.report.charts.pairs import achieved_significance, pairwise_significance
+from irmeta.report.charts.ranked import ranked
+from irmeta.report.charts.scatter import graph, scatter
+from irmeta.report.charts.strip import strip
+from irmeta.report.look import PRINT_WIDTH, to_print, to_svg
+
+HOSTILE = "<script>alert('x')</script> & \"ü\"|\\"
+LONG = "a-track-with-a-name-of-forty-characters-x"
+WORDS = {"title": "T", "subtitle": "S", "x_title": "x"}
+
+
+def names(n: int) -> list[str]:
+    return [HOSTILE, *(f"{i:02d}{LONG}"[:40] for i in range(n))][:n]
+
+
+def counts(*docs: int) -> pl.DataFrame:
+    return pl.DataFrame({"bucket": [f"b{i}" for i in range(len(docs))], "count": docs})
+
+
+def lengths() -> pl.DataFrame:
+    return pl.DataFrame({"low": [1, 2, None], "high": [1, 4, None], "docs": [30, 20, 5]})
+
+
+def differences() -> pl.DataFrame:
+    rows = [
+        *((-4, -2, "both", 20), (-4, -2, "best", 10), (-1, -1, "both", 20), (0, 0, "both", 4)),
+        *((0, 0, "neither", 6), (1, 1, "median", 5), (2, 4, "both", 35)),
+    ]
+    return pl.DataFrame(rows, schema=["low", "high", "retrieved", "docs"], orient="row")
+
+
+def values(rows: int, dots: int) -> pl.DataFrame:
+    pairs = [(name, i) for name in names(rows) for i in range(dots)]
+    return pl.DataFrame(
+        [(row, f"{HOSTILE}{i}", (i + 1) / (dots + 1)) for row, i in pairs],
+        schema=["row", "name", "value"],
+        orient="row",
+    )
+
+
+def two_values(n: int) -> pl.DataFrame:
+    frame = pl.DataFrame({"row": names(n), "filled": [1.25 + i for i in range(n)]})
+    return frame.with_columns(
+        ring=31.5 * pl.col("filled"),
+        filled_name=pl.lit(HOSTILE),
+        ring_name=pl.lit("median"),
+        aside=pl.lit(LONG),
+    )
+
+
+def line(name: str, n: int, band: bool = False) -> pl.DataFrame:
+    frame = pl.DataFrame({"name": name, "x": range(1, n + 1), "y": [1 / (i + 1) for i in range(n)]})
+    return frame.with_columns(low=pl.col("y") / 2, high=pl.col("y") * 2) if band else frame
+
+
+def pairs(n: int) -> pl.DataFrame:
+    cells = [(HOSTILE + str(i), str(j), i / n if i != j else math.nan)
+             for i in range(n) for j in range(i)]  # fmt: skip
+    return pl.DataFrame(cells, schema=["a", "b", "tau"], orient="row")
+
+
+def scores(n: int) -> pl.DataFrame:
+    return pl.DataFrame({"name": names(n), "value": [float(i + 1) for i in range(n)]})
+
+
+def p_values(n: int) -> pl.DataFrame:
+    rows = [(f"s{i}", f"s{j}", (i * j % 7) / 70) for i in range(n) for j in range(i)]
+    return pl.DataFrame(rows, schema=["system_a", "system_b", "p"], orient="row")
+
+
+def systems(n: int) -> list[str]:
+    return [f"s{i}" for i in range(n)]
+
+
+EDGES = pl.DataFrame({"source": [HOSTILE, HOSTILE, "x"], "target": ["x", "y", "z"]})
+NODES = pl.DataFrame({"name": [HOSTILE, "x", "y", "z"], "level": [0, 1, 1, 2]})
+
+STRIP = {**WORDS, "domain": (0.0, 1.0), "digits": ".2f"}
+DUMBBELL = {**WORDS, "aside": "best system"}
+CHARTS: dict[str, Callable[[], Any]] = {
+    "histogram": lambda: histogram(counts(0, 1, 22, 3), **WORDS),
+    "histogram with classes": lambda: histogram(
+        counts(1, 2, 3), **WORDS, classes=[Class("b0", "far|1", False), Class("b2", "near", True)]
+    ),
+    "histogram of one bucket": lambda: histogram(counts(7), **WORDS),
+    "search lengths": lambda: length_histogram(lengths(), HOSTILE),
+    "differences": lambda: length_differences(
+        differences(), LONG, (HOSTILE, "b"), ("best", "median")
+    ),
+    "rarity": lambda: rarity_histogram(
+        pl.DataFrame({"retrieved_by": range(5), "docs": [1, 0, 3, 4, 5]})
+    ),
+    "rarity of 80 systems": lambda: rarity_histogram(
+        pl.DataFrame({"retrieved_by": range(81), "docs": [1] * 81})
+    ),
+    "dumbbell": lambda: dumbbell(two_values(3), **DUMBBELL, less_is_better=True),
+    "dumbbell of one": lambda: dumbbell(two_values(1), **DUMBBELL),
+    "dumbbell of 80": lambda: dumbbell(two_values(80), **DUMBBELL),
+    "strip": lambda: strip(values(3, 10), **STRIP, rule=(0.5, "the paper 50%")),
+    "strip with spread": lambda: strip(values(3, 10), **STRIP, spread=True),
+    "strip of one": lambda: strip(values(1, 1), **STRIP),
+    "strip of 76": lambda: strip(values(76, 70), **STRIP),
+    "heat map": lambda: heat_map(
+        pl.DataFrame({"across": ["a", HOSTILE], "down": ["x", "x"], "value": [0.5, math.nan],
+                      "name": ["p", HOSTILE]}), title="T", subtitle="S"
+    ),
+    "triangle": lambda: heat_map(
+        lower_triangle(pairs(4), "a", "b", "tau"), title="T", subtitle="S"
+    ),
+    "ranked": lambda: ranked(scores(3), "AP"),
+    "ranked, 80 systems": lambda: ranked(scores(80), "ASL", direction=-1),
+    "curves": lambda: curves(pl.concat([line("a", 9), line(HOSTILE, 9)]), **WORDS, y_title="y"),
+    "curve with band": lambda: curves(
+        line("a", 5000, band=True), **WORDS, y_title="y", log=True, rules=[0.5]
+    ),
+    "ecdf": lambda: ecdf(pl.DataFrame({"name": ["a", "a"], "value": [1.0, math.nan]}), **WORDS),
+    "scatter": lambda: scatter(
+        pl.DataFrame({"name": names(3), "x": [1, 2, None], "y": [2.0, 4.0, 5.0]}),
+        **WORDS, y_title="y",
+    ),
+    "graph": lambda: graph(NODES, EDGES, title="T", subtitle="S"),
+    "significance": lambda: pairwise_significance(p_values(4), systems(4), "T", 0.05),
+    "significance of 80": lambda: pairwise_significance(p_values(80), systems(80), "T", 0.05),
+    "p-values": lambda: achieved_significance(
+        pl.DataFrame({"measure": "AP", "place": [1, 2, 3], "p": [0.9, 0.5, 0.01]}), [0.05], "T"
+    ),
+}  # fmt: skip
+
+
+def texts(svg: str) -> str:
+    """Return all that the image and its marks say, a line each."""
+    return "\n".join(node.text or "" for node in ElementTree.fromstring(svg).iter())
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_chart__is_one_well_formed_image_of_one_width(name: str):
+    svg = to_svg(CHARTS[name]())
+    root = ElementTree.fromstring(svg)
+    assert "<script" not in svg
+    assert root.get("width") == "520"
+    assert to_svg(CHARTS[name]()) == svg
+    CHARTS[name]().to_dict()  # checks the chart against the schema, which drawing does not
+    sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)px"', svg)]
+    assert sizes
+    assert min(sizes) >= 9
+
+
+@pytest.mark.parametrize("name", ["histogram", "dumbbell", "strip", "heat map"])
+def test_chart__prints_at_the_size_asked(name: str):
+    chart = CHARTS[name]()
+    pdf, png = to_print(chart)
+    assert png == to_print(CHARTS[name]())[1]
+    assert png.startswith(b"\x89PNG\r\n")
+    width = struct.unpack(">I", png[16:20])[0]
+    assert abs(width - PRINT_WIDTH * 300 / 72) <= 1
+    assert len(to_print(chart, ppi=72)[1]) < len(png)
+    assert pdf.startswith(b"%PDF")
+
+
+def test_chart__is_the_same_in_another_process():
+    code = (
+        "import polars as pl, sys; from irmeta.report.look import to_svg;"
+        "from irmeta.report.charts.lengths import length_histogram;"
+        "sys.stdout.write(to_svg(length_histogram(pl.DataFrame("
+        "{'low': [1, 2, None], 'high': [1, 4, None], 'docs': [30, 20, 5]}), 'x')))"
+    )
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert other.stdout.decode() == to_svg(length_histogram(lengths(), "x"))
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: histogram(counts(0, 0), **WORDS),
+        lambda: histogram(counts(0).clear(), **WORDS),
+        lambda: length_histogram(lengths().clear(), "none"),
+        lambda: dumbbell(two_values(2).with_columns(filled=math.nan), **DUMBBELL),
+        lambda: strip(values(1, 1).with_columns(value=pl.lit(None)), **STRIP),
+        lambda: heat_map(lower_triangle(pairs(1), "a", "b", "tau"), title="T", subtitle="S"),
+        lambda: curves(line("a", 0), **WORDS, y_title="y"),
+        lambda: scatter(pl.DataFrame({"name": [], "x": [], "y": []}), **WORDS, y_title="y"),
+        lambda: graph(NODES.clear(), EDGES.clear(), title="T", subtitle="S"),
+        lambda: pairwise_significance(p_values(1), systems(1), "T", 0.05),
+    ],
+)
+def test_chart__says_that_there_is_nothing_to_draw(draw: Callable[[], Any]):
+    assert re.search(r"\b(no|none|nothing)\b", texts(to_svg(draw())).lower())
+
+
+def test_chart__draws_a_mark_for_what_xml_cannot_hold():
+    """vl-convert would end the process; other characters beyond ASCII stay."""
+    odd = pl.DataFrame({"name": ["a\x01b", "\uffff", "c\U0001f600"], "value": [0.3, 0.2, 0.1]})
+    cells = odd.select("name", "value", across=pl.col("name"), down=pl.lit("x"))
+    for chart in (ranked(odd, "AP"), heat_map(cells, title="T", subtitle="S")):
+        svg = to_svg(chart)
+        ElementTree.fromstring(svg)
+        assert "a\ufffdb" in svg
+        assert "c\U0001f600" in svg
+
+
+def test_histogram__prints_counts_and_classes():
+    assert "\n22\n" in texts(to_svg(CHARTS["histogram"]()))
+    shown = texts(to_svg(CHARTS["histogram with classes"]()))
+    assert "\nfar\n1\n" in shown
+    assert "\nnear\n" in shown
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(None, 2, "below 2"), (2, None, "2+"), (None, None, "all"), (4, 4, "4"), (5, 9, "5–9"),
+     (-9, -5, "\u22129 to \u22125"), (100, 2**31 - 1, "100+"), (20, 1000, "20–1,000")],
+)  # fmt: skip
+def test_bucket_name__names_the_ends(low, high, expected: str):
+    assert bucket_name(low, high, ",d") == expected
+
+
+def test_length_differences__split_wins_by_who_retrieves_the_doc():
+    shown = texts(to_svg(CHARTS["differences"]()))
+    for text in ("best wins: 50 (50%)", "10 of them retrieved by it alone", "5 of them retrieved",
+                 "median wins: 40 (40%)", "100 relevant docs; ties: 10 (10%)",
+                 "\u22124 to \u22122, only the best: 10", "0, neither: 6"):  # fmt: skip
+        assert text in shown
+    assert HOSTILE in shown
+
+
+def test_dumbbell__prints_the_best_row_first_and_counts_the_undefined():
+    frame = two_values(3).with_columns(
+        row=pl.Series(["a", "b", "c"]), filled=pl.Series([0.0, 12.5, None])
+    )
+    shown = texts(to_svg(dumbbell(frame, **DUMBBELL)))
+    assert "1 without a value left out" in shown
+    assert shown.index("\nb\n") < shown.index("\na\n")
+    shown = texts(to_svg(dumbbell(frame, **DUMBBELL, less_is_better=True)))
+    assert shown.index("\na\n") < shown.index("\nb\n")
+
+
+def test_strip__prints_mean_and_standard_deviation_of_each_row():
+    frame = pl.DataFrame({"row": ["a"] * 3 + ["b"] * 3, "name": "n", "value": [0.25, 0.5, 0.75,
+                          0.5, math.nan, None]})  # fmt: skip
+    shown = texts(to_svg(strip(frame, **STRIP, spread=True)))
+    assert "0.50 ± 0.25" in shown
+    assert "\n0.50\n" in shown, "one value has no standard deviation"
+    assert "2 without a value left out" in shown
+    assert "the paper 50%" in texts(to_svg(CHARTS["strip"]()))
+
+
+def test_heat_map__prints_an_undefined_value_as_a_dash():
+    shown = texts(to_svg(CHARTS["heat map"]()))
+    assert "\n0.50\n" in shown
+    assert "\n—\n" in shown
+
+
+def test_ecdf__reaches_one_at_the_greatest_value():
+    chart = ecdf(pl.DataFrame({"name": "a", "value": [2.0, 1.0, 2.0, math.nan]}), **WORDS)
+    points = [(row["x"], row["y"]) for data in chart.to_dict()["datasets"].values() for row in data]
+    assert sorted(points) == [(1.0, pytest.approx(1 / 3)), (2.0, 1.0)]
+
+
+def test_scatter__prints_the_correlation():
+    frame = pl.DataFrame({"name": list("abc"), "x": [1.0, 2.0, 3.0], "y": [2.0, 4.0, 6.0]})
+    assert "r = 1.00" in texts(to_svg(scatter(frame, **WORDS, y_title="y")))
