@@ -6,10 +6,18 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from irmeta.errors import MeasureError, UsageError, did_you_mean
+from irmeta.errors import (
+    EntryPointWarning,
+    MeasureError,
+    UsageError,
+    did_you_mean,
+    short,
+    shown,
+    warn,
+)
 from irmeta.measures import (
     aliases,
     average_precision,
@@ -49,8 +57,11 @@ PRESETS = {
         "R@1000",
         "Bpref",
         "RBP(p=0.8,rel=1)",
+        "ASL(unretrieved=depth)",
         "ASL",
+        "ASL(unretrieved=depth)@g10",
         "ASL@g10",
+        "ASL(unretrieved=depth)@g1",
         "ASL@g1",
     ),
     "trec_eval": aliases.all_trec(),
@@ -73,21 +84,42 @@ _NAME = re.compile(
 def registry() -> dict[str, Measure]:
     """Every measure by name: irmeta's own, then those of other installed packages.
 
-    Raises
-    ------
-    MeasureError
-        If another package's name is taken.
+    Warns
+    -----
+    EntryPointWarning
+        For each entry point of another package that cannot be loaded, or that registers something
+        else than measures with names of their own. All other measures are known.
     """
     found: dict[str, Measure] = {}
     for family in FAMILIES:
         found |= {m.name: m for m in family.MEASURES}
+    _not_loaded.clear()
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda e: (e.name, e.value)):
-        loaded = entry.load()
-        for measure in [loaded] if isinstance(loaded, Measure) else loaded:
-            if not re.fullmatch(r"\w+", measure.name):
-                raise MeasureError(f"{entry.value} registers {measure.name!r}, which is no word.")
-            if found.setdefault(measure.name, measure) is not measure:
-                raise MeasureError(f"{entry.value} registers {measure.name!r}, which is taken.")
+        try:
+            found |= _load(entry, found)
+        except (Exception, SystemExit) as error:  # whatever the other package raises
+            reason = short(" ".join(f"{type(error).__name__}: {error}".split()))
+            said = f"the entry point {entry.name!r} ({entry.value}) could not be loaded: {reason}"
+            _not_loaded.append(said)
+            warn(f"{said}. Mend or remove its package.", EntryPointWarning)
+    return found
+
+
+_not_loaded: list[str] = []  # what `registry` warned of
+
+
+def _load(entry: EntryPoint, known: Mapping[str, Measure]) -> dict[str, Measure]:
+    """The measures of an entry point, all or none."""
+    loaded = entry.load()
+    found: dict[str, Measure] = {}
+    for measure in [loaded] if isinstance(loaded, Measure) else loaded:
+        if not isinstance(measure, Measure):
+            raise MeasureError(f"it registers {shown(measure)}, which is no Measure")
+        if not re.fullmatch(r"\w+", measure.name):
+            raise MeasureError(f"it registers {measure.name!r}, which is no word")
+        if {**known, **found}.get(measure.name, measure) is not measure:
+            raise MeasureError(f"it registers {measure.name!r}, which is taken")
+        found[measure.name] = measure
     return found
 
 
@@ -167,7 +199,8 @@ def _parse(name: str) -> Spec:
     measure = registry().get(aliases.IR_MEASURES.get(word, word))
     if measure is None:
         hint = did_you_mean(word or name, [*registry(), *aliases.NAMES, *PRESETS])
-        raise MeasureError(f"unknown measure {name!r}. {hint} `irmeta measures` lists them.")
+        lost = "".join(f" Its package may be missing: {said}." for said in _not_loaded)
+        raise MeasureError(f"unknown measure {name!r}. {hint} `irmeta measures` lists them.{lost}")
     found = _NAME.fullmatch(name)
     if found is None:
         raise MeasureError(
@@ -245,3 +278,13 @@ def _cutoff(measure: Measure, name: str, text: str | None, prefix: str) -> Cutof
 def canonical(names: str | Iterable[str]) -> list[str]:
     """The canonical names of what `parse_measures` would read."""
     return [spec.name for spec in parse_measures(names)]
+
+
+def canonical_name(name: str) -> str:
+    """Return the canonical name of one measure."""
+    return parse_measure(name).name
+
+
+def canonical_names(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the canonical names of measures and presets, as a tuple."""
+    return tuple(canonical(names))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import get_args
 
 import numpy as np
 
@@ -14,9 +15,10 @@ from irmeta.kernels.search_length import mean_of_first, search_lengths
 from irmeta.measures.cuts import empty_values, retrieved
 from irmeta.measures.parameters import REL, Parameter
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.policies import Unretrieved
 from irmeta.rankings.judged import JudgedRanks
 
-UNRETRIEVED = ("irrel", "floor", "irrel+1", "depth")
+UNRETRIEVED = get_args(Unretrieved)
 
 
 def irrelevant_retrieved(view: JudgedRanks, rel: int) -> np.ndarray:

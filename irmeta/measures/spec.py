@@ -189,6 +189,13 @@ class Measure:
     revision: int = 1
     printed: Callable[[Params, Cutoff], Sequence[str]] | None = None
 
+    @property
+    def display(self) -> str:
+        """How values print: a `format` of irmeta.schema.Column."""
+        if self.family == "count":
+            return "count"
+        return "score" if max(map(abs, self.bounds)) <= 1 else "length"
+
     @cached_property
     def all_parameters(self) -> tuple[Parameter, ...]:
         """Its own parameters, and those that every measure takes."""

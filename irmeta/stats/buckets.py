@@ -132,38 +132,58 @@ def bucket_names(histogram: pl.DataFrame) -> dict[int | None, str]:
     return names
 
 
-def difference_buckets(differences: np.ndarray) -> pl.DataFrame:
-    """How many differences of search lengths are in which bucket (Figure 6 of the ASL paper).
+RETRIEVED = ("both", "first", "second", "neither")
+"""Which of two systems retrieve a doc."""
+
+
+def difference_buckets(
+    differences: np.ndarray, retrieved: tuple[np.ndarray, ...] | None = None
+) -> pl.DataFrame:
+    """Count differences of search lengths by bucket (Figure 6 of the ASL paper).
 
     Parameters
     ----------
     differences
-        float64, any shape.
+        float64 [doc]: the length in the first system less that in the second.
+    retrieved
+        Two bool arrays [doc]: whether the first and the second system retrieve the doc.
 
     Returns
     -------
     DataFrame
         low, high (both ends inside the bucket), docs; by low: ..., -4 to -2, -1, 0, 1, 2 to 4, 5 to
         9, 10 to 19, 20 to 49, ... Both sides reach as far as the fuller one, and every bucket
-        between is there, empty or not. No differences: the bucket of 0, empty.
+        between is there, empty or not. No differences: the bucket of 0, empty. With `retrieved`,
+        column retrieved as well, and each bucket once for each of `RETRIEVED` that it holds; an
+        empty bucket stands under ``both``.
     """
-    found = np.asarray(differences, np.float64).ravel()
-    size = np.abs(found)
+    values = np.asarray(differences, np.float64).ravel()
+    size = np.abs(values)
     most = size.max(initial=0)
     lows = [0, *takewhile(lambda low: low <= most, _round())]
     beyond = next(low for low in _round() if low > most)
     highs = [low - 1 for low in [*lows[1:], beyond]]
     sides = len(lows) - 1
     bucket = np.searchsorted(np.array(lows, np.float64), size, side="right") - 1
-    place = np.where(found < 0, -bucket, bucket) + sides
-    return pl.DataFrame(
+    bucket = np.where(values < 0, -bucket, bucket) + sides
+    ends = pl.DataFrame(
         {
             "low": [*(-high for high in highs[:0:-1]), *lows],
             "high": [*(-low for low in lows[:0:-1]), *highs],
-            "docs": np.bincount(place, minlength=2 * sides + 1),
         },
-        schema={"low": pl.Int32, "high": pl.Int32, "docs": pl.Int64},
+        schema={"low": pl.Int32, "high": pl.Int32},
     )
+    if retrieved is None:
+        docs = np.bincount(bucket, minlength=ends.height)
+        return ends.with_columns(docs=pl.Series(docs, dtype=pl.Int64))
+    first, second = retrieved
+    kind = np.where(first, np.where(second, 0, 1), np.where(second, 2, 3))
+    docs = np.bincount(bucket * 4 + kind, minlength=4 * ends.height)
+    rows = ends.select(pl.all().repeat_by(4)).explode("low", "high").with_columns(
+        retrieved=pl.Series(RETRIEVED * ends.height), docs=pl.Series(docs, dtype=pl.Int64)
+    )  # fmt: skip
+    is_empty = pl.col("docs").sum().over("low") == 0
+    return rows.filter((pl.col("docs") > 0) | (is_empty & (pl.col("retrieved") == "both")))
 
 
 def _round() -> Iterator[int]:

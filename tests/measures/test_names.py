@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -9,7 +10,7 @@ import ir_measures
 import numpy as np
 import pytest
 
-from irmeta.errors import MeasureError
+from irmeta.errors import EntryPointWarning, MeasureError
 from irmeta.measures import names
 from irmeta.measures.names import PRESETS, canonical, parse_measure, parse_measures, registry
 from irmeta.measures.spec import Measure
@@ -247,9 +248,11 @@ def test_the_default_preset_holds_canonical_names():
     assert canonical("default") == list(PRESETS["default"])
 
 
-def test_the_default_preset_is_what_reanalyze_promises():
-    said = "AP,P@20,RR,nDCG@10,nDCG,R@1000,Bpref,RBP(p=0.8),ASL,ASL@g10,ASL@g1"
-    assert canonical("default") == canonical(said)
+def test_the_default_preset_has_each_search_length_under_both_readings():
+    expected = ["AP", "P@20", "RR", "nDCG@10", "nDCG", "R@1000", "Bpref", "RBP(p=0.8)"]
+    for cut in ("", "@g10", "@g1"):
+        expected += [f"ASL(unretrieved=depth){cut}", f"ASL{cut}"]
+    assert canonical("default") == canonical(",".join(expected))
 
 
 @pytest.mark.parametrize("nothing", ["", " , ", []])
@@ -306,11 +309,50 @@ def test_a_package_may_register_several_measures_at_once(installed):
     assert {"One", "Two", "AP"} <= registry().keys()
 
 
-@pytest.mark.parametrize("taken", ["AP", "Mine"])
-def test_a_name_that_is_taken_is_an_error_naming_who_wants_it(installed, taken):
-    first, second = other("Mine"), other(taken)
-    installed(
-        Entry("a", "a.module:MINE", lambda: first), Entry("b", "b.module:AGAIN", lambda: second)
+def loading(what: object) -> Callable[[], object]:
+    """Return what an entry point loads, or raise it."""
+
+    def load() -> object:
+        if isinstance(what, BaseException):
+            raise what
+        return what
+
+    return load
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: ImportError("no module\nnamed x"), "ImportError: no module named x"),
+        (lambda: ZeroDivisionError(), "ZeroDivisionError"),
+        (lambda: SystemExit(3), "SystemExit: 3"),
+        (lambda: 3, "TypeError"),
+        (lambda: [3], "it registers 3, which is no Measure"),
+        (lambda: other("AP"), "it registers 'AP', which is taken"),
+        (lambda: other("Mine"), "it registers 'Mine', which is taken"),
+        (lambda: other("a-b"), "it registers 'a-b', which is no word"),
+        (lambda: (other("Good"), other("AP")), "it registers 'AP', which is taken"),
+    ],
+)
+def test_registry__entry_point_that_cannot_be_loaded_is_warned_of_once(installed, make, reason):
+    """All other measures are known; none of those that it would register is."""
+    mine, bad = other("Mine"), make()
+    installed(Entry("a", "a.module:A", loading(mine)), Entry("bad", "b.module:B", loading(bad)))
+    said = rf"the entry point 'bad' \(b\.module:B\) could not be loaded: .*{re.escape(reason)}"
+    with pytest.warns(EntryPointWarning, match=said) as warned:
+        assert parse_measure("Mine").measure is mine
+    assert len(warned) == 1
+    assert parse_measure("AP").measure.summary != "theirs"
+    with pytest.raises(MeasureError, match=said):
+        parse_measure("Good")
+
+
+@pytest.mark.filterwarnings("default::irmeta.errors.EntryPointWarning")
+def test_command__entry_point_that_cannot_be_loaded_is_one_line(installed, run):
+    installed(Entry("bad", "b.module:B", loading(ImportError("\x1b[31mred"))))
+    done = run("measures", "AP")
+    assert done.status == 0
+    assert done.err == (
+        "irmeta: the entry point 'bad' (b.module:B) could not be loaded: "
+        "ImportError: \\x1b[31mred. Mend or remove its package.\n"
     )
-    with pytest.raises(MeasureError, match=rf"b\.module:AGAIN registers '{taken}', which is taken"):
-        registry()

@@ -155,7 +155,7 @@ def test_every_track_has_means_of_every_default_measure(real_store: irmeta.Store
     counted = means.group_by("track").agg(pl.col("system").n_unique(), pl.len())
     assert {t: n for t, n, _ in counted.iter_rows()} == systems
     assert {t: rows for t, _, rows in counted.iter_rows()} == {
-        t: 11 * n for t, n in systems.items()
+        t: 14 * n for t, n in systems.items()
     }
     assert means["value"].is_nan().sum() == 0
     assert real_store.systems()["set_aside"].null_count() == sum(systems.values())

@@ -98,8 +98,12 @@ def test_as_many_blocks_as_threads_are_evaluated_at_once(store: irmeta.Store, mo
 
 @pytest.mark.parametrize("workers", [0, -1])
 def test_less_than_one_thread_is_refused(store: irmeta.Store, workers: int) -> None:
-    with pytest.raises(UsageError, match=f"workers = {workers} is not a number of threads"):
+    with pytest.raises(
+        UsageError, match=f"workers = {workers} is not a whole number of at least 1"
+    ):
         store.means("AP", workers=workers)
     for table in (store.search_lengths, store.rarity, partial(store.curve, "AP", [1])):
-        with pytest.raises(UsageError, match=f"workers = {workers} is not a number of threads"):
+        with pytest.raises(
+            UsageError, match=f"workers = {workers} is not a whole number of at least 1"
+        ):
             table(workers=workers)

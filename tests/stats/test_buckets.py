@@ -109,6 +109,14 @@ def test_buckets_of_differences_are_symmetric():
     ]
     assert difference_buckets(np.zeros(4)).rows() == [(0, 0, 4)]
     assert difference_buckets(np.empty(0)).rows() == [(0, 0, 0)]
+    split = difference_buckets(
+        np.array([0, 0, 1, 3, -2.0]), (np.array([1, 0, 0, 0, 1]) > 0, np.array([1, 0, 1, 1, 0]) > 0)
+    )
+    assert split.filter(pl.col("docs") > 0).rows() == [
+        *((-4, -2, "first", 1), (0, 0, "both", 1), (0, 0, "neither", 1)),
+        *((1, 1, "second", 1), (2, 4, "second", 1)),
+    ]
+    assert split.filter(docs=0).rows() == [(-1, -1, "both", 0)]
 
 
 @pytest.mark.parametrize("edge", [1, 2, 4, 5, 9, 10, 19, 20, 49, 50, 99, 100, 12345, 200000])

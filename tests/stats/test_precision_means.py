@@ -19,7 +19,7 @@ from irmeta.stats.precision_means import (
     harmonic_mean,
     weighted_mean,
 )
-from irmeta.studies.atomized.groups import reduction_in_error
+from irmeta.studies.papers.search_length.compute import reduction_in_error
 
 APPENDIX = np.array([1, 1, 1, 2, 4, 5, 10, 10000, 10000], float)
 INFINITE = math.inf

@@ -21,7 +21,7 @@ from irmeta.stats.power import power
 from irmeta.stats.reordering import better
 from irmeta.stats.resampling import query_subsets
 from irmeta.stats.stability import stability, swap_rates
-from irmeta.studies.overview import Settings
+from irmeta.studies.reanalysis.options import OverviewOptions
 
 QUERIES, SYSTEMS = tuple("123456"), ("a", "b", "c")
 VALUES = np.random.default_rng(0).random((len(QUERIES), len(SYSTEMS)))
@@ -45,8 +45,8 @@ MATRIX = Matrix(VALUES, QUERIES, SYSTEMS, "AP", "t")
         (lambda: swap_rates(MATRIX, bins=2.5), "bins = 2.5 is not"),
         (lambda: mc4(MATRIX, steps=2.5), "steps = 2.5 is not"),
         (lambda: query_subsets(MATRIX, [2], 2.5), "replicates = 2.5 is not"),
-        (lambda: Settings(rarity_depth=2.5), "rarity_depth = 2.5 is not"),
-        (lambda: Settings(unretrieved="none"), "unretrieved = 'none' is not a choice"),
+        (lambda: OverviewOptions(rarity_depth=2.5), "rarity_depth = 2.5 is not"),
+        (lambda: OverviewOptions(unretrieved="none"), "unretrieved = 'none' is not a choice"),
         (lambda: correlate({"x": np.ones((2, 3)), "y": np.ones((2, 3))}), "one value for each"),
         (lambda: correlate(np.array([["a", "b"]])), "orderings must be numbers"),
         (
@@ -68,7 +68,7 @@ def test_whole_numbers_may_be_numpys():
     )
     assert same.all()
     assert stability(MATRIX, size=np.int32(2), trials=ten).size == 2
-    assert type(Settings(rarity_depth=ten).rarity_depth) is int
+    assert type(OverviewOptions(rarity_depth=ten).rarity_depth) is int
     assert type(ReadPolicy(depth=ten).depth) is int
 
 
