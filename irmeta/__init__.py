@@ -19,12 +19,15 @@ _PLACES = {
     "IrmetaError": "irmeta.errors",
     "Matrix": "irmeta.results.matrix",
     "MeasureError": "irmeta.errors",
+    "NamesWarning": "irmeta.errors",
     "PoolDepthWarning": "irmeta.errors",
+    "QrelsWarning": "irmeta.errors",
     "ReadPolicy": "irmeta.policies",
     "SearchLengths": "irmeta.api.explore",
     "SetAsideWarning": "irmeta.errors",
     "Store": "irmeta.api",
     "UsageError": "irmeta.errors",
+    "check": "irmeta.api.check",
     "compare": "irmeta.api.significance",
     "diff": "irmeta.results.diff",
     "ingest": "irmeta.api",
@@ -45,13 +48,16 @@ __all__ = [
     "IrmetaError",
     "Matrix",
     "MeasureError",
+    "NamesWarning",
     "PoolDepthWarning",
+    "QrelsWarning",
     "ReadPolicy",
     "SearchLengths",
     "SetAsideWarning",
     "Store",
     "UsageError",
     "__version__",
+    "check",
     "compare",
     "diff",
     "ingest",
@@ -69,6 +75,7 @@ __all__ = [
 if TYPE_CHECKING:
     from irmeta import studies
     from irmeta.api import Store, ingest, open_store, read, read_files, reanalyze
+    from irmeta.api.check import check
     from irmeta.api.explore import SearchLengths
     from irmeta.api.significance import compare, power
     from irmeta.api.values import matrices
@@ -76,7 +83,9 @@ if TYPE_CHECKING:
         DataError,
         IrmetaError,
         MeasureError,
+        NamesWarning,
         PoolDepthWarning,
+        QrelsWarning,
         SetAsideWarning,
         UsageError,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -14,24 +15,28 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from irmeta.api import Reanalysis, Store
+from irmeta.escapes import escape_name, escape_text, print_line
 from irmeta.measures.catalog import SHARED, Description
 from irmeta.measures.explain import Explanation
 from irmeta.results.diff import Difference
+from irmeta.results.tables import to_csv
 from irmeta.store.ingest import Outcome
 
 if TYPE_CHECKING:
+    from irmeta.api.check import Checked
     from irmeta.api.significance import Comparison
-    from irmeta.api.studies import StudyResults
+    from irmeta.studies.framework.every import Done
+    from irmeta.studies.framework.results import StudyResults
 
 MOST_ROWS = 500  # of a frame on a terminal
 MOST_TERMS = 40  # of an explanation, unless all are asked for
 
 
-def print_frame(frame: pl.DataFrame) -> None:
-    """A table on a terminal, CSV with full precision in a pipe."""
+def print_frame(frame: pl.DataFrame, csv_safe: bool = False) -> None:
+    """A table on a terminal, CSV with full precision in a pipe: see `to_csv`."""
     if not sys.stdout.isatty():
         try:
-            sys.stdout.write(frame.write_csv())
+            sys.stdout.write(to_csv(frame, safe=csv_safe))
             sys.stdout.flush()
         except BrokenPipeError:  # the reader has seen enough, as `head` does
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -52,7 +57,7 @@ def _print_table(console: Console, frame: pl.DataFrame, fit: bool = False) -> No
     """Each row on a line of its own; or, to `fit` a terminal, its long texts on several."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name, dtype in frame.schema.items():
-        heading = name.replace("_", " ")
+        heading = escape(escape_name(name.replace("_", " ")))
         justify = "right" if dtype.is_numeric() else "left"
         table.add_column(heading, justify=justify, overflow="fold")
     for row in frame.iter_rows():
@@ -69,7 +74,9 @@ def _cell(value: object) -> str:
         return "-"
     if isinstance(value, float):
         return f"{value:.4f}" if value == 0 or not abs(value) < 5e-5 else f"{value:.1e}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return escape_name(str(value))
 
 
 def print_outcomes(outcomes: Sequence[Outcome], store: Store) -> None:
@@ -83,60 +90,62 @@ def print_outcomes(outcomes: Sequence[Outcome], store: Store) -> None:
             said += f": {row['systems']} systems, {row['queries']} queries, {row['rows']:,} rows"
             if row["set_aside"]:
                 said += f", {row['set_aside']} set aside"
-        print(f"{outcome.track}: {said}")
-    print(f"store: {store.path}")
+        print_line(f"{escape_name(outcome.track)}: {said}")
+    print_line(f"store: {store.path}")
 
 
 def print_study(done: StudyResults) -> None:
-    """What a study counted, and where everything is."""
-    tracks = done.tables["studied_tracks"]
-    used = tracks.filter("used")
-    print(
-        f"counted: tracks {used.height}, systems {used['systems'].sum():,}, "
-        f"queries {used['queries'].sum():,}; tracks left out: {tracks.height - used.height}"
-    )
-    for row in tracks.filter(~pl.col("used")).iter_rows(named=True):
-        print(f"  {row['track']}: {row['left_out']}")
-    for name, holds in (
-        ("report.html", "the page: open it in a browser"),
-        ("*.parquet", f"{len(done.tables)} tables, each named on the page"),
-        ("figures/", "every figure as SVG, PDF and PNG"),
-        ("latex/", "the tables for a paper"),
-    ):
-        print(f"  {done.folder / name}  {holds}")
+    """Print what a study counted, and where everything is."""
+    study = done.study
+    if study.inputs != "none":
+        tracks = done.tables["studied_tracks"]
+        used = tracks.filter("used")
+        print_line(
+            f"tracks {used.height}, systems {used['systems'].sum():,}, "
+            f"queries {used['queries'].sum():,}; tracks left out: {tracks.height - used.height}"
+        )
+        for row in tracks.filter(~pl.col("used")).iter_rows(named=True):
+            print_line(f"  {row['track']}: {row['left_out']}")
+    places = [("report.html", "the page: open it in a browser")]
+    joined = sum(not table.apart for table in study.by_table.values())
+    places.append(("*.parquet", f"{joined} tables, each named on the page"))
+    apart = [table for table in study.by_table.values() if table.apart]
+    places += [(f"{table.name}/", f"{table.caption} One file a track.") for table in apart]
+    if study.drawn:
+        formats = ", ".join(name.upper() for name in study.formats)
+        places.append(("figures/", f"every figure as {formats}"))
+    places.append(("latex/", "the tables for a paper"))
+    for name, holds in places:
+        print_line(f"  {done.folder / name!s:<46} {holds}")
+
+
+def print_studies(out: Path, done: Sequence[Done]) -> None:
+    """Print where the page of each study is."""
+    print_line(f"  {out / 'report.html'!s:<46} the index: open it in a browser")
+    for one in done:
+        if one.results is not None:
+            print_line(f"  {one.results.report!s:<46} {one.study.title}")
 
 
 def print_reanalysis(done: Reanalysis) -> None:
-    """A short summary that says where everything is."""
+    """Print a short summary that says where everything is."""
     lost = {track for track, _ in done.batch.failed}
+    lost |= {outcome.track for outcome in done.outcomes if outcome.error is not None}
     finished = [*done.batch.analysed, *done.batch.unchanged]
     if not finished:
-        print("nothing was analysed")
+        print_line("nothing was analysed")
         return
+    from irmeta.studies.framework.words import count
+
     rows = done.store.info(finished)
     total = rows.select(pl.col("systems", "queries", "rows", "set_aside").sum()).row(0, named=True)
-    print(
-        f"{rows.height} tracks, {total['systems']:,} systems, {total['queries']:,} queries, "
-        f"{total['rows']:,} rows; runs set aside: {total['set_aside']}"
-        + (f"; tracks failed: {len(lost)}" if lost else "")
+    print_line(
+        f"{count(rows.height, 'track')}, {total['systems']:,} systems, "
+        f"{total['queries']:,} queries, {total['rows']:,} rows; runs skipped: {total['set_aside']}"
+        + (f"; tracks failed: {len(lost)} ({', '.join(sorted(lost)[:5])})" if lost else "")
     )
-    root = done.folder
-    for name, holds in (
-        ("report.html", "the page: open it in a browser"),
-        ("means.parquet", "every system by every measure"),
-        ("best.parquet", "who is best by what"),
-        ("agreement.parquet", "how alike the measures order the systems"),
-        ("scores/", "values per query, one file a track"),
-        ("search_lengths/", "one row for each system, query and relevant doc"),
-        ("search_length_histogram.parquet", "relevant docs by search length, for every system"),
-        ("rarity/", "how many systems retrieve each relevant doc"),
-        ("systems.parquet", "what reading noticed of every run"),
-        ("tracks.parquet", "what each track holds"),
-        ("figures/", "the page's figures as SVG"),
-        ("best.tex", "the best systems as a LaTeX table"),
-    ):
-        print(f"  {root / name!s:<46} {holds}")
-    print(f"  {done.store.path!s:<46} the store: irmeta info, evaluate and explain read it")
+    print_study(done.results)
+    print_line(f"  {done.store.path!s:<46} the store: irmeta info, evaluate and explain read it")
 
 
 def print_info(store: Store) -> None:
@@ -144,7 +153,8 @@ def print_info(store: Store) -> None:
     console = _console()
     frame = store.info()
     if frame.is_empty():
-        console.print(f"{store.reader} holds no complete track.")
+        _line(console, f"{store.reader} holds no complete track.")
+        _print_failures(console, store)
         return
     _print_table(console, frame.drop("notes"))
     systems = store.systems()
@@ -169,10 +179,19 @@ def print_info(store: Store) -> None:
         console.print("\n[bold]Set aside[/bold]")
         for track, reason in aside.select("track", "set_aside").iter_rows():
             _line(console, f"{track}: {reason}")
+    _print_failures(console, store)
+
+
+def _print_failures(console: Console, store: Store) -> None:
+    if store.failures:
+        console.print("\n[bold]Failed at the last ingest[/bold]")
+        for error in store.failures.values():
+            _line(console, error)
 
 
 def _line(console: Console, text: str, style: str = "") -> None:
-    """Text as it is: ids may hold what rich would take for markup."""
+    """One line or several, as they are: ids may hold what rich would take for markup."""
+    text = escape_text(text, keep="\n")
     console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -199,7 +218,7 @@ def print_explanation(explained: Explanation, every: bool) -> None:
         tied = found["tied"]
         table.add_row(
             "-" if term.rank is None else str(term.rank),
-            escape(term.doc),
+            escape(escape_name(term.doc)),
             str(term.grade) if term.doc in details else "-",
             "-" if found["score"] is None else f"{found['score']:g}",
             "" if tied in (None, 1) else f"with {tied - 1}",
@@ -250,7 +269,7 @@ def print_description(asked: str, described: Description) -> None:
     console.print()
     table = Table(box=None, show_header=False, pad_edge=False)
     for fact, said in described.facts.items():
-        table.add_row(escape(fact), escape(said))
+        table.add_row(escape(escape_text(fact)), escape(escape_text(said, keep="\n")))
     console.print(table)
 
 
@@ -277,10 +296,19 @@ def print_difference(difference: Difference, a: str, b: str) -> None:
     )
 
 
-def print_comparisons(found: Sequence[Comparison]) -> None:
+def print_checked(checked: Checked) -> None:
+    """A line for each damaged file, then how many were read."""
+    for file, problem in checked.problems.iter_rows():
+        print_line(f"{file}: {problem}")
+    damaged = checked.problems.height
+    files = "1 file" if checked.files == 1 else f"{checked.files:,} files"
+    print_line(f"{files} read, {damaged:,} not as irmeta wrote them")
+
+
+def print_comparisons(found: Sequence[Comparison], csv_safe: bool = False) -> None:
     """The systems, best first; a star where none is told apart from it as better."""
     if not sys.stdout.isatty():
-        print_frame(pl.concat(_labelled(comparison) for comparison in found))
+        print_frame(pl.concat(_labelled(comparison) for comparison in found), csv_safe)
     for comparison in found:
         pairs = comparison.pairs
         apart = int(pairs.separated(comparison.alpha)[pairs.upper].sum())
@@ -299,7 +327,7 @@ def print_comparisons(found: Sequence[Comparison]) -> None:
             _print_table(console, comparison.systems.with_columns(top))
             _line(console, f"{said}; * none is better by the test", "bold")
         else:
-            print(said, file=sys.stderr)
+            print_line(said, sys.stderr)
 
 
 def _labelled(comparison: Comparison) -> pl.DataFrame:
@@ -309,8 +337,8 @@ def _labelled(comparison: Comparison) -> pl.DataFrame:
     return comparison.systems.select(*labels, pl.all())
 
 
-def print_power(frame: pl.DataFrame) -> None:
+def print_power(frame: pl.DataFrame, csv_safe: bool = False) -> None:
     """Pairs, separated, and the percentage for each level."""
     shown = frame.with_columns(percent=100 * pl.col("share")).drop("share")
     columns = [c for c in shown.columns if c not in ("percent", "median_p", "queries")]
-    print_frame(shown.select(*columns, "percent", "median_p", "queries"))
+    print_frame(shown.select(*columns, "percent", "median_p", "queries"), csv_safe)

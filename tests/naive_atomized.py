@@ -21,6 +21,7 @@ Row = dict[str, object]
 Bucket = tuple[int | None, int | None]
 
 FIGURES = {"Figure 1": "P@20", "Figure 2": "ASL@g10", "Figure 3": "AP", "Figure 4": "ASL"}
+DEEP = {"ASL@g10": "ASL(unretrieved=depth)@g10", "ASL": "ASL(unretrieved=depth)"}
 P_LOWS = [i / 10 for i in range(10)]
 ASL_LOWS = [1, 2, 5, 10, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000, 10000]
 LENGTH_LOWS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000]
@@ -87,6 +88,8 @@ def value_of(
 ) -> float:
     """One value: P@k, AP, RR, nDCG, RBP (p=0.8), ERR (exp, the track's gmax), ASL, ASL@gN."""
     name, _, k = measure.partition("@")
+    if name == "ASL(unretrieved=depth)":
+        name, unretrieved = "ASL", "depth"
     if name == "ASL":
         first = int(k[1:]) if k else None
         return naive.asl(ranking, qrels, first, rel, unretrieved, deepest_rank(track))
@@ -177,17 +180,47 @@ def tau_b(old: dict[str, float], new: dict[str, float], less: tuple[bool, bool])
 # Headroom and Table 1
 
 
+def measures_of(unretrieved: str = "irrel") -> list[str]:
+    """The measures of the figures, and the search lengths whose missed docs lie at the end."""
+    deep = [] if unretrieved == "depth" else [*DEEP.values()]
+    return [*FIGURES.values(), *deep]
+
+
+def missed_shares(track: Track, rel: int = 1) -> dict[str, float]:
+    """The share of the relevant docs of all queries that each system does not retrieve."""
+    return {
+        s: mean(not there for _, there in doc_lengths(track, s, rel).values())
+        for s in track["runs"]
+    }
+
+
+def middle(values: Iterable[float]) -> float:
+    """The median."""
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
+def misses(track: Track, measure: str, system: str, rel: int = 1) -> Row:
+    """What a system misses that a search length calls the best; nothing by other measures."""
+    if not less_is_better(measure):
+        return {"missed": None, "median_missed": None, "short": False}
+    shares = missed_shares(track, rel)
+    own, half = shares[system], middle(shares.values())
+    return {"missed": own, "median_missed": half, "short": own > half + 1e-12}
+
+
 def headroom(track: Track, rel: int = 1, unretrieved: str = "irrel", best_by: str = "") -> list:
     """The best system's value and the median system's, of each figure's measure."""
     rows: list[Row] = []
-    for measure in FIGURES.values():
+    for measure in measures_of(unretrieved):
         best = best_system(track, best_by or measure, rel, unretrieved)
         if best is not None:
             means = judged_means(track, measure, rel, unretrieved)
-            middle = median_system(track, rel, unretrieved, best_by or measure)
+            half = median_system(track, rel, unretrieved, best_by or measure)
             rows.append({"track": track["name"], "measure": measure, "system": best})
-            rows[-1] |= {"value": means[best], "median": means[middle]}
-            rows[-1] |= {"chosen_by": best_by or measure}
+            rows[-1] |= {"value": means[best], "median": means[half]}
+            rows[-1] |= {"chosen_by": best_by or measure, **misses(track, measure, best, rel)}
     return sorted(rows, key=lambda row: row["measure"])
 
 
@@ -218,22 +251,37 @@ def best_values(tracks: list[Track], measure: str, **choices) -> list[float]:
 
 
 def distributions(tracks: list[Track], **choices) -> list[Row]:
-    """Figures 1 to 4."""
+    """Figures 1 to 4, and those of search lengths under unretrieved=depth."""
+    figures = dict(FIGURES)
+    if choices.get("unretrieved") != "depth":
+        figures |= {f"{f}, unretrieved=depth": DEEP[m] for f, m in FIGURES.items() if m in DEEP}
     rows = []
-    for figure, measure in FIGURES.items():
+    for figure, measure in figures.items():
         less = less_is_better(measure)
-        values = best_values(tracks, measure, **choices)
-        counts = bucket_counts(values, ASL_LOWS if less else P_LOWS, closed=not less)
-        rows += [{"figure": figure, "measure": measure, **row} for row in counts]
+        best = [
+            r for track in tracks for r in headroom(track, **choices) if r["measure"] == measure
+        ]
+        lows = ASL_LOWS if less else P_LOWS
+        counts = bucket_counts([row["value"] for row in best], lows, closed=not less)
+        short = bucket_counts([row["value"] for row in best if row["short"]], lows, closed=not less)
+        by = {row["low"]: row["tracks"] for row in short}
+        rows += [
+            {"figure": figure, "measure": measure, **row, "short": by.get(row["low"], 0)}
+            for row in counts
+        ]
     return rows
 
 
 def classes(tracks: list[Track], **choices) -> list[Row]:
     """Section 4.2: best P@20 in three classes, and the tracks whose best ASL@g10 is over 20."""
-    deep = best_values(tracks, "ASL@g10", **choices)
-    over = sum(round(v, 12) > 20 for v in deep)
-    share = over / len(deep) if deep else 0.0
-    rows = [{"measure": "ASL@g10", "low": 20, "high": None, "tracks": over, "share": share}]
+    rows = []
+    for measure in measures_of(choices.get("unretrieved", "irrel")):
+        if measure.endswith("@g10"):
+            values = best_values(tracks, measure, **choices)
+            over = sum(round(v, 12) > 20 for v in values)
+            share = over / len(values) if values else 0.0
+            rows.append({"measure": measure, "low": 20, "high": None})
+            rows[-1] |= {"tracks": over, "share": share}
     counts = bucket_counts(best_values(tracks, "P@20", **choices), [0, 0.3, 0.5], closed=True)
     return rows + [{"measure": "P@20", **row} for row in counts]
 
@@ -254,7 +302,7 @@ def rrie(baseline: float, contender: float, direction: int) -> float:
 def groups(track: Track, baseline: str, contender: str, **choices) -> list[Row]:
     """Table 1 for two systems by name."""
     rows = []
-    for measure in sorted(FIGURES.values()):
+    for measure in sorted(measures_of(choices.get("unretrieved", "irrel"))):
         means = judged_means(track, measure, **choices)
         b, c = means[baseline], means[contender]
         row = {"track": track["name"], "measure": measure}
@@ -319,23 +367,27 @@ def length_histogram(
     ]
 
 
-def difference_histogram(track: Track, rel: int = 1, unretrieved: str = "irrel") -> list[Row]:
-    """Figure 6: SL(best) - SL(median) of every relevant doc; the buckets with a doc."""
-    best = best_system(track, "ASL", rel, unretrieved)
-    median = median_system(track, rel, unretrieved)
+def difference_histogram(
+    track: Track, rel: int = 1, unretrieved: str = "irrel", measure: str = "ASL"
+) -> list[Row]:
+    """Figure 6: SL(best) - SL(median) of every relevant doc, by who retrieves it."""
+    best = best_system(track, measure, rel, unretrieved)
+    median = median_system(track, rel, unretrieved, measure)
     if best is None:
         return []
-    a = doc_lengths(track, best, rel, unretrieved)
-    b = doc_lengths(track, median, rel, unretrieved)
-    counts = Counter(difference_bucket(a[doc][0] - b[doc][0]) for doc in a)
-    names = {"track": track["name"], "best": best, "median": median}
+    choice = "depth" if measure in DEEP.values() else unretrieved
+    a = doc_lengths(track, best, rel, choice)
+    b = doc_lengths(track, median, rel, choice)
+    who = {(True, True): "both", (True, False): "best", (False, True): "median"}
+    counts = Counter(
+        (difference_bucket(a[doc][0] - b[doc][0]), who.get((a[doc][1], b[doc][1]), "neither"))
+        for doc in a
+    )
+    common = {"track": track["name"], "measure": measure, "best": best, "median": median}
     return [
-        {**names, "low": low, "high": high, "docs": docs}
-        for (low, high), docs in sorted(counts.items())
+        {**common, "low": low, "high": high, "docs": docs, "retrieved": retrieved}
+        for ((low, high), retrieved), docs in sorted(counts.items())
     ]
-
-
-# Depth sensitivity
 
 
 def depth_sensitivity(track: Track, measure: str, depth: int = 100, **choices) -> Row:
@@ -346,4 +398,7 @@ def depth_sensitivity(track: Track, measure: str, depth: int = 100, **choices) -
     best, best_cut = (best_system(t, measure, **choices) for t in (track, shallow))
     row: Row = {"track": track["name"], "measure": measure, "depth": depth}
     row |= {"best": best, "value": whole[best], "best_cut": best_cut, "value_cut": part[best_cut]}
+    rel = choices.get("rel", 1)
+    row |= {"short": misses(track, measure, best, rel)["short"]}
+    row |= {"short_cut": misses(shallow, measure, best_cut, rel)["short"]}
     return {**row, "tau": tau_b(whole, part, (less, less))}

@@ -292,8 +292,12 @@ def effective_fraction(track: Track, rel: int = 1) -> list[Row]:
 
 
 def effective_summary(tracks: list[Track], rel: int = 1) -> Row:
-    """Mean and sample sd over tracks of each track's mean over systems, undefined ones left out."""
+    """Mean and sample sd over tracks of each track's mean over systems, undefined ones left out.
+
+    A track of queries with one relevant doc each is left out: its fractions are all 1.
+    """
     row: Row = {}
+    tracks = [t for t in tracks if max(map(len, relevant_by_query(t, rel)), default=0) > 1]
     for column in ("fraction", "pooled"):
         per_track = []
         for track in tracks:
@@ -303,3 +307,9 @@ def effective_summary(tracks: list[Track], rel: int = 1) -> Row:
         row |= {"tracks": max(row.get("tracks", 0), len(known))}
         row |= {column: mean(known), f"{column}_sd": sd(known)}
     return row
+
+
+def relevant_by_query(track: Track, rel: int) -> list[list[str]]:
+    """The relevant docs of each query that has one."""
+    every = ([d for d, grade in qrels.items() if grade >= rel] for qrels in track["qrels"].values())
+    return [docs for docs in every if docs]

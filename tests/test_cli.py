@@ -13,6 +13,7 @@ import pytest
 
 import irmeta
 from irmeta.results.tables import provenance
+from irmeta.studies.framework.files import ALL, RecordedFiles
 
 
 def test_the_main_job_says_where_everything_is_and_names_the_run_set_aside(
@@ -21,14 +22,14 @@ def test_the_main_job_says_where_everything_is_and_names_the_run_set_aside(
     out = tmp_path / "results"
     done = run("reanalyze", collections, "--out", out)
     assert done.status == 0
-    assert done.out.startswith(
-        "3 tracks, 41 systems, 60 queries, 139,381 rows; runs set aside: 1\n"
-    )
-    for line in done.out.splitlines()[1:]:
-        assert Path(line.split()[0]).exists(), line
+    first, second, *places = done.out.splitlines()
+    assert first == "3 tracks, 41 systems, 60 queries, 139,381 rows; runs skipped: 1"
+    assert second == "tracks 3, systems 41, queries 59; tracks left out: 0"
+    for line in places:
+        assert list(out.glob(Path(line.split()[0]).name)), line
     reason, last = done.err.splitlines()
     assert "passage/runs/nuthFirst.txt, line 611: 4 fields where a run has six" in reason
-    assert last == "irmeta: 1 run set aside: passage: passage/runs/nuthFirst.txt"
+    assert last == f"irmeta: 1 run set aside: {collections}/passage/runs/nuthFirst.txt"
     page = (out / "report.html").read_text()
     assert "nuthFirst" in page
     assert "http" not in page.replace("http://www.w3.org/", "")
@@ -46,7 +47,7 @@ def test_a_track_that_fails_gives_status_1_after_the_others_are_done(
     qrels.write_text(qrels.read_text() + "101 0 d1 2 extra words here\n")
     done = run("reanalyze", two_tracks, "--out", tmp_path / "r")
     assert done.status == 1
-    assert "track ties: ties/qrels.txt, line" in done.err
+    assert f"track ties: {qrels}, line" in done.err
     means = pl.read_parquet(tmp_path / "r" / "means.parquet")
     assert means["track"].unique().to_list() == ["unretrieved"]
 
@@ -276,15 +277,14 @@ def test_results_of_two_studies_do_not_meet(run, two_tracks: Path, tmp_path: Pat
     results, study = tmp_path / "results", tmp_path / "study"
     assert run("reanalyze", two_tracks, "--out", results, "-m", "AP").status == 0
     before = (results / "means.parquet").read_bytes()
-    done = run("study", "search-length", results, "--out", results, "--min-runs", 1)
+    done = run("study", "search-length", results, "--out", results, "--min-systems", 1)
     assert (done.status, (results / "means.parquet").read_bytes()) == (2, before)
     assert f"{results} holds the results of overview: name a new folder" in done.err
     # the store inside of results is what a study reads
     assert (
         "no track 'x'" in run("study", "search-length", results, "--out", study, "--track", "x").err
     )
-    (study / ".parts").mkdir(parents=True)
-    (study / ".parts" / ".study").write_text("search-length\n")
+    assert run("study", "search-length", results, "--out", study, "--resamples", 20).status == 0
     assert "holds the results of search-length" in run("reanalyze", two_tracks, "--out", study).err
 
 
@@ -319,8 +319,7 @@ def test_a_file_says_what_its_values_were_computed_from(
 def test_a_study_that_was_stopped_has_its_folder(run, two_tracks: Path, tmp_path: Path) -> None:
     """Before it has a table that says whose it is."""
     results = tmp_path / "results"
-    (results / ".parts").mkdir(parents=True)
-    (results / ".parts" / ".study").write_text("overview\n")
+    RecordedFiles(results, ALL).start(study="overview")
     run("ingest", two_tracks, "--store", tmp_path / "store")
     done = run("study", "search-length", tmp_path / "store", "--out", results)
     assert "holds the results of overview" in done.err

@@ -36,9 +36,8 @@ def test_a_collection_is_evaluated_without_a_store(
         )
         assert (ours.status, ours.out) == (theirs.status, theirs.out) == (0, theirs.out)
         asked_for_all = "--track" not in command
-        assert ours.err.endswith("1 run set aside: passage: passage/runs/nuthFirst.txt\n") == (
-            asked_for_all
-        )
+        last = f"1 run set aside: {collections}/passage/runs/nuthFirst.txt\n"
+        assert ours.err.endswith(last) == asked_for_all
     assert list(tmp_path.iterdir()) == []
 
 
@@ -72,7 +71,7 @@ def test_of_a_collection_what_cannot_be_read_is_left_out_and_said(run, two_track
     (two_tracks / "ties" / "qrels.txt").write_text("no judgment\n")
     done = run("evaluate", two_tracks, "-m", "AP")
     assert done.status == 1
-    assert "irmeta: failed: track ties: ties/qrels.txt, line 1" in done.err
+    assert f"irmeta: failed: track ties: {two_tracks}/ties/qrels.txt, line 1" in done.err
     assert {line.split(",")[0] for line in done.out.splitlines()} == {"track", "unretrieved"}
     done = run("evaluate", two_tracks, "-m", "AP", "--track", "ties")
     assert (done.status, done.out) == (1, "")
@@ -89,7 +88,8 @@ def test_a_measure_is_looked_at_before_anything_is_read(run, collections: Path, 
 def test_malformed_lines_that_are_dropped_are_named(run, collections: Path, tmp_path: Path) -> None:
     done = run("ingest", collections, "--store", tmp_path / "s", "--malformed", "skip")
     assert done.status == 0
-    assert done.err == "irmeta: passage: passage/runs/nuthFirst.txt: 1 malformed lines dropped\n"
+    file = collections / "passage" / "runs" / "nuthFirst.txt"
+    assert done.err == f"irmeta: passage: {file}: 1 malformed lines dropped\n"
 
 
 def test_how_files_are_read_may_be_said_where_they_are_read(run, tmp_path: Path) -> None:
@@ -160,7 +160,11 @@ def test_some_tracks_are_analysed(run, collections: Path, tmp_path: Path) -> Non
     assert (done.status, done.err) == (0, "")
     done = run("reanalyze", collections, "--out", out, "-m", "AP", "--track", "passage")
     assert (done.status, "kept in the store" in done.err) == (0, False)
-    assert done.out.startswith("1 tracks")
+    assert done.out.startswith("2 tracks")
+    kept = sorted(f.name for f in (out / "scores").iterdir())
+    assert kept == ["passage.parquet", "web.parquet"]
+    done = run("reanalyze", collections, "--out", out, "-m", "AP", "--track", "passage", "--only")
+    assert done.out.startswith("1 track, ")
     assert [f.name for f in (out / "scores").iterdir()] == ["passage.parquet"]
     assert irmeta.open_store(out).tracks == ["passage", "web"]
     done = run("reanalyze", out / "store", "--out", of_store, "-m", "AP", "--track", "web")
@@ -178,15 +182,15 @@ def test_a_damaged_track_does_not_hide_what_was_done(run, two_tracks: Path, tmp_
     (store.path / "tracks" / "ties.json").write_text("{")
     done = run("reanalyze", store.path, "--out", tmp_path / "out", "-m", "AP")
     assert done.status == 1
-    assert done.out.startswith("1 tracks, ")
+    assert done.out.startswith("1 track, ")
     assert done.err.startswith("irmeta: failed: track ties: ")
     assert store.info("unretrieved")["track"].to_list() == ["unretrieved"]
     done = run("ingest", two_tracks, "--store", store.path, "--track", "unretrieved")
     assert (done.status, done.err) == (0, "")
-    done = run("study", "search-length", store.path, "--out", tmp_path / "s", "--min-runs", 1)
+    done = run("study", "search-length", store.path, "--out", tmp_path / "s", "--min-systems", 1)
     assert done.status == 1
     assert done.err.startswith("irmeta: failed: track ties: ")
     irmeta.ingest(two_tracks, store.path)
     (store.path / "systems" / "ties" / "part-0.parquet").write_bytes(b"PAR1")
-    done = run("study", "search-length", store.path, "--out", tmp_path / "s", "--min-runs", 1)
+    done = run("study", "search-length", store.path, "--out", tmp_path / "s", "--min-systems", 1)
     assert done.err.startswith("irmeta: failed: track ties: ")

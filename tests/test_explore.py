@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -90,9 +91,10 @@ def test_two_systems_by_hand(hand: SearchLengths):
         ("q", "z", 1, None, None, 1.0, 3.0, -2.0),
     ]
     assert hand.differences().rows() == [
-        *((-4, -2, 2), (-1, -1, 0), (0, 0, 0), (1, 1, 1), (2, 4, 0)),
+        *((-4, -2, "both", 1), (-4, -2, "neither", 1), (-1, -1, "both", 0)),
+        *((0, 0, "both", 0), (1, 1, "both", 1), (2, 4, "both", 0)),
     ]
-    assert hand.differences("b", "c").rows() == [(0, 0, 3)]
+    assert hand.differences("b", "c").rows() == [(0, 0, "both", 2), (0, 0, "neither", 1)]
     assert hand.differences(b="c").equals(hand.differences("a", "b"))
     assert hand.docs_between(-4, -2)["doc"].to_list() == ["y", "z"]
     assert hand.docs_between(-4, -2, "b", "a").is_empty()
@@ -158,12 +160,18 @@ def test_two_systems_are_compared_doc_by_doc(found: SearchLengths, plain: pl.Dat
     )
     assert_frame_equal(found.compared(a, b), joined)
     total = 0
-    for low, high, docs in found.differences(a, b).iter_rows():
+    retrieved = {
+        (True, True): "both", (True, False): "first", (False, True): "second",
+        (False, False): "neither",
+    }  # fmt: skip
+    for (low, high), bars in found.differences(a, b).group_by("low", "high", maintain_order=True):
         inside = joined.filter(pl.col("difference").is_between(low, high))
-        assert docs == inside.height
+        ranks = inside.select("rank_a", "rank_b").iter_rows()
+        counted = Counter(retrieved[a is not None, b is not None] for a, b in ranks)
+        assert dict(bars.select("retrieved", "docs").iter_rows()) == (counted or {"both": 0})
         inside = inside.sort("difference", "query", "doc")
         assert_frame_equal(found.docs_between(low, high, a, b), inside)
-        total += docs
+        total += inside.height
     assert total == joined.height
 
 
@@ -309,7 +317,7 @@ def test_one_system_that_finds_nothing_is_both_best_and_median(tmp_path: Path):
             *(("t", "d", 1, 1, 0), ("t", "d", None, None, 3)),
         ]
     assert found.docs(low=1).is_empty()
-    assert found.differences().rows() == [(0, 0, 3)]
+    assert found.differences().rows() == [(0, 0, "neither", 3)]
     assert "z" in drawn(found.browse(), bar=[{"bucket": "not retrieved"}])
     assert "z" not in drawn(found.browse(), bar=[{"bucket": "1"}])
 

@@ -203,9 +203,14 @@ def test_distributions_and_classes_by_hand():
         ("Figure 3", 0.9, 2, 0.5),
         ("Figure 4", 1, 2, 0.5),
         ("Figure 4", 20, 2, 0.5),
+        ("Figure 2, unretrieved=depth", 1, 2, 0.5),
+        ("Figure 2, unretrieved=depth", 20, 2, 0.5),
+        ("Figure 4, unretrieved=depth", 1, 2, 0.5),
+        ("Figure 4, unretrieved=depth", 20, 2, 0.5),
     ]
     assert [(row["measure"], row["low"], row["tracks"]) for row in study.classes(tracks)] == [
         ("ASL@g10", 20, 1),
+        ("ASL(unretrieved=depth)@g10", 20, 1),
         ("P@20", 0, 2),
         ("P@20", 0.3, 1),
         ("P@20", 0.5, 1),
@@ -220,7 +225,7 @@ def test_no_tracks_have_no_shares():
 
 def test_headroom_by_hand():
     rows = {row["measure"]: row for row in study.headroom(HAND)}
-    assert list(rows) == ["AP", "ASL", "ASL@g10", "P@20"]
+    assert list(rows) == sorted([*study.FIGURES.values(), *study.DEEP.values()])
     # of three judged queries one has no relevant doc: AP is 0 there, and late is second by it
     assert (rows["AP"]["value"], rows["AP"]["median"]) == pytest.approx((11 / 18, 1 / 6))
     assert (rows["ASL"]["value"], rows["ASL"]["median"]) == (1.25, 2.0)
@@ -259,6 +264,8 @@ def test_a_cut_may_change_the_best_system():
         "track": "long",
         "measure": "ASL",
         "depth": 100,
+        "short": False,
+        "short_cut": True,  # split retrieves one of two docs, even both
         "best": "even",
         "value": 60.0,
         "best_cut": "split",

@@ -42,7 +42,9 @@ def test_every_source_gives_the_same_matrices(
         assert (found.measure, found.track, found.direction) == ("AP", "news", 1)
         np.testing.assert_allclose(found.values, of_store[0].values)
         assert found.systems == of_store[0].systems
-    assert {m.measure for m in irmeta.matrices(results)} == {"AP", "ASL", "P@10"}
+    assert {m.measure for m in irmeta.matrices(results)} == {
+        *("AP", "ASL(unretrieved=depth)", "ASL", "P@10")
+    }
     assert [m.direction for m in irmeta.matrices(results, "ASL")] == [-1, -1, -1]
 
 
@@ -120,7 +122,7 @@ def test_power_is_written_with_a_figure_a_track(results: Path, tmp_path: Path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"measure": None}, "say which measure: AP, ASL, P@10"),
+        ({"measure": None}, "say which measure: AP, ASL, ASL.unretrieved=depth., P@10"),
         ({"measure": "RR"}, "has no measure 'RR'"),
         ({"measure": "AP", "track": "newz"}, "has no track 'newz'"),
         ({"measure": "AP", "test": "tt"}, "tt"),

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from irmeta.report import look
-from irmeta.studies import overview_page
+from irmeta.studies import drawing
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"></svg>'
+IMAGES = {"svg": SVG.encode(), "pdf": b"%PDF", "png": b"\x89PNG"}
 
 
 def draw_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every file of a figure is there, and empty."""
-    monkeypatch.setattr(overview_page, "to_svg", lambda chart, *_: SVG)
-    monkeypatch.setattr(look, "to_svg", lambda chart, *_: SVG)
-    monkeypatch.setattr(look, "to_print", lambda chart, **_: (b"%PDF", b"\x89PNG"))
+    """Write every file of a figure, empty."""
+    monkeypatch.setattr(drawing, "draw", lambda spec, formats: {f: IMAGES[f] for f in formats})

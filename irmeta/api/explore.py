@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -13,14 +12,14 @@ import numpy as np
 import polars as pl
 
 from irmeta.api.store import EvalChoices, Store
-from irmeta.errors import UsageError, check_choice, check_whole, did_you_mean
+from irmeta.errors import UsageError, check_choice, check_whole, did_you_mean, warn
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measure
 from irmeta.measures.search_length import UNRETRIEVED, irrelevant_retrieved, lengths_by_doc
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
 from irmeta.report.browse import browser
-from irmeta.report.figures import search_length_histogram
+from irmeta.report.charts.lengths import length_differences, length_histogram
 from irmeta.results.scores import Scores
 from irmeta.stats import buckets as cut
 from irmeta.stats.orders import settled
@@ -84,7 +83,7 @@ class SearchLengths:
         self.rel, self.unretrieved = rel, unretrieved
         self._read(opened, EvalPolicy(**policy))
         if 2 * self._without > self._lists:
-            warnings.warn(
+            warn(
                 f"{self._without:,} of {self._lists:,} lists of {self.track} hold no doc that is "
                 "not relevant, so search lengths mean nothing there.",
                 stacklevel=2,
@@ -182,7 +181,7 @@ class SearchLengths:
     def show(self, system: str | None = None, buckets: str = "log") -> alt.LayerChart:
         """`histogram` as a chart."""
         frame = self.histogram(system, buckets)
-        return search_length_histogram(frame, f"{self.track}: {self._named(system)}")
+        return length_histogram(frame, f"{self.track}: {self._named(system)}")
 
     def docs(
         self, system: str | None = None, low: int | None = None, high: int | None = None
@@ -214,18 +213,21 @@ class SearchLengths:
         Returns
         -------
         DataFrame
-            low, high, docs: see `irmeta.stats.buckets.difference_buckets`. Below zero `a` wins.
+            low, high, retrieved (both, first, second, neither), docs: see
+            `irmeta.stats.buckets.difference_buckets`. Below zero `a` wins.
         """
-        return cut.difference_buckets(self.compared(a, b)["difference"].to_numpy())
+        compared = self.compared(a, b)
+        ranks = (compared[name].is_not_null().to_numpy() for name in ("rank_a", "rank_b"))
+        return cut.difference_buckets(compared["difference"].to_numpy(), tuple(ranks))
 
     def show_differences(self, a: str | None = None, b: str | None = None) -> alt.LayerChart:
         """`differences` as a chart."""
-        from irmeta.report.lengths import length_differences
-
         pair = self._pair(a, b)
         usual = pair == (self.best, self.median)
         roles = ("best", "median") if usual else ("first", "second")
-        return length_differences(self.differences(a, b), *pair, self.track, roles)
+        named = pl.col("retrieved").replace(dict(zip(("first", "second"), roles, strict=True)))
+        frame = self.differences(a, b).with_columns(named)
+        return length_differences(frame, self.track, pair, roles)
 
     def compared(self, a: str | None = None, b: str | None = None) -> pl.DataFrame:
         """Every relevant doc in two systems.

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack
 
 from irmeta.api.reading import ReadChoices, whole
-from irmeta.api.store import EvalChoices, Measures, Store, store_folder
-from irmeta.batch.run import Batch, run
-from irmeta.batch.run import Progress as BatchProgress
+from irmeta.api.store import EvalChoices, Measures, Store
 from irmeta.errors import UsageError
-from irmeta.measures.names import parse_call
+from irmeta.parallel import check_open_files
 from irmeta.policies import ReadPolicy
-from irmeta.results.tables import write_text
 from irmeta.store.ingest import Outcome, ingest_collection
-from irmeta.store.layout import Layout, has_content, is_store
-from irmeta.store.lock import only_writer
+from irmeta.store.layout import Layout, is_store, store_folder
 from irmeta.store.scan import Tracks, tracks_of
 from irmeta.store.track import Progress
-from irmeta.studies.base import Folder
-from irmeta.studies.overview import OVERVIEW, Settings
+from irmeta.studies.framework.control import Progress as BatchProgress
+from irmeta.studies.framework.control import Run
+from irmeta.studies.framework.files import PARTS
+from irmeta.studies.framework.plan import check_folder
+from irmeta.studies.framework.results import StudyResults
+from irmeta.studies.framework.runner import Batch, run
+from irmeta.studies.reanalysis.options import OverviewOptions
+from irmeta.studies.reanalysis.study import STUDY as OVERVIEW
 from irmeta.trec.collection import chosen, read_collection
 
 
@@ -35,6 +37,7 @@ def ingest(
     store: str | Path,
     *,
     tracks: Tracks = None,
+    rehash: bool = False,
     workers: int | None = None,
     memory: int | None = None,
     executor: Executor | None = None,
@@ -52,6 +55,9 @@ def ingest(
         The store's folder; made if it is not there.
     tracks
         Only these; others that the store has are left alone.
+    rehash
+        Read every file to see whether it has changed. By default a source file of the same size
+        and time of change is taken for unchanged, and a file of the store by its size and footer.
     workers
         Threads that read tracks, and the run files of one; default the usable cores. The store does
         not depend on it.
@@ -62,12 +68,12 @@ def ingest(
         Any concurrent.futures.Executor to read tracks instead: processes that are spawned,
         not forked, or a cluster.
     **choices
-        tie_order, depth, duplicates, malformed: see `ReadPolicy`.
+        tie_order, depth, duplicates, malformed, names: see `ReadPolicy`.
 
     Warns
     -----
-    SetAsideWarning
-        When runs were set aside; `store.systems()` says why.
+    SetAsideWarning, NamesWarning, QrelsWarning
+        As `read`.
 
     Raises
     ------
@@ -79,6 +85,7 @@ def ingest(
         store,
         ReadPolicy(**choices),
         tracks=tracks,
+        rehash=rehash,
         workers=workers,
         memory=memory,
         executor=executor,
@@ -93,6 +100,7 @@ def ingest_tracks(
     policy: ReadPolicy,
     *,
     tracks: Tracks = None,
+    rehash: bool = False,
     workers: int | None = None,
     memory: int | None = None,
     executor: Executor | None = None,
@@ -104,6 +112,7 @@ def ingest_tracks(
         Layout(Path(store)),
         policy,
         tracks=tracks,
+        rehash=rehash,
         workers=workers,
         memory=memory,
         executor=executor,
@@ -121,6 +130,11 @@ class Reanalysis:
     outcomes: tuple[Outcome, ...]
     batch: Batch
 
+    @property
+    def results(self) -> StudyResults:
+        """Tables and figures."""
+        return StudyResults(self.folder, self.batch)
+
 
 def reanalyze(
     source: str | Path,
@@ -131,7 +145,9 @@ def reanalyze(
     rarity_depth: int = 100,
     unretrieved: str = "irrel",
     policy: EvalChoices | None = None,
+    only: bool = False,
     force: bool = False,
+    rehash: bool = False,
     workers: int | None = None,
     memory: int | None = None,
     executor: Executor | None = None,
@@ -149,7 +165,9 @@ def reanalyze(
         The results' folder: new, empty, or one that `reanalyze` made; any other with `force`.
         Tracks whose input has not changed are not done again.
     tracks
-        Only these; results of others that are in `out` are removed.
+        Only these; results of others that are in `out` stay, unless `only`.
+    rehash
+        As for `ingest`, of a collection; results are always compared with their checksums.
     rarity_depth
         A system retrieves a doc for `rarity` if it has it up to this rank.
     unretrieved
@@ -165,32 +183,34 @@ def reanalyze(
         Any concurrent.futures.Executor to read and analyse tracks instead: processes that are
         spawned, not forked, or a cluster.
     **choices
-        tie_order, depth, duplicates, malformed, for a collection: see `ReadPolicy`.
+        tie_order, depth, duplicates, malformed, names, for a collection: see `ReadPolicy`.
 
     Warns
     -----
-    SetAsideWarning
-        When runs of a collection were set aside; `systems.parquet` says why.
+    SetAsideWarning, NamesWarning, QrelsWarning
+        As `read`, for a collection.
 
     Raises
     ------
     IrmetaError
         When a track could not be read or analysed; the results of the others are in `out`.
     """
-    specs, averaged = parse_call(measures, policy or {})
-    names = tuple(spec.name for spec in specs)
+    names = (measures,) if isinstance(measures, str) else tuple(measures)
+    options = OverviewOptions.of(
+        {"measures": names, "rarity_depth": rarity_depth, "unretrieved": unretrieved}
+        | dict(policy or {})
+    )
+    asked = None if tracks is None else (tracks,) if isinstance(tracks, str) else tuple(tracks)
+    control = Run(asked, only, force, workers, executor, batch_progress)
     done = reanalyze_tracks(
         source,
         out,
-        Settings(names, rarity_depth, unretrieved, averaged),
+        options,
         choices,
-        tracks=tracks,
-        force=force,
-        workers=workers,
+        control,
+        rehash=rehash,
         memory=memory,
-        executor=executor,
         read_progress=read_progress,
-        batch_progress=batch_progress,
     )
     if done.outcomes or done.batch.failed:
         whole(done.store, done.outcomes, done.batch.failed)
@@ -200,66 +220,43 @@ def reanalyze(
 def reanalyze_tracks(
     source: str | Path,
     out: str | Path,
-    settings: Settings,
+    options: OverviewOptions,
     choices: ReadChoices,
+    control: Run,
     *,
-    tracks: Tracks = None,
-    force: bool = False,
-    workers: int | None = None,
+    rehash: bool = False,
     memory: int | None = None,
-    executor: Executor | None = None,
     read_progress: Progress | None = None,
-    batch_progress: BatchProgress | None = None,
 ) -> Reanalysis:
     """As `reanalyze`, but failures are in what it returns, and nothing is warned of."""
-    folder, outcomes, names = Folder(Path(out)), list[Outcome](), list[str]()
-    tracks = tracks if tracks is None or isinstance(tracks, str) else list(tracks)
+    check_open_files()
+    root, outcomes, tracks = Path(out), list[Outcome](), control.tracks
     store = Store(source) if is_store(store_folder(source)) else None
     if store is None:  # where the collection cannot be followed, no folder is made for it
         chosen(read_collection(source, ReadPolicy(**choices)), tracks, str(source))
     elif choices:
         raise UsageError(f"{store.path} is a store: how runs are read was settled at ingest.")
-    else:
-        names = tracks_of(store.reader, tracks)
-    check_folder(folder, OVERVIEW.name, force)
+    elif rehash:
+        raise UsageError(f"{store.path} is a store: rehash is for a collection.")
+    check_folder(root, OVERVIEW.name, control.force)
     if store is None:
-        place = folder.root / "store"
+        (root / PARTS).mkdir(parents=True, exist_ok=True)  # the folder is ours from now on
         outcomes = ingest_tracks(
             source,
-            place,
+            root / "store",
             ReadPolicy(**choices),
             tracks=tracks,
-            workers=workers,
+            rehash=rehash,
+            workers=control.workers,
             memory=memory,
-            executor=executor,
+            executor=control.executor,
             progress=read_progress,
         )
-        store = Store(place)
+        store = Store(root / "store")
         names = [o.track for o in outcomes if o.error is None]
-    with only_writer(folder.parts):
-        batch = run(
-            OVERVIEW,
-            store.reader,
-            names,
-            settings.record(),
-            folder,
-            batch_progress,
-            workers=workers,
-            executor=executor,
-        )
-    return Reanalysis(folder.root, folder.root / "report.html", store, tuple(outcomes), batch)
-
-
-def check_folder(folder: Folder, study: str, force: bool) -> None:
-    """Refuse other people's files and another study's; mark it as ours before anything else."""
-    root = folder.root
-    if root.exists() and not root.is_dir():
-        raise UsageError(f"{root} is a file: name a folder for the results.")
-    if root.exists() and not force and not folder.parts.is_dir() and has_content(root):
-        raise UsageError(f"{root} holds other files: name a new folder, or use --force.")
-    if folder.study.is_file() and not force:
-        other = folder.study.read_text(encoding="utf-8").strip()
-        if other != study:
-            fix = "name a new folder, or use --force."
-            raise UsageError(f"{root} holds the results of {other}: {fix}")
-    write_text(folder.study, f"{study}\n")
+    else:
+        names = tracks_of(store.reader, tracks)
+    # Of a whole collection, tracks that left it leave the results too.
+    control = replace(control, tracks=tuple(names), only=control.only or tracks is None)
+    batch = run(OVERVIEW, store.reader, root, options, control) if names else Batch((), (), ())
+    return Reanalysis(root, root / "report.html", store, tuple(outcomes), batch)

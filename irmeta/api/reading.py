@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-import polars as pl
-
 from irmeta.api.store import Store
-from irmeta.errors import IrmetaError, SetAsideWarning, UsageError
+from irmeta.errors import (
+    IrmetaError,
+    NamesWarning,
+    QrelsWarning,
+    SetAsideWarning,
+    UsageError,
+    first_few,
+    warn,
+)
 from irmeta.policies import Duplicates, Malformed, ReadPolicy, TieOrder
 from irmeta.store.ingest import Outcome
 from irmeta.store.layout import is_store
@@ -20,6 +25,9 @@ from irmeta.store.track import Progress
 from irmeta.trec.collection import chosen, read_collection
 from irmeta.trec.source import track_of_files
 
+WARNINGS = {"names": NamesWarning, "qrels": QrelsWarning}
+"""The warnings of a track's record, by kind."""
+
 
 class ReadChoices(TypedDict, total=False):
     """The fields of `ReadPolicy`, as keywords."""
@@ -28,6 +36,7 @@ class ReadChoices(TypedDict, total=False):
     depth: int | None
     duplicates: Duplicates
     malformed: Malformed
+    names: str
 
 
 def read(
@@ -56,12 +65,16 @@ def read(
         Bytes that may be taken, default half of what the machine has: about 50 a row, and each
         doc's name once a track.
     **choices
-        tie_order, depth, duplicates, malformed: see `ReadPolicy`.
+        tie_order, depth, duplicates, malformed, names: see `ReadPolicy`.
 
     Warns
     -----
     SetAsideWarning
         When runs were set aside; `store.systems()` says why.
+    NamesWarning
+        When systems are named by file, since runs share their tags; ``names="file"`` says so.
+    QrelsWarning
+        When the qrels look like those of another track.
 
     Raises
     ------
@@ -83,7 +96,6 @@ def read_files(
     qrels: str | Path,
     runs: str | Path | Iterable[str | Path],
     *,
-    names: str = "tag",
     workers: int | None = None,
     memory: int | None = None,
     progress: Progress | None = None,
@@ -97,17 +109,14 @@ def read_files(
         A file in TREC form, which names the track. What has another form, or subtopics, is for a
         collection with a collection.toml.
     runs
-        One file or several.
-    names
-        ``tag``: systems are named by the last column of their runs. Or a regular expression whose
-        first group, matched against the whole file name, names the system: ``(.*)``.
+        One file or several, or archives of runs.
     workers, memory, progress, **choices
         As for `read`.
 
     Warns
     -----
-    SetAsideWarning
-        When runs were set aside; `store.systems()` says why.
+    SetAsideWarning, NamesWarning, QrelsWarning
+        As `read`.
 
     Raises
     ------
@@ -120,7 +129,6 @@ def read_files(
         qrels,
         ReadPolicy(**choices),
         runs=[runs] if isinstance(runs, str | Path) else runs,
-        names=names,
         workers=workers,
         memory=memory,
         progress=progress,
@@ -133,7 +141,6 @@ def read_tracks(
     policy: ReadPolicy,
     *,
     runs: Iterable[str | Path] | None = None,
-    names: str = "tag",
     tracks: Tracks = None,
     workers: int | None = None,
     memory: int | None = None,
@@ -141,7 +148,7 @@ def read_tracks(
 ) -> tuple[Store, list[Outcome]]:
     """As `read` or, with `runs`, as `read_files`; failures are outcomes, nothing is warned of."""
     if runs is not None:
-        sources = [track_of_files(source, runs, names, policy)]
+        sources = [track_of_files(source, runs, policy)]
     elif is_store(source):
         raise UsageError(f"{source} is a store: open it with irmeta.open_store.")
     else:
@@ -160,7 +167,7 @@ def read_tracks(
 def whole(
     store: Store, outcomes: Sequence[Outcome], unfinished: Sequence[tuple[str, str]] = ()
 ) -> Store:
-    """The store, if nothing failed; warns of runs that were set aside.
+    """Return the store, if nothing failed; warn of what reading noticed.
 
     `unfinished` are tracks that could be read and then failed, and why.
     """
@@ -168,12 +175,16 @@ def whole(
     failed += [error for _, error in unfinished]
     if failed:
         tracks = len(outcomes) or len(store.tracks)
-        raise IrmetaError(f"{len(failed)} of {tracks} tracks failed. " + " ".join(failed))
-    aside = store.systems([outcome.track for outcome in outcomes]).filter(
-        pl.col("set_aside").is_not_null()
-    )
-    if aside.height:
-        reasons = "; ".join(aside["set_aside"])
-        runs = "1 run" if aside.height == 1 else f"{aside.height} runs"
-        warnings.warn(f"{runs} set aside: {reasons}", SetAsideWarning, stacklevel=3)
+        said = first_few(failed, "name one with tracks= to see why.", " ")
+        raise IrmetaError(f"{len(failed)} of {tracks} tracks failed. {said}")
+    aside = []
+    for outcome in outcomes:
+        for kind, text in store.warnings(outcome.track).items():
+            warn(f"track {outcome.track}: {text}", WARNINGS[kind], stacklevel=3)
+        rows = store.systems(outcome.track).drop_nulls("set_aside").select("file", "set_aside")
+        aside += [outcome.source.located(*row) for row in rows.iter_rows()]
+    if aside:
+        runs = "1 run" if len(aside) == 1 else f"{len(aside)} runs"
+        said = first_few(aside, "store.systems() says why.", "; ")
+        warn(f"{runs} set aside: {said}", SetAsideWarning, stacklevel=3)
     return store

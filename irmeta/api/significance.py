@@ -14,11 +14,12 @@ from irmeta._version import __version__
 from irmeta.api.store import EvalChoices
 from irmeta.api.values import Results, matrices
 from irmeta.errors import MeasureError, UsageError, check_share
+from irmeta.files import remove_temporaries, write_text
 from irmeta.measures.names import parse_measure
+from irmeta.report.charts.pairs import achieved_significance, pairwise_significance
 from irmeta.report.look import to_svg
-from irmeta.report.significance import achieved_significance, pairwise_significance
 from irmeta.results.matrix import Matrix
-from irmeta.results.tables import check_ours, write_out, write_text
+from irmeta.results.tables import check_ours, write_out
 from irmeta.stats.orders import settled
 from irmeta.stats.pairs import FAMILY_TESTS, Pairs, pairwise
 from irmeta.stats.power import LEVELS, asp, by_every_test, checked_levels, separation
@@ -294,6 +295,7 @@ def _put(
             raise UsageError(f"{file} exists and irmeta did not write it: use --force.")
     for name in tables:
         check_ours(out / f"{name}.parquet", force=force)
+    remove_temporaries(out)
     written = []
     for name, frame in tables.items():
         write_out(frame, out / f"{name}.parquet", made, force=force)

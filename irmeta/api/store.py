@@ -16,13 +16,13 @@ from irmeta.measures.explain import Explanation, explain
 from irmeta.measures.names import parse_call, parse_measure, split_names
 from irmeta.policies import Averaged, EvalPolicy, Negative, TieOrder
 from irmeta.results.scores import Scores
-from irmeta.store.layout import Layout, is_store
+from irmeta.store.layout import Layout, store_folder
 from irmeta.store.scan import (
     StoreReader,
     Tracks,
     lazy,
-    qrels_notes,
     read_table,
+    track_notes,
     tracks_of,
 )
 
@@ -99,7 +99,17 @@ class Store:
     def systems(self, track: Tracks = None) -> pl.DataFrame:
         """A row for each run file: its facts, what reading noticed, why it was set aside."""
         names = tracks_of(self.reader, track)
-        return pl.concat([read_table(self.reader, "systems", name) for name in names])
+        frames = [read_table(self.reader, "systems", name) for name in names]
+        return pl.concat(frames, how="diagonal")  # tracks of an older irmeta have no tags
+
+    def warnings(self, track: str) -> dict[str, str]:
+        """Return what reading a track warned of: by kind, ``names`` and ``qrels``."""
+        return self.reader.read_record(track).get("warnings", {})
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """The tracks that the last ingest could not read, and why."""
+        return self.reader.failures()
 
     def info(self, track: Tracks = None) -> pl.DataFrame:
         """A row for each track: systems, set_aside, queries, rows, deepest_rank, qrels sets, ..."""
@@ -120,7 +130,8 @@ class Store:
                     "qrels": ", ".join(q["name"] for q in record["qrels"]),
                     "tie_order": record["config"]["policy"]["tie_order"],
                     "pool_depth": record["config"].get("pool_depth"),
-                    "notes": qrels_notes(record),
+                    "named_by": record.get("named_by", "tag"),
+                    "notes": track_notes(record),
                 }
             )
         return pl.DataFrame(rows, schema_overrides={"pool_depth": pl.Int64, "notes": pl.String})
@@ -329,14 +340,6 @@ class Store:
         """What a result of this store, or of one of its tracks, should say of how it was made."""
         specs, policy = parse_call(measures, choices)
         return how_made(self.reader, specs, policy, tracks_of(self.reader, track))
-
-
-def store_folder(path: str | Path) -> Path:
-    """The folder of a store, where that is inside of `reanalyze`'s results."""
-    folder = Path(path)
-    if is_store(folder) or not (folder / ".parts").is_dir():
-        return folder
-    return folder / "store" if is_store(folder / "store") else folder
 
 
 def _several(numbers: int | Iterable[int]) -> list[int]:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from irmeta.cli.declared import takes
 from irmeta.cli.options import (
     DepthOption,
     DuplicatesOption,
-    ForceOption,
     MalformedOption,
-    MeasuresOption,
     MemoryOption,
-    NegativeOption,
-    QrelsOption,
-    QueriesOption,
+    NamesOption,
+    RehashOption,
     StrictOption,
-    StudiedOption,
     TieOption,
     TracksOption,
     WorkersOption,
@@ -29,77 +27,54 @@ from irmeta.cli.options import (
     progress_bar,
 )
 from irmeta.cli.sources import (
-    ByFileOption,
     SourceArgument,
     finish,
     opened,
     say_kept,
     say_left_out,
 )
+from irmeta.escapes import escape_json
 from irmeta.policies import ReadPolicy
+from irmeta.studies.framework.control import Run
+from irmeta.studies.reanalysis.options import OverviewOptions
 
 
 @app.command()
+@takes(reading=ReadPolicy, options=OverviewOptions, control=Run)
 def reanalyze(
     source: Annotated[Path, typer.Argument(help="A collection or a store.", show_default=False)],
     out: Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)],
-    track: StudiedOption = None,
-    measures: MeasuresOption = None,
-    rarity_depth: Annotated[int, typer.Option(min=1, help="Rarity looks this deep.")] = 100,
-    unretrieved: Annotated[
-        str,
-        typer.Option(help="Search length if not retrieved: irrel, floor, irrel+1, depth."),
-    ] = "irrel",
-    qrels: QrelsOption = None,
-    queries: QueriesOption = "judged",
-    negative: NegativeOption = "unjudged",
-    tie_order: TieOption = "trec_eval",
-    depth: DepthOption = None,
-    duplicates: DuplicatesOption = "error",
-    malformed: MalformedOption = "error",
-    workers: WorkersOption = None,
+    reading: ReadPolicy,
+    options: OverviewOptions,
+    control: Run,
     memory: MemoryOption = None,
+    rehash: RehashOption = False,
     strict: StrictOption = False,
-    force: ForceOption = False,
 ) -> None:
     """Scores, search lengths and rarity of every track as Parquet, and a page to look at."""
     from irmeta import api
-    from irmeta.measures.names import parse_call
     from irmeta.show import print_reanalysis
-    from irmeta.studies.overview import Settings
 
-    policy = ReadPolicy(tie_order, depth, duplicates, malformed)
     # A store was read under its own policy: say so only if another is asked for.
-    choices: Any = {} if policy == ReadPolicy() else policy.record()
-    order = None if tie_order == ReadPolicy().tie_order else tie_order
-    specs, averaged = parse_call(
-        measures or "default",
-        {"queries": queries, "negative": negative, "qrels": qrels, "tie_order": order},
-    )
-    if order is not None:  # the store's own
-        averaged = replace(averaged, tie_order=None)
-    names = tuple(spec.name for spec in specs)
-    settings = Settings(names, rarity_depth, unretrieved, averaged)
-    with progress_bar("Reading") as reading, progress_bar("Analysing") as analysing:
+    choices: Any = {} if reading == ReadPolicy() else reading.record()
+    with progress_bar("Reading") as read_bar, progress_bar("Analysing") as bar:
         done = api.reanalyze_tracks(
             source,
             out,
-            settings,
+            options,
             choices,
-            tracks=track or None,
-            force=force,
-            workers=workers,
+            replace(control, progress=bar),
+            rehash=rehash,
             memory=bytes_of(memory),
-            read_progress=reading,
-            batch_progress=analysing,
+            read_progress=read_bar,
         )
     print_reanalysis(done)
     say_left_out(source)
-    lost = [(o.track, str(o.error)) for o in done.outcomes if o.error] + list(done.batch.failed)
     read = {outcome.track for outcome in done.outcomes}
-    if read and not track:
+    if read and not control.tracks:
         say_kept(done.store, read)
-    finish(done.store, lost, strict, read | {*done.batch.analysed, *done.batch.unchanged})
+    analysed = {*done.batch.analysed, *done.batch.unchanged}
+    finish(done.store, done.outcomes, strict, done.batch.failed, analysed)
 
 
 @app.command()
@@ -111,21 +86,24 @@ def ingest(
     depth: DepthOption = None,
     duplicates: DuplicatesOption = "error",
     malformed: MalformedOption = "error",
+    names: NamesOption = "auto",
     workers: WorkersOption = None,
     memory: MemoryOption = None,
+    rehash: RehashOption = False,
     strict: StrictOption = False,
 ) -> None:
     """Read TREC runs and qrels into a Parquet store."""
     from irmeta import api
     from irmeta.show import print_outcomes
 
-    policy = ReadPolicy(tie_order, depth, duplicates, malformed)
+    policy = ReadPolicy(tie_order, depth, duplicates, malformed, names)
     with progress_bar("Reading") as reading:
         outcomes = api.ingest_tracks(
             collection,
             store,
             policy,
             tracks=track or None,
+            rehash=rehash,
             workers=workers,
             memory=bytes_of(memory),
             progress=reading,
@@ -133,29 +111,29 @@ def ingest(
     made = api.open_store(store)
     print_outcomes(outcomes, made)
     say_left_out(collection)
-    lost = [(o.track, str(o.error)) for o in outcomes if o.error]
-    read = {outcome.track for outcome in outcomes}
     if not track:
-        say_kept(made, read)
-    finish(made, lost, strict, read)
+        say_kept(made, {outcome.track for outcome in outcomes})
+    finish(made, outcomes, strict)
 
 
 @app.command()
 def info(
     source: SourceArgument,
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
-    by_file: ByFileOption = False,
+    names: NamesOption = "auto",
     duplicates: DuplicatesOption = "error",
     malformed: MalformedOption = "error",
 ) -> None:
     """Tracks, systems, queries, and what reading noticed."""
     from irmeta.show import print_info
 
-    policy = ReadPolicy(duplicates=duplicates, malformed=malformed)
-    with opened(source, policy, by_file=by_file) as store:
+    policy = ReadPolicy(duplicates=duplicates, malformed=malformed, names=names)
+    with opened(source, policy) as store:
         if as_json:
             tracks = store.info().to_dicts()
             systems = store.systems().to_dicts() if tracks else []
-            print(json.dumps({"tracks": tracks, "systems": systems}, indent=1, ensure_ascii=False))
+            found = {"tracks": tracks, "systems": systems, "failed": store.failures}
+            text = json.dumps(found, indent=1, ensure_ascii=False)
+            sys.stdout.write(f"{escape_json(text)}\n")
         else:
             print_info(store)

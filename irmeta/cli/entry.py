@@ -13,48 +13,53 @@ import typer
 
 from irmeta._version import __version__
 from irmeta.cli.options import FAILED, INTERRUPTED, USAGE, app
-from irmeta.errors import IrmetaError, MeasureError, PoolDepthWarning, UsageError
+from irmeta.errors import IrmetaError, MeasureError, UsageError
+from irmeta.escapes import escape_text, print_line
 
 
 def main() -> NoReturn:
     """Run the command line; errors become one line and an exit status."""
     _speak_utf8()
-    warnings.showwarning = _show_warning
     try:
-        app()
-    except SystemExit as left:
-        if left.code == INTERRUPTED:  # typer has caught Ctrl-C
-            _stop()
-        raise
-    except KeyboardInterrupt:  # a second one, while it did
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            status = app(standalone_mode=False)
+    except KeyboardInterrupt:  # a second one, while typer caught the first
         _stop()
     except (UsageError, MeasureError) as error:
         _fail(error, USAGE)
     except IrmetaError as error:
         _fail(error, FAILED)
-    except Exception as error:
+    except BaseException as error:
+        if hasattr(error, "format_message"):  # typer's, whose class it does not export
+            _refuse(error)
         if _is_outside(error):
             _fail(error, FAILED)
         raise
-    raise SystemExit(0)
+    if status == INTERRUPTED:  # typer has caught Ctrl-C
+        _stop()
+    raise SystemExit(status if isinstance(status, int) else 0)
 
 
-_show_elsewhere = warnings.showwarning
+def _show_warning(message: Warning | str, *_: object) -> None:
+    """Print a warning as one line, as errors are."""
+    print_line(f"irmeta: {message}", sys.stderr)
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *where: Any) -> None:
-    """Print a warning of irmeta as one line, as errors are."""
-    if issubclass(category, PoolDepthWarning):
-        print(f"irmeta: {message}", file=sys.stderr)
-    else:
-        _show_elsewhere(message, category, *where)
+def _refuse(error: Any) -> NoReturn:
+    """Say what is wrong with the arguments, as typer does: they may be names of files."""
+    from typer.rich_utils import rich_format_error
+
+    error.message = escape_text(error.message)
+    rich_format_error(error)
+    raise SystemExit(error.exit_code)
 
 
 def _stop() -> NoReturn:
     """End at once: a track under way is put in place whole or not at all."""
     # A second Ctrl-C while Python waits for threads would end it without a word or a status.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    print("irmeta: stopped; what is written is whole, run it again to go on", file=sys.stderr)
+    print_line("irmeta: stopped; what is written is whole, run it again to go on", sys.stderr)
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     os._exit(INTERRUPTED)
@@ -68,22 +73,23 @@ def _speak_utf8() -> None:
             stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
-def _is_outside(error: Exception) -> bool:
+def _is_outside(error: BaseException) -> bool:
     """Whether an error comes from the disk or from a damaged Parquet file, not from a bug."""
     return isinstance(error, OSError) or type(error).__module__.split(".")[0] in (
         "polars",
         "pyarrow",
+        "pyo3_runtime",  # a panic in Rust, of polars or vl-convert
     )
 
 
-def _fail(error: Exception | str, status: int) -> NoReturn:
-    print(f"irmeta: {' '.join(str(error).split())}", file=sys.stderr)
+def _fail(error: BaseException, status: int) -> NoReturn:
+    print_line(f"irmeta: {' '.join(str(error).split())}", sys.stderr)
     raise SystemExit(status)
 
 
 def _version(asked: bool) -> None:
     if asked:
-        print(f"irmeta {__version__}")
+        print_line(f"irmeta {__version__}")
         raise typer.Exit
 
 

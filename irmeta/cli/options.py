@@ -12,10 +12,12 @@ from typing import Annotated
 import typer
 
 from irmeta.errors import UsageError
+from irmeta.escapes import escape_name
 from irmeta.policies import Averaged, Duplicates, Malformed, Negative, TieOrder
 
 FAILED, USAGE, STRICT, INTERRUPTED = 1, 2, 3, 130
 DIFFERENT = 1  # as diff(1) says
+DAMAGED = 1
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -34,6 +36,20 @@ TieOption = Annotated[TieOrder, typer.Option(help="How ties are ordered.")]
 DepthOption = Annotated[int | None, typer.Option(help="Keep the first DEPTH docs of each list.")]
 DuplicatesOption = Annotated[Duplicates, typer.Option(help="A doc twice in a list.")]
 MalformedOption = Annotated[Malformed, typer.Option(help="A line that cannot be read.")]
+CsvSafeOption = Annotated[
+    bool,
+    typer.Option(
+        "--csv-safe",
+        help="In CSV, put an apostrophe before texts that a spreadsheet would run as a formula.",
+    ),
+]
+NamesOption = Annotated[
+    str,
+    typer.Option(
+        metavar="auto|tag|file|PATTERN",
+        help="How systems are named; auto: by tag, or by file in tracks where tags are shared.",
+    ),
+]
 StrictOption = Annotated[bool, typer.Option("--strict", help="Exit 3 if runs were set aside.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is not irmeta's own.")]
 TrackOption = Annotated[str | None, typer.Option(help="Where there are several.")]
@@ -63,7 +79,21 @@ CorrectionOption = Annotated[str, typer.Option(help="Of p-values for the number 
 ResamplesOption = Annotated[int, typer.Option(min=1, help="For tests that draw samples.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Of what is drawn.")]
 StoreArgument = Annotated[Path, typer.Argument(metavar="STORE", show_default=False)]
+PathArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="PATH",
+        show_default=False,
+        help="A store, a folder of reanalyze or of a study, or a Parquet file of irmeta.",
+    ),
+]
 WorkersOption = Annotated[int | None, typer.Option(min=1, help="Threads; default all cores.")]
+RehashOption = Annotated[
+    bool,
+    typer.Option(
+        "--rehash", help="Compare files by content, even where size and time of change are equal."
+    ),
+]
 MemoryOption = Annotated[
     str | None,
     typer.Option(metavar="SIZE", help="For what is read: 500M, 4G; default a quarter of all."),
@@ -98,6 +128,7 @@ def progress_bar(doing: str) -> Iterator[Callable[[str, int, int], None]]:
         yield lambda track, done, total: None
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import Progress
 
     bar = Progress(console=Console(stderr=True), transient=True)
@@ -105,7 +136,8 @@ def progress_bar(doing: str) -> Iterator[Callable[[str, int, int], None]]:
 
     def report(track: str, done: int, total: int) -> None:
         bar.start()
-        bar.update(task, description=f"{doing} {track}", completed=done, total=total, visible=True)
+        said = escape(f"{doing} {escape_name(track)}")
+        bar.update(task, description=said, completed=done, total=total, visible=True)
 
     try:
         yield report

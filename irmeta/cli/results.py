@@ -1,4 +1,4 @@
-"""`irmeta diff`, `compare` and `power`: over results that are there."""
+"""`irmeta diff`, `check`, `compare` and `power`: over results that are there."""
 
 from __future__ import annotations
 
@@ -9,16 +9,21 @@ from typing import Annotated
 import typer
 
 from irmeta.cli.options import (
+    DAMAGED,
     DIFFERENT,
     CorrectionOption,
+    CsvSafeOption,
     ForceOption,
+    PathArgument,
     ResamplesOption,
     ResultsArgument,
     SeedOption,
     TracksOption,
+    WorkersOption,
     app,
     one_measure,
 )
+from irmeta.escapes import print_line
 
 OutOption = Annotated[
     Path | None,
@@ -46,6 +51,18 @@ def diff(
 
 
 @app.command()
+def check(path: PathArgument, workers: WorkersOption = None) -> None:
+    """Read every file and compare it with its checksum. Status 1 if any is damaged."""
+    from irmeta.api.check import check_files
+    from irmeta.show import print_checked
+
+    found = check_files(path, workers=workers)
+    print_checked(found)
+    if found.problems.height:
+        raise typer.Exit(DAMAGED)
+
+
+@app.command()
 def compare(
     results: ResultsArgument,
     measure: Annotated[list[str] | None, typer.Option("-m", "--measure", help="One.")] = None,
@@ -59,6 +76,7 @@ def compare(
         bool, typer.Option("--less-is-better", help="Of values that are no measure of irmeta's.")
     ] = False,
     out: OutOption = None,
+    csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
 ) -> None:
     """Test every pair of systems; those that none is better than by the test are marked."""
@@ -80,10 +98,10 @@ def compare(
         )
         name = found[0].pairs.measure
         source = made_from(results, [name], [one.pairs.track for one in found])
-    print_comparisons(found)
+    print_comparisons(found, csv_safe)
     if out := out or significance.default_folder(results, "compare", f"{name}.{test}"):
         for path in significance.write_comparisons(found, out, source, force=force):
-            print(path, file=sys.stderr)
+            print_line(str(path), sys.stderr)
 
 
 @app.command()
@@ -100,6 +118,7 @@ def power(
     resamples: ResamplesOption = 10_000,
     seed: SeedOption = 0,
     out: OutOption = None,
+    csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
 ) -> None:
     """How many pairs of systems each measure tells apart."""
@@ -122,8 +141,8 @@ def power(
         source = made_from(results, found["measure"].unique(), found["track"].unique())
     settings = {"tests": tests, "levels": list(levels), "correction": correction}
     settings |= {"resamples": resamples, "seed": seed}
-    print_power(found)
+    print_power(found, csv_safe)
     if out := out or significance.default_folder(results, "power"):
         write = significance.write_power
         for path in write(found, curves, out, source, settings, force=force):
-            print(path, file=sys.stderr)
+            print_line(str(path), sys.stderr)

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from irmeta.cli.options import FAILED, STRICT, progress_bar
-from irmeta.errors import IrmetaError, UsageError
+from irmeta.errors import IrmetaError, UsageError, first_few
+from irmeta.escapes import print_line
 from irmeta.policies import ReadPolicy
 
 if TYPE_CHECKING:
     from irmeta.api import Store
+    from irmeta.store.ingest import Outcome
+    from irmeta.trec.source import AnyTrack
 
 SourceArgument = Annotated[
     list[Path],
@@ -26,9 +29,6 @@ SourceArgument = Annotated[
         "Collections and files are read into memory.",
     ),
 ]
-ByFileOption = Annotated[
-    bool, typer.Option("--by-file", help="Name runs by their files, not by their tags.")
-]
 
 
 @contextmanager
@@ -36,7 +36,6 @@ def opened(
     source: list[Path],
     policy: ReadPolicy,
     tracks: str | list[str] | None = None,
-    by_file: bool = False,
     workers: int | None = None,
 ) -> Iterator[Store]:
     """The store in a folder, or of its collection (with `tracks`, of these alone), or of files.
@@ -44,13 +43,10 @@ def opened(
     Tracks of a collection that cannot be read, and runs that are set aside, are named at the end.
     """
     from irmeta.api import open_store, read_tracks
-    from irmeta.trec.source import BY_FILE
 
     first, *others = source
     if not others and first.is_file():
         raise UsageError(f"{first} is a file: name the qrels file, and after it the runs.")
-    if by_file and not others:
-        raise UsageError("--by-file is for run files; a collection has names in collection.toml.")
     if not others and (folder := _store_in(first)) is not None:
         if policy != ReadPolicy():
             raise UsageError(f"{folder} is a store: how runs are read was settled at ingest.")
@@ -61,46 +57,45 @@ def opened(
             first,
             policy,
             runs=others or None,
-            names=BY_FILE if by_file else "tag",
             tracks=tracks,
             workers=workers,
             progress=read,
         )
     say_left_out(first)
-    lost = [(o.track, str(o.error)) for o in outcomes if o.error is not None]
+    lost = [str(o.error) for o in outcomes if o.error is not None]
     if len(lost) == len(outcomes):
-        raise IrmetaError(" ".join(error for _, error in lost))
+        raise IrmetaError(first_few(lost, "name one with --track to see why.", " "))
     try:
         yield store
     except IrmetaError:  # what it asks for may be among what is not there
-        say(store, lost)
+        say(store, outcomes)
         raise
-    finish(store, lost)
+    finish(store, outcomes)
 
 
 def _store_in(source: Path) -> Path | None:
     """The folder of a store, or of the one that the results of `reanalyze` hold."""
-    from irmeta.api.store import store_folder
-    from irmeta.store.layout import is_store
-    from irmeta.studies.base import Folder
+    from irmeta.store.layout import is_store, store_folder
+    from irmeta.studies.framework.files import PARTS
 
     folder = store_folder(source)
     if is_store(folder):
         return folder
-    if Folder(source).parts.is_dir():
+    if (source / PARTS).is_dir():
         raise UsageError(f"{source} holds results of a store that lies elsewhere: name that one.")
     return None
 
 
 def finish(
     store: Store,
-    lost: Sequence[tuple[str, str]],
+    outcomes: Sequence[Outcome],
     strict: bool = False,
-    tracks: Collection[str] | None = None,
+    lost: Sequence[tuple[str, str]] = (),
+    tracks: Collection[str] = (),
 ) -> None:
     """As `say`, and end with the status that it asks for."""
-    aside = say(store, lost, tracks)
-    if lost:
+    aside = say(store, outcomes, lost, tracks)
+    if lost or any(outcome.error is not None for outcome in outcomes):
         raise typer.Exit(FAILED)
     if strict and aside:
         raise typer.Exit(STRICT)
@@ -111,39 +106,66 @@ def say_left_out(source: Path) -> None:
     from irmeta.trec.collection import left_out
 
     if names := left_out(source):
-        said = ", ".join(names)
-        print(f"irmeta: not named in collection.toml, left out: {said}", file=sys.stderr)
+        said = first_few(names, "all other folders with runs/")
+        print_line(f"irmeta: not named in collection.toml, left out: {said}", sys.stderr)
 
 
 def say_kept(store: Store, read: Collection[str]) -> None:
     """Say on stderr which tracks of a store are none of the collection's, which was read whole."""
     if others := [track for track in store.tracks if track not in read]:
-        said = ", ".join(others)
-        print(f"irmeta: not in the collection, kept in the store: {said}", file=sys.stderr)
+        said = first_few(others, f"irmeta info {store.reader}")
+        print_line(f"irmeta: not in the collection, kept in the store: {said}", sys.stderr)
 
 
 def say(
-    store: Store, lost: Sequence[tuple[str, str]], tracks: Collection[str] | None = None
+    store: Store,
+    outcomes: Sequence[Outcome],
+    lost: Sequence[tuple[str, str]] = (),
+    tracks: Collection[str] = (),
 ) -> list[str]:
-    """Say on stderr what failed, what was dropped and, last, what was set aside.
+    """Say on stderr what failed, what was noticed and, last, what was set aside.
+
+    Parameters
+    ----------
+    outcomes
+        The tracks that were read.
+    lost
+        Tracks that failed later, and why.
+    tracks
+        More tracks of the store, which were not read now.
 
     Returns
     -------
-    The last, a word for each.
+    The last, a path for each.
     """
-    for track, error in lost:
+    failed = [(o.track, str(o.error)) for o in outcomes if o.error is not None]
+    for track, error in [*failed, *lost]:
         kept = " The store keeps what it had of it." if track in store.tracks else ""
-        print(f"irmeta: failed: {error}{kept}", file=sys.stderr)
-    aside: list[str] = []
-    for track in store.tracks:
-        if tracks is None or track in tracks:
-            for row in store.systems(track).iter_rows(named=True):
-                if row["malformed"] or row["duplicates"]:
-                    print(f"irmeta: {track}: {row['file']}: {row['notes']}", file=sys.stderr)
-                if row["set_aside"]:
-                    print(f"irmeta: {track}: {row['set_aside']}", file=sys.stderr)
-                    aside.append(f"{track}: {row['file']}")
+        print_line(f"irmeta: failed: {error}{kept}", sys.stderr)
+    sources = {o.track: o.source for o in outcomes if o.error is None}
+    aside = [
+        file
+        for track in store.tracks
+        if track in sources or track in tracks
+        for file in _say_noticed(store, track, sources.get(track))
+    ]
     if aside:
         runs = "1 run" if len(aside) == 1 else f"{len(aside)} runs"
-        print(f"irmeta: {runs} set aside: {', '.join(aside)}", file=sys.stderr)
+        said = first_few(aside, "the reasons are above")
+        print_line(f"irmeta: {runs} set aside: {said}", sys.stderr)
     return aside
+
+
+def _say_noticed(store: Store, track: str, source: AnyTrack | None) -> Iterator[str]:
+    """Say what reading noticed of a track; yield the files that were set aside."""
+    for warning in store.warnings(track).values():
+        print_line(f"irmeta: {track}: {warning}", sys.stderr)
+    for row in store.systems(track).iter_rows(named=True):
+        file, reason = row["file"], row["set_aside"]
+        if source is not None:  # whose paths are those of the collection
+            file, reason = source.as_given(file), source.located(file, reason or "")
+        if row["malformed"] or row["duplicates"]:
+            print_line(f"irmeta: {track}: {file}: {row['notes']}", sys.stderr)
+        if reason:
+            print_line(f"irmeta: {track}: {reason}", sys.stderr)
+            yield file

@@ -1,101 +1,117 @@
-"""`irmeta study`: what a paper computes, over all tracks of a store."""
+"""`irmeta study`: what papers compute, over all tracks of a store."""
 
 from __future__ import annotations
 
+import inspect
 import sys
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from irmeta.cli.options import (
-    FAILED,
-    ForceOption,
-    NegativeOption,
-    OrderOption,
-    QrelsOption,
-    QueriesOption,
-    StoreArgument,
-    StudiedOption,
-    app,
-    progress_bar,
+from irmeta.cli.declared import KEYWORD, parameters, taken, takes
+from irmeta.cli.options import FAILED, StoreArgument, app, progress_bar
+from irmeta.errors import did_you_mean
+from irmeta.escapes import print_line
+from irmeta.studies.framework.control import Run
+from irmeta.studies.framework.registry import find, find_all, places
+from irmeta.studies.framework.study import Study
+
+OutOption = Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)]
+OptionalStore = Annotated[Path | None, typer.Argument(metavar="[STORE]", show_default=False)]
+
+
+class Studies(TyperGroup):
+    """The commands of all studies, each made when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*super().list_commands(ctx), *places()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name in places():
+            return typer.main.get_command(_command(find(cmd_name)))
+        return super().get_command(ctx, cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        known = self.list_commands(ctx)
+        if args and args[0] not in known and not args[0].startswith("-"):
+            ctx.fail(f"no study {args[0]!r}. {did_you_mean(args[0], known)}")
+        return super().resolve_command(ctx, args)
+
+
+study = typer.Typer(
+    cls=Studies,
+    invoke_without_command=True,
+    help="The study of a paper, over all tracks of a store.",
 )
-
-study = typer.Typer(no_args_is_help=True, help="The study of a paper, over all tracks of a store.")
 app.add_typer(study, name="study")
 
 
-@study.command("search-length")
-def search_length(
-    store: StoreArgument,
-    out: Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)],
-    track: StudiedOption = None,
-    baseline: Annotated[
-        str, typer.Option(help="Table 1: best, median, COLUMN=VALUE of system facts, or a system.")
-    ] = "median",
-    contender: Annotated[str, typer.Option(help="Table 1: the other side, likewise.")] = "best",
-    best_by: Annotated[
-        str | None, typer.Option(help="One measure for who is best; default each its own.")
-    ] = None,
-    min_runs: Annotated[int, typer.Option(help="A track with fewer is not counted.")] = 5,
-    rel: Annotated[int, typer.Option(help="The least grade that is relevant.")] = 1,
-    unretrieved: Annotated[
-        str, typer.Option(help="ASL of a doc not retrieved: irrel, floor, irrel+1 or depth.")
-    ] = "irrel",
-    first: Annotated[
-        list[int] | None, typer.Option(help="A further N of ASL@gN; may be repeated.")
-    ] = None,
-    depth: Annotated[int, typer.Option(help="Where lists are cut for comparison.")] = 100,
-    ratio: Annotated[float, typer.Option(help="Of means, for one system to be better.")] = 1.10,
-    alpha: Annotated[float, typer.Option(help="P-value up to which it is.")] = 0.05,
-    test: Annotated[str, typer.Option(help="t (paired), t-unpaired, or another.")] = "t",
-    resamples: Annotated[int, typer.Option(help="Of queries, for intervals.")] = 10_000,
-    confidence: Annotated[float, typer.Option(help="Of intervals.")] = 0.95,
-    seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
-    qrels: QrelsOption = None,
-    queries: QueriesOption = "judged",
-    negative: NegativeOption = "unjudged",
-    tie_order: OrderOption = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Threads over tracks.")] = None,
-    force: ForceOption = False,
-) -> None:
-    """Atomized search length (Alex, Hall and Metzler 2022): its tables, figures and a page."""
-    from irmeta.api.studies import SEARCH_LENGTH, run_study
-    from irmeta.policies import EvalPolicy
-    from irmeta.show import print_study
-    from irmeta.studies.atomized.settings import Settings
+@study.callback()
+def list_all(context: typer.Context) -> None:
+    """The study of a paper, over all tracks of a store; without a name, list the studies."""
+    if context.invoked_subcommand is None:
+        studies, problems = find_all()
+        for one in studies:
+            print_line(f"{one.name:<16} {one.gives}")
+            if one.paper:
+                print_line(f"{'':<16} {one.paper}")
+        print_line(f"{'all':<16} Every study that reads a store, each in its own folder.")
+        for problem in problems:
+            print_line(f"irmeta: {problem}", sys.stderr)
+        print_line("")
+        print_line("irmeta study NAME --help shows the options of a study.")
 
-    settings = Settings(
-        rel=rel,
-        unretrieved=unretrieved,
-        min_runs=min_runs,
-        best_by=best_by,
-        baseline=baseline,
-        contender=contender,
-        firsts=tuple(first or ()),
-        depth=depth,
-        ratio=ratio,
-        alpha=alpha,
-        test=test,
-        resamples=resamples,
-        confidence=confidence,
-        seed=seed,
-        policy=EvalPolicy(queries=queries, negative=negative, qrels=qrels, tie_order=tie_order),
-    )
+
+@study.command(name="all", help="Every study that reads a store, each in its own folder.")
+@takes(control=Run)
+def run_every(store: StoreArgument, out: OutOption, control: Run) -> None:
+    """Run all studies with their default options, and write an index page."""
+    from irmeta.show import print_studies
+    from irmeta.studies.framework.every import run_all
+
     with progress_bar("Studying") as progress:
-        done = run_study(
-            SEARCH_LENGTH,
-            store,
-            out,
-            settings,
-            tracks=track or None,
-            force=force,
-            workers=workers,
-            progress=progress,
-        )
-    print_study(done)
-    failed = done.batch.failed if done.batch is not None else ()
-    for _, error in failed:
-        print(f"irmeta: failed: {error}", file=sys.stderr)
-    if failed:
+        given = {one.name: getattr(control, one.name) for one in fields(control)}
+        done = run_all(store, out, **given | {"progress": progress})
+    for one in done:
+        if one.problem:
+            print_line(f"irmeta: {one.study.name}: {one.problem}", sys.stderr)
+    print_studies(out, done)
+    if any(one.problem for one in done):
         raise typer.Exit(FAILED)
+
+
+def _command(one: Study) -> typer.Typer:
+    """A command from what a study declares."""
+
+    def call(**given: Any) -> None:
+        from irmeta.show import print_study
+        from irmeta.studies.framework.function import reader_of
+        from irmeta.studies.framework.results import StudyResults
+        from irmeta.studies.framework.runner import run
+
+        options = one.options.of(taken(one.options, given))
+        with progress_bar("Studying") as progress:
+            control = Run.of(taken(Run, given) | {"progress": progress})
+            batch = run(one, reader_of(given.get("store")), given["out"], options, control)
+        for _, error in batch.failed:
+            print_line(f"irmeta: failed: {error}", sys.stderr)
+        if batch.analysed or batch.unchanged or one.inputs != "tracks":
+            print_study(StudyResults(given["out"], batch))
+        if batch.failed:
+            raise typer.Exit(FAILED)
+
+    arguments = {"tracks": [StoreArgument], "optional": [OptionalStore], "none": []}[one.inputs]
+    leading = [inspect.Parameter("store", KEYWORD, annotation=kind) for kind in arguments]
+    if one.inputs == "optional":
+        leading = [leading[0].replace(default=None)]
+    leading.append(inspect.Parameter("out", KEYWORD, annotation=OutOption))
+    without = ("tracks", "only") if one.inputs == "none" else ()
+    made = [*parameters(one.options), *parameters(Run, without)]
+    call.__signature__ = inspect.Signature([*leading, *made])  # type: ignore[attr-defined]
+    call.__doc__ = " ".join(filter(None, (f"{one.title}: {one.gives}", one.paper)))
+    command = typer.Typer(add_completion=False)
+    command.command(one.name)(call)
+    return command

@@ -9,10 +9,12 @@ from typing import Annotated
 import typer
 
 from irmeta.cli.options import (
+    CsvSafeOption,
     DuplicatesOption,
     ForceOption,
     MalformedOption,
     MeasuresOption,
+    NamesOption,
     NegativeOption,
     OrderOption,
     PoolOrderOption,
@@ -24,7 +26,9 @@ from irmeta.cli.options import (
     app,
     one_measure,
 )
-from irmeta.cli.sources import ByFileOption, SourceArgument, opened
+from irmeta.cli.sources import SourceArgument, opened
+from irmeta.errors import UsageError
+from irmeta.escapes import print_line
 from irmeta.policies import ReadPolicy
 
 
@@ -42,8 +46,9 @@ def evaluate(
     tie_order: OrderOption = None,
     pool_order: PoolOrderOption = "score-file",
     out: Annotated[Path | None, typer.Option(help="File: .parquet or .csv.")] = None,
+    csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
-    by_file: ByFileOption = False,
+    names: NamesOption = "auto",
     duplicates: DuplicatesOption = "error",
     malformed: MalformedOption = "error",
     workers: WorkersOption = None,
@@ -58,8 +63,10 @@ def evaluate(
 
     if out is not None:
         check_ending(out)
-    names = measures or "default"
-    parse_measures(names)  # before anything is read for them
+        if csv_safe and out.suffix != ".csv":
+            raise UsageError(f"--csv-safe is for CSV, not for {out}.")
+    asked = measures or "default"
+    parse_measures(asked)  # before anything is read for them
     choices = EvalChoices(
         queries=queries,
         negative=negative,
@@ -67,22 +74,22 @@ def evaluate(
         tie_order=tie_order,
         pool_order=pool_order,
     )
-    policy = ReadPolicy(duplicates=duplicates, malformed=malformed)
-    with opened(source, policy, track or None, by_file, workers) as store:
+    policy = ReadPolicy(duplicates=duplicates, malformed=malformed, names=names)
+    with opened(source, policy, track or None, workers) as store:
         compute = store.evaluate if per_query else store.means
         with of_one_moment(store, track or None) as tracks:
-            made = store.provenance(names, track=tracks, **choices)
-            frame = compute(names, track=tracks, system=system or None, workers=workers, **choices)
+            made = store.provenance(asked, track=tracks, **choices)
+            frame = compute(asked, track=tracks, system=system or None, workers=workers, **choices)
         for name, facts in made["tracks"].items():
             if facts.get("pool", "").startswith("all systems"):
-                print(f"irmeta: {name}: the pool is taken from {facts['pool']}", file=sys.stderr)
+                print_line(f"irmeta: {name}: the pool is taken from {facts['pool']}", sys.stderr)
         if wide:
             frame = spread(frame)
         if out is not None:
-            write_out(frame, out, made, force=force)
-            print(f"{frame.height:,} rows in {out}", file=sys.stderr)
+            write_out(frame, out, made, force=force, csv_safe=csv_safe)
+            print_line(f"{frame.height:,} rows in {out}", sys.stderr)
         else:
-            print_frame(frame)
+            print_frame(frame, csv_safe)
 
 
 @app.command()
@@ -97,7 +104,7 @@ def explain(
     tie_order: OrderOption = None,
     pool_order: PoolOrderOption = "score-file",
     every: Annotated[bool, typer.Option("--all", help="Every term, however many.")] = False,
-    by_file: ByFileOption = False,
+    names: NamesOption = "auto",
     duplicates: DuplicatesOption = "error",
     malformed: MalformedOption = "error",
 ) -> None:
@@ -108,11 +115,11 @@ def explain(
 
     name = one_measure(measure)
     parse_measure(name)
-    policy = ReadPolicy(duplicates=duplicates, malformed=malformed)
+    policy = ReadPolicy(duplicates=duplicates, malformed=malformed, names=names)
     choices = EvalChoices(
         negative=negative, qrels=qrels, tie_order=tie_order, pool_order=pool_order
     )
-    with opened(source, policy, track, by_file) as store:
+    with opened(source, policy, track) as store:
         found = store.explain(name, system=system, query=query, track=track, **choices)
         print_explanation(found, every)
 

@@ -1,23 +1,35 @@
 """Studies: what a paper computes over many tracks, as named tables and figures.
 
-``irmeta.studies.search_length(store, out)`` is the study of paper 1, and
-``irmeta.studies.open_study(out)`` opens what it left. The functions live in irmeta.api, above the
-batch that runs studies; these are their public names.
+Each study is a function: ``irmeta.studies.search_length(store, out)`` runs the study of paper 1.
+``irmeta.studies.open(out)`` opens what a study left, `reanalyze` included, and
+``irmeta.studies.run_all(store, out)`` runs every study that a store can answer.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
-
-_PLACES = {"open_study": "irmeta.api.studies", "search_length": "irmeta.api.studies"}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _PLACES:
-        return getattr(import_module(_PLACES[name]), name)
-    raise AttributeError(f"module 'irmeta.studies' has no attribute {name!r}")
+    if name == "open":
+        from irmeta.studies.framework.results import StudyResults
+
+        return StudyResults
+    if name == "run_all":
+        from irmeta.studies.framework.every import run_all
+
+        return run_all
+    if name.startswith("_"):
+        raise AttributeError(f"module 'irmeta.studies' has no attribute {name!r}")
+    from irmeta.studies.framework.function import function_of
+    from irmeta.studies.framework.registry import find, places
+
+    if (study := name.replace("_", "-")) not in places():
+        raise AttributeError(f"module 'irmeta.studies' has no attribute {name!r}")
+    return globals().setdefault(name, function_of(find(study)))
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLACES})
+    from irmeta.studies.framework.registry import places
+
+    return sorted({*globals(), "open", "run_all", *(name.replace("-", "_") for name in places())})

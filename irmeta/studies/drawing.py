@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import Any
 from irmeta.errors import IrmetaError
 from irmeta.parallel import Lent
 from irmeta.report import vega
+from irmeta.report.look import print_of, svg_of
 
 _NO_FONTS = str(Path(vega.__file__).with_name("fonts.conf"))
 # Latin, Greek, dashes, quotes, the minus and signs of inequality: what Liberation Sans of 1.07 on
@@ -191,3 +192,13 @@ def pdf_and_png(spec: dict[str, Any], ppi: int) -> tuple[bytes, bytes]:
     with drawers.full.lend() as drawer:
         found = drawer.draw(spec, ppi)
     return b64decode(found["pdf"]), b64decode(found["png"])
+
+
+def draw(spec: dict[str, Any], formats: Collection[str]) -> dict[str, bytes]:
+    """Draw a spec of `irmeta.report.look.to_spec` in some of the formats svg, pdf and png."""
+    images = {}
+    if "svg" in formats:
+        images["svg"] = svg_of(spec, svg).encode()
+    if "pdf" in formats or "png" in formats:
+        images["pdf"], images["png"] = print_of(spec, draw=pdf_and_png)
+    return {name: images[name] for name in formats}

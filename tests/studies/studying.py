@@ -12,10 +12,10 @@ import polars as pl
 from making import Track, read_qrels, read_run
 
 import irmeta
-from irmeta.api.studies import StudyResults
 from irmeta.stats.buckets import GREATEST
 from irmeta.studies import search_length
-from irmeta.studies.atomized.settings import Settings
+from irmeta.studies.framework.results import StudyResults
+from irmeta.studies.papers.search_length.options import SearchLengthOptions
 
 MADE = {"news": "news/qrels.txt", "passage": "passage/qrels.txt", "web": "web/adhoc.qrels.txt"}
 SET_ASIDE = "nuthFirst"
@@ -48,7 +48,7 @@ def made_track(collections: Path, name: str, qrels: str | None = None) -> naive.
     return naive_track(Track(runs, read_qrels(collections / (qrels or MADE[name])), name))
 
 
-def choices_of(track: naive.Track, chosen: Settings) -> list[naive.Row]:
+def choices_of(track: naive.Track, chosen: SearchLengthOptions) -> list[naive.Row]:
     """The twin's rows of best_by_choice under the measures' canonical names."""
     names = {"AP": chosen.ap, "P@20": chosen.p20, "RR": chosen.rr}
     cuts = {"ASL": None, "ASL@g1": 1, "ASL@g10": 10}

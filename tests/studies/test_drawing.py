@@ -18,10 +18,10 @@ import pytest
 import irmeta
 from irmeta.errors import IrmetaError
 from irmeta.report import look
-from irmeta.report.figures import rarity_histogram
+from irmeta.report.charts.lengths import rarity_histogram
 from irmeta.studies import drawing
 
-FRAME = pl.DataFrame({"systems_retrieving": [0, 1, 2], "docs": [3, 2, 1]})
+FRAME = pl.DataFrame({"retrieved_by": [0, 1, 2], "docs": [3, 2, 1]})
 SPEC = rarity_histogram(FRAME).to_dict()
 OTHER = rarity_histogram(FRAME.head(2)).to_dict()
 
@@ -228,14 +228,14 @@ def test_tracks_in_threads_are_drawn_apart_and_one_by_one_here(
 def test_a_track_whose_figure_is_lost_fails_and_the_others_do_not(
     collections: Path, tmp_path: Path, monkeypatch
 ) -> None:
-    svg = drawing.svg
+    draw = drawing.draw
 
-    def lose(spec: dict) -> str:
+    def lose(spec: dict, formats):
         if "finchDiv" in str(spec):
             raise IrmetaError("a figure is lost")
-        return svg(spec)
+        return draw(spec, formats)
 
-    monkeypatch.setattr(drawing, "svg", lose)
+    monkeypatch.setattr(drawing, "draw", lose)
     with pytest.raises(IrmetaError, match=r"1 of 3 tracks failed\. track web: a figure is lost"):
         irmeta.reanalyze(collections, tmp_path / "out")
     means = pl.read_parquet(tmp_path / "out" / "means.parquet")

@@ -17,16 +17,16 @@ def test_a_study_says_what_it_counted_and_where_everything_is(
     out = tmp_path / "out"
     done = run(
         *("study", "search-length", made_store.path, "--out", out, "--resamples", 20),
-        *("--min-runs", 10, "--contender", "doumMan1", "--qrels", "binary", "--track", "news"),
+        *("--min-systems", 10, "--contender", "doumMan1", "--qrels", "binary", "--track", "news"),
     )
     assert (done.status, done.err) == (0, "")
     said = done.out.splitlines()
-    assert said[0] == "counted: tracks 1, systems 20, queries 25; tracks left out: 0"
+    assert said[0] == "tracks 1, systems 20, queries 25; tracks left out: 0"
     for line in said[1:]:
         assert list(out.glob(Path(line.split()[0]).name)), line
     record = provenance(out / "table_1.parquet")
     assert record is not None
-    assert (record["settings"]["contender"], record["settings"]["min_runs"]) == ("doumMan1", 10)
+    assert (record["options"]["contender"], record["options"]["min_systems"]) == ("doumMan1", 10)
     assert record["tracks"]["news"]["qrels"] == "binary"
 
 
@@ -35,7 +35,7 @@ def test_a_track_that_a_study_does_not_count_or_cannot_do_is_named(
     run, made_store: irmeta.Store, tmp_path: Path
 ) -> None:
     command = ("study", "search-length", made_store.path, "--out", tmp_path, "--resamples", 20)
-    done = run(*command, "--track", "web", "--track", "passage", "--min-runs", 10)
+    done = run(*command, "--track", "web", "--track", "passage", "--min-systems", 10)
     assert done.status == 0
     assert "left out: 1" in done.out.splitlines()[0]
     assert done.out.splitlines()[1].startswith("  passage: 9 systems, ")
@@ -59,8 +59,11 @@ def test_a_track_that_a_study_does_not_count_or_cannot_do_is_named(
         (["--unretrieved", "flor"], "unretrieved = 'flor' is not a choice. Did you mean 'floor'?"),
         (["--test", "tea"], "test = 'tea' is not a choice."),
         (["--best-by", "APP"], "unknown measure 'APP'. Did you mean 'AP'?"),
-        (["--rel", "0"], "rel = 0 is not a whole number of at least 1."),
-        (["--queries", "all"], "Invalid value for '--queries'"),
+        (["--rel", "0"], "rel = 0 is not a whole number between 1 and 127."),
+        (
+            ["--queries", "all"],
+            "queries = 'all' is not a choice. Known: judged, relevant, retrieved.",
+        ),
     ],
 )
 def test_a_study_refuses_a_bad_argument_in_one_line(

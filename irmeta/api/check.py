@@ -1,0 +1,109 @@
+"""`check`: whether all files of a store, or of results, are as irmeta wrote them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+
+from irmeta.errors import DataError, UsageError
+from irmeta.parallel import ordered_map
+from irmeta.results.tables import is_ours, read_parquet
+from irmeta.store.check import Found, check_manifest, check_track
+from irmeta.store.layout import Layout, is_store
+from irmeta.studies.framework.files import PARTS, RecordedFiles, recorded_parts
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check read and found.
+
+    Attributes
+    ----------
+    files
+        How many files were read, or are missing.
+    problems
+        The columns file and problem: a row for each file that is not as irmeta wrote it.
+    """
+
+    files: int
+    problems: pl.DataFrame
+
+
+def check(path: str | Path, *, workers: int | None = None) -> pl.DataFrame:
+    """Read every file of a store or of results and compare it with its checksum.
+
+    Parameters
+    ----------
+    path
+        A store, a folder that `reanalyze` or a study made (with the store in it), or a Parquet
+        file that irmeta wrote.
+    workers
+        Threads; default the usable cores.
+
+    Returns
+    -------
+    DataFrame
+        file, problem: a row for each file that is damaged, missing or unfinished; no row where
+        everything is as irmeta wrote it.
+
+    Raises
+    ------
+    UsageError
+        If there is nothing of irmeta's at `path`.
+    """
+    return check_files(path, workers=workers).problems
+
+
+def check_files(path: str | Path, *, workers: int | None = None) -> Checked:
+    """As `check`, with the number of files that were read."""
+    place = Path(path)
+    if is_store(place):
+        found = list(_of_store(Layout(place), workers))
+    elif (place / PARTS).is_dir():
+        found = list(_of_results(place, workers))
+    elif place.is_file() and is_ours(place):
+        found = [_of_file(place)]
+    else:
+        raise UsageError(
+            f"{path} is not a store, a folder of results or a Parquet file that irmeta wrote."
+        )
+    wrong = [(str(file), problem) for file, problem in found if problem is not None]
+    schema = {"file": pl.String, "problem": pl.String}
+    return Checked(len(found), pl.DataFrame(wrong, schema, orient="row"))
+
+
+def _of_store(layout: Layout, workers: int | None) -> Iterator[Found]:
+    yield check_manifest(layout)
+    for found in ordered_map(partial(check_track, layout), layout.tracks(), workers=workers):
+        yield from found
+
+
+def _of_results(root: Path, workers: int | None) -> Iterator[Found]:
+    listed: set[Path] = set()
+    for found in ordered_map(partial(_of_part, root), recorded_parts(root), workers=workers):
+        listed |= {file for file, _ in found}
+        yield from found
+    others = [*root.glob("*.parquet"), *root.glob("compare/**/*.parquet")]
+    for file in sorted([*others, *root.glob("power/**/*.parquet")]):
+        if file not in listed and is_ours(file):
+            yield _of_file(file)
+    if is_store(root / "store"):
+        yield from _of_store(Layout(root / "store"), workers)
+    for folder in sorted(path for path in root.iterdir() if (path / PARTS).is_dir()):
+        yield from _of_results(folder, workers)  # of `irmeta study all`
+
+
+def _of_part(root: Path, part: str) -> list[Found]:
+    return list(RecordedFiles(root, part).problems())
+
+
+def _of_file(file: Path) -> Found:
+    try:
+        read_parquet(file)
+    except DataError as error:
+        return file, error.problem
+    return file, None

@@ -1,1 +1,0 @@
-"""Running a study over the tracks of a store: skip what is finished, survive what fails."""

@@ -1,0 +1,1 @@
+"""What every study shares: planning, resuming, writing, drawing, the page and provenance."""

@@ -1,0 +1,92 @@
+"""The figures of a study as SVG, PDF and PNG; a file whose chart is unchanged is left alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from irmeta.options import Options
+from irmeta.parallel import ordered_map
+from irmeta.studies import drawing
+from irmeta.studies.framework.files import RecordedFiles
+from irmeta.studies.framework.study import Figure, Study, Tables
+
+
+class Drawn(NamedTuple):
+    """A chart under the name of its files, with its words."""
+
+    name: str
+    draw: Callable[[], Any]
+    caption: str
+    reading: str
+
+
+def charts(
+    study: Study, tables: Tables, options: Options, track: str | None = None
+) -> Iterator[Drawn]:
+    """Yield the charts of all tracks, or of one whose tables are given.
+
+    Figures without rows are left out.
+    """
+    by = "all" if track is None else "track"
+    for figure in study.drawn:
+        if figure.by == by:
+            yield from _charts_of(figure, tables, options)
+
+
+def _charts_of(figure: Figure, tables: Tables, options: Options) -> Iterator[Drawn]:
+    found = figure.rows
+    rows = tables[found] if isinstance(found, str) else found(tables, options)
+    for name, part in _parts(figure, rows):
+        if part.height:
+            caption = figure.caption
+            text = caption if isinstance(caption, str) else caption(part, options)
+            yield Drawn(name, partial(figure.draw, part, options), text, figure.reading)
+
+
+def _parts(figure: Figure, rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    if not figure.each:
+        yield figure.name, rows
+        return
+    for value in rows[figure.each].unique(maintain_order=True):
+        ending = re.sub(r"[^a-z0-9]+", "_", str(value).lower()).strip("_")
+        name = f"{figure.name}_{ending}" if ending else figure.name
+        yield name, rows.filter(pl.col(figure.each) == value)
+
+
+def draw_figures(
+    study: Study,
+    files: RecordedFiles,
+    tables: Tables,
+    options: Options,
+    track: str | None = None,
+) -> None:
+    """Draw the figures of one part and write those whose chart has changed."""
+    from irmeta.report.look import to_spec  # figures are slow to import
+
+    def images(one: Drawn) -> tuple[Drawn, str, dict[str, bytes]]:
+        spec = to_spec(one.draw())
+        digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()
+        names = [files.figure(one.name, ending) for ending in study.formats]
+        if all(files.has(name, chart=digest) for name in names):
+            return one, digest, {}
+        return one, digest, drawing.draw(spec, study.formats)
+
+    found = charts(study, tables, options, track)
+    # tracks are in threads of their own already
+    results = ordered_map(images, found, workers=drawing.threads() if track is None else 1)
+    for order, (one, digest, drawn) in enumerate(results):
+        words = {"caption": one.caption, "reading": one.reading}
+        facts = {"chart": digest, "order": order, **words}
+        for ending in study.formats:
+            name = files.figure(one.name, ending)
+            if ending in drawn:
+                files.write(name, drawn[ending], **facts)
+            else:
+                files.keep(name, **facts)

@@ -1,0 +1,120 @@
+"""Every study that a store can answer, each in a folder of its own, with one index page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from irmeta._version import __version__
+from irmeta.errors import UsageError
+from irmeta.report.page import Block, Page, render
+from irmeta.store.lock import only_writer
+from irmeta.store.scan import StoreReader, tracks_of
+from irmeta.studies.framework.control import Run
+from irmeta.studies.framework.files import ALL, PARTS, RecordedFiles
+from irmeta.studies.framework.function import failures, reader_of
+from irmeta.studies.framework.page import pictures_in
+from irmeta.studies.framework.plan import check_folder
+from irmeta.studies.framework.registry import find_all
+from irmeta.studies.framework.results import StudyResults
+from irmeta.studies.framework.runner import run
+from irmeta.studies.framework.study import Study
+from irmeta.studies.framework.words import count
+
+NAME = "all"
+
+
+class Done(NamedTuple):
+    """A study of `run_all`: its results, and what is wrong with it, if anything is."""
+
+    study: Study
+    results: StudyResults | None
+    problem: str
+
+
+def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
+    """Run every study that reads a store, with its default options, and write an index page.
+
+    Parameters
+    ----------
+    store
+        A `Store`, or the folder of one.
+    out
+        Folder for the results: each study's are in a folder with its name, the index in
+        report.html.
+    **options
+        tracks, only, force, workers, executor, progress: as every study takes them.
+
+    Returns
+    -------
+    list of Done
+        A study that the store cannot answer, or that failed for some tracks, says so.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds other files, or the store has no such track.
+
+    Examples
+    --------
+    >>> done = irmeta.studies.run_all("store/", "studies/")  # doctest: +SKIP
+    >>> done[0].results.tables["studied_tracks"]  # doctest: +SKIP
+    """
+    root, control, reader = Path(out), Run.of(options), reader_of(store)
+    if reader is None:
+        raise UsageError("name the store that the studies read.")
+    tracks_of(reader, control.tracks)
+    check_folder(root, NAME, control.force)
+    with only_writer(root / PARTS):
+        files = RecordedFiles(root, ALL)
+        files.start(study=NAME, options={})
+        studies, problems = find_all()
+        done = [_run(one, reader, root, control) for one in studies if one.inputs != "none"]
+        files.write("report.html", render(_index(done, problems)).encode())
+        files.finish("")
+    return done
+
+
+def _run(study: Study, store: StoreReader, root: Path, control: Run) -> Done:
+    folder = root / study.name
+    try:
+        batch = run(study, store, folder, study.options(), control)
+    except UsageError as error:
+        return Done(study, None, str(error))
+    finished = bool(batch.analysed or batch.unchanged)
+    return Done(study, StudyResults(folder, batch) if finished else None, failures(batch))
+
+
+def _index(done: Sequence[Done], problems: Sequence[str]) -> Page:
+    finished = [one for one in done if one.results is not None]
+    return Page(
+        title="Studies",
+        lead="What the studies say of one store. Each has its own page, tables and figures.",
+        summary={"studies": len(finished)},
+        sections=[_section(one) for one in done],
+        notes=problems,
+        provenance={"irmeta": __version__},
+        files=list(_files(finished)),
+    )
+
+
+def _section(done: Done) -> Block:
+    study, results = done.study, done.results
+    text = [" ".join(filter(None, (study.gives, study.paper)))]
+    notes = [done.problem] if done.problem else []
+    if results is None:
+        return Block(study.title, text, notes=notes)
+    tracks = results.tables["studied_tracks"].filter("used").height
+    figures = list(pictures_in(RecordedFiles(results.folder, ALL)).values())
+    text.append(
+        f"{count(tracks, 'track')}, {count(len(results.tables), 'table')}, "
+        f"{count(len(results.figures), 'figure')}: {study.name}/report.html"
+    )
+    return Block(study.title, text, figures[:2], notes=notes)
+
+
+def _files(finished: Sequence[Done]) -> Iterator[tuple[str, str]]:
+    for one in finished:
+        yield f"{one.study.name}/report.html", f"The page of {one.study.title}."
+        yield f"{one.study.name}/", "Its tables, figures and LaTeX."

@@ -1,0 +1,213 @@
+"""The files that a study writes, recorded so that a later run removes those and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from irmeta.checksums import (
+    add_checksum,
+    checksum_of_bytes,
+    content_checksum,
+    parse_record,
+    to_json,
+)
+from irmeta.files import remove_temporaries, replacing, write_bytes
+from irmeta.results.tables import ParquetFile
+from irmeta.schema.columns import Table
+from irmeta.store.layout import folder_name
+
+PARTS = ".parts"
+# no track's folder begins with a point
+ALL = ".all"
+ALONE = ".alone"
+
+
+class RecordedFiles:
+    """The files of one part of a study: of a track, or of all tracks together.
+
+    A file's name and checksum are recorded before the file is put in place, so that a run that is
+    stopped leaves nothing that the next one does not know.
+
+    Parameters
+    ----------
+    root
+        The study's folder.
+    part
+        The part's folder of records: `part_of` a track, `ALONE` for the part that reads no store,
+        `ALL` for what joins the others.
+    """
+
+    def __init__(self, root: Path, part: str) -> None:
+        self.root, self._part = root, part
+        self._written: set[str] = set()
+        self._record = _read_record(self.mark)
+        self._known: dict[str, dict[str, Any]] = self._record.setdefault("files", {})
+
+    @property
+    def mark(self) -> Path:
+        """The record of the files."""
+        return self.root / PARTS / self._part / "files.json"
+
+    def place(self, table: Table) -> str:
+        """Return the name of the file with a table's rows."""
+        if table.apart:
+            return f"{table.name}/{self._part}.parquet"
+        if self._part == ALL:
+            return f"{table.name}.parquet"
+        return f"{PARTS}/{self._part}/{table.name}.parquet"
+
+    def figure(self, name: str, ending: str) -> str:
+        """Return the name of a figure's file."""
+        folder = "figures" if self._part == ALL else f"figures/tracks/{self._part}"
+        return f"{folder}/{name}.{ending}"
+
+    def is_done(self, key: str) -> bool:
+        """Check whether all files are there, made from the same input, and undamaged."""
+        return self._record.get("key") == key and not any(map(self._problem, self._known))
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The facts given to `start`; empty where nothing was recorded."""
+        return self._record.get("facts", {})
+
+    def problems(self) -> Iterator[tuple[Path, str | None]]:
+        """Yield the record and each file that it lists, and what is wrong with it, if anything."""
+        if not self._record.get("facts"):
+            is_there = self.mark.exists()
+            yield self.mark, "is damaged, or of an older irmeta" if is_there else "is missing"
+        elif self._record.get("key") is None:
+            yield self.mark, "the results are unfinished: run it again"
+        else:
+            yield self.mark, None
+            for name in self._known:
+                yield self.root / name, self._problem(name)
+
+    def _problem(self, name: str) -> str | None:
+        """Return what is wrong with a file; None: it is as it was written."""
+        try:
+            checksum = content_checksum(self.root / name)
+        except FileNotFoundError:
+            return "is missing"
+        except OSError as error:
+            return f"cannot be read ({error.strerror})"
+        is_known = checksum in self._known[name]["checksums"]
+        return None if is_known else "was changed after it was written"
+
+    def start(self, **facts: Any) -> None:
+        """Record that the files are being replaced: a stop from here on leaves nothing to trust."""
+        self._record |= {"key": None, "facts": facts}
+        self._save()
+
+    def write(self, name: str, data: bytes, **facts: Any) -> None:
+        """Put a file in place; `facts` are recorded beside its checksum."""
+        self._expect(name, checksum_of_bytes(data), facts)
+        write_bytes(self.root / name, data)
+
+    @contextmanager
+    def parquet(self, table: Table, provenance: Mapping[str, Any]) -> Iterator[ParquetFile]:
+        """Write a table in pieces; its file is put in place at the end."""
+        name = self.place(table)
+        with replacing(self.root / name) as temporary:
+            with ParquetFile(temporary, table, provenance) as file:
+                yield file
+            self._expect(name, content_checksum(temporary), {})
+
+    def has(self, name: str, **facts: Any) -> bool:
+        """Check whether a file is there, undamaged, and was recorded with these facts."""
+        known = self._known.get(name)
+        is_same = known is not None and all(known.get(n) == v for n, v in facts.items())
+        return is_same and self._problem(name) is None
+
+    def keep(self, name: str, **facts: Any) -> None:
+        """Leave a file as it is; `facts` are recorded."""
+        self._known[name] |= facts
+        self._written.add(name)
+
+    def recorded(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return the facts of each file by its name; of files written now, where any were."""
+        written = self._written or self._known
+        return {name: facts for name, facts in self._known.items() if name in written}
+
+    def finish(self, key: str) -> None:
+        """Remove the files of an earlier run that this one did not write, and record the key."""
+        for name in sorted(self._known.keys() - self._written):
+            self._remove(name)
+        for known in self._known.values():
+            del known["checksums"][:-1]
+        self._record["key"] = key
+        self._save()
+
+    def remove(self) -> None:
+        """Remove all files and their record."""
+        for name in sorted(self._known):
+            self._remove(name)
+        self.mark.unlink(missing_ok=True)
+        _remove_empty(self.mark.parent, self.root)
+
+    def _remove(self, name: str) -> None:
+        path = self.root / name
+        if self._problem(name) is None:
+            path.unlink()
+            _remove_empty(path.parent, self.root)
+        del self._known[name]
+
+    def _expect(self, name: str, checksum: str, facts: Mapping[str, Any]) -> None:
+        earlier = self._known.get(name, {}).get("checksums", [])
+        checksums = [*(one for one in earlier if one != checksum), checksum]
+        self._known[name] = {**facts, "checksums": checksums}
+        self._written.add(name)
+        self._save()
+
+    def _save(self) -> None:
+        write_bytes(self.mark, add_checksum(to_json(self._record)))
+
+
+def part_of(track: str) -> str:
+    """Return the name of the folder with a track's records."""
+    return folder_name(track)
+
+
+def recorded_tracks(root: Path) -> list[str]:
+    """Return the tracks of which a study's folder has files, sorted."""
+    marks = (root / PARTS).glob("*/files.json")
+    tracks = (_read_record(mark).get("facts", {}).get("track") for mark in marks)
+    return sorted(track for track in tracks if track is not None)
+
+
+def recorded_parts(root: Path) -> list[str]:
+    """Return the parts of which a study's folder has a folder of records, `ALL` first."""
+    folders = sorted(path.name for path in (root / PARTS).iterdir() if path.is_dir())
+    return [ALL, *(name for name in folders if name != ALL)]
+
+
+def remove_leftovers(root: Path) -> None:
+    """Remove the temporary files of writers that were killed while they wrote results."""
+    tables = [path for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
+    nested = [root / name for name in (PARTS, "figures", "compare", "power")]
+    below = [path for folder in nested for path in folder.glob("**/") if path != folder]
+    remove_temporaries(root, *tables, *below)
+
+
+def _read_record(path: Path) -> dict[str, Any]:
+    """Return a record of files; empty where there is none that can be read."""
+    try:
+        record = parse_record(path.read_bytes(), required=True)
+        names = record["files"]
+        return record if isinstance(names, dict) and all(map(_is_inside, names)) else {}
+    except (OSError, ValueError, KeyError):
+        return {}
+
+
+def _is_inside(name: str) -> bool:
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts
+
+
+def _remove_empty(folder: Path, root: Path) -> None:
+    """Remove a folder, and those around it below `root`, where nothing is left in them."""
+    while folder != root and folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent

@@ -1,0 +1,136 @@
+"""The public function of a study, made from what the study declares."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from irmeta.errors import IrmetaError
+from irmeta.options import Options, numpydoc, signature
+from irmeta.studies.framework.control import Run
+from irmeta.studies.framework.study import Study
+
+if TYPE_CHECKING:
+    from irmeta.store.scan import StoreReader
+    from irmeta.studies.framework.results import StudyResults
+    from irmeta.studies.framework.runner import Batch
+
+DOCSTRING = """{title}: {paper}
+
+{gives}
+
+Parameters
+----------
+{places}
+{options}
+
+Returns
+-------
+StudyResults
+    Tables, figures and page. Each table is described below.
+
+Raises
+------
+UsageError
+    For an option that is unknown or out of range, or that the store cannot answer.
+IrmetaError
+    When a track could not be analysed; the results of the others are in the folder.
+
+Notes
+-----
+Tables:
+
+{tables}
+"""
+STORE = "store : Store, str or Path\n    A store, or its folder."
+OUT = (
+    "out : str or Path\n    Folder for the results: new, empty, or one that this study made. "
+    "Tracks whose results are\n    up to date are not analysed again."
+)
+
+
+def function_of(study: Study) -> Callable[..., StudyResults]:
+    """Return ``irmeta.studies.NAME(store, out, **options)``; its `tables` are the study's tables.
+
+    The function of a study that needs no store is called with `out` alone; where a store is
+    optional, `store` may be None.
+    """
+    names = ("out",) if study.inputs == "none" else ("store", "out")
+    leading = [
+        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Any)
+        for name in names
+    ]
+    shown = signature(leading, study.options, Run)
+    taken = inspect.Signature(leading)
+
+    def function(*places: Any, **given: Any) -> StudyResults:
+        where = {name: given.pop(name) for name in names if name in given}
+        asked = taken.bind(*places, **where).arguments
+        control = Run.of({name: given.pop(name) for name in RUN if name in given})
+        return run_study(study, asked.get("store"), asked["out"], study.options.of(given), control)
+
+    function.__name__ = function.__qualname__ = study.name.replace("-", "_")
+    function.__doc__ = DOCSTRING.format(
+        title=study.title,
+        paper=study.paper,
+        gives=study.gives,
+        places=OUT if study.inputs == "none" else f"{STORE}\n{OUT}",
+        options=numpydoc(study.options, Run),
+        tables="\n".join(table.docs() for table in study.by_table.values()),
+    )
+    function.__signature__ = shown  # type: ignore[attr-defined]
+    function.tables = dict(study.by_table)  # type: ignore[attr-defined]
+    return function
+
+
+RUN = frozenset(Run.__dataclass_fields__)
+
+
+def run_study(
+    study: Study, store: Any, out: str | Path, options: Options, control: Run
+) -> StudyResults:
+    """Run a study and open its results.
+
+    Parameters
+    ----------
+    store
+        A `Store`, the folder of one, or None for a study that needs none.
+
+    Raises
+    ------
+    IrmetaError
+        When a track could not be analysed.
+    """
+    from irmeta.studies.framework.results import StudyResults
+    from irmeta.studies.framework.runner import run
+
+    batch = run(study, reader_of(store), Path(out), options, control)
+    if batch.failed:
+        raise IrmetaError(failures(batch))
+    return StudyResults(out, batch)
+
+
+def reader_of(store: Any) -> StoreReader | None:
+    """Return what reads a store: a `Store`'s reader, or that of a store's folder.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds no store.
+    """
+    from irmeta.store.layout import Layout, store_folder
+
+    if isinstance(store, str | Path):
+        reader = Layout(store_folder(store))
+        reader.read_policy()  # there is none in a folder without a store
+        return reader
+    return getattr(store, "reader", store)
+
+
+def failures(batch: Batch) -> str:
+    """Return the failures of a batch as one message, the first five by name."""
+    lines = [error for _, error in batch.failed[:5]]
+    more = len(batch.failed) - len(lines)
+    return " ".join([*lines, f"({more} more tracks failed.)" if more else ""]).strip()

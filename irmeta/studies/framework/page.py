@@ -1,0 +1,190 @@
+"""The page and the LaTeX tables of a study, from its tables, figures and sections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from irmeta.errors import IrmetaError, MeasureError
+from irmeta.measures.names import parse_measure
+from irmeta.options import Options
+from irmeta.report.cells import Grid, grid
+from irmeta.report.latex import to_latex
+from irmeta.report.page import Block, Page, Picture, render
+from irmeta.studies.framework.files import RecordedFiles, part_of
+from irmeta.studies.framework.studied_tracks import STUDIED_TRACKS
+from irmeta.studies.framework.study import Section, Show, Study, Tables
+from irmeta.studies.framework.words import count
+from irmeta.studies.framework.write import used_only
+
+
+def write_page(
+    study: Study,
+    files: RecordedFiles,
+    tables: Tables,
+    options: Options,
+    tracks: Sequence[str],
+    made: Mapping[str, Any],
+) -> None:
+    """Write report.html, and each table that the page shows as LaTeX."""
+    used = used_only(tables)
+    sections = [
+        _block(study, section, used, pictures_in(files))
+        for section in study.call("sections", used, options)
+    ]
+    shown = (item for block in sections for item in block.items if isinstance(item, Grid))
+    latex = {item.name: item for item in shown if item.in_latex and item.rows}
+    for name, item in latex.items():
+        files.write(f"latex/{name}.tex", to_latex(item).encode())
+    page = Page(
+        title=study.title,
+        lead=f"{study.gives} {study.paper}".strip(),
+        summary=_summary(tables),
+        sections=sections,
+        tracks=[_track(study, files.root, tables, options, track) for track in tracks],
+        provenance=_provenance(study, options, made),
+        files=list(_files(study, bool(latex))),
+    )
+    files.write("report.html", render(page).encode())
+
+
+def pictures_in(files: RecordedFiles) -> dict[str, Picture]:
+    """Return the figures of one part by name: the SVG files with their captions."""
+    drawn = {n: facts for n, facts in files.recorded().items() if "order" in facts}
+    svgs = sorted((facts["order"], n) for n, facts in drawn.items() if n.endswith(".svg"))
+    return {
+        Path(name).stem: Picture(
+            (files.root / name).read_text(encoding="utf-8"),
+            drawn[name]["caption"],
+            drawn[name]["reading"],
+        )
+        for _, name in svgs
+    }
+
+
+def _block(
+    study: Study, section: Section, tables: Tables, pictures: Mapping[str, Picture]
+) -> Block:
+    items: list[Grid | Picture] = []
+    for shown in section.show:
+        items += _items(study, section, shown, tables, pictures)
+    return Block(section.heading, section.text, items, section.facts, section.notes)
+
+
+def _items(
+    study: Study,
+    section: Section,
+    shown: str | Show,
+    tables: Tables,
+    pictures: Mapping[str, Picture],
+) -> list[Grid | Picture]:
+    name = shown.table if isinstance(shown, Show) else shown
+    if name in tables:
+        return [_grid(study, Show(name) if isinstance(shown, str) else shown, tables)]
+    found = [picture for one, picture in pictures.items() if fnmatchcase(one, name)]
+    is_known = any(name.startswith(figure.name) for figure in study.drawn)
+    if not found and not is_known:
+        raise IrmetaError(f"section {section.heading!r}: there is no table or figure {name!r}")
+    return [*found]
+
+
+def _grid(study: Study, show: Show, tables: Tables) -> Grid:
+    frame = tables[show.table]
+    for column, values in show.rows.items():
+        frame = frame.filter(pl.col(column).is_in(list(values)))
+    return grid(
+        study.table(show.table),
+        frame,
+        columns=show.columns,
+        pivot=show.pivot,
+        name=show.name,
+        caption=show.caption,
+        display=display_of,
+    )
+
+
+def display_of(measure: str) -> str:
+    """Return how the values of a measure print."""
+    try:
+        return parse_measure(measure).measure.display
+    except MeasureError:
+        return "score"
+
+
+def _summary(tables: Tables) -> dict[str, int]:
+    if STUDIED_TRACKS.name not in tables:
+        return {}
+    tracks = tables[STUDIED_TRACKS.name]
+    used = tracks.filter("used")
+    totals = used.select(pl.col("systems", "queries", "relevant").sum()).row(0, named=True)
+    return {
+        "tracks": used.height,
+        **({"left out": tracks.height - used.height} if used.height < tracks.height else {}),
+        **{name.replace("relevant", "relevant docs"): int(n) for name, n in totals.items()},
+    }
+
+
+def _track(study: Study, root: Path, tables: Tables, options: Options, track: str) -> Block:
+    """The section of one track: what every study says, then what this one adds."""
+    own = {n: f.filter(track=track) for n, f in tables.items() if "track" in f.columns}
+    row = own[STUDIED_TRACKS.name].row(0, named=True)
+    pictures = pictures_in(RecordedFiles(root, part_of(track)))
+    text = (
+        f"{count(row['systems'], 'system')}, {count(row['queries'], 'query', 'queries')} with a "
+        f"relevant doc, {count(row['relevant'], 'relevant doc')}, lists down to rank "
+        f"{row['deepest_rank']:,}."
+    )
+    notes = [f"Left out: {row['left_out']}."] if row["left_out"] else []
+    notes += [f"{row['notes'][0].upper()}{row['notes'][1:]}."] if row["notes"] else []
+    section = study.call("track_section", own, options, track)
+    if section is None:
+        return Block(track, [text], list(pictures.values()), notes=notes)
+    block = _block(study, section, own, pictures)
+    texts = block.text or ([] if block.facts else [text])
+    return Block(track, texts, block.items, block.facts, [*notes, *block.notes])
+
+
+def _provenance(study: Study, options: Options, made: Mapping[str, Any]) -> dict[str, str]:
+    asked = options.record()
+    tracks = list(made.get("tracks", {}).values())
+    orders = dict.fromkeys(track["tie_order"] for track in tracks)
+    reading = [track["read_policy"] for track in tracks]
+    named = (one.name for one in fields(options) if one.name in asked)
+    return {
+        "irmeta": made["irmeta"],
+        "study": f"{study.name}, revision {study.revision}",
+        **({"measures": ", ".join(made["measures"])} if made.get("measures") else {}),
+        **({"tie order of lists": ", ".join(orders)} if orders else {}),
+        **{
+            f"at reading: {name.replace('_', ' ')}": _values(policy[name] for policy in reading)
+            for name in (reading[0] if reading else ())
+        },
+        **{name.replace("_", " "): _written(asked[name]) for name in named},
+    }
+
+
+def _values(values: Iterable[Any]) -> str:
+    return ", ".join(dict.fromkeys(_written(value) for value in values))
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    return "default" if value is None else str(value)
+
+
+def _files(study: Study, latex: bool) -> Iterator[tuple[str, str]]:
+    for table in study.by_table.values():
+        if table.apart:
+            yield f"{table.name}/", f"{table.caption} One file a track."
+        else:
+            yield f"{table.name}.parquet", table.caption
+    if study.drawn:
+        yield "figures/", f"Every figure as {', '.join(f.upper() for f in study.formats)}."
+    if latex:
+        yield "latex/", "The tables of this page as LaTeX (booktabs)."

@@ -1,0 +1,183 @@
+"""Which parts of a study are up to date, and which are still to do."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from irmeta._version import __version__
+from irmeta.checksums import content_checksum
+from irmeta.errors import DataError, IrmetaError, UsageError, of_track
+from irmeta.measures.names import parse_measures
+from irmeta.measures.spec import Spec
+from irmeta.options import Options
+from irmeta.store.layout import has_content
+from irmeta.store.scan import StoreReader, read_table, tracks_of
+from irmeta.studies.framework.control import Run
+from irmeta.studies.framework.files import (
+    ALL,
+    ALONE,
+    PARTS,
+    RecordedFiles,
+    part_of,
+    recorded_tracks,
+)
+from irmeta.studies.framework.study import Study
+
+
+@dataclass(frozen=True)
+class Task:
+    """One part of a study.
+
+    Attributes
+    ----------
+    track
+        None: the part that reads no store.
+    key
+        Hash of all that its results are made from.
+    is_done
+        Whether the results are there, made from the same.
+    version
+        The track's fingerprint.
+    problem
+        Why the track cannot be read; None: it can.
+    """
+
+    track: str | None
+    key: str = ""
+    is_done: bool = False
+    version: str = ""
+    problem: str | None = None
+
+    @property
+    def part(self) -> str:
+        """The part's folder of records."""
+        return ALONE if self.track is None else part_of(self.track)
+
+
+def check_folder(root: Path, study: str, force: bool) -> None:
+    """Refuse a folder with other people's files or another study's results.
+
+    Raises
+    ------
+    UsageError
+        Unless `force`.
+    """
+    if root.exists() and not root.is_dir():
+        raise UsageError(f"{root} is a file: name a folder for the results.")
+    if force or not root.exists():
+        return
+    if not (root / PARTS).is_dir() and has_content(root):
+        raise UsageError(f"{root} holds other files: name a new folder, or use --force.")
+    other = study_in(root)
+    if other is not None and other != study:
+        fix = "name a new folder, or use --force."
+        raise UsageError(f"{root} holds the results of {other}: {fix}")
+
+
+def study_in(root: Path) -> str | None:
+    """Return the name of the study whose results a folder holds; None where it is not known."""
+    return RecordedFiles(root, ALL).facts.get("study")
+
+
+def plan(
+    study: Study, store: StoreReader | None, root: Path, options: Options, control: Run
+) -> list[Task]:
+    """Return the parts that the folder shall hold, in the order of the tracks.
+
+    Results of tracks that are not asked for stay and are brought up to date, unless `control.only`.
+
+    Raises
+    ------
+    UsageError
+        If the results that stay were made with other options.
+    """
+    tasks = [] if study.inputs == "tracks" else [_task(study, store, root, options, None)]
+    if store is None:
+        return tasks
+    tracks = _asked(store, control)
+    if control.tracks is not None and not control.only:
+        tracks = sorted({*tracks, *_kept(store, root, options, tracks)})
+    return tasks + [_task(study, store, root, options, track) for track in tracks]
+
+
+def check_store(study: Study, store: StoreReader | None, options: Options, control: Run) -> None:
+    """Check that a store has what is asked for, before anything is written.
+
+    Raises
+    ------
+    UsageError
+        If there is no store where the study needs one, no such track, or the systems cannot answer
+        the options.
+    """
+    if store is None:
+        if study.inputs == "tracks":
+            raise UsageError(f"study {study.name} needs a store.")
+        return
+    systems = _systems(store, _asked(store, control))
+    if systems is not None:
+        options.check_systems(systems)
+
+
+def _asked(store: StoreReader, control: Run) -> list[str]:
+    """Return the tracks that are asked for; one whose record is damaged fails in its turn."""
+    if control.tracks and set(control.tracks) <= set(store.tracks()):
+        return sorted(set(control.tracks))
+    return tracks_of(store, control.tracks)
+
+
+def _systems(store: StoreReader, tracks: Sequence[str]) -> pl.DataFrame | None:
+    """Return the systems of the tracks that can be read; the others fail in their turn."""
+    frames = []
+    for track in tracks:
+        try:
+            frames.append(read_table(store, "systems", track))
+        except DataError:
+            continue
+    return pl.concat(frames) if frames else None
+
+
+def _kept(store: StoreReader, root: Path, options: Options, asked: Sequence[str]) -> list[str]:
+    there = set(store.tracks())
+    kept = [track for track in recorded_tracks(root) if track in there and track not in asked]
+    made, now = RecordedFiles(root, ALL).facts.get("options"), options.record()
+    if kept and made is not None and made != now:
+        changed = ", ".join(name for name in now if made.get(name) != now[name])
+        raise UsageError(
+            f"{root} holds results of {len(kept)} other tracks that were made with other options "
+            f"({changed}): name a new folder, or use --only to remove them."
+        )
+    return kept
+
+
+def scored_specs(options: Options) -> list[Spec]:
+    """Return the measures whose revision changes the results."""
+    return parse_measures(options.scored()) if options.scored() else []
+
+
+def _task(
+    study: Study, store: StoreReader | None, root: Path, options: Options, track: str | None
+) -> Task:
+    version = ""
+    if store is not None and track is not None:
+        try:
+            version = store.fingerprint(track)
+        except IrmetaError as error:
+            return Task(track, problem=str(of_track(track, error)))
+    made_from = {
+        "irmeta": __version__,
+        "study": [study.name, study.revision],
+        "track": version,
+        "options": options.record(),
+        "measures": {spec.name: spec.measure.revision for spec in scored_specs(options)},
+        "files": {name: content_checksum(Path(path)) for name, path in options.files.items()},
+    }
+    key = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
+    task = Task(track, key, version=version)
+    is_done = RecordedFiles(root, task.part).is_done(key)
+    return Task(track, key, is_done, version)

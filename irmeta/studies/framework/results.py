@@ -1,0 +1,141 @@
+"""`StudyResults`: what a study left in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import polars as pl
+
+from irmeta.errors import DataError, UsageError, did_you_mean
+from irmeta.options import Options
+from irmeta.results.tables import check_parquet, provenance, read_parquet
+from irmeta.studies.framework.draw import charts
+from irmeta.studies.framework.files import ALL, RecordedFiles, recorded_tracks
+from irmeta.studies.framework.plan import study_in
+from irmeta.studies.framework.registry import find
+from irmeta.studies.framework.runner import Batch
+from irmeta.studies.framework.write import used_only
+
+Item = TypeVar("Item")
+
+
+class Named(Mapping[str, Item]):
+    """Items by name, each made when it is asked for."""
+
+    def __init__(self, what: str, makers: Mapping[str, Callable[[], Item]]) -> None:
+        self._what, self._makers = what, makers
+
+    def __getitem__(self, name: str) -> Item:
+        if name not in self._makers:
+            raise UsageError(f"no {self._what} {name!r}. {did_you_mean(name, self._makers)}")
+        return self._makers[name]()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._makers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def __repr__(self) -> str:
+        return f"{len(self)} {self._what}s: {', '.join(self)}"
+
+
+class StudyResults:
+    """The results of a study in a folder.
+
+    Parameters
+    ----------
+    folder
+        The folder that a study was given as `out`.
+    batch
+        What was done, what was up to date, and what failed; None where the folder was only opened.
+
+    Attributes
+    ----------
+    study
+        The study, with its tables, options and paper.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds no study's results.
+    DataError
+        If the record of the results is damaged.
+    """
+
+    def __init__(self, folder: str | Path, batch: Batch | None = None) -> None:
+        self.folder, self.batch = Path(folder), batch
+        name = study_in(self.folder)
+        mark = RecordedFiles(self.folder, ALL).mark
+        if name is None and mark.exists():
+            fix = "Run the study again, or reanalyze."
+            raise DataError("is damaged, or of an older irmeta", file=str(mark), fix=fix)
+        if name is None:
+            raise UsageError(f"{folder} holds no study's results.")
+        self.study = find(name)
+
+    def __repr__(self) -> str:
+        tracks = len(recorded_tracks(self.folder))
+        return f"StudyResults({str(self.folder)!r}: {self.study.name}, {tracks} tracks)"
+
+    @property
+    def report(self) -> Path:
+        """The page."""
+        return self.folder / "report.html"
+
+    @cached_property
+    def options(self) -> Options:
+        """The options of the study."""
+        record = RecordedFiles(self.folder, ALL).facts
+        return self.study.options.from_record(record["options"])
+
+    @cached_property
+    def provenance(self) -> dict[str, Any]:
+        """What the results were computed from and how."""
+        name = next(iter(self._files))
+        return provenance(self._files[name]) or {}
+
+    @property
+    def _files(self) -> dict[str, Path]:
+        tables = (table for table in self.study.by_table.values() if not table.apart)
+        return {t.name: self.folder / f"{t.name}.parquet" for t in tables}
+
+    @property
+    def tables(self) -> Mapping[str, pl.DataFrame]:
+        """The joined tables by name, read when asked for; ``study.table(NAME).docs()`` explains."""
+        return Named("table", {n: partial(read_parquet, file) for n, file in self._files.items()})
+
+    def scan(self, table: str) -> pl.LazyFrame:
+        """Return any table as a lazy frame, also one with a file for each track.
+
+        Raises
+        ------
+        DataError
+            If a file of the table was changed after irmeta wrote it.
+        """
+        if self.study.table(table).apart:
+            files = sorted((self.folder / table).glob("*.parquet"))
+        else:
+            files = [self._files[table]]
+        for file in files:
+            check_parquet(file)
+        return pl.scan_parquet(files, glob=False)
+
+    @property
+    def figures(self) -> Mapping[str, Any]:
+        """Altair charts by name, drawn when asked for; those of one track are TRACK/NAME."""
+        tables = dict(self.tables)
+        made = [(one.name, one.draw) for one in charts(self.study, used_only(tables), self.options)]
+        for track in recorded_tracks(self.folder):
+            own = {n: f.filter(track=track) for n, f in tables.items() if "track" in f.columns}
+            made += [
+                (f"{track}/{one.name}", one.draw)
+                for one in charts(self.study, own, self.options, track)
+            ]
+        return Named("figure", dict(made))

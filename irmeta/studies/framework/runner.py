@@ -1,0 +1,196 @@
+"""Run a study: do what is not up to date, survive what fails, and join the results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from irmeta.errors import DataError, IrmetaError, of_track
+from irmeta.options import Options
+from irmeta.parallel import check_open_files, ordered_map, thread_count
+from irmeta.policies import TrackOptions
+from irmeta.store.lock import only_writer
+from irmeta.store.scan import StoreReader, undisturbed
+from irmeta.studies import drawing
+from irmeta.studies.framework.control import Run
+from irmeta.studies.framework.draw import draw_figures
+from irmeta.studies.framework.files import (
+    ALL,
+    PARTS,
+    RecordedFiles,
+    part_of,
+    recorded_tracks,
+    remove_leftovers,
+)
+from irmeta.studies.framework.page import write_page
+from irmeta.studies.framework.plan import Task, check_folder, check_store, plan
+from irmeta.studies.framework.registry import find
+from irmeta.studies.framework.study import Study
+from irmeta.studies.framework.track import TrackView
+from irmeta.studies.framework.write import TableWriter, joined_parts, provenance, used_only
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a run did: tracks analysed, tracks whose results were up to date, and failures."""
+
+    analysed: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    failed: tuple[tuple[str, str], ...]
+
+
+def run(
+    study: Study, store: StoreReader | None, root: Path, options: Options, control: Run
+) -> Batch:
+    """Do every part of a study that is not up to date, then join them.
+
+    A track that fails is reported and does not stop the others. A run that is stopped goes on
+    where it was.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds something else, or the store cannot answer the options.
+    """
+    check_open_files()
+    check_store(study, store, options, control)
+    check_folder(root, study.name, control.force)
+    with only_writer(root / PARTS):
+        remove_leftovers(root)
+        tasks = plan(study, store, root, options, control)
+        files = RecordedFiles(root, ALL)
+        files.start(study=study.name, options=options.record())
+        threads = 1 if control.executor is not None else thread_count(control.workers)
+        with nullcontext() if threads == 1 else drawing.apart(threads):
+            failed = _run_tasks(study, store, root, options, control, tasks)
+            done = [task for task in tasks if task.track not in failed]
+            for track in set(recorded_tracks(root)) - {task.track for task in done}:
+                RecordedFiles(root, part_of(track)).remove()
+            if done:
+                _join(study, store, files, options, done)
+            else:
+                files.remove()
+    tracks = [task for task in done if task.track is not None]
+    return Batch(
+        tuple(str(task.track) for task in tracks if not task.is_done),
+        tuple(str(task.track) for task in tracks if task.is_done),
+        tuple((track or study.name, error) for track, error in failed.items()),
+    )
+
+
+def _run_tasks(
+    study: Study,
+    store: StoreReader | None,
+    root: Path,
+    options: Options,
+    control: Run,
+    tasks: Sequence[Task],
+) -> dict[str | None, str]:
+    """Do the tasks; returns what is wrong with those that failed, by track."""
+    work = partial(_do, study.name, root, options)
+    sent = (
+        (None if store is None or task.track is None else store.only(task.track), task)
+        for task in tasks
+    )
+    failed: dict[str | None, str] = {}
+    results = ordered_map(work, sent, workers=control.workers, executor=control.executor)
+    with closing(results) as errors:
+        for number, (task, error) in enumerate(zip(tasks, errors, strict=True), 1):
+            if error is not None:
+                failed[task.track] = error
+            if control.progress is not None:
+                control.progress(task.track or study.name, number, len(tasks))
+    return failed
+
+
+def _do(
+    name: str, root: Path, options: Options, sent: tuple[StoreReader | None, Task]
+) -> str | None:
+    """Do one task; returns what is wrong with it, if anything is.
+
+    Its arguments are names and values, so that another process can be sent them.
+    """
+    store, task = sent
+    if task.is_done or task.problem is not None:
+        return task.problem
+    files = RecordedFiles(root, task.part)
+    try:
+        files.start(track=task.track)
+        with _unchanged(store, [task]):
+            _compute(find(name), store, task, files, options)
+    except IrmetaError as error:
+        return str(error if task.track is None else of_track(task.track, error))
+    except OSError as error:
+        lost = DataError(f"a file cannot be read or written ({error})", track=task.track)
+        return str(lost)
+    files.finish(task.key)
+    return None
+
+
+def _compute(
+    study: Study, store: StoreReader | None, task: Task, files: RecordedFiles, options: Options
+) -> None:
+    """Compute and write the tables of one part, and draw its figures."""
+    track = None
+    if store is not None and task.track is not None:
+        assert isinstance(options, TrackOptions)
+        track = TrackView(store, task.track, options)
+    by = "all" if track is None else "track"
+    tables = [table for table in study.by_table.values() if table.by == by]
+    made = provenance(study, store, options, [] if track is None else [track.name])
+    with TableWriter(study, files, made, tables) as writer:
+        for name, rows in study.call("compute", track, options):
+            writer.add(name, rows)
+        if track is not None:
+            writer.add("studied_tracks", [track.studied()])
+        written = writer.finish(() if track is None else tables)
+    if track is not None:
+        draw_figures(study, files, written, options, track.name)
+
+
+def _join(
+    study: Study,
+    store: StoreReader | None,
+    files: RecordedFiles,
+    options: Options,
+    done: Sequence[Task],
+) -> None:
+    """Join the tables of all parts, and write what is made from them."""
+    tracks = [task.track for task in done if task.track is not None]
+    with _unchanged(store, done):
+        made = provenance(study, store, options, tracks)
+        joined = dict(joined_parts(study, files.root, [task.part for task in done]))
+        tables = [t for t in study.by_table.values() if t.name in joined or t.by == "all"]
+        with TableWriter(study, files, made, tables) as writer:
+            for name, frame in joined.items():
+                writer.add(name, frame)
+            for name, rows in study.call("over_tracks", used_only(joined), options) or ():
+                writer.add(name, rows)
+            written = writer.finish(tables)
+        draw_figures(study, files, used_only(written), options)
+        write_page(study, files, written, options, tracks, made)
+    files.finish("")
+
+
+@contextmanager
+def _unchanged(store: StoreReader | None, tasks: Sequence[Task]) -> Iterator[None]:
+    """Refuse tracks that an ingest replaces after the tasks were planned.
+
+    Raises
+    ------
+    DataError
+        At the first of them, before or after what is done with the tracks.
+    """
+    tracks = [task for task in tasks if task.track is not None]
+    if store is None or not tracks:
+        yield
+        return
+    with undisturbed(store, *(str(task.track) for task in tracks)):
+        for task in tracks:
+            if store.fingerprint(task.track) != task.version:
+                fix = "An ingest put another in its place: run this again."
+                raise DataError("was replaced meanwhile", track=task.track, fix=fix)
+        yield

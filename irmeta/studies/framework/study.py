@@ -1,0 +1,181 @@
+"""`Study`: what a study declares. Importing it loads neither polars, pyarrow nor numba.
+
+A study computes frames; it opens no file, writes none and knows no folder. Functions and figures
+may be given as "module:name", which is imported when the study runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from irmeta.errors import IrmetaError, did_you_mean
+from irmeta.options import Options, load
+from irmeta.schema.columns import Table, by_name
+from irmeta.studies.framework.studied_tracks import STUDIED_TRACKS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Tables = Mapping[str, "pl.DataFrame"]
+Pieces = Iterable[tuple[str, Any]]
+"""Names of tables with rows of each: a frame, dicts, or an Arrow table of the table's schema.
+
+A table may come in as many pieces as the study likes; pieces of a table that is `apart` are written
+as they come.
+"""
+Later = Callable[..., Any] | str | None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart bound to tables.
+
+    Attributes
+    ----------
+    draw
+        ``draw(rows, options)`` returns an Altair chart. It is called once for all formats.
+    rows
+        ``rows(tables, options)`` returns the rows to draw; a table's name: the table as it is. No
+        rows, no figure.
+    caption
+        What the figure shows: text, or ``caption(rows, options)``.
+    reading
+        How to read it.
+    by
+        ``all``: one figure; ``track``: one for each track.
+    each
+        A column of the rows: a figure for each of its values, called NAME_VALUE, or NAME where the
+        value is empty.
+    """
+
+    name: str
+    rows: str | Callable[[Tables, Any], pl.DataFrame]
+    draw: Callable[[pl.DataFrame, Any], Any]
+    caption: str | Callable[[pl.DataFrame, Any], str]
+    reading: str = ""
+    by: Literal["all", "track"] = "all"
+    each: str = ""
+
+
+@dataclass(frozen=True)
+class Show:
+    """A table as a page shows it: some columns or rows, or the values of one column side by side.
+
+    Attributes
+    ----------
+    columns
+        The columns to show, in order; default all that the table declares to be shown.
+    rows
+        Rows to show: by column, the values that it may have.
+    pivot
+        A column whose values become groups of columns.
+    name, caption
+        Of the LaTeX file; default the table's own.
+    """
+
+    table: str
+    columns: Sequence[str] = ()
+    rows: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    pivot: str = ""
+    name: str = ""
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the page: text, then tables and figures in the order of `show`.
+
+    Attributes
+    ----------
+    show
+        Names of tables and figures, or `Show`. A name that ends in "*" stands for all figures that
+        begin so.
+    facts
+        Label to value, printed large.
+    notes
+        What a reader must know before trusting the numbers, a sentence each.
+    """
+
+    heading: str
+    text: Sequence[str] = ()
+    show: Sequence[str | Show] = ()
+    facts: Mapping[str, str | int | float | None] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a study of a paper declares.
+
+    Attributes
+    ----------
+    name
+        As the command spells it, e.g. "search-length".
+    title, paper, gives
+        Title of the page; citation; one line on what it gives.
+    revision
+        Raised when a change of the code changes results: finished parts are then done again.
+    inputs
+        ``tracks``: a store is needed; ``none``: no store is read; ``optional``.
+    compute
+        ``compute(track, options)`` yields pieces of the tables by track; without a store it is
+        called once with None. See `irmeta.studies.framework.track.TrackView`.
+    over_tracks
+        ``over_tracks(tables, options)`` yields pieces of the other tables from the joined ones,
+        which hold only the tracks that are used.
+    figures
+        The figures, in the order of the page.
+    sections, track_section
+        ``sections(tables, options)`` yields `Section`; ``track_section(tables, options, track)``
+        returns that of one track, whose tables hold that track alone.
+    formats
+        The formats in which figures are written.
+    """
+
+    name: str
+    title: str
+    paper: str
+    gives: str
+    revision: int
+    options: type[Options]
+    tables: Sequence[Table]
+    compute: Later
+    sections: Later
+    over_tracks: Later = None
+    figures: Sequence[Figure] | str = ()
+    track_section: Later = None
+    inputs: Literal["tracks", "none", "optional"] = "tracks"
+    formats: Sequence[str] = ("svg", "pdf", "png")
+
+    @cached_property
+    def by_table(self) -> dict[str, Table]:
+        """The tables by name, `studied_tracks` included where the study reads tracks."""
+        shared = () if self.inputs == "none" else (STUDIED_TRACKS,)
+        return by_name((*shared, *self.tables))
+
+    def table(self, name: str) -> Table:
+        """Return a table by name.
+
+        Raises
+        ------
+        IrmetaError
+            If the study declares no such table: an error of whoever wrote the study.
+        """
+        if name not in self.by_table:
+            hint = did_you_mean(name, self.by_table)
+            raise IrmetaError(f"study {self.name} declares no table {name!r}. {hint}")
+        return self.by_table[name]
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Call one of the study's functions; None where the study has none."""
+        function = getattr(self, name)
+        function = load(function) if isinstance(function, str) else function
+        return None if function is None else function(*arguments)
+
+    @cached_property
+    def drawn(self) -> tuple[Figure, ...]:
+        """The figures."""
+        return tuple(load(self.figures) if isinstance(self.figures, str) else self.figures)

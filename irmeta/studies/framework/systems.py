@@ -1,0 +1,88 @@
+"""Systems in order of their means, and what every study says of the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from irmeta.results.averages import mean_over_queries
+from irmeta.results.scores import Scores
+from irmeta.stats.orders import settled
+from irmeta.stats.permutation_bootstrap import bootstrap
+
+
+def systems_in_order(scores: Scores, measure: str) -> list[str]:
+    """Return the systems that have a mean, best first; means equal to 12 digits tie, by name."""
+    values = scores.mean_values()[scores.measures.index(measure)] * scores.directions[measure]
+    pairs = zip((-settled(values)).tolist(), scores.systems, strict=True)
+    return [system for value, system in sorted(p for p in pairs if not np.isnan(p[0]))]
+
+
+def best_system(scores: Scores, measure: str, among: Collection[str] | None = None) -> str | None:
+    """Return the system with the best mean, ties by name; None where none has a mean."""
+    chosen = [s for s in systems_in_order(scores, measure) if among is None or s in among]
+    return chosen[0] if chosen else None
+
+
+def median_system(scores: Scores, measure: str) -> str | None:
+    """Return the middle system, of an even number the better of the two middle ones."""
+    order = systems_in_order(scores, measure)
+    return order[(len(order) - 1) // 2] if order else None
+
+
+class Missed(Mapping[str, float]):
+    """The share of the relevant docs that each system does not retrieve.
+
+    A search length under which missed docs are cheap (Eq. 3 of Alex, Hall and Metzler 2022) may
+    call a system best for its short lists. Wherever one is named best, it is marked if it misses
+    more than the median system.
+
+    Attributes
+    ----------
+    median
+        The median share over systems.
+    """
+
+    def __init__(self, systems: Collection[str], shares: np.ndarray) -> None:
+        self._shares = dict(zip(systems, shares.tolist(), strict=True))
+        self.median = float(np.median(shares))
+
+    def __getitem__(self, system: str) -> float:
+        return self._shares[system]
+
+    def __iter__(self):
+        return iter(self._shares)
+
+    def __len__(self) -> int:
+        return len(self._shares)
+
+    def is_short(self, system: str) -> bool:
+        """Check whether a system misses more relevant docs than the median system."""
+        return self[system] > self.median + 1e-12
+
+
+def mean_difference(
+    values: np.ndarray, resamples: int, seed: int, confidence: float
+) -> dict[str, float | int]:
+    """Return the mean difference of two systems with its bootstrap interval over queries.
+
+    Parameters
+    ----------
+    values
+        float64 [query, 2]; queries where either is NaN are left out.
+
+    Returns
+    -------
+    dict
+        difference, low, high (NaN where there is one query), queries. The same queries are drawn
+        for every pair of one track, so that equal pairs have equal intervals.
+    """
+    _, low, high = bootstrap(values, resamples, seed, confidence)
+    difference = values[:, 0] - values[:, 1]
+    return {
+        "difference": float(mean_over_queries(difference[:, None])[0]),
+        "low": float(low[0, 1]),
+        "high": float(high[0, 1]),
+        "queries": int((~np.isnan(difference)).sum()),
+    }

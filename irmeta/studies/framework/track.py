@@ -1,0 +1,111 @@
+"""`TrackView`: one track of a store as a study sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from irmeta.measures.evaluate import evaluate, needs_of
+from irmeta.measures.names import parse_measures
+from irmeta.measures.spec import Spec
+from irmeta.policies import EvalPolicy, TrackOptions
+from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.load import judged_ranks
+from irmeta.results.scores import Scores
+from irmeta.store.scan import (
+    StoreReader,
+    TrackFacts,
+    graded,
+    read_table,
+    track_facts,
+    track_notes,
+)
+
+
+class TrackView:
+    """One track of a store, under the evaluation policy of a study's options.
+
+    Attributes
+    ----------
+    name
+        The track's name.
+    """
+
+    def __init__(self, store: StoreReader, name: str, options: TrackOptions) -> None:
+        self._store, self.name, self._options = store, name, options
+        self._reason: str | None = None
+        self._notes: list[str] = []
+
+    @property
+    def policy(self) -> EvalPolicy:
+        """The evaluation policy."""
+        return self._options.policy
+
+    @cached_property
+    def facts(self) -> TrackFacts:
+        """Names of the systems, deepest rank, highest grade, and how the runs were read."""
+        return track_facts(self._store, self.name, self.policy.qrels)
+
+    @cached_property
+    def record(self) -> dict[str, Any]:
+        """The track's record in the store."""
+        return self._store.read_record(self.name)
+
+    @cached_property
+    def systems(self) -> pl.DataFrame:
+        """The table `systems` of the track, skipped runs included."""
+        return read_table(self._store, "systems", self.name)
+
+    def blocks(self, needs: Collection[Need] = (), **policy: Any) -> Iterator[JudgedRanks]:
+        """Yield the arrays of the track, a block of queries at a time.
+
+        Parameters
+        ----------
+        needs
+            Arrays that only some measures read: see `JudgedRanks`.
+        **policy
+            Fields of `EvalPolicy` to change, e.g. ``qrels="diversity"`` for another qrels set.
+        """
+        return judged_ranks(self._store, self.name, replace(self.policy, **policy), needs=needs)
+
+    def blocks_for(self, specs: Sequence[Spec]) -> Iterator[JudgedRanks]:
+        """Yield the blocks with all arrays that some measures read."""
+        return self.blocks(needs_of(specs))
+
+    def scores(self, measures: str | Sequence[str], **policy: Any) -> Scores:
+        """Compute measures of the whole track."""
+        specs = parse_measures(measures)
+        return evaluate(self._store, self.name, specs, replace(self.policy, **policy))
+
+    def leave_out(self, reason: str) -> None:
+        """Leave the track out of what is said over tracks; the first reason counts."""
+        self._reason = self._reason or reason
+
+    def note(self, text: str) -> None:
+        """Add a note on the track, a sentence without its full stop."""
+        self._notes.append(text)
+
+    def studied(self) -> dict[str, Any]:
+        """Return the track's row of the table `studied_tracks`."""
+        judged = graded(self._store, self.facts)
+        relevant = judged.filter(pl.col("grade") >= getattr(self._options, "rel", 1))
+        systems, least = len(self.facts.systems), self._options.min_systems
+        if systems < least:
+            there = "1 system" if systems == 1 else f"{systems} systems"
+            self.leave_out(f"{there}, and at least {least} are asked for")
+        notes = [n for n in (track_notes(self.record), *self._notes) if n]
+        return {
+            "track": self.name,
+            "systems": systems,
+            "queries": relevant["query"].n_unique(),
+            "relevant": relevant.height,
+            "deepest_rank": self.facts.deepest_rank,
+            "highest_grade": self.facts.highest_grade,
+            "used": self._reason is None,
+            "left_out": self._reason,
+            "notes": "; ".join(notes) or None,
+        }

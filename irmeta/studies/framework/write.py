@@ -1,0 +1,143 @@
+"""The tables of a study as files, with their provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Self
+
+import polars as pl
+import pyarrow as pa
+
+from irmeta._version import __version__
+from irmeta.errors import IrmetaError
+from irmeta.measures.evaluate import how_made
+from irmeta.options import Options
+from irmeta.policies import TrackOptions
+from irmeta.results.tables import ParquetFile, read_parquet
+from irmeta.schema.columns import Table, by_name
+from irmeta.store.scan import StoreReader
+from irmeta.studies.framework.files import RecordedFiles
+from irmeta.studies.framework.plan import scored_specs
+from irmeta.studies.framework.studied_tracks import STUDIED_TRACKS
+from irmeta.studies.framework.study import Study, Tables
+
+
+def provenance(
+    study: Study, store: StoreReader | None, options: Options, tracks: Sequence[str]
+) -> dict[str, Any]:
+    """Return what the results of some tracks are computed from and how, as JSON values."""
+    made: dict[str, Any] = {"irmeta": __version__}
+    if store is not None and isinstance(options, TrackOptions):
+        made = how_made(store, scored_specs(options), options.policy, tracks)
+    return made | {"study": study.name, "revision": study.revision, "options": options.record()}
+
+
+class TableWriter:
+    """Writes the pieces of one part's tables; a table that is `apart` is written as they come.
+
+    Parameters
+    ----------
+    tables
+        The tables that may come.
+    """
+
+    def __init__(
+        self, study: Study, files: RecordedFiles, made: Mapping[str, Any], tables: Iterable[Table]
+    ) -> None:
+        self._study, self._files, self._made = study, files, made
+        self._tables = by_name(tables)
+        self._pieces: dict[str, list[pl.DataFrame]] = {}
+        self._open: dict[str, ParquetFile] = {}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._stack.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._stack.__exit__(*error)
+
+    def add(self, name: str, rows: Any) -> None:
+        """Take a piece of a table.
+
+        Raises
+        ------
+        IrmetaError
+            For a table that is not expected, or rows that do not fit it.
+        """
+        if name not in self._tables:
+            raise IrmetaError(f"study {self._study.name}: {name!r} is not a table of this part")
+        table = self._tables[name]
+        rows = rows if isinstance(rows, pa.Table) and table.apart else table.frame(rows)
+        if table.apart:
+            self._file(table).write(rows)
+        else:
+            self._pieces.setdefault(name, []).append(rows)
+
+    def finish(self, expected: Iterable[Table]) -> dict[str, pl.DataFrame]:
+        """Write the tables, and return those that are not apart.
+
+        A table that is expected is written also where no piece of it came, without rows.
+        """
+        for table in expected:
+            if table.apart:
+                self._file(table)
+            else:
+                self._pieces.setdefault(table.name, [])
+        joined = {}
+        for name, pieces in self._pieces.items():
+            table = self._tables[name]
+            joined[name] = pl.concat([table.empty(), *pieces])
+            _check_key(table, joined[name])
+            with self._files.parquet(table, self._made) as file:
+                file.write(joined[name])
+        return joined
+
+    def _file(self, table: Table) -> ParquetFile:
+        if table.name not in self._open:
+            file = self._files.parquet(table, self._made)
+            self._open[table.name] = self._stack.enter_context(file)
+        return self._open[table.name]
+
+
+def _check_key(table: Table, frame: pl.DataFrame) -> None:
+    key = list(table.key)
+    if not key and frame.height > 1:
+        raise IrmetaError(f"table {table.name}: {frame.height} rows, and it has no key")
+    if key and frame.select(key).is_duplicated().any():
+        raise IrmetaError(f"table {table.name}: two rows with the same {', '.join(key)}")
+
+
+def joined_parts(
+    study: Study, root: Path, parts: Iterable[str]
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the tables of all parts, each joined.
+
+    Raises
+    ------
+    DataError
+        If the file of a part was damaged meanwhile.
+    """
+    recorded = [RecordedFiles(root, part) for part in parts]
+    for table in study.by_table.values():
+        if table.apart:
+            continue
+        paths = [root / name for one in recorded if (name := one.place(table)) in one.recorded()]
+        if paths:
+            yield table.name, pl.concat([table.empty(), *map(read_parquet, paths)])
+
+
+def used_only(tables: Tables) -> dict[str, pl.DataFrame]:
+    """Return tables with the rows of the tracks that are used; `studied_tracks` keeps all."""
+    name = STUDIED_TRACKS.name
+    if name not in tables:
+        return dict(tables)
+    used = tables[name].filter("used").select("track")
+    return {
+        other: frame
+        if other == name or "track" not in frame.columns
+        else frame.join(used, on="track", how="semi", maintain_order="left")
+        for other, frame in tables.items()
+    }

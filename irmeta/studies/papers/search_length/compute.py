@@ -1,0 +1,320 @@
+"""The tables of one track."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from irmeta.results.scores import Scores
+from irmeta.stats.buckets import (
+    difference_buckets,
+    length_buckets,
+    length_frame,
+)
+from irmeta.stats.correlation import correlate
+from irmeta.stats.orders import settled
+from irmeta.studies.framework.sides import systems_of
+from irmeta.studies.framework.study import Pieces
+from irmeta.studies.framework.systems import (
+    Missed,
+    best_system,
+    mean_difference,
+    median_system,
+    systems_in_order,
+)
+from irmeta.studies.framework.track import TrackView
+from irmeta.studies.framework.words import count
+from irmeta.studies.papers.search_length.chains import CHAINS, cumulative, frames, steps
+from irmeta.studies.papers.search_length.fraction import effective_by_track, effective_fractions
+from irmeta.studies.papers.search_length.gather import Gathered, gather
+from irmeta.studies.papers.search_length.options import PERSISTENCE, SearchLengthOptions
+
+Row = dict[str, Any]
+
+
+def compute(track: TrackView, options: SearchLengthOptions) -> Pieces:
+    """Yield the tables of one track, from a single pass over its blocks."""
+    found = gather(track, options)
+    _describe(track, found, options)
+    yield "means", _means(found, options)
+    if not found.has_lengths:
+        return
+    yield "headroom", _headroom(found, options)
+    yield "best_by_choice", _best_by_choice(found, options)
+    yield "table_1", _table_1(found, options, track.systems)
+    yield "asl_differences", _differences(found, options, track.systems)
+    yield "depth_sensitivity", _depth_sensitivity(found, options)
+    yield from _reordered(found, options)
+    yield from _doc_by_doc(track, found, options)
+
+
+def _describe(track: TrackView, found: Gathered, options: SearchLengthOptions) -> None:
+    """Leave the track out where search lengths say nothing, and note what to beware of."""
+    without, lists = found.without_irrelevant
+    if not found.relevant.any():
+        track.leave_out("no query has a relevant doc")
+    elif not found.has_lengths:
+        track.leave_out(
+            f"{without:,} of {lists:,} lists hold no doc that is not relevant, so search lengths "
+            "and Bpref mean nothing here"
+        )
+    empty = int((found.relevant == 0).sum())
+    if empty and options.queries != "relevant":
+        queries = count(empty, "judged query has", "judged queries have")
+        track.note(
+            f"{queries} no relevant doc: P@20 and AP count 0 there, search lengths leave them out"
+        )
+    if not found.has_lengths:
+        return
+    if found.nonrelevant_judged == 0:
+        track.note("no doc is judged non-relevant, so Bpref means nothing here")
+    if not found.retrieved.any():
+        track.note("no system retrieves a relevant doc")
+    if len(found.scores.systems) == 1:
+        track.note("one system, so none to compare it with")
+    if without and options.unretrieved == "irrel":
+        track.note(
+            f"{count(without, 'list holds', 'lists hold')} no non-relevant doc: Eq. 3 gives the "
+            "relevant docs that they miss a length of 0"
+        )
+
+
+def _means(found: Gathered, options: SearchLengthOptions) -> pl.DataFrame:
+    means = found.scores.means()
+    if not found.has_lengths:
+        asl = list(found.scores.no_irrelevant)
+        means = means.filter(~pl.col("measure").is_in([*asl, options.bpref]))
+    elif found.nonrelevant_judged == 0:
+        means = means.filter(pl.col("measure") != options.bpref)
+    return means
+
+
+def _mean(scores: Scores, measure: str, system: str) -> float:
+    return float(scores.mean_values()[scores.measures.index(measure), scores.systems.index(system)])
+
+
+def _is_length(scores: Scores, measure: str) -> bool:
+    return measure in scores.no_irrelevant
+
+
+def _missing(scores: Scores, missed: Missed, measure: str, system: str) -> Row:
+    """What a system misses, where a search length names it best."""
+    if not _is_length(scores, measure):
+        return {"missed": None, "median_missed": None, "short": False}
+    return {
+        "missed": missed[system],
+        "median_missed": missed.median,
+        "short": missed.is_short(system),
+    }
+
+
+def _headroom(found: Gathered, options: SearchLengthOptions) -> Iterator[Row]:
+    scores, missed = found.scores, found.missed
+    for measure in options.headroom:
+        by = options.best_by or measure
+        best, median = best_system(scores, by), median_system(scores, by)
+        if best is not None and median is not None:
+            yield {
+                "track": scores.track,
+                "measure": measure,
+                "system": best,
+                "value": _mean(scores, measure, best),
+                "median": _mean(scores, measure, median),
+                "chosen_by": by,
+                **_missing(scores, missed, measure, best),
+            }
+
+
+def _best_by_choice(found: Gathered, options: SearchLengthOptions) -> Iterator[Row]:
+    """The best system by ASL under each choice for docs that are not retrieved, and by others."""
+    scores, missed = found.scores, found.missed
+    for measure in options.choices:
+        best = best_system(scores, measure)
+        if best is not None:
+            listed = found.listed[scores.systems.index(best)]
+            yield {
+                "track": scores.track,
+                "measure": measure,
+                "system": best,
+                "value": _mean(scores, measure, best),
+                "missed": missed[best],
+                "median_missed": missed.median,
+                "short": _is_length(scores, measure) and missed.is_short(best),
+                "rows": float(listed / len(scores.queries)),
+            }
+
+
+def _sides(
+    scores: Scores, options: SearchLengthOptions, systems: pl.DataFrame, measure: str
+) -> tuple[str, str] | None:
+    """Baseline and contender by a measure: the best of each side; None where one has none.
+
+    The median system is that by ASL, or by the options' `best_by`.
+    """
+    median = median_system(scores, options.best_by or options.asl())
+    baseline, contender = (
+        best_system(scores, options.best_by or measure, systems_of(side, systems, median))
+        for side in (options.baseline, options.contender)
+    )
+    return None if baseline is None or contender is None else (baseline, contender)
+
+
+def reduction_in_error(baseline: float, contender: float, direction: int) -> float:
+    """Return RRIE: by how much of its distance from a perfect system the contender is better.
+
+    Eq. 11 where greater is better and 1 is perfect, Eq. 12 for search lengths, whose least is 1.
+    NaN for a baseline that is perfect, and where either is beyond perfect: Eq. 3 gives lists
+    without a non-relevant doc search lengths below 1.
+    """
+    left, now = (
+        (1.0 - baseline, 1.0 - contender) if direction > 0 else (baseline - 1.0, contender - 1.0)
+    )
+    return (left - now) / left if left > 0 and now >= 0 else float("nan")
+
+
+def _table_1(found: Gathered, options: SearchLengthOptions, systems: pl.DataFrame) -> Iterator[Row]:
+    scores = found.scores
+    for measure in options.headroom:
+        if (pair := _sides(scores, options, systems, measure)) is None:
+            continue
+        values = [_mean(scores, measure, system) for system in pair]
+        interval = _difference(scores, options, measure, pair[1], pair[0])
+        yield {
+            "track": scores.track,
+            "measure": measure,
+            "baseline": pair[0],
+            "contender": pair[1],
+            "baseline_value": values[0],
+            "contender_value": values[1],
+            "rrie": reduction_in_error(values[0], values[1], scores.directions[measure]),
+            **{name: interval[name] for name in ("difference", "low", "high")},
+            **_missing(scores, found.missed, measure, pair[1]),
+        }
+
+
+def _difference(
+    scores: Scores, options: SearchLengthOptions, measure: str, a: str, b: str
+) -> dict[str, float | int]:
+    matrix = scores.matrix(measure)
+    values = matrix.values[:, [matrix.systems.index(a), matrix.systems.index(b)]]
+    return mean_difference(values, options.resamples, options.seed, options.confidence)
+
+
+def _differences(
+    found: Gathered, options: SearchLengthOptions, systems: pl.DataFrame
+) -> Iterator[Row]:
+    scores, missed = found.scores, found.missed
+    measures = [options.asl(), options.asl(1), options.asl(10), options.deep[options.asl()]]
+    for measure in dict.fromkeys(measures):
+        order = systems_in_order(scores, options.best_by or measure)
+        ranks = {"best - median": (len(order) - 1) // 2, "best - second": 1}
+        pairs = [(n, order[0], order[rank]) for n, rank in ranks.items() if 0 < rank < len(order)]
+        sides = _sides(scores, options, systems, measure)
+        if sides is not None and sides[0] != sides[1]:
+            pairs.append(("contender - baseline", sides[1], sides[0]))
+        for comparison, a, b in pairs:
+            yield {
+                "track": scores.track,
+                "measure": measure,
+                "comparison": comparison,
+                "a": a,
+                "b": b,
+                "a_short": missed.is_short(a),
+                **_difference(scores, options, measure, a, b),
+            }
+
+
+def _depth_sensitivity(found: Gathered, options: SearchLengthOptions) -> Iterator[Row]:
+    full, cut = found.scores, found.cut
+    for measure in options.shallow:
+        best, best_cut = best_system(full, measure), best_system(cut, measure)
+        if best is None or best_cut is None:
+            continue
+        means = [s.mean_values()[s.measures.index(measure)] for s in (full, cut)]
+        signed = np.stack([settled(values * full.directions[measure]) for values in means])
+        is_length = _is_length(full, measure)
+        yield {
+            "track": full.track,
+            "measure": measure,
+            "depth": options.depth,
+            "best": best,
+            "value": float(means[0][full.systems.index(best)]),
+            "best_cut": best_cut,
+            "value_cut": float(means[1][cut.systems.index(best_cut)]),
+            "tau": float(correlate(signed, "tau-b").values[0, 1]),
+            "short": is_length and found.missed.is_short(best),
+            "short_cut": is_length and found.missed_cut.is_short(best_cut),
+        }
+
+
+def _reordered(found: Gathered, options: SearchLengthOptions) -> Pieces:
+    """The tables `reordering`, `moves` and `furthest`, all chains."""
+    scores = found.scores
+    of_chain = {f"RBP(p={PERSISTENCE})": options.rbp, "AP": options.ap}
+    done = {
+        chain.name: list(
+            steps(
+                chain,
+                scores.matrix(of_chain.get(chain.name, chain.name)),
+                found.chains[chain.name],
+                options,
+            )
+        )
+        for chain in CHAINS
+    }
+    for name, old, first in (("P@20", options.p20, 10), ("RR", options.rr, 1)):
+        new = scores.matrix(options.asl(first, "floor"))
+        done[name] = list(cumulative(scores.matrix(old), new, options))
+    missed = found.missed
+    for name, each in done.items():
+        summary, moves = frames(name, each)
+        yield "reordering", summary
+        yield "moves", moves
+        for row in summary.filter(pl.col("step") == 0).iter_rows(named=True):
+            furthest = row["furthest"]
+            yield (
+                "furthest",
+                [
+                    {
+                        "track": row["track"],
+                        "chain": name,
+                        "change": f"{row['old']} to {row['new']}",
+                        "furthest": furthest or "none",
+                        "missed": None if furthest is None else missed[furthest],
+                        **{
+                            n: row[n] for n in ("better_old", "better_new", "systems", "delta_sort")
+                        },
+                        "tau": row["tau"],
+                    }
+                ],
+            )
+
+
+def _doc_by_doc(track: TrackView, found: Gathered, options: SearchLengthOptions) -> Pieces:
+    """The tables that look at each relevant doc."""
+    scores = found.scores
+    counts = length_buckets(found.lengths.astype(np.float64), found.retrieved)
+    yield "search_length_histogram", length_frame(scores.track, scores.systems, counts)
+    fractions = effective_fractions(found)
+    yield "effective_fraction", fractions
+    yield "effective_by_track", effective_by_track(found, fractions)
+    for measure in dict.fromkeys([options.asl(), options.deep[options.asl()]]):
+        pair = best_system(scores, measure), median_system(scores, measure)
+        if pair[0] is None or pair[1] is None or pair[0] == pair[1]:
+            continue
+        places = [scores.systems.index(system) for system in pair]
+        lengths = found.lengths if measure == options.asl() else found.deep_lengths(track.facts)
+        a, b = (lengths[:, i].astype(np.float64) for i in places)
+        buckets = difference_buckets(a - b, tuple(found.retrieved[:, i] for i in places))
+        names = {"track": scores.track, "measure": measure, "best": pair[0], "median": pair[1]}
+        yield (
+            "length_differences",
+            buckets.select(
+                *(pl.lit(value).alias(name) for name, value in names.items()),
+                pl.exclude("retrieved"),
+                pl.col("retrieved").replace({"first": "best", "second": "median"}),
+            ),
+        )

@@ -1,0 +1,318 @@
+"""The figures of the study, from its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from irmeta.report.charts.dumbbell import dumbbell
+from irmeta.report.charts.histogram import Class, bucket_name, histogram
+from irmeta.report.charts.lengths import length_differences, length_histogram, share
+from irmeta.report.charts.strip import strip
+from irmeta.report.look import BLUE, PALE_BLUE
+from irmeta.studies.framework.study import Figure, Tables
+from irmeta.studies.framework.words import count
+from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
+from irmeta.studies.papers.search_length.over_tracks import BEYOND, ORDER
+from irmeta.studies.papers.search_length.paper import CLASSES, EFFECTIVE_MEAN
+
+SHORT = "best system misses more relevant docs than the median system"
+DAGGER = pl.when("short").then(pl.col("track") + " \u2020").otherwise("track")
+DAGGERS = "\u2020: the best system misses more relevant docs than the median system."
+
+
+def _axis(options: Options, measure: str) -> str:
+    is_length = measure not in (options.p20, options.ap)
+    return f"{measure}, mean over queries" + (
+        " (non-relevant docs above, plus 1)" if is_length else ""
+    )
+
+
+# Figures 1 to 4
+
+
+def _distributions(tables: Tables, options: Options) -> pl.DataFrame:
+    number = pl.col("figure").str.strip_prefix("Figure ").str.replace(", unretrieved=", " ")
+    return tables["distributions"].with_columns(number=number)
+
+
+def _distribution(rows: pl.DataFrame, options: Options) -> Any:
+    bars = rows.sort(pl.col("low").fill_null(float("-inf")))
+    measure, (total, short) = bars["measure"][0], (int(bars[n].sum()) for n in ("tracks", "short"))
+    is_length = measure not in (options.p20, options.ap)
+    names = [_range(low, high, is_length) for low, high in bars.select("low", "high").iter_rows()]
+    bars = bars.with_columns(bucket=pl.Series(names, dtype=pl.String))
+    full = bars.select("bucket", count=pl.col("tracks") - pl.col("short"), kind=pl.lit("full"))
+    kinds = {"full": (BLUE, "other tracks" if short else "")}
+    if short:
+        full = pl.concat([full, bars.select("bucket", count="short", kind=pl.lit("short"))])
+        kinds["short"] = (PALE_BLUE, SHORT)
+    return histogram(
+        full,
+        title=f"Best {measure} of {count(total, 'track')}",
+        subtitle="tracks by the value of their best system; "
+        f"{'lower' if is_length else 'higher'} is better",
+        x_title=_axis(options, measure),
+        y_title="tracks",
+        kinds=kinds,
+        classes=_classes(bars, CLASSES[int(bars["number"][0].split()[0])], total),
+    )
+
+
+def _range(low: float | None, high: float | None, is_length: bool) -> str:
+    if low is not None and high is not None and not is_length:
+        return f"{low:.1f}\u2013{high:.1f}"
+    return bucket_name(low, high)
+
+
+def _classes(bars: pl.DataFrame, classes: Sequence[tuple[float, str]], total: int) -> list[Class]:
+    named = []
+    stops = [*(low for low, _ in classes[1:]), float("inf")]
+    for (start, text), stop in zip(classes, stops, strict=False):
+        inside = bars.filter(pl.col("low") > start - 1e-9, pl.col("low") < stop - 1e-9)
+        tracks = int(inside["tracks"].sum())
+        words = f"{text}|{tracks:,} of {total:,} ({share(tracks, total)})"
+        named.append(Class(inside["bucket"][0], words, start > 0))
+    return named
+
+
+# The best system of each track, beside another
+
+
+def _headrooms(tables: Tables, options: Options) -> pl.DataFrame:
+    names = {options.asl(10): "asl_g10", options.asl(): "asl"}
+    names |= {deep: f"{names[m]}_depth" for m, deep in options.deep.items() if m in names
+              and deep != m}  # fmt: skip
+    rows = tables["headroom"].filter(pl.col("measure").is_in([*names]))
+    return rows.with_columns(which=pl.col("measure").replace_strict(names, return_dtype=pl.String))
+
+
+def _headroom(rows: pl.DataFrame, options: Options) -> Any:
+    measure = rows["measure"][0]
+    values = (pl.col(n).round(1).cast(pl.String) for n in ("value", "median"))
+    return dumbbell(
+        rows.select(
+            DAGGER.alias("row"),
+            pl.format("{}: {}", "track", "system").alias("filled_name"),
+            pl.col("value").alias("filled"),
+            pl.format("{}: median system", "track").alias("ring_name"),
+            pl.col("median").alias("ring"),
+            pl.format("{} / {}", *values).alias("aside"),
+        ),
+        title=f"Best and median system of each track by {measure}",
+        subtitle="filled: best system; ring: median system; lower is better",
+        x_title=_axis(options, measure),
+        aside="best / median",
+        less_is_better=True,
+    )
+
+
+def _cut(tables: Tables, options: Options) -> pl.DataFrame:
+    names = {options.asl(): ""} | {options.deep[options.asl()]: "depth"}
+    names[options.asl()] = ""
+    rows = tables["depth_sensitivity"].filter(pl.col("measure").is_in([*names]))
+    return rows.with_columns(which=pl.col("measure").replace_strict(names, return_dtype=pl.String))
+
+
+def _depth(rows: pl.DataFrame, options: Options) -> Any:
+    measure, tracks = rows["measure"][0], count(rows.height, "track")
+    changed = rows.filter(pl.col("best") != pl.col("best_cut")).height
+    tau = pl.col("tau").map_elements(lambda t: f"{t:.2f}", return_dtype=pl.String)
+    return dumbbell(
+        rows.select(
+            DAGGER.alias("row"),
+            pl.format("{}: {}", "track", "best").alias("filled_name"),
+            pl.col("value").alias("filled"),
+            pl.format("{}, cut at {}: {}", "track", "depth", "best_cut").alias("ring_name"),
+            pl.col("value_cut").alias("ring"),
+            tau.replace("nan", "\u2014").alias("aside"),
+        ),
+        title=f"Best {measure} over full lists and over lists cut at rank {options.depth}",
+        subtitle=f"filled: full; ring: cut; another system is the best in {changed} of {tracks}",
+        x_title=_axis(options, measure),
+        aside="tau-b",
+        less_is_better=True,
+    )
+
+
+# The steps of the chains, and what AP averages
+
+
+def _steps(tables: Tables, options: Options, order: Sequence[tuple[str, int]]) -> pl.DataFrame:
+    words = tables["table_2"].select("chain", "step", "change")
+    wanted = pl.DataFrame(order, schema=["chain", "step"], orient="row").cast({"step": pl.Int32})
+    rows = wanted.join(words, on=["chain", "step"], maintain_order="left")
+    return rows.join(tables["reordering"], on=["chain", "step"], maintain_order="left_right")
+
+
+def _chain(rows: pl.DataFrame, options: Options, value: str) -> Any:
+    is_tau = value == "tau"
+    is_signed = is_tau and bool((rows["tau"].fill_nan(None) < 0).any())
+    row = pl.col("change").str.replace(" to ", "|to ", literal=True).str.replace(": ", "|")
+    return strip(
+        rows.select(
+            row.alias("row"),
+            pl.format("{}, {}", "change", "track").alias("name"),
+            pl.col(value).alias("value"),
+        ),
+        title=(
+            "How far systems keep their order when the measure changes"
+            if is_tau
+            else "How far a system moves when the measure changes"
+        ),
+        subtitle="a dot a track; below the dots their mean and one standard deviation either side",
+        x_title=(
+            "Kendall's tau-b between the orders of a track's systems"
+            if is_tau
+            else "Delta-sort: furthest move of a system, % of the track's systems"
+        ),
+        domain=(-1.0 if is_signed else 0.0, 1.0) if is_tau else (0.0, 100.0),
+        digits=".2f" if is_tau else ".0f",
+        spread=True,
+    )
+
+
+def _fractions(tables: Tables, options: Options) -> pl.DataFrame:
+    means = tables["effective_by_track"].filter(~pl.col("trivial")).sort("fraction", "track")
+    order = means.select("track", mean="fraction")
+    return order.join(tables["effective_fraction"], on="track", maintain_order="left_right")
+
+
+def _fraction(rows: pl.DataFrame, options: Options) -> Any:
+    means = rows.unique("track", maintain_order=True)["mean"].drop_nans()
+    mean, sd = means.mean(), means.std()
+    around = "none" if mean is None else f"{mean:.0%}"
+    around += "" if sd is None else f" \u00b1 {sd:.0%}"
+    return strip(
+        rows.select(
+            pl.col("track").alias("row"),
+            pl.format("{}: {}", "track", "system").alias("name"),
+            pl.col("fraction").alias("value"),
+        ),
+        title="The share of relevant docs that average precision averages",
+        subtitle=f"mean of {count(len(means), 'track')}: {around}",
+        x_title="share of relevant docs, mean over queries",
+        domain=(0.0, 1.0),
+        digits=".0%",
+        rule=(EFFECTIVE_MEAN, f"paper {EFFECTIVE_MEAN:.0%}"),
+        axis_format="%",
+    )
+
+
+# Figures 5 and 6 of one track
+
+
+def _which(options: Options) -> pl.Expr:
+    """Empty for ASL, "depth" where the measure counts missed docs at the deepest rank."""
+    return pl.when(pl.col("measure") == options.asl()).then(pl.lit("")).otherwise(pl.lit("depth"))
+
+
+def _best(tables: Tables, options: Options) -> pl.DataFrame:
+    measures = dict.fromkeys([options.asl(), options.deep[options.asl()]])
+    best = tables["best_by_choice"].filter(pl.col("measure").is_in([*measures]))
+    best = best.unique("system", keep="first", maintain_order=True).with_columns(
+        which=_which(options)
+    )
+    return best.select("track", "which", "measure", "system", "short").join(
+        tables["search_length_histogram"], on=["track", "system"], maintain_order="left_right"
+    )
+
+
+def _figure_5(rows: pl.DataFrame, options: Options) -> Any:
+    mark = " \u2020" if rows["short"][0] else ""
+    track, system = rows.select("track", "system").row(0)
+    return length_histogram(rows, f"{track}: search lengths of {system}{mark}")
+
+
+def _caption_5(rows: pl.DataFrame, options: Options) -> str:
+    measure, system = rows.select("measure", "system").row(0)
+    text = (
+        f"Figure 5: the relevant docs by search length in {system}, the best system by {measure}."
+    )
+    return f"{text} {DAGGERS}" if rows["short"][0] else text
+
+
+def _differences(tables: Tables, options: Options) -> pl.DataFrame:
+    """Both measures, or the first alone where both name the same systems."""
+    rows = tables["length_differences"].with_columns(which=_which(options))
+    first = rows.head(1).select("best", "median")
+    return rows.filter(
+        (pl.col("which") == "") | ~pl.struct("best", "median").is_in(first.to_struct().implode())
+    )
+
+
+def _figure_6(rows: pl.DataFrame, options: Options) -> Any:
+    track, best, median = rows.select("track", "best", "median").row(0)
+    by = f" by {rows['measure'][0]}" if rows["which"][0] else ""
+    title = f"{track}: search lengths, best less median{by}"
+    return length_differences(rows, title, (best, median), ("best", "median"))
+
+
+def _caption_6(rows: pl.DataFrame, options: Options) -> str:
+    measure, best, median = rows.select("measure", "best", "median").row(0)
+    return (
+        f"Figure 6: the relevant docs by search length in {best}, the best system by {measure}, "
+        f"less that in {median}, the median one."
+    )
+
+
+def _measure(text: str) -> Any:
+    return lambda rows, options: text.format(
+        rows["measure"][0], options.best_by or rows["measure"][0]
+    )
+
+
+BEST = (
+    "Each line is a track: the filled dot is its best system, the ring its median system, and the "
+    f"line how far they are apart. {DAGGERS}"
+)
+MOVES = (
+    "Each dot is a track: how far its furthest system moves past the others when the measure "
+    "changes, in percent of its systems; the bar is the mean and one sd to either side."
+)
+TAUS = (
+    "Each dot is a track: how far its systems keep their order when the measure changes (1 is the "
+    "same order, 0 no relation); the bar is the mean and one sd to either side."
+)
+WINS = (
+    "Each bar counts relevant docs by how much longer the best system's search for them is than "
+    "the median system's: left of 0 the best system finds them earlier or finds them alone, right "
+    "of 0 the median system does."
+)
+PAPER, OTHERS = "Table 2 and Section 4.4", "nDCG, RBP and ERR"
+FIGURES = (
+    Figure("figure", _distributions, _distribution,
+           lambda rows, _: f"{rows['figure'][0]}: tracks by the {rows['measure'][0]} of their best "
+           "system.",
+           "Each bar counts tracks by the value of their best system; a bucket holds its lower end "
+           "and not its upper one.", each="number"),
+    Figure("headroom", _headrooms, _headroom,
+           _measure("{} of the best and the median system of each track, by {}."), BEST,
+           each="which"),
+    Figure("delta_sort", partial(_steps, order=ORDER), partial(_chain, value="delta_sort"),
+           f"{PAPER}: the largest move.", MOVES),
+    Figure("tau_b", partial(_steps, order=ORDER), partial(_chain, value="tau"),
+           f"{PAPER}: the order.", TAUS),
+    Figure("beyond_delta_sort", partial(_steps, order=BEYOND), partial(_chain, value="delta_sort"),
+           f"{OTHERS}: the largest move.", MOVES),
+    Figure("beyond_tau_b", partial(_steps, order=BEYOND), partial(_chain, value="tau"),
+           f"{OTHERS}: the order.", TAUS),
+    Figure("averaged_by_ap", _fractions, _fraction,
+           "The share of the relevant docs that AP averages (Appendix A.1).",
+           "Each dot is a system: the share of the relevant docs, best first, that its average "
+           "precision in truth averages; the black tick is the mean of the track."),
+    Figure("cut_lists", _cut, _depth,
+           lambda rows, o: f"The best {rows['measure'][0]} over full lists and lists cut at "
+           f"{o.depth} (footnote 6).",
+           "Each line is a track: the filled dot is its best system over full lists, the ring the "
+           "best over lists that are cut; tau-b compares the two orders of its systems. " + DAGGERS,
+           each="which"),
+    Figure("figure_5", _best, _figure_5, _caption_5,
+           "Each bar counts relevant docs by their search length. Bars at the left are docs found "
+           "early; the last bar, orange, is the docs that were not retrieved at all.",
+           by="track", each="which"),
+    Figure("figure_6", _differences, _figure_6, _caption_6, WINS, by="track", each="which"),
+)  # fmt: skip

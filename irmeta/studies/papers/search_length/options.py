@@ -1,0 +1,140 @@
+"""What the study may be asked, and the names of its measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from irmeta.options import option
+from irmeta.policies import Test, TrackOptions, Unretrieved
+from irmeta.studies.framework.sides import check_side
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from irmeta.measures.spec import Spec
+
+PERSISTENCE = 0.8  # of RBP
+
+
+@dataclass(frozen=True)
+class SearchLengthOptions(TrackOptions):
+    """Options of the study of atomized search length."""
+
+    rel: int = option(1, "Least grade that is relevant.", least=1, most=127)
+    unretrieved: Unretrieved = option(
+        "irrel",
+        "ASL of a relevant doc that is not retrieved; the chains always take floor, since 1/SL "
+        "must exist.",
+    )
+    min_systems: int = option(
+        5, "Leave tracks with fewer systems out of what is said over tracks (paper: 5).", least=1
+    )
+    best_by: str | None = option(
+        None,
+        "Measure by which a system is best; default each measure its own.",
+        parse="irmeta.measures.names:canonical_name",
+    )
+    baseline: str = option(
+        "median",
+        "Baseline of Table 1: best, median (by ASL), a system, or COLUMN=VALUE, the best system "
+        "of a group, e.g. type=manual.",
+    )
+    contender: str = option("best", "Contender of Table 1, written as the baseline.")
+    firsts: tuple[int, ...] = option(
+        (), "Another N of ASL@gN, beside 1 and 10 (repeatable).", least=1, flag="--first"
+    )
+    depth: int = option(100, "Rank at which lists are cut to see what depth does.", least=1)
+    ratio: float = option(
+        1.10, "Smallest ratio of means for one system to count as better.", least=1
+    )
+    alpha: float = option(
+        0.05,
+        "Significance level for one system to count as better.",
+        least=0,
+        most=1,
+        exclusive=True,
+    )
+    test: Test = option("t", "Test of the difference of two systems.")
+    resamples: int = option(10_000, "Bootstrap resamples of the queries.", least=1)
+    confidence: float = option(
+        0.95, "Confidence level of intervals.", least=0, most=1, exclusive=True
+    )
+    seed: int = option(0, "Random seed of the bootstrap.", least=0)
+
+    def asl(self, first: int | None = None, unretrieved: str | None = None) -> str:
+        """Return the canonical name of ASL, or of ASL@gN."""
+        choice = self.unretrieved if unretrieved is None else unretrieved
+        return _name(f"ASL(rel={self.rel},unretrieved={choice})", first and f"g{first}")
+
+    @property
+    def ap(self) -> str:
+        return _name(f"AP(rel={self.rel})")
+
+    @property
+    def p20(self) -> str:
+        return _name(f"P(rel={self.rel})", 20)
+
+    @property
+    def rr(self) -> str:
+        return _name(f"RR(rel={self.rel})")
+
+    @property
+    def rbp(self) -> str:
+        return _name(f"RBP(p={PERSISTENCE},rel={self.rel})")
+
+    @property
+    def bpref(self) -> str:
+        return _name(f"Bpref(rel={self.rel})")
+
+    @property
+    def printed(self) -> tuple[str, ...]:
+        """The measures of Figures 1 to 4, in that order."""
+        return self.p20, self.asl(10), self.ap, self.asl()
+
+    @property
+    def deep(self) -> dict[str, str]:
+        """By search length, the same with missed docs at the track's deepest rank."""
+        firsts = (10, None, 1)
+        return {self.asl(first): self.asl(first, "depth") for first in firsts}
+
+    @property
+    def headroom(self) -> tuple[str, ...]:
+        """The measures of Figures 1 to 4, and search lengths that a short list cannot shorten."""
+        deep = (self.deep.get(name) for name in self.printed)
+        return tuple(dict.fromkeys([*self.printed, *filter(None, deep)]))
+
+    @property
+    def shallow(self) -> tuple[str, ...]:
+        """The measures that are computed again on lists cut at `depth`."""
+        return tuple(dict.fromkeys([self.ap, self.asl(), self.asl(10), self.deep[self.asl()]]))
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """AP, P@20, RR, and ASL and every ASL@gN with every choice for docs not retrieved."""
+        from irmeta.measures.search_length import UNRETRIEVED
+
+        firsts = dict.fromkeys((None, 10, 1, *self.firsts))
+        asl = (self.asl(first, choice) for first in firsts for choice in UNRETRIEVED)
+        return (self.ap, self.p20, self.rr, *asl)
+
+    def specs(self) -> list[Spec]:
+        """Return all measures that are computed."""
+        from irmeta.measures.names import parse_measures
+
+        return parse_measures(self.scored())
+
+    def scored(self) -> tuple[str, ...]:
+        own = [*self.choices, self.bpref, self.asl(), self.asl(1), self.asl(10)]
+        asked = [self.best_by] if self.best_by is not None else []
+        return tuple(dict.fromkeys([*own, self.rbp, "nDCG", "ERR", *asked]))
+
+    def check_systems(self, systems: pl.DataFrame) -> None:
+        for side in (self.baseline, self.contender):
+            check_side(side, systems)
+
+
+def _name(measure: str, cutoff: object = None) -> str:
+    from irmeta.measures.names import canonical_name
+
+    return canonical_name(f"{measure}@{cutoff}" if cutoff is not None else measure)

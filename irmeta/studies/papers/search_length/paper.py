@@ -1,0 +1,63 @@
+"""What the paper prints, of its 76 tracks.
+
+Figures 1 to 6 are pictures whose numbers the text does not give, but for what is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from irmeta.schema.columns import Paper
+
+SOURCE = "Alex, Hall and Metzler 2022, Atomized Search Length: Beyond User Models"
+DATA = Paper("76 tracks, 4,302 runs, 5,043 queries", "Section 4.1")
+
+# mean less and plus one standard deviation, by chain and step
+_PRINTED = {
+    ("AP", 1): ("26-60%", "0.7-0.9", "0.3-0.6x"),
+    ("AP", 2): ("37-77%", "0.4-0.8", "0.03-0.4x"),
+    ("AP", 3): ("29-78%", "0.4-0.9", "0.1-0.9x"),
+    ("AP", 0): ("26-60%", "0.6-0.9", "0.004-0.06x"),
+    ("P@20", 0): ("40-76%", "0.4-0.8", None),
+    ("RR", 0): ("49-85%", "0.3-0.7", None),
+}
+TABLE_2: Mapping[str, Mapping[tuple[Any, ...], Paper]] = {
+    column: {
+        key: Paper(values[i], "Table 2" if key[0] == "AP" else "Section 4.4")
+        for key, values in _PRINTED.items()
+        if values[i] is not None
+    }
+    for i, column in enumerate(("delta_sort", "tau", "delta_value"))
+}
+
+P20_CLASSES = (
+    (0.0, 0.3, "less than a quarter of the tracks"),
+    (0.3, 0.5, "another quarter"),
+    (0.5, 1.0, "roughly half"),
+)
+UNDERSAMPLED = (20.0, "more than half of the tracks")
+"""A best ASL@g10 above this: P@20 undersamples (Section 4.2)."""
+
+EFFECTIVE_MEAN = 0.57
+EFFECTIVE_FRACTION = Paper("57% \u00b1 16", "Appendix A.1")
+
+CLASSES: Mapping[int, tuple[tuple[float, str], ...]] = {
+    1: ((0.0, "far from solved"), (0.3, "between"), (0.5, "near-solved")),
+    2: ((20.0, "from 20 up: P@20 undersamples"),),
+    3: (),
+    4: ((100.0, "from 100 up"),),
+}
+"""What the text makes of Figures 1 to 4, by number: where a class begins, and its name."""
+
+TABLE_1 = (
+    ("documents", "P@20", 0.456, 0.594, 0.25),
+    ("documents", "ASL@g10", 14.0, 5.0, 0.69),
+    ("documents", "AP", 0.401, 0.543, 0.24),
+    ("documents", "ASL", None, 27.0, 0.32),  # BM25's is not in the text
+    ("passages", "P@20", 0.517, 0.706, 0.39),
+    ("passages", "ASL@g10", 51.0, 6.0, 0.90),
+    ("passages", "AP", 0.400, 0.572, 0.29),
+    ("passages", "ASL", 264.0, 215.0, 0.19),
+)
+"""Table 1: 2020 Deep Learning track, measure, BM25, neural, RRIE."""

@@ -1,0 +1,1 @@
+"""The study `overview`: what `irmeta.reanalyze` computes of every track."""

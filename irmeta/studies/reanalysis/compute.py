@@ -1,0 +1,144 @@
+"""The tables of one track, from a single pass over its blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from irmeta.measures.evaluate import evaluate_block
+from irmeta.measures.names import parse_measures
+from irmeta.measures.search_length import lengths_by_doc
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.pool import retrieved_by
+from irmeta.results.per_doc import rarity_frame, search_length_table
+from irmeta.results.scores import Scores
+from irmeta.stats.buckets import length_buckets, length_frame
+from irmeta.stats.correlation import measure_agreement
+from irmeta.stats.orders import settled
+from irmeta.store.scan import track_notes
+from irmeta.studies.framework.study import Pieces
+from irmeta.studies.framework.systems import Missed
+from irmeta.studies.framework.track import TrackView
+from irmeta.studies.reanalysis.options import OverviewOptions
+
+REL = 1
+
+
+def compute(track: TrackView, options: OverviewOptions) -> Pieces:
+    """Yield the tables of one track; those with a row for each doc or query as blocks come."""
+    specs = parse_measures(options.measures)
+    blocks: list[Scores] = []
+    histogram: list[np.ndarray] = []
+    rarity: list[np.ndarray] = []
+    counts: list[Mapping[str, int]] = []
+    for view in track.blocks_for(specs):
+        lengths = lengths_by_doc(view, REL, options.unretrieved)
+        retrieved = view.ranks[view.relevant_rows(REL)] != view.missing
+        systems_retrieving = retrieved_by(view, options.rarity_depth, REL)
+        blocks.append(evaluate_block(view, specs, options.policy))
+        histogram.append(length_buckets(lengths, retrieved))
+        rarity.append(np.bincount(systems_retrieving, minlength=len(view.systems) + 1))
+        counts.append(_counts(view))
+        yield "search_lengths", search_length_table(view, REL, lengths)
+        yield "rarity", rarity_frame(view, REL, systems_retrieving)
+    scores = Scores.concat(blocks)
+    docs = np.sum(histogram, axis=0)
+    facts = _facts(track, options, counts)
+    best = best_systems(scores)
+    yield "scores", scores.per_query()
+    yield "means", scores.means()
+    yield "best", best
+    yield "best_systems", _summary(best, scores, facts, docs)
+    yield "agreement", measure_agreement(scores).with_columns(track=pl.lit(track.name))
+    yield "search_length_histogram", length_frame(track.name, scores.systems, docs)
+    yield "rarity_histogram", _rarity_histogram(track.name, np.sum(rarity, axis=0))
+    yield "tracks", [facts]
+    yield "systems", track.systems
+    skipped = track.systems.filter(pl.col("set_aside").is_not_null())
+    yield "skipped_runs", skipped.select("track", "file", reason="set_aside")
+
+
+def best_systems(scores: Scores) -> pl.DataFrame:
+    """Return all systems of a track by each measure, best first; equal values share a place.
+
+    Means that differ by the order of summing alone are equal: see `irmeta.stats.orders.settled`.
+    """
+    direction = pl.DataFrame(
+        {
+            "measure": list(scores.measures),
+            "direction": [scores.directions[m] for m in scores.measures],
+            "order": range(len(scores.measures)),
+        },
+        schema_overrides={"direction": pl.Int32},
+    )
+    means = np.stack([settled(values) for values in scores.mean_values()])
+    signed = pl.col("settled") * pl.col("direction")
+    return (
+        scores.means()
+        .with_columns(settled=means.T.ravel())
+        .join(direction, on="measure", how="left", maintain_order="left")
+        .filter(pl.col("value").is_not_nan())
+        .with_columns(place=signed.rank("min", descending=True).over("measure").cast(pl.Int32))
+        .sort("order", "place", "system")
+        .select("track", "measure", "direction", "place", "system", "value")
+    )
+
+
+def _summary(
+    best: pl.DataFrame, scores: Scores, facts: Mapping[str, Any], docs: np.ndarray
+) -> Iterator[dict[str, Any]]:
+    """The best system by each measure, the runner-up, the median and the worst value."""
+    shared = {n: facts[n] for n in ("track", "systems", "set_aside", "queries", "relevant", "rows")}
+    missed = Missed(scores.systems, docs[:, -1] / np.maximum(docs.sum(axis=1), 1))
+    for (measure,), places in best.group_by("measure", maintain_order=True):
+        first = places.row(0, named=True)
+        second = places.row(1, named=True) if places.height > 1 else {}
+        is_length = measure in scores.no_irrelevant
+        yield {
+            **shared,
+            **{name: first[name] for name in ("measure", "direction", "system", "value")},
+            "second": second.get("system"),
+            "second_value": second.get("value"),
+            "median": places["value"].median(),
+            "worst": places["value"][-1],
+            "missed": missed[first["system"]] if is_length else None,
+            "short": is_length and missed.is_short(first["system"]),
+            "ties": places.filter(pl.col("place") == 1).height - 1,
+        }
+
+
+def _rarity_histogram(track: str, docs: np.ndarray) -> pl.DataFrame:
+    numbers = pl.int_range(len(docs), eager=True)
+    frame = pl.DataFrame({"retrieved_by": numbers, "docs": docs})
+    return frame.select(pl.lit(track).alias("track"), pl.all())
+
+
+def _counts(view: JudgedRanks) -> dict[str, int]:
+    relevant = view.counts(REL)
+    return {
+        "queries": len(view.queries),
+        "queries_without_relevant": int((relevant == 0).sum()),
+        "judged": len(view.grades),
+        "relevant": int(relevant.sum()),
+    }
+
+
+def _facts(
+    track: TrackView, options: OverviewOptions, counts: Sequence[Mapping[str, int]]
+) -> dict[str, Any]:
+    facts, record = track.facts, track.record
+    return {
+        "track": track.name,
+        "systems": len(facts.systems),
+        "set_aside": record["set_aside"],
+        "rows": record["rows"],
+        "deepest_rank": facts.deepest_rank,
+        "qrels": facts.qrels,
+        "tie_order": options.tie_order or facts.policy["tie_order"],
+        **{name: sum(block[name] for block in counts) for name in counts[0]},
+        "highest_grade": facts.highest_grade,
+        "notes": track_notes(record),
+    }

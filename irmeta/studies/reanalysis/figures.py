@@ -1,0 +1,74 @@
+"""The figures of each track."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from irmeta.report.charts.heat import heat_map, lower_triangle
+from irmeta.report.charts.lengths import length_histogram, rarity_histogram
+from irmeta.report.charts.ranked import ranked
+from irmeta.studies.framework.study import Figure, Tables
+from irmeta.studies.reanalysis.options import OverviewOptions as Options
+from irmeta.studies.reanalysis.sections import DAGGERS, headline
+
+
+def _systems(tables: Tables, options: Options) -> pl.DataFrame:
+    return tables["best"].filter(pl.col("measure").is_in(headline(options)))
+
+
+def _ranked(rows: pl.DataFrame, options: Options) -> Any:
+    measure, direction = rows.select("measure", "direction").row(0)
+    return ranked(rows.select("value", name="system"), measure, direction=direction)
+
+
+def _best(tables: Tables, options: Options) -> pl.DataFrame:
+    """The histogram of the best system by each search length, or by the first measure."""
+    best = tables["best_systems"].filter(pl.col("measure").is_in(headline(options)))
+    lengths = best.filter(pl.col("missed").is_not_null())
+    chosen = (lengths if lengths.height else best.head(1)).unique("system", maintain_order=True)
+    return chosen.select("track", "measure", "system", "short").join(
+        tables["search_length_histogram"], on=["track", "system"], maintain_order="left_right"
+    )
+
+
+def _lengths(rows: pl.DataFrame, options: Options) -> Any:
+    mark = " \u2020" if rows["short"][0] else ""
+    return length_histogram(rows, f"Search lengths of {rows['system'][0]}{mark}")
+
+
+def _caption(rows: pl.DataFrame, options: Options) -> str:
+    text = f"Search lengths of {rows['system'][0]}, the best system by {rows['measure'][0]}."
+    return f"{text} {DAGGERS}" if rows["short"][0] else text
+
+
+def _agreement(rows: pl.DataFrame, options: Options) -> Any:
+    return heat_map(
+        lower_triangle(rows, "measure_a", "measure_b", "tau"),
+        title="How far the measures agree",
+        subtitle="Kendall's tau-b between the orders of the systems",
+    )
+
+
+FIGURES = (
+    Figure("systems", _systems, _ranked,
+           lambda rows, _: f"All systems by {rows['measure'][0]}.",
+           "Each dot is a system, best first. Orange is the best system, the dashed line the "
+           "median.", by="track", each="measure"),
+    Figure("search_lengths", _best, _lengths, _caption,
+           "Each bar counts relevant docs by their search length. Bars at the left are docs found "
+           "early; the last bar, orange, is the docs that were not retrieved at all.",
+           by="track", each="measure"),
+    Figure("rarity_of_docs", "rarity_histogram", lambda rows, _: rarity_histogram(rows),
+           lambda _, o: "Relevant docs by how many systems retrieve them in their first "
+           f"{o.rarity_depth}.",
+           "Each bar counts relevant docs by the number of systems that retrieve them. Rare docs "
+           "are at the left; the first bar, orange, is the docs that no system retrieves.",
+           by="track"),
+    Figure("tau_b", "agreement", _agreement,
+           "Kendall's tau-b between the measures' orders of systems.",
+           "Each cell is Kendall's tau-b between the orders in which two measures put the systems: "
+           "1 is the same order, 0 no relation, below 0 more pairs of systems reversed than kept.",
+           by="track"),
+)  # fmt: skip

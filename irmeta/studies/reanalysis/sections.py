@@ -1,0 +1,98 @@
+"""The sections of the overview's page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from irmeta.studies.framework.study import Section, Show, Tables
+from irmeta.studies.reanalysis.options import OverviewOptions
+
+HEADLINE = ("AP", "ASL(unretrieved=depth)", "ASL")
+DAGGERS = "\u2020: the system misses more relevant docs than the median system."
+
+
+def headline(options: OverviewOptions) -> list[str]:
+    """Return the measures of the first table: AP and ASL, or the first of those asked for."""
+    return [m for m in HEADLINE if m in options.measures] or list(options.measures[:1])
+
+
+def sections(tables: Tables, options: OverviewOptions) -> Iterator[Section]:
+    """Yield what is said over tracks."""
+    columns = ("track", "systems", "queries", "relevant", "measure")
+    yield Section(
+        "Best systems",
+        [
+            "The best system of each track. A line runs from the worst system at the left to the "
+            "best at the right (orange); the tick is the median system. All tracks share a scale.",
+        ],
+        [
+            Show("best_systems", (*columns, "system", "value", "worst"), pivot="measure",
+                 rows={"measure": headline(options)}, name="best"),
+        ],
+        notes=list(_short(tables, options)),
+    )  # fmt: skip
+    if tables["skipped_runs"].height:
+        yield Section("Skipped runs", show=["skipped_runs"])
+
+
+def _short(tables: Tables, options: OverviewOptions) -> Iterator[str]:
+    rows = tables["best_systems"].filter("short", pl.col("measure") == "ASL")
+    if rows.height:
+        tracks = ", ".join(rows["track"].head(5)) + (", ..." if rows.height > 5 else "")
+        yield (
+            f"By ASL, as printed in Eq. 3 of its paper, the best system of {tracks} misses more "
+            "relevant docs than the median system (\u2020): ASL(unretrieved=depth) counts them at "
+            "the track's deepest rank."
+        )
+
+
+def track_section(tables: Tables, options: OverviewOptions, track: str) -> Section:
+    """Return the section of one track."""
+    row = tables["tracks"].row(0, named=True)
+    columns = ("measure", "system", "value", "missed", "second", "second_value", "median", "worst")
+    return Section(
+        track,
+        show=[Show("best_systems", (*columns, "ties"), caption="Best systems by each measure."),
+              "systems_*", "search_lengths*", "rarity_*", "tau_b"],
+        facts={
+            "systems": row["systems"],
+            "skipped runs": row["set_aside"],
+            "queries": row["queries"],
+            "relevant docs": row["relevant"],
+            "judged docs": row["judged"],
+            "rows": row["rows"],
+            "deepest rank": row["deepest_rank"],
+            "qrels": f"{row['qrels']}, highest grade {row['highest_grade']}",
+            "tie order": row["tie_order"],
+        },
+        notes=list(_notes(tables)),
+    )  # fmt: skip
+
+
+def _notes(tables: Tables) -> Iterator[str]:
+    row = tables["tracks"].row(0, named=True)
+    if row["queries_without_relevant"]:
+        yield (
+            f"{row['queries_without_relevant']} of {row['queries']} judged queries have no "
+            "relevant doc: they score 0 where trec_eval prints 0; search lengths leave them out."
+        )
+    lengths = tables["means"].filter(pl.col("no_irrelevant").is_not_null())
+    first = (
+        lengths.filter(pl.col("measure") == lengths["measure"][0]) if lengths.height else lengths
+    )
+    if perfect := first["no_irrelevant"].sum():
+        yield (
+            f"{perfect} lists hold no non-relevant doc (irrel_q = 0). Eq. 3 of the paper on search "
+            "lengths gives the relevant docs that such a list misses a length of 0, as if it were "
+            "perfect: compare ASL(unretrieved=depth)."
+        )
+    if missing := first["no_list"].sum():
+        yield (
+            f"{missing} (system, query) pairs have no list: they score each measure's worst, for "
+            f"search lengths the track's deepest rank ({row['deepest_rank']:,}) plus 1."
+        )
+    tied = tables["systems"]["tied_rows"].sum() / max(1, row["rows"])
+    if tied >= 0.01:
+        yield f"{tied:.0%} of all rows share their score with another row of the same list."

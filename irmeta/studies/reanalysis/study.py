@@ -1,0 +1,24 @@
+"""The overview: what it declares."""
+
+from __future__ import annotations
+
+from irmeta.studies.framework.study import Study
+from irmeta.studies.reanalysis.options import OverviewOptions
+from irmeta.studies.reanalysis.tables import TABLES
+
+HOME = "irmeta.studies.reanalysis"
+
+STUDY = Study(
+    name="overview",
+    title="Overview of retrieval tracks",
+    paper="",
+    gives="Every system of every track by every measure, and how far the measures agree.",
+    revision=5,
+    options=OverviewOptions,
+    tables=TABLES,
+    compute=f"{HOME}.compute:compute",
+    figures=f"{HOME}.figures:FIGURES",
+    sections=f"{HOME}.sections:sections",
+    track_section=f"{HOME}.sections:track_section",
+    formats=("svg",),
+)

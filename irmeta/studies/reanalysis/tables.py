@@ -1,0 +1,119 @@
+"""The tables of the overview."""
+
+from __future__ import annotations
+
+from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Table
+from irmeta.schema.results import (
+    AGREEMENT,
+    MEANS,
+    RARITY,
+    SCORES,
+    SEARCH_LENGTH_HISTOGRAM,
+    SEARCH_LENGTHS,
+)
+from irmeta.schema.store import SYSTEMS
+
+SHORT = (
+    "The system misses more relevant docs than the median system, and Eq. 3 makes the docs that a "
+    "short list misses cheap: compare unretrieved=depth."
+)
+_FACTS = {
+    "systems": Column("count", "systems of the track"),
+    "set_aside": Column("count", "run files that could not be read", label="skipped runs"),
+    "queries": Column("count", "judged queries"),
+    "relevant": Column("big", "relevant (query, doc) pairs, grade 1 and above",
+                       label="relevant docs"),
+    "rows": Column("big", "rows of all runs"),
+}  # fmt: skip
+TRACKS = Table(
+    "tracks",
+    ("track",),
+    {
+        "track": TRACK,
+        **_FACTS,
+        "deepest_rank": Column("count", "deepest rank"),
+        "qrels": Column("text", "qrels set used"),
+        "tie_order": Column("text", "how ties are ordered"),
+        "queries_without_relevant": Column("count", "judged queries without a relevant doc"),
+        "judged": Column("big", "judged (query, doc) pairs"),
+        "highest_grade": Column("count", "highest grade"),
+        "notes": Column("text", "what reading noticed of the qrels", null=True),
+    },
+    caption="What each track holds.",
+    latex=False,
+)
+BEST = Table(
+    "best",
+    ("track", "measure", "system"),
+    {
+        "track": TRACK,
+        "measure": MEASURE,
+        "direction": Column("count", "1: greater is better, -1: less is better"),
+        "place": Column("count", "1: the best; systems of equal value share a place"),
+        "system": SYSTEM,
+        "value": Column("real", "mean over queries"),
+    },
+    caption="All systems of each track by each measure, best first.",
+    latex=False,
+)
+BEST_SYSTEMS = Table(
+    "best_systems",
+    ("track", "measure"),
+    {
+        "track": TRACK,
+        **_FACTS,
+        "measure": MEASURE,
+        "direction": Column("count", "1: greater is better, -1: less is better", show="none"),
+        "system": Column("name", "best system, the first by name", label="best system",
+                         dagger="short"),
+        "value": Column("real", "its mean over queries", label="its value", format="measure"),
+        "second": Column("name", "next system; null: there is one", null=True, label="runner-up"),
+        "second_value": Column("real", "its mean", null=True, label="its value", format="measure"),
+        "median": Column("real", "median of all systems", label="median system", format="measure"),
+        "worst": Column("real", "mean of the worst system", label="worst system",
+                        format="range", span=("median", "value"), show="page"),
+        "missed": Column("real", "share of the relevant docs that the best system misses; null: "
+                         "not a search length", null=True, label="it misses", format="percent"),
+        "short": Column("yes", "whether it misses more than the median system", show="none"),
+        "ties": Column("count", "other systems of the same value", label="tied with it"),
+    },
+    caption="The best systems of each track.",
+    note=SHORT,
+)  # fmt: skip
+RARITY_HISTOGRAM = Table(
+    "rarity_histogram",
+    ("track", "retrieved_by"),
+    {
+        "track": TRACK,
+        "retrieved_by": Column("count", "systems that retrieve a doc within the depth"),
+        "docs": Column("big", "relevant (query, doc) pairs"),
+    },
+    caption="Relevant docs by how many systems retrieve them.",
+    latex=False,
+)
+SKIPPED_RUNS = Table(
+    "skipped_runs",
+    ("track", "file"),
+    {
+        "track": TRACK,
+        "file": Column("text", "run file, relative to the collection"),
+        "reason": Column("text", "why it could not be read"),
+    },
+    caption="Runs that could not be read and are in no number of this page.",
+    latex=False,
+)
+
+TABLES = (
+    TRACKS,
+    SYSTEMS,
+    SKIPPED_RUNS,
+    MEANS,
+    BEST,
+    BEST_SYSTEMS,
+    AGREEMENT,
+    SEARCH_LENGTH_HISTOGRAM,
+    RARITY_HISTOGRAM,
+    SCORES,
+    SEARCH_LENGTHS,
+    RARITY,
+)

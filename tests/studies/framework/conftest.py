@@ -1,0 +1,30 @@
+"""The tiny studies, known by name to the commands and to the runner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import tiny
+
+import irmeta
+from irmeta.studies.framework import registry
+
+TINY = {name.lower(): f"tiny:{name}" for name in ("ALONE", "OPTIONAL")} | {"tiny": "tiny:STUDY"}
+
+
+@pytest.fixture(autouse=True)
+def _known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(registry, "OWN", registry.OWN | TINY)
+    registry.places.cache_clear()
+    tiny.FAILING.clear()
+    tiny.COMPUTED.clear()
+    yield
+    registry.places.cache_clear()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> irmeta.Store:
+    """Three tiny tracks."""
+    return irmeta.ingest(tiny.collection(tmp_path / "in", "a", "b", "c"), tmp_path / "store")

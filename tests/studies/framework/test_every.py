@@ -1,0 +1,83 @@
+"""All studies at once, and studies that cannot be loaded."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import tiny
+from tiny import collection
+
+import irmeta
+from irmeta.errors import IrmetaError, UsageError
+from irmeta.studies.framework import registry
+
+pytestmark = pytest.mark.usefixtures("undrawn")
+
+
+@pytest.fixture
+def _only_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("overview", "search-length"):
+        monkeypatch.delitem(registry.OWN, name)
+    registry.places.cache_clear()
+
+
+@pytest.mark.usefixtures("_only_tiny")
+def test_run_all__gives_each_study_a_folder_and_one_index(store: irmeta.Store, tmp_path: Path):
+    done = irmeta.studies.run_all(store, tmp_path / "out", tracks="a", workers=1)
+    assert [(one.study.name, one.problem) for one in done] == [("optional", ""), ("tiny", "")]
+    for one in done:
+        assert one.results is not None
+        assert one.results.folder == tmp_path / "out" / one.study.name
+        assert one.results.report.is_file()
+    index = (tmp_path / "out" / "report.html").read_text()
+    links = set(re.findall(r'href="([^"#]+)"', index))
+    assert links >= {"optional/report.html", "tiny/report.html"}
+    assert all((tmp_path / "out" / link).exists() for link in links - {"data:,"})
+
+
+@pytest.mark.usefixtures("_only_tiny")
+def test_run_all__a_study_that_fails_does_not_stop_the_others(
+    store: irmeta.Store, tmp_path: Path, run
+):
+    tiny.FAILING |= {"b": IrmetaError("no b today")}
+    done = {one.study.name: one for one in irmeta.studies.run_all(store, tmp_path / "out")}
+    assert "track b: no b today" in done["tiny"].problem
+    assert done["optional"].results is not None
+    assert "no b today" in (tmp_path / "out" / "report.html").read_text()
+    ran = run("study", "all", store.path, "--out", tmp_path / "out")
+    assert ran.status == 1
+    assert "irmeta: tiny: track b: no b today" in ran.err
+
+
+@pytest.mark.parametrize("options", [{"tracks": "d"}, {"workers": 0}, {"share": 0.5}])
+def test_run_all__a_bad_argument_leaves_no_folder(
+    store: irmeta.Store, tmp_path: Path, options: dict[str, object]
+):
+    with pytest.raises(UsageError):
+        irmeta.studies.run_all(store, tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_study_that_cannot_be_loaded_is_named_and_the_others_go_on(
+    store: irmeta.Store, tmp_path: Path, run, monkeypatch: pytest.MonkeyPatch
+):
+    broken = SimpleNamespace(name="broken", value="no_such_package.study:STUDY")
+    monkeypatch.setattr(registry, "entry_points", lambda group: [broken])
+    registry.places.cache_clear()
+    reason = "study broken (no_such_package.study:STUDY) cannot be loaded: ModuleNotFoundError"
+    with pytest.raises(UsageError, match=re.escape(reason)):
+        irmeta.studies.broken(store, tmp_path / "out")
+    listed = run("study")
+    assert (listed.status, reason in listed.err) == (0, True)
+    assert "search-length" in listed.out
+    assert run("study", "broken", store.path, "--out", tmp_path / "out").status == 2
+    assert run("study", "tiny", "--help").status == 0
+    assert run("info", store.path).status == 0
+
+
+def test_open__names_a_folder_that_holds_no_study(tmp_path: Path):
+    with pytest.raises(UsageError, match="holds no study's results"):
+        irmeta.studies.open(collection(tmp_path / "in", "a"))

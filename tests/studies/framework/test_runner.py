@@ -1,0 +1,340 @@
+"""The runner: finished parts are kept, failures are reported, a stop at any moment is harmless."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import tiny
+from tiny import collection
+
+import irmeta
+from irmeta.errors import IrmetaError, UsageError
+from irmeta.results.tables import provenance
+from irmeta.studies.framework import files, registry
+from irmeta.studies.framework.results import StudyResults
+
+ALL = ("a", "b", "c")
+
+
+def run(store: irmeta.Store, out: Path, **options: Any) -> StudyResults:
+    return irmeta.studies.tiny(store, out, **options)
+
+
+def content(out: Path, *without: str) -> dict[str, bytes]:
+    """The files of a folder but PDF, which contains the time."""
+    kept = (p for p in out.rglob("*") if p.is_file() and p.suffix not in (".pdf", *without))
+    return {
+        p.relative_to(out).as_posix(): p.read_bytes()
+        for p in kept
+        if p.name != "files.json"  # has checksums of the PDFs
+    }
+
+
+def test_run__same_input_same_bytes(store: irmeta.Store, tmp_path: Path):
+    one, two = run(store, tmp_path / "one", workers=1), run(store, tmp_path / "two", workers=3)
+    assert one.batch is not None
+    assert one.batch.analysed == ALL
+    found = content(one.folder)
+    assert found == content(two.folder)
+    assert {Path(name).suffix for name in found} >= {".parquet", ".svg", ".png", ".tex", ".html"}
+
+
+def test_run__threads_and_processes_give_equal_bytes(store: irmeta.Store, tmp_path: Path):
+    irmeta.reanalyze(store.path, tmp_path / "threads", measures="AP,ASL")
+    # spawned, since a fork would take threads' locks along
+    with ProcessPoolExecutor(2, get_context("spawn")) as executor:
+        out = tmp_path / "processes"
+        irmeta.reanalyze(store.path, out, measures="AP,ASL", executor=executor)
+    assert content(tmp_path / "processes") == content(tmp_path / "threads")
+
+
+def test_run__a_second_run_does_nothing(store: irmeta.Store, tmp_path: Path):
+    run(store, tmp_path / "out")
+    before = content(tmp_path / "out")
+    times = {p: p.stat().st_mtime_ns for p in (tmp_path / "out" / "figures").rglob("*.svg")}
+    tiny.FAILING |= dict.fromkeys(ALL, IrmetaError("computed again"))
+    again = run(store, tmp_path / "out")
+    assert again.batch is not None
+    assert (again.batch.analysed, again.batch.unchanged) == ((), ALL)
+    assert content(tmp_path / "out") == before
+    assert {p: p.stat().st_mtime_ns for p in times} == times, "unchanged charts are left alone"
+
+
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize("change", ["option", "words", "revision", "measure", "part", "figure"])
+def test_run__what_changed_is_done_again(
+    store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+):
+    out, words = tmp_path / "out", tmp_path / "words.txt"
+    words.write_text("one")
+    options: dict[str, Any] = {"words": str(words)}
+    run(store, out, **options)
+    expected = ALL
+    if change == "option":
+        options["rel"] = 2
+    elif change == "words":
+        words.write_text("two")
+    elif change == "revision":
+        monkeypatch.setattr(tiny, "STUDY", replace(tiny.STUDY, revision=2))
+        monkeypatch.delitem(vars(irmeta.studies), "tiny")
+    elif change == "measure":
+        found = irmeta.measures.names.registry()["AP"]
+        monkeypatch.setattr(type(found), "revision", 99, raising=False)
+        monkeypatch.setattr("irmeta.measures.spec.Measure.revision", 99)
+        monkeypatch.setitem(
+            irmeta.measures.names.registry(), "AP", replace(found, revision=found.revision + 1)
+        )
+    elif change == "part":
+        part, expected = out / ".parts" / "b" / "values.parquet", ("b",)
+        part.write_bytes(part.read_bytes()[:-9] + b"123456789")
+    else:
+        (out / "figures" / "tracks" / "b" / "own.png").unlink()
+        expected = ("b",)
+    again = run(store, out, **options)
+    assert again.batch is not None
+    assert again.batch.analysed == expected
+    if change == "words":
+        assert set(again.tables["values"]["text"]) == {"two"}
+
+
+def test_run__a_run_stopped_between_two_files_goes_on_to_the_same_bytes(
+    store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Wherever it is stopped, and although another study's options made the first files."""
+    run(store, tmp_path / "whole")
+    real, out = files.write_bytes, tmp_path / "stopped"
+    stops = 0
+    for writes in range(1, 200, 6):
+        left = iter(range(writes))
+
+        def stopping(path: Path, data: bytes, left=left) -> None:
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            real(path, data)
+
+        monkeypatch.setattr(files, "write_bytes", stopping)
+        try:
+            run(store, out, rel=2 + writes % 2, names="P@5", workers=1)
+            break
+        except KeyboardInterrupt:
+            stops += 1
+    assert stops > 4
+    monkeypatch.setattr(files, "write_bytes", real)
+    run(store, out)
+    assert content(out) == content(tmp_path / "whole")
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_run__other_options_leave_nothing_of_the_former(store: irmeta.Store, tmp_path: Path):
+    run(store, tmp_path / "again", names="AP,P@5")
+    run(store, tmp_path / "again", names="nDCG", min_systems=9)
+    run(store, tmp_path / "fresh", names="nDCG", min_systems=9)
+    assert content(tmp_path / "again") == content(tmp_path / "fresh")
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_run__removes_recorded_files_alone_and_only_while_unchanged(
+    store: irmeta.Store, tmp_path: Path
+):
+    out = tmp_path / "out"
+    run(store, out, names="AP,P@5")
+    for name in ("qrels.parquet", "figures/mine.svg", "latex/notes.tex", "docs/a.txt"):
+        (out / name).write_text("mine")
+    touched = out / "figures" / "all_p_5.svg"
+    touched.write_text("touched up by hand")
+    run(store, out, names="AP")
+    for name in ("qrels.parquet", "figures/mine.svg", "latex/notes.tex", "docs/a.txt"):
+        assert (out / name).read_text() == "mine"
+    assert touched.read_text() == "touched up by hand"
+    assert not (out / "figures" / "all_p_5.png").exists()
+    tiny.FAILING |= dict.fromkeys(ALL, IrmetaError("nothing works"))
+    with pytest.raises(IrmetaError, match="nothing works"):
+        run(store, out, names="nDCG")
+    left = {n for n in content(out) if not n.startswith(".parts")}
+    assert left == {
+        *("qrels.parquet", "figures/mine.svg", "latex/notes.tex", "docs/a.txt"),
+        "figures/all_p_5.svg",
+    }
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_run__a_track_that_fails_does_not_stop_the_others(store: irmeta.Store, tmp_path: Path):
+    out = tmp_path / "out"
+    run(store, out)
+    for error in (IrmetaError("no b today"), OSError(28, "No space left")):
+        tiny.FAILING["b"] = error
+        with pytest.raises(IrmetaError, match=r"^track b: .*(no b today|No space left)"):
+            run(store, out, share=0.25)
+        assert pl.read_parquet(out / "studied_tracks.parquet")["track"].to_list() == ["a", "c"]
+        assert ">b</h2>" not in (out / "report.html").read_text()
+        assert not (out / "docs" / "b.parquet").exists()
+    tiny.FAILING.clear()
+    again = run(store, out, share=0.25)
+    assert again.batch is not None
+    assert (again.batch.analysed, again.batch.unchanged) == (("b",), ("a", "c"))
+    run(store, tmp_path / "fresh", share=0.25)
+    assert content(out) == content(tmp_path / "fresh")
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_run__a_track_replaced_while_it_is_computed_fails(
+    store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    real = tiny.compute
+
+    def replaces(track, options):
+        yield from real(track, options)
+        if track.name == "b":
+            (tmp_path / "in" / "b" / "qrels").write_text("q 0 a 1\n")
+            irmeta.ingest(tmp_path / "in", store.path)
+
+    monkeypatch.setattr(tiny, "STUDY", replace(tiny.STUDY, compute=replaces))
+    monkeypatch.delitem(vars(irmeta.studies), "tiny", raising=False)
+    with pytest.raises(IrmetaError, match=r"track b: was replaced while it was read"):
+        run(store, tmp_path / "out", workers=1)
+
+
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize("only", [False, True])
+def test_run__tracks_of_a_store(store: irmeta.Store, tmp_path: Path, only: bool):
+    out = tmp_path / "out"
+    run(store, out)
+    one = run(store, out, tracks="a", only=only)
+    assert one.tables["values"]["track"].unique().sort().to_list() == (["a"] if only else [*ALL])
+    assert (out / "docs" / "b.parquet").exists() != only
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_run__results_that_stay_are_of_the_same_options_and_input(
+    store: irmeta.Store, tmp_path: Path
+):
+    out = tmp_path / "out"
+    run(store, out)
+    with pytest.raises(UsageError, match=r"2 other tracks .* other options \(rel\): .*--only"):
+        run(store, out, tracks=["a"], rel=2)
+    (tmp_path / "in" / "b" / "qrels").write_text("q 0 a 1\n")
+    irmeta.ingest(tmp_path / "in", store.path)
+    again = run(irmeta.open_store(store.path), out, tracks="a")
+    assert again.batch is not None
+    assert (again.batch.analysed, again.batch.unchanged) == (("b",), ("a", "c"))
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_run__a_track_that_left_the_store_is_in_no_result(tmp_path: Path):
+    folder = collection(tmp_path / "in", "a", "b")
+    run(irmeta.ingest(folder, tmp_path / "both"), tmp_path / "out")
+    shutil.rmtree(folder / "a")
+    done = run(irmeta.ingest(folder, tmp_path / "one"), tmp_path / "out")
+    assert done.batch is not None
+    assert done.batch.unchanged == ("b",)
+    assert set(done.tables["values"]["track"]) == {"b"}
+    assert not list(done.folder.rglob("a*.parquet"))
+    assert not (done.folder / "figures" / "tracks" / "a").exists()
+
+
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"tracks": "d"}, "has no track 'd'"),
+        ({"tracks": []}, "no track was named"),
+        ({"wanted": "s9"}, "no system 's9'"),
+        ({"nmaes": "AP"}, "no option 'nmaes'. Did you mean 'names'"),
+        ({"names": "APP"}, "unknown measure 'APP'. Did you mean 'AP'"),
+        ({"share": 1}, "share = 1 is not a number between 0 and 1, both excluded"),
+        ({"queries": "judge"}, "queries = 'judge' is not a choice. Did you mean 'judged'"),
+        ({"workers": 1.5}, "workers = 1.5 is not a whole number of at least 1"),
+    ],
+)
+def test_run__a_bad_argument_leaves_no_folder(
+    store: irmeta.Store, tmp_path: Path, options: dict[str, Any], error: str
+):
+    with pytest.raises(IrmetaError, match=error):
+        run(store, tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_run__a_folder_of_other_files_or_of_another_study_is_refused(
+    store: irmeta.Store, tmp_path: Path
+):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "thesis.tex").write_text("dear diary")
+    with pytest.raises(UsageError, match="holds other files: name a new folder, or use --force"):
+        run(store, out)
+    assert [p.name for p in out.iterdir()] == ["thesis.tex"]
+    run(store, out, force=True)
+    assert (out / "thesis.tex").read_text() == "dear diary"
+    with pytest.raises(UsageError, match="holds the results of tiny: name a new folder"):
+        irmeta.studies.alone(out)
+
+
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize("damage", ["", "{}", "[]", "null", '{"files": 3}', "{"])
+def test_run__a_damaged_record_is_made_anew(store: irmeta.Store, tmp_path: Path, damage: str):
+    out = tmp_path / "out"
+    run(store, out)
+    before = content(out)
+    for part in ("b", ".all"):
+        (out / ".parts" / part / "files.json").write_text(damage)
+    again = run(store, out)
+    assert again.batch is not None
+    assert again.batch.analysed == ("b",)
+    assert content(out) == before
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_run__tables_say_how_they_were_made(store: irmeta.Store, tmp_path: Path):
+    done = run(store, tmp_path / "out", names="AP", rel=2)
+    parts = {"values.parquet": ALL, "docs/a.parquet": ("a",), ".parts/b/values.parquet": ("b",)}
+    for name, tracks in parts.items():
+        record = provenance(done.folder / name)
+        assert record is not None
+        assert (record["irmeta"], record["study"]) == (irmeta.__version__, "tiny")
+        assert (record["revision"], record["options"]["rel"]) == (1, 2)
+        assert set(record["tracks"]) == set(tracks)
+        assert record["measures"]["AP"]["revision"] >= 1
+        assert record["eval_policy"]["queries"] == "judged"
+    assert json.loads(json.dumps(done.provenance)) == done.provenance
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_run__a_study_without_a_store_resumes(tmp_path: Path):
+    done = irmeta.studies.alone(tmp_path / "out")
+    assert done.tables["counts"].rows() == [(1, 2), (2, 4), (3, 8)]
+    assert tiny.COMPUTED == [3]
+    irmeta.studies.alone(tmp_path / "out")
+    assert tiny.COMPUTED == [3]
+    irmeta.studies.alone(tmp_path / "out", longest=2)
+    assert tiny.COMPUTED == [3, 2]
+    assert "studied_tracks" not in done.tables
+    assert "<h2" in done.report.read_text()
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_run__a_store_may_be_optional(store: irmeta.Store, tmp_path: Path):
+    alone = irmeta.studies.optional(None, tmp_path / "alone")
+    both = irmeta.studies.optional(store, tmp_path / "both")
+    assert alone.tables["counts"].equals(both.tables["counts"])
+    assert both.batch is not None
+    assert both.batch.analysed == ALL
+    with pytest.raises(UsageError, match="study tiny needs a store"):
+        irmeta.studies.tiny(None, tmp_path / "out")
+
+
+def test_places__a_name_of_irmeta_cannot_be_taken(monkeypatch: pytest.MonkeyPatch):
+    class Point:
+        name, value = "search-length", "elsewhere:STUDY"
+
+    monkeypatch.setattr(registry, "entry_points", lambda group: [Point])
+    registry.places.cache_clear()
+    assert registry.places()["search-length"].startswith("irmeta.")

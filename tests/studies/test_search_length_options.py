@@ -1,0 +1,296 @@
+"""What the study of paper 1 may be asked, what it refuses, and the six real tracks."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import naive_atomized as naive
+import polars as pl
+import pytest
+from making import Track, down
+from studying import assert_rows, made_track, studied
+from undrawn import draw_nothing
+
+import irmeta
+from irmeta.studies.framework.results import StudyResults
+from irmeta.studies.papers.search_length.options import SearchLengthOptions
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_figures():
+    with pytest.MonkeyPatch.context() as patched:
+        draw_nothing(patched)
+        yield
+
+
+def best_of(store: irmeta.Store, track: str, measure: str) -> tuple[str, float]:
+    """The best system by the store's own means; ties by name."""
+    means = store.means(measure, track=track)
+    means = means.sort("value", "system", descending=[not measure.startswith("ASL"), False])
+    return means["system"][0], means["value"][0]
+
+
+def of_type(store: irmeta.Store, kind: str, track: str) -> list[str]:
+    return store.systems(track).filter(pl.col("type") == kind)["system"].to_list()
+
+
+# The sides of Table 1
+
+
+def test_the_best_of_two_groups_by_the_system_facts(
+    made_store: irmeta.Store, collections: Path, tmp_path: Path
+):
+    done = studied(made_store, tmp_path, baseline="type=automatic", contender="type=manual")
+    rows = []
+    for name in ("news", "passage", "web"):
+        track = made_track(collections, name)
+        sides = [of_type(made_store, kind, name) for kind in ("automatic", "manual")]
+        if not all(sides):
+            continue
+        for measure in naive.measures_of():
+            order = naive.in_order(
+                naive.judged_means(track, measure), naive.less_is_better(measure)
+            )
+            pair = [next(s for s in order if s in own) for own in sides]
+            rows += [r for r in naive.groups(track, *pair) if r["measure"] == measure]
+    assert {row["track"] for row in rows} >= {"news"}
+    assert len({row["track"] for row in rows}) < 3, "a track without manual runs"
+    assert_rows(done.tables["table_1"], rows, "track", "measure")
+    assert "type=automatic and type=manual" in done.report.read_text(encoding="utf-8")
+    compared = done.tables["asl_differences"].filter(comparison="contender - baseline")
+    assert set(compared["track"]) == {row["track"] for row in rows}
+
+
+def test_two_systems_by_name(made_store: irmeta.Store, collections: Path, tmp_path: Path):
+    done = studied(made_store, tmp_path, baseline="aldBM25", contender="doumMan1")
+    rows = naive.groups(made_track(collections, "news"), "aldBM25", "doumMan1")
+    assert_rows(done.tables["table_1"], rows, "track", "measure")
+    compared = done.tables["asl_differences"].filter(comparison="contender - baseline")
+    assert set(compared.select("a", "b").rows()) == {("doumMan1", "aldBM25")}
+
+
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        ({"baseline": "aldBM52"}, "no system 'aldBM52' for a side.*Did you mean 'aldBM25'"),
+        ({"contender": "bets"}, "no system 'bets' for a side.*'best'"),
+        ({"baseline": "kind=manual"}, "'kind=manual': systems have no fact 'kind'"),
+        ({"baseline": "tpye=manual"}, "no fact 'tpye'.*Did you mean 'type'"),
+        ({"contender": "type=manaul"}, "no system has type 'manaul'.*Did you mean 'manual'"),
+        ({"contender": "nuthFirst"}, "no system 'nuthFirst'"),
+        ({"tracks": "newss"}, "has no track 'newss'. Did you mean 'news'"),
+        ({"tracks": []}, "no track"),
+        ({"unretrieved": "irel"}, "unretrieved = 'irel' is not a choice.*'irrel'"),
+        ({"test": "tt"}, "test = 'tt' is not a choice.*'t'"),
+        ({"best_by": "APP"}, "unknown measure 'APP'"),
+        ({"rel": 0}, "rel = 0 is not a whole number between 1 and 127"),
+        ({"rel": True}, "rel = True is not a whole number"),
+        ({"min_systems": 0}, "min_systems = 0"),
+        ({"depth": 0}, "depth = 0"),
+        ({"resamples": 0}, "resamples = 0"),
+        ({"seed": -1}, "seed = -1 is not a whole number of at least 0"),
+        ({"alpha": 1.0}, "alpha = 1.0 is not a number between 0 and 1, both excluded"),
+        ({"confidence": 0}, "confidence = 0 is not a number between 0 and 1"),
+        ({"ratio": 0.9}, "ratio = 0.9 is not a number of at least 1"),
+        ({"ratio": math.nan}, "ratio = nan is not a number of at least 1"),
+        ({"negative": "zero"}, "negative"),
+    ],
+)
+def test_a_choice_that_is_none_is_refused_before_anything_is_written(
+    made_store: irmeta.Store, tmp_path: Path, choices: dict[str, object], said: str
+):
+    with pytest.raises(irmeta.IrmetaError, match=said) as error:
+        studied(made_store, tmp_path / "out", **choices)
+    assert isinstance(error.value, irmeta.UsageError | irmeta.MeasureError)
+    assert not (tmp_path / "out" / "report.html").exists()
+
+
+def test_a_qrels_set_that_a_track_lacks_fails_that_track(made_store: irmeta.Store, tmp_path: Path):
+    with pytest.raises(irmeta.IrmetaError) as error:
+        studied(made_store, tmp_path, qrels="diversity")
+    for track in ("news", "passage"):
+        assert f"{track}: track '{track}' has no qrels set 'diversity'" in str(error.value)
+    found = pl.read_parquet(tmp_path / "studied_tracks.parquet")
+    assert found["track"].to_list() == ["web"]
+
+
+def test_a_store_without_facts_says_so(tmp_path: Path):
+    runs = {"one": {"q": down("a", "x")}, "two": {"q": down("x", "a")}}
+    store = Track(runs, {"q": {"a": 1}}).ingest(tmp_path)
+    with pytest.raises(irmeta.UsageError) as error:
+        studied(store, tmp_path / "out", baseline="type=manual")
+    assert "no system has type 'manual'. No track says the type of systems." in str(error.value)
+    assert not (tmp_path / "out").exists()
+
+
+# Other choices
+
+
+@pytest.fixture(scope="module")
+def other(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
+    out = tmp_path_factory.mktemp("other")
+    choices = {"rel": 2, "unretrieved": "floor", "best_by": "nDCG@10", "tracks": ["web", "passage"]}
+    return studied(made_store, out, **choices)
+
+
+def test_the_study_of_some_tracks_at_another_grade(other: StudyResults, collections: Path):
+    tracks = [made_track(collections, name) for name in ("passage", "web")]
+    found = other.tables["studied_tracks"]
+    assert found.select("track", "queries").rows() == [
+        (track["name"], len(naive.relevant_queries(track, 2))) for track in tracks
+    ]
+    measures = set(other.tables["headroom"]["measure"])
+    assert measures == {
+        *("P(rel=2)@20", "AP(rel=2)"),
+        *("ASL(rel=2,unretrieved=floor)", "ASL(rel=2,unretrieved=floor)@g10"),
+        *("ASL(rel=2,unretrieved=depth)", "ASL(rel=2,unretrieved=depth)@g10"),
+    }
+    assert "<dt>rel</dt><dd>2</dd>" in other.report.read_text(encoding="utf-8")
+
+
+def test_one_measure_may_choose_the_best(other: StudyResults, made_store: irmeta.Store):
+    found = other.tables["headroom"]
+    assert set(found["chosen_by"]) == {"nDCG@10"}
+    for track in ("passage", "web"):
+        best, _ = best_of(made_store, track, "nDCG@10")
+        own = found.filter(track=track)
+        assert set(own["system"]) == {best}
+        means = made_store.means(own["measure"].to_list(), track=track, system=best)
+        by = dict(means.select("measure", "value").rows())
+        assert dict(own.select("measure", "value").rows()) == pytest.approx(by, rel=1e-12)
+        differences = other.tables["asl_differences"].filter(track=track)
+        assert set(differences.filter(comparison="best - median")["a"]) == {best}
+        assert set(differences.filter(comparison="best - second")["a"]) == {best}
+    assert "nDCG@10" in set(other.tables["means"]["measure"])
+
+
+def test_another_qrels_set(made_store: irmeta.Store, collections: Path, tmp_path: Path):
+    done = studied(made_store, tmp_path, tracks="web", qrels="diversity")
+    track = made_track(collections, "web", "web/diversity.qrels.txt")
+    assert_rows(done.tables["headroom"], naive.headroom(track), "track", "measure")
+    (row,) = done.tables["studied_tracks"].to_dicts()
+    assert row["highest_grade"] == naive.highest_grade(track)
+    assert "diversity" in done.report.read_text(encoding="utf-8")
+
+
+def test_lists_are_cut_where_it_is_asked(
+    made_store: irmeta.Store, collections: Path, tmp_path: Path
+):
+    done = studied(made_store, tmp_path, tracks="passage", depth=7)
+    track = made_track(collections, "passage")
+    rows = [
+        naive.depth_sensitivity(track, m, 7) for m in ("AP", "ASL", "ASL@g10", naive.DEEP["ASL"])
+    ]
+    assert_rows(done.tables["depth_sensitivity"], rows, "measure")
+
+
+def test_ratio_alpha_and_test_decide_who_is_better(made_store: irmeta.Store, tmp_path: Path):
+    def moved(**choices: object) -> float:
+        out = tmp_path / "-".join(f"{k}{v}" for k, v in choices.items())
+        tables = studied(made_store, out, tracks="passage", **choices).tables
+        return tables["moves"].select(pl.col("better_old", "better_new").sum()).row(0)
+
+    usual = moved(ratio=1.1)
+    assert moved(ratio=1.0) > usual
+    assert moved(alpha=0.5) > usual
+    assert moved(test="t-unpaired") != usual
+
+
+def test_settings_survive_their_record():
+    chosen = SearchLengthOptions(rel=2, best_by="map", depth=7, baseline="a", ratio=1.5, seed=3)
+    again = SearchLengthOptions.from_record(chosen.record())
+    assert again == chosen
+    assert chosen.best_by == "AP"
+    assert [spec.name for spec in again.specs()] == [spec.name for spec in chosen.specs()]
+
+
+# The six real tracks
+
+
+@pytest.fixture(scope="module")
+def real(real_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
+    out = tmp_path_factory.mktemp("real-study")
+    sides = {"baseline": "type=automatic", "contender": "type=manual"}
+    return studied(real_store, out, **sides)
+
+
+@pytest.mark.real
+def test_legaldiv_is_left_out_and_says_why(real: StudyResults):
+    tracks = {row["track"]: row for row in real.tables["studied_tracks"].to_dicts()}
+    assert [t for t, row in tracks.items() if not row["used"]] == ["legaldiv"]
+    reason = tracks["legaldiv"]["left_out"]
+    assert "search lengths and Bpref mean nothing here" in reason
+    assert len(tracks) == 6
+    measures = real.tables["means"].filter(track="legaldiv")["measure"].unique().to_list()
+    assert "AP" in measures
+    assert not [m for m in measures if m.startswith(("ASL", "Bpref"))]
+    assert f"legaldiv is left out: {reason}." in real.report.read_text(encoding="utf-8")
+    for name in ("headroom", "reordering", "effective_fraction", "search_length_histogram"):
+        assert "legaldiv" not in set(real.tables[name]["track"])
+
+
+@pytest.mark.real
+def test_the_best_systems_are_those_of_the_stores_means(
+    real: StudyResults, real_store: irmeta.Store
+):
+    found = real.tables["headroom"]
+    assert found.height == 5 * 6
+    for row in found.iter_rows(named=True):
+        best = best_of(real_store, row["track"], row["measure"])
+        assert (row["system"], row["value"]) == best, row
+        assert row["chosen_by"] == row["measure"]
+    counted = real.tables["distributions"].group_by("figure").agg(pl.col("tracks").sum())
+    assert counted["tracks"].to_list() == [5] * 6
+
+
+@pytest.mark.real
+def test_manual_against_automatic_runs_of_trec_covid(real: StudyResults, real_store: irmeta.Store):
+    found = real.tables["table_1"]
+    assert set(found["track"]) == {"trec-covid-r1"}, "the others have no facts"
+    for row in found.iter_rows(named=True):
+        for side, kind in (("baseline", "automatic"), ("contender", "manual")):
+            own = of_type(real_store, kind, "trec-covid-r1")
+            means = real_store.means(row["measure"], track="trec-covid-r1")
+            means = means.filter(pl.col("system").is_in(own))
+            better = min if row["measure"].startswith("ASL") else max
+            assert row[side] in own
+            assert row[f"{side}_value"] == better(means["value"]), row
+
+
+@pytest.mark.real
+def test_the_effective_fraction_is_between_none_and_all(real: StudyResults):
+    found = real.tables["effective_fraction"]
+    assert found["fraction"].is_between(0, 1).all()
+    assert found["pooled"].is_between(0, 1).all()
+    (row,) = real.tables["effective_summary"].to_dicts()
+    by_track = found.group_by("track").agg(pl.col("fraction").mean())["fraction"].to_list()
+    assert row["fraction"] == pytest.approx(naive.mean(by_track), rel=1e-12)
+    assert row["fraction_sd"] == pytest.approx(naive.sd(by_track), rel=1e-12)
+    assert row["tracks"] == 5
+
+
+# Other N of ASL@gN, and results that are opened again
+
+
+def test_any_first_n_can_be_asked_for(made_store: irmeta.Store, tmp_path: Path):
+    done = studied(made_store, tmp_path, tracks="web", firsts=(5,))
+    measures = set(done.tables["best_by_choice"]["measure"])
+    assert {"ASL@g5", "ASL(unretrieved=depth)@g5", "ASL@g10", "ASL@g1"} <= measures
+    row = done.tables["best_by_choice"].filter(measure="ASL@g5").row(0, named=True)
+    assert (row["system"], row["value"]) == best_of(made_store, "web", "ASL@g5")
+
+
+def test_a_study_can_be_opened_again(made_store: irmeta.Store, tmp_path: Path):
+    done = studied(made_store, tmp_path / "out", tracks="web", rel=2)
+    again = irmeta.studies.open(tmp_path / "out")
+    assert again.batch is None
+    assert list(again.tables) == list(done.tables)
+    assert list(again.figures) == list(done.figures)
+    assert "web/figure_5" in again.figures
+    assert (again.provenance["options"]["rel"], again.options.rel) == (2, 2)
+    assert "tables: " in repr(again.tables)
+    with pytest.raises(irmeta.UsageError, match=r"no figure 'figure1'\. Did you mean 'figure_1'"):
+        _ = again.figures["figure1"]
+    with pytest.raises(irmeta.UsageError, match="holds no study's results"):
+        irmeta.studies.open(tmp_path)

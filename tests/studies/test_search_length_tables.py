@@ -1,0 +1,246 @@
+"""The tables of the study of paper 1: on the made tracks they equal the naive twins."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import naive_atomized as naive
+import naive_chain
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from studying import MADE, assert_rows, choices_of, filled, made_track, same
+from undrawn import draw_nothing
+
+import irmeta
+from irmeta.studies.papers.search_length import over_tracks
+from irmeta.studies.papers.search_length.options import SearchLengthOptions
+from irmeta.studies.papers.search_length.paper import TABLE_2
+
+FULL = {"AP": ("AP", "web"), "nDCG": ("nDCG", "web"), "RBP(p=0.8)": ("RBP", "passage")}
+FULL |= {"ERR": ("ERR", "web")}
+"""By the name in the table: the twin's, and the track on which all steps are compared."""
+CHAINS = ("AP", "nDCG", "RBP(p=0.8)", "ERR", "P@20", "RR")
+VALUES = ("atomized", "docs as lengths", "search length")
+
+
+@pytest.fixture(scope="module")
+def tables(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory):
+    with pytest.MonkeyPatch.context() as patched:
+        draw_nothing(patched)
+        out = tmp_path_factory.mktemp("study")
+        return irmeta.studies.search_length(made_store, out, resamples=200).tables
+
+
+@pytest.fixture(scope="module")
+def tracks(collections: Path) -> dict[str, naive.Track]:
+    return {name: made_track(collections, name) for name in MADE}
+
+
+def test_the_tracks_are_counted_as_they_are(tables, tracks):
+    rows = [
+        {
+            "track": name,
+            "systems": len(track["runs"]),
+            "queries": len(naive.relevant_queries(track)),
+            "relevant": sum(grade >= 1 for q in track["qrels"].values() for grade in q.values()),
+            "deepest_rank": naive.deepest_rank(track),
+            "highest_grade": naive.highest_grade(track),
+            "used": True,
+            "left_out": None,
+        }
+        for name, track in tracks.items()
+    ]
+    assert_rows(tables["studied_tracks"], rows, "track")
+
+
+def test_means_are_the_stores(tables, made_store: irmeta.Store):
+    found = tables["means"]
+    choices = [
+        f"ASL(unretrieved={how}){cut}"
+        for how in ("irrel", "floor", "irrel+1", "depth")
+        for cut in ("", "@g1", "@g10")
+    ]
+    wanted = ["AP", "P@20", "RR", "Bpref", "RBP(p=0.8)", "nDCG", "ERR", *choices]
+    expected = made_store.means(wanted)
+    key = ["track", "system", "measure"]
+    assert_frame_equal(found.sort(key), expected.sort(key), check_exact=True)
+
+
+def test_headroom(tables, tracks):
+    rows = [row for track in tracks.values() for row in naive.headroom(track)]
+    assert len({row["system"] for row in rows}) > 3
+    assert_rows(tables["headroom"], rows, "track", "measure")
+
+
+def test_who_is_best_under_each_choice(tables, tracks):
+    rows = [row for track in tracks.values() for row in choices_of(track, SearchLengthOptions())]
+    assert_rows(tables["best_by_choice"], rows, "track", "measure")
+
+
+def test_distributions_and_classes(tables, tracks):
+    own = list(tracks.values())
+    assert_rows(tables["distributions"], naive.distributions(own), "figure", "low")
+    assert_rows(tables["classes"], naive.classes(own), "measure", "low")
+    for (figure,), bars in tables["distributions"].group_by("figure"):
+        assert bars["tracks"].sum() == 3, figure
+
+
+def test_a_mean_at_the_edge_of_a_bucket_is_in_the_upper_one():
+    """Also where its last digit is off."""
+    scores = [0.0, 0.3, 0.3 - 1e-16, 0.1 + 0.2, 0.5, 0.95, 1.0]
+    lengths = [0.5, 1.0, 20.0, 20.0 + 1e-14, 20.5, 30.0, 10000.0, 1e6]
+    values = {"P@20": scores, "AP": scores, "ASL@g10": lengths, "ASL": lengths}
+    headroom = pl.DataFrame(
+        [{"measure": m, "value": v, "short": False} for m, own in values.items() for v in own]
+    )
+    found = pl.DataFrame(over_tracks.distributions(headroom, SearchLengthOptions()))
+    for figure, measure in naive.FIGURES.items():
+        less = naive.less_is_better(measure)
+        lows = naive.ASL_LOWS if less else naive.P_LOWS
+        rows = naive.bucket_counts(values[measure], lows, closed=not less)
+        assert_rows(found.filter(figure=figure), rows, "low")
+    classes = pl.DataFrame(over_tracks.classes(headroom, SearchLengthOptions()))
+    assert classes.select("low", "tracks").rows() == [
+        *((0.0, 1), (0.3, 3), (0.5, 3)),
+        *((20.0, 4), (20.0, 0)),
+    ]
+
+
+def test_groups_by_default_are_the_median_and_the_best_system(tables, tracks):
+    rows = []
+    for track in tracks.values():
+        middle = naive.median_system(track)
+        for measure in naive.measures_of():
+            best = naive.best_system(track, measure)
+            rows += [row for row in naive.groups(track, middle, best) if row["measure"] == measure]
+    assert_rows(tables["table_1"], rows, "track", "measure")
+
+
+def test_histograms_of_every_system(tables, tracks):
+    rows = [
+        row
+        for track in tracks.values()
+        for system in track["runs"]
+        for row in naive.length_histogram(track, system)
+    ]
+    found = tables["search_length_histogram"]
+    assert_rows(filled(found), rows, "track", "system", "low")
+    docs = dict(found.group_by("track", "system").agg(pl.col("docs").sum()).drop("system").rows())
+    assert docs == dict(tables["studied_tracks"].select("track", "relevant").rows())
+
+
+def test_differences_of_lengths(tables, tracks):
+    rows = [
+        row
+        for track in tracks.values()
+        for measure in ("ASL", naive.DEEP["ASL"])
+        for row in naive.difference_histogram(track, measure=measure)
+    ]
+    found = tables["length_differences"]
+    assert_rows(filled(found), rows, "track", "measure", "low", "retrieved")
+    ends = found.select("track", "measure", "low", "high").unique()
+    for _, bars in ends.group_by("track", "measure"):
+        assert bars["low"].sort().to_list() == (-bars["high"]).sort().to_list(), "symmetric"
+
+
+def test_depth_sensitivity(tables, tracks):
+    rows = [
+        naive.depth_sensitivity(track, measure)
+        for track in tracks.values()
+        for measure in ("AP", "ASL", "ASL@g10", naive.DEEP["ASL"])
+    ]
+    assert any(row["value"] != row["value_cut"] for row in rows)
+    assert_rows(tables["depth_sensitivity"], rows, "track", "measure")
+
+
+@pytest.mark.parametrize("chain", FULL)
+def test_every_step_of_a_chain(tables, tracks, chain: str):
+    name, track = FULL[chain]
+    own = {"track": track, "chain": chain}
+    steps = naive_chain.reordering(tracks[track], name)
+    moves = naive_chain.moves(tracks[track], name)
+    columns = (("reordering", steps, ()), ("moves", moves, ("system",)))
+    for table, rows, more in columns:
+        found = tables[table].filter(**own)
+        assert_rows(found, [row | own for row in rows], "step", *more)
+
+
+@pytest.mark.parametrize(("chain", "track"), [("P@20", "news"), ("RR", "passage"), ("RR", "web")])
+def test_chains_of_one_step(tables, tracks, chain: str, track: str):
+    found = [tables[table].filter(track=track, chain=chain) for table in ("reordering", "moves")]
+    assert_rows(found[0], naive_chain.reordering(tracks[track], chain), "step")
+    assert_rows(found[1], naive_chain.moves(tracks[track], chain), "step", "system")
+
+
+def test_chains_say_what_is_compared(tables):
+    for track in MADE:
+        for chain in CHAINS[:4]:
+            own = tables["reordering"].filter(track=track, chain=chain).sort("step")
+            assert own["step"].to_list() == [0, 1, 2, 3]
+            old = "RBP(p=0.8,rel=1)" if chain.startswith("RBP") else chain
+            assert own["old"].to_list() == [old, old, *VALUES[:2]]
+            assert own["new"].to_list() == [VALUES[2], *VALUES]
+        for chain, new in (("P@20", "@g10"), ("RR", "@g1")):
+            own = tables["reordering"].filter(track=track, chain=chain)
+            assert own.select("step", "old", "new").rows() == [
+                (0, chain, f"ASL(unretrieved=floor){new}")
+            ]
+    assert set(tables["reordering"]["chain"]) == set(CHAINS)
+
+
+def test_table_2_is_of_the_rows_of_its_tracks(tables):
+    """Means and sample sds: over tracks, but Delta-value over all systems of all tracks."""
+    found = tables["table_2"]
+    assert found.height == 4 * 4 + 2
+    for row in found.iter_rows(named=True):
+        step = {"chain": row["chain"], "step": row["step"]}
+        tracks, systems = (tables[name].filter(**step) for name in ("reordering", "moves"))
+        assert (row["tracks"], row["systems"]) == (3, 41)
+        columns = {"delta_value": systems["value"]}
+        columns |= {name: tracks[name] for name in ("delta_sort", "tau")}
+        for name, values in columns.items():
+            known = [v for v in values if not math.isnan(v)]
+            assert same(row[name], naive.mean(known)), (step, name)
+            assert same(row[f"{name}_sd"], naive.sd(known)), (step, name)
+        known = [v for v in systems["value"] if not math.isnan(v)]
+        assert same(row["delta_value_median"], float(np.median(known)))
+        assert row["left_out"] == systems.height - len(known)
+        for name in ("delta_sort", "tau", "delta_value"):
+            printed = TABLE_2[name].get((row["chain"], row["step"]))
+            assert row[f"paper_{name}"] == (printed and printed.value)
+
+
+def test_effective_fractions(tables, tracks):
+    own = list(tracks.values())
+    rows = [row for track in own for row in naive_chain.effective_fraction(track)]
+    assert_rows(tables["effective_fraction"], rows, "track", "system")
+    assert_rows(tables["effective_summary"], [naive_chain.effective_summary(own)], "tracks")
+    assert tables["effective_summary"]["paper_fraction"].to_list() == ["57% \u00b1 16"]
+
+
+def test_differences_of_asl_and_their_intervals(tables, tracks):
+    found = tables["asl_differences"]
+    names = ["best - median", "best - second", "contender - baseline"]
+    assert set(found["comparison"]) == set(names)
+    assert found.height == 3 * 4 * 3
+    for row in found.iter_rows(named=True):
+        track, measure = tracks[row["track"]], row["measure"]
+        order = naive.in_order(naive.judged_means(track, measure), less=True)
+        sides = {
+            names[0]: (order[0], naive.median_system(track, measure=measure)),
+            names[1]: (order[0], order[1]),
+            names[2]: (naive.best_system(track, measure), naive.median_system(track)),
+        }[row["comparison"]]
+        assert (row["a"], row["b"]) == sides, row
+        values = naive.per_query(track, measure)
+        each = [values[row["a"]][q] - values[row["b"]][q] for q in values[row["a"]]]
+        assert row["queries"] == len(each)
+        assert same(row["difference"], naive.mean(each))
+        error = np.std(each) / math.sqrt(len(each))
+        draws = np.random.default_rng(0).choice(each, (4000, len(each))).mean(axis=1)
+        ends = np.quantile(draws, [0.025, 0.975])
+        assert row["low"] == pytest.approx(ends[0], abs=1.2 * error), row
+        assert row["high"] == pytest.approx(ends[1], abs=1.2 * error), row
