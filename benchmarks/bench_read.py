@@ -31,9 +31,10 @@ from timing import seconds
 from irmeta.policies import ReadPolicy
 from irmeta.store import assemble, groups, ingest, long_table, sources, writing
 from irmeta.store.layout import Layout
-from irmeta.trec import rows, text
+from irmeta.trec import rows, streams
 from irmeta.trec.rows import RowReader
-from irmeta.trec.runs import parse_file
+from irmeta.trec.runs import parse_run
+from irmeta.trec.streams import InputFile
 
 
 def read_all(texts: Sequence[bytes]) -> None:
@@ -45,13 +46,13 @@ def read_all(texts: Sequence[bytes]) -> None:
 def read_files(paths: Sequence[Path]) -> None:
     reader = RowReader()
     for path in paths:
-        parse_file(path, path.name, reader, "error")
+        parse_run(InputFile.at(path, path.name), reader)
 
 
 def read_packed(packed: Sequence[bytes]) -> None:
     reader = RowReader()
     for one in packed:
-        assert reader.read(text._decompressed(io.BufferedReader(io.BytesIO(one)))) is not None
+        assert reader.read(streams.decompressed(io.BufferedReader(io.BytesIO(one)))) is not None
 
 
 def split(texts: Sequence[bytes]) -> None:
@@ -93,7 +94,7 @@ def timed(room: Any, name: str, into: dict[str, float], stage: str) -> Iterator[
 
 
 STAGES = (
-    (text._Hashed, "readinto", "files to memory, sha256 included"),
+    (streams._Hashed, "readinto", "files to memory, sha256 included"),
     (rows, "tokenize", "lines to numbers: tokens, ranks, scores, queries, docs"),
     (sources.Sources, "rows", "lists gathered from the runs"),
     (assemble, "_in_order", "lists in order"),

@@ -19,13 +19,13 @@ import polars as pl
 from bench_main_job import HERE, SHARED, inside, median, spawn, write
 from machine import machine
 
+import irmeta
 from irmeta.report.look import to_print
-from irmeta.studies import open_study
 
 WALL, MEMORY = 20, 1000  # seconds and MB: the limits
 PICTURES = {
     "clef-ehealth-2015/figure_6": "study-length-differences",
-    "effective_fraction": "study-effective-fraction",
+    "averaged_by_ap": "study-effective-fraction",
 }
 
 
@@ -42,7 +42,7 @@ def linked(folder: Path) -> Path:
 
 def draw(results: Path) -> None:
     """The README's two pictures, as they are printed but with fewer pixels."""
-    figures = open_study(results).figures
+    figures = irmeta.studies.open(results).figures
     for name, picture in PICTURES.items():
         _, png = to_print(figures[name], ppi=150)
         (HERE.parent / "notebooks" / f"{picture}.png").write_bytes(png)

@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from archive_plan import LINE, Track, plan
@@ -163,16 +162,13 @@ def table(found: dict[float, Figures]) -> str:
 
 def tracks_alone(store: Path, out: Path, workers: int | None) -> None:
     """What `irmeta reanalyze` computes for each track, without figures and what joins them."""
-    from irmeta.batch.run import run
     from irmeta.store.layout import Layout
-    from irmeta.studies import overview_page
-    from irmeta.studies.base import Folder
-    from irmeta.studies.overview import OVERVIEW, Settings
+    from irmeta.studies.framework import runner
+    from irmeta.studies.framework.control import Run
+    from irmeta.studies.reanalysis.study import STUDY
 
-    overview_page.draw_track = lambda *_: []
-    study, folder, layout = replace(OVERVIEW, combine=lambda *_: None), Folder(out), Layout(store)
-    folder.parts.mkdir(parents=True)
-    batch = run(study, layout, layout.tracks(), Settings().record(), folder, workers=workers)
+    runner.draw_figures = runner._join = lambda *_: None
+    batch = runner.run(STUDY, Layout(store), out, STUDY.options(), Run(workers=workers))
     if batch.failed:
         raise SystemExit(str(batch.failed))
 
