@@ -59,7 +59,7 @@ def test_a_track_that_fails_gives_status_1_after_the_others_are_done(
         (["--track", "newss"], "has no track 'newss'. Did you mean 'news'?"),
         (["--system", "aldBM52"], "no system 'aldBM52'"),
         (["--track", "web", "--qrels", "diverse"], "no qrels set 'diverse'"),
-        (["--tie-order", "coin"], "Invalid value for '--tie-order'"),
+        (["--tie-order", "coin"], "tie_order = 'coin' is not a choice. Known: file, rank"),
     ],
 )
 def test_a_bad_argument_is_one_line_and_status_2(

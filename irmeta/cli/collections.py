@@ -12,14 +12,9 @@ import typer
 
 from irmeta.cli.declared import takes
 from irmeta.cli.options import (
-    DepthOption,
-    DuplicatesOption,
-    MalformedOption,
     MemoryOption,
-    NamesOption,
     RehashOption,
     StrictOption,
-    TieOption,
     TracksOption,
     WorkersOption,
     app,
@@ -27,6 +22,7 @@ from irmeta.cli.options import (
     progress_bar,
 )
 from irmeta.cli.sources import (
+    READING,
     SourceArgument,
     finish,
     opened,
@@ -78,15 +74,12 @@ def reanalyze(
 
 
 @app.command()
+@takes(reading=ReadPolicy)
 def ingest(
     collection: Annotated[Path, typer.Argument(help="Folder of tracks.", show_default=False)],
     store: Annotated[Path, typer.Option(help="Folder of the store.", show_default=False)],
+    reading: ReadPolicy,
     track: TracksOption = None,
-    tie_order: TieOption = "trec_eval",
-    depth: DepthOption = None,
-    duplicates: DuplicatesOption = "error",
-    malformed: MalformedOption = "error",
-    names: NamesOption = "auto",
     workers: WorkersOption = None,
     memory: MemoryOption = None,
     rehash: RehashOption = False,
@@ -96,17 +89,16 @@ def ingest(
     from irmeta import api
     from irmeta.show import print_outcomes
 
-    policy = ReadPolicy(tie_order, depth, duplicates, malformed, names)
-    with progress_bar("Reading") as reading:
+    with progress_bar("Reading") as progress:
         outcomes = api.ingest_tracks(
             collection,
             store,
-            policy,
+            reading,
             tracks=track or None,
             rehash=rehash,
             workers=workers,
             memory=bytes_of(memory),
-            progress=reading,
+            progress=progress,
         )
     made = api.open_store(store)
     print_outcomes(outcomes, made)
@@ -117,18 +109,16 @@ def ingest(
 
 
 @app.command()
+@takes(reading=READING)
 def info(
     source: SourceArgument,
+    reading: ReadPolicy,
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
-    names: NamesOption = "auto",
-    duplicates: DuplicatesOption = "error",
-    malformed: MalformedOption = "error",
 ) -> None:
     """Tracks, systems, queries, and what reading noticed."""
     from irmeta.show import print_info
 
-    policy = ReadPolicy(duplicates=duplicates, malformed=malformed, names=names)
-    with opened(source, policy) as store:
+    with opened(source, reading) as store:
         if as_json:
             tracks = store.info().to_dicts()
             systems = store.systems().to_dicts() if tracks else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import Field, fields
 from functools import wraps
 from typing import Annotated, Any, get_args, get_origin
@@ -12,54 +12,65 @@ import typer
 
 from irmeta.options import Options, choices_of, typed_fields, value_type
 
+Group = type[Options] | tuple[type[Options], tuple[str, ...]]
+"""A class whose options a command takes, or a class and the names of those that it takes."""
 
-def takes(**groups: type[Options]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+
+def takes(**groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of some classes; it is called with an instance of each.
 
     The command's own parameters of these names are replaced by the options of the class:
 
         @app.command()
-        @takes(policy=EvalPolicy)
-        def evaluate(source: SourceArgument, policy: EvalPolicy) -> None: ...
+        @takes(reading=(ReadPolicy, ("names", "duplicates")), policy=EvalPolicy)
+        def evaluate(source: SourceArgument, reading: ReadPolicy, policy: EvalPolicy) -> None: ...
     """
+    classes = {name: _named(group) for name, group in groups.items()}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def call(**given: Any) -> None:
-            command(**made_from(groups, given))
+            command(**made_from(classes, given))
 
         own = inspect.signature(command, eval_str=True).parameters.values()
-        kept = [one.replace(kind=KEYWORD) for one in own if one.name not in groups]
+        kept = [one.replace(kind=KEYWORD) for one in own if one.name not in classes]
         added: dict[str, inspect.Parameter] = {}
-        for cls in groups.values():  # a name that two classes have is the first one's
-            added = {one.name: one for one in parameters(cls)} | added
+        for cls, names in classes.values():  # a name that two classes have is the first one's
+            added = {one.name: one for one in parameters(cls) if one.name in names} | added
         call.__signature__ = inspect.Signature([*kept, *added.values()])  # type: ignore[attr-defined]
         return call
 
     return decorate
 
 
-def made_from(groups: dict[str, type[Options]], given: dict[str, Any]) -> dict[str, Any]:
+def _named(group: Group) -> tuple[type[Options], tuple[str, ...]]:
+    """Return a class and the names of the options that a command takes of it."""
+    return group if isinstance(group, tuple) else (group, tuple(group.__dataclass_fields__))
+
+
+def made_from(
+    groups: Mapping[str, tuple[type[Options], tuple[str, ...]]], given: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the arguments of a command with an instance of each class.
 
     An option that two classes have goes to both, unless it has the first one's default.
     """
     rest, made = dict(given), dict[str, Any]()
     shared: dict[str, Any] = {}
-    for name, cls in groups.items():
-        again = {n: v for n, v in shared.items() if n in cls.__dataclass_fields__}
-        made[name] = cls.of(again | taken(cls, rest))
-        plain = {one.name: one.default for one in fields(cls)}
-        shared |= {n: given[n] for n in plain if n in given and given[n] != plain[n]}
+    for name, (cls, names) in groups.items():
+        again = {n: v for n, v in shared.items() if n in names}
+        made[name] = cls.of(again | taken(names, rest))
+        plain = {one.name: one.default for one in fields(cls) if one.name in names}
+        shared |= {n: given[n] for n, default in plain.items() if given.get(n, default) != default}
     return rest | made
 
 
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
-def taken(cls: type[Options], given: dict[str, Any]) -> dict[str, Any]:
-    """Take the options of a class out of what a command was given."""
-    values = {name: given.pop(name) for name in list(given) if name in cls.__dataclass_fields__}
+def taken(names: Collection[str], given: dict[str, Any]) -> dict[str, Any]:
+    """Take the options of these names out of what a command was given."""
+    values = {name: given.pop(name) for name in list(given) if name in names}
     return {n: v for n, v in values.items() if v is not None and v != []}
 
 

@@ -13,7 +13,6 @@ import typer
 
 from irmeta.errors import UsageError
 from irmeta.escapes import escape_name
-from irmeta.policies import Averaged, Duplicates, Malformed, Negative, TieOrder
 
 FAILED, USAGE, STRICT, INTERRUPTED = 1, 2, 3, 130
 DIFFERENT = 1  # as diff(1) says
@@ -32,22 +31,11 @@ MeasuresOption = Annotated[
         "-m", "--measures", help="Names or presets; may be repeated.", show_default="default"
     ),
 ]
-TieOption = Annotated[TieOrder, typer.Option(help="How ties are ordered.")]
-DepthOption = Annotated[int | None, typer.Option(help="Keep the first DEPTH docs of each list.")]
-DuplicatesOption = Annotated[Duplicates, typer.Option(help="A doc twice in a list.")]
-MalformedOption = Annotated[Malformed, typer.Option(help="A line that cannot be read.")]
 CsvSafeOption = Annotated[
     bool,
     typer.Option(
         "--csv-safe",
         help="In CSV, put an apostrophe before texts that a spreadsheet would run as a formula.",
-    ),
-]
-NamesOption = Annotated[
-    str,
-    typer.Option(
-        metavar="auto|tag|file|PATTERN",
-        help="How systems are named; auto: by tag, or by file in tracks where tags are shared.",
     ),
 ]
 StrictOption = Annotated[bool, typer.Option("--strict", help="Exit 3 if runs were set aside.")]
@@ -56,17 +44,6 @@ TrackOption = Annotated[str | None, typer.Option(help="Where there are several."
 TracksOption = Annotated[
     list[str] | None, typer.Option("--track", help="Only this; may be repeated.")
 ]
-StudiedOption = Annotated[
-    list[str] | None,
-    typer.Option("--track", help="Only this, without results of others; may be repeated."),
-]
-QrelsOption = Annotated[
-    str | None, typer.Option(metavar="SET", help="Qrels set, if not the first.")
-]
-QueriesOption = Annotated[Averaged, typer.Option(help="Which queries count.")]
-NegativeOption = Annotated[Negative, typer.Option(help="What grades below 0 mean.")]
-OrderOption = Annotated[TieOrder | None, typer.Option(help="Another tie order than the store's.")]
-PoolOrderOption = Annotated[TieOrder, typer.Option(help="How the pool's lists were ordered.")]
 ResultsArgument = Annotated[
     Path,
     typer.Argument(

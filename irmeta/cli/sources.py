@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from irmeta.store.ingest import Outcome
     from irmeta.trec.source import AnyTrack
 
+READING = (ReadPolicy, ("names", "duplicates", "malformed"))
+"""How a command reads a collection whose lists it may order otherwise."""
 SourceArgument = Annotated[
     list[Path],
     typer.Argument(

@@ -92,9 +92,9 @@ def _command(one: Study) -> typer.Typer:
         from irmeta.studies.framework.results import StudyResults
         from irmeta.studies.framework.runner import run
 
-        options = one.options.of(taken(one.options, given))
+        options = one.options.of(taken(one.options.__dataclass_fields__, given))
         with progress_bar("Studying") as progress:
-            control = Run.of(taken(Run, given) | {"progress": progress})
+            control = Run.of(taken(Run.__dataclass_fields__, given) | {"progress": progress})
             batch = run(one, reader_of(given.get("store")), given["out"], options, control)
         for _, error in batch.failed:
             print_line(f"irmeta: failed: {error}", sys.stderr)

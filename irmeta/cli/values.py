@@ -4,57 +4,46 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from irmeta.cli.declared import takes
 from irmeta.cli.options import (
     CsvSafeOption,
-    DuplicatesOption,
     ForceOption,
-    MalformedOption,
     MeasuresOption,
-    NamesOption,
-    NegativeOption,
-    OrderOption,
-    PoolOrderOption,
-    QrelsOption,
-    QueriesOption,
     TrackOption,
     TracksOption,
     WorkersOption,
     app,
     one_measure,
 )
-from irmeta.cli.sources import SourceArgument, opened
+from irmeta.cli.sources import READING, SourceArgument, opened
 from irmeta.errors import UsageError
 from irmeta.escapes import print_line
-from irmeta.policies import ReadPolicy
+from irmeta.policies import EvalPolicy, ReadPolicy
+
+EXPLAINED = (EvalPolicy, ("qrels", "negative", "tie_order", "pool_order"))
 
 
 @app.command()
+@takes(policy=EvalPolicy, reading=READING)
 def evaluate(
     source: SourceArgument,
+    policy: EvalPolicy,
+    reading: ReadPolicy,
     measures: MeasuresOption = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Values, not means.")] = False,
     wide: Annotated[bool, typer.Option("--wide", help="A column for each measure.")] = False,
     track: TracksOption = None,
     system: Annotated[list[str] | None, typer.Option(help="Only this; may be repeated.")] = None,
-    qrels: QrelsOption = None,
-    queries: QueriesOption = "judged",
-    negative: NegativeOption = "unjudged",
-    tie_order: OrderOption = None,
-    pool_order: PoolOrderOption = "score-file",
     out: Annotated[Path | None, typer.Option(help="File: .parquet or .csv.")] = None,
     csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
-    names: NamesOption = "auto",
-    duplicates: DuplicatesOption = "error",
-    malformed: MalformedOption = "error",
     workers: WorkersOption = None,
 ) -> None:
     """Measures of every system: a table on a terminal, CSV in a pipe, or a file."""
-    from irmeta.api import EvalChoices
     from irmeta.api.values import of_one_moment
     from irmeta.measures.names import parse_measures
     from irmeta.results.scores import wide as spread
@@ -67,15 +56,8 @@ def evaluate(
             raise UsageError(f"--csv-safe is for CSV, not for {out}.")
     asked = measures or "default"
     parse_measures(asked)  # before anything is read for them
-    choices = EvalChoices(
-        queries=queries,
-        negative=negative,
-        qrels=qrels,
-        tie_order=tie_order,
-        pool_order=pool_order,
-    )
-    policy = ReadPolicy(duplicates=duplicates, malformed=malformed, names=names)
-    with opened(source, policy, track or None, workers) as store:
+    choices: Any = policy.record()
+    with opened(source, reading, track or None, workers) as store:
         compute = store.evaluate if per_query else store.means
         with of_one_moment(store, track or None) as tracks:
             made = store.provenance(asked, track=tracks, **choices)
@@ -93,33 +75,25 @@ def evaluate(
 
 
 @app.command()
+@takes(policy=EXPLAINED, reading=READING)
 def explain(
     source: SourceArgument,
+    policy: EvalPolicy,
+    reading: ReadPolicy,
     measure: Annotated[list[str], typer.Option("-m", "--measure", help="One.", show_default=False)],
     system: Annotated[str, typer.Option(help="The system.", show_default=False)],
     query: Annotated[str, typer.Option(help="The query.", show_default=False)],
     track: TrackOption = None,
-    qrels: QrelsOption = None,
-    negative: NegativeOption = "unjudged",
-    tie_order: OrderOption = None,
-    pool_order: PoolOrderOption = "score-file",
     every: Annotated[bool, typer.Option("--all", help="Every term, however many.")] = False,
-    names: NamesOption = "auto",
-    duplicates: DuplicatesOption = "error",
-    malformed: MalformedOption = "error",
 ) -> None:
     """The arithmetic behind one number."""
-    from irmeta.api import EvalChoices
     from irmeta.measures.names import parse_measure
     from irmeta.show import print_explanation
 
     name = one_measure(measure)
     parse_measure(name)
-    policy = ReadPolicy(duplicates=duplicates, malformed=malformed, names=names)
-    choices = EvalChoices(
-        negative=negative, qrels=qrels, tie_order=tie_order, pool_order=pool_order
-    )
-    with opened(source, policy, track) as store:
+    choices: Any = {one: getattr(policy, one) for one in EXPLAINED[1]}
+    with opened(source, reading, track) as store:
         found = store.explain(name, system=system, query=query, track=track, **choices)
         print_explanation(found, every)
 
