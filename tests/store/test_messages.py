@@ -47,22 +47,33 @@ def test_what_a_link_leads_to_elsewhere_is_not_quoted(linked, tmp_path, content,
     assert "secret" not in message.replace("/secret", "") + str(reasons)
 
 
-def test_qrels_and_facts_that_links_lead_to_elsewhere_are_not_quoted(linked, tmp_path):
+def test_qrels_that_a_link_leads_to_elsewhere_are_not_quoted(linked, tmp_path):
     (linked / "t/qrels").unlink()
     (linked / "t/qrels").symlink_to(tmp_path / "secret")
     with pytest.raises(IrmetaError, match=r"qrels, line 1: 1 fields where trec qrels") as error:
         irmeta.read(linked)
     assert "secret" not in str(error.value)
-    (linked / "t/qrels").unlink()
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        (SECRET, "no such column"),
+        ("run,pooled\nsecret,\nsecret,\n", "line 3: system named twice"),
+        ("run,pooled\ns,secret\n", "column 'pooled' is neither yes nor no"),
+        ('run,pooled\ns,"secret\n', "cannot be read as CSV"),
+    ],
+)
+def test_facts_that_a_link_leads_to_elsewhere_are_not_quoted(linked, tmp_path, content, error):
+    put(tmp_path, {"secret": content})
     (linked / "facts.csv").symlink_to(tmp_path / "secret")
-    config = (
-        '[tracks.t]\nruns = "t/runs/*"\nqrels = "q"\n'
-        'systems = { file = "facts.csv", name = "run" }\n'
-    )
-    put(linked, {"q": QRELS, "collection.toml": config})
-    with pytest.raises(IrmetaError, match=r"facts\.csv") as error:
+    facts = 'systems = { file = "facts.csv", name = "run", pooled = "pooled" }'
+    config = f'[tracks.t]\nruns = "t/runs/*"\nqrels = "t/qrels"\n{facts}\n'
+    put(linked, {"collection.toml": config})
+    with pytest.raises(IrmetaError, match=error) as raised:
         irmeta.read(linked)
-    assert "secret" not in str(error.value)
+    assert "facts.csv" in str(raised.value)
+    assert "secret" not in str(raised.value)
 
 
 def test_a_file_elsewhere_that_the_collection_names_is_quoted(linked):
