@@ -120,7 +120,7 @@ CHARTS: dict[str, Callable[[], Any]] = {
     "strip": lambda: strip(values(3, 10), **STRIP, rule=(0.5, "the paper 50%")),
     "strip with spread": lambda: strip(values(3, 10), **STRIP, spread=True),
     "strip of one": lambda: strip(values(1, 1), **STRIP),
-    "strip of 76": lambda: strip(values(76, 70), **STRIP),
+    "strip of 76": lambda: strip(values(76, 25), **STRIP),
     "heat map": lambda: heat_map(
         pl.DataFrame({"across": ["a", HOSTILE], "down": ["x", "x"], "value": [0.5, math.nan],
                       "name": ["p", HOSTILE]}), title="T", subtitle="S"

@@ -211,8 +211,9 @@ def test_settings_survive_their_record():
 @pytest.fixture(scope="module")
 def real(real_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
     out = tmp_path_factory.mktemp("real-study")
-    sides = {"baseline": "type=automatic", "contender": "type=manual"}
-    return studied(real_store, out, **sides)
+    with pytest.MonkeyPatch.context() as patched:
+        draw_nothing(patched)
+        return studied(real_store, out, baseline="type=automatic", contender="type=manual")
 
 
 @pytest.mark.real

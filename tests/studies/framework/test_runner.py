@@ -56,6 +56,7 @@ def test_run__threads_and_processes_give_equal_bytes(store: irmeta.Store, tmp_pa
     assert content(tmp_path / "processes") == content(tmp_path / "threads")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_run__a_second_run_does_nothing(store: irmeta.Store, tmp_path: Path):
     run(store, tmp_path / "out")
     before = content(tmp_path / "out")
@@ -105,6 +106,7 @@ def test_run__what_changed_is_done_again(
         assert set(again.tables["values"]["text"]) == {"two"}
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_run__a_run_stopped_between_two_files_goes_on_to_the_same_bytes(
     store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
