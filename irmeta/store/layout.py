@@ -25,7 +25,7 @@ from irmeta.checksums import add_checksum, known_content_checksum, parse_record,
 from irmeta.errors import DataError, UsageError, did_you_mean, shown
 from irmeta.files import write_bytes
 from irmeta.policies import ReadPolicy
-from irmeta.schema import FORMAT
+from irmeta.schema import FORMAT, TABLES
 from irmeta.store.parquet import RowGroup, read_frame, read_lists, row_groups
 from irmeta.store.scan import AGAIN, StoredLists
 from irmeta.store.verify import problems
@@ -238,13 +238,14 @@ class Layout:
         with the record at the file's first use in a process.
         """
         found = pl.scan_parquet(self._checked(kind, track, known_content_checksum), glob=False)
+        found = _with_later_columns(kind, found)
         return found if where is None else found.filter(where)
 
     def read(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.DataFrame:
         """As `table`, read at once."""
         if kind == "runs":
             return self.table(kind, track, where).collect()
-        found = read_frame(self._checked(kind, track))
+        found = _with_later_columns(kind, read_frame(self._checked(kind, track)).lazy()).collect()
         return found if where is None else found.filter(where)
 
     def groups(self, track: str) -> list[RowGroup]:
@@ -276,3 +277,13 @@ class Layout:
             said = f"its files in the store cannot be read ({file} {problem})"
             raise DataError(said, track=track, fix=AGAIN)
         return files
+
+
+def _with_later_columns(kind: str, found: pl.LazyFrame) -> pl.LazyFrame:
+    """Add columns that a store of an earlier irmeta has not, as null."""
+    if kind != "systems":
+        return found
+    schema = TABLES[kind].empty().schema
+    missing = [name for name in schema if name not in found.collect_schema()]
+    absent = [pl.lit(None, schema[name]).alias(name) for name in missing]
+    return found.with_columns(absent).select(schema.names()) if missing else found

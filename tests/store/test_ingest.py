@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 from ingesting import FACTS, QRELS, RUN, TWO, content, outcomes, put, states, touched
 
@@ -337,6 +338,22 @@ def test_a_store_of_an_older_irmeta_is_read_and_made_anew_by_ingest(two, store, 
     assert irmeta.open_store(store).means("AP").equals(means)
     assert states(two, store) == {"a": "written", "b": "written"}
     assert content(store) == before
+
+
+def test_a_store_without_a_later_column_is_read(two, store, tmp_path):
+    """The column `tag` of systems came after the first stores."""
+    states(two, store)
+    file = store / "systems" / "a" / "part-0.parquet"
+    pl.read_parquet(file).drop("tag").write_parquet(file)
+    record = store / "tracks" / "a.json"
+    found = parse_record(record.read_bytes())
+    sizes = {name: int(said.split()[0]) for name, said in found["files"].items()}
+    sizes |= {name: file.stat().st_size for name in sizes if name.startswith("systems")}
+    record.write_bytes(to_json(found | {"files": sizes}))
+    later = irmeta.open_store(store)
+    assert later.systems("a")["tag"].null_count() == later.systems("a").height
+    assert later.systems().columns == later.systems("b").columns
+    assert later.reader.table("systems", "a").collect().equals(later.systems("a"))
 
 
 def test_tracks_may_be_an_iterator_and_others_say_nothing(two, store):

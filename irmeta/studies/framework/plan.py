@@ -74,6 +74,9 @@ def check_folder(root: Path, study: str, force: bool) -> None:
         return
     if not (root / PARTS).is_dir() and has_content(root):
         raise UsageError(f"{root} holds other files: name a new folder, or use --force.")
+    if any((root / PARTS).glob("*/done.json")):
+        fix = "name a new folder; a store in it can be read."
+        raise UsageError(f"{root} holds the results of an earlier irmeta: {fix}")
     other = study_in(root)
     if other is not None and other != study:
         fix = "name a new folder, or use --force."

@@ -280,6 +280,15 @@ def test_run__a_folder_of_other_files_or_of_another_study_is_refused(
         irmeta.studies.alone(out)
 
 
+def test_run__refuses_the_results_of_an_earlier_irmeta(store: irmeta.Store, tmp_path: Path):
+    old = tmp_path / "out" / ".parts" / "a" / "done.json"
+    old.parent.mkdir(parents=True)
+    old.write_text("{}")
+    with pytest.raises(UsageError, match="holds the results of an earlier irmeta: name a new"):
+        run(store, tmp_path / "out")
+    assert [p.name for p in (tmp_path / "out").rglob("*")] == [".parts", "a", "done.json"]
+
+
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("damage", ["", "{}", "[]", "null", '{"files": 3}', "{"])
 def test_run__a_damaged_record_is_made_anew(store: irmeta.Store, tmp_path: Path, damage: str):
