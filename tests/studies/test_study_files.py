@@ -6,6 +6,7 @@ import re
 import shutil
 import struct
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -16,6 +17,7 @@ from undrawn import draw_nothing
 
 import irmeta
 from irmeta.results.tables import provenance
+from irmeta.studies import drawing
 from irmeta.studies.framework.results import StudyResults
 from irmeta.studies.papers.search_length.study import STUDY
 
@@ -40,8 +42,10 @@ ESCAPED = r"\\text[a-z]+\{(?:\\dag)?\}|\$\\?[a-z-]+\$|\{[*[]?\}|\\[&%$#_{}]|\\\\
 
 @pytest.fixture(scope="module")
 def whole(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
-    """With its figures drawn."""
-    return studied(made_store, tmp_path_factory.mktemp("whole"))
+    """With its figures drawn, coarser than they are printed."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(drawing, "print_of", partial(drawing.print_of, ppi=72))
+        return studied(made_store, tmp_path_factory.mktemp("whole"))
 
 
 # Parquet
