@@ -96,16 +96,26 @@ def print_outcomes(outcomes: Sequence[Outcome], store: Store) -> None:
 
 def print_study(done: StudyResults) -> None:
     """Print what a study counted, and where everything is."""
-    study = done.study
-    if study.inputs != "none":
+    if "studied_tracks" in done.tables:
         tracks = done.tables["studied_tracks"]
         used = tracks.filter("used")
         print_line(
             f"tracks {used.height}, systems {used['systems'].sum():,}, "
             f"queries {used['queries'].sum():,}; tracks left out: {tracks.height - used.height}"
         )
-        for row in tracks.filter(~pl.col("used")).iter_rows(named=True):
+    _print_left_out(done)
+    _print_files(done)
+
+
+def _print_left_out(done: StudyResults) -> None:
+    if "studied_tracks" in done.tables:
+        left_out = done.tables["studied_tracks"].filter(~pl.col("used"))
+        for row in left_out.iter_rows(named=True):
             print_line(f"  {row['track']}: {row['left_out']}")
+
+
+def _print_files(done: StudyResults) -> None:
+    study = done.study
     places = [("report.html", "the page: open it in a browser")]
     joined = sum(not table.apart for table in study.by_table.values())
     places.append(("*.parquet", f"{joined} tables, each named on the page"))
@@ -114,7 +124,8 @@ def print_study(done: StudyResults) -> None:
     if study.drawn:
         formats = ", ".join(name.upper() for name in study.formats)
         places.append(("figures/", f"every figure as {formats}"))
-    places.append(("latex/", "the tables for a paper"))
+    if (done.folder / "latex").is_dir():
+        places.append(("latex/", "the tables for a paper"))
     for name, holds in places:
         print_line(f"  {done.folder / name!s:<46} {holds}")
 
@@ -144,7 +155,8 @@ def print_reanalysis(done: Reanalysis) -> None:
         f"{total['queries']:,} queries, {total['rows']:,} rows; runs skipped: {total['set_aside']}"
         + (f"; tracks failed: {len(lost)} ({', '.join(sorted(lost)[:5])})" if lost else "")
     )
-    print_study(done.results)
+    _print_left_out(done.results)
+    _print_files(done.results)
     print_line(f"  {done.store.path!s:<46} the store: irmeta info, evaluate and explain read it")
 
 
