@@ -103,8 +103,10 @@ class StudyResults:
 
     @property
     def _files(self) -> dict[str, Path]:
-        tables = (table for table in self.study.by_table.values() if not table.apart)
-        return {t.name: self.folder / f"{t.name}.parquet" for t in tables}
+        written = RecordedFiles(self.folder, ALL)
+        places = {table.name: written.place(table) for table in self.study.by_table.values()}
+        recorded = written.recorded()
+        return {n: self.folder / place for n, place in places.items() if place in recorded}
 
     @property
     def tables(self) -> Mapping[str, pl.DataFrame]:

@@ -334,6 +334,8 @@ def test_run__a_study_without_a_store_resumes(tmp_path: Path):
 @pytest.mark.usefixtures("undrawn")
 def test_run__a_store_may_be_optional(store: irmeta.Store, tmp_path: Path):
     alone = irmeta.studies.optional(None, tmp_path / "alone")
+    assert "studied_tracks" not in alone.tables
+    assert all(frame.height for frame in alone.tables.values())
     both = irmeta.studies.optional(store, tmp_path / "both")
     assert alone.tables["counts"].equals(both.tables["counts"])
     assert both.batch is not None
