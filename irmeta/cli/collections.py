@@ -113,7 +113,7 @@ def ingest(
 def info(
     source: SourceArgument,
     reading: ReadPolicy,
-    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Tracks, systems, queries, and what reading noticed."""
     from irmeta.show import print_info

@@ -28,7 +28,10 @@ app = typer.Typer(
 MeasuresOption = Annotated[
     list[str] | None,
     typer.Option(
-        "-m", "--measures", help="Names or presets; may be repeated.", show_default="default"
+        "-m",
+        "--measures",
+        help="Names or presets of measures (repeatable).",
+        show_default="default",
     ),
 ]
 CsvSafeOption = Annotated[
@@ -38,11 +41,15 @@ CsvSafeOption = Annotated[
         help="In CSV, put an apostrophe before texts that a spreadsheet would run as a formula.",
     ),
 ]
-StrictOption = Annotated[bool, typer.Option("--strict", help="Exit 3 if runs were set aside.")]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is not irmeta's own.")]
-TrackOption = Annotated[str | None, typer.Option(help="Where there are several.")]
+StrictOption = Annotated[
+    bool, typer.Option("--strict", help="Exit with status 3 if runs were skipped.")
+]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Replace files that irmeta did not write.")
+]
+TrackOption = Annotated[str | None, typer.Option(help="Track, where the source has several.")]
 TracksOption = Annotated[
-    list[str] | None, typer.Option("--track", help="Only this; may be repeated.")
+    list[str] | None, typer.Option("--track", help="Only these tracks (repeatable).")
 ]
 ResultsArgument = Annotated[
     Path,
@@ -52,9 +59,11 @@ ResultsArgument = Annotated[
         help="A folder of reanalyze, a store, values per query, or a table: systems in columns.",
     ),
 ]
-CorrectionOption = Annotated[str, typer.Option(help="Of p-values for the number of pairs.")]
-ResamplesOption = Annotated[int, typer.Option(min=1, help="For tests that draw samples.")]
-SeedOption = Annotated[int, typer.Option(min=0, help="Of what is drawn.")]
+CorrectionOption = Annotated[
+    str, typer.Option(help="Correction of the p-values for the number of pairs.")
+]
+ResamplesOption = Annotated[int, typer.Option(min=1, help="Resamples of tests that draw samples.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
 StoreArgument = Annotated[Path, typer.Argument(metavar="STORE", show_default=False)]
 PathArgument = Annotated[
     Path,
@@ -73,7 +82,9 @@ RehashOption = Annotated[
 ]
 MemoryOption = Annotated[
     str | None,
-    typer.Option(metavar="SIZE", help="For what is read: 500M, 4G; default a quarter of all."),
+    typer.Option(
+        metavar="SIZE", help="Memory for what is read, e.g. 4G; default a quarter of all."
+    ),
 ]
 
 

@@ -36,9 +36,15 @@ OutOption = Annotated[
 
 @app.command()
 def diff(
-    a: Annotated[Path, typer.Argument(metavar="A", help="Results.", show_default=False)],
-    b: Annotated[Path, typer.Argument(metavar="B", help="Others.", show_default=False)],
-    tolerance: Annotated[float, typer.Option(min=0, help="Differences that are none.")] = 1e-9,
+    a: Annotated[
+        Path, typer.Argument(metavar="A", help="First file of results.", show_default=False)
+    ],
+    b: Annotated[
+        Path, typer.Argument(metavar="B", help="Second file of results.", show_default=False)
+    ],
+    tolerance: Annotated[
+        float, typer.Option(min=0, help="Largest difference that counts as equal.")
+    ] = 1e-9,
 ) -> None:
     """Two files of results: how they were made, where values differ. Status 1 if any does."""
     from irmeta.results.diff import diff as compared
@@ -65,15 +71,20 @@ def check(path: PathArgument, workers: WorkersOption = None) -> None:
 @app.command()
 def compare(
     results: ResultsArgument,
-    measure: Annotated[list[str] | None, typer.Option("-m", "--measure", help="One.")] = None,
-    test: Annotated[str, typer.Option(help="How pairs of systems are tested.")] = "t",
+    measure: Annotated[
+        list[str] | None, typer.Option("-m", "--measure", help="Measure to compare, e.g. AP.")
+    ] = None,
+    test: Annotated[str, typer.Option(help="Test of the difference of two systems.")] = "t",
     correction: CorrectionOption = "none",
-    alpha: Annotated[float, typer.Option(help="Told apart at p-values up to this.")] = 0.05,
+    alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
     track: TracksOption = None,
     resamples: ResamplesOption = 10_000,
     seed: SeedOption = 0,
     less_is_better: Annotated[
-        bool, typer.Option("--less-is-better", help="Of values that are no measure of irmeta's.")
+        bool,
+        typer.Option(
+            "--less-is-better", help="Smaller values are better, where irmeta has no such measure."
+        ),
     ] = False,
     out: OutOption = None,
     csv_safe: CsvSafeOption = False,
@@ -109,11 +120,13 @@ def power(
     results: ResultsArgument,
     measures: Annotated[
         list[str] | None,
-        typer.Option("-m", "--measures", help="Names; default all there are; may be repeated."),
+        typer.Option("-m", "--measures", help="Names of measures (repeatable); default all."),
     ] = None,
-    test: Annotated[list[str] | None, typer.Option(help="May be repeated; default t.")] = None,
+    test: Annotated[list[str] | None, typer.Option(help="Test (repeatable); default t.")] = None,
     correction: CorrectionOption = "none",
-    level: Annotated[list[float] | None, typer.Option(help="May be repeated.")] = None,
+    level: Annotated[
+        list[float] | None, typer.Option(help="Significance level (repeatable).")
+    ] = None,
     track: TracksOption = None,
     resamples: ResamplesOption = 10_000,
     seed: SeedOption = 0,

@@ -34,11 +34,15 @@ def evaluate(
     policy: EvalPolicy,
     reading: ReadPolicy,
     measures: MeasuresOption = None,
-    per_query: Annotated[bool, typer.Option("--per-query", help="Values, not means.")] = False,
+    per_query: Annotated[
+        bool, typer.Option("--per-query", help="Values of each query instead of means.")
+    ] = False,
     wide: Annotated[bool, typer.Option("--wide", help="A column for each measure.")] = False,
     track: TracksOption = None,
-    system: Annotated[list[str] | None, typer.Option(help="Only this; may be repeated.")] = None,
-    out: Annotated[Path | None, typer.Option(help="File: .parquet or .csv.")] = None,
+    system: Annotated[
+        list[str] | None, typer.Option(help="Only these systems (repeatable).")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="File for the result, .parquet or .csv.")] = None,
     csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
     workers: WorkersOption = None,
@@ -80,11 +84,14 @@ def explain(
     source: SourceArgument,
     policy: EvalPolicy,
     reading: ReadPolicy,
-    measure: Annotated[list[str], typer.Option("-m", "--measure", help="One.", show_default=False)],
-    system: Annotated[str, typer.Option(help="The system.", show_default=False)],
-    query: Annotated[str, typer.Option(help="The query.", show_default=False)],
+    measure: Annotated[
+        list[str],
+        typer.Option("-m", "--measure", help="Measure to explain, e.g. AP.", show_default=False),
+    ],
+    system: Annotated[str, typer.Option(help="System to explain.", show_default=False)],
+    query: Annotated[str, typer.Option(help="Query to explain.", show_default=False)],
     track: TrackOption = None,
-    every: Annotated[bool, typer.Option("--all", help="Every term, however many.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Print every term, however many.")] = False,
 ) -> None:
     """The arithmetic behind one number."""
     from irmeta.measures.names import parse_measure
