@@ -35,10 +35,13 @@ def find(name: str) -> Study:
     if name in OWN:
         return load(OWN[name])
     try:
-        return load(places()[name])
+        study = load(places()[name])
     except Exception as error:  # whatever another package raises
         reason = f"{type(error).__name__}: {error}"
         raise UsageError(f"study {name} ({places()[name]}) cannot be loaded: {reason}.") from error
+    if getattr(study, "name", None) != name:  # results are found again by the study's name
+        raise UsageError(f"entry point {name} ({places()[name]}) is no study of this name.")
+    return study
 
 
 def find_all() -> tuple[list[Study], list[str]]:

@@ -61,6 +61,26 @@ def test_run_all__a_bad_argument_leaves_no_folder(
     assert not (tmp_path / "out").exists()
 
 
+def test_a_study_of_another_package_is_one_like_ours(
+    store: irmeta.Store, tmp_path: Path, run, monkeypatch: pytest.MonkeyPatch
+):
+    points = [
+        SimpleNamespace(name="tiny", value="tiny:STUDY"),
+        SimpleNamespace(name="other", value="tiny:STUDY"),
+        SimpleNamespace(name="overview", value="tiny:STUDY"),  # ours cannot be taken
+    ]
+    monkeypatch.setattr(registry, "OWN", {n: v for n, v in registry.OWN.items() if n != "tiny"})
+    monkeypatch.setattr(registry, "entry_points", lambda group: points)
+    registry.places.cache_clear()
+    monkeypatch.delitem(vars(irmeta.studies), "tiny", raising=False)
+    done = irmeta.studies.tiny(store, tmp_path / "out")
+    assert irmeta.studies.open(tmp_path / "out").study.name == done.study.name == "tiny"
+    assert run("study", "tiny", store.path, "--out", tmp_path / "out").status == 0
+    assert registry.find("overview").title != done.study.title
+    with pytest.raises(UsageError, match=r"entry point other \(tiny:STUDY\) is no study of this"):
+        registry.find("other")
+
+
 def test_a_study_that_cannot_be_loaded_is_named_and_the_others_go_on(
     store: irmeta.Store, tmp_path: Path, run, monkeypatch: pytest.MonkeyPatch
 ):
