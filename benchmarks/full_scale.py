@@ -5,7 +5,7 @@
 The archive (archive.py) is made and read in pieces: some tracks' text, at most `--piece` GB of it
 unless one track alone has more, is written, ingested into the one store, and deleted. The making is
 not counted. Then `irmeta reanalyze` analyses the whole store, and once more with no track changed.
-The tracks' tables are also made alone, without their five figures each. Every figure is of one run,
+The tracks' tables are also made alone, without their figures. Every figure is of one run,
 in a process of its own. Scale 1 needs about 16 GB of disk.
 """
 
