@@ -9,13 +9,11 @@ import numpy as np
 import polars as pl
 
 from irmeta.results.scores import Scores
-from irmeta.stats.buckets import (
-    difference_buckets,
-    length_buckets,
-    length_frame,
-)
+from irmeta.stats.buckets import difference_buckets, length_buckets, length_frame
 from irmeta.stats.correlation import correlate
+from irmeta.stats.error_reduction import reduction_in_error
 from irmeta.stats.orders import settled
+from irmeta.stats.precision_means import effective_fractions
 from irmeta.studies.framework.sides import systems_of
 from irmeta.studies.framework.study import Pieces
 from irmeta.studies.framework.systems import (
@@ -28,7 +26,6 @@ from irmeta.studies.framework.systems import (
 from irmeta.studies.framework.track import TrackView
 from irmeta.studies.framework.words import count
 from irmeta.studies.papers.search_length.chains import CHAINS, cumulative, frames, steps
-from irmeta.studies.papers.search_length.fraction import effective_by_track, effective_fractions
 from irmeta.studies.papers.search_length.gather import Gathered, gather
 from irmeta.studies.papers.search_length.options import PERSISTENCE, SearchLengthOptions
 
@@ -162,19 +159,6 @@ def _sides(
     return None if baseline is None or contender is None else (baseline, contender)
 
 
-def reduction_in_error(baseline: float, contender: float, direction: int) -> float:
-    """Return RRIE: by how much of its distance from a perfect system the contender is better.
-
-    Eq. 11 where greater is better and 1 is perfect, Eq. 12 for search lengths, whose least is 1.
-    NaN for a baseline that is perfect, and where either is beyond perfect: Eq. 3 gives lists
-    without a non-relevant doc search lengths below 1.
-    """
-    left, now = (
-        (1.0 - baseline, 1.0 - contender) if direction > 0 else (baseline - 1.0, contender - 1.0)
-    )
-    return (left - now) / left if left > 0 and now >= 0 else float("nan")
-
-
 def _table_1(found: Gathered, options: SearchLengthOptions, systems: pl.DataFrame) -> Iterator[Row]:
     scores = found.scores
     for measure in options.headroom:
@@ -251,46 +235,35 @@ def _depth_sensitivity(found: Gathered, options: SearchLengthOptions) -> Iterato
 
 
 def _reordered(found: Gathered, options: SearchLengthOptions) -> Pieces:
-    """The tables `reordering`, `moves` and `furthest`, all chains."""
+    """Yield the tables `reordering`, `moves` and `furthest`, all chains."""
     scores = found.scores
-    of_chain = {f"RBP(p={PERSISTENCE})": options.rbp, "AP": options.ap}
-    done = {
-        chain.name: list(
-            steps(
-                chain,
-                scores.matrix(of_chain.get(chain.name, chain.name)),
-                found.chains[chain.name],
-                options,
-            )
+    measures = {f"RBP(p={PERSISTENCE})": options.rbp, "AP": options.ap}
+    ways = {
+        chain.name: steps(
+            chain,
+            scores.matrix(measures.get(chain.name, chain.name)),
+            found.chains[chain.name],
+            options,
         )
         for chain in CHAINS
     }
     for name, old, first in (("P@20", options.p20, 10), ("RR", options.rr, 1)):
         new = scores.matrix(options.asl(first, "floor"))
-        done[name] = list(cumulative(scores.matrix(old), new, options))
-    missed = found.missed
-    for name, each in done.items():
-        summary, moves = frames(name, each)
+        ways[name] = cumulative(scores.matrix(old), new, options)
+    shares = {"old": dict(found.missed), "default": None, "return_dtype": pl.Float64}
+    for name, way in ways.items():
+        summary, moves = frames(name, way)
         yield "reordering", summary
         yield "moves", moves
-        for row in summary.filter(pl.col("step") == 0).iter_rows(named=True):
-            furthest = row["furthest"]
-            yield (
-                "furthest",
-                [
-                    {
-                        "track": row["track"],
-                        "chain": name,
-                        "change": f"{row['old']} to {row['new']}",
-                        "furthest": furthest or "none",
-                        "missed": None if furthest is None else missed[furthest],
-                        **{
-                            n: row[n] for n in ("better_old", "better_new", "systems", "delta_sort")
-                        },
-                        "tau": row["tau"],
-                    }
-                ],
-            )
+        yield (
+            "furthest",
+            summary.filter(step=0).select(
+                *("track", "chain", "better_old", "better_new", "systems", "delta_sort", "tau"),
+                change=pl.format("{} to {}", "old", "new"),
+                furthest=pl.col("furthest").fill_null("none"),
+                missed=pl.col("furthest").replace_strict(**shares),
+            ),
+        )
 
 
 def _doc_by_doc(track: TrackView, found: Gathered, options: SearchLengthOptions) -> Pieces:
@@ -298,9 +271,9 @@ def _doc_by_doc(track: TrackView, found: Gathered, options: SearchLengthOptions)
     scores = found.scores
     counts = length_buckets(found.lengths.astype(np.float64), found.retrieved)
     yield "search_length_histogram", length_frame(scores.track, scores.systems, counts)
-    fractions = effective_fractions(found)
+    fractions = effective_fraction_table(found)
     yield "effective_fraction", fractions
-    yield "effective_by_track", effective_by_track(found, fractions)
+    yield "effective_by_track", [_effective_by_track(found, fractions)]
     for measure in dict.fromkeys([options.asl(), options.deep[options.asl()]]):
         pair = best_system(scores, measure), median_system(scores, measure)
         if pair[0] is None or pair[1] is None or pair[0] == pair[1]:
@@ -318,3 +291,22 @@ def _doc_by_doc(track: TrackView, found: Gathered, options: SearchLengthOptions)
                 pl.col("retrieved").replace({"first": "best", "second": "median"}),
             ),
         )
+
+
+def effective_fraction_table(found: Gathered) -> pl.DataFrame:
+    """Return the table `effective_fraction`, a row for each system."""
+    by_system = effective_fractions(found.precision_lengths, found.offsets)
+    systems = pl.Series(found.scores.systems, dtype=pl.String)
+    return pl.DataFrame({"track": found.scores.track, "system": systems, **by_system})
+
+
+def _effective_by_track(found: Gathered, fractions: pl.DataFrame) -> Row:
+    """The means over systems; trivial where the fraction of every system that has one is 1."""
+    known = {name: fractions[name].drop_nans().to_numpy() for name in ("fraction", "pooled")}
+    return {
+        "track": found.scores.track,
+        "systems": fractions.height,
+        **{name: float(v.mean()) if len(v) else np.nan for name, v in known.items()},
+        "undefined": fractions["undefined"].sum(),
+        "trivial": bool(found.relevant.max() <= 1),
+    }
