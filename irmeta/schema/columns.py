@@ -143,8 +143,10 @@ class Table:
         assert isinstance(frame, pl.DataFrame)
         return frame
 
-    def frame(self, rows: Rows) -> pl.DataFrame:
+    def frame(self, rows: Rows, track: str | None = None) -> pl.DataFrame:
         """Return rows as a frame of the declared columns, the paper's numbers filled in.
+
+        Rows without a column track get `track` as its value.
 
         Raises
         ------
@@ -159,6 +161,8 @@ class Table:
         else:
             rows = list(rows)
             frame = pl.DataFrame(rows, infer_schema_length=None) if rows else self.empty()
+        if track is not None and "track" in self.columns and "track" not in frame.columns:
+            frame = frame.with_columns(track=pl.lit(track))
         frame = self._with_paper(frame)
         if odd := sorted(set(frame.columns) ^ set(self.columns)):
             raise IrmetaError(f"table {self.name}: columns missing or not declared: {odd}")

@@ -24,7 +24,7 @@ Pieces = Iterable[tuple[str, Any]]
 """Names of tables with rows of each: a frame, dicts, or an Arrow table of the table's schema.
 
 A table may come in as many pieces as the study likes; pieces of a table that is `apart` are written
-as they come.
+as they come. Rows of one track need no column track.
 """
 Later = Callable[..., Any] | str | None
 

@@ -17,7 +17,6 @@ from irmeta.stats.precision_means import effective_fractions
 from irmeta.studies.framework.sides import systems_of
 from irmeta.studies.framework.study import Pieces
 from irmeta.studies.framework.systems import (
-    Missed,
     best_system,
     mean_difference,
     median_system,
@@ -97,9 +96,10 @@ def _is_length(scores: Scores, measure: str) -> bool:
     return measure in scores.no_irrelevant
 
 
-def _missing(scores: Scores, missed: Missed, measure: str, system: str) -> Row:
+def _missing(found: Gathered, measure: str, system: str) -> Row:
     """What a system misses, where a search length names it best."""
-    if not _is_length(scores, measure):
+    missed = found.missed
+    if not _is_length(found.scores, measure):
         return {"missed": None, "median_missed": None, "short": False}
     return {
         "missed": missed[system],
@@ -109,19 +109,18 @@ def _missing(scores: Scores, missed: Missed, measure: str, system: str) -> Row:
 
 
 def _headroom(found: Gathered, options: SearchLengthOptions) -> Iterator[Row]:
-    scores, missed = found.scores, found.missed
+    scores = found.scores
     for measure in options.headroom:
         by = options.best_by or measure
         best, median = best_system(scores, by), median_system(scores, by)
         if best is not None and median is not None:
             yield {
-                "track": scores.track,
                 "measure": measure,
                 "system": best,
                 "value": _mean(scores, measure, best),
                 "median": _mean(scores, measure, median),
                 "chosen_by": by,
-                **_missing(scores, missed, measure, best),
+                **_missing(found, measure, best),
             }
 
 
@@ -133,7 +132,6 @@ def _best_by_choice(found: Gathered, options: SearchLengthOptions) -> Iterator[R
         if best is not None:
             listed = found.listed[scores.systems.index(best)]
             yield {
-                "track": scores.track,
                 "measure": measure,
                 "system": best,
                 "value": _mean(scores, measure, best),
@@ -164,18 +162,17 @@ def _table_1(found: Gathered, options: SearchLengthOptions, systems: pl.DataFram
     for measure in options.headroom:
         if (pair := _sides(scores, options, systems, measure)) is None:
             continue
-        values = [_mean(scores, measure, system) for system in pair]
+        baseline, contender = (_mean(scores, measure, system) for system in pair)
         interval = _difference(scores, options, measure, pair[1], pair[0])
         yield {
-            "track": scores.track,
             "measure": measure,
             "baseline": pair[0],
+            "baseline_value": baseline,
             "contender": pair[1],
-            "baseline_value": values[0],
-            "contender_value": values[1],
-            "rrie": reduction_in_error(values[0], values[1], scores.directions[measure]),
+            "contender_value": contender,
+            "rrie": reduction_in_error(baseline, contender, scores.directions[measure]),
             **{name: interval[name] for name in ("difference", "low", "high")},
-            **_missing(scores, found.missed, measure, pair[1]),
+            **_missing(found, measure, pair[1]),
         }
 
 
@@ -190,7 +187,7 @@ def _difference(
 def _differences(
     found: Gathered, options: SearchLengthOptions, systems: pl.DataFrame
 ) -> Iterator[Row]:
-    scores, missed = found.scores, found.missed
+    scores = found.scores
     measures = [options.asl(), options.asl(1), options.asl(10), options.deep[options.asl()]]
     for measure in dict.fromkeys(measures):
         order = systems_in_order(scores, options.best_by or measure)
@@ -200,15 +197,9 @@ def _differences(
         if sides is not None and sides[0] != sides[1]:
             pairs.append(("contender - baseline", sides[1], sides[0]))
         for comparison, a, b in pairs:
-            yield {
-                "track": scores.track,
-                "measure": measure,
-                "comparison": comparison,
-                "a": a,
-                "b": b,
-                "a_short": missed.is_short(a),
-                **_difference(scores, options, measure, a, b),
-            }
+            row: Row = {"measure": measure, "comparison": comparison, "a": a, "b": b}
+            row["a_short"] = found.missed.is_short(a)
+            yield row | _difference(scores, options, measure, a, b)
 
 
 def _depth_sensitivity(found: Gathered, options: SearchLengthOptions) -> Iterator[Row]:
@@ -221,7 +212,6 @@ def _depth_sensitivity(found: Gathered, options: SearchLengthOptions) -> Iterato
         signed = np.stack([settled(values * full.directions[measure]) for values in means])
         is_length = _is_length(full, measure)
         yield {
-            "track": full.track,
             "measure": measure,
             "depth": options.depth,
             "best": best,
@@ -267,7 +257,7 @@ def _reordered(found: Gathered, options: SearchLengthOptions) -> Pieces:
 
 
 def _doc_by_doc(track: TrackView, found: Gathered, options: SearchLengthOptions) -> Pieces:
-    """The tables that look at each relevant doc."""
+    """Yield the tables that look at each relevant doc."""
     scores = found.scores
     counts = length_buckets(found.lengths.astype(np.float64), found.retrieved)
     yield "search_length_histogram", length_frame(scores.track, scores.systems, counts)
@@ -275,36 +265,30 @@ def _doc_by_doc(track: TrackView, found: Gathered, options: SearchLengthOptions)
     yield "effective_fraction", fractions
     yield "effective_by_track", [_effective_by_track(found, fractions)]
     for measure in dict.fromkeys([options.asl(), options.deep[options.asl()]]):
-        pair = best_system(scores, measure), median_system(scores, measure)
-        if pair[0] is None or pair[1] is None or pair[0] == pair[1]:
+        best, median = best_system(scores, measure), median_system(scores, measure)
+        if best is None or median is None or best == median:
             continue
-        places = [scores.systems.index(system) for system in pair]
         lengths = found.lengths if measure == options.asl() else found.deep_lengths(track.facts)
-        a, b = (lengths[:, i].astype(np.float64) for i in places)
-        buckets = difference_buckets(a - b, tuple(found.retrieved[:, i] for i in places))
-        names = {"track": scores.track, "measure": measure, "best": pair[0], "median": pair[1]}
-        yield (
-            "length_differences",
-            buckets.select(
-                *(pl.lit(value).alias(name) for name, value in names.items()),
-                pl.exclude("retrieved"),
-                pl.col("retrieved").replace({"first": "best", "second": "median"}),
-            ),
-        )
+        places = [scores.systems.index(system) for system in (best, median)]
+        a, b = lengths[:, places].astype(np.float64).T
+        retrieved = pl.col("retrieved").replace({"first": "best", "second": "median"})
+        names = {"measure": measure, "best": best, "median": median}
+        buckets = difference_buckets(a - b, tuple(found.retrieved[:, places].T))
+        columns = {name: pl.lit(value) for name, value in names.items()}
+        yield "length_differences", buckets.with_columns(retrieved, **columns)
 
 
 def effective_fraction_table(found: Gathered) -> pl.DataFrame:
     """Return the table `effective_fraction`, a row for each system."""
     by_system = effective_fractions(found.precision_lengths, found.offsets)
     systems = pl.Series(found.scores.systems, dtype=pl.String)
-    return pl.DataFrame({"track": found.scores.track, "system": systems, **by_system})
+    return pl.DataFrame({"system": systems, **by_system})
 
 
 def _effective_by_track(found: Gathered, fractions: pl.DataFrame) -> Row:
     """The means over systems; trivial where the fraction of every system that has one is 1."""
     known = {name: fractions[name].drop_nans().to_numpy() for name in ("fraction", "pooled")}
     return {
-        "track": found.scores.track,
         "systems": fractions.height,
         **{name: float(v.mean()) if len(v) else np.nan for name, v in known.items()},
         "undefined": fractions["undefined"].sum(),
