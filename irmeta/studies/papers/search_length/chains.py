@@ -10,45 +10,22 @@ why the literal 1/c would not do, and why Delta-value has a change of scale in i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from irmeta.measures.gains import gains
-from irmeta.rankings.judged import JudgedRanks
+from irmeta.measures.atomized import Atomized, Chain, Discount
 from irmeta.results.matrix import Matrix
 from irmeta.stats.reordering import Reordering, reordering
-from irmeta.studies.papers.search_length.options import PERSISTENCE, SearchLengthOptions
+from irmeta.studies.papers.search_length.options import PERSISTENCE
+from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
 
-Discount = Callable[[np.ndarray], np.ndarray]
 STEPS = ("cumulative", "atomize P", "aggregate docs", "aggregate queries")
 """By number; 0 compares the old measure with the last."""
-
-
-@dataclass(frozen=True)
-class Chain:
-    """A measure and what its way to search length needs to know of it.
-
-    Attributes
-    ----------
-    discount
-        c: from search lengths to what a doc found there is worth, 1 at length 1.
-    gain
-        The kind of gain (see irmeta.measures.gains) that weights the relevant docs. With another
-        than ``binary`` every doc of grade 1 and above has one, whatever the study's `rel` is.
-    """
-
-    name: str
-    discount: Discount
-    gain: str = "binary"
-
-    @property
-    def graded(self) -> bool:
-        return self.gain != "binary"
 
 
 def _reciprocal(lengths: np.ndarray) -> np.ndarray:
@@ -63,43 +40,8 @@ CHAINS = (
 )
 
 
-class Atomized(NamedTuple):
-    """Per-query values of a chain's steps 1 and 3, float64 [query, system].
-
-    Attributes
-    ----------
-    worth
-        The mean worth of the relevant docs, each by itself; NaN: no relevant doc.
-    length
-        The mean of their search lengths, with the same weights.
-    """
-
-    worth: np.ndarray
-    length: np.ndarray
-
-    @classmethod
-    def concat(cls, blocks: Sequence[Atomized]) -> Atomized:
-        """The blocks of a track, one after another."""
-        return cls(*(np.concatenate(values) for values in zip(*blocks, strict=True)))
-
-
-def atomized(view: JudgedRanks, chain: Chain, rel: int, lengths: np.ndarray) -> Atomized:
-    """A block's values; `lengths` as `lengths_by_doc` gives them, 1 at least, for `rel`."""
-    rows = view.relevant_rows(rel)
-    bounds = np.searchsorted(view.query_of(rows), np.arange(len(view.queries) + 1))
-    weights = gains(view.grades[rows], chain.gain, rel, view.facts.highest_grade)
-    worth = chain.discount(lengths)
-    found = np.full((2, len(view.queries), len(view.systems)), np.nan)
-    for query, (start, stop) in enumerate(pairwise(bounds)):
-        if start < stop:
-            own = weights[start:stop] / weights[start:stop].sum()
-            found[0, query] = own @ worth[start:stop]
-            found[1, query] = own @ lengths[start:stop]
-    return Atomized(*found)
-
-
 def steps(
-    chain: Chain, old: Matrix, found: Atomized, options: SearchLengthOptions
+    chain: Chain, old: Matrix, found: Atomized, options: Options
 ) -> Iterator[tuple[int, Reordering]]:
     """Yield step 0, a chain's whole way, then each of its steps against the one before.
 
@@ -122,9 +64,7 @@ def steps(
         yield step, _compare(before, after, options, chain.discount)
 
 
-def cumulative(
-    old: Matrix, new: Matrix, options: SearchLengthOptions
-) -> Iterator[tuple[int, Reordering]]:
+def cumulative(old: Matrix, new: Matrix, options: Options) -> Iterator[tuple[int, Reordering]]:
     """Compare two measures as they are, over lists on which both are defined, as step 0."""
     known = ~np.isnan(new.values) & ~np.isnan(old.values)
     before, after = (replace(m, values=np.where(known, m.values, np.nan)) for m in (old, new))
@@ -132,7 +72,7 @@ def cumulative(
 
 
 def _compare(
-    old: Matrix, new: Matrix, options: SearchLengthOptions, in_p_space: Discount | None = None
+    old: Matrix, new: Matrix, options: Options, in_p_space: Discount | None = None
 ) -> Reordering:
     tested = {"ratio": options.ratio, "alpha": options.alpha, "test": options.test}
     return reordering(old, new, **tested, in_p_space=in_p_space)

@@ -26,12 +26,13 @@ from irmeta.studies.framework.track import TrackView
 from irmeta.studies.framework.words import count
 from irmeta.studies.papers.search_length.chains import CHAINS, cumulative, frames, steps
 from irmeta.studies.papers.search_length.gather import Gathered, gather
-from irmeta.studies.papers.search_length.options import PERSISTENCE, SearchLengthOptions
+from irmeta.studies.papers.search_length.options import PERSISTENCE
+from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
 
 Row = dict[str, Any]
 
 
-def compute(track: TrackView, options: SearchLengthOptions) -> Pieces:
+def compute(track: TrackView, options: Options) -> Pieces:
     """Yield the tables of one track, from a single pass over its blocks."""
     found = gather(track, options)
     _describe(track, found, options)
@@ -47,7 +48,7 @@ def compute(track: TrackView, options: SearchLengthOptions) -> Pieces:
     yield from _doc_by_doc(track, found, options)
 
 
-def _describe(track: TrackView, found: Gathered, options: SearchLengthOptions) -> None:
+def _describe(track: TrackView, found: Gathered, options: Options) -> None:
     """Leave the track out where search lengths say nothing, and note what to beware of."""
     without, lists = found.without_irrelevant
     if not found.relevant.any():
@@ -78,7 +79,7 @@ def _describe(track: TrackView, found: Gathered, options: SearchLengthOptions) -
         )
 
 
-def _means(found: Gathered, options: SearchLengthOptions) -> pl.DataFrame:
+def _means(found: Gathered, options: Options) -> pl.DataFrame:
     means = found.scores.means()
     if not found.has_lengths:
         asl = list(found.scores.no_irrelevant)
@@ -88,27 +89,18 @@ def _means(found: Gathered, options: SearchLengthOptions) -> pl.DataFrame:
     return means
 
 
-def _mean(scores: Scores, measure: str, system: str) -> float:
-    return float(scores.mean_values()[scores.measures.index(measure), scores.systems.index(system)])
-
-
 def _is_length(scores: Scores, measure: str) -> bool:
     return measure in scores.no_irrelevant
 
 
 def _missing(found: Gathered, measure: str, system: str) -> Row:
     """What a system misses, where a search length names it best."""
-    missed = found.missed
-    if not _is_length(found.scores, measure):
-        return {"missed": None, "median_missed": None, "short": False}
-    return {
-        "missed": missed[system],
-        "median_missed": missed.median,
-        "short": missed.is_short(system),
-    }
+    if _is_length(found.scores, measure):
+        return found.missed.row(system)
+    return {"missed": None, "median_missed": None, "short": False}
 
 
-def _headroom(found: Gathered, options: SearchLengthOptions) -> Iterator[Row]:
+def _headroom(found: Gathered, options: Options) -> Iterator[Row]:
     scores = found.scores
     for measure in options.headroom:
         by = options.best_by or measure
@@ -117,16 +109,16 @@ def _headroom(found: Gathered, options: SearchLengthOptions) -> Iterator[Row]:
             yield {
                 "measure": measure,
                 "system": best,
-                "value": _mean(scores, measure, best),
-                "median": _mean(scores, measure, median),
+                "value": scores.mean_of(measure, best),
+                "median": scores.mean_of(measure, median),
                 "chosen_by": by,
                 **_missing(found, measure, best),
             }
 
 
-def _best_by_choice(found: Gathered, options: SearchLengthOptions) -> Iterator[Row]:
+def _best_by_choice(found: Gathered, options: Options) -> Iterator[Row]:
     """The best system by ASL under each choice for docs that are not retrieved, and by others."""
-    scores, missed = found.scores, found.missed
+    scores = found.scores
     for measure in options.choices:
         best = best_system(scores, measure)
         if best is not None:
@@ -134,16 +126,15 @@ def _best_by_choice(found: Gathered, options: SearchLengthOptions) -> Iterator[R
             yield {
                 "measure": measure,
                 "system": best,
-                "value": _mean(scores, measure, best),
-                "missed": missed[best],
-                "median_missed": missed.median,
-                "short": _is_length(scores, measure) and missed.is_short(best),
+                "value": scores.mean_of(measure, best),
+                **found.missed.row(best),
+                "short": _is_length(scores, measure) and found.missed.is_short(best),
                 "rows": float(listed / len(scores.queries)),
             }
 
 
 def _sides(
-    scores: Scores, options: SearchLengthOptions, systems: pl.DataFrame, measure: str
+    scores: Scores, options: Options, systems: pl.DataFrame, measure: str
 ) -> tuple[str, str] | None:
     """Baseline and contender by a measure: the best of each side; None where one has none.
 
@@ -157,12 +148,12 @@ def _sides(
     return None if baseline is None or contender is None else (baseline, contender)
 
 
-def _table_1(found: Gathered, options: SearchLengthOptions, systems: pl.DataFrame) -> Iterator[Row]:
+def _table_1(found: Gathered, options: Options, systems: pl.DataFrame) -> Iterator[Row]:
     scores = found.scores
     for measure in options.headroom:
         if (pair := _sides(scores, options, systems, measure)) is None:
             continue
-        baseline, contender = (_mean(scores, measure, system) for system in pair)
+        baseline, contender = (scores.mean_of(measure, system) for system in pair)
         interval = _difference(scores, options, measure, pair[1], pair[0])
         yield {
             "measure": measure,
@@ -177,16 +168,14 @@ def _table_1(found: Gathered, options: SearchLengthOptions, systems: pl.DataFram
 
 
 def _difference(
-    scores: Scores, options: SearchLengthOptions, measure: str, a: str, b: str
+    scores: Scores, options: Options, measure: str, a: str, b: str
 ) -> dict[str, float | int]:
     matrix = scores.matrix(measure)
     values = matrix.values[:, [matrix.systems.index(a), matrix.systems.index(b)]]
     return mean_difference(values, options.resamples, options.seed, options.confidence)
 
 
-def _differences(
-    found: Gathered, options: SearchLengthOptions, systems: pl.DataFrame
-) -> Iterator[Row]:
+def _differences(found: Gathered, options: Options, systems: pl.DataFrame) -> Iterator[Row]:
     scores = found.scores
     measures = [options.asl(), options.asl(1), options.asl(10), options.deep[options.asl()]]
     for measure in dict.fromkeys(measures):
@@ -202,41 +191,35 @@ def _differences(
             yield row | _difference(scores, options, measure, a, b)
 
 
-def _depth_sensitivity(found: Gathered, options: SearchLengthOptions) -> Iterator[Row]:
+def _depth_sensitivity(found: Gathered, options: Options) -> Iterator[Row]:
     full, cut = found.scores, found.cut
     for measure in options.shallow:
         best, best_cut = best_system(full, measure), best_system(cut, measure)
         if best is None or best_cut is None:
             continue
-        means = [s.mean_values()[s.measures.index(measure)] for s in (full, cut)]
-        signed = np.stack([settled(values * full.directions[measure]) for values in means])
+        orders = np.stack([settled(scores.matrix(measure).means) for scores in (full, cut)])
         is_length = _is_length(full, measure)
         yield {
             "measure": measure,
             "depth": options.depth,
             "best": best,
-            "value": float(means[0][full.systems.index(best)]),
+            "value": full.mean_of(measure, best),
             "best_cut": best_cut,
-            "value_cut": float(means[1][cut.systems.index(best_cut)]),
-            "tau": float(correlate(signed, "tau-b").values[0, 1]),
+            "value_cut": cut.mean_of(measure, best_cut),
+            "tau": float(correlate(orders, "tau-b").values[0, 1]),
             "short": is_length and found.missed.is_short(best),
             "short_cut": is_length and found.missed_cut.is_short(best_cut),
         }
 
 
-def _reordered(found: Gathered, options: SearchLengthOptions) -> Pieces:
+def _reordered(found: Gathered, options: Options) -> Pieces:
     """Yield the tables `reordering`, `moves` and `furthest`, all chains."""
     scores = found.scores
     measures = {f"RBP(p={PERSISTENCE})": options.rbp, "AP": options.ap}
-    ways = {
-        chain.name: steps(
-            chain,
-            scores.matrix(measures.get(chain.name, chain.name)),
-            found.chains[chain.name],
-            options,
-        )
-        for chain in CHAINS
-    }
+    ways = {}
+    for chain in CHAINS:
+        old = scores.matrix(measures.get(chain.name, chain.name))
+        ways[chain.name] = steps(chain, old, found.chains[chain.name], options)
     for name, old, first in (("P@20", options.p20, 10), ("RR", options.rr, 1)):
         new = scores.matrix(options.asl(first, "floor"))
         ways[name] = cumulative(scores.matrix(old), new, options)
@@ -256,7 +239,7 @@ def _reordered(found: Gathered, options: SearchLengthOptions) -> Pieces:
         )
 
 
-def _doc_by_doc(track: TrackView, found: Gathered, options: SearchLengthOptions) -> Pieces:
+def _doc_by_doc(track: TrackView, found: Gathered, options: Options) -> Pieces:
     """Yield the tables that look at each relevant doc."""
     scores = found.scores
     counts = length_buckets(found.lengths.astype(np.float64), found.retrieved)

@@ -159,11 +159,7 @@ def _chain(rows: pl.DataFrame, options: Options, value: str) -> Any:
         title=f"How far {'systems keep their order' if is_tau else 'a system moves'} when the "
         "measure changes",
         subtitle="a dot a track; below the dots their mean and one standard deviation either side",
-        x_title=(
-            "Kendall's tau-b between the orders of a track's systems"
-            if is_tau
-            else "Delta-sort: furthest move of a system, % of the track's systems"
-        ),
+        x_title=CHAIN_AXES[value],
         domain=(-1.0 if is_signed else 0.0, 1.0) if is_tau else (0.0, 100.0),
         digits=".2f" if is_tau else ".0f",
         spread=True,
@@ -265,6 +261,10 @@ WINS = (
     "the median system's: left of 0 the best system finds them earlier or finds them alone, right "
     "of 0 the median system does."
 )
+CHAIN_AXES = {
+    "tau": "Kendall's tau-b between the orders of a track's systems",
+    "delta_sort": "Delta-sort: furthest move of a system, % of the track's systems",
+}
 PAPER, OTHERS = "Table 2 and Section 4.4", "nDCG, RBP and ERR"
 FIGURES = (
     Figure("figure", _distributions, _distribution,

@@ -7,21 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from irmeta.measures.atomized import Atomized, atomized
 from irmeta.measures.evaluate import evaluate_block
-from irmeta.measures.names import parse_measure
-from irmeta.measures.search_length import (
-    irrelevant_retrieved,
-    lengths_by_doc,
-    precision_lengths,
-)
+from irmeta.measures.names import parse_measures
+from irmeta.measures.search_length import irrelevant_retrieved, lengths_by_doc, precision_lengths
 from irmeta.measures.spec import Spec
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.scores import Scores
 from irmeta.store.scan import TrackFacts
 from irmeta.studies.framework.systems import Missed
 from irmeta.studies.framework.track import TrackView
-from irmeta.studies.papers.search_length.chains import CHAINS, Atomized, atomized
-from irmeta.studies.papers.search_length.options import SearchLengthOptions
+from irmeta.studies.papers.search_length.chains import CHAINS
+from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
 
 
 @dataclass(frozen=True)
@@ -103,18 +100,18 @@ class Gathered:
         return bool(self.relevant.any()) and 2 * without <= lists
 
 
-def gather(track: TrackView, options: SearchLengthOptions) -> Gathered:
+def gather(track: TrackView, options: Options) -> Gathered:
     """Read a track and compute all that does not depend on which system is best."""
-    specs = options.specs()
+    specs = parse_measures(options.scored())
     return _joined([_of_block(view, options, specs) for view in track.blocks_for(specs)])
 
 
-def _of_block(view: JudgedRanks, options: SearchLengthOptions, specs: Sequence[Spec]) -> Gathered:
+def _of_block(view: JudgedRanks, options: Options, specs: Sequence[Spec]) -> Gathered:
     rel, rows = options.rel, view.relevant_rows(options.rel)
     floors = lengths_by_doc(view, rel, "floor")
     plain, graded = (rel, floors), (1, floors if rel == 1 else lengths_by_doc(view, 1, "floor"))
     chains = {c.name: atomized(view, c, *(graded if c.graded else plain)) for c in CHAINS}
-    shallow = [parse_measure(name) for name in options.shallow]
+    shallow = parse_measures(options.shallow)
     return Gathered(
         scores=evaluate_block(view, specs, options.policy),
         cut=evaluate_block(view.cut_to(options.depth), shallow, options.policy),

@@ -12,8 +12,6 @@ from irmeta.studies.framework.sides import check_side
 if TYPE_CHECKING:
     import polars as pl
 
-    from irmeta.measures.spec import Spec
-
 PERSISTENCE = 0.8  # of RBP
 
 
@@ -95,14 +93,13 @@ class SearchLengthOptions(TrackOptions):
     @property
     def deep(self) -> dict[str, str]:
         """By search length, the same with missed docs at the track's deepest rank."""
-        firsts = (10, None, 1)
-        return {self.asl(first): self.asl(first, "depth") for first in firsts}
+        return {self.asl(first): self.asl(first, "depth") for first in (10, None, 1)}
 
     @property
     def headroom(self) -> tuple[str, ...]:
         """The measures of Figures 1 to 4, and search lengths that a short list cannot shorten."""
-        deep = (self.deep.get(name) for name in self.printed)
-        return tuple(dict.fromkeys([*self.printed, *filter(None, deep)]))
+        deep = (self.deep.get(name, name) for name in self.printed)
+        return tuple(dict.fromkeys([*self.printed, *deep]))
 
     @property
     def shallow(self) -> tuple[str, ...]:
@@ -118,13 +115,8 @@ class SearchLengthOptions(TrackOptions):
         asl = (self.asl(first, choice) for first in firsts for choice in UNRETRIEVED)
         return (self.ap, self.p20, self.rr, *asl)
 
-    def specs(self) -> list[Spec]:
-        """Return all measures that are computed."""
-        from irmeta.measures.names import parse_measures
-
-        return parse_measures(self.scored())
-
     def scored(self) -> tuple[str, ...]:
+        """Return the names of all measures that are computed."""
         own = [*self.choices, self.bpref, self.asl(), self.asl(1), self.asl(10)]
         asked = [self.best_by] if self.best_by is not None else []
         return tuple(dict.fromkeys([*own, self.rbp, "nDCG", "ERR", *asked]))

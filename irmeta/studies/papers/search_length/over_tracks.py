@@ -8,23 +8,23 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from irmeta.stats.buckets import ROUNDING, value_buckets
+from irmeta.stats.spread import mean_sd, spread
 from irmeta.studies.framework.study import Pieces, Tables
 from irmeta.studies.papers.search_length import paper
 from irmeta.studies.papers.search_length.chains import CHAINS, STEPS
-from irmeta.studies.papers.search_length.options import SearchLengthOptions
+from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
 
 SHARES = tuple(step / 10 for step in range(11))
-LENGTHS = (1, 2, 5, 10, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
+LENGTHS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4)
 ORDER = (*(("AP", step) for step in (1, 2, 3, 0)), ("P@20", 0), ("RR", 0))
 """The rows of Table 2, then those of Section 4.4."""
 BEYOND = tuple((chain.name, step) for chain in CHAINS[1:] for step in (1, 2, 3, 0))
-ROUNDING = 1e-12  # a mean of 0.3 may be a bit less or more, as its sum came out
-POSSIBLE = {"delta_sort": (0.0, 100.0), "tau": (-1.0, 1.0), "delta_value": (0.0, np.inf)}
 
 Row = dict[str, Any]
 
 
-def over_tracks(tables: Tables, options: SearchLengthOptions) -> Pieces:
+def over_tracks(tables: Tables, options: Options) -> Pieces:
     """Yield the tables that come from all tracks that are used."""
     headroom = tables["headroom"]
     yield "distributions", distributions(headroom, options)
@@ -35,7 +35,7 @@ def over_tracks(tables: Tables, options: SearchLengthOptions) -> Pieces:
     yield "paper_table_1", [dict(zip(names, row, strict=True)) for row in paper.TABLE_1]
 
 
-def distributions(headroom: pl.DataFrame, options: SearchLengthOptions) -> Iterator[Row]:
+def distributions(headroom: pl.DataFrame, options: Options) -> Iterator[Row]:
     """Yield Figures 1 to 4: how many tracks have their best system's mean in which bucket.
 
     P@20 and AP in ten equal buckets, the last with 1 in it; search lengths in `LENGTHS` and beyond,
@@ -49,28 +49,15 @@ def distributions(headroom: pl.DataFrame, options: SearchLengthOptions) -> Itera
     for figure, measure in figures.items():
         best = headroom.filter(measure=measure)
         values, short = best["value"].to_numpy(), best["short"].to_numpy()
-        for low, high, inside in _buckets(values, measure not in (options.p20, options.ap)):
+        is_share = measure in (options.p20, options.ap)
+        for low, high, inside in value_buckets(values, SHARES if is_share else LENGTHS, is_share):
             counts = {"tracks": int(inside.sum()), "short": int((inside & short).sum())}
             share = counts["tracks"] / max(len(values), 1)
             place = {"figure": figure, "measure": measure, "low": low, "high": high}
             yield {**place, **counts, "share": share}
 
 
-def _buckets(
-    values: np.ndarray, is_length: bool
-) -> Iterator[tuple[float | None, float | None, np.ndarray]]:
-    edges = [float(edge) for edge in (LENGTHS if is_length else SHARES)]
-    place = np.searchsorted(edges, values + ROUNDING, side="right") - 1
-    if not is_length:
-        place = np.minimum(place, len(edges) - 2)
-    if (place < 0).any():
-        yield None, edges[0], place < 0
-    for index, low in enumerate(edges if is_length else edges[:-1]):
-        high = edges[index + 1] if index + 1 < len(edges) else None
-        yield low, high, place == index
-
-
-def classes(headroom: pl.DataFrame, options: SearchLengthOptions) -> Iterator[Row]:
+def classes(headroom: pl.DataFrame, options: Options) -> Iterator[Row]:
     """Yield Section 4.2: tracks by best P@20, and those whose best ASL@g10 P@20 cannot see."""
     low, said = paper.UNDERSAMPLED
     asl = options.asl(10)
@@ -108,9 +95,9 @@ def table_2(reordering: pl.DataFrame, moves: pl.DataFrame) -> Iterator[Row]:
             "step": step,
             "old": old,
             "new": new,
-            **_spread("delta_sort", tracks["delta_sort"]),
-            **_spread("tau", tracks["tau"]),
-            **_spread("delta_value", values),
+            **spread("delta_sort", tracks["delta_sort"], 0.0, 100.0),
+            **spread("tau", tracks["tau"], -1.0, 1.0),
+            **spread("delta_value", values, 0.0, np.inf),
             "delta_value_median": float(np.median(values)) if len(values) else float("nan"),
             "tracks": tracks.height,
             "systems": systems.height,
@@ -126,23 +113,6 @@ def effective_summary(by_track: pl.DataFrame) -> Row:
     counted = by_track.filter(~pl.col("trivial"))
     return {
         "tracks": counted["fraction"].drop_nans().len(),
-        **_mean_sd("fraction", counted["fraction"]),
-        **_mean_sd("pooled", counted["pooled"]),
-    }
-
-
-def _spread(name: str, values: pl.Series) -> dict[str, float]:
-    """Mean, standard deviation, and both ends of the mean and one sd, within what is possible."""
-    spread = _mean_sd(name, values)
-    mean, sd, (least, most) = spread[name], spread[f"{name}_sd"], POSSIBLE[name]
-    ends = {"low": float(np.maximum(mean - sd, least)), "high": float(np.minimum(mean + sd, most))}
-    return spread | {f"{name}_{end}": value for end, value in ends.items()}
-
-
-def _mean_sd(name: str, values: pl.Series) -> dict[str, float]:
-    """Mean and standard deviation of the values that are defined."""
-    known = values.drop_nans().to_numpy()
-    return {
-        name: float(known.mean()) if len(known) else float("nan"),
-        f"{name}_sd": float(known.std(ddof=1)) if len(known) > 1 else float("nan"),
+        **mean_sd("fraction", counted["fraction"]),
+        **mean_sd("pooled", counted["pooled"]),
     }

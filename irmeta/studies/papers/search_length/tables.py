@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Kind, Table
+from irmeta.schema.columns import (
+    MEASURE,
+    SYSTEM,
+    TRACK,
+    Column,
+    Table,
+    difference_columns,
+    measured,
+    percent,
+    spread_columns,
+    stored,
+)
 from irmeta.schema.results import MEANS, SEARCH_LENGTH_HISTOGRAM
 from irmeta.studies.papers.search_length import paper
 
@@ -17,21 +28,10 @@ _BEST_SHARE = "of all tracks counted"
 _BY_TRACK = {"track": TRACK, "measure": MEASURE}
 
 
-def _measured(meaning: str, label: str = "", **more: str) -> Column:
-    return Column("real", meaning, label=label, format="measure", **more)  # pyright: ignore
-
-
-def _percent(meaning: str, label: str = "", **more: str | bool) -> Column:
-    return Column("real", meaning, label=label, format="percent", **more)  # pyright: ignore
-
-
-def _stored(kind: Kind, meaning: str, null: bool = False) -> Column:
-    return Column(kind, meaning, null, show="none")
-
-
-_IS_SHORT = _stored("yes", "whether the system misses more than the median system")
+_IS_SHORT = stored("yes", "whether the system misses more than the median system")
 _CHAIN = Column("name", "measure that the chain begins with")
 _STEP = Column("count", "step of the chain, compared with the one before; 0: last with first")
+_BY_STEP = {"track": TRACK, "chain": _CHAIN, "step": _STEP}
 _OLD, _NEW = "what it is compared with", "what takes its place"
 
 
@@ -39,29 +39,9 @@ def _misses(label: str) -> dict[str, Column]:
     """What a system misses where a search length names it best."""
     no_length = "; null: not a search length"
     return {
-        "missed": _percent(_MISSED + no_length, label, null=True, show="page"),
-        "median_missed": _stored("real", _MEDIAN_MISSED + no_length, null=True),
+        "missed": percent(_MISSED + no_length, label, null=True, show="page"),
+        "median_missed": stored("real", _MEDIAN_MISSED + no_length, null=True),
         "short": _IS_SHORT,
-    }
-
-
-def _difference(meaning: str, **more: str) -> dict[str, Column]:
-    """A mean difference, printed with its bootstrap interval."""
-    return {
-        "difference": Column("real", meaning, span=("low", "high"), **more),  # pyright: ignore
-        "low": _stored("real", "lower end of its bootstrap interval; NaN: one query"),
-        "high": _stored("real", "upper end"),
-    }
-
-
-def _spread(name: str, meaning: str, **more: str) -> dict[str, Column]:
-    """A mean, printed with the mean less and plus one standard deviation."""
-    low, high, nan = f"{name}_low", f"{name}_high", "NaN: one value"
-    return {
-        name: Column("real", meaning, span=(low, high), **more),  # pyright: ignore
-        f"{name}_sd": _stored("real", f"its standard deviation; {nan}"),
-        low: _stored("real", f"mean less sd, not below what is possible; {nan}"),
-        high: _stored("real", f"mean plus sd, not above what is possible; {nan}"),
     }
 
 
@@ -70,17 +50,17 @@ TABLES = (
     Table("headroom", ("track", "measure"), {
         **_BY_TRACK,
         "system": Column("name", "best system", label="best system", dagger="short", show="page"),
-        "value": _measured("its mean over queries", "best"),
-        "median": _measured("mean of the median system by `chosen_by`"),
-        "chosen_by": _stored("name", "measure by which a system is best"),
+        "value": measured("its mean over queries", "best"),
+        "median": measured("mean of the median system by `chosen_by`"),
+        "chosen_by": stored("name", "measure by which a system is best"),
         **_misses("it misses"),
     }, caption="The best and the median system of each track (Figures 1 to 4).", note=SHORT),
     Table("best_by_choice", ("track", "measure"), {
         **_BY_TRACK,
         "system": Column("name", "best system by it", label="best system", dagger="short"),
-        "value": _measured("its mean over queries", "its value"),
-        "missed": _percent(_MISSED, "it misses"),
-        "median_missed": _percent(_MEDIAN_MISSED, "median of all"),
+        "value": measured("its mean over queries", "its value"),
+        "missed": percent(_MISSED, "it misses"),
+        "median_missed": percent(_MEDIAN_MISSED, "median of all"),
         "short": _IS_SHORT,
         "rows": Column("real", "mean length of its lists over the track's queries",
                        label="rows a list", format=",.0f"),
@@ -93,27 +73,27 @@ TABLES = (
         "high": Column("real", "values are less than this; null: no end", null=True),
         "tracks": Column("count", _BEST_TRACKS),
         "short": Column("count", "of them, tracks whose best system misses more than the median"),
-        "share": _percent(_BEST_SHARE),
+        "share": percent(_BEST_SHARE),
     }, caption="Tracks by the mean of their best system (Figures 1 to 4).", by="all"),
     Table("classes", ("measure", "low"), {
         "measure": MEASURE,
         "best_system": Column("text", "values of the class"),
-        "low": _stored("real", "least value of the class"),
-        "high": _stored("real", "values are less than this; null: no end", null=True),
+        "low": stored("real", "least value of the class"),
+        "high": stored("real", "values are less than this; null: no end", null=True),
         "tracks": Column("count", _BEST_TRACKS),
-        "share": _percent(_BEST_SHARE),
+        "share": percent(_BEST_SHARE),
         "paper": Column("text", "what the paper says of 76 tracks", label="the paper"),
     }, caption="Tracks by their best system (Section 4.2).", by="all"),
     Table("table_1", ("track", "measure"), {
         **_BY_TRACK,
         "baseline": Column("name", "system of the one side", show="page"),
-        "baseline_value": _measured("its mean over queries", "its value"),
+        "baseline_value": measured("its mean over queries", "its value"),
         "contender": Column("name", "system of the other", dagger="short"),
-        "contender_value": _measured("its mean over queries", "its value"),
-        "rrie": _percent("relative reduction in error, Eqs. 11 and 12; NaN: perfect already",
+        "contender_value": measured("its mean over queries", "its value"),
+        "rrie": percent("relative reduction in error, Eqs. 11 and 12; NaN: perfect already",
                          "RRIE"),
-        **_difference("mean over queries of the contender's less the baseline's",
-                      format="measure", show="page"),
+        **difference_columns("mean over queries of the contender's less the baseline's",
+                             format="measure", show="page"),
         **_misses("the contender misses"),
     }, caption="Two systems of each track and the relative reduction in error (Table 1).",
        note=SHORT),
@@ -122,7 +102,7 @@ TABLES = (
         "measure": MEASURE,
         "baseline": Column("real", "BM25; null: not in the text", True, label="BM25", format="g"),
         "contender": Column("real", "neural", label="neural", format="g"),
-        "rrie": _percent("relative reduction in error", "RRIE"),
+        "rrie": percent("relative reduction in error", "RRIE"),
     }, caption="The paper's own Table 1.", by="all", folded=True),
     Table("asl_differences", ("track", "measure", "comparison"), {
         **_BY_TRACK,
@@ -130,31 +110,29 @@ TABLES = (
         "a": Column("name", "system", dagger="a_short", show="page"),
         "b": Column("name", "system", show="page"),
         "a_short": _IS_SHORT,
-        **_difference("mean over queries of a's less b's", format="length"),
+        **difference_columns("mean over queries of a's less b's", format="length"),
         "queries": Column("count", "queries on which both have a value"),
     }, caption="Differences of search lengths with their bootstrap intervals.", note=SHORT),
     Table("table_2", ("chain", "step"), {
         "change": Column("text", "the step in words", label="step"),
-        "chain": _stored("name", _CHAIN.meaning),
-        "step": _stored("count", _STEP.meaning),
-        "old": _stored("text", _OLD),
-        "new": _stored("text", _NEW),
-        **_spread("delta_sort", "mean over tracks of the largest move", unit="%",
-                  label="Delta-sort", format=".0f"),
-        **_spread("tau", "mean over tracks of tau-b", label="tau-b", format=".2f"),
-        **_spread("delta_value", "mean over all systems of all tracks of new / old", unit="x",
-                  label="Delta-value", format="ratio"),
+        "chain": stored("name", _CHAIN.meaning),
+        "step": stored("count", _STEP.meaning),
+        "old": stored("text", _OLD),
+        "new": stored("text", _NEW),
+        **spread_columns("delta_sort", "mean over tracks of the largest move", unit="%",
+                         label="Delta-sort", format=".0f"),
+        **spread_columns("tau", "mean over tracks of tau-b", label="tau-b", format=".2f"),
+        **spread_columns("delta_value", "mean over all systems of all tracks of new / old",
+                         unit="x", label="Delta-value", format="ratio"),
         "delta_value_median": Column("real", "median of new / old, which few systems can sway",
                                      unit="x", label="its median", format="ratio"),
         "tracks": Column("count", "tracks averaged", show="page"),
-        "systems": _stored("count", "systems of all tracks"),
-        "left_out": _stored("count", "of them without new / old"),
+        "systems": stored("count", "systems of all tracks"),
+        "left_out": stored("count", "of them without new / old"),
     }, caption="Reordering of systems, step by step (Table 2 and Section 4.4).", by="all",
        paper=paper.TABLE_2),
     Table("reordering", ("track", "chain", "step"), {
-        "track": TRACK,
-        "chain": _CHAIN,
-        "step": _STEP,
+        **_BY_STEP,
         "old": Column("text", _OLD),
         "new": Column("text", _NEW),
         "delta_sort": Column("real", "largest move of a system, share of the systems", unit="%"),
@@ -168,9 +146,7 @@ TABLES = (
         "better_new": Column("count", "systems better than it by the new", null=True),
     }, caption="Each step of each chain on each track."),
     Table("moves", ("track", "chain", "step", "system"), {
-        "track": TRACK,
-        "chain": _CHAIN,
-        "step": _STEP,
+        **_BY_STEP,
         "system": SYSTEM,
         "better_old": Column("count", "systems better than it by the old"),
         "better_new": Column("count", "systems better than it by the new"),
@@ -179,10 +155,10 @@ TABLES = (
     }, caption="The same for each system."),
     Table("furthest", ("track", "chain"), {
         "track": TRACK,
-        "chain": _stored("name", _CHAIN.meaning),
+        "chain": stored("name", _CHAIN.meaning),
         "change": Column("text", "the first measure and the last"),
         "furthest": Column("name", "system that moves furthest", label="moves furthest"),
-        "missed": _percent(_MISSED, "it misses", null=True, show="page"),
+        "missed": percent(_MISSED, "it misses", null=True, show="page"),
         "better_old": Column("count", "systems better than it by the first measure", True,
                              label="better before", show="page"),
         "better_new": Column("count", "systems better than it by the last", True,
@@ -215,8 +191,8 @@ TABLES = (
     Table("effective_by_track", ("track",), {
         "track": TRACK,
         "systems": Column("count", "systems"),
-        "fraction": _percent("mean over systems; NaN: none has one", "share by query"),
-        "pooled": _percent("the same of the pooled fraction", "share of a run"),
+        "fraction": percent("mean over systems; NaN: none has one", "share by query"),
+        "pooled": percent("the same of the pooled fraction", "share of a run"),
         "undefined": Column("count", "lists of AP 0", label="lists of AP 0"),
         "trivial": Column("yes", "whether no query has two relevant docs",
                           label="one relevant doc a query"),
@@ -231,14 +207,14 @@ TABLES = (
        paper={"fraction": {(): paper.EFFECTIVE_FRACTION}}),
     Table("depth_sensitivity", ("track", "measure"), {
         **_BY_TRACK,
-        "depth": _stored("count", "rank at which lists are cut"),
+        "depth": stored("count", "rank at which lists are cut"),
         "best": Column("name", "best system by full lists", dagger="short"),
-        "value": _measured("its mean", "its value"),
+        "value": measured("its mean", "its value"),
         "best_cut": Column("name", "best system by cut lists", label="best by cut lists",
                            dagger="short_cut"),
-        "value_cut": _measured("its mean by cut lists", "its value cut"),
+        "value_cut": measured("its mean by cut lists", "its value cut"),
         "tau": Column("real", "Kendall's tau-b of the two orders; NaN: undefined", label="tau-b"),
         "short": _IS_SHORT,
-        "short_cut": _stored("yes", "whether the best by cut lists misses more than the median"),
+        "short_cut": stored("yes", "whether the best by cut lists misses more than the median"),
     }, caption="Full lists against cut ones (footnote 6).", note=SHORT),
 )  # fmt: skip
