@@ -160,7 +160,10 @@ def test_chains_of_a_drawn_track_equal_the_twins(track: Track, rel: int):
 def test_effective_fractions_of_a_drawn_track_equal_the_twins(track: Track, rel: int):
     store = track.read()
     found = effective_fraction_table(gathered(store, SearchLengthOptions(rel=rel)))
-    assert_rows(found, naive_chain.effective_fraction(naive_track(track), rel), "system")
+    rows = naive_chain.effective_fraction(naive_track(track), rel)
+    for row in rows:
+        del row["track"]
+    assert_rows(found, rows, "system")
 
 
 # A study of one tiny track

@@ -90,6 +90,8 @@ class Section:
 
     Attributes
     ----------
+    text
+        A paragraph, or several.
     show
         Names of tables and figures, or `Show`. A name that ends in "*" stands for all figures that
         begin so.
@@ -100,7 +102,7 @@ class Section:
     """
 
     heading: str
-    text: Sequence[str] = ()
+    text: str | Sequence[str] = ()
     show: Sequence[str | Show] = ()
     facts: Mapping[str, str | int | float | None] = field(default_factory=dict)
     notes: Sequence[str] = ()

@@ -83,19 +83,15 @@ def _means(found: Gathered, options: Options) -> pl.DataFrame:
     means = found.scores.means()
     if not found.has_lengths:
         asl = list(found.scores.no_irrelevant)
-        means = means.filter(~pl.col("measure").is_in([*asl, options.bpref]))
+        means = means.filter(~pl.col("measure").is_in([*asl, options.named("Bpref")]))
     elif found.nonrelevant_judged == 0:
-        means = means.filter(pl.col("measure") != options.bpref)
+        means = means.filter(pl.col("measure") != options.named("Bpref"))
     return means
-
-
-def _is_length(scores: Scores, measure: str) -> bool:
-    return measure in scores.no_irrelevant
 
 
 def _missing(found: Gathered, measure: str, system: str) -> Row:
     """What a system misses, where a search length names it best."""
-    if _is_length(found.scores, measure):
+    if measure in found.scores.no_irrelevant:
         return found.missed.row(system)
     return {"missed": None, "median_missed": None, "short": False}
 
@@ -128,7 +124,7 @@ def _best_by_choice(found: Gathered, options: Options) -> Iterator[Row]:
                 "system": best,
                 "value": scores.mean_of(measure, best),
                 **found.missed.row(best),
-                "short": _is_length(scores, measure) and found.missed.is_short(best),
+                "short": measure in scores.no_irrelevant and found.missed.is_short(best),
                 "rows": float(listed / len(scores.queries)),
             }
 
@@ -198,7 +194,7 @@ def _depth_sensitivity(found: Gathered, options: Options) -> Iterator[Row]:
         if best is None or best_cut is None:
             continue
         orders = np.stack([settled(scores.matrix(measure).means) for scores in (full, cut)])
-        is_length = _is_length(full, measure)
+        is_length = measure in full.no_irrelevant
         yield {
             "measure": measure,
             "depth": options.depth,
@@ -220,7 +216,7 @@ def _reordered(found: Gathered, options: Options) -> Pieces:
     for chain in CHAINS:
         old = scores.matrix(measures.get(chain.name, chain.name))
         ways[chain.name] = steps(chain, old, found.chains[chain.name], options)
-    for name, old, first in (("P@20", options.p20, 10), ("RR", options.rr, 1)):
+    for name, old, first in (("P@20", options.p20, 10), ("RR", options.named("RR"), 1)):
         new = scores.matrix(options.asl(first, "floor"))
         ways[name] = cumulative(scores.matrix(old), new, options)
     shares = {"old": dict(found.missed), "default": None, "return_dtype": pl.Float64}
@@ -228,15 +224,13 @@ def _reordered(found: Gathered, options: Options) -> Pieces:
         summary, moves = frames(name, way)
         yield "reordering", summary
         yield "moves", moves
-        yield (
-            "furthest",
-            summary.filter(step=0).select(
-                *("track", "chain", "better_old", "better_new", "systems", "delta_sort", "tau"),
-                change=pl.format("{} to {}", "old", "new"),
-                furthest=pl.col("furthest").fill_null("none"),
-                missed=pl.col("furthest").replace_strict(**shares),
-            ),
+        whole = summary.filter(step=0).select(
+            *("track", "chain", "better_old", "better_new", "systems", "delta_sort", "tau"),
+            change=pl.format("{} to {}", "old", "new"),
+            furthest=pl.col("furthest").fill_null("none"),
+            missed=pl.col("furthest").replace_strict(**shares),
         )
+        yield "furthest", whole
 
 
 def _doc_by_doc(track: TrackView, found: Gathered, options: Options) -> Pieces:
@@ -255,10 +249,9 @@ def _doc_by_doc(track: TrackView, found: Gathered, options: Options) -> Pieces:
         places = [scores.systems.index(system) for system in (best, median)]
         a, b = lengths[:, places].astype(np.float64).T
         retrieved = pl.col("retrieved").replace({"first": "best", "second": "median"})
-        names = {"measure": measure, "best": best, "median": median}
         buckets = difference_buckets(a - b, tuple(found.retrieved[:, places].T))
-        columns = {name: pl.lit(value) for name, value in names.items()}
-        yield "length_differences", buckets.with_columns(retrieved, **columns)
+        names = {"measure": pl.lit(measure), "best": pl.lit(best), "median": pl.lit(median)}
+        yield "length_differences", buckets.with_columns(retrieved, **names)
 
 
 def effective_fraction_table(found: Gathered) -> pl.DataFrame:

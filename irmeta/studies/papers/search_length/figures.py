@@ -95,15 +95,14 @@ def _headrooms(tables: Tables, options: Options) -> pl.DataFrame:
 def _headroom(rows: pl.DataFrame, options: Options) -> Any:
     measure = rows["measure"][0]
     values = (pl.col(n).round(1).cast(pl.String) for n in ("value", "median"))
+    columns = {
+        "filled_name": pl.format("{}: {}", "track", "system"),
+        "ring_name": pl.format("{}: median system", "track"),
+        "ring": pl.col("median"),
+        "aside": pl.format("{} / {}", *values),
+    }
     return dumbbell(
-        rows.select(
-            DAGGER.alias("row"),
-            pl.format("{}: {}", "track", "system").alias("filled_name"),
-            pl.col("value").alias("filled"),
-            pl.format("{}: median system", "track").alias("ring_name"),
-            pl.col("median").alias("ring"),
-            pl.format("{} / {}", *values).alias("aside"),
-        ),
+        rows.select(row=DAGGER, filled="value", **columns),
         title=f"Best and median system of each track by {measure}",
         subtitle="filled: best system; ring: median system; lower is better",
         x_title=_axis(options, measure),
@@ -112,23 +111,18 @@ def _headroom(rows: pl.DataFrame, options: Options) -> Any:
     )
 
 
-def _cut(tables: Tables, options: Options) -> pl.DataFrame:
-    return _named(tables["depth_sensitivity"], _asl_and_deep(options))
-
-
 def _depth(rows: pl.DataFrame, options: Options) -> Any:
     measure, tracks = rows["measure"][0], count(rows.height, "track")
     changed = rows.filter(pl.col("best") != pl.col("best_cut")).height
     tau = pl.col("tau").map_elements(lambda t: f"{t:.2f}", return_dtype=pl.String)
+    columns = {
+        "filled_name": pl.format("{}: {}", "track", "best"),
+        "ring_name": pl.format("{}, cut at {}: {}", "track", "depth", "best_cut"),
+        "ring": pl.col("value_cut"),
+        "aside": tau.replace("nan", "\u2014"),
+    }
     return dumbbell(
-        rows.select(
-            DAGGER.alias("row"),
-            pl.format("{}: {}", "track", "best").alias("filled_name"),
-            pl.col("value").alias("filled"),
-            pl.format("{}, cut at {}: {}", "track", "depth", "best_cut").alias("ring_name"),
-            pl.col("value_cut").alias("ring"),
-            tau.replace("nan", "\u2014").alias("aside"),
-        ),
+        rows.select(row=DAGGER, filled="value", **columns),
         title=f"Best {measure} over full lists and over lists cut at rank {options.depth}",
         subtitle=f"filled: full; ring: cut; another system is the best in {changed} of {tracks}",
         x_title=_axis(options, measure),
@@ -151,11 +145,7 @@ def _chain(rows: pl.DataFrame, options: Options, value: str) -> Any:
     is_tau, is_signed = value == "tau", bool((rows["tau"].fill_nan(None) < 0).any())
     row = pl.col("change").str.replace(" to ", "|to ", literal=True).str.replace(": ", "|")
     return strip(
-        rows.select(
-            row.alias("row"),
-            pl.format("{}, {}", "change", "track").alias("name"),
-            pl.col(value).alias("value"),
-        ),
+        rows.select(row=row, name=pl.format("{}, {}", "change", "track"), value=value),
         title=f"How far {'systems keep their order' if is_tau else 'a system moves'} when the "
         "measure changes",
         subtitle="a dot a track; below the dots their mean and one standard deviation either side",
@@ -178,11 +168,7 @@ def _fraction(rows: pl.DataFrame, options: Options) -> Any:
     around = "none" if mean is None else f"{mean:.0%}"
     around += "" if sd is None else f" \u00b1 {sd:.0%}"
     return strip(
-        rows.select(
-            pl.col("track").alias("row"),
-            pl.format("{}: {}", "track", "system").alias("name"),
-            pl.col("fraction").alias("value"),
-        ),
+        rows.select(row="track", name=pl.format("{}: {}", "track", "system"), value="fraction"),
         title="The share of relevant docs that average precision averages",
         subtitle=f"mean of {count(len(means), 'track')}: {around}",
         x_title="share of relevant docs, mean over queries",
@@ -238,12 +224,6 @@ def _caption_6(rows: pl.DataFrame, options: Options) -> str:
     )
 
 
-def _measure(text: str) -> Any:
-    return lambda rows, options: text.format(
-        rows["measure"][0], options.best_by or rows["measure"][0]
-    )
-
-
 BEST = (
     "Each line is a track: the filled dot is its best system, the ring its median system, and the "
     f"line how far they are apart. {DAGGERS}"
@@ -273,8 +253,8 @@ FIGURES = (
            "Each bar counts tracks by the value of their best system; a bucket holds its lower end "
            "and not its upper one.", each="number"),
     Figure("headroom", _headrooms, _headroom,
-           _measure("{} of the best and the median system of each track, by {}."), BEST,
-           each="which"),
+           lambda rows, o: f"{rows['measure'][0]} of the best and the median system of each track, "
+           f"by {o.best_by or rows['measure'][0]}.", BEST, each="which"),
     Figure("delta_sort", partial(_steps, order=ORDER), partial(_chain, value="delta_sort"),
            f"{PAPER}: the largest move.", MOVES),
     Figure("tau_b", partial(_steps, order=ORDER), partial(_chain, value="tau"),
@@ -287,7 +267,8 @@ FIGURES = (
            "The share of the relevant docs that AP averages (Appendix A.1).",
            "Each dot is a system: the share of the relevant docs, best first, that its average "
            "precision in truth averages; the black tick is the mean of the track."),
-    Figure("cut_lists", _cut, _depth,
+    Figure("cut_lists",
+           lambda tables, o: _named(tables["depth_sensitivity"], _asl_and_deep(o)), _depth,
            lambda rows, o: f"The best {rows['measure'][0]} over full lists and lists cut at "
            f"{o.depth} (footnote 6).",
            "Each line is a track: the filled dot is its best system over full lists, the ring the "

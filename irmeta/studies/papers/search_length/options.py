@@ -65,25 +65,21 @@ class SearchLengthOptions(TrackOptions):
         choice = self.unretrieved if unretrieved is None else unretrieved
         return _name(f"ASL(rel={self.rel},unretrieved={choice})", first and f"g{first}")
 
+    def named(self, measure: str) -> str:
+        """Return the canonical name of a measure at the study's `rel`."""
+        return _name(f"{measure}(rel={self.rel})")
+
     @property
     def ap(self) -> str:
-        return _name(f"AP(rel={self.rel})")
+        return self.named("AP")
 
     @property
     def p20(self) -> str:
         return _name(f"P(rel={self.rel})", 20)
 
     @property
-    def rr(self) -> str:
-        return _name(f"RR(rel={self.rel})")
-
-    @property
     def rbp(self) -> str:
         return _name(f"RBP(p={PERSISTENCE},rel={self.rel})")
-
-    @property
-    def bpref(self) -> str:
-        return _name(f"Bpref(rel={self.rel})")
 
     @property
     def printed(self) -> tuple[str, ...]:
@@ -113,11 +109,11 @@ class SearchLengthOptions(TrackOptions):
 
         firsts = dict.fromkeys((None, 10, 1, *self.firsts))
         asl = (self.asl(first, choice) for first in firsts for choice in UNRETRIEVED)
-        return (self.ap, self.p20, self.rr, *asl)
+        return (self.ap, self.p20, self.named("RR"), *asl)
 
     def scored(self) -> tuple[str, ...]:
         """Return the names of all measures that are computed."""
-        own = [*self.choices, self.bpref, self.asl(), self.asl(1), self.asl(10)]
+        own = [*self.choices, self.named("Bpref"), self.asl(), self.asl(1), self.asl(10)]
         asked = [self.best_by] if self.best_by is not None else []
         return tuple(dict.fromkeys([*own, self.rbp, "nDCG", "ERR", *asked]))
 
