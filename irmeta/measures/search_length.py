@@ -79,6 +79,20 @@ def lengths_by_doc(view: JudgedRanks, rel: int, unretrieved: str) -> np.ndarray:
     return np.where(ranks == view.missing, filler, lengths)
 
 
+def precision_lengths(view: JudgedRanks, rel: int) -> np.ndarray:
+    """1/P of Eq. 6, rank / (relevant docs above + 1): float64 [relevant doc, system].
+
+    Ascending within a query and system, so that a row is a place and not a doc; infinite for docs
+    that are not retrieved.
+    """
+    ranks, offsets = view.sorted_ranks(rel)
+    above = np.arange(len(ranks)) - np.repeat(offsets[:-1], np.diff(offsets))
+    lengths = np.where(ranks == view.missing, np.inf, ranks / (above + 1)[:, None])
+    for start, stop in pairwise(offsets):
+        lengths[start:stop].sort(axis=0)
+    return lengths
+
+
 def compute_asl(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Mean search length over relevant docs; @gN over the first min(N, R), unretrieved last."""
     lengths, offsets = relevant_lengths(view, params["rel"], params["unretrieved"])

@@ -122,6 +122,10 @@ class Scores:
             "value",
         )
 
+    def mean_of(self, measure: str, system: str) -> float:
+        """Return the mean of one system by one measure: see `mean_values`."""
+        return float(self.mean_values()[self.measures.index(measure), self.systems.index(system)])
+
     def mean_values(self) -> np.ndarray:
         """float64 [measure, system]: one value of each measure for all included queries.
 

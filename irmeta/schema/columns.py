@@ -143,8 +143,10 @@ class Table:
         assert isinstance(frame, pl.DataFrame)
         return frame
 
-    def frame(self, rows: Rows) -> pl.DataFrame:
+    def frame(self, rows: Rows, track: str | None = None) -> pl.DataFrame:
         """Return rows as a frame of the declared columns, the paper's numbers filled in.
+
+        Rows without a column track get `track` as its value.
 
         Raises
         ------
@@ -159,6 +161,8 @@ class Table:
         else:
             rows = list(rows)
             frame = pl.DataFrame(rows, infer_schema_length=None) if rows else self.empty()
+        if track is not None and "track" in self.columns and "track" not in frame.columns:
+            frame = frame.with_columns(track=pl.lit(track))
         frame = self._with_paper(frame)
         if odd := sorted(set(frame.columns) ^ set(self.columns)):
             raise IrmetaError(f"table {self.name}: columns missing or not declared: {odd}")
@@ -206,3 +210,41 @@ DOC = Column("name", "doc")
 GRADE = Column("grade", "grade in the chosen qrels set")
 MEASURE = Column("name", "canonical name of the measure")
 DOC_ID = Column("count", "dense id within (track, query), from 0, docs judged in any set first")
+
+
+def measured(meaning: str, label: str = "", **more: Any) -> Column:
+    """Return a column of values that print as the measure named in the row asks."""
+    return Column("real", meaning, label=label, format="measure", **more)
+
+
+def percent(meaning: str, label: str = "", **more: Any) -> Column:
+    """Return a column of shares."""
+    return Column("real", meaning, label=label, format="percent", **more)
+
+
+def stored(kind: Kind, meaning: str, null: bool = False) -> Column:
+    """Return a column that is stored only."""
+    return Column(kind, meaning, null, show="none")
+
+
+def difference_columns(meaning: str, **more: Any) -> dict[str, Column]:
+    """Return the columns of a mean difference, printed with its bootstrap interval."""
+    return {
+        "difference": Column("real", meaning, span=("low", "high"), **more),
+        "low": stored("real", "lower end of its bootstrap interval; NaN: one query"),
+        "high": stored("real", "upper end"),
+    }
+
+
+def spread_columns(name: str, meaning: str, **more: Any) -> dict[str, Column]:
+    """Return the columns of a mean, printed with the mean less and plus one standard deviation.
+
+    See `irmeta.stats.spread.spread`.
+    """
+    low, high, nan = f"{name}_low", f"{name}_high", "NaN: one value"
+    return {
+        name: Column("real", meaning, span=(low, high), **more),
+        f"{name}_sd": stored("real", f"its standard deviation; {nan}"),
+        low: stored("real", f"mean less sd, not below what is possible; {nan}"),
+        high: stored("real", f"mean plus sd, not above what is possible; {nan}"),
+    }

@@ -132,6 +132,31 @@ def bucket_names(histogram: pl.DataFrame) -> dict[int | None, str]:
     return names
 
 
+ROUNDING = 1e-12  # a mean of 0.3 may be a bit less or more, as its sum came out
+
+
+def value_buckets(
+    values: np.ndarray, edges: Sequence[float], has_end: bool
+) -> Iterator[tuple[float | None, float | None, np.ndarray]]:
+    """Yield the ends of each bucket and which values are in it, bool [value].
+
+    Parameters
+    ----------
+    edges
+        Where buckets begin, ascending. A bucket holds its lower end and not its upper one.
+    has_end
+        Whether the last edge ends the last bucket, which then holds it; otherwise a bucket without
+        an end (None) begins there. Values below the first edge make a bucket without a beginning.
+    """
+    place = np.searchsorted(edges, values + ROUNDING, side="right") - 1
+    ends = [*edges[1:], *(() if has_end else (None,))]
+    place = np.minimum(place, len(ends) - 1)
+    if (place < 0).any():
+        yield None, edges[0], place < 0
+    for index, high in enumerate(ends):
+        yield edges[index], high, place == index
+
+
 RETRIEVED = ("both", "first", "second", "neither")
 """Which of two systems retrieve a doc."""
 

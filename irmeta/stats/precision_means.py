@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from irmeta.errors import UsageError
+from irmeta.results.averages import mean_over_queries
 
 _SAME = 1e-12  # prefixes whose distances differ by less are equally near
 
@@ -89,6 +90,44 @@ def effective_weight(lengths: np.ndarray, weights: np.ndarray, precision: np.nda
     order = np.argsort(lengths, axis=0, kind="stable")
     ascending = np.take_along_axis(lengths, order, axis=0)
     return _nearest(ascending, weights[order], precision)[1]
+
+
+def effective_fractions(lengths: np.ndarray, offsets: np.ndarray) -> dict[str, np.ndarray]:
+    """Compute the share of the relevant docs that average precision averages (Appendix A.1).
+
+    Parameters
+    ----------
+    lengths
+        float64 [doc, system]: 1/P, ascending within a query; infinite where not retrieved.
+    offsets
+        int64 [query + 1]: the docs of each query.
+
+    Returns
+    -------
+    dict
+        Arrays by system. fraction: mean over queries of n / n_q, n the number of docs whose lengths
+        average nearest to 1/AP. pooled: the same of all queries at once, docs weighted by 1/n_q and
+        compared with 1/MAP: the share of the weight that is averaged, docs of the same P in the
+        order of their queries. queries: how many have a fraction. undefined: how many have none,
+        because their AP is 0.
+    """
+    relevant, systems = np.diff(offsets), lengths.shape[1]
+    known = np.flatnonzero(relevant)
+    shares = np.full((len(relevant), systems), np.nan)
+    mean_precision = np.zeros((len(relevant), systems))
+    for query in known:
+        own = lengths[offsets[query] : offsets[query + 1]]
+        mean_precision[query] = mean_over_queries(1.0 / own)  # here over docs
+        shares[query] = effective_counts(own, mean_precision[query]) / relevant[query]
+    weights = np.repeat(1.0 / np.maximum(relevant, 1), relevant)
+    of_all = mean_over_queries(mean_precision[known]) if len(known) else np.zeros(systems)
+    defined = (~np.isnan(shares)).sum(axis=0)
+    return {
+        "fraction": mean_over_queries(shares),
+        "pooled": effective_weight(lengths, weights, of_all) / max(len(known), 1),
+        "queries": defined,
+        "undefined": len(known) - defined,
+    }
 
 
 def _nearest(

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irmeta.errors import UsageError
+from irmeta.stats.error_reduction import reduction_in_error
 from irmeta.stats.precision_means import (
     effective_counts,
     effective_weight,
@@ -19,7 +20,6 @@ from irmeta.stats.precision_means import (
     harmonic_mean,
     weighted_mean,
 )
-from irmeta.studies.papers.search_length.compute import reduction_in_error
 
 APPENDIX = np.array([1, 1, 1, 2, 4, 5, 10, 10000, 10000], float)
 INFINITE = math.inf

@@ -50,7 +50,7 @@ def made_track(collections: Path, name: str, qrels: str | None = None) -> naive.
 
 def choices_of(track: naive.Track, chosen: SearchLengthOptions) -> list[naive.Row]:
     """The twin's rows of best_by_choice under the measures' canonical names."""
-    names = {"AP": chosen.ap, "P@20": chosen.p20, "RR": chosen.rr}
+    names = {"AP": chosen.ap, "P@20": chosen.p20, "RR": chosen.named("RR")}
     cuts = {"ASL": None, "ASL@g1": 1, "ASL@g10": 10}
     return [
         row | {"measure": names[name] if how is None else chosen.asl(cuts[name], how)}

@@ -73,7 +73,8 @@ def _block(
     items: list[Grid | Picture] = []
     for shown in section.show:
         items += _items(study, section, shown, tables, pictures)
-    return Block(section.heading, section.text, items, section.facts, section.notes)
+    text = [section.text] if isinstance(section.text, str) else section.text
+    return Block(section.heading, text, items, section.facts, section.notes)
 
 
 def _items(

@@ -141,7 +141,7 @@ def _compute(
     by = "all" if track is None else "track"
     tables = [table for table in study.by_table.values() if table.by == by]
     made = provenance(study, store, options, [] if track is None else [track.name])
-    with TableWriter(study, files, made, tables) as writer:
+    with TableWriter(study, files, made, tables, task.track) as writer:
         for name, rows in study.call("compute", track, options):
             writer.add(name, rows)
         if track is not None:

@@ -24,7 +24,7 @@ Pieces = Iterable[tuple[str, Any]]
 """Names of tables with rows of each: a frame, dicts, or an Arrow table of the table's schema.
 
 A table may come in as many pieces as the study likes; pieces of a table that is `apart` are written
-as they come.
+as they come. Rows of one track need no column track.
 """
 Later = Callable[..., Any] | str | None
 
@@ -90,6 +90,8 @@ class Section:
 
     Attributes
     ----------
+    text
+        A paragraph, or several.
     show
         Names of tables and figures, or `Show`. A name that ends in "*" stands for all figures that
         begin so.
@@ -100,7 +102,7 @@ class Section:
     """
 
     heading: str
-    text: Sequence[str] = ()
+    text: str | Sequence[str] = ()
     show: Sequence[str | Show] = ()
     facts: Mapping[str, str | int | float | None] = field(default_factory=dict)
     notes: Sequence[str] = ()

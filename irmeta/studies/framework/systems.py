@@ -61,6 +61,11 @@ class Missed(Mapping[str, float]):
         """Check whether a system misses more relevant docs than the median system."""
         return self[system] > self.median + 1e-12
 
+    def row(self, system: str) -> dict[str, float | bool]:
+        """Return the columns missed, median_missed and short of a system."""
+        short = self.is_short(system)
+        return {"missed": self[system], "median_missed": self.median, "short": short}
+
 
 def mean_difference(
     values: np.ndarray, resamples: int, seed: int, confidence: float

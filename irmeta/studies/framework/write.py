@@ -41,11 +41,19 @@ class TableWriter:
     ----------
     tables
         The tables that may come.
+    track
+        The track of all rows, filled in where they have no column track.
     """
 
     def __init__(
-        self, study: Study, files: RecordedFiles, made: Mapping[str, Any], tables: Iterable[Table]
+        self,
+        study: Study,
+        files: RecordedFiles,
+        made: Mapping[str, Any],
+        tables: Iterable[Table],
+        track: str | None = None,
     ) -> None:
+        self._track = track
         self._study, self._files, self._made = study, files, made
         self._tables = by_name(tables)
         self._pieces: dict[str, list[pl.DataFrame]] = {}
@@ -70,7 +78,9 @@ class TableWriter:
         if name not in self._tables:
             raise IrmetaError(f"study {self._study.name}: {name!r} is not a table of this part")
         table = self._tables[name]
-        rows = rows if isinstance(rows, pa.Table) and table.apart else table.frame(rows)
+        rows = (
+            rows if isinstance(rows, pa.Table) and table.apart else table.frame(rows, self._track)
+        )
         if table.apart:
             self._file(table).write(rows)
         else:

@@ -52,9 +52,9 @@ def compute(track: TrackView, options: OverviewOptions) -> Pieces:
     yield "means", scores.means()
     yield "best", best
     yield "best_systems", _summary(best, scores, facts, docs)
-    yield "agreement", measure_agreement(scores).with_columns(track=pl.lit(track.name))
+    yield "agreement", measure_agreement(scores)
     yield "search_length_histogram", length_frame(track.name, scores.systems, docs)
-    yield "rarity_histogram", _rarity_histogram(track.name, np.sum(rarity, axis=0))
+    yield "rarity_histogram", _rarity_histogram(np.sum(rarity, axis=0))
     yield "tracks", [facts]
     yield "systems", track.systems
     skipped = track.systems.filter(pl.col("set_aside").is_not_null())
@@ -110,10 +110,8 @@ def _summary(
         }
 
 
-def _rarity_histogram(track: str, docs: np.ndarray) -> pl.DataFrame:
-    numbers = pl.int_range(len(docs), eager=True)
-    frame = pl.DataFrame({"retrieved_by": numbers, "docs": docs})
-    return frame.select(pl.lit(track).alias("track"), pl.all())
+def _rarity_histogram(docs: np.ndarray) -> pl.DataFrame:
+    return pl.DataFrame({"retrieved_by": pl.int_range(len(docs), eager=True), "docs": docs})
 
 
 def _counts(view: JudgedRanks) -> dict[str, int]:

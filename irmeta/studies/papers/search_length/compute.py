@@ -9,17 +9,14 @@ import numpy as np
 import polars as pl
 
 from irmeta.results.scores import Scores
-from irmeta.stats.buckets import (
-    difference_buckets,
-    length_buckets,
-    length_frame,
-)
+from irmeta.stats.buckets import difference_buckets, length_buckets, length_frame
 from irmeta.stats.correlation import correlate
+from irmeta.stats.error_reduction import reduction_in_error
 from irmeta.stats.orders import settled
+from irmeta.stats.precision_means import effective_fractions
 from irmeta.studies.framework.sides import systems_of
 from irmeta.studies.framework.study import Pieces
 from irmeta.studies.framework.systems import (
-    Missed,
     best_system,
     mean_difference,
     median_system,
@@ -28,14 +25,14 @@ from irmeta.studies.framework.systems import (
 from irmeta.studies.framework.track import TrackView
 from irmeta.studies.framework.words import count
 from irmeta.studies.papers.search_length.chains import CHAINS, cumulative, frames, steps
-from irmeta.studies.papers.search_length.fraction import effective_by_track, effective_fractions
 from irmeta.studies.papers.search_length.gather import Gathered, gather
-from irmeta.studies.papers.search_length.options import PERSISTENCE, SearchLengthOptions
+from irmeta.studies.papers.search_length.options import PERSISTENCE
+from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
 
 Row = dict[str, Any]
 
 
-def compute(track: TrackView, options: SearchLengthOptions) -> Pieces:
+def compute(track: TrackView, options: Options) -> Pieces:
     """Yield the tables of one track, from a single pass over its blocks."""
     found = gather(track, options)
     _describe(track, found, options)
@@ -51,7 +48,7 @@ def compute(track: TrackView, options: SearchLengthOptions) -> Pieces:
     yield from _doc_by_doc(track, found, options)
 
 
-def _describe(track: TrackView, found: Gathered, options: SearchLengthOptions) -> None:
+def _describe(track: TrackView, found: Gathered, options: Options) -> None:
     """Leave the track out where search lengths say nothing, and note what to beware of."""
     without, lists = found.without_irrelevant
     if not found.relevant.any():
@@ -82,73 +79,58 @@ def _describe(track: TrackView, found: Gathered, options: SearchLengthOptions) -
         )
 
 
-def _means(found: Gathered, options: SearchLengthOptions) -> pl.DataFrame:
+def _means(found: Gathered, options: Options) -> pl.DataFrame:
     means = found.scores.means()
     if not found.has_lengths:
         asl = list(found.scores.no_irrelevant)
-        means = means.filter(~pl.col("measure").is_in([*asl, options.bpref]))
+        means = means.filter(~pl.col("measure").is_in([*asl, options.named("Bpref")]))
     elif found.nonrelevant_judged == 0:
-        means = means.filter(pl.col("measure") != options.bpref)
+        means = means.filter(pl.col("measure") != options.named("Bpref"))
     return means
 
 
-def _mean(scores: Scores, measure: str, system: str) -> float:
-    return float(scores.mean_values()[scores.measures.index(measure), scores.systems.index(system)])
-
-
-def _is_length(scores: Scores, measure: str) -> bool:
-    return measure in scores.no_irrelevant
-
-
-def _missing(scores: Scores, missed: Missed, measure: str, system: str) -> Row:
+def _missing(found: Gathered, measure: str, system: str) -> Row:
     """What a system misses, where a search length names it best."""
-    if not _is_length(scores, measure):
-        return {"missed": None, "median_missed": None, "short": False}
-    return {
-        "missed": missed[system],
-        "median_missed": missed.median,
-        "short": missed.is_short(system),
-    }
+    if measure in found.scores.no_irrelevant:
+        return found.missed.row(system)
+    return {"missed": None, "median_missed": None, "short": False}
 
 
-def _headroom(found: Gathered, options: SearchLengthOptions) -> Iterator[Row]:
-    scores, missed = found.scores, found.missed
+def _headroom(found: Gathered, options: Options) -> Iterator[Row]:
+    scores = found.scores
     for measure in options.headroom:
         by = options.best_by or measure
         best, median = best_system(scores, by), median_system(scores, by)
         if best is not None and median is not None:
             yield {
-                "track": scores.track,
                 "measure": measure,
                 "system": best,
-                "value": _mean(scores, measure, best),
-                "median": _mean(scores, measure, median),
+                "value": scores.mean_of(measure, best),
+                "median": scores.mean_of(measure, median),
                 "chosen_by": by,
-                **_missing(scores, missed, measure, best),
+                **_missing(found, measure, best),
             }
 
 
-def _best_by_choice(found: Gathered, options: SearchLengthOptions) -> Iterator[Row]:
+def _best_by_choice(found: Gathered, options: Options) -> Iterator[Row]:
     """The best system by ASL under each choice for docs that are not retrieved, and by others."""
-    scores, missed = found.scores, found.missed
+    scores = found.scores
     for measure in options.choices:
         best = best_system(scores, measure)
         if best is not None:
             listed = found.listed[scores.systems.index(best)]
             yield {
-                "track": scores.track,
                 "measure": measure,
                 "system": best,
-                "value": _mean(scores, measure, best),
-                "missed": missed[best],
-                "median_missed": missed.median,
-                "short": _is_length(scores, measure) and missed.is_short(best),
+                "value": scores.mean_of(measure, best),
+                **found.missed.row(best),
+                "short": measure in scores.no_irrelevant and found.missed.is_short(best),
                 "rows": float(listed / len(scores.queries)),
             }
 
 
 def _sides(
-    scores: Scores, options: SearchLengthOptions, systems: pl.DataFrame, measure: str
+    scores: Scores, options: Options, systems: pl.DataFrame, measure: str
 ) -> tuple[str, str] | None:
     """Baseline and contender by a measure: the best of each side; None where one has none.
 
@@ -162,51 +144,35 @@ def _sides(
     return None if baseline is None or contender is None else (baseline, contender)
 
 
-def reduction_in_error(baseline: float, contender: float, direction: int) -> float:
-    """Return RRIE: by how much of its distance from a perfect system the contender is better.
-
-    Eq. 11 where greater is better and 1 is perfect, Eq. 12 for search lengths, whose least is 1.
-    NaN for a baseline that is perfect, and where either is beyond perfect: Eq. 3 gives lists
-    without a non-relevant doc search lengths below 1.
-    """
-    left, now = (
-        (1.0 - baseline, 1.0 - contender) if direction > 0 else (baseline - 1.0, contender - 1.0)
-    )
-    return (left - now) / left if left > 0 and now >= 0 else float("nan")
-
-
-def _table_1(found: Gathered, options: SearchLengthOptions, systems: pl.DataFrame) -> Iterator[Row]:
+def _table_1(found: Gathered, options: Options, systems: pl.DataFrame) -> Iterator[Row]:
     scores = found.scores
     for measure in options.headroom:
         if (pair := _sides(scores, options, systems, measure)) is None:
             continue
-        values = [_mean(scores, measure, system) for system in pair]
+        baseline, contender = (scores.mean_of(measure, system) for system in pair)
         interval = _difference(scores, options, measure, pair[1], pair[0])
         yield {
-            "track": scores.track,
             "measure": measure,
             "baseline": pair[0],
+            "baseline_value": baseline,
             "contender": pair[1],
-            "baseline_value": values[0],
-            "contender_value": values[1],
-            "rrie": reduction_in_error(values[0], values[1], scores.directions[measure]),
+            "contender_value": contender,
+            "rrie": reduction_in_error(baseline, contender, scores.directions[measure]),
             **{name: interval[name] for name in ("difference", "low", "high")},
-            **_missing(scores, found.missed, measure, pair[1]),
+            **_missing(found, measure, pair[1]),
         }
 
 
 def _difference(
-    scores: Scores, options: SearchLengthOptions, measure: str, a: str, b: str
+    scores: Scores, options: Options, measure: str, a: str, b: str
 ) -> dict[str, float | int]:
     matrix = scores.matrix(measure)
     values = matrix.values[:, [matrix.systems.index(a), matrix.systems.index(b)]]
     return mean_difference(values, options.resamples, options.seed, options.confidence)
 
 
-def _differences(
-    found: Gathered, options: SearchLengthOptions, systems: pl.DataFrame
-) -> Iterator[Row]:
-    scores, missed = found.scores, found.missed
+def _differences(found: Gathered, options: Options, systems: pl.DataFrame) -> Iterator[Row]:
+    scores = found.scores
     measures = [options.asl(), options.asl(1), options.asl(10), options.deep[options.asl()]]
     for measure in dict.fromkeys(measures):
         order = systems_in_order(scores, options.best_by or measure)
@@ -216,105 +182,91 @@ def _differences(
         if sides is not None and sides[0] != sides[1]:
             pairs.append(("contender - baseline", sides[1], sides[0]))
         for comparison, a, b in pairs:
-            yield {
-                "track": scores.track,
-                "measure": measure,
-                "comparison": comparison,
-                "a": a,
-                "b": b,
-                "a_short": missed.is_short(a),
-                **_difference(scores, options, measure, a, b),
-            }
+            row: Row = {"measure": measure, "comparison": comparison, "a": a, "b": b}
+            row["a_short"] = found.missed.is_short(a)
+            yield row | _difference(scores, options, measure, a, b)
 
 
-def _depth_sensitivity(found: Gathered, options: SearchLengthOptions) -> Iterator[Row]:
+def _depth_sensitivity(found: Gathered, options: Options) -> Iterator[Row]:
     full, cut = found.scores, found.cut
     for measure in options.shallow:
         best, best_cut = best_system(full, measure), best_system(cut, measure)
         if best is None or best_cut is None:
             continue
-        means = [s.mean_values()[s.measures.index(measure)] for s in (full, cut)]
-        signed = np.stack([settled(values * full.directions[measure]) for values in means])
-        is_length = _is_length(full, measure)
+        orders = np.stack([settled(scores.matrix(measure).means) for scores in (full, cut)])
+        is_length = measure in full.no_irrelevant
         yield {
-            "track": full.track,
             "measure": measure,
             "depth": options.depth,
             "best": best,
-            "value": float(means[0][full.systems.index(best)]),
+            "value": full.mean_of(measure, best),
             "best_cut": best_cut,
-            "value_cut": float(means[1][cut.systems.index(best_cut)]),
-            "tau": float(correlate(signed, "tau-b").values[0, 1]),
+            "value_cut": cut.mean_of(measure, best_cut),
+            "tau": float(correlate(orders, "tau-b").values[0, 1]),
             "short": is_length and found.missed.is_short(best),
             "short_cut": is_length and found.missed_cut.is_short(best_cut),
         }
 
 
-def _reordered(found: Gathered, options: SearchLengthOptions) -> Pieces:
-    """The tables `reordering`, `moves` and `furthest`, all chains."""
+def _reordered(found: Gathered, options: Options) -> Pieces:
+    """Yield the tables `reordering`, `moves` and `furthest`, all chains."""
     scores = found.scores
-    of_chain = {f"RBP(p={PERSISTENCE})": options.rbp, "AP": options.ap}
-    done = {
-        chain.name: list(
-            steps(
-                chain,
-                scores.matrix(of_chain.get(chain.name, chain.name)),
-                found.chains[chain.name],
-                options,
-            )
-        )
-        for chain in CHAINS
-    }
-    for name, old, first in (("P@20", options.p20, 10), ("RR", options.rr, 1)):
+    measures = {f"RBP(p={PERSISTENCE})": options.rbp, "AP": options.ap}
+    ways = {}
+    for chain in CHAINS:
+        old = scores.matrix(measures.get(chain.name, chain.name))
+        ways[chain.name] = steps(chain, old, found.chains[chain.name], options)
+    for name, old, first in (("P@20", options.p20, 10), ("RR", options.named("RR"), 1)):
         new = scores.matrix(options.asl(first, "floor"))
-        done[name] = list(cumulative(scores.matrix(old), new, options))
-    missed = found.missed
-    for name, each in done.items():
-        summary, moves = frames(name, each)
+        ways[name] = cumulative(scores.matrix(old), new, options)
+    shares = {"old": dict(found.missed), "default": None, "return_dtype": pl.Float64}
+    for name, way in ways.items():
+        summary, moves = frames(name, way)
         yield "reordering", summary
         yield "moves", moves
-        for row in summary.filter(pl.col("step") == 0).iter_rows(named=True):
-            furthest = row["furthest"]
-            yield (
-                "furthest",
-                [
-                    {
-                        "track": row["track"],
-                        "chain": name,
-                        "change": f"{row['old']} to {row['new']}",
-                        "furthest": furthest or "none",
-                        "missed": None if furthest is None else missed[furthest],
-                        **{
-                            n: row[n] for n in ("better_old", "better_new", "systems", "delta_sort")
-                        },
-                        "tau": row["tau"],
-                    }
-                ],
-            )
+        whole = summary.filter(step=0).select(
+            *("track", "chain", "better_old", "better_new", "systems", "delta_sort", "tau"),
+            change=pl.format("{} to {}", "old", "new"),
+            furthest=pl.col("furthest").fill_null("none"),
+            missed=pl.col("furthest").replace_strict(**shares),
+        )
+        yield "furthest", whole
 
 
-def _doc_by_doc(track: TrackView, found: Gathered, options: SearchLengthOptions) -> Pieces:
-    """The tables that look at each relevant doc."""
+def _doc_by_doc(track: TrackView, found: Gathered, options: Options) -> Pieces:
+    """Yield the tables that look at each relevant doc."""
     scores = found.scores
     counts = length_buckets(found.lengths.astype(np.float64), found.retrieved)
     yield "search_length_histogram", length_frame(scores.track, scores.systems, counts)
-    fractions = effective_fractions(found)
+    fractions = effective_fraction_table(found)
     yield "effective_fraction", fractions
-    yield "effective_by_track", effective_by_track(found, fractions)
+    yield "effective_by_track", [_effective_by_track(found, fractions)]
     for measure in dict.fromkeys([options.asl(), options.deep[options.asl()]]):
-        pair = best_system(scores, measure), median_system(scores, measure)
-        if pair[0] is None or pair[1] is None or pair[0] == pair[1]:
+        best, median = best_system(scores, measure), median_system(scores, measure)
+        if best is None or median is None or best == median:
             continue
-        places = [scores.systems.index(system) for system in pair]
         lengths = found.lengths if measure == options.asl() else found.deep_lengths(track.facts)
-        a, b = (lengths[:, i].astype(np.float64) for i in places)
-        buckets = difference_buckets(a - b, tuple(found.retrieved[:, i] for i in places))
-        names = {"track": scores.track, "measure": measure, "best": pair[0], "median": pair[1]}
-        yield (
-            "length_differences",
-            buckets.select(
-                *(pl.lit(value).alias(name) for name, value in names.items()),
-                pl.exclude("retrieved"),
-                pl.col("retrieved").replace({"first": "best", "second": "median"}),
-            ),
-        )
+        places = [scores.systems.index(system) for system in (best, median)]
+        a, b = lengths[:, places].astype(np.float64).T
+        retrieved = pl.col("retrieved").replace({"first": "best", "second": "median"})
+        buckets = difference_buckets(a - b, tuple(found.retrieved[:, places].T))
+        names = {"measure": pl.lit(measure), "best": pl.lit(best), "median": pl.lit(median)}
+        yield "length_differences", buckets.with_columns(retrieved, **names)
+
+
+def effective_fraction_table(found: Gathered) -> pl.DataFrame:
+    """Return the table `effective_fraction`, a row for each system."""
+    by_system = effective_fractions(found.precision_lengths, found.offsets)
+    systems = pl.Series(found.scores.systems, dtype=pl.String)
+    return pl.DataFrame({"system": systems, **by_system})
+
+
+def _effective_by_track(found: Gathered, fractions: pl.DataFrame) -> Row:
+    """The means over systems; trivial where the fraction of every system that has one is 1."""
+    known = {name: fractions[name].drop_nans().to_numpy() for name in ("fraction", "pooled")}
+    return {
+        "systems": fractions.height,
+        **{name: float(v.mean()) if len(v) else np.nan for name, v in known.items()},
+        "undefined": fractions["undefined"].sum(),
+        "trivial": bool(found.relevant.max() <= 1),
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,11 +24,23 @@ DAGGER = pl.when("short").then(pl.col("track") + " \u2020").otherwise("track")
 DAGGERS = "\u2020: the best system misses more relevant docs than the median system."
 
 
+def _is_length(options: Options, measure: str) -> bool:
+    return measure not in (options.p20, options.ap)
+
+
 def _axis(options: Options, measure: str) -> str:
-    is_length = measure not in (options.p20, options.ap)
-    return f"{measure}, mean over queries" + (
-        " (non-relevant docs above, plus 1)" if is_length else ""
-    )
+    plus = " (non-relevant docs above, plus 1)" if _is_length(options, measure) else ""
+    return f"{measure}, mean over queries{plus}"
+
+
+def _named(rows: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
+    """The rows of some measures, and in column which the name of each."""
+    rows = rows.filter(pl.col("measure").is_in([*names]))
+    return rows.with_columns(which=pl.col("measure").replace_strict(names, return_dtype=pl.String))
+
+
+def _asl_and_deep(options: Options) -> dict[str, str]:
+    return {options.deep[options.asl()]: "depth", options.asl(): ""}
 
 
 # Figures 1 to 4
@@ -42,30 +54,22 @@ def _distributions(tables: Tables, options: Options) -> pl.DataFrame:
 def _distribution(rows: pl.DataFrame, options: Options) -> Any:
     bars = rows.sort(pl.col("low").fill_null(float("-inf")))
     measure, (total, short) = bars["measure"][0], (int(bars[n].sum()) for n in ("tracks", "short"))
-    is_length = measure not in (options.p20, options.ap)
-    names = [_range(low, high, is_length) for low, high in bars.select("low", "high").iter_rows()]
+    is_length = _is_length(options, measure)
+    ends = bars.select("low", "high").iter_rows()
+    names = [bucket_name(low, high, ",g" if is_length else ".1f") for low, high in ends]
     bars = bars.with_columns(bucket=pl.Series(names, dtype=pl.String))
     full = bars.select("bucket", count=pl.col("tracks") - pl.col("short"), kind=pl.lit("full"))
-    kinds = {"full": (BLUE, "other tracks" if short else "")}
-    if short:
-        full = pl.concat([full, bars.select("bucket", count="short", kind=pl.lit("short"))])
-        kinds["short"] = (PALE_BLUE, SHORT)
+    marked = bars.select("bucket", count="short", kind=pl.lit("short"))
     return histogram(
-        full,
+        pl.concat([full, marked]) if short else full,
         title=f"Best {measure} of {count(total, 'track')}",
         subtitle="tracks by the value of their best system; "
         f"{'lower' if is_length else 'higher'} is better",
         x_title=_axis(options, measure),
         y_title="tracks",
-        kinds=kinds,
+        kinds={"full": (BLUE, "other tracks"), "short": (PALE_BLUE, SHORT)} if short else None,
         classes=_classes(bars, CLASSES[int(bars["number"][0].split()[0])], total),
     )
-
-
-def _range(low: float | None, high: float | None, is_length: bool) -> str:
-    if low is not None and high is not None and not is_length:
-        return f"{low:.1f}\u2013{high:.1f}"
-    return bucket_name(low, high)
 
 
 def _classes(bars: pl.DataFrame, classes: Sequence[tuple[float, str]], total: int) -> list[Class]:
@@ -83,25 +87,22 @@ def _classes(bars: pl.DataFrame, classes: Sequence[tuple[float, str]], total: in
 
 
 def _headrooms(tables: Tables, options: Options) -> pl.DataFrame:
-    names = {options.asl(10): "asl_g10", options.asl(): "asl"}
-    names |= {deep: f"{names[m]}_depth" for m, deep in options.deep.items() if m in names
-              and deep != m}  # fmt: skip
-    rows = tables["headroom"].filter(pl.col("measure").is_in([*names]))
-    return rows.with_columns(which=pl.col("measure").replace_strict(names, return_dtype=pl.String))
+    plain = {options.asl(10): "asl_g10", options.asl(): "asl"}
+    deep = {options.deep[measure]: f"{name}_depth" for measure, name in plain.items()}
+    return _named(tables["headroom"], deep | plain)
 
 
 def _headroom(rows: pl.DataFrame, options: Options) -> Any:
     measure = rows["measure"][0]
     values = (pl.col(n).round(1).cast(pl.String) for n in ("value", "median"))
+    columns = {
+        "filled_name": pl.format("{}: {}", "track", "system"),
+        "ring_name": pl.format("{}: median system", "track"),
+        "ring": pl.col("median"),
+        "aside": pl.format("{} / {}", *values),
+    }
     return dumbbell(
-        rows.select(
-            DAGGER.alias("row"),
-            pl.format("{}: {}", "track", "system").alias("filled_name"),
-            pl.col("value").alias("filled"),
-            pl.format("{}: median system", "track").alias("ring_name"),
-            pl.col("median").alias("ring"),
-            pl.format("{} / {}", *values).alias("aside"),
-        ),
+        rows.select(row=DAGGER, filled="value", **columns),
         title=f"Best and median system of each track by {measure}",
         subtitle="filled: best system; ring: median system; lower is better",
         x_title=_axis(options, measure),
@@ -110,26 +111,18 @@ def _headroom(rows: pl.DataFrame, options: Options) -> Any:
     )
 
 
-def _cut(tables: Tables, options: Options) -> pl.DataFrame:
-    names = {options.asl(): ""} | {options.deep[options.asl()]: "depth"}
-    names[options.asl()] = ""
-    rows = tables["depth_sensitivity"].filter(pl.col("measure").is_in([*names]))
-    return rows.with_columns(which=pl.col("measure").replace_strict(names, return_dtype=pl.String))
-
-
 def _depth(rows: pl.DataFrame, options: Options) -> Any:
     measure, tracks = rows["measure"][0], count(rows.height, "track")
     changed = rows.filter(pl.col("best") != pl.col("best_cut")).height
     tau = pl.col("tau").map_elements(lambda t: f"{t:.2f}", return_dtype=pl.String)
+    columns = {
+        "filled_name": pl.format("{}: {}", "track", "best"),
+        "ring_name": pl.format("{}, cut at {}: {}", "track", "depth", "best_cut"),
+        "ring": pl.col("value_cut"),
+        "aside": tau.replace("nan", "\u2014"),
+    }
     return dumbbell(
-        rows.select(
-            DAGGER.alias("row"),
-            pl.format("{}: {}", "track", "best").alias("filled_name"),
-            pl.col("value").alias("filled"),
-            pl.format("{}, cut at {}: {}", "track", "depth", "best_cut").alias("ring_name"),
-            pl.col("value_cut").alias("ring"),
-            tau.replace("nan", "\u2014").alias("aside"),
-        ),
+        rows.select(row=DAGGER, filled="value", **columns),
         title=f"Best {measure} over full lists and over lists cut at rank {options.depth}",
         subtitle=f"filled: full; ring: cut; another system is the best in {changed} of {tracks}",
         x_title=_axis(options, measure),
@@ -149,26 +142,14 @@ def _steps(tables: Tables, options: Options, order: Sequence[tuple[str, int]]) -
 
 
 def _chain(rows: pl.DataFrame, options: Options, value: str) -> Any:
-    is_tau = value == "tau"
-    is_signed = is_tau and bool((rows["tau"].fill_nan(None) < 0).any())
+    is_tau, is_signed = value == "tau", bool((rows["tau"].fill_nan(None) < 0).any())
     row = pl.col("change").str.replace(" to ", "|to ", literal=True).str.replace(": ", "|")
     return strip(
-        rows.select(
-            row.alias("row"),
-            pl.format("{}, {}", "change", "track").alias("name"),
-            pl.col(value).alias("value"),
-        ),
-        title=(
-            "How far systems keep their order when the measure changes"
-            if is_tau
-            else "How far a system moves when the measure changes"
-        ),
+        rows.select(row=row, name=pl.format("{}, {}", "change", "track"), value=value),
+        title=f"How far {'systems keep their order' if is_tau else 'a system moves'} when the "
+        "measure changes",
         subtitle="a dot a track; below the dots their mean and one standard deviation either side",
-        x_title=(
-            "Kendall's tau-b between the orders of a track's systems"
-            if is_tau
-            else "Delta-sort: furthest move of a system, % of the track's systems"
-        ),
+        x_title=CHAIN_AXES[value],
         domain=(-1.0 if is_signed else 0.0, 1.0) if is_tau else (0.0, 100.0),
         digits=".2f" if is_tau else ".0f",
         spread=True,
@@ -187,11 +168,7 @@ def _fraction(rows: pl.DataFrame, options: Options) -> Any:
     around = "none" if mean is None else f"{mean:.0%}"
     around += "" if sd is None else f" \u00b1 {sd:.0%}"
     return strip(
-        rows.select(
-            pl.col("track").alias("row"),
-            pl.format("{}: {}", "track", "system").alias("name"),
-            pl.col("fraction").alias("value"),
-        ),
+        rows.select(row="track", name=pl.format("{}: {}", "track", "system"), value="fraction"),
         title="The share of relevant docs that average precision averages",
         subtitle=f"mean of {count(len(means), 'track')}: {around}",
         x_title="share of relevant docs, mean over queries",
@@ -205,17 +182,9 @@ def _fraction(rows: pl.DataFrame, options: Options) -> Any:
 # Figures 5 and 6 of one track
 
 
-def _which(options: Options) -> pl.Expr:
-    """Empty for ASL, "depth" where the measure counts missed docs at the deepest rank."""
-    return pl.when(pl.col("measure") == options.asl()).then(pl.lit("")).otherwise(pl.lit("depth"))
-
-
 def _best(tables: Tables, options: Options) -> pl.DataFrame:
-    measures = dict.fromkeys([options.asl(), options.deep[options.asl()]])
-    best = tables["best_by_choice"].filter(pl.col("measure").is_in([*measures]))
-    best = best.unique("system", keep="first", maintain_order=True).with_columns(
-        which=_which(options)
-    )
+    best = _named(tables["best_by_choice"], _asl_and_deep(options))
+    best = best.unique("system", keep="first", maintain_order=True)
     return best.select("track", "which", "measure", "system", "short").join(
         tables["search_length_histogram"], on=["track", "system"], maintain_order="left_right"
     )
@@ -229,19 +198,15 @@ def _figure_5(rows: pl.DataFrame, options: Options) -> Any:
 
 def _caption_5(rows: pl.DataFrame, options: Options) -> str:
     measure, system = rows.select("measure", "system").row(0)
-    text = (
-        f"Figure 5: the relevant docs by search length in {system}, the best system by {measure}."
-    )
-    return f"{text} {DAGGERS}" if rows["short"][0] else text
+    text = f"the relevant docs by search length in {system}, the best system by {measure}."
+    return f"Figure 5: {text}" + (f" {DAGGERS}" if rows["short"][0] else "")
 
 
 def _differences(tables: Tables, options: Options) -> pl.DataFrame:
     """Both measures, or the first alone where both name the same systems."""
-    rows = tables["length_differences"].with_columns(which=_which(options))
-    first = rows.head(1).select("best", "median")
-    return rows.filter(
-        (pl.col("which") == "") | ~pl.struct("best", "median").is_in(first.to_struct().implode())
-    )
+    rows = _named(tables["length_differences"], _asl_and_deep(options))
+    best, median = (pl.col(name) != pl.col(name).first() for name in ("best", "median"))
+    return rows.filter((pl.col("which") == "") | best | median)
 
 
 def _figure_6(rows: pl.DataFrame, options: Options) -> Any:
@@ -256,12 +221,6 @@ def _caption_6(rows: pl.DataFrame, options: Options) -> str:
     return (
         f"Figure 6: the relevant docs by search length in {best}, the best system by {measure}, "
         f"less that in {median}, the median one."
-    )
-
-
-def _measure(text: str) -> Any:
-    return lambda rows, options: text.format(
-        rows["measure"][0], options.best_by or rows["measure"][0]
     )
 
 
@@ -282,6 +241,10 @@ WINS = (
     "the median system's: left of 0 the best system finds them earlier or finds them alone, right "
     "of 0 the median system does."
 )
+CHAIN_AXES = {
+    "tau": "Kendall's tau-b between the orders of a track's systems",
+    "delta_sort": "Delta-sort: furthest move of a system, % of the track's systems",
+}
 PAPER, OTHERS = "Table 2 and Section 4.4", "nDCG, RBP and ERR"
 FIGURES = (
     Figure("figure", _distributions, _distribution,
@@ -290,8 +253,8 @@ FIGURES = (
            "Each bar counts tracks by the value of their best system; a bucket holds its lower end "
            "and not its upper one.", each="number"),
     Figure("headroom", _headrooms, _headroom,
-           _measure("{} of the best and the median system of each track, by {}."), BEST,
-           each="which"),
+           lambda rows, o: f"{rows['measure'][0]} of the best and the median system of each track, "
+           f"by {o.best_by or rows['measure'][0]}.", BEST, each="which"),
     Figure("delta_sort", partial(_steps, order=ORDER), partial(_chain, value="delta_sort"),
            f"{PAPER}: the largest move.", MOVES),
     Figure("tau_b", partial(_steps, order=ORDER), partial(_chain, value="tau"),
@@ -304,7 +267,8 @@ FIGURES = (
            "The share of the relevant docs that AP averages (Appendix A.1).",
            "Each dot is a system: the share of the relevant docs, best first, that its average "
            "precision in truth averages; the black tick is the mean of the track."),
-    Figure("cut_lists", _cut, _depth,
+    Figure("cut_lists",
+           lambda tables, o: _named(tables["depth_sensitivity"], _asl_and_deep(o)), _depth,
            lambda rows, o: f"The best {rows['measure'][0]} over full lists and lists cut at "
            f"{o.depth} (footnote 6).",
            "Each line is a track: the filled dot is its best system over full lists, the ring the "

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
+from irmeta.measures.atomized import Atomized, atomized
 from irmeta.measures.evaluate import evaluate_block
-from irmeta.measures.names import parse_measure
-from irmeta.measures.search_length import irrelevant_retrieved, lengths_by_doc
+from irmeta.measures.names import parse_measures
+from irmeta.measures.search_length import irrelevant_retrieved, lengths_by_doc, precision_lengths
 from irmeta.measures.spec import Spec
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.scores import Scores
 from irmeta.store.scan import TrackFacts
 from irmeta.studies.framework.systems import Missed
 from irmeta.studies.framework.track import TrackView
-from irmeta.studies.papers.search_length.chains import CHAINS, Atomized, atomized
-from irmeta.studies.papers.search_length.options import SearchLengthOptions
+from irmeta.studies.papers.search_length.chains import CHAINS
+from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Gathered:
         int64 [system]: relevant docs retrieved by lists cut at the options' depth.
     precision_lengths
         float64 [relevant doc, system]: 1/P ascending within a query, infinite where not retrieved.
-    offsets
-        int64 [query + 1]: the relevant docs of each query.
+    relevant
+        int64 [query]: how many relevant docs it has.
     listed
         int64 [system]: rows of its lists for judged queries.
     no_irrelevant
@@ -56,15 +56,15 @@ class Gathered:
     retrieved: np.ndarray
     found_cut: np.ndarray
     precision_lengths: np.ndarray
-    offsets: np.ndarray
+    relevant: np.ndarray
     listed: np.ndarray
     no_irrelevant: np.ndarray
     nonrelevant_judged: int
 
     @property
-    def relevant(self) -> np.ndarray:
-        """int64 [query]: relevant docs."""
-        return np.diff(self.offsets)
+    def offsets(self) -> np.ndarray:
+        """int64 [query + 1]: the relevant docs of each query."""
+        return np.concatenate([[0], np.cumsum(self.relevant)])
 
     @property
     def missed(self) -> Missed:
@@ -100,35 +100,27 @@ class Gathered:
         return bool(self.relevant.any()) and 2 * without <= lists
 
 
-def gather(track: TrackView, options: SearchLengthOptions) -> Gathered:
+def gather(track: TrackView, options: Options) -> Gathered:
     """Read a track and compute all that does not depend on which system is best."""
-    specs = options.specs()
+    specs = parse_measures(options.scored())
     return _joined([_of_block(view, options, specs) for view in track.blocks_for(specs)])
 
 
-def _of_block(view: JudgedRanks, options: SearchLengthOptions, specs: Sequence[Spec]) -> Gathered:
+def _of_block(view: JudgedRanks, options: Options, specs: Sequence[Spec]) -> Gathered:
     rel, rows = options.rel, view.relevant_rows(options.rel)
     floors = lengths_by_doc(view, rel, "floor")
-    own = lengths_by_doc(view, rel, options.unretrieved)
-    of_graded = floors if rel == 1 else lengths_by_doc(view, 1, "floor")
-    chains = {
-        chain.name: (
-            atomized(view, chain, 1, of_graded)
-            if chain.graded
-            else atomized(view, chain, rel, floors)
-        )
-        for chain in CHAINS
-    }
-    shallow = [parse_measure(name) for name in options.shallow]
+    plain, graded = (rel, floors), (1, floors if rel == 1 else lengths_by_doc(view, 1, "floor"))
+    chains = {c.name: atomized(view, c, *(graded if c.graded else plain)) for c in CHAINS}
+    shallow = parse_measures(options.shallow)
     return Gathered(
         scores=evaluate_block(view, specs, options.policy),
         cut=evaluate_block(view.cut_to(options.depth), shallow, options.policy),
         chains=chains,
-        lengths=own.astype(np.int32),
+        lengths=lengths_by_doc(view, rel, options.unretrieved).astype(np.int32),
         retrieved=view.ranks[rows] != view.missing,
         found_cut=(view.ranks[rows] <= options.depth).sum(axis=0, dtype=np.int64),
-        precision_lengths=_precision_lengths(view, rel),
-        offsets=np.concatenate([[0], np.cumsum(view.counts(rel))]),
+        precision_lengths=precision_lengths(view, rel),
+        relevant=view.counts(rel),
         listed=view.lengths.sum(axis=0, dtype=np.int64),
         no_irrelevant=irrelevant_retrieved(view, rel) == 0,
         nonrelevant_judged=int(view.counts(*view.nonrelevant(rel)).sum()),
@@ -136,31 +128,16 @@ def _of_block(view: JudgedRanks, options: SearchLengthOptions, specs: Sequence[S
 
 
 def _joined(blocks: Sequence[Gathered]) -> Gathered:
-    counts = np.concatenate([block.relevant for block in blocks])
+    def end_to_end(name: str) -> np.ndarray:
+        return np.concatenate([getattr(block, name) for block in blocks])
+
+    by_query = ("lengths", "retrieved", "precision_lengths", "relevant", "no_irrelevant")
     return Gathered(
         scores=Scores.concat([block.scores for block in blocks]),
         cut=Scores.concat([block.cut for block in blocks]),
         chains={c.name: Atomized.concat([b.chains[c.name] for b in blocks]) for c in CHAINS},
-        lengths=np.concatenate([block.lengths for block in blocks]),
-        retrieved=np.concatenate([block.retrieved for block in blocks]),
         found_cut=np.sum([block.found_cut for block in blocks], axis=0),
-        precision_lengths=np.concatenate([block.precision_lengths for block in blocks]),
-        offsets=np.concatenate([[0], np.cumsum(counts)]),
         listed=np.sum([block.listed for block in blocks], axis=0),
-        no_irrelevant=np.concatenate([block.no_irrelevant for block in blocks]),
         nonrelevant_judged=sum(block.nonrelevant_judged for block in blocks),
+        **{name: end_to_end(name) for name in by_query},
     )
-
-
-def _precision_lengths(view: JudgedRanks, rel: int) -> np.ndarray:
-    """1/P of Eq. 6, rank / (relevant docs above + 1): float64 [relevant doc, system].
-
-    Ascending within a query and system, so that a row is a place and not a doc; infinite for docs
-    that are not retrieved.
-    """
-    ranks, offsets = view.sorted_ranks(rel)
-    above = np.arange(len(ranks)) - np.repeat(offsets[:-1], np.diff(offsets))
-    found = np.where(ranks == view.missing, np.inf, ranks / (above + 1)[:, None])
-    for start, stop in pairwise(offsets):
-        found[start:stop].sort(axis=0)
-    return found

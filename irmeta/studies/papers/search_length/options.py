@@ -12,8 +12,6 @@ from irmeta.studies.framework.sides import check_side
 if TYPE_CHECKING:
     import polars as pl
 
-    from irmeta.measures.spec import Spec
-
 PERSISTENCE = 0.8  # of RBP
 
 
@@ -67,25 +65,21 @@ class SearchLengthOptions(TrackOptions):
         choice = self.unretrieved if unretrieved is None else unretrieved
         return _name(f"ASL(rel={self.rel},unretrieved={choice})", first and f"g{first}")
 
+    def named(self, measure: str) -> str:
+        """Return the canonical name of a measure at the study's `rel`."""
+        return _name(f"{measure}(rel={self.rel})")
+
     @property
     def ap(self) -> str:
-        return _name(f"AP(rel={self.rel})")
+        return self.named("AP")
 
     @property
     def p20(self) -> str:
         return _name(f"P(rel={self.rel})", 20)
 
     @property
-    def rr(self) -> str:
-        return _name(f"RR(rel={self.rel})")
-
-    @property
     def rbp(self) -> str:
         return _name(f"RBP(p={PERSISTENCE},rel={self.rel})")
-
-    @property
-    def bpref(self) -> str:
-        return _name(f"Bpref(rel={self.rel})")
 
     @property
     def printed(self) -> tuple[str, ...]:
@@ -95,14 +89,13 @@ class SearchLengthOptions(TrackOptions):
     @property
     def deep(self) -> dict[str, str]:
         """By search length, the same with missed docs at the track's deepest rank."""
-        firsts = (10, None, 1)
-        return {self.asl(first): self.asl(first, "depth") for first in firsts}
+        return {self.asl(first): self.asl(first, "depth") for first in (10, None, 1)}
 
     @property
     def headroom(self) -> tuple[str, ...]:
         """The measures of Figures 1 to 4, and search lengths that a short list cannot shorten."""
-        deep = (self.deep.get(name) for name in self.printed)
-        return tuple(dict.fromkeys([*self.printed, *filter(None, deep)]))
+        deep = (self.deep.get(name, name) for name in self.printed)
+        return tuple(dict.fromkeys([*self.printed, *deep]))
 
     @property
     def shallow(self) -> tuple[str, ...]:
@@ -116,16 +109,11 @@ class SearchLengthOptions(TrackOptions):
 
         firsts = dict.fromkeys((None, 10, 1, *self.firsts))
         asl = (self.asl(first, choice) for first in firsts for choice in UNRETRIEVED)
-        return (self.ap, self.p20, self.rr, *asl)
-
-    def specs(self) -> list[Spec]:
-        """Return all measures that are computed."""
-        from irmeta.measures.names import parse_measures
-
-        return parse_measures(self.scored())
+        return (self.ap, self.p20, self.named("RR"), *asl)
 
     def scored(self) -> tuple[str, ...]:
-        own = [*self.choices, self.bpref, self.asl(), self.asl(1), self.asl(10)]
+        """Return the names of all measures that are computed."""
+        own = [*self.choices, self.named("Bpref"), self.asl(), self.asl(1), self.asl(10)]
         asked = [self.best_by] if self.best_by is not None else []
         return tuple(dict.fromkeys([*own, self.rbp, "nDCG", "ERR", *asked]))
 

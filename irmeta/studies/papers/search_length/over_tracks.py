@@ -8,22 +8,23 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from irmeta.stats.buckets import ROUNDING, value_buckets
+from irmeta.stats.spread import mean_sd, spread
 from irmeta.studies.framework.study import Pieces, Tables
 from irmeta.studies.papers.search_length import paper
 from irmeta.studies.papers.search_length.chains import CHAINS, STEPS
-from irmeta.studies.papers.search_length.options import SearchLengthOptions
+from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
 
 SHARES = tuple(step / 10 for step in range(11))
-LENGTHS = (1, 2, 5, 10, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
+LENGTHS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4)
 ORDER = (*(("AP", step) for step in (1, 2, 3, 0)), ("P@20", 0), ("RR", 0))
 """The rows of Table 2, then those of Section 4.4."""
 BEYOND = tuple((chain.name, step) for chain in CHAINS[1:] for step in (1, 2, 3, 0))
-POSSIBLE = {"delta_sort": (0.0, 100.0), "tau": (-1.0, 1.0), "delta_value": (0.0, np.inf)}
 
 Row = dict[str, Any]
 
 
-def over_tracks(tables: Tables, options: SearchLengthOptions) -> Pieces:
+def over_tracks(tables: Tables, options: Options) -> Pieces:
     """Yield the tables that come from all tracks that are used."""
     headroom = tables["headroom"]
     yield "distributions", distributions(headroom, options)
@@ -34,83 +35,46 @@ def over_tracks(tables: Tables, options: SearchLengthOptions) -> Pieces:
     yield "paper_table_1", [dict(zip(names, row, strict=True)) for row in paper.TABLE_1]
 
 
-def figures_of(options: SearchLengthOptions) -> dict[str, str]:
-    """Return the measure of each of Figures 1 to 4, and of the same under unretrieved=depth."""
-    plain = {f"Figure {n}": measure for n, measure in enumerate(options.printed, 1)}
-    deep = {
-        f"{figure}, unretrieved=depth": options.deep[measure]
-        for figure, measure in plain.items()
-        if options.deep.get(measure, measure) != measure
-    }
-    return plain | deep
-
-
-def distributions(headroom: pl.DataFrame, options: SearchLengthOptions) -> Iterator[Row]:
-    """Figures 1 to 4: how many tracks have their best system's mean in which bucket.
+def distributions(headroom: pl.DataFrame, options: Options) -> Iterator[Row]:
+    """Yield Figures 1 to 4: how many tracks have their best system's mean in which bucket.
 
     P@20 and AP in ten equal buckets, the last with 1 in it; search lengths in `LENGTHS` and beyond,
     and a bucket below the first where Eq. 3 puts a mean there. The buckets of the paper are lost
     with its figures; these are ours.
     """
-    for figure, measure in figures_of(options).items():
-        best = headroom.filter(pl.col("measure") == measure)
+    figures = {f"Figure {n}": measure for n, measure in enumerate(options.printed, 1)}
+    for figure, measure in [*figures.items()]:
+        if (deep := options.deep.get(measure, measure)) != measure:
+            figures[f"{figure}, unretrieved=depth"] = deep
+    for figure, measure in figures.items():
+        best = headroom.filter(measure=measure)
         values, short = best["value"].to_numpy(), best["short"].to_numpy()
-        for low, high, inside in _buckets(values, measure not in (options.p20, options.ap)):
-            yield {
-                "figure": figure,
-                "measure": measure,
-                "low": low,
-                "high": high,
-                "tracks": int(inside.sum()),
-                "short": int((inside & short).sum()),
-                "share": inside.sum() / len(values) if len(values) else 0.0,
-            }
+        is_share = measure in (options.p20, options.ap)
+        for low, high, inside in value_buckets(values, SHARES if is_share else LENGTHS, is_share):
+            counts = {"tracks": int(inside.sum()), "short": int((inside & short).sum())}
+            share = counts["tracks"] / max(len(values), 1)
+            place = {"figure": figure, "measure": measure, "low": low, "high": high}
+            yield {**place, **counts, "share": share}
 
 
-def _buckets(
-    values: np.ndarray, is_length: bool
-) -> Iterator[tuple[float | None, float | None, np.ndarray]]:
-    edges = [float(edge) for edge in (LENGTHS if is_length else SHARES)]
-    # a mean of 0.3 may be a bit less or more, as its sum came out
-    place = np.searchsorted(edges, values + 1e-12, side="right") - 1
-    if not is_length:
-        place = np.minimum(place, len(edges) - 2)
-    if (place < 0).any():
-        yield None, edges[0], place < 0
-    for index, low in enumerate(edges if is_length else edges[:-1]):
-        high = edges[index + 1] if index + 1 < len(edges) else None
-        yield low, high, place == index
-
-
-def classes(headroom: pl.DataFrame, options: SearchLengthOptions) -> Iterator[Row]:
-    """Section 4.2: tracks by best P@20, and those whose best ASL@g10 P@20 cannot see."""
-
-    def row(measure: str, values: str, low: float, high: float | None, said: str) -> Row:
-        best = headroom.filter(pl.col("measure") == measure)["value"].to_numpy()
-        if high is None:
-            inside = best > low + 1e-12
-        else:
-            inside = (best + 1e-12 >= low) & ((best + 1e-12 < high) | (high == 1.0))
-        tracks = int(inside.sum())
-        share = tracks / max(len(best), 1)
-        return {
-            "measure": measure,
-            "best_system": values,
-            "low": low,
-            "high": high,
-            "tracks": tracks,
-            "share": share,
-            "paper": said,
-        }
-
-    for low, high, said in paper.P20_CLASSES:
-        end = "]" if high == 1.0 else ")"
-        yield row(options.p20, f"[{low:g}, {high:g}{end}", low, high, said)
+def classes(headroom: pl.DataFrame, options: Options) -> Iterator[Row]:
+    """Yield Section 4.2: tracks by best P@20, and those whose best ASL@g10 P@20 cannot see."""
     low, said = paper.UNDERSAMPLED
     asl = options.asl(10)
-    yield row(asl, f"over {low:g}", low, None, said)
-    if options.deep[asl] != asl:
-        yield row(options.deep[asl], f"over {low:g}", low, None, "")
+    beyond = dict.fromkeys([asl, options.deep[asl]])
+    rows = [(options.p20, *row) for row in paper.P20_CLASSES]
+    rows += [(name, low, None, said if name == asl else "") for name in beyond]
+    for measure, low, high, said in rows:
+        best = headroom.filter(measure=measure)["value"].to_numpy()
+        if high is None:
+            name, inside = f"over {low:g}", best > low + ROUNDING
+        else:
+            name = f"[{low:g}, {high:g}{']' if high == 1.0 else ')'}"
+            inside = (best + ROUNDING >= low) & ((best + ROUNDING < high) | (high == 1.0))
+        tracks = int(inside.sum())
+        share = tracks / max(len(best), 1)
+        place = {"measure": measure, "best_system": name, "low": low, "high": high}
+        yield {**place, "tracks": tracks, "share": share, "paper": said}
 
 
 def table_2(reordering: pl.DataFrame, moves: pl.DataFrame) -> Iterator[Row]:
@@ -118,26 +82,26 @@ def table_2(reordering: pl.DataFrame, moves: pl.DataFrame) -> Iterator[Row]:
 
     Standard deviations are those of a sample (n - 1), NaN for one track.
     """
+    names = [chain.name for chain in CHAINS]
     for chain, step in (*ORDER, *BEYOND):
-        tracks = reordering.filter((pl.col("chain") == chain) & (pl.col("step") == step))
-        systems = moves.filter((pl.col("chain") == chain) & (pl.col("step") == step))
+        tracks, systems = (f.filter(chain=chain, step=step) for f in (reordering, moves))
         if tracks.is_empty():
             continue
-        values, old, new = systems["value"], tracks["old"][0], tracks["new"][0]
-        is_chain = any(chain == one.name for one in CHAINS)
+        old, new = tracks.select("old", "new").row(0)
+        values = systems["value"].drop_nans()
         yield {
-            "change": f"{chain}: {STEPS[step]}" if is_chain else f"{old} to {new}",
+            "change": f"{chain}: {STEPS[step]}" if chain in names else f"{old} to {new}",
             "chain": chain,
             "step": step,
             "old": old,
             "new": new,
-            **_spread("delta_sort", tracks["delta_sort"]),
-            **_spread("tau", tracks["tau"]),
-            **_spread("delta_value", values),
-            "delta_value_median": _median(values),
+            **spread("delta_sort", tracks["delta_sort"], 0.0, 100.0),
+            **spread("tau", tracks["tau"], -1.0, 1.0),
+            **spread("delta_value", values, 0.0, np.inf),
+            "delta_value_median": float(np.median(values)) if len(values) else float("nan"),
             "tracks": tracks.height,
             "systems": systems.height,
-            "left_out": int(values.is_nan().sum()),
+            "left_out": systems.height - len(values),
         }
 
 
@@ -149,29 +113,6 @@ def effective_summary(by_track: pl.DataFrame) -> Row:
     counted = by_track.filter(~pl.col("trivial"))
     return {
         "tracks": counted["fraction"].drop_nans().len(),
-        **_mean_sd("fraction", counted["fraction"]),
-        **_mean_sd("pooled", counted["pooled"]),
+        **mean_sd("fraction", counted["fraction"]),
+        **mean_sd("pooled", counted["pooled"]),
     }
-
-
-def _spread(name: str, values: pl.Series) -> dict[str, float]:
-    """Mean, standard deviation, and both ends of the mean and one sd, within what is possible."""
-    spread = _mean_sd(name, values)
-    mean, sd, (least, most) = spread[name], spread[f"{name}_sd"], POSSIBLE[name]
-    ends = {"low": float(np.maximum(mean - sd, least)), "high": float(np.minimum(mean + sd, most))}
-    return spread | {f"{name}_{end}": value for end, value in ends.items()}
-
-
-def _mean_sd(name: str, values: pl.Series) -> dict[str, float]:
-    """Mean and standard deviation of the values that are defined."""
-    known = values.to_numpy()
-    known = known[~np.isnan(known)]
-    return {
-        name: float(known.mean()) if len(known) else float("nan"),
-        f"{name}_sd": float(known.std(ddof=1)) if len(known) > 1 else float("nan"),
-    }
-
-
-def _median(values: pl.Series) -> float:
-    known = values.drop_nans().to_numpy()
-    return float(np.median(known)) if len(known) else float("nan")

@@ -9,7 +9,7 @@ from irmeta.studies.framework.sides import ROLES
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.framework.words import count
 from irmeta.studies.papers.search_length.chains import CHAINS
-from irmeta.studies.papers.search_length.options import SearchLengthOptions
+from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
 from irmeta.studies.papers.search_length.paper import DATA, EFFECTIVE_FRACTION
 
 BEYOND = (
@@ -24,7 +24,7 @@ BEYOND = (
 )
 
 
-def sections(tables: Tables, options: SearchLengthOptions) -> Iterator[Section]:
+def sections(tables: Tables, options: Options) -> Iterator[Section]:
     """Yield what is said over tracks."""
     yield data_section(tables, options, "Data (Section 4.1)", DATA)
     if not tables["studied_tracks"]["used"].any():
@@ -33,21 +33,14 @@ def sections(tables: Tables, options: SearchLengthOptions) -> Iterator[Section]:
     yield _two_techniques(tables, options)
     yield Section(
         "Reordering (Section 4.4)",
-        [
-            "From AP to ASL a step at a time, each compared with the one before. Delta-sort is how "
-            "far a track's furthest system moves past the others, in per cent of its systems; "
-            f"better means a ratio of means of at least {options.ratio:g} and a two-sided test "
-            f"({options.test}) with p up to {options.alpha:g}. Delta-value is new over old, in P "
-            "space, over all systems: where AP is near 0 it is large, so a few weak systems sway "
-            "its mean. In brackets the mean less and plus one standard deviation, as the paper "
-            "prints it, within what is possible.",
-        ],
-        [
-            Show("table_2", rows={"chain": ("AP", "P@20", "RR")}),
-            "furthest",
-            "delta_sort",
-            "tau_b",
-        ],
+        "From AP to ASL a step at a time, each compared with the one before. Delta-sort is how "
+        "far a track's furthest system moves past the others, in per cent of its systems; "
+        f"better means a ratio of means of at least {options.ratio:g} and a two-sided test "
+        f"({options.test}) with p up to {options.alpha:g}. Delta-value is new over old, in P "
+        "space, over all systems: where AP is near 0 it is large, so a few weak systems sway "
+        "its mean. In brackets the mean less and plus one standard deviation, as the paper "
+        "prints it, within what is possible.",
+        [Show("table_2", rows={"chain": ("AP", "P@20", "RR")}), "furthest", "delta_sort", "tau_b"],
     )
     yield Section(
         "Beyond the paper: nDCG, RBP and ERR",
@@ -61,26 +54,22 @@ def sections(tables: Tables, options: SearchLengthOptions) -> Iterator[Section]:
     )  # fmt: skip
     yield Section(
         "Differences of ASL",
-        [
-            f"Differences of means, less is better, with {options.confidence:.0%} bootstrap "
-            f"intervals over queries ({options.resamples:,} resamples). Best, median and second "
-            f"are by {options.best_by or 'the measure of the row'}.",
-        ],
+        f"Differences of means, less is better, with {options.confidence:.0%} bootstrap "
+        f"intervals over queries ({options.resamples:,} resamples). Best, median and second "
+        f"are by {options.best_by or 'the measure of the row'}.",
         ["asl_differences"],
     )
     yield _effective_fraction(tables)
     yield Section(
         "How much is depth (footnote 6)",
-        [
-            f"Lists end where their track ended them. Here all are cut at {options.depth}: the "
-            "docs below are not retrieved. ASL is bounded by the cut, so compare the orders of "
-            "systems and not the values.",
-        ],
+        f"Lists end where their track ended them. Here all are cut at {options.depth}: the "
+        "docs below are not retrieved. ASL is bounded by the cut, so compare the orders of "
+        "systems and not the values.",
         ["depth_sensitivity", "cut_lists*"],
     )
 
 
-def _headroom(tables: Tables, options: SearchLengthOptions) -> Section:
+def _headroom(tables: Tables, options: Options) -> Section:
     text = (
         "The best system of each track by four measures. P@20 and AP (its mean is MAP) look at "
         "what a user sees, ASL@g10 at the first ten relevant docs, ASL at all of them. The buckets "
@@ -97,17 +86,12 @@ def _headroom(tables: Tables, options: SearchLengthOptions) -> Section:
             f"a short list misses cheap. {options.deep[options.asl()]}, which counts them at the "
             "track's deepest rank, stands beside it."
         )
-    shown = [
-        "classes",
-        Show("headroom", ("track", "measure", "value", "system"), pivot="measure"),
-        "best_by_choice",
-        "figure_*",
-        "headroom_*",
-    ]
-    return Section("Headroom (Section 4.2)", [text], shown, notes=notes)
+    best = Show("headroom", ("track", "measure", "value", "system"), pivot="measure")
+    shown = ["classes", best, "best_by_choice", "figure_*", "headroom_*"]
+    return Section("Headroom (Section 4.2)", text, shown, notes=notes)
 
 
-def _two_techniques(tables: Tables, options: SearchLengthOptions) -> Section:
+def _two_techniques(tables: Tables, options: Options) -> Section:
     said = f"Two systems of each track: {options.baseline} and {options.contender}. "
     if {options.baseline, options.contender} <= set(ROLES):
         by = options.best_by or "ASL"
@@ -120,9 +104,8 @@ def _two_techniques(tables: Tables, options: SearchLengthOptions) -> Section:
     used = tables["studied_tracks"].filter("used")
     lost = used.join(tables["table_1"], on="track", how="anti")["track"]
     notes = [f"{track} has no system for one of the sides." for track in lost]
-    return Section(
-        "Two techniques (Section 4.3, Table 1)", [said], ["table_1", "paper_table_1"], notes=notes
-    )
+    shown = ["table_1", "paper_table_1"]
+    return Section("Two techniques (Section 4.3, Table 1)", said, shown, notes=notes)
 
 
 def _effective_fraction(tables: Tables) -> Section:
@@ -144,12 +127,8 @@ def _effective_fraction(tables: Tables) -> Section:
         f"{track} is not in the mean: no query has two relevant docs, so the share is always 100%."
         for track in trivial
     ]
-    return Section(
-        "What MAP averages (Appendix A.1)",
-        [text],
-        ["effective_by_track", "averaged_by_ap"],
-        notes=notes,
-    )
+    shown = ["effective_by_track", "averaged_by_ap"]
+    return Section("What MAP averages (Appendix A.1)", text, shown, notes=notes)
 
 
 def _percent(row: dict[str, float], name: str) -> str:
@@ -157,7 +136,7 @@ def _percent(row: dict[str, float], name: str) -> str:
     return f"{mean:.0%}" + ("" if sd != sd else f" \u00b1 {100 * sd:.0f}")
 
 
-def track_section(tables: Tables, options: SearchLengthOptions, track: str) -> Section:
+def track_section(tables: Tables, options: Options, track: str) -> Section:
     """Return the figures of one track, and a note where its best system is one of short lists."""
     asl, notes = options.asl(), []
     best = {row["measure"]: row for row in tables["best_by_choice"].iter_rows(named=True)}
