@@ -244,9 +244,8 @@ def bucket_counts(values: list[float], lows: list[float], closed: bool) -> list[
     return rows
 
 
-def best_values(tracks: list[Track], measure: str, **choices) -> list[float]:
+def best_values(rows: list[Row], measure: str) -> list[float]:
     """The best system's value of every track that has one."""
-    rows = [row for track in tracks for row in headroom(track, **choices)]
     return [row["value"] for row in rows if row["measure"] == measure]
 
 
@@ -256,11 +255,10 @@ def distributions(tracks: list[Track], **choices) -> list[Row]:
     if choices.get("unretrieved") != "depth":
         figures |= {f"{f}, unretrieved=depth": DEEP[m] for f, m in FIGURES.items() if m in DEEP}
     rows = []
+    every = [row for track in tracks for row in headroom(track, **choices)]
     for figure, measure in figures.items():
         less = less_is_better(measure)
-        best = [
-            r for track in tracks for r in headroom(track, **choices) if r["measure"] == measure
-        ]
+        best = [row for row in every if row["measure"] == measure]
         lows = ASL_LOWS if less else P_LOWS
         counts = bucket_counts([row["value"] for row in best], lows, closed=not less)
         short = bucket_counts([row["value"] for row in best if row["short"]], lows, closed=not less)
@@ -275,14 +273,15 @@ def distributions(tracks: list[Track], **choices) -> list[Row]:
 def classes(tracks: list[Track], **choices) -> list[Row]:
     """Section 4.2: best P@20 in three classes, and the tracks whose best ASL@g10 is over 20."""
     rows = []
+    every = [row for track in tracks for row in headroom(track, **choices)]
     for measure in measures_of(choices.get("unretrieved", "irrel")):
         if measure.endswith("@g10"):
-            values = best_values(tracks, measure, **choices)
+            values = best_values(every, measure)
             over = sum(round(v, 12) > 20 for v in values)
             share = over / len(values) if values else 0.0
             rows.append({"measure": measure, "low": 20, "high": None})
             rows[-1] |= {"tracks": over, "share": share}
-    counts = bucket_counts(best_values(tracks, "P@20", **choices), [0, 0.3, 0.5], closed=True)
+    counts = bucket_counts(best_values(every, "P@20"), [0, 0.3, 0.5], closed=True)
     return rows + [{"measure": "P@20", **row} for row in counts]
 
 
