@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -41,12 +41,24 @@ def room_of(file: Path) -> str:
     return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def in_rooms(*rooms: str) -> pytest.MarkDecorator:
-    """Parametrise a test by the files of some rooms."""
+def in_rooms(*rooms: str) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """Call a test with each file of some rooms: one test, since a thousand take their time."""
     found = [file for file in FILES if room_of(file) in rooms]
-    return pytest.mark.parametrize(
-        "file", found, ids=[f.relative_to(PACKAGE).as_posix() for f in found]
-    )
+
+    def decorate(test: Callable[[Path], None]) -> Callable[[], None]:
+        def of_all_files() -> None:
+            assert found
+            wrong = []
+            for file in found:
+                try:
+                    test(file)
+                except AssertionError as error:
+                    wrong.append(f"{file.relative_to(PACKAGE).as_posix()}: {error}")
+            assert not wrong
+
+        return of_all_files
+
+    return decorate
 
 
 files = in_rooms(*FLOOR, *NOT_HOUSED)
@@ -102,18 +114,14 @@ def test_imports_go_down_only(file: Path):
         assert FLOOR[other] > FLOOR[room] or both_below, f"{room} imports {other}"
 
 
-@pytest.mark.parametrize(
-    "file", [f for f in FILES if room_of(f) == "kernels"], ids=lambda f: f.stem
-)
+@in_rooms("kernels")
 def test_kernels_import_numpy_and_kernels_alone(file: Path):
     assert rooms(file) <= {"kernels"}
     if file.stem not in NUMBA:
         assert packages(file) <= {"numpy", "math"}
 
 
-@pytest.mark.parametrize(
-    "file", [f for f in FILES if room_of(f) != "kernels"], ids=lambda f: f.stem
-)
+@in_rooms(*{room_of(file) for file in FILES} - {"kernels"})
 def test_what_is_for_kernels_alone_is_called_by_kernels_alone(file: Path):
     """Python would run it as it stands: slowly, and with numbers that wrap around otherwise."""
     assert FOR_KERNELS

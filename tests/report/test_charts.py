@@ -159,7 +159,6 @@ def test_chart__is_one_well_formed_image_of_one_width(name: str):
     root = ElementTree.fromstring(svg)
     assert "<script" not in svg
     assert root.get("width") == "520"
-    assert to_svg(CHARTS[name]()) == svg
     CHARTS[name]().to_dict()  # checks the chart against the schema, which drawing does not
     sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)px"', svg)]
     assert sizes
