@@ -75,4 +75,16 @@ TABLES = (
         {"track": TRACK, "query": QUERY, "doc_id": DOC_ID, "doc": Column("text", "doc")},
     ),
     SYSTEMS,
+    Table(
+        "subtopics",
+        ("set", "query", "subtopic"),
+        {
+            "track": TRACK,
+            "set": Column("name", "name of the qrels set"),
+            "query": QUERY,
+            "subtopic": Column("name", "subtopic"),
+            "weight": Column("real", "its weight; null: not given", null=True),
+            "type": Column("name", 'its type, e.g. "inf" or "vital"; null: not given', null=True),
+        },
+    ),
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 from irmeta.checksums import content_checksum
 from irmeta.errors import DataError, IrmetaError
 from irmeta.schema.arrow import DAMAGED
-from irmeta.store.layout import FOLDERS, Layout
+from irmeta.store.layout import KINDS, OPTIONAL, Layout
 from irmeta.store.parquet import read_frame
 from irmeta.store.verify import problems
 
@@ -32,7 +32,7 @@ def check_track(layout: Layout, track: str) -> list[Found]:
     except IrmetaError as error:
         return [(layout.record(track), _reason(error))]
     found: list[Found] = [(layout.record(track), None)]
-    for kind in FOLDERS:
+    for kind in KINDS:
         found += _check_kind(layout, track, kind, written)
     return found
 
@@ -43,7 +43,7 @@ def _check_kind(
     files, folder = layout.files(kind, track), layout.folder(kind, track)
     wrong = dict(problems(kind, files, written, content_checksum))
     names = sorted({name for name in written if name.startswith(f"{kind}/")} | wrong.keys())
-    if not names:
+    if not names and kind not in OPTIONAL:
         yield folder, "its Parquet files are missing"
     for name in names:
         file = folder / name.rpartition("/")[2]

@@ -16,12 +16,12 @@ from irmeta.errors import DataError, IrmetaError, of_track
 from irmeta.files import remove_temporaries, write_bytes
 from irmeta.parallel import check_open_files, ordered_map, thread_count, usable_memory
 from irmeta.policies import ReadPolicy
-from irmeta.store.layout import FOLDERS, Layout, folder_name
+from irmeta.store.layout import KINDS, Layout, folder_name
 from irmeta.store.lock import only_writer
 from irmeta.store.long_table import write_docs_and_runs
 from irmeta.store.record import Inputs, Seen, read_cache
 from irmeta.store.scan import Tracks
-from irmeta.store.tables import write_qrels, write_systems
+from irmeta.store.tables import write_qrels, write_subtopics, write_systems
 from irmeta.store.track import Count, Limits, Progress, read_track
 from irmeta.store.verify import file_checksums
 from irmeta.trec.collection import chosen, read_collection
@@ -170,17 +170,19 @@ def _build(
     read = read_track(source, limits, stage, count)
     names, groups = read.groups()
     write_qrels(stage / "qrels", source.name, read.pool)
+    write_subtopics(stage / "subtopics", read)
     tied, judged_rows = write_docs_and_runs(stage, names, groups, limits.workers)
     write_systems(stage / "systems", read, tied)
-    files = file_checksums({kind: stage / kind for kind in FOLDERS})
+    files = file_checksums({kind: stage / kind for kind in KINDS})
     return read.record(judged_rows) | {"files": files}
 
 
 def _put_in_place(track: str, layout: Layout, stage: Path, record: dict[str, Any]) -> None:
     layout.record(track).unlink(missing_ok=True)
-    for kind in FOLDERS:
+    for kind in KINDS:
         folder = layout.folder(kind, track)
         shutil.rmtree(folder, ignore_errors=True)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(stage / kind, folder)
+        if (stage / kind).is_dir():
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(stage / kind, folder)
     write_bytes(layout.record(track), add_checksum(to_json(record)))

@@ -2,7 +2,7 @@
 
 manifest.json         written once: format, irmeta version, ReadPolicy
 tracks/T.json         a track's record, put in place last: readers see only tracks that have one
-runs/T/part-N.parquet, qrels/T/, docs/T/, systems/T/
+runs/T/part-N.parquet, qrels/T/, docs/T/, systems/T/; subtopics/T/ where a file describes them
 .failed.json          tracks that the last ingest could not read, and why
 .cache.json           sizes and times of source files, to skip unchanged input
 .staging/             a track in the making
@@ -32,6 +32,10 @@ from irmeta.store.verify import problems
 
 LONGEST_NAME = 200  # of a folder, in bytes; file systems take 255, and files add an ending
 FOLDERS = ("runs", "qrels", "docs", "systems")
+"""Kinds of tables that every track has."""
+OPTIONAL = ("subtopics",)
+"""Kinds of tables that only some tracks have."""
+KINDS = (*FOLDERS, *OPTIONAL)
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
 
 
@@ -237,6 +241,8 @@ class Layout:
         polars compares no page with its checksum. The content of each file is therefore compared
         with the record at the file's first use in a process.
         """
+        if kind in OPTIONAL and not self._has(kind, track):
+            return TABLES[kind].empty().lazy()
         found = pl.scan_parquet(self._checked(kind, track, known_content_checksum), glob=False)
         found = _with_later_columns(kind, found)
         return found if where is None else found.filter(where)
@@ -245,6 +251,8 @@ class Layout:
         """As `table`, read at once."""
         if kind == "runs":
             return self.table(kind, track, where).collect()
+        if kind in OPTIONAL and not self._has(kind, track):
+            return TABLES[kind].empty()
         found = _with_later_columns(kind, read_frame(self._checked(kind, track)).lazy()).collect()
         return found if where is None else found.filter(where)
 
@@ -260,6 +268,9 @@ class Layout:
     ) -> StoredLists:
         """The lists of row groups, see `StoreReader`."""
         return read_lists(groups, columns, codes)
+
+    def _has(self, kind: str, track: str) -> bool:
+        return any(name.startswith(f"{kind}/") for name in self.read_record(track)["files"])
 
     def _checked(
         self, kind: str, track: str, content: Callable[[Path], str] | None = None

@@ -22,7 +22,7 @@ from irmeta.store.ingest import Outcome, failed, failures
 from irmeta.store.layout import fingerprint, manifest
 from irmeta.store.long_table import Names, doc_columns, run_columns, tied_rows
 from irmeta.store.scan import StoredLists
-from irmeta.store.tables import qrels_columns, systems_columns
+from irmeta.store.tables import qrels_columns, subtopics_columns, systems_columns
 from irmeta.store.track import Count, Limits, Progress, read_track
 from irmeta.trec.source import AnyTrack, BrokenTrack, TrackSource
 
@@ -37,7 +37,7 @@ class HeldTrack:
     Attributes
     ----------
     frames
-        Its qrels and systems tables.
+        Its qrels, systems and subtopics tables.
     """
 
     record: dict[str, Any]
@@ -254,6 +254,7 @@ def _read(source: TrackSource, limits: Limits, count: Count) -> HeldTrack:
     frames = {
         "qrels": _frame("qrels", qrels_columns(source.name, read.pool)),
         "systems": _frame("systems", [systems_columns(read, np.asarray(tied))]),
+        "subtopics": _frame("subtopics", [subtopics_columns(read)]),
     }
     judged_rows = sum(group.judged_rows for group in made)
     return HeldTrack(read.record(judged_rows), names, made, frames)

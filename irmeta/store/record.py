@@ -14,7 +14,7 @@ from irmeta.errors import IrmetaError
 from irmeta.schema import FORMAT
 from irmeta.store.assemble import TrackRows
 from irmeta.store.judgments import Judgments
-from irmeta.store.layout import FOLDERS, Layout
+from irmeta.store.layout import KINDS, Layout
 from irmeta.store.naming import Named
 from irmeta.store.verify import file_checksums, has_same_footers
 from irmeta.trec.qrels import QrelsText
@@ -41,7 +41,8 @@ class Inputs:
     def __init__(self, source: TrackSource, layout: Layout, *, rehash: bool = False) -> None:
         self.source, self.layout, self.rehash = source, layout, rehash
         facts = [source.facts.file] if source.facts else []
-        self.files = sorted({*source.runs, *(q.file for q in source.qrels), *facts})
+        qrels = [file for one in source.qrels for file in one.files]
+        self.files = sorted({*source.runs, *qrels, *facts})
         # Taken before anything is read: a file that changes meanwhile is read again next time.
         self.stamps = {file: self._stamp(file) for file in self.files}
 
@@ -65,7 +66,7 @@ class Inputs:
 
     def _whole(self, record: dict[str, Any]) -> bool:
         """Whether the track's own files are as they were written."""
-        folders = {kind: self.layout.folder(kind, self.source.name) for kind in FOLDERS}
+        folders = {kind: self.layout.folder(kind, self.source.name) for kind in KINDS}
         if self.rehash:
             return file_checksums(folders) == record["files"]
         return has_same_footers(folders, record["files"])
@@ -101,11 +102,19 @@ def config_record(source: TrackSource) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "runs": list(source.runs),
-        "qrels": [asdict(q) for q in source.qrels],
+        "qrels": [_qrels_config(one) for one in source.qrels],
         "facts": asdict(source.facts) if source.facts else None,
         "policy": source.policy.record(),
         **({} if source.pool_depth is None else {"pool_depth": source.pool_depth}),
     }
+
+
+def _qrels_config(source: QrelsSource) -> dict[str, Any]:
+    """Return what the collection says of a qrels set; a file that it does not name is left out."""
+    config = asdict(source)
+    if source.subtopics_file is None:
+        del config["subtopics_file"]
+    return config
 
 
 def track_record(

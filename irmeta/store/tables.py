@@ -37,6 +37,20 @@ def qrels_columns(track: str, pool: Judgments) -> Iterator[dict[str, pa.Array]]:
         yield columns
 
 
+def write_subtopics(folder: Path, read: ReadTrack) -> None:
+    """Write the subtopics table, if a file describes any subtopics."""
+    if read.described.height:
+        with part_writer("subtopics", folder) as writer:
+            writer.write(subtopics_columns(read))
+
+
+def subtopics_columns(read: ReadTrack) -> dict[str, pa.Array]:
+    """All columns of the subtopics table."""
+    frame, schema = read.described, TABLES["subtopics"].arrow(dictionary=True)
+    columns = {name: _as(frame[name], schema.field(name).type) for name in frame.columns}
+    return {"track": constant(read.source.name, frame.height), **columns}
+
+
 def write_systems(folder: Path, read: ReadTrack, tied: np.ndarray) -> None:
     """Write the systems table; the arguments as of `systems_columns`."""
     with part_writer("systems", folder) as writer:

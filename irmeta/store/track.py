@@ -23,6 +23,7 @@ from irmeta.store.readers import Readers, TrackNames
 from irmeta.store.reading import Run, SetAside, read_run
 from irmeta.store.record import track_record
 from irmeta.store.spill import InMemory
+from irmeta.store.subtopics_file import read_subtopics
 from irmeta.trec.archives import archive_kind, members
 from irmeta.trec.naming import pattern_name
 from irmeta.trec.qrels import QrelsText, parse_qrels
@@ -54,6 +55,8 @@ class ReadTrack:
         Its systems, and the runs that are not in it.
     inputs
         The SHA-256 of each source file; None: it could not be read.
+    described
+        The subtopics that files describe: set, query, subtopic, weight, type.
     """
 
     source: TrackSource
@@ -63,6 +66,7 @@ class ReadTrack:
     named: Named
     names: TrackNames
     pool: Judgments
+    described: pl.DataFrame
     inputs: dict[str, str | None]
 
     @property
@@ -110,9 +114,12 @@ def read_track(
     _check_pattern(source)
     sets = _read_qrels(source)
     inputs: dict[str, str | None] = {given.file: parsed.sha256 for given, parsed in sets}
-    facts = read_facts(source)
+    facts, described = read_facts(source), read_subtopics(source, sets)
     if source.facts is not None:
         inputs[source.facts.file] = file_sha256(source.root / source.facts.file)
+    for given in source.qrels:
+        if given.subtopics_file is not None:
+            inputs[given.subtopics_file] = file_sha256(source.root / given.subtopics_file)
     judged = pl.concat([parsed.frame.select("query", "doc") for _, parsed in sets])
     readers = Readers(judged["query"], judged["doc"])
     read, hashes = _read_runs(source, spill, readers, limits, count)
@@ -124,7 +131,7 @@ def read_track(
     names = readers.names()
     pool = judgments(sets, readers.first, names)
     rows = TrackRows(named.runs, names, source.policy)
-    return ReadTrack(source, sets, facts, rows, named, names, pool, inputs | hashes)
+    return ReadTrack(source, sets, facts, rows, named, names, pool, described, inputs | hashes)
 
 
 def _check_pattern(source: TrackSource) -> None:

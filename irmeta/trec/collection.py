@@ -18,7 +18,7 @@ CONFIG = "collection.toml"
 _KEYS = ("tracks", "allow_outside")
 _POLICY_KEYS = ("names", "tie_order", "depth", "duplicates")
 _TRACK_KEYS = ("runs", "qrels", "systems", "pool_depth", *_POLICY_KEYS)
-_QRELS_KEYS = ("name", "file", "format", "subtopics")
+_QRELS_KEYS = ("name", "file", "format", "subtopics", "subtopics_file")
 _FACT_KEYS = ("file", "name", "group", "type", "pooled")
 
 
@@ -262,8 +262,14 @@ class _Config:
             fix = "Only the trec format has a column for subtopics."
             raise self._error(f"{key}.subtopics", subtopics, f"with format {form!r}", fix)
         name = self._text(f"{key}.name", table.get("name"))
+        described = None
+        if "subtopics_file" in table:
+            if not subtopics:
+                fix = "Write subtopics = true if the second column of the qrels is a subtopic."
+                raise self._error(f"{key}.subtopics_file", None, "describes no subtopics", fix)
+            described = self._file(f"{key}.subtopics_file", table, "subtopics_file")
         return QrelsSource(
-            name, self._file(f"{key}.file", table), cast(QrelsFormat, form), subtopics
+            name, self._file(f"{key}.file", table), cast(QrelsFormat, form), subtopics, described
         )
 
     def _facts(self, key: str, table: Mapping[str, Any]) -> FactsSource | None:
@@ -277,8 +283,8 @@ class _Config:
             raise self._error(f"{key}.name", None, "is missing: the column of system names", "")
         return FactsSource(self._file(f"{key}.file", facts), **columns)
 
-    def _file(self, key: str, table: Mapping[str, Any]) -> str:
-        file = self._text(key, table.get("file"))
+    def _file(self, key: str, table: Mapping[str, Any], name: str = "file") -> str:
+        file = self._text(key, table.get(name))
         self._check_inside(key, file)
         if not (self.root / file).is_file():
             fix = f"Paths are relative to {CONFIG}."

@@ -16,12 +16,26 @@ from irmeta.trec.streams import InputFile
 
 @dataclass(frozen=True)
 class QrelsSource:
-    """One named qrels set of a track and how to read its file."""
+    """One named qrels set of a track and how to read its file.
+
+    Attributes
+    ----------
+    subtopics
+        Whether the second column of the file is a subtopic.
+    subtopics_file
+        A CSV that describes the subtopics: query, subtopic, weight, type.
+    """
 
     name: str
     file: str
     format: QrelsFormat = "trec"
     subtopics: bool = False
+    subtopics_file: str | None = None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All files of the set."""
+        return (self.file,) if self.subtopics_file is None else (self.file, self.subtopics_file)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,87 @@
+"""A CSV that describes the subtopics of a qrels set: their weights and types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from irmeta.errors import DataError, did_you_mean
+from irmeta.trec.qrels import QrelsText
+from irmeta.trec.source import QrelsSource, TrackSource
+from irmeta.trec.text import read_text
+
+_KEY = ("query", "subtopic")
+_COLUMNS = (*_KEY, "weight", "type")
+_SCHEMA = pl.Schema(dict.fromkeys(("set", *_COLUMNS), pl.String) | {"weight": pl.Float64})
+
+
+def read_subtopics(
+    source: TrackSource, sets: Sequence[tuple[QrelsSource, QrelsText]]
+) -> pl.DataFrame:
+    """Read the subtopics that files describe: set, query, subtopic, weight, type.
+
+    Sorted by set, query and subtopic; null where a file gives no weight or type.
+
+    Raises
+    ------
+    DataError
+        A file that is no CSV with columns query, subtopic and weight or type; a subtopic described
+        twice; a weight that is not a number from 0; or no query that the qrels set judges.
+    """
+    frames = [_SCHEMA.to_frame()]
+    for given, parsed in sets:
+        if given.subtopics_file is None:
+            continue
+        try:
+            frame = _parse(given.subtopics_file, source)
+            if frame.join(parsed.frame, on="query", how="semi").is_empty():
+                fix = "Are these the subtopics of another track?"
+                problem = f"none of its queries is judged in {given.file}"
+                raise DataError(problem, file=given.subtopics_file, fix=fix)
+        except DataError as error:
+            if not source.may_quote(given.subtopics_file):
+                error.conceal()
+                error.fix = None  # it may list the columns
+            raise
+        frames.append(frame.select(pl.lit(given.name).alias("set"), *_COLUMNS))
+    return pl.concat(frames).sort("set", *_KEY)
+
+
+def _parse(file: str, source: TrackSource) -> pl.DataFrame:
+    data, _ = read_text(source.input_file(file))
+    try:
+        frame = pl.read_csv(data, infer_schema=False).rename(str.strip)
+    except pl.exceptions.PolarsError as error:
+        why = {"why": str(error).splitlines()[0]}
+        raise DataError("cannot be read as CSV ({why})", file=file, ids=why) from None
+    for column in frame.columns:
+        if column not in _COLUMNS:
+            hint = did_you_mean(column, _COLUMNS)
+            raise DataError("is not a known column", file=file, value=column, fix=hint)
+    missing = [column for column in _KEY if column not in frame.columns]
+    if missing or len(frame.columns) == len(_KEY):
+        fix = "It needs the columns query, subtopic, and weight or type or both."
+        problem = f"has no column {missing[0]!r}" if missing else "has neither weights nor types"
+        raise DataError(problem, file=file, fix=fix)
+    absent = [pl.lit(None, pl.String).alias(c) for c in _COLUMNS if c not in frame.columns]
+    stripped = frame.with_columns(pl.all().str.strip_chars().replace("", None)).with_columns(absent)
+    return _checked(file, stripped.with_row_index("line", offset=2))
+
+
+def _checked(file: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows with weights as numbers, or raise for the first that is wrong."""
+    weight = pl.col("weight").cast(pl.Float64, strict=False)
+    is_weight = weight.is_finite() & (weight >= 0)
+    wrong = {
+        "a query or subtopic is missing": pl.any_horizontal(pl.col(_KEY).is_null()),
+        "the subtopic is described twice": ~pl.struct(_KEY).is_first_distinct(),
+        "the weight is not a number from 0": ~is_weight.fill_null(pl.col("weight").is_null()),
+    }
+    for problem, condition in wrong.items():
+        rows = frame.filter(condition)
+        if rows.height:
+            row = rows.row(0, named=True)
+            value = ",".join(str(row[c] or "") for c in _COLUMNS)
+            raise DataError(problem, file=file, line=row["line"], value=value)
+    return frame.with_columns(weight)
