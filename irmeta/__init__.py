@@ -17,6 +17,7 @@ _PLACES = {
     "Difference": "irmeta.results.diff",
     "EvalPolicy": "irmeta.policies",
     "IrmetaError": "irmeta.errors",
+    "JudgedRanks": "irmeta.rankings.judged",
     "Matrix": "irmeta.results.matrix",
     "MeasureError": "irmeta.errors",
     "NamesWarning": "irmeta.errors",
@@ -39,6 +40,7 @@ _PLACES = {
     "read": "irmeta.api",
     "read_files": "irmeta.api",
     "reanalyze": "irmeta.api",
+    "scores_of": "irmeta.measures.evaluate",
 }
 
 __all__ = [
@@ -46,6 +48,7 @@ __all__ = [
     "Difference",
     "EvalPolicy",
     "IrmetaError",
+    "JudgedRanks",
     "Matrix",
     "MeasureError",
     "NamesWarning",
@@ -69,6 +72,7 @@ __all__ = [
     "read",
     "read_files",
     "reanalyze",
+    "scores_of",
     "studies",
 ]
 
@@ -90,7 +94,9 @@ if TYPE_CHECKING:
         UsageError,
     )
     from irmeta.measures.catalog import list_measures
+    from irmeta.measures.evaluate import scores_of
     from irmeta.policies import EvalPolicy, ReadPolicy
+    from irmeta.rankings.judged import JudgedRanks
     from irmeta.results.diff import Difference, diff
     from irmeta.results.matrix import Matrix, matrix_of
 

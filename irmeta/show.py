@@ -223,8 +223,10 @@ def print_explanation(explained: Explanation, every: bool) -> None:
     shown = terms if every else terms[:MOST_TERMS]
     details = {row["doc"]: row for row in explained.docs.iter_rows(named=True)}
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("rank", "doc", "grade", "score", "tied", "arithmetic", "adds"):
-        table.add_column(name, justify="left" if name in ("doc", "arithmetic") else "right")
+    by_subtopic = ("subtopics",) if "subtopics" in explained.docs.columns else ()
+    for name in ("rank", "doc", "grade", *by_subtopic, "score", "tied", "arithmetic", "adds"):
+        is_text = name in ("doc", "subtopics", "arithmetic")
+        table.add_column(name, justify="left" if is_text else "right")
     for term in shown:
         found = details.get(term.doc, {"score": None, "tied": None})
         tied = found["tied"]
@@ -232,6 +234,7 @@ def print_explanation(explained: Explanation, every: bool) -> None:
             "-" if term.rank is None else str(term.rank),
             escape(escape_name(term.doc)),
             str(term.grade) if term.doc in details else "-",
+            *(escape(escape_text(found.get(name) or "")) for name in by_subtopic),
             "-" if found["score"] is None else f"{found['score']:g}",
             "" if tied in (None, 1) else f"with {tied - 1}",
             term.arithmetic,

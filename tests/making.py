@@ -12,9 +12,18 @@ from hypothesis import strategies as st
 
 from irmeta import testing
 from irmeta.testing import down
-from irmeta.testing.tracks import Line, Qrels
+from irmeta.testing.tracks import DOCS, Line, Qrels
 
-__all__ = ["ALIKE", "Track", "down", "read_qrels", "read_run", "read_text", "tracks"]
+__all__ = [
+    "ALIKE",
+    "Track",
+    "diverse_tracks",
+    "down",
+    "read_qrels",
+    "read_run",
+    "read_text",
+    "tracks",
+]
 
 
 class Track(testing.Track):
@@ -37,6 +46,23 @@ def tracks(systems: int = 4, queries: int = 4) -> st.SearchStrategy[Track]:
     """Small tracks: see `irmeta.testing.tracks`."""
     drawn = testing.tracks(systems=systems, queries=queries)
     return drawn.map(lambda track: Track(track.runs, track.qrels))
+
+
+@st.composite
+def diverse_tracks(draw: st.DrawFn) -> Track:
+    """Small tracks with qrels by subtopic, of other docs and queries than the ad hoc ones.
+
+    Some subtopics are relevant to no doc. Some tracks have no ad hoc qrels.
+    """
+    track = draw(tracks())
+    queries = sorted({"q0", *track.qrels, *(q for of in track.runs.values() for q in of)})
+    grades = st.dictionaries(st.sampled_from(DOCS), st.integers(-2, 2), min_size=1, max_size=6)
+    names = st.sampled_from(("1", "10", "2", "é", "a"))
+    of_query = st.dictionaries(names, grades, min_size=1, max_size=3)
+    qrels = track.qrels if draw(st.booleans()) else {}
+    some = [q for q in queries if q == "q0" or not qrels or draw(st.booleans())]
+    diversity = {q: draw(of_query) for q in some}
+    return Track(track.runs, qrels, diversity=diversity)
 
 
 _OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}

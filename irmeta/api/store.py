@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 import polars as pl
 
 from irmeta.api import per_doc
+from irmeta.api.track_info import track_info
 from irmeta.errors import UsageError
 from irmeta.measures.curve import curves
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made
 from irmeta.measures.explain import Explanation, explain
 from irmeta.measures.names import parse_call, parse_measure, split_names
 from irmeta.policies import Averaged, EvalPolicy, Negative, TieOrder
+from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.load import judged_ranks
 from irmeta.results.scores import Scores
 from irmeta.store.layout import Layout, store_folder
 from irmeta.store.scan import (
@@ -22,7 +25,6 @@ from irmeta.store.scan import (
     Tracks,
     lazy,
     read_table,
-    track_notes,
     tracks_of,
 )
 
@@ -96,6 +98,10 @@ class Store:
         """The docs of each query by number: track, query, doc_id, doc."""
         return lazy(self.reader, "docs", track)
 
+    def subtopics(self, track: Tracks = None) -> pl.LazyFrame:
+        """The subtopics that a file describes: track, set, query, subtopic, weight, type."""
+        return lazy(self.reader, "subtopics", track)
+
     def systems(self, track: Tracks = None) -> pl.DataFrame:
         """A row for each run file: its facts, what reading noticed, why it was set aside."""
         names = tracks_of(self.reader, track)
@@ -113,28 +119,35 @@ class Store:
 
     def info(self, track: Tracks = None) -> pl.DataFrame:
         """A row for each track: systems, set_aside, queries, rows, deepest_rank, qrels sets, ..."""
-        rows = []
-        for name in self.tracks if track is None else tracks_of(self.reader, track):
-            record = self.reader.read_record(name)
-            primary = record["qrels"][0]
-            rows.append(
-                {
-                    "track": record["track"],
-                    "systems": len(record["systems"]),
-                    "set_aside": record["set_aside"],
-                    "rows": record["rows"],
-                    "queries": primary["queries"],
-                    "judgments": primary["judgments"],
-                    "highest_grade": primary["highest"],
-                    "deepest_rank": record["deepest_rank"],
-                    "qrels": ", ".join(q["name"] for q in record["qrels"]),
-                    "tie_order": record["config"]["policy"]["tie_order"],
-                    "pool_depth": record["config"].get("pool_depth"),
-                    "named_by": record.get("named_by", "tag"),
-                    "notes": track_notes(record),
-                }
-            )
-        return pl.DataFrame(rows, schema_overrides={"pool_depth": pl.Int64, "notes": pl.String})
+        return track_info(self.reader, self.tracks if track is None else track)
+
+    def views(
+        self, track: str, *, needs: Iterable[Need] = (), **choices: Unpack[EvalChoices]
+    ) -> Iterator[JudgedRanks]:
+        """Yield the ranks of the judged docs of a track as arrays, a block of queries at a time.
+
+        `scores_of` computes measures of a view; its methods (`with_pool`, `without_systems`,
+        `cut_to`, ...) derive others.
+
+        Parameters
+        ----------
+        needs
+            Arrays that only some measures read: ``ties``, ``pool``, ``retrieved``, ``subtopics``.
+        **choices
+            As in `evaluate`.
+
+        Raises
+        ------
+        UsageError
+            A track or qrels set that is not there, or subtopics of a track that has none.
+
+        Examples
+        --------
+        >>> for view in store.views("web", needs=["pool"]):  # doctest: +SKIP
+        ...     print(irmeta.scores_of(view.with_pool(10), "AP").means())
+        """
+        policy = EvalPolicy(**choices)
+        return judged_ranks(self.reader, track, policy, needs=frozenset(needs))
 
     def scores(
         self,

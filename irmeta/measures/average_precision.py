@@ -23,7 +23,6 @@ from irmeta.measures.events import Events
 from irmeta.measures.parameters import REL
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.pool import pooled_at
 
 
 def compute_average_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -54,7 +53,7 @@ def _precision_sums(view: JudgedRanks, rel: int, ks: Cutoffs) -> np.ndarray:
 
 def _pooled(view: JudgedRanks, rel: int, k: int) -> np.ndarray:
     """AP@k by the pool of depth k: [query, system]."""
-    pool = pooled_at(view, k)
+    pool = view.pooled_at(k)
     values = over_pool(view, pool, _precision_sums(pool, rel, [k])[0], rel, k)
     return without_depth(view, values)
 

@@ -15,8 +15,8 @@ from irmeta.measures.events import Events
 from irmeta.measures.gains import gains, highest_grade
 from irmeta.measures.parameters import GMAX, Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.rankings.derive.unjudged import UNJUDGED_DOC
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.unjudged import UNJUDGED_DOC
 
 STOP = Parameter(
     "stop",

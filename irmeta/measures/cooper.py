@@ -33,13 +33,12 @@ def corpus_sizes(view: JudgedRanks, params: Params) -> np.ndarray:
     """
     rel, corpus = params["rel"], params["corpus"]
     if corpus is None:
-        assert view.retrieved is not None
         alone = view.is_judged & (view.ranks.min(axis=1, initial=view.missing) == view.missing)
         query = view.query_of(np.flatnonzero(alone))
-        return view.retrieved + np.bincount(query, minlength=len(view.queries))
+        return view.require("retrieved") + np.bincount(query, minlength=len(view.queries))
     needed = irrelevant_retrieved(view, rel) + view.counts(rel)[:, None]
     if needed.max(initial=0) > corpus:
-        q, s = np.unravel_index(needed.argmax(), needed.shape)
+        q, s = map(int, np.unravel_index(needed.argmax(), needed.shape))
         raise MeasureError(
             f"corpus={corpus} is too small: the list of {view.systems[s]} for query "
             f"{view.queries[q]} and the relevant docs that it lacks are {needed[q, s]} docs."

@@ -12,18 +12,19 @@ import numpy as np
 from irmeta.errors import MeasureError, UsageError
 from irmeta.kernels.curve import add_curves
 from irmeta.measures import aliases
-from irmeta.measures.evaluate import included, needs_of, seen_by
+from irmeta.measures.evaluate import SeenViews, included, needs_of
 from irmeta.measures.events import Events
 from irmeta.measures.names import DEEPEST, parse_measure, registry
 from irmeta.measures.spec import Measure, Spec
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy
+from irmeta.rankings.facts import track_facts
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
-from irmeta.rankings.pool import pool_of, pooled_to, warn_without_depth
+from irmeta.rankings.pool import complete_depths_of, pool_of, warn_without_depth
 from irmeta.results.averages import sum_over_queries
 from irmeta.results.curves import Curve
-from irmeta.store.scan import StoreReader, track_facts, undisturbed
+from irmeta.store.scan import StoreReader, undisturbed
 
 SUMS = 1 << 26  # of points of curves, at a time: 16 bytes each
 DENSE_CELLS = 1 << 22  # of [cutoff, query, system] at a time, where a measure has no steps
@@ -74,7 +75,7 @@ def curves(
     if ds is not None:
         _ascending("ds", ds)
     with undisturbed(store, track):
-        points = len(ds or [None]) * len(ks) * len(track_facts(store, track).systems)
+        points = len(ds or [None]) * len(ks) * len(store.read_record(track)["systems"])
         at_once = max(1, SUMS // points)
         parts = [specs[i : i + at_once] for i in range(0, len(specs), at_once)]
         together = (_together(store, track, own, ks, ds, policy, workers) for own in parts)
@@ -103,7 +104,7 @@ def _together(
 
     def add(view: JudgedRanks, part: tuple[int, int]) -> None:
         at, first = part
-        pool = view if (depth := depths[at]) is None else pooled_to(view, depth)
+        pool = view if (depth := depths[at]) is None else view.with_pool(depth)
         for i in range(first, len(specs), stride):
             add_curve(pool, specs[i], cutoffs, policy, sums[i, at], counts[i, at])
 
@@ -112,8 +113,8 @@ def _together(
     uses_depth = "pool" in needs_of(specs)
     complete = []
     for view in blocks:
-        if uses_depth and view.complete_depth is not None:
-            complete.append(view.complete_depth)
+        if uses_depth:
+            complete.append(complete_depths_of(view))
         for _ in ordered_map(partial(add, view), parts, workers=workers):
             pass
     warn_without_depth(facts.track, complete)
@@ -124,7 +125,7 @@ def _together(
             measure=spec.name.rpartition("@")[0],
             ks=tuple(ks),
             ds=tuple(depths),
-            systems=facts.systems,
+            systems=tuple(facts.systems),
             values=np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0),
             queries=count.copy(),
             pool=pool if ds is not None or "pool" in needs_of([spec]) else None,
@@ -188,8 +189,11 @@ def add_curve(
     Both are [cutoff, system]; undefined values are left out of both. Blocks must be added in order.
     """
     deepest = replace(spec, cutoff=int(ks[-1]))
-    seen = seen_by(view, deepest)
-    averaged = included(view, [spec], policy)[0]
+    views = SeenViews(view)
+    seen, averaged = (
+        views.of(deepest, [deepest.cutoff]),
+        included(views.judged_for(spec), spec, policy),
+    )
     events = spec.measure.events and spec.measure.events(seen, spec.settings)
     if events is None:
         _add_dense(seen, spec, ks, averaged, sums, counts)

@@ -66,14 +66,12 @@ def over_pool(
 
 def undefined_at(view: JudgedRanks, k: int) -> np.ndarray:
     """The value where the pool of depth k has no relevant doc: float64 [query]."""
-    assert view.complete_depth is not None
-    return np.where(k < view.complete_depth, np.nan, 0.0)
+    return np.where(k < view.require("complete_depth"), np.nan, 0.0)
 
 
 def without_depth(view: JudgedRanks, values: np.ndarray) -> np.ndarray:
     """Return values [..., query, system] with NaN where the pool is complete at no depth."""
-    assert view.complete_depth is not None
-    return np.where((view.complete_depth == 0)[:, None], np.nan, values)
+    return np.where((view.require("complete_depth") == 0)[:, None], np.nan, values)
 
 
 def trace_without_depth(one: OneList) -> Trace | None:

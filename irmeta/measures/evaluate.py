@@ -10,15 +10,17 @@ import numpy as np
 from irmeta._version import __version__
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.measures.average_precision import compute_average_precision
+from irmeta.measures.names import parse_measures
 from irmeta.measures.search_length import irrelevant_retrieved
 from irmeta.measures.spec import Cutoffs, Spec
-from irmeta.policies import EvalPolicy
+from irmeta.policies import Averaged, EvalPolicy
+from irmeta.rankings.facts import track_facts
 from irmeta.rankings.judged import JudgedRanks, Need
 from irmeta.rankings.load import over_blocks
-from irmeta.rankings.pool import pool_of, warn_without_depth
-from irmeta.rankings.unjudged import assumed_relevant, condensed
+from irmeta.rankings.pool import complete_depths_of, pool_of, warn_without_depth
+from irmeta.rankings.subtopics import subtopic_set
 from irmeta.results.scores import Scores
-from irmeta.store.scan import StoreReader, Tracks, track_facts, tracks_of, undisturbed
+from irmeta.store.scan import StoreReader, Tracks, tracks_of, undisturbed
 
 
 def evaluate(
@@ -38,11 +40,11 @@ def evaluate(
         If a measure uses the pool of depth k, and some pools are complete at no depth.
     """
 
-    def values(view: JudgedRanks) -> tuple[Scores, np.ndarray | None]:
-        return evaluate_block(view, specs, policy), view.complete_depth
+    def values(view: JudgedRanks) -> tuple[Scores, np.ndarray]:
+        return evaluate_block(view, specs, policy), complete_depths_of(view)
 
     blocks = list(over_blocks(values, store, track, policy, needs_of(specs), workers=workers))
-    warn_without_depth(track, [depths for _, depths in blocks if depths is not None])
+    warn_without_depth(track, [depths for _, depths in blocks])
     return Scores.concat([scores for scores, _ in blocks])
 
 
@@ -67,7 +69,7 @@ def evaluate_tracks(
     found, known = [], set[str]()
     for name in tracks_of(store, track):
         with undisturbed(store, name):
-            systems = track_facts(store, name).systems
+            systems = store.read_record(name)["systems"]
             known.update(systems)
             kept = systems if asked is None else [s for s in systems if s in asked]
             if kept:
@@ -93,7 +95,7 @@ def how_made(
     highest grade, which graded gains are divided by.
     """
     facts = [track_facts(store, track, policy.qrels) for track in tracks]
-    pool = "pool" in needs_of(specs)
+    pool, by_subtopic = ("pool" in needs_of(specs)), ("subtopics" in needs_of(specs))
     return {
         "irmeta": __version__,
         "measures": {s.name: {**s.settings, "revision": s.measure.revision} for s in specs},
@@ -108,15 +110,53 @@ def how_made(
             }
             | ({"pool": pool_of(store, f.track).note} if pool else {})
             | ({"pool_depth": f.pool_depth or "as far as it is complete"} if pool else {})
+            | ({"qrels_by_subtopic": subtopic_set(store, f)} if by_subtopic else {})
             for f in facts
         },
     }
 
 
+def scores_of(
+    view: JudgedRanks, measures: str | Sequence[str], queries: Averaged = "judged"
+) -> Scores:
+    """Compute measures of a view, whatever it was made from.
+
+    Parameters
+    ----------
+    view : JudgedRanks
+        For example from `JudgedRanks.from_arrays`, or derived by ``view.with_pool(10)``.
+    measures : str or sequence of str
+        Names as in `Store.evaluate`, e.g. ``"AP,nDCG@10"``.
+    queries : str
+        Queries that means are taken over, as in `EvalPolicy`.
+
+    Returns
+    -------
+    Scores
+        Values as float64 [measure, query, system].
+
+    Raises
+    ------
+    MeasureError
+        If a measure is not known.
+    UsageError
+        If a measure reads arrays that the view does not have.
+
+    Examples
+    --------
+    >>> ranks, grades = np.array([[1, 2], [2, 3], [3, 1]]), np.array([1, 1, 0])
+    >>> view = irmeta.JudgedRanks.from_arrays(ranks, grades, systems=["best", "worse"])
+    >>> irmeta.scores_of(view, "AP").means().select("system", "value").rows()
+    [('best', 1.0), ('worse', 0.5833333333333333)]
+    """
+    policy = EvalPolicy(queries=queries, negative=view.negative)
+    return evaluate_block(view, parse_measures(measures), policy)
+
+
 def evaluate_block(view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy) -> Scores:
     """The values of `specs` for one block."""
     values = np.empty((len(specs), *view.lengths.shape))
-    views = _Views(view)
+    views = SeenViews(view)
     for places in _by_call(specs):
         first = specs[places[0]]
         cutoffs = list(dict.fromkeys(specs[i].cutoff for i in places))
@@ -128,7 +168,7 @@ def evaluate_block(view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy)
         queries=view.queries,
         systems=view.systems,
         values=values,
-        included=included(view, specs, policy),
+        included=np.stack([included(views.judged_for(spec), spec, policy) for spec in specs]),
         no_list=view.lengths == 0,
         no_irrelevant={
             s.name: _no_irrelevant(views.of(s, [s.cutoff]), s)
@@ -141,33 +181,41 @@ def evaluate_block(view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy)
     )
 
 
-class _Views:
-    """A block as measures see it, by what they take unjudged docs for."""
+class SeenViews:
+    """A block as measures see it: by the qrels set that they read, and what unjudged docs are."""
 
     def __init__(self, view: JudgedRanks) -> None:
-        self._plain = view
-        self._condensed: JudgedRanks | None = None
+        self._view = view
+        self._condensed: dict[bool, JudgedRanks] = {}
+
+    def judged_for(self, spec: Spec) -> JudgedRanks:
+        """Return the block under the qrels set that a measure reads."""
+        return self._view.by_subtopic() if "subtopics" in needs_of([spec]) else self._view
 
     def of(self, spec: Spec, cutoffs: Cutoffs) -> JudgedRanks:
+        """Return the block that a measure is computed on."""
+        view = self.judged_for(spec)
         if spec.unjudged == "nonrelevant":
-            return self._plain
-        if spec.unjudged == "upper-gmax" and spec.rel > self._plain.facts.highest_grade:
-            return self._plain  # docs of the highest grade are not relevant to it
+            return view
+        if spec.unjudged == "upper-gmax" and spec.rel > view.facts.highest_grade:
+            return view  # docs of the highest grade are not relevant to it
         if spec.unjudged == "condensed":
-            self._condensed = self._condensed or condensed(self._plain)
-            return self._condensed
-        deepest = self._plain.facts.deepest_rank
+            by_subtopic = view is not self._view
+            if by_subtopic not in self._condensed:
+                self._condensed[by_subtopic] = view.condense()
+            return self._condensed[by_subtopic]
+        deepest = view.facts.deepest_rank
         if spec.measure.cutoff_is == "rank" and None not in cutoffs:
             deepest = min(deepest, max(cutoffs))
-        return assumed_relevant(self._plain, deepest, ASSUMED_GAINS[spec.unjudged])
-
-
-ASSUMED_GAINS = {"upper": "one", "upper-gmax": "gmax"}
+        return view.assume_relevant(deepest, ASSUMED_GAINS[spec.unjudged])
 
 
 def seen_by(view: JudgedRanks, spec: Spec) -> JudgedRanks:
-    """A block as one measure sees it."""
-    return _Views(view).of(spec, [spec.cutoff])
+    """Return a block as one measure sees it."""
+    return SeenViews(view).of(spec, [spec.cutoff])
+
+
+ASSUMED_GAINS = {"upper": "one", "upper-gmax": "gmax"}
 
 
 def _difficulty(view: JudgedRanks) -> np.ndarray:
@@ -184,15 +232,19 @@ def _by_call(specs: Sequence[Spec]) -> list[list[int]]:
     return list(calls.values())
 
 
-def included(view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy) -> np.ndarray:
-    """Which cells a policy averages: bool [measure, query, system]."""
-    shape = (len(specs), *view.lengths.shape)
+def included(view: JudgedRanks, spec: Spec, policy: EvalPolicy) -> np.ndarray:
+    """Return which values of a measure a policy averages: bool [query, system].
+
+    `view` is the block under the qrels set that the measure reads.
+    """
     if policy.queries == "retrieved":
-        return np.broadcast_to(view.lengths > 0, shape)
-    if policy.queries == "relevant":
-        found = np.stack([view.counts(spec.rel) > 0 for spec in specs])
-        return np.broadcast_to(found[..., None], shape)
-    return np.ones(shape, bool)
+        is_asked = view.lengths > 0
+    elif policy.queries == "relevant":
+        is_asked = view.counts(spec.rel)[:, None] > 0
+    else:
+        is_asked = np.ones((1, 1), bool)
+    in_qrels = True if view.in_qrels is None else view.in_qrels[:, None]
+    return np.broadcast_to(is_asked & in_qrels, view.lengths.shape)
 
 
 def _no_irrelevant(view: JudgedRanks, spec: Spec) -> np.ndarray:

@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import IrmetaError, UsageError, did_you_mean
-from irmeta.measures.evaluate import evaluate_block, needs_of, seen_by
+from irmeta.measures.evaluate import SeenViews, evaluate_block, needs_of
 from irmeta.measures.spec import OneList, Spec, Trace
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.judged import NOT_POOLED, JudgedRanks
+from irmeta.rankings.derive.unjudged import UNJUDGED_DOC
+from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
-from irmeta.rankings.pool import pool_of
-from irmeta.rankings.unjudged import UNJUDGED_DOC
+from irmeta.rankings.pool import NOT_POOLED, pool_of
 from irmeta.store.scan import StoreReader, read_table, undisturbed
 from irmeta.trec.ordering import as_float32
 
@@ -31,7 +31,8 @@ class Explanation:
     docs
         The judged docs that the list holds and the relevant ones that it lacks: rank (null: not
         retrieved), doc, grade, score, rank_given, tied (docs of the list with the same score as
-        float32, this one included).
+        float32, this one included); for a measure that needs subtopics also subtopics, those to
+        which the doc is relevant.
     """
 
     measure: str
@@ -63,7 +64,8 @@ def explain(
         raise UsageError(f"track {track!r} has no system {system!r}. {hint}")
     q, s = view.queries.index(query), view.systems.index(system)
     value = float(evaluate_block(view, [spec], policy).values[0, q, s])
-    one = one_list(seen_by(view, spec), q, s)
+    views = SeenViews(view)
+    view, one = views.judged_for(spec), one_list(views.of(spec, [spec.cutoff]), q, s)
     trace = spec.measure.trace(one, spec.settings, spec.cutoff)
     if not np.isclose(trace.value, value, rtol=1e-9, atol=1e-12, equal_nan=True):
         raise IrmetaError(
@@ -106,11 +108,7 @@ def one_list(view: JudgedRanks, q: int, s: int) -> OneList:
     judged.sort(key=lambda d: (d[0] is None, d[0] or 0))
     ties, pool_depth = {}, {}
     if view.ties is not None:
-        first, last = (t[rows, s].tolist() for t in view.ties)
-        blocks = zip(ranks, first, last, strict=True)
-        ties = {rank: (start, stop) for rank, start, stop in blocks if rank is not None}
-    if view.blocks is not None:
-        starts, ends = view.blocks
+        starts, ends = view.tie_blocks()
         begin, length = int(starts[q, s]), int(view.lengths[q, s])
         firsts, lasts = {}, ends[begin : begin + length].tolist()
         ties = {r: (firsts.setdefault(last, r), last) for r, last in enumerate(lasts, 1)}
@@ -132,7 +130,23 @@ def one_list(view: JudgedRanks, q: int, s: int) -> OneList:
         complete_depth=0 if view.complete_depth is None else int(view.complete_depth[q]),
         retrieved=0 if view.retrieved is None else int(view.retrieved[q]),
         held_by_none=frozenset(doc for doc, alone in zip(docs, by_none, strict=True) if alone),
+        subtopics=() if view.subtopics is None else view.subtopics.of_query(q),
+        subtopic_grades=_subtopic_grades(view, q),
     )
+
+
+def _subtopic_grades(view: JudgedRanks, q: int) -> dict[str, dict[str, int]]:
+    """Return the grades of each doc of a query by subtopic; empty for a view without subtopics."""
+    if (subtopics := view.subtopics) is None:
+        return {}
+    names, pairs = subtopics.of_query(q), subtopics.starts.tolist()
+    return {
+        view.docs[row]: {
+            names[subtopics.subtopic[i]]: int(subtopics.grade[i])
+            for i in range(pairs[row], pairs[row + 1])
+        }
+        for row in range(int(view.offsets[q]), int(view.offsets[q + 1]))
+    }
 
 
 def _docs(
@@ -148,13 +162,22 @@ def _docs(
         schema={"rank": pl.Int32, "doc": pl.String, "grade": pl.Int8},
         orient="row",
     )
+    if one.subtopics:
+        names = [_relevant_to(one, doc, rel) for doc in judged["doc"]]
+        judged = judged.with_columns(subtopics=pl.Series(names, dtype=pl.String))
     return judged.join(rows, on="doc", how="left", maintain_order="left")
+
+
+def _relevant_to(one: OneList, doc: str, rel: int) -> str:
+    """Return the names of the subtopics that a doc is relevant to, as one text."""
+    grades = one.subtopic_grades.get(doc, {})
+    return ", ".join(name for name, grade in grades.items() if grade >= rel)
 
 
 def _facts(one: OneList, spec: Spec) -> dict[str, object]:
     relevant = [d for d in one.relevant(spec.rel) if d[1] != UNJUDGED_DOC]
     length = "list length" + (", unjudged docs left out" if spec.unjudged == "condensed" else "")
-    return {
+    facts: dict[str, object] = {
         length: one.length,
         "judged docs": sum(doc != UNJUDGED_DOC for _, doc, _ in one.judged),
         f"relevant docs (grade >= {spec.rel})": len(relevant),
@@ -162,6 +185,9 @@ def _facts(one: OneList, spec: Spec) -> dict[str, object]:
         "deepest rank of the track": one.deepest_rank,
         "highest grade of the track": one.highest_grade,
     }
+    if one.subtopics:
+        facts["subtopics of the query"] = len(one.subtopics)
+    return facts
 
 
 def _policies(

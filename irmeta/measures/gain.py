@@ -33,7 +33,6 @@ from irmeta.measures.weighted import (
     weighted_terms,
 )
 from irmeta.rankings.judged import JudgedRanks, Need
-from irmeta.rankings.pool import pooled_at
 
 
 def _worth(view: JudgedRanks, params: Params) -> Worth:
@@ -72,7 +71,7 @@ def _ideal(view: JudgedRanks, params: Params, gain: np.ndarray, ks: Cutoffs) -> 
 
 def _pooled_ndcg(view: JudgedRanks, params: Params, k: int) -> np.ndarray:
     """nDCG@k by the pool of depth k: [1, query, system]."""
-    pool = pooled_at(view, k)
+    pool = view.pooled_at(k)
     value = compute_ndcg(pool, {**params, "ideal": "all"}, [k])
     ideal = _ideal(pool, params, doc_gains(pool, params["gain"]), [k])[0]
     value[:, (ideal == 0.0) & np.isnan(undefined_at(view, k))] = np.nan

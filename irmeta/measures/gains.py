@@ -7,8 +7,8 @@ import numpy as np
 from irmeta.errors import MeasureError
 from irmeta.measures.parameters import gain_map
 from irmeta.measures.spec import OneList, Params
+from irmeta.rankings.derive.unjudged import UNJUDGED_DOC
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.unjudged import UNJUDGED_DOC
 
 GAINS = ("grade", "binary", "linear", "exp")
 GAIN_OF = "gain of a doc of grade g: linear g / highest grade, exp (2^g - 1) / 2^highest"

@@ -10,8 +10,8 @@ from irmeta.kernels.precision import count_within
 from irmeta.kernels.unjudged import first_unjudged
 from irmeta.measures.cuts import empty_values, rank_cuts
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.rankings.derive.unjudged import UNJUDGED_DOC, counting_space
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.unjudged import UNJUDGED_DOC, counting_space
 
 
 def _judged_within(view: JudgedRanks, ks: Cutoffs) -> tuple[np.ndarray, np.ndarray]:

@@ -26,7 +26,6 @@ from irmeta.measures.gains import GAIN_OF, GAINS, doc_gain, doc_gains
 from irmeta.measures.parameters import GMAX, REL, Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.pool import pooled_at
 
 PARAMETERS = (
     Parameter("beta", 1.0, "weight of gains against counts; 0: AP", kind="number", low=0, high=1e6),
@@ -89,7 +88,7 @@ def _gains(view: JudgedRanks, params: Params) -> np.ndarray:
 
 def _pooled(view: JudgedRanks, params: Params, k: int) -> np.ndarray:
     """Q@k where something comes from the pool of depth k: [query, system]."""
-    pool = pooled_at(view, k)
+    pool = view.pooled_at(k)
     amounts = _amounts(pool, pool if params["ideal"] == "pool" else view, params)
     sums = add_up(pool, *amounts, [k])
     if params["norm"] == "pool":

@@ -24,8 +24,8 @@ from irmeta.measures.weighted import (
     weighted_gain,
     weighted_terms,
 )
+from irmeta.rankings.derive.unjudged import UNJUDGED_DOC, counting_space
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.unjudged import UNJUDGED_DOC, counting_space
 
 
 def powers(p: float, deepest: int) -> np.ndarray:
@@ -91,9 +91,9 @@ def _shared(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 
 def _shared_beyond(view: JudgedRanks, cumulative: np.ndarray, ks: Cutoffs) -> np.ndarray:
     """What averaged weights, added up to k, have more than those of the ranks to k; at most 0."""
-    assert view.blocks is not None
     total, cuts = empty_values(view, ks), rank_cuts(view, ks)
-    averaged_total(*view.blocks, view.lengths, cumulative, cuts, total)
+    starts, ends = view.tie_blocks()
+    averaged_total(starts, ends, view.lengths, cumulative, cuts, total)
     return total - cumulative[np.minimum(view.lengths, cuts[:, None, None])]
 
 

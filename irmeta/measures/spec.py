@@ -83,6 +83,10 @@ class OneList:
         How many distinct docs all systems together retrieve; ditto.
     held_by_none
         The judged docs that no system retrieves.
+    subtopics
+        Names of the subtopics of the query; for measures that need them.
+    subtopic_grades
+        By doc, its grade for each subtopic that it is judged for; for measures that need them.
     """
 
     judged: tuple[tuple[int | None, str, int], ...]
@@ -97,6 +101,8 @@ class OneList:
     complete_depth: int = 0
     retrieved: int = 0
     held_by_none: frozenset[str] = frozenset()
+    subtopics: tuple[str, ...] = ()
+    subtopic_grades: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def relevant(self, rel: int) -> list[tuple[int | None, str, int]]:
         """The relevant docs, retrieved ones first by rank."""

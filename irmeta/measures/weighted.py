@@ -79,10 +79,10 @@ def weighted_gain(
         ranks, labels, offsets, gains = valued_by_rank(view, gain)
         add_worths(ranks, labels, worth(gains), offsets, cuts, out)
         return out
-    assert view.ties is not None
     add_up = shared_gain if ties == "share" else averaged_gain
     cumulative = np.cumsum(worth(np.ones(1))[0])
-    add_up(view.ranks, *view.ties, view.offsets, gain, cumulative, cuts, out)
+    firsts, lasts = view.require("ties")
+    add_up(view.ranks, firsts, lasts, view.offsets, gain, cumulative, cuts, out)
     return out
 
 

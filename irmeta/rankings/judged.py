@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
+from irmeta.errors import UsageError
 from irmeta.policies import Negative
-from irmeta.store.scan import TrackFacts
+from irmeta.rankings.arrays import view_arrays
+from irmeta.rankings.derive import fewer_judgments, fewer_lists, unjudged
+from irmeta.rankings.facts import TrackFacts
+from irmeta.rankings.subtopics import Subtopics
 
-NOT_POOLED = int(np.iinfo(np.int64).max)
-Need = Literal["ties", "pool", "retrieved"]
+Need = Literal["ties", "pool", "retrieved", "subtopics"]
 """What only some measures read: see `JudgedRanks`."""
+NEEDED: Mapping[Need, tuple[str, ...]] = {
+    "ties": ("ties", "blocks"),
+    "pool": ("pool_ranks", "pool_lengths", "pool_depth", "complete_depth"),
+    "retrieved": ("retrieved",),
+    "subtopics": ("subtopics", "diversity"),
+}
+"""The arrays of a view that each need stands for."""
 
 
 @dataclass(frozen=True)
 class JudgedRanks:
-    """The main view of a block of queries.
+    """The main view of a block of queries: the rank of each judged doc in each system's list.
 
     Attributes
     ----------
@@ -41,20 +52,36 @@ class JudgedRanks:
     blocks
         Along with `ties`, of unjudged docs too: int64 [queries, systems], where each list begins in
         the second array, which is int32: list by list, the last rank of the block of tied docs that
-        the doc at each rank is in. None where lists are not as they were read.
+        the doc at each rank is in. None where the ties of unjudged docs are not known, or there are
+        none: see `tie_blocks`.
+    pool_ranks, pool_lengths
+        Where needed, like `ranks` and `lengths`: under the tie order of the pool, in whole lists.
     pool_depth
-        Where needed, int64 [rows]: the rank from which on a doc is in the pool; `NOT_POOLED` where
-        no contributing system retrieves it.
+        Along with them, int64 [rows]: the rank from which on a doc is in the pool; `NOT_POOLED`
+        where no contributing system retrieves it.
     complete_depth
-        Along with `pool_depth`, int64 [queries]: the depth to which the pool is complete (see
+        Likewise, int64 [queries]: the depth to which the pool is complete (see
         `irmeta.rankings.pool.complete_depths`), or the one that the collection states.
+    pooled_to
+        The depth of the pool that the judgments were cut to; None: they were not.
     retrieved
         Where needed, int64 [queries]: how many distinct docs all systems together retrieve.
+    subtopics
+        Where needed, and if `grades` are of a qrels set with subtopics: the grade of each doc for
+        each subtopic. `grades` are then the greatest of a doc.
+    diversity
+        Where subtopics are needed, and `grades` are of an ad hoc qrels set: the view of the same
+        queries and lists under the qrels set of the track that has subtopics.
+    in_qrels
+        Along with `diversity`, bool [queries]: whether the qrels set of this view judges the query.
+        None: it judges all.
     condensed
         Whether unjudged docs were left out of the lists.
     assumed, assumed_gain
-        Where unjudged docs are taken to be relevant (see irmeta.rankings.unjudged): bool [rows],
-        the rows that stand for such docs, and the gain they have: ``one`` or ``gmax``.
+        Where unjudged docs are taken to be relevant (see `assume_relevant`): bool [rows], the rows
+        that stand for such docs, and the gain they have: ``one`` or ``gmax``.
+    lacks
+        Why the view has no `ties`, `blocks`, `retrieved` and so on, by name of the array.
     """
 
     facts: TrackFacts
@@ -68,18 +95,127 @@ class JudgedRanks:
     lengths: np.ndarray
     ties: tuple[np.ndarray, np.ndarray] | None = None
     blocks: tuple[np.ndarray, np.ndarray] | None = None
+    pool_ranks: np.ndarray | None = None
+    pool_lengths: np.ndarray | None = None
     pool_depth: np.ndarray | None = None
     complete_depth: np.ndarray | None = None
+    pooled_to: int | None = None
     retrieved: np.ndarray | None = None
+    subtopics: Subtopics | None = None
+    diversity: JudgedRanks | None = None
+    in_qrels: np.ndarray | None = None
     condensed: bool = False
     assumed: np.ndarray | None = None
     assumed_gain: str = "one"
+    lacks: Mapping[str, str] = field(default_factory=dict, repr=False)
     _sorted: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray]] = field(
         default_factory=dict, repr=False
     )
 
+    condense = unjudged.condense
+    assume_relevant = unjudged.assume_relevant
+    cut_to = fewer_lists.cut_to
+    without_systems = fewer_lists.without_systems
+    only_systems = fewer_lists.only_systems
+    only_queries = fewer_lists.only_queries
+    with_pool = fewer_judgments.with_pool
+    pooled_at = fewer_judgments.pooled_at
+    drop_relevant = fewer_judgments.drop_relevant
+    one_subtopic = fewer_judgments.one_subtopic
+
+    @classmethod
+    def from_arrays(
+        cls,
+        ranks: np.ndarray,
+        grades: np.ndarray,
+        *,
+        offsets: Sequence[int] | np.ndarray | None = None,
+        lengths: np.ndarray | None = None,
+        ties: tuple[np.ndarray, np.ndarray] | None = None,
+        retrieved: Sequence[int] | np.ndarray | None = None,
+        queries: Sequence[str] | None = None,
+        systems: Sequence[str] | None = None,
+        docs: Sequence[str] | None = None,
+        pooled: Sequence[bool] | None = None,
+        highest_grade: int | None = None,
+        deepest_rank: int | None = None,
+        negative: Negative = "unjudged",
+        track: str = "arrays",
+    ) -> JudgedRanks:
+        """Make a view of rankings that no store holds, such as enumerated or synthetic ones.
+
+        Parameters
+        ----------
+        ranks
+            Whole numbers [rows, systems], a row for each judged doc: its rank from 1 in the list of
+            each system, 0 where it is not retrieved. In uint16 and uint32 the greatest value stands
+            for that too; without zeros, such an array in C order is not copied.
+        grades
+            Whole numbers [rows] from -128 to 127, descending within a query.
+        offsets
+            [queries + 1]: the rows of query q are ``offsets[q]:offsets[q + 1]``. Default: all rows
+            are of one query.
+        lengths
+            [queries, systems]: length of each list, 0 where there is none. Default: every list ends
+            at its last judged doc.
+        ties
+            The first and the last rank of the block of tied docs of each doc, two arrays like
+            `ranks`. Default: no docs are tied.
+        retrieved
+            [queries]: how many distinct docs all systems together retrieve. Default: as many as
+            there are judged docs in any list, if all docs of all lists are judged. Otherwise it is
+            unknown, and a measure that reads it (AvgSL, TSL) asks for it.
+        queries, systems, docs
+            Names, each once; those of docs once in a query. Default: a letter and a number; those
+            of systems are made when they are asked for.
+        pooled
+            For each system whether it contributed to the pool. Default: all did.
+        highest_grade
+            Scale of the grades, which graded gains are divided by. Default: the highest in
+            `grades`, at least 1.
+        deepest_rank
+            Deepest rank of the collection, for ``unretrieved=depth``. Default: the longest list.
+        negative
+            Meaning of grades below 0, as in `EvalPolicy`.
+        track
+            Name of the track in results.
+
+        Raises
+        ------
+        UsageError
+            If an array has another shape or type, a value is out of range, grades do not descend
+            within a query, a rank occurs twice in a list or lies below its end, or a name is
+            repeated.
+
+        Examples
+        --------
+        Two rankings of three docs, of which the first doc is relevant:
+
+        >>> view = irmeta.JudgedRanks.from_arrays(
+        ...     np.array([[1, 3], [2, 1], [3, 2]]), np.array([1, 0, 0])
+        ... )
+        >>> irmeta.scores_of(view, "RR").values.tolist()
+        [[[1.0, 0.3333333333333333]]]
+        """
+        arrays = view_arrays(
+            ranks,
+            grades,
+            offsets=offsets,
+            lengths=lengths,
+            ties=ties,
+            retrieved=retrieved,
+            queries=queries,
+            systems=systems,
+            docs=docs,
+            pooled=pooled,
+            highest_grade=highest_grade,
+            deepest_rank=deepest_rank,
+            track=track,
+        )
+        return cls(negative=negative, **arrays)
+
     @property
-    def systems(self) -> tuple[str, ...]:
+    def systems(self) -> Sequence[str]:
         return self.facts.systems
 
     @property
@@ -145,37 +281,44 @@ class JudgedRanks:
             self._sorted[key] = _sorted_by_rank(self.ranks[rows], labels, offsets)
         return *self._sorted[key], offsets
 
-    def only_rows(self, kept: np.ndarray) -> JudgedRanks:
-        """The view without the docs whose row is not in the bool array `kept`."""
-        return replace(
-            self,
-            offsets=self.offsets_of(kept),
-            ranks=self.ranks[kept],
-            grades=self.grades[kept],
-            docs=self.docs.filter(pl.Series(kept)),
-            doc_ids=self.doc_ids[kept],
-            ties=None if self.ties is None else (self.ties[0][kept], self.ties[1][kept]),
-            pool_depth=None if self.pool_depth is None else self.pool_depth[kept],
-            assumed=None if self.assumed is None else self.assumed[kept],
-            _sorted={},
-        )
+    def require(self, name: str) -> Any:
+        """Return one of the arrays that only some measures read.
 
-    def cut_to(self, depth: int) -> JudgedRanks:
-        """The view of lists that end at rank `depth`: deeper docs are not retrieved.
-
-        It has no `ties`, `blocks` and `retrieved`.
+        Raises
+        ------
+        UsageError
+            If the view has none.
         """
-        facts = replace(self.facts, deepest_rank=min(self.facts.deepest_rank, depth))
-        return replace(
-            self,
-            facts=facts,
-            ranks=np.where(self.ranks > depth, self.ranks.dtype.type(self.missing), self.ranks),
-            lengths=np.minimum(self.lengths, np.uint32(depth)),
-            ties=None,
-            blocks=None,
-            retrieved=None,
-            _sorted={},
-        )
+        array = getattr(self, name)
+        if array is None:
+            need = next(need for need, names in NEEDED.items() if name in names)
+            why = self.lacks.get(name, f"ask for it by needs=({need!r},) when the view is made")
+            raise UsageError(f"the view of track {self.facts.track!r} has no `{name}`: {why}.")
+        return array
+
+    def tie_blocks(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return `blocks`; where the view has none, they are computed from `ties`.
+
+        An unjudged doc is then in the block of the tied judged docs around it, or in none.
+
+        Raises
+        ------
+        UsageError
+            If the view has no `ties`.
+        """
+        if self.blocks is not None:
+            return self.blocks
+        return unjudged.judged_blocks(self.ranks, self.require("ties"), self.offsets, self.lengths)
+
+    def by_subtopic(self) -> JudgedRanks:
+        """Return the view whose judgments are by subtopic: this one, or its `diversity`.
+
+        Raises
+        ------
+        UsageError
+            If the view was made without subtopics.
+        """
+        return self if self.subtopics is not None else self.require("diversity")
 
     def relevant_rows(self, rel: int) -> np.ndarray:
         """The rows of the relevant docs: by query, and within a query by doc."""

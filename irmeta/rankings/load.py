@@ -9,24 +9,17 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-import polars as pl
 
 from irmeta.kernels.scatter import scatter
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy, TieOrder
+from irmeta.rankings.facts import TrackFacts, track_facts
 from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.judged_docs import Judged, read_judged
 from irmeta.rankings.order import list_places, other_order, ranks_under, tie_blocks
-from irmeta.rankings.pool import complete_depths, contributing, pool_depths
-from irmeta.store.scan import (
-    RowBlock,
-    StoredLists,
-    StoreReader,
-    TrackFacts,
-    graded,
-    row_blocks,
-    track_facts,
-    undisturbed,
-)
+from irmeta.rankings.pool import no_contributor, pool_arrays
+from irmeta.rankings.subtopics import subtopic_set
+from irmeta.store.scan import RowBlock, StoredLists, StoreReader, row_blocks, undisturbed
 from irmeta.trec.ordering import ranks_from
 
 Result = TypeVar("Result")
@@ -105,23 +98,26 @@ def judged_blocks(
     facts = track_facts(store, track, policy.qrels)
     order = other_order(facts, policy.tie_order)
     pool_order = other_order(facts, policy.pool_order, "pool order") if "pool" in needs else None
-    judged = graded(store, facts)
-    queries = judged["query"].unique(maintain_order=True).to_list()
+    if "pool" in needs and not facts.contributors:
+        raise no_contributor(facts.track)
     columns = ["doc_id"]
     if order or pool_order:
         columns += ["doc", "score", "position", "rank_given"]
     elif "ties" in needs:
         columns += ["score", "rank_given"]
-    pooled = contributing(store, facts) if "pool" in needs else ()
-    per_query = judged.group_by("query", maintain_order=True).len()["len"].to_numpy()
-    kept = np.concatenate([[0], np.cumsum(per_query, dtype=np.int64)])
+    sets = _qrels_sets(store, facts, needs)
+    queries = sorted(set().union(*(judged.queries for judged in sets)))
     for block in row_blocks(store, facts.track, queries, facts.systems, max_rows):
-        rows = slice(kept[block.first_query], kept[block.last_query])
-        offsets = kept[block.first_query : block.last_query + 1] - rows.start
-        own = queries[block.first_query : block.last_query]
-        yield partial(
-            _view, facts, policy, own, offsets, judged[rows], block, columns, needs, pooled
-        )
+        yield partial(_block_view, sets, queries, policy, block, columns, needs)
+
+
+def _qrels_sets(store: StoreReader, facts: TrackFacts, needs: Collection[Need]) -> list[Judged]:
+    """Return the judgments of the chosen qrels set, and of the one with subtopics if needed."""
+    if "subtopics" not in needs:
+        return [read_judged(store, facts)]
+    name = subtopic_set(store, facts)
+    with_subtopics = read_judged(store, track_facts(store, facts.track, name), subtopics=True)
+    return [with_subtopics] if name == facts.qrels else [read_judged(store, facts), with_subtopics]
 
 
 @dataclass(frozen=True)
@@ -157,71 +153,68 @@ class _Rows:
         return ranks_from(self.lists.starts)
 
 
-def _view(
-    facts: TrackFacts,
-    policy: EvalPolicy,
+def _block_view(
+    sets: Sequence[Judged],
     queries: list[str],
-    offsets: np.ndarray,
-    judged: pl.DataFrame,
+    policy: EvalPolicy,
     block: RowBlock,
-    read: Sequence[str],
+    columns: Sequence[str],
     needs: Collection[Need],
-    pooled: Sequence[int],
 ) -> JudgedRanks:
-    lists = block.lists(read)
-    if not (judged_only := lists.query >= 0).all():
-        lists = lists.only(judged_only)
-    doc_ids = judged["doc_id"].to_numpy().copy()
+    """Read the lists of a block, and lay them out under each qrels set."""
+    lists = block.lists(columns)
+    if not (is_judged := lists.query >= 0).all():
+        lists = lists.only(is_judged)
+    lists = replace(lists, query=lists.query - np.int32(block.first_query))
+    names = queries[block.first_query : block.last_query]
+    views = [_view(judged, names, policy, lists, needs) for judged in sets]
+    return replace(views[0], diversity=views[1]) if len(views) > 1 else views[0]
+
+
+def _view(
+    judged: Judged,
+    queries: list[str],
+    policy: EvalPolicy,
+    lists: StoredLists,
+    needs: Collection[Need],
+) -> JudgedRanks:
+    facts, docs = judged.facts, judged.of_queries(queries)
     rows = _Rows(
-        replace(lists, query=lists.query - np.int32(block.first_query)),
-        *_row_of(doc_ids, offsets),
-        (judged.height, len(facts.systems)),
+        lists,
+        *_row_of(docs.doc_ids, docs.offsets),
+        (len(docs.doc_ids), len(facts.systems)),
         np.uint16 if facts.deepest_rank < np.iinfo(np.uint16).max else np.uint32,
     )
     order: TieOrder = policy.tie_order or facts.policy["tie_order"]
     rank = rows.ranks(order, facts)
+    ranks = rows.laid_out(rank)
     lengths = np.zeros((len(queries), len(facts.systems)), np.uint32)
-    lengths[rows.lists.query, lists.system] = np.diff(lists.starts)
-    found: dict[str, Any] = {}
+    lengths[lists.query, lists.system] = np.diff(lists.starts)
+    arrays: dict[str, Any] = {}
     if "ties" in needs:
-        found |= _ties(rows, order, rank, lengths)
+        arrays |= _ties(rows, order, rank, lengths)
     if "pool" in needs:
-        held = rank if policy.pool_order == order else rows.ranks(policy.pool_order, facts)
-        found |= _pool(facts, rows.laid_out(held), offsets, lengths, pooled)
+        is_same = policy.pool_order == order
+        pool_ranks = ranks if is_same else rows.laid_out(rows.ranks(policy.pool_order, facts))
+        arrays |= pool_arrays(facts, pool_ranks, docs.offsets, lengths)
     if "retrieved" in needs:
-        query = lists.by_row(rows.lists.query.astype(np.int64))
-        docs = np.unique(query << 32 | lists.columns["doc_id"])
-        found["retrieved"] = np.bincount(docs >> 32, minlength=len(queries)).astype(np.int64)
+        query = lists.by_row(lists.query.astype(np.int64))
+        pairs = np.unique(query << 32 | lists.columns["doc_id"])
+        arrays["retrieved"] = np.bincount(pairs >> 32, minlength=len(queries)).astype(np.int64)
     return JudgedRanks(
         facts=facts,
         negative=policy.negative,
         queries=tuple(queries),
-        offsets=offsets.astype(np.int64),
-        ranks=rows.laid_out(rank),
-        grades=judged["grade"].to_numpy().copy(),
-        docs=judged["doc"],
-        doc_ids=doc_ids,
+        offsets=docs.offsets,
+        ranks=ranks,
+        grades=docs.grades,
+        docs=docs.names,
+        doc_ids=docs.doc_ids,
         lengths=lengths,
-        **found,
+        subtopics=docs.subtopics,
+        in_qrels=docs.in_qrels,
+        **arrays,
     )
-
-
-def _pool(
-    facts: TrackFacts,
-    ranks: np.ndarray,
-    offsets: np.ndarray,
-    lengths: np.ndarray,
-    pooled: Sequence[int],
-) -> dict[str, np.ndarray]:
-    """`pool_depth` and `complete_depth` of `JudgedRanks`."""
-    if facts.pool_depth is None:
-        contributed, listed = (
-            np.ascontiguousarray(array[:, list(pooled)]) for array in (ranks, lengths)
-        )
-        complete = complete_depths(contributed, offsets.astype(np.int64), listed)
-    else:
-        complete = np.full(len(lengths), facts.pool_depth, np.int64)
-    return {"pool_depth": pool_depths(ranks, pooled), "complete_depth": complete}
 
 
 def _ties(

@@ -6,7 +6,8 @@ import numpy as np
 
 from irmeta.errors import DataError, UsageError
 from irmeta.policies import TieOrder
-from irmeta.store.scan import StoredLists, TrackFacts
+from irmeta.rankings.facts import TrackFacts
+from irmeta.store.scan import StoredLists
 from irmeta.trec.ordering import as_float32, ranks_from, sort_lists
 from irmeta.trec.rows import NO_RANK
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -11,9 +12,13 @@ import polars as pl
 from irmeta.errors import DataError, PoolDepthWarning, warn
 from irmeta.kernels.rarity import systems_within
 from irmeta.kernels.unjudged import first_unjudged
-from irmeta.rankings.judged import NOT_POOLED, JudgedRanks
-from irmeta.rankings.unjudged import condensed
-from irmeta.store.scan import StoreReader, TrackFacts, read_table
+from irmeta.rankings.facts import TrackFacts
+from irmeta.store.scan import StoreReader, read_table
+
+if TYPE_CHECKING:
+    from irmeta.rankings.judged import JudgedRanks
+
+NOT_POOLED = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class Pool:
 
 
 def pool_of(store: StoreReader, track: str) -> Pool:
-    """The pool of a track.
+    """Return the pool of a track.
 
     Raises
     ------
@@ -60,21 +65,21 @@ def pool_of(store: StoreReader, track: str) -> Pool:
     there = pooled.filter(pl.col("set_aside").is_null())["system"].to_list()
     aside = pooled.filter(pl.col("set_aside").is_not_null())["file"].to_list() if known else []
     if known and not there:
-        raise DataError(
-            "no system that was pooled is there, so there is no pool to measure by",
-            track=track,
-            fix="Correct the column of `pooled`, or leave it out: then all systems make the pool.",
-        )
+        raise no_contributor(track)
     return Pool(tuple(there), known, tuple(aside))
 
 
-def contributing(store: StoreReader, facts: TrackFacts) -> list[int]:
-    """The places of the systems that make the pool."""
-    return [facts.systems.index(system) for system in pool_of(store, facts.track).systems]
+def no_contributor(track: str) -> DataError:
+    """Return the error for a track none of whose systems contributed to its pool."""
+    return DataError(
+        "no system that was pooled is there, so there is no pool to measure by",
+        track=track,
+        fix="Correct the column of `pooled`, or leave it out: then all systems make the pool.",
+    )
 
 
 def pool_depths(ranks: np.ndarray, systems: Sequence[int]) -> np.ndarray:
-    """The least rank of each doc over some systems: int64 [rows], or `NOT_POOLED`."""
+    """Return the least rank of each doc over some systems: int64 [rows], or `NOT_POOLED`."""
     least = ranks[:, list(systems)].min(axis=1, initial=np.iinfo(ranks.dtype).max)
     return np.where(least == np.iinfo(ranks.dtype).max, NOT_POOLED, least.astype(np.int64))
 
@@ -104,33 +109,39 @@ def complete_depths(ranks: np.ndarray, offsets: np.ndarray, lengths: np.ndarray)
     return np.minimum(complete.min(axis=1, initial=NOT_POOLED), longest)
 
 
-def pooled_to(view: JudgedRanks, depth: int) -> JudgedRanks:
-    """Return the view that a pool of this depth judges.
+def pool_arrays(
+    facts: TrackFacts, pool_ranks: np.ndarray, offsets: np.ndarray, lengths: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Compute the arrays of a view that describe its pool: see `JudgedRanks`.
 
-    A doc that no contributing system ranks so high is unjudged. From condensed lists it is left
-    out.
+    Parameters
+    ----------
+    pool_ranks
+        uint16 or uint32 [rows, systems], under the tie order of the pool.
+    lengths
+        uint32 [queries, systems], of the whole lists.
     """
-    assert view.pool_depth is not None
-    assert view.complete_depth is not None
-    lesser = _keep(view, view.pool_depth <= depth)
-    return replace(lesser, complete_depth=np.minimum(view.complete_depth, depth))
+    contributors = facts.contributors
+    if facts.pool_depth is None:
+        ranks, listed = (
+            np.ascontiguousarray(array[:, contributors]) for array in (pool_ranks, lengths)
+        )
+        complete = complete_depths(ranks, offsets, listed)
+    else:
+        complete = np.full(len(lengths), facts.pool_depth, np.int64)
+    return {
+        "pool_ranks": pool_ranks,
+        "pool_lengths": lengths,
+        "pool_depth": pool_depths(pool_ranks, contributors),
+        "complete_depth": complete,
+    }
 
 
-def pooled_at(view: JudgedRanks, k: int) -> JudgedRanks:
-    """Return the view for an evaluation at k that uses a pool no deeper than k.
-
-    A query whose pool is deeper than k is judged by the pool of depth k, as in `pooled_to`. Every
-    other query keeps all of its judged docs, also those that no contributing system retrieves.
-    """
-    assert view.pool_depth is not None
-    assert view.complete_depth is not None
-    query = view.query_of(np.arange(len(view.grades)))
-    return _keep(view, (k >= view.complete_depth)[query] | (view.pool_depth <= k))
-
-
-def _keep(view: JudgedRanks, judged: np.ndarray) -> JudgedRanks:
-    lesser = view.only_rows(judged)
-    return condensed(lesser) if view.condensed else lesser
+def complete_depths_of(view: JudgedRanks) -> np.ndarray:
+    """Return `complete_depth` of the queries that the qrels judge; empty if there is none."""
+    if view.complete_depth is None:
+        return np.empty(0, np.int64)
+    return view.complete_depth if view.in_qrels is None else view.complete_depth[view.in_qrels]
 
 
 def warn_without_depth(track: str, complete: Collection[np.ndarray]) -> None:
@@ -139,7 +150,7 @@ def warn_without_depth(track: str, complete: Collection[np.ndarray]) -> None:
     Parameters
     ----------
     complete
-        `JudgedRanks.complete_depth` of each block of the track.
+        `complete_depths_of` each block of the track.
     """
     depths = np.concatenate([np.empty(0, np.int64), *complete])
     if none := int(np.count_nonzero(depths == 0)):
@@ -155,7 +166,7 @@ def warn_without_depth(track: str, complete: Collection[np.ndarray]) -> None:
 
 
 def retrieved_by(view: JudgedRanks, depth: int, rel: int) -> np.ndarray:
-    """How many systems retrieve each relevant doc at a rank up to `depth`: int32 [doc].
+    """Return how many systems retrieve each relevant doc at a rank up to `depth`: int32 [doc].
 
     Docs as `JudgedRanks.relevant_rows` says.
     """

@@ -36,7 +36,8 @@ def search_length_table(view: JudgedRanks, rel: int, lengths: np.ndarray) -> pa.
     columns = {
         "track": constant(view.facts.track, len(rank)),
         "system": pa.DictionaryArray.from_arrays(
-            column(system), strings(pl.Series(view.systems, dtype=pl.String), np.arange(systems))
+            column(system),
+            strings(pl.Series(list(view.systems), dtype=pl.String), np.arange(systems)),
         ),
         "query": dictionary(query, queries, np.full(len(rows), systems)),
         "doc": pa.DictionaryArray.from_arrays(docs.indices.take(column(place)), docs.dictionary),

@@ -39,7 +39,7 @@ class Scores:
     track: str
     measures: tuple[str, ...]
     queries: tuple[str, ...]
-    systems: tuple[str, ...]
+    systems: Sequence[str]
     values: np.ndarray
     included: np.ndarray
     no_list: np.ndarray
@@ -98,7 +98,7 @@ class Scores:
         place = self.measures.index(measure)
         values = np.where(self.included[place], self.values[place], np.nan)
         direction = -1 if self.directions.get(measure, 1) < 0 else 1
-        return Matrix(values, self.queries, self.systems, measure, self.track, direction)
+        return Matrix(values, self.queries, tuple(self.systems), measure, self.track, direction)
 
     def per_query(self) -> pl.DataFrame:
         """One row for each included cell: track, system, query, measure, value.
@@ -179,7 +179,7 @@ def _joined(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
 
 
 def _named(names: Sequence[str], column: str) -> pl.Expr:
-    strings = pl.lit(pl.Series(names, dtype=pl.String))
+    strings = pl.lit(pl.Series(list(names), dtype=pl.String))
     return strings.gather(pl.col(column)).alias(column)
 
 

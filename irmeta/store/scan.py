@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from irmeta.errors import DataError, UsageError, did_you_mean
+from irmeta.errors import DataError, UsageError
 from irmeta.policies import ReadPolicy
 from irmeta.schema.arrow import DAMAGED
 
@@ -210,75 +210,11 @@ def read_table(
         return store.read(kind, track, where)
 
 
-@dataclass(frozen=True)
-class TrackFacts:
-    """What a track's record says and measures need.
-
-    Attributes
-    ----------
-    systems
-        Their names, sorted; arrays hold systems in this order.
-    deepest_rank
-        The track's deepest rank, over all systems and queries.
-    qrels
-        The name of the chosen qrels set.
-    highest_grade
-        Of that set; at least 1, so that a gain can be divided by it.
-    pool_depth
-        The depth of the pool that the collection states; None: it states none.
-    """
-
-    track: str
-    systems: tuple[str, ...]
-    deepest_rank: int
-    qrels: str
-    highest_grade: int
-    policy: Mapping[str, Any]
-    pool_depth: int | None = None
-
-
-def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> TrackFacts:
-    """The facts of one track under one of its qrels sets (None: the primary one).
-
-    Raises
-    ------
-    UsageError
-        If there is no such track or set.
-    """
-    record = store.read_record(track)
-    sets = {q["name"]: q for q in record["qrels"]}
-    name = record["qrels"][0]["name"] if qrels is None else qrels
-    if name not in sets:
-        raise UsageError(f"track {track!r} has no qrels set {name!r}. {did_you_mean(name, sets)}")
-    return TrackFacts(
-        track=record["track"],
-        systems=tuple(record["systems"]),
-        deepest_rank=record["deepest_rank"],
-        qrels=name,
-        highest_grade=max(1, sets[name]["highest"]),
-        policy=record["config"]["policy"],
-        pool_depth=record["config"].get("pool_depth"),
-    )
-
-
 def track_notes(record: Mapping[str, Any]) -> str | None:
     """Return what reading noticed of a track, from its record; None: nothing."""
     notes = list(record.get("warnings", {}).values())
     notes += [f"qrels {q['name']}: {note}" for q in record["qrels"] for note in q["notes"]]
     return "; ".join(notes) or None
-
-
-def graded(store: StoreReader, facts: TrackFacts) -> pl.DataFrame:
-    """The judged docs of the chosen set: query, doc_id, doc, grade (the maximum over subtopics).
-
-    Sorted by query, then grade descending, then doc_id: a query's relevant docs lead, at any `rel`.
-    """
-    return (
-        read_table(store, "qrels", facts.track, pl.col("set") == facts.qrels)
-        .group_by("query", "doc_id")
-        .agg(pl.col("doc").first(), pl.col("grade").max())
-        .sort("query", "grade", "doc_id", descending=[False, True, False])
-    )
 
 
 @dataclass(frozen=True)

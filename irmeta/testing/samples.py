@@ -19,9 +19,9 @@ from irmeta.measures.names import parse_measure, registry
 from irmeta.measures.parameters import Parameter
 from irmeta.measures.spec import Cutoff, Measure, Spec
 from irmeta.policies import EvalPolicy, Negative
-from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.judged import NEEDED, JudgedRanks, Need
 from irmeta.rankings.load import judged_ranks
-from irmeta.testing.tracks import DOCS, Qrels, Runs, Track, down
+from irmeta.testing.tracks import DOCS, Diversity, Qrels, Runs, Track, down
 
 CUTOFFS: Mapping[str, tuple[Cutoff, ...]] = {
     "rank": (1, 2, 3, 7, 10**6, None),  # the last is beyond all ranks that the arrays can hold
@@ -122,7 +122,21 @@ def crowd() -> Track:
         runs["replaced"][query] = down(*_replaced(found, grades, rng))
         runs["ideal"][query] = down(*sorted(docs, key=lambda d: grades[d], reverse=True))
         runs["unjudged"][query] = down(*(f"x{i}" for i in range(rng.randint(1, 12))))
-    return Track(runs, qrels)
+    return Track(runs, qrels, diversity=_diversity(qrels))
+
+
+def _diversity(qrels: Qrels) -> Diversity:
+    """Three subtopics a query, nested: a doc of a higher grade is relevant to more of them.
+
+    Thus a measure of subtopics, too, is no worse where a doc of a higher grade stands higher.
+    """
+    return {
+        query: {
+            str(least): {doc: min(grade, max(grade - least, 0)) for doc, grade in grades.items()}
+            for least in range(3)
+        }
+        for query, grades in qrels.items()
+    }
 
 
 def _swapped(docs: list[str], grades: dict[str, int], rng: random.Random) -> list[str]:
@@ -160,15 +174,9 @@ def views() -> dict[Negative, JudgedRanks]:
 
 def view_for(spec: Spec, negative: Negative) -> JudgedRanks:
     """The crowd, with no more of it than what the measure says that it needs."""
-    view, needs = views()[negative], spec.measure.needs(spec.settings)
-    return replace(
-        view,
-        ties=view.ties if "ties" in needs else None,
-        blocks=view.blocks if "ties" in needs else None,
-        pool_depth=view.pool_depth if "pool" in needs else None,
-        complete_depth=view.complete_depth if "pool" in needs else None,
-        retrieved=view.retrieved if "retrieved" in needs else None,
-    )
+    needs = spec.measure.needs(spec.settings)
+    others = [name for need, names in NEEDED.items() if need not in needs for name in names]
+    return replace(views()[negative], **dict.fromkeys(others))
 
 
 @dataclass(frozen=True)

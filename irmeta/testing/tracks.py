@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,13 +29,26 @@ def down(*docs: str) -> list[Line]:
     return [(doc, -place) for place, doc in enumerate(docs)]
 
 
+Diversity = dict[str, dict[str, dict[str, int]]]
+"""By query, subtopic, then doc."""
+
+
 @dataclass(frozen=True)
 class Track:
-    """One track as plain values."""
+    """One track as plain values.
+
+    Attributes
+    ----------
+    qrels
+        Ad hoc qrels; empty: the track has none.
+    diversity
+        Qrels by subtopic, the second set of the track; empty: it has none.
+    """
 
     runs: Runs
     qrels: Qrels
     name: str = "t"
+    diversity: Diversity = field(default_factory=dict)
 
     def write(self, folder: Path) -> Path:
         """The collection that holds this track alone."""
@@ -43,9 +56,24 @@ class Track:
         runs.mkdir(parents=True)
         for system, lists in self.runs.items():
             (runs / system).write_text("".join(_run_lines(system, lists)), encoding="utf-8")
-        qrels = (f"{q} 0 {d} {g}\n" for q, docs in self.qrels.items() for d, g in docs.items())
-        (folder / self.name / "qrels").write_text("".join(qrels), encoding="utf-8")
+        sets = {"qrels": [(q, "0", docs) for q, docs in self.qrels.items()]}
+        sets["diversity"] = [(q, s, d) for q, of in self.diversity.items() for s, d in of.items()]
+        for file, judged in sets.items():
+            lines = (f"{q} {s} {d} {g}\n" for q, s, docs in judged for d, g in docs.items())
+            if judged:
+                (folder / self.name / file).write_text("".join(lines), encoding="utf-8")
+        if self.diversity:
+            (folder / "collection.toml").write_text(self._config(), encoding="utf-8")
         return folder
+
+    def _config(self) -> str:
+        """The collection.toml that says which qrels are by subtopic."""
+        sets = [("qrels", "false")] * bool(self.qrels) + [("diversity", "true")]
+        lines = [f'[tracks.{self.name}]\nruns = ["{self.name}/runs/*"]\n']
+        for file, subtopics in sets:
+            lines += [f"[[tracks.{self.name}.qrels]]", f'name = "{file}"']
+            lines += [f'file = "{self.name}/{file}"', f"subtopics = {subtopics}"]
+        return "\n".join(lines)
 
     def ingest(self, folder: Path, **choices: Any) -> Store:
         """A store of this track."""

@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from making import Track, down, tracks
 from polars.testing import assert_frame_equal
 
@@ -134,24 +133,14 @@ def test_cut_to_is_the_view_of_lists_that_end_there(view):
     assert deeper.facts.deepest_rank == 4
 
 
-def test_cut_to_has_nothing_of_what_lies_below(tmp_path):
-    (view,) = blocks(TRACK.ingest(tmp_path), needs=("ties", "retrieved"))
-    cut = view.cut_to(1)
-    assert (cut.ties, cut.blocks, cut.retrieved) == (None, None, None)
-
-
-@settings(max_examples=40)
-@given(tracks(), st.integers(1, 5))
-def test_measures_of_a_cut_view_are_those_of_cut_lists(track: Track, depth: int):
-    runs = {
-        system: {q: down(*track.ranking(system, q)[:depth]) for q in lists}
-        for system, lists in track.runs.items()
-    }
-    specs = parse_measures("AP,RR,nDCG,Bpref,P@2,ASL,ASL@g2,ASL(unretrieved=depth),ERR")
-    shallow = Track(runs, track.qrels).read()
-    found = evaluate_block(view_of(track.read()).cut_to(depth), specs, EvalPolicy())
-    expected = evaluate_block(view_of(shallow), specs, EvalPolicy())
-    np.testing.assert_allclose(found.values, expected.values, rtol=1e-12)
+def test_cut_to__keeps_the_ties_within_the_cut(tmp_path):
+    tied = Track({"s": {"q": [("a", 1), ("b", 1), ("c", 1), ("d", 0)]}}, {"q": {"a": 1, "c": 1}})
+    (view,) = blocks(tied.ingest(tmp_path), needs=("ties", "retrieved"))
+    cut = view.cut_to(2)
+    assert cut.ranks.T.tolist() == [[NONE, 1]]
+    assert [t.T.tolist() for t in cut.ties] == [[[NONE, 1]], [[NONE, 2]]]
+    assert cut.blocks[1].tolist()[:2] == [2, 2]
+    assert cut.retrieved is None
 
 
 @pytest.mark.parametrize(

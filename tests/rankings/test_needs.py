@@ -17,10 +17,9 @@ from making import Track, down, tracks
 import irmeta
 from irmeta.errors import DataError, UsageError
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.judged import NOT_POOLED, JudgedRanks
+from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
-from irmeta.rankings.pool import complete_depths, pool_of, pooled_at, pooled_to
-from irmeta.rankings.unjudged import assumed_relevant, condensed
+from irmeta.rankings.pool import NOT_POOLED, complete_depths, pool_of
 
 ORDERS = ("trec_eval", "trec_eval10", "score-file", "file", "rank")
 
@@ -77,7 +76,7 @@ def test_a_docs_pool_depth_is_the_least_rank_in_any_list(track: Track):
 def test_a_lesser_pool_judges_fewer_docs(track: Track):
     view = view_of(track.read(), "pool", "ties")
     for k in (1, 2, 3, 10):
-        lesser, at_k = pooled_to(view, k), pooled_at(view, k)
+        lesser, at_k = view.with_pool(k), view.pooled_at(k)
         for q, query in enumerate(view.queries):
             lists = [track.ranking(s, query, "score-file") for s in track.runs]
             depths = incomplete.pool_depths(lists, track.qrels[query])
@@ -239,7 +238,7 @@ def test_retrieved_counts_the_docs_of_all_lists(track: Track):
 def test_condensed_lists_hold_judged_docs_alone(negative: str, track: Track):
     store = track.read()
     whole = view_of(store, "ties", "retrieved", negative=negative)
-    view = condensed(whole)
+    view = whole.condense()
     for query, doc, system, row, s in cells(view):
         qrels, rows = track.qrels[query], track.rows(system, query)
         blocks = incomplete.condensed_blocks(naive.tied_blocks(rows, "trec_eval"), qrels, negative)
@@ -257,7 +256,7 @@ def test_condensed_lists_hold_judged_docs_alone(negative: str, track: Track):
         short = [incomplete.condensed(one, track.qrels[query], negative) for one in lists]
         assert view.lengths[q].tolist() == [len(one) for one in short]
         assert view.retrieved[q] == len(set().union(*short))
-    assert condensed(view_of(store, negative=negative)).ranks.tolist() == view.ranks.tolist()
+    assert view_of(store, negative=negative).condense().ranks.tolist() == view.ranks.tolist()
 
 
 @pytest.mark.parametrize("deepest", [1, 3, 100])
@@ -266,7 +265,7 @@ def test_condensed_lists_hold_judged_docs_alone(negative: str, track: Track):
 def test_assumed_docs_stand_at_the_ranks_of_unjudged_ones(deepest: int, track: Track):
     store = track.read()
     plain = view_of(store)
-    view = assumed_relevant(plain, deepest, "one")
+    view = plain.assume_relevant(deepest, "one")
     for q, query in enumerate(view.queries):
         rows = slice(view.offsets[q], view.offsets[q + 1])
         assumed = view.assumed[rows]

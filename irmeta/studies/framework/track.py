@@ -13,17 +13,12 @@ from irmeta.measures.evaluate import evaluate, needs_of
 from irmeta.measures.names import parse_measures
 from irmeta.measures.spec import Spec
 from irmeta.policies import EvalPolicy, TrackOptions
+from irmeta.rankings.facts import TrackFacts, track_facts
 from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.judged_docs import read_judged
 from irmeta.rankings.load import judged_ranks
 from irmeta.results.scores import Scores
-from irmeta.store.scan import (
-    StoreReader,
-    TrackFacts,
-    graded,
-    read_table,
-    track_facts,
-    track_notes,
-)
+from irmeta.store.scan import StoreReader, read_table, track_notes
 
 
 class TrackView:
@@ -91,7 +86,7 @@ class TrackView:
 
     def studied(self) -> dict[str, Any]:
         """Return the track's row of the table `studied_tracks`."""
-        judged = graded(self._store, self.facts)
+        judged = read_judged(self._store, self.facts).docs
         relevant = judged.filter(pl.col("grade") >= getattr(self._options, "rel", 1))
         systems, least = len(self.facts.systems), self._options.min_systems
         if systems < least:

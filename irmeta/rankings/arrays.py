@@ -1,0 +1,252 @@
+"""Rankings given as arrays, checked and brought into the form that `JudgedRanks` has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from irmeta.errors import UsageError
+from irmeta.policies import ReadPolicy
+from irmeta.rankings.facts import NumberedNames, TrackFacts
+from irmeta.rankings.pool import pool_arrays
+
+
+def rank_array(name: str, given: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
+    """Return ranks as uint16 or uint32 [rows, systems], the greatest value for none.
+
+    Raises
+    ------
+    UsageError
+        If they have another shape, or are not whole numbers from 0.
+    """
+    ranks = _whole_numbers(name, given, 2)
+    if shape is not None and ranks.shape != shape:
+        raise UsageError(f"{name} of shape {ranks.shape} do not fit ranks of shape {shape}.")
+    if ranks.dtype in (np.uint16, np.uint32):
+        missing = np.iinfo(ranks.dtype).max
+        if (ranks == 0).any():
+            ranks = np.where(ranks == 0, ranks.dtype.type(missing), ranks)
+        return np.ascontiguousarray(ranks)
+    if ranks.min(initial=0) < 0:
+        row, system = np.argwhere(ranks < 0)[0].tolist()
+        raise UsageError(f"{name}[{row}, {system}] = {ranks[row, system]} is below 0.")
+    deepest = int(ranks.max(initial=0))
+    if deepest >= np.iinfo(np.uint32).max:
+        raise UsageError(f"{name} hold {deepest}, which is beyond the ranks of any list.")
+    dtype = np.uint16 if deepest < np.iinfo(np.uint16).max else np.uint32
+    return np.where(ranks == 0, np.iinfo(dtype).max, ranks).astype(dtype, order="C")
+
+
+def view_arrays(
+    ranks: Any,
+    grades: Any,
+    *,
+    offsets: Any,
+    lengths: Any,
+    ties: tuple[Any, Any] | None,
+    retrieved: Any,
+    queries: Sequence[str] | None,
+    systems: Sequence[str] | None,
+    docs: Sequence[str] | None,
+    pooled: Sequence[bool] | None,
+    highest_grade: int | None,
+    deepest_rank: int | None,
+    track: str,
+) -> dict[str, Any]:
+    """Return the fields of a view but `negative`; arguments as of `JudgedRanks.from_arrays`."""
+    ranks = rank_array("ranks", ranks)
+    rows, count = ranks.shape
+    offsets = _offsets([0, rows] if offsets is None else offsets, rows)
+    grades = _grades(grades, offsets)
+    lengths = _lengths(ranks, offsets, lengths)
+    facts = TrackFacts(
+        track=track,
+        systems=_names("systems", systems, "s", count),
+        deepest_rank=_at_least("deepest_rank", deepest_rank, int(lengths.max(initial=1))),
+        qrels="arrays",
+        highest_grade=_at_least("highest_grade", highest_grade, max(1, grades.max(initial=1))),
+        policy=ReadPolicy(tie_order="file").record(),
+        pooled=() if pooled is None else _pooled(pooled, count),
+        pool_known=pooled is not None,
+    )
+    ties = (ranks, ranks) if ties is None else _ties(ties, ranks, offsets, lengths)
+    retrieved, lacks = _retrieved(retrieved, ranks, offsets, lengths)
+    names, doc_ids = _docs(docs, offsets)
+    return {
+        "facts": facts,
+        "queries": tuple(_names("queries", queries, "q", len(lengths))),
+        "offsets": offsets,
+        "ranks": ranks,
+        "grades": grades,
+        "docs": names,
+        "doc_ids": doc_ids,
+        "lengths": lengths,
+        "ties": ties,
+        "retrieved": retrieved,
+        "lacks": lacks,
+        **pool_arrays(facts, ranks, offsets, lengths),
+    }
+
+
+def _whole_numbers(name: str, given: Any, dimensions: int) -> np.ndarray:
+    array = np.asarray(given)
+    if not array.size:
+        array = array.astype(np.int64)
+    if array.ndim != dimensions or not np.issubdtype(array.dtype, np.integer):
+        form = {1: "a list of whole numbers", 2: "an array [rows, systems] of whole numbers"}
+        what = f"{array.dtype} of shape {array.shape}"
+        raise UsageError(f"{name} must be {form[dimensions]}, not {what}.")
+    return array
+
+
+def _offsets(given: Any, rows: int) -> np.ndarray:
+    offsets = _whole_numbers("offsets", given, 1).astype(np.int64)
+    ascend = len(offsets) > 1 and (np.diff(offsets) >= 0).all()
+    if not ascend or offsets[0] != 0 or offsets[-1] != rows:
+        raise UsageError(f"offsets must ascend from 0 to {rows}, the number of rows.")
+    return offsets
+
+
+def _grades(given: Any, offsets: np.ndarray) -> np.ndarray:
+    grades = _whole_numbers("grades", given, 1)
+    if len(grades) != offsets[-1]:
+        raise UsageError(f"{len(grades)} grades do not fit {offsets[-1]} rows of ranks.")
+    if len(grades) and not -128 <= grades.min() <= grades.max() <= 127:
+        raise UsageError("grades must be from -128 to 127.")
+    rises = np.flatnonzero(np.diff(grades.astype(np.int64)) > 0) + 1
+    inside = rises[~np.isin(rises, offsets)]
+    if len(inside):
+        row = int(inside[0])
+        raise UsageError(
+            f"grades must descend within a query: row {row} has grade {grades[row]}, the one "
+            f"before it {grades[row - 1]}. Sort the rows of ranks and grades by grade, descending."
+        )
+    return grades.astype(np.int8)
+
+
+def _lengths(ranks: np.ndarray, offsets: np.ndarray, given: Any) -> np.ndarray:
+    """Return the lengths of the lists, after checking that their ranks are possible."""
+    missing = np.iinfo(ranks.dtype).max
+    shape = len(offsets) - 1, ranks.shape[1]
+    deepest = np.zeros(shape, np.uint32)
+    for query, (start, stop) in enumerate(pairwise(offsets.tolist())):
+        ordered = np.sort(ranks[start:stop], axis=0)
+        twice = (ordered[1:] == ordered[:-1]) & (ordered[1:] != missing)
+        if twice.any():
+            row, system = np.argwhere(twice)[0].tolist()
+            where = f"query {query}, system {system}"
+            raise UsageError(f"two docs have rank {ordered[row, system]} ({where}, from 0).")
+        if stop > start:
+            deepest[query] = np.where(ordered == missing, 0, ordered).max(axis=0)
+    if given is None:
+        return deepest
+    lengths = _whole_numbers("lengths", given, 2)
+    if lengths.shape != shape:
+        raise UsageError(f"lengths of shape {lengths.shape} are not [queries, systems], {shape}.")
+    below = np.argwhere((lengths < deepest) | (lengths >= missing))
+    if len(below):
+        query, system = below[0].tolist()
+        raise UsageError(
+            f"a list of length {lengths[query, system]} cannot hold a doc at rank "
+            f"{deepest[query, system]} (query {query}, system {system}, from 0)."
+            if lengths[query, system] < deepest[query, system]
+            else f"a list of length {lengths[query, system]} needs ranks of type uint32."
+        )
+    return np.ascontiguousarray(lengths, np.uint32)
+
+
+def _ties(
+    given: tuple[Any, Any], ranks: np.ndarray, offsets: np.ndarray, lengths: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    firsts, lasts = (
+        rank_array(f"ties[{i}]", one, ranks.shape).astype(ranks.dtype)
+        for i, one in enumerate(given)
+    )
+    query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    is_listed = ranks != np.iinfo(ranks.dtype).max
+    around = (firsts <= ranks) & (ranks <= lasts) & (lasts <= lengths[query])
+    wrong = np.argwhere(is_listed & ~around)
+    if len(wrong):
+        row, system = wrong[0].tolist()
+        block = f"{firsts[row, system]} to {lasts[row, system]}"
+        raise UsageError(
+            f"ties of row {row}, system {system} (from 0): rank {ranks[row, system]} is not in "
+            f"the block of ranks {block}, or the block is not in the list."
+        )
+    for start, stop in pairwise(offsets.tolist()):
+        order = np.argsort(ranks[start:stop], axis=0)
+        first, last = (np.take_along_axis(t[start:stop], order, axis=0) for t in (firsts, lasts))
+        listed = np.take_along_axis(is_listed[start:stop], order, axis=0)[1:]
+        is_one = (first[1:] == first[:-1]) & (last[1:] == last[:-1])
+        if (listed & ~is_one & (first[1:] <= last[:-1])).any():
+            raise UsageError("ties overlap: docs of one block need the same first and last rank.")
+    missing = ranks.dtype.type(np.iinfo(ranks.dtype).max)
+    return np.where(is_listed, firsts, missing), np.where(is_listed, lasts, missing)
+
+
+def _retrieved(
+    given: Any, ranks: np.ndarray, offsets: np.ndarray, lengths: np.ndarray
+) -> tuple[np.ndarray | None, dict[str, str]]:
+    is_listed = ranks != np.iinfo(ranks.dtype).max
+    none = np.zeros((1, ranks.shape[1]), bool)  # for queries without rows at the end
+    padded = np.concatenate([is_listed, none])
+    judged = np.add.reduceat(padded, offsets[:-1], axis=0, dtype=np.int64)
+    judged[np.diff(offsets) == 0] = 0
+    any_list = np.concatenate([[0], np.cumsum(is_listed.any(axis=1))])
+    held = np.diff(any_list[offsets])
+    if given is not None:
+        retrieved = _whole_numbers("retrieved", given, 1).astype(np.int64)
+        if retrieved.shape != held.shape or (retrieved < held).any():
+            raise UsageError(
+                f"retrieved must be {len(held)} numbers, for each query at least as many docs as "
+                "are judged and in some list."
+            )
+        return retrieved, {}
+    if (judged == lengths).all():
+        return held, {}
+    return None, {"retrieved": "some lists hold unjudged docs; give `retrieved=` to from_arrays"}
+
+
+def _names(what: str, given: Sequence[str] | None, prefix: str, count: int) -> Sequence[str]:
+    if given is None:
+        return NumberedNames(prefix, count)
+    if len(given) != count or len(set(given)) != count:
+        raise UsageError(f"{what} must be {count} different names, not {len(set(given))}.")
+    return tuple(given)
+
+
+def _docs(given: Sequence[str] | None, offsets: np.ndarray) -> tuple[pl.Series, np.ndarray]:
+    """Return the names of the docs, and numbers that sort as the names do within a query."""
+    sizes = np.diff(offsets)
+    if given is None:
+        numbers = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
+        width = len(str(sizes.max(initial=1) - 1))
+        names = "d" + pl.Series(numbers).cast(pl.String).str.zfill(width)
+        return names, numbers.astype(np.int32)
+    if len(given) != offsets[-1]:
+        raise UsageError(f"{len(given)} docs do not fit {offsets[-1]} rows of ranks.")
+    names = pl.Series(list(given), dtype=pl.String)
+    frame = pl.DataFrame({"query": np.repeat(np.arange(len(sizes)), sizes), "doc": names})
+    if frame.is_duplicated().any():
+        again = frame.filter(frame.is_duplicated())["doc"][0]
+        raise UsageError(f"doc {again!r} is there twice in a query.")
+    order = frame.with_columns(row=pl.int_range(pl.len())).sort("query", "doc")["row"].to_numpy()
+    numbers = np.empty(len(names), np.int32)
+    numbers[order] = np.arange(len(names)) - np.repeat(offsets[:-1], sizes)
+    return names, numbers
+
+
+def _pooled(given: Sequence[bool], count: int) -> tuple[bool, ...]:
+    if len(given) != count or not any(given):
+        raise UsageError(f"pooled must say for each of {count} systems whether it contributed.")
+    return tuple(bool(one) for one in given)
+
+
+def _at_least(name: str, given: int | None, least: int) -> int:
+    if given is not None and given < least:
+        raise UsageError(f"{name} = {given} is less than {least}, which the arrays hold.")
+    return int(least if given is None else given)

@@ -1,0 +1,170 @@
+"""Views with fewer judgments: of a shallower pool, of one subtopic, or incomplete ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from irmeta.errors import UsageError
+from irmeta.rankings.derive.change import also_diversity, changed, check_depth, draws, seed_of
+from irmeta.rankings.derive.rows import limit_pool, repooled, take_queries, take_rows
+from irmeta.rankings.pool import pool_arrays, pool_depths
+
+if TYPE_CHECKING:
+    from irmeta.rankings.judged import JudgedRanks
+
+DropOrder = Literal["random", "least-retrieved"]
+
+
+@also_diversity
+def with_pool(
+    view: JudgedRanks, depth: int | None = None, without: str | Iterable[str] = ()
+) -> JudgedRanks:
+    """Keep the judgments that a shallower pool, or a pool of fewer systems, would have made.
+
+    Parameters
+    ----------
+    depth
+        Keep the docs that a contributing system ranks at `depth` or above. None: drop only the docs
+        that the systems in `without` alone rank within the depth to which the pool is complete;
+        docs that were judged for other reasons stay.
+    without
+        Contributing systems to remove from the pool, as in `TrackFacts.indices`. Their lists stay.
+
+    Raises
+    ------
+    UsageError
+        If the view was made without the pool, a system in `without` did not contribute, or `depth`
+        is not a whole number from 1.
+    """
+    if depth is not None:
+        check_depth(depth)
+    pool_ranks = view.require("pool_ranks")
+    before, facts = view.require("complete_depth"), view.facts
+    removed = _contributors(view, without)
+    if not removed:
+        if depth is None:
+            return view
+        kept = take_rows(view, np.flatnonzero(view.require("pool_depth") <= depth))
+        return limit_pool(kept, depth)
+    remaining = [i for i in facts.contributors if i not in removed]
+    pooled = tuple(i in remaining for i in range(len(facts.systems)))
+    facts = replace(facts, pooled=pooled, pool_known=True)
+    arrays = pool_arrays(facts, pool_ranks, view.offsets, view.require("pool_lengths"))
+    rest = arrays["pool_depth"]
+    if depth is None:
+        query_depth = before[view.query_of(np.arange(len(rest)))]
+        kept = (pool_depths(pool_ranks, removed) > query_depth) | (rest <= query_depth)
+    else:
+        kept = rest <= depth
+    return limit_pool(take_rows(changed(view, facts=facts, **arrays), np.flatnonzero(kept)), depth)
+
+
+def _contributors(view: JudgedRanks, named: str | Iterable[str]) -> list[int]:
+    """Return the indices of the contributing systems among those named."""
+    contributors, removed = set(view.facts.contributors), list[int]()
+    for name in [named] if isinstance(named, str) else named:
+        found = [i for i in view.facts.indices(name) if i in contributors]
+        if not found:
+            raise UsageError(f"{name!r} did not contribute to the pool of {view.facts.track!r}.")
+        removed += found
+    return sorted(set(removed))
+
+
+def pooled_at(view: JudgedRanks, k: int) -> JudgedRanks:
+    """Return the view for an evaluation at k that uses a pool no deeper than k.
+
+    A query whose pool is deeper than k is judged by the pool of depth k, as in `with_pool`. Every
+    other query keeps all of its judged docs, also those that no contributing system retrieves.
+    """
+    query = view.query_of(np.arange(len(view.grades)))
+    is_kept = (k >= view.require("complete_depth"))[query] | (view.require("pool_depth") <= k)
+    return take_rows(view, np.flatnonzero(is_kept))
+
+
+@also_diversity
+def drop_relevant(
+    view: JudgedRanks,
+    share: float,
+    order: DropOrder = "random",
+    *,
+    rel: int = 1,
+    rng: int | np.random.Generator = 0,
+) -> JudgedRanks:
+    """Drop the judgments of some of the relevant docs of each query: they become unjudged.
+
+    Parameters
+    ----------
+    share
+        Part of the relevant docs of each query, from 0 to 1. Fractions of a doc are rounded down.
+    order
+        ``random``, or ``least-retrieved``: first the docs that the fewest systems retrieve, and of
+        these the first by name.
+    rel
+        The least grade that is relevant.
+    rng
+        Random seed, or a Generator that draws one. With a seed the same docs of a query are
+        dropped whatever the other queries of the view are.
+
+    Raises
+    ------
+    UsageError
+        If `share` is not from 0 to 1, or there is no such `order`.
+    """
+    if not 0 <= share <= 1:
+        raise UsageError(f"share = {share!r} is not from 0 to 1.")
+    if order not in ("random", "least-retrieved"):
+        raise UsageError(f"order = {order!r} is neither 'random' nor 'least-retrieved'.")
+    rows = view.relevant_rows(rel)
+    query = view.query_of(rows)
+    if order == "random":
+        seed = seed_of(rng)
+        counts = np.bincount(query, minlength=len(view.queries)).tolist()
+        keys = [draws(seed, q, n) for q, n in zip(view.queries, counts, strict=True)]
+        key = np.concatenate([np.empty(0), *keys])
+    else:
+        key = np.count_nonzero(view.ranks[rows] != view.missing, axis=1)
+    by_key = np.lexsort((key, query))
+    nth = np.arange(len(rows)) - np.searchsorted(query, query)
+    # 0.29 x 100 is 28.999999999999996 in floating point.
+    drops = np.floor(np.round(share * np.bincount(query, minlength=len(view.queries)), 9))
+    is_kept = np.ones(len(view.grades), bool)
+    is_kept[rows[by_key][nth < drops[query]]] = False
+    return repooled(take_rows(view, np.flatnonzero(is_kept)))
+
+
+def one_subtopic(view: JudgedRanks, name: str) -> JudgedRanks:
+    """Keep the judgments of one subtopic: grades are those for it.
+
+    Queries that have no doc judged for that subtopic are dropped.
+
+    Raises
+    ------
+    UsageError
+        If the view was made without subtopics.
+    """
+    view = view.by_subtopic()
+    subtopics = view.require("subtopics")
+    rows = subtopics.rows
+    number = subtopics.offsets[view.query_of(rows)] + subtopics.subtopic
+    is_named = np.array([known == name for known in subtopics.names], bool)[number]
+    rows, grades = rows[is_named], subtopics.grade[is_named]
+    order = np.lexsort((view.doc_ids[rows], -grades.astype(np.int64), view.query_of(rows)))
+    rows, grades, number = rows[order], grades[order], number[is_named][order]
+    judged = np.unique(view.query_of(rows))
+    first = np.searchsorted(view.query_of(rows), judged)
+    alone = replace(
+        subtopics,
+        names=(name,) * len(judged),
+        offsets=np.arange(len(judged) + 1),
+        starts=np.arange(len(rows) + 1),
+        subtopic=np.zeros(len(rows), np.int32),
+        grade=grades,
+        weights=subtopics.weights[number[first]],
+        types=tuple(subtopics.types[i] for i in number[first].tolist()),
+    )
+    taken = take_queries(take_rows(view, rows, grades=grades), judged)
+    return repooled(changed(taken, subtopics=alone))

@@ -1,0 +1,118 @@
+"""Views with shorter lists, fewer systems or fewer queries."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from irmeta.errors import UsageError
+from irmeta.rankings.derive.change import also_diversity, changed, check_depth, draws, seed_of
+from irmeta.rankings.derive.rows import take_queries, take_systems
+
+if TYPE_CHECKING:
+    from irmeta.rankings.judged import JudgedRanks
+
+
+@also_diversity
+def cut_to(view: JudgedRanks, depth: int) -> JudgedRanks:
+    """Cut every list at rank `depth`: deeper docs are not retrieved.
+
+    The pool stays that of the whole lists.
+
+    Raises
+    ------
+    UsageError
+        If `depth` is not a whole number from 1.
+    """
+    check_depth(depth)
+    facts = view.facts
+    deepest = tuple(min(rank, depth) for rank in facts.deepest_ranks)
+    missing = view.ranks.dtype.type(view.missing)
+    is_cut = view.ranks > depth
+
+    def within(ranks: np.ndarray) -> np.ndarray:
+        limit = ranks.dtype.type(min(depth, view.missing - 1))
+        return np.where(is_cut, missing, np.minimum(ranks, limit))
+
+    ties, blocks = view.ties, view.blocks
+    if blocks is not None:
+        blocks = blocks[0], np.minimum(blocks[1], np.int32(min(depth, 2**31 - 1)))
+    return changed(
+        view,
+        {"retrieved": "a view of lists that were cut does not know their unjudged docs"},
+        facts=replace(facts, deepest_rank=min(facts.deepest_rank, depth), deepest_ranks=deepest),
+        ranks=np.where(is_cut, missing, view.ranks),
+        lengths=np.minimum(view.lengths, np.uint32(min(depth, 2**32 - 1))),
+        ties=None if ties is None else (within(ties[0]), within(ties[1])),
+        blocks=blocks,
+    )
+
+
+@also_diversity
+def without_systems(view: JudgedRanks, systems: str | Iterable[str]) -> JudgedRanks:
+    """Leave systems out, as if they had submitted no run; the judgments stay.
+
+    Parameters
+    ----------
+    systems
+        Names of systems, ``group=NAME`` or ``type=NAME``.
+
+    Raises
+    ------
+    UsageError
+        If there is no such system, group or type, or no system is left.
+    """
+    removed = set(view.facts.indices(systems))
+    remaining = [i for i in range(len(view.systems)) if i not in removed]
+    if not remaining:
+        raise UsageError(f"no system of track {view.facts.track!r} is left.")
+    return take_systems(view, remaining)
+
+
+@also_diversity
+def only_systems(view: JudgedRanks, systems: str | Iterable[str]) -> JudgedRanks:
+    """Keep only some systems, named as in `without_systems`, as if no other had submitted a run.
+
+    Raises
+    ------
+    UsageError
+        If there is no such system, group or type.
+    """
+    return take_systems(view, view.facts.indices(systems))
+
+
+@also_diversity
+def only_queries(view: JudgedRanks, queries: Collection[str]) -> JudgedRanks:
+    """Keep only the queries of the view that are among `queries`; other names are ignored."""
+    wanted = set(queries)
+    return take_queries(
+        view, np.array([i for i, q in enumerate(view.queries) if q in wanted], np.int64)
+    )
+
+
+def sample_queries(
+    queries: Sequence[str], number: int, rng: int | np.random.Generator = 0
+) -> tuple[str, ...]:
+    """Draw queries at random without replacement, for `only_queries`.
+
+    With a seed, a smaller sample is part of a larger one, and whether a query is drawn before
+    another does not depend on the other queries.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than `number`, or less than none are asked for.
+
+    Examples
+    --------
+    >>> sample_queries(["301", "302", "303", "304"], 2, rng=7)
+    ('301', '304')
+    """
+    if not 0 <= number <= len(queries):
+        raise UsageError(f"{number} of {len(queries)} queries cannot be drawn.")
+    seed = seed_of(rng)
+    drawn = set(sorted(queries, key=lambda q: (draws(seed, q, 1)[0], q))[:number])
+    return tuple(q for q in queries if q in drawn)

@@ -1,0 +1,107 @@
+"""The arrays of a view for some of its rows, systems or queries."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from irmeta.rankings.derive.change import changed
+from irmeta.rankings.derive.unjudged import condense
+from irmeta.rankings.pool import NOT_POOLED, pool_arrays
+
+if TYPE_CHECKING:
+    from irmeta.rankings.judged import JudgedRanks
+
+
+def take_rows(view: JudgedRanks, rows: np.ndarray, **arrays: np.ndarray) -> JudgedRanks:
+    """Return the view that judges only the docs in some rows, sorted by query."""
+    ranks = view.ranks[rows]
+    pool_ranks, pool_depth = view.pool_ranks, view.pool_depth
+    ties, subtopics = view.ties, view.subtopics
+    counts = np.bincount(view.query_of(rows), minlength=len(view.queries))
+    made = changed(
+        view,
+        offsets=np.concatenate([[0], np.cumsum(counts)]),
+        ranks=ranks,
+        grades=arrays.get("grades", view.grades[rows]),
+        docs=view.docs.gather(rows),
+        doc_ids=view.doc_ids[rows],
+        ties=None if ties is None else (ties[0][rows], ties[1][rows]),
+        pool_ranks=ranks if pool_ranks is view.ranks else _at(pool_ranks, rows),
+        pool_depth=_at(pool_depth, rows),
+        subtopics=None if subtopics is None else subtopics.take_rows(rows),
+        assumed=_at(view.assumed, rows),
+    )
+    return condense(made) if view.condensed else made
+
+
+def take_systems(view: JudgedRanks, systems: list[int]) -> JudgedRanks:
+    """Return the view of some systems, by ascending indices."""
+
+    def columns(array: np.ndarray) -> np.ndarray:
+        return np.take(array, systems, axis=1)  # in C order, as kernels take it
+
+    pool_ranks, pool_lengths = view.pool_ranks, view.pool_lengths
+    ties, blocks, ranks = view.ties, view.blocks, columns(view.ranks)
+    if pool_ranks is not None:
+        pool_ranks = ranks if pool_ranks is view.ranks else columns(pool_ranks)
+    made = changed(
+        view,
+        {"retrieved": "a view does not know which unjudged docs only some systems retrieve"},
+        facts=view.facts.select(systems),
+        ranks=ranks,
+        lengths=columns(view.lengths),
+        ties=None if ties is None else (columns(ties[0]), columns(ties[1])),
+        blocks=None if blocks is None else (columns(blocks[0]), blocks[1]),
+        pool_ranks=pool_ranks,
+        pool_lengths=None if pool_lengths is None else columns(pool_lengths),
+    )
+    return repooled(made)
+
+
+def take_queries(view: JudgedRanks, queries: np.ndarray) -> JudgedRanks:
+    """Return the view of some queries, by ascending indices."""
+    is_kept = np.zeros(len(view.queries), bool)
+    is_kept[queries] = True
+    rows = np.flatnonzero(is_kept[view.query_of(np.arange(len(view.grades)))])
+    subtopics, blocks = view.subtopics, view.blocks
+    taken = take_rows(replace(view, condensed=False, subtopics=None), rows)
+    return changed(
+        taken,
+        queries=tuple(view.queries[i] for i in queries.tolist()),
+        offsets=np.concatenate([[0], np.cumsum(np.diff(view.offsets)[queries])]),
+        lengths=view.lengths[queries],
+        blocks=None if blocks is None else (blocks[0][queries], blocks[1]),
+        pool_lengths=_at(view.pool_lengths, queries),
+        complete_depth=_at(view.complete_depth, queries),
+        retrieved=_at(view.retrieved, queries),
+        in_qrels=_at(view.in_qrels, queries),
+        subtopics=None if subtopics is None else subtopics.take_queries(queries, rows),
+        condensed=view.condensed,
+    )
+
+
+def repooled(view: JudgedRanks) -> JudgedRanks:
+    """Compute the pool again, after systems or judgments were dropped."""
+    if view.pool_ranks is None:
+        return view
+    if not view.facts.contributors:
+        why = "no system that was pooled is left"
+        pool = ("pool_ranks", "pool_lengths", "pool_depth", "complete_depth")
+        return changed(view, dict.fromkeys(pool, why))
+    arrays = pool_arrays(view.facts, view.pool_ranks, view.offsets, view.require("pool_lengths"))
+    return limit_pool(changed(view, **arrays), None)
+
+
+def _at(array: np.ndarray | None, index: Any) -> Any:
+    return None if array is None else array[index]
+
+
+def limit_pool(view: JudgedRanks, depth: int | None) -> JudgedRanks:
+    """Return the view with a pool that is known to be no deeper than `depth`."""
+    limit = min(view.pooled_to or NOT_POOLED, depth or NOT_POOLED)
+    complete = np.minimum(view.require("complete_depth"), limit)
+    pooled_to = None if limit == NOT_POOLED else limit
+    return changed(view, complete_depth=complete, pooled_to=pooled_to)

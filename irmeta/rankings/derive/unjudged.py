@@ -1,0 +1,112 @@
+"""Views that treat the unjudged docs of a list otherwise than as non-relevant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from irmeta.kernels.unjudged import condense as condense_lists
+from irmeta.kernels.unjudged import unjudged_ranks
+from irmeta.rankings.derive.change import also_diversity, changed
+from irmeta.rankings.pool import NOT_POOLED
+
+if TYPE_CHECKING:
+    from irmeta.rankings.judged import JudgedRanks
+
+UNJUDGED_DOC = "an unjudged doc"
+"""Name of docs that are assumed to be relevant; ids of docs hold no spaces."""
+ASSUMED_GRADE = 127  # relevant at any `rel`
+
+
+@also_diversity
+def condense(view: JudgedRanks) -> JudgedRanks:
+    """Drop the unjudged docs of every list; the docs below them move up.
+
+    The pool stays that of the whole lists.
+    """
+    ranks, lengths = view.ranks.copy(), view.lengths.copy()
+    none = np.empty((0, ranks.shape[1]), ranks.dtype)
+    firsts, lasts = (none, none) if view.ties is None else (t.copy() for t in view.ties)
+    space = counting_space(view)
+    condense_lists(ranks, firsts, lasts, view.offsets, view.is_judged, lengths, space)
+    is_retrieved = np.any(ranks < view.missing, axis=1)
+    return changed(
+        view,
+        ranks=ranks,
+        lengths=lengths,
+        ties=None if view.ties is None else (firsts, lasts),
+        blocks=None,  # of judged docs alone: they follow from `ties`
+        retrieved=None if view.retrieved is None else np.diff(view.offsets_of(is_retrieved)),
+        condensed=True,
+    )
+
+
+def judged_blocks(
+    ranks: np.ndarray,
+    ties: tuple[np.ndarray, np.ndarray],
+    offsets: np.ndarray,
+    lengths: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute `JudgedRanks.blocks` from `ranks` and `ties`.
+
+    An unjudged doc is in the block of tied judged docs around it, or tied with no doc.
+    """
+    sizes = lengths.astype(np.int64)
+    bounds = np.concatenate([[0], np.cumsum(sizes.ravel())])
+    starts = bounds[:-1].reshape(sizes.shape)
+    rows, systems = np.nonzero(ranks != np.iinfo(ranks.dtype).max)
+    start = starts[np.searchsorted(offsets, rows, side="right") - 1, systems]
+    ends = np.arange(1, bounds[-1] + 1)  # of every doc alone, lists laid end to end
+    firsts, lasts = (one[rows, systems] for one in ties)
+    ends[start + firsts - 1] = start + lasts
+    np.maximum.accumulate(ends, out=ends)
+    return starts, (ends - np.repeat(bounds[:-1], sizes.ravel())).astype(np.int32)
+
+
+def assume_relevant(view: JudgedRanks, deepest: int, gain: str) -> JudgedRanks:
+    """Take every unjudged doc of a list, down to rank `deepest`, as a relevant one.
+
+    Such docs differ from list to list, so a row stands for the i-th unjudged doc of each. `gain` is
+    ``one`` or ``gmax``: what each of them gains.
+    """
+    judged, queries = view.is_judged, len(view.queries)
+    listed = np.minimum(view.lengths, deepest).astype(np.int64)
+    within = view.ranks[judged] <= deepest
+    counted = np.zeros(view.lengths.shape, np.int64)
+    np.add.at(counted, view.query_of(np.flatnonzero(judged)), within)
+    extra = (listed - counted).max(axis=1, initial=0)
+    first = np.concatenate([[0], np.cumsum(extra)])
+    ranks = np.full((first[-1], view.ranks.shape[1]), view.missing, view.ranks.dtype)
+    space = counting_space(view)
+    unjudged_ranks(view.ranks, view.offsets, judged, view.lengths, deepest, space, first, ranks)
+    # Within a query the assumed docs lead, as the highest grade does.
+    rows = view.query_of(np.arange(len(view.grades)))
+    order = np.argsort(np.concatenate([np.repeat(np.arange(queries), extra), rows]), kind="stable")
+
+    def merged(array: np.ndarray, new: int) -> np.ndarray:
+        added = np.full((first[-1], *array.shape[1:]), new, array.dtype)
+        return np.concatenate([added, array])[order]
+
+    docs = pl.concat([pl.Series([UNJUDGED_DOC] * int(first[-1]), dtype=pl.String), view.docs])
+    unknown = "docs that are assumed to be relevant stand for other docs in every list"
+    pool_ranks, pool_depth = view.pool_ranks, view.pool_depth
+    return changed(
+        view,
+        {"ties": unknown, "blocks": unknown, "subtopics": unknown, "diversity": unknown},
+        offsets=view.offsets + first,
+        ranks=np.concatenate([ranks, view.ranks])[order],
+        grades=merged(view.grades, ASSUMED_GRADE),
+        docs=docs.gather(pl.Series(order)),
+        doc_ids=merged(view.doc_ids, -1),
+        pool_ranks=None if pool_ranks is None else merged(pool_ranks, view.missing),
+        pool_depth=None if pool_depth is None else merged(pool_depth, NOT_POOLED),
+        assumed=(np.arange(len(order)) < first[-1])[order],
+        assumed_gain=gain,
+    )
+
+
+def counting_space(view: JudgedRanks) -> np.ndarray:
+    """Return working space for the kernels that count along a list."""
+    return np.zeros(int(view.lengths.max(initial=0)) + 2, np.int64)

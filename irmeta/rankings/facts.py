@@ -1,0 +1,165 @@
+"""`TrackFacts`: what holds for a whole track, whatever block of its queries a view has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, overload
+
+import polars as pl
+
+from irmeta.errors import UsageError, did_you_mean
+from irmeta.store.scan import StoreReader, read_table
+
+
+@dataclass(frozen=True)
+class TrackFacts:
+    """What measures and derived views need to know of a track.
+
+    Attributes
+    ----------
+    systems
+        Names of the systems; arrays hold systems in this order.
+    deepest_rank
+        The deepest rank of the track, over all systems and queries.
+    qrels
+        Name of the qrels set.
+    highest_grade
+        The highest grade of that set; at least 1, so that a gain can be divided by it. It is the
+        scale of the judgments: a view with fewer judgments keeps it.
+    policy
+        How the runs were read: a record of `ReadPolicy`.
+    pool_depth
+        Depth of the pool that the collection states; None: it states none.
+    groups, types, pooled
+        For each system its participant, its type of run, and whether it contributed to the pool;
+        None where that is not known. Empty: of no system.
+    pool_known
+        Whether it is known which systems contributed. If not, all of them count as contributing.
+    deepest_ranks
+        The deepest rank of each system. Empty: not known.
+    """
+
+    track: str
+    systems: Sequence[str]
+    deepest_rank: int
+    qrels: str
+    highest_grade: int
+    policy: Mapping[str, Any]
+    pool_depth: int | None = None
+    groups: Sequence[str | None] = ()
+    types: Sequence[str | None] = ()
+    pooled: Sequence[bool | None] = ()
+    pool_known: bool = False
+    deepest_ranks: Sequence[int] = ()
+
+    @property
+    def contributors(self) -> list[int]:
+        """Indices of the systems whose lists make the pool."""
+        if not self.pool_known:
+            return list(range(len(self.systems)))
+        return [i for i, pooled in enumerate(self.pooled) if pooled]
+
+    def select(self, systems: Sequence[int]) -> TrackFacts:
+        """Return the facts of some of the systems, by their indices."""
+        deepest = _chosen(self.deepest_ranks, systems)
+        return replace(
+            self,
+            systems=_chosen(self.systems, systems),
+            groups=_chosen(self.groups, systems),
+            types=_chosen(self.types, systems),
+            pooled=_chosen(self.pooled, systems),
+            deepest_ranks=deepest,
+            deepest_rank=max(deepest, default=self.deepest_rank),
+        )
+
+    def indices(self, named: str | Iterable[str]) -> list[int]:
+        """Return the indices of systems that are named one by one, by group or by type.
+
+        Parameters
+        ----------
+        named
+            Names of systems, ``group=NAME`` for all systems of a participant, or ``type=NAME``.
+
+        Raises
+        ------
+        UsageError
+            If there is no such system, group or type.
+        """
+        chosen: set[int] = set()
+        for name in [named] if isinstance(named, str) else named:
+            if name in self.systems:
+                chosen.add(self.systems.index(name))
+                continue
+            kind, _, value = name.partition("=")
+            known = {"group": self.groups, "type": self.types}.get(kind if value else "")
+            members = [i for i, one in enumerate(known or ()) if one == value]
+            if not members:
+                raise self._unknown(name) if known is None else self._unknown(value, kind, known)
+            chosen.update(members)
+        return sorted(chosen)
+
+    def _unknown(
+        self, name: str, kind: str = "system", known: Sequence[str | None] | None = None
+    ) -> UsageError:
+        names = sorted({n for n in (self.systems if known is None else known) if n})
+        hint = did_you_mean(name, names) if names else f"No {kind} of its systems is known."
+        return UsageError(f"track {self.track!r} has no {kind} {name!r}. {hint}")
+
+
+def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> TrackFacts:
+    """Return the facts of one track under one of its qrels sets (None: the primary one).
+
+    Raises
+    ------
+    UsageError
+        If there is no such track or set.
+    """
+    record = store.read_record(track)
+    sets = {q["name"]: q for q in record["qrels"]}
+    name = record["qrels"][0]["name"] if qrels is None else qrels
+    if name not in sets:
+        raise UsageError(f"track {track!r} has no qrels set {name!r}. {did_you_mean(name, sets)}")
+    table = read_table(store, "systems", track)
+    systems = table.filter(pl.col("set_aside").is_null()).sort("system")
+    return TrackFacts(
+        track=record["track"],
+        systems=tuple(record["systems"]),
+        deepest_rank=record["deepest_rank"],
+        qrels=name,
+        highest_grade=max(1, sets[name]["highest"]),
+        policy=record["config"]["policy"],
+        pool_depth=record["config"].get("pool_depth"),
+        groups=tuple(systems["group"]),
+        types=tuple(systems["type"]),
+        pooled=tuple(systems["pooled"]),
+        pool_known=table["pooled"].null_count() < table.height,
+        deepest_ranks=tuple(systems["deepest_rank"]),
+    )
+
+
+class NumberedNames(Sequence[str]):
+    """Names that are made when they are asked for: a prefix and a number of fixed width, from 0."""
+
+    def __init__(self, prefix: str, count: int) -> None:
+        self._prefix, self._numbers = prefix, range(count)
+        self._width = len(str(max(count - 1, 0)))
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        if isinstance(index, slice):
+            return tuple(map(self._name, self._numbers[index]))
+        return self._name(self._numbers[index])
+
+    def _name(self, number: int) -> str:
+        return f"{self._prefix}{number:0{self._width}}"
+
+
+def _chosen(values: Sequence[Any], indices: Sequence[int]) -> tuple[Any, ...]:
+    return tuple(values[i] for i in indices) if len(values) else ()

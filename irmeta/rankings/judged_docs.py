@@ -1,0 +1,92 @@
+"""The judged docs of a qrels set, a block of queries at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from irmeta.rankings.facts import TrackFacts
+from irmeta.rankings.subtopics import Subtopics, described_subtopics, lay_out
+from irmeta.store.scan import StoreReader, read_table
+
+
+@dataclass(frozen=True)
+class JudgedDocs:
+    """The judged docs of some queries as arrays, as `JudgedRanks` has them."""
+
+    offsets: np.ndarray
+    grades: np.ndarray
+    names: pl.Series
+    doc_ids: np.ndarray
+    subtopics: Subtopics | None
+    in_qrels: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The judgments of one qrels set of a track.
+
+    Attributes
+    ----------
+    docs
+        query, doc_id, doc, grade (the greatest over subtopics), sorted by query, then grade
+        descending, then doc_id: the relevant docs of a query lead, at any `rel`.
+    pairs
+        query, subtopic, doc_id, grade; None: not asked for.
+    described
+        query, subtopic, weight, type of all subtopics, sorted; likewise.
+    """
+
+    facts: TrackFacts
+    docs: pl.DataFrame
+    pairs: pl.DataFrame | None = None
+    described: pl.DataFrame | None = None
+
+    @cached_property
+    def queries(self) -> list[str]:
+        """The queries that the set judges, sorted."""
+        return self.docs["query"].unique(maintain_order=True).to_list()
+
+    @cached_property
+    def _bounds(self) -> dict[str, list[int]]:
+        """The first row of each query and the row after its last."""
+        sizes = self.docs.group_by("query", maintain_order=True).len()["len"].to_numpy()
+        ends = np.cumsum(sizes, dtype=np.int64)
+        first = (ends - sizes).tolist()
+        return {q: rows for q, *rows in zip(self.queries, first, ends.tolist(), strict=True)}
+
+    def of_queries(self, queries: list[str]) -> JudgedDocs:
+        """Return the judged docs of consecutive queries, of which the set may not judge some."""
+        bounds = [self._bounds.get(query) for query in queries]
+        judged = [one for one in bounds if one is not None]
+        first, last = (judged[0][0], judged[-1][1]) if judged else (0, 0)
+        docs = self.docs[first:last]
+        sizes = [0 if one is None else one[1] - one[0] for one in bounds]
+        offsets = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        doc_ids = docs["doc_id"].to_numpy().copy()
+        subtopics = None
+        if self.pairs is not None and self.described is not None:
+            subtopics = lay_out(self.pairs, self.described, queries, offsets, doc_ids)
+        in_qrels = None
+        if len(judged) < len(queries):
+            in_qrels = np.array([one is not None for one in bounds])
+        return JudgedDocs(
+            offsets, docs["grade"].to_numpy().copy(), docs["doc"], doc_ids, subtopics, in_qrels
+        )
+
+
+def read_judged(store: StoreReader, facts: TrackFacts, *, subtopics: bool = False) -> Judged:
+    """Read the judgments of the chosen qrels set of a track, by subtopic too if asked for."""
+    rows = read_table(store, "qrels", facts.track, pl.col("set") == facts.qrels)
+    docs = (
+        rows.group_by("query", "doc_id")
+        .agg(pl.col("doc").first(), pl.col("grade").max())
+        .sort("query", "grade", "doc_id", descending=[False, True, False])
+    )
+    if not subtopics:
+        return Judged(facts, docs)
+    pairs = rows.select("query", "subtopic", "doc_id", "grade")
+    return Judged(facts, docs, pairs, described_subtopics(store, facts, pairs))

@@ -1,0 +1,184 @@
+"""Judgments by subtopic: which docs of a view are relevant to which subtopics of their query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from irmeta.errors import UsageError
+from irmeta.rankings.facts import TrackFacts
+from irmeta.store.scan import StoreReader, read_table
+
+
+@dataclass(frozen=True)
+class Subtopics:
+    """Grades of (judged doc, subtopic) pairs for the rows of a view.
+
+    Attributes
+    ----------
+    names
+        Names of the subtopics, query by query, in byte order within a query. Subtopics to which no
+        doc is relevant are among them.
+    offsets
+        int64 [queries + 1]; the subtopics of query q are ``names[offsets[q]:offsets[q + 1]]``.
+    starts
+        int64 [rows + 1]; the pairs of row r are ``starts[r]:starts[r + 1]``.
+    subtopic
+        int32 [pairs]; index of the subtopic among those of its query, ascending within a row.
+    grade
+        int8 [pairs]; the grade of the doc for that subtopic, as judged.
+    weights
+        float64 [names]; from the collection's `subtopics_file`, NaN where it gives none.
+    types
+        [names]; likewise, None where it gives none, e.g. "inf", "nav" or "vital".
+    """
+
+    names: tuple[str, ...]
+    offsets: np.ndarray
+    starts: np.ndarray
+    subtopic: np.ndarray
+    grade: np.ndarray
+    weights: np.ndarray
+    types: tuple[str | None, ...]
+
+    @property
+    def counts(self) -> np.ndarray:
+        """int64 [queries]: the number of subtopics of each query."""
+        return np.diff(self.offsets)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """int64 [pairs]: the row of the view that each pair belongs to."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    def of_query(self, query: int) -> tuple[str, ...]:
+        """Return the names of the subtopics of a query, by its index."""
+        return self.names[self.offsets[query] : self.offsets[query + 1]]
+
+    def matrix(self, first_row: int, last_row: int, count: int, fill: int = 0) -> np.ndarray:
+        """Return the grades of consecutive rows of one query as an array.
+
+        Parameters
+        ----------
+        first_row, last_row
+            The rows of the view from `first_row` up to `last_row`.
+        count
+            The number of subtopics of the query.
+        fill
+            Grade of a doc that is not judged for a subtopic.
+
+        Returns
+        -------
+        int8 [rows, subtopics].
+        """
+        pairs = slice(int(self.starts[first_row]), int(self.starts[last_row]))
+        out = np.full((last_row - first_row, count), fill, np.int8)
+        out[self.rows[pairs] - first_row, self.subtopic[pairs]] = self.grade[pairs]
+        return out
+
+    def take_rows(self, rows: np.ndarray) -> Subtopics:
+        """Return the pairs of some rows, by their indices, in that order; all names stay."""
+        sizes = np.diff(self.starts)[rows]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        pairs = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], sizes)
+        return replace(self, starts=starts, subtopic=self.subtopic[pairs], grade=self.grade[pairs])
+
+    def take_queries(self, queries: np.ndarray, rows: np.ndarray) -> Subtopics:
+        """Return the subtopics of some queries, by ascending indices, and of their rows."""
+        kept = [slice(*self.offsets[q : q + 2].tolist()) for q in queries.tolist()]
+        return replace(
+            self.take_rows(rows),
+            names=tuple(name for part in kept for name in self.names[part]),
+            offsets=np.concatenate([[0], np.cumsum(self.counts[queries])]),
+            weights=np.concatenate([self.weights[:0], *(self.weights[part] for part in kept)]),
+            types=tuple(kind for part in kept for kind in self.types[part]),
+        )
+
+
+def subtopic_set(store: StoreReader, facts: TrackFacts) -> str:
+    """Return the name of the qrels set whose judgments are by subtopic.
+
+    It is the chosen set if that has subtopics, otherwise the first set of the track that has.
+
+    Raises
+    ------
+    UsageError
+        If no set of the track has subtopics.
+    """
+    sets = store.read_record(facts.track)["qrels"]
+    names = [one["name"] for one in sets if one["subtopics"]]
+    if not names:
+        raise UsageError(
+            f"track {facts.track!r} has no qrels by subtopic. If the second column of its qrels "
+            "names subtopics, write subtopics = true for the file in collection.toml."
+        )
+    return facts.qrels if facts.qrels in names else names[0]
+
+
+def described_subtopics(store: StoreReader, facts: TrackFacts, pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return query, subtopic, weight, type of all subtopics, judged or described.
+
+    Sorted by query, then subtopic.
+    """
+    described = read_table(store, "subtopics", facts.track, pl.col("set") == facts.qrels)
+    described = described.select("query", "subtopic", "weight", "type")
+    return (
+        pairs.select("query", "subtopic")
+        .unique()
+        .join(described, on=["query", "subtopic"], how="full", coalesce=True)
+        .sort("query", "subtopic")
+    )
+
+
+def lay_out(
+    pairs: pl.DataFrame,
+    described: pl.DataFrame,
+    queries: list[str],
+    offsets: np.ndarray,
+    doc_ids: np.ndarray,
+) -> Subtopics:
+    """Arrange the pairs of a block of queries by the rows of its view.
+
+    Parameters
+    ----------
+    pairs
+        query, subtopic, doc_id, grade.
+    described
+        As `described_subtopics` returns it.
+    queries
+        The queries of the block.
+    offsets
+        int64 [queries + 1], into the rows.
+    doc_ids
+        int32 [rows].
+    """
+    order = pl.DataFrame({"query": queries, "q": np.arange(len(queries), dtype=np.int64)})
+    names = order.join(described, on="query", maintain_order="left_right")
+    counts = np.bincount(names["q"].to_numpy(), minlength=len(queries))
+    first = np.concatenate([[0], np.cumsum(counts)])
+    number = np.arange(names.height, dtype=np.int32) - first[names["q"].to_numpy()]
+    numbers = names.with_columns(number=pl.Series(number.astype(np.int32)))
+    rows = pl.DataFrame(
+        {
+            "q": np.repeat(np.arange(len(queries)), np.diff(offsets)),
+            "doc_id": doc_ids,
+            "row": np.arange(len(doc_ids)),
+        }
+    )
+    laid = (
+        pairs.join(numbers.select("query", "subtopic", "q", "number"), on=["query", "subtopic"])
+        .join(rows, on=["q", "doc_id"])
+        .sort("row", "number")
+    )
+    sizes = np.bincount(laid["row"].to_numpy(), minlength=len(doc_ids))
+    return Subtopics(
+        names=tuple(names["subtopic"]),
+        offsets=first,
+        starts=np.concatenate([[0], np.cumsum(sizes)]),
+        subtopic=laid["number"].to_numpy().copy(),
+        grade=laid["grade"].to_numpy().copy(),
+        weights=names["weight"].cast(pl.Float64).fill_null(np.nan).to_numpy().copy(),
+        types=tuple(names["type"]),
+    )

@@ -1,0 +1,152 @@
+"""`JudgedRanks.from_arrays`: rankings that no store holds, and what it refuses."""
+
+from __future__ import annotations
+
+import re
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from making import Track, tracks
+from viewing import NEEDS, SPECS, assert_equal_values, view_of
+
+import irmeta
+from irmeta.errors import UsageError
+from irmeta.rankings.judged import JudgedRanks
+
+RANKS = np.array([[1, 3], [0, 1], [2, 2]])
+GRADES = np.array([2, 1, 0])
+
+
+@settings(max_examples=25)
+@given(tracks())
+def test_from_arrays__gives_the_values_of_a_store(track: Track):
+    """Unjudged docs that tie with one another alone are not known, so ties=rbp_eval is left out."""
+    view = view_of(track.read(), *NEEDS, pool_order="trec_eval")
+    made = JudgedRanks.from_arrays(
+        view.ranks,
+        view.grades,
+        offsets=view.offsets,
+        lengths=view.lengths,
+        ties=view.ties,
+        retrieved=view.retrieved,
+        queries=view.queries,
+        systems=view.systems,
+        docs=view.docs.to_list(),
+        highest_grade=view.facts.highest_grade,
+        deepest_rank=view.facts.deepest_rank,
+    )
+    assert made.ranks.dtype == view.ranks.dtype
+    for name in ("offsets", "ranks", "grades", "lengths", "pool_depth", "complete_depth"):
+        np.testing.assert_array_equal(getattr(made, name), getattr(view, name), err_msg=name)
+    by_doc = [np.argsort(v.doc_ids[: v.offsets[1]]).tolist() for v in (view, made)]
+    assert by_doc[0] == by_doc[1]
+    some = [spec for spec in SPECS if spec.settings.get("ties") != "rbp_eval"]
+    assert_equal_values(made, view, some)
+
+
+@settings(max_examples=25)
+@given(tracks())
+def test_from_arrays__takes_zeros_for_docs_that_are_not_retrieved(track: Track):
+    view = view_of(track.read())
+    zeros = np.where(view.ranks == view.missing, 0, view.ranks).astype(np.int64)
+    for ranks in (zeros, zeros.astype(np.uint16), view.ranks):
+        made = JudgedRanks.from_arrays(ranks, view.grades.tolist(), offsets=view.offsets)
+        np.testing.assert_array_equal(made.ranks, view.ranks)
+        assert made.ranks.dtype == np.uint16
+
+
+def test_from_arrays__fills_what_is_not_given():
+    view = JudgedRanks.from_arrays(RANKS, GRADES)
+    assert view.queries == ("q0",)
+    assert list(view.systems) == ["s0", "s1"]
+    assert view.docs.to_list() == ["d0", "d1", "d2"]
+    assert view.lengths.tolist() == [[2, 3]]
+    assert (view.facts.deepest_rank, view.facts.highest_grade) == (3, 2)
+    assert view.retrieved.tolist() == [3]
+    assert view.complete_depth.tolist() == [3]
+    assert view.pool_depth.tolist() == [1, 1, 2]
+    assert view.tie_blocks()[1].tolist() == [1, 2, 1, 2, 3]
+    pooled = JudgedRanks.from_arrays(RANKS, GRADES, pooled=[True, False])
+    assert pooled.complete_depth.tolist() == [2]
+    deep = JudgedRanks.from_arrays(np.array([[70_000]]), [1])
+    assert deep.ranks.dtype == np.uint32
+    empty = JudgedRanks.from_arrays(np.zeros((0, 2), int), [], offsets=[0, 0])
+    assert irmeta.scores_of(empty, "AP,AvgSL").values.shape == (2, 1, 2)
+
+
+def test_from_arrays__asks_for_what_it_cannot_know():
+    view = JudgedRanks.from_arrays(RANKS, GRADES, lengths=np.array([[5, 5]]))
+    with pytest.raises(UsageError, match=r"no `retrieved`: some lists hold unjudged docs; give"):
+        irmeta.scores_of(view, "AvgSL")
+    given = JudgedRanks.from_arrays(RANKS, GRADES, lengths=np.array([[5, 5]]), retrieved=[7])
+    assert irmeta.scores_of(given, "AvgSL").values.tolist() == [[[4.0, 2.0]]]
+
+
+def test_from_arrays__shares_ties_with_the_docs_between():
+    """Ranks 1 to 3 are tied: the unjudged doc at rank 2 is of the block too."""
+    ranks, first, last = np.array([[1], [3], [4]]), np.array([[1], [1], [4]]), [[3], [3], [4]]
+    view = JudgedRanks.from_arrays(ranks, [1, 0, 0], ties=(first, np.array(last)))
+    assert view.tie_blocks()[1].tolist() == [3, 3, 3, 4]
+    assert irmeta.scores_of(view, "P(ties=share)@1").values.item() == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"grades": [1, 2, 0]}, "grades must descend within a query: row 1 has grade 2"),
+        ({"grades": [1, 0]}, "2 grades do not fit 3 rows"),
+        ({"grades": [200, 1, 0]}, "grades must be from -128 to 127"),
+        ({"grades": [1.5, 1, 0]}, "grades must be a list of whole numbers, not float64"),
+        ({"ranks": RANKS.astype(float)}, "ranks must be an array [rows, systems] of whole"),
+        ({"ranks": RANKS[:, 0]}, "ranks must be an array [rows, systems]"),
+        ({"ranks": -RANKS}, "ranks[0, 0] = -1 is below 0"),
+        ({"ranks": RANKS * 0 + 2}, "two docs have rank 2 (query 0, system 0, from 0)"),
+        ({"ranks": RANKS + 2**32}, "beyond the ranks of any list"),
+        ({"offsets": [0, 2]}, "offsets must ascend from 0 to 3"),
+        ({"offsets": [0, 2, 1, 3]}, "offsets must ascend from 0 to 3"),
+        (
+            {"lengths": np.array([[2, 2]])},
+            "cannot hold a doc at rank 3 (query 0, system 1",
+        ),
+        ({"lengths": np.array([[2, 2**20]])}, "needs ranks of type uint32"),
+        ({"lengths": np.array([2, 3])}, "lengths must be an array"),
+        ({"lengths": np.array([[2, 3, 1]])}, "are not [queries, systems], (1, 2)"),
+        ({"ties": (RANKS + 1, RANKS)}, "rank 1 is not in the block of ranks 2 to 1"),
+        ({"ties": (RANKS, RANKS + 1)}, "or the block is not in the list"),
+        ({"ties": (RANKS * 0 + 1, RANKS)}, "ties overlap"),
+        ({"ties": (RANKS[:2], RANKS)}, "ties[0] of shape (2, 2) do not fit"),
+        ({"retrieved": [2]}, "retrieved must be 1 numbers"),
+        ({"systems": ["a", "a"]}, "systems must be 2 different names"),
+        ({"queries": ["a", "b"]}, "queries must be 1 different names"),
+        ({"docs": ["a", "b", "a"]}, "doc 'a' is there twice in a query"),
+        ({"docs": ["a"]}, "1 docs do not fit 3 rows"),
+        ({"pooled": [False, False]}, "pooled must say for each of 2 systems"),
+        ({"highest_grade": 1}, "highest_grade = 1 is less than 2"),
+        ({"deepest_rank": 2}, "deepest_rank = 2 is less than 3"),
+    ],
+)
+def test_from_arrays__refuses_what_would_give_wrong_values(changes: dict, problem: str):
+    arguments = {"ranks": RANKS, "grades": GRADES, **changes}
+    with pytest.raises(UsageError, match=re.escape(problem)):
+        JudgedRanks.from_arrays(**arguments)
+
+
+def test_scores_of__computes_all_rankings_of_some_docs_at_once():
+    """AP of every order of 5 docs, 2 of them relevant, against its definition."""
+    orders = np.array(list(permutations(range(1, 6)))).T
+    view = JudgedRanks.from_arrays(orders.astype(np.uint16), [1, 1, 0, 0, 0])
+    found = irmeta.scores_of(view, ["AP", "P@2"])
+    best, worst = np.sort(orders[:2], axis=0)
+    np.testing.assert_allclose(found.values[0, 0], (1 / best + 2 / worst) / 2, rtol=1e-15)
+    np.testing.assert_array_equal(found.values[1, 0], (orders[:2] <= 2).sum(axis=0) / 2)
+    assert found.means().height == 2 * 120
+    assert found.systems[119] == "s119"
+    assert found.matrix("AP").means.shape == (120,)
+
+
+def test_scores_of__averages_the_queries_asked_for():
+    view = JudgedRanks.from_arrays(RANKS, [1, 0, 0], offsets=[0, 1, 3])
+    included = irmeta.scores_of(view, "AP", queries="relevant").included
+    assert included.tolist() == [[[True, True], [False, False]]]

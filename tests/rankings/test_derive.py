@@ -1,0 +1,341 @@
+"""Derived views: what they give is what a store gives that was made from changed text."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+
+import naive_incomplete as incomplete
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from making import Track, diverse_tracks, down, tracks
+from viewing import NEEDS, SPECS, assert_equal_values, specs_without, view_of
+
+import irmeta
+from irmeta.errors import UsageError
+from irmeta.measures.names import registry
+from irmeta.rankings.derive.fewer_lists import sample_queries
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.pool import NOT_POOLED
+
+
+def reread(track: Track, systems: tuple[str, ...]) -> JudgedRanks:
+    """The view of a changed track; examples that lose all queries or a system are left out."""
+    qrels = {q: docs for q, docs in track.qrels.items() if docs}
+    runs = {s: {q: lines for q, lines in of.items() if lines} for s, of in track.runs.items()}
+    assume(qrels)
+    # A run without a judged query is skipped when it is read.
+    assume(all(set(runs[s]) & set(qrels) for s in systems))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", irmeta.QrelsWarning)
+        return view_of(Track(runs, qrels).read(), *NEEDS)
+
+
+def test_all_measures_are_compared():
+    assert {spec.measure.name for spec in SPECS} == set(registry())
+
+
+Change = Callable[[Track, JudgedRanks, int], tuple[JudgedRanks, Track]]
+
+
+def without_system(track: Track, view: JudgedRanks, n: int) -> tuple[JudgedRanks, Track]:
+    name = view.systems[n % len(view.systems)]
+    runs = {s: lists for s, lists in track.runs.items() if s != name}
+    return view.without_systems(name), replace(track, runs=runs)
+
+
+def only_two_systems(track: Track, view: JudgedRanks, n: int) -> tuple[JudgedRanks, Track]:
+    names = {view.systems[0], view.systems[n % len(view.systems)]}
+    return view.only_systems(names), replace(track, runs={s: track.runs[s] for s in names})
+
+
+def sampled_queries(track: Track, view: JudgedRanks, n: int) -> tuple[JudgedRanks, Track]:
+    names = sample_queries(view.queries, max(1, len(view.queries) - 1), rng=n)
+    return view.only_queries(names), replace(track, qrels={q: track.qrels[q] for q in names})
+
+
+def pool_of_depth(track: Track, view: JudgedRanks, n: int) -> tuple[JudgedRanks, Track]:
+    qrels = {}
+    for query, docs in track.qrels.items():
+        lists = [track.ranking(s, query, "score-file") for s in track.runs]
+        qrels[query] = incomplete.pooled_to(docs, incomplete.pool_depths(lists, docs), n)
+    return view.with_pool(n), replace(track, qrels=qrels)
+
+
+def least_retrieved_dropped(track: Track, view: JudgedRanks, n: int) -> tuple[JudgedRanks, Track]:
+    qrels = {}
+    for query, docs in track.qrels.items():
+        held = [{line[0] for line in lists.get(query, [])} for lists in track.runs.values()]
+        relevant = sorted(
+            (d for d, g in docs.items() if g >= 1),
+            key=lambda d: (sum(d in one for one in held), d.encode()),
+        )
+        dropped = relevant[: len(relevant) * n // 4]
+        qrels[query] = {d: g for d, g in docs.items() if d not in dropped}
+    return view.drop_relevant(n / 4, "least-retrieved"), replace(track, qrels=qrels)
+
+
+def random_dropped(track: Track, view: JudgedRanks, n: int) -> tuple[JudgedRanks, Track]:
+    """Which docs are dropped is the view's choice; what follows is compared."""
+    view = view.drop_relevant(n / 4, rng=n)
+    qrels = {
+        q: {d: track.qrels[q][d] for d in view.docs[int(first) : int(last)]}
+        for q, (first, last) in zip(view.queries, pairwise(view.offsets), strict=True)
+    }
+    return view, replace(track, qrels=qrels)
+
+
+CHANGES = [
+    without_system,
+    only_two_systems,
+    sampled_queries,
+    pool_of_depth,
+    least_retrieved_dropped,
+    random_dropped,
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@settings(max_examples=12)
+@given(track=tracks(), n=st.integers(1, 4))
+def test_derived_view__gives_values_of_changed_text(change: Change, track: Track, n: int):
+    view, changed = change(track, view_of(track.read(), *NEEDS), n)
+    expected = reread(changed, tuple(view.systems))
+    lacks = [need for need, array in (("retrieved", view.retrieved),) if array is None]
+    if change is pool_of_depth:  # the pool is known to be no deeper
+        complete = np.minimum(expected.complete_depth, n)
+        expected = replace(expected, complete_depth=complete)
+    assert_equal_values(view, expected, specs_without(*lacks))
+
+
+@settings(max_examples=12)
+@given(track=tracks(), depth=st.integers(1, 4))
+def test_cut_to__gives_values_of_shorter_lists(track: Track, depth: int):
+    view = view_of(track.read(), *NEEDS).cut_to(depth)
+    runs = {
+        system: {
+            q: [next(line for line in lines if line[0] == doc) for doc in best[:depth]]
+            for q, lines in lists.items()
+            if (best := track.ranking(system, q))
+        }
+        for system, lists in track.runs.items()
+    }
+    expected = reread(replace(track, runs=runs), tuple(view.systems))
+    assert_equal_values(view, expected, specs_without("pool", "retrieved"))
+
+
+@settings(max_examples=12)
+@given(track=tracks())
+def test_condense__gives_values_of_lists_of_judged_docs(track: Track):
+    view = view_of(track.read(), *NEEDS).condense()
+    judged = {q: incomplete.judged_docs(docs) for q, docs in track.qrels.items()}
+    runs = {
+        system: {q: [ln for ln in lines if ln[0] in judged.get(q, ())] for q, lines in of.items()}
+        for system, of in track.runs.items()
+    }
+    expected = reread(replace(track, runs=runs), tuple(view.systems))
+    assert_equal_values(view, expected, specs_without("pool"), deepest_rank=view.facts.deepest_rank)
+
+
+@settings(max_examples=25)
+@given(track=tracks(), depth=st.one_of(st.none(), st.integers(1, 4)), n=st.integers(0, 3))
+def test_with_pool__removes_a_contributor_from_the_pool_only(
+    track: Track, depth: int | None, n: int
+):
+    view = view_of(track.read(), *NEEDS)
+    removed = view.systems[n % len(view.systems)]
+    pooled = view.with_pool(depth, without=removed)
+    assert pooled.systems == view.systems
+    for q, query in enumerate(view.queries):
+        docs = track.qrels[query]
+        lists = {s: track.ranking(s, query, "score-file") for s in track.runs}
+        rest = incomplete.pool_depths([r for s, r in lists.items() if s != removed], docs)
+        alone = incomplete.pool_depths([lists[removed]], docs)
+        complete = incomplete.pool_depths(lists.values(), docs).complete
+        if depth is None:
+            kept = {d for d in docs if not (alone[d] <= complete < rest[d])}
+        else:
+            kept = {d for d in docs if rest[d] <= depth}
+        rows = slice(int(pooled.offsets[q]), int(pooled.offsets[q + 1]))
+        assert set(pooled.docs[rows]) == kept
+        found = [math.inf if d == NOT_POOLED else d for d in pooled.pool_depth[rows].tolist()]
+        assert found == [rest[d] for d in pooled.docs[rows]]
+        assert pooled.complete_depth[q] == min(rest.complete, depth or math.inf)
+    if depth is not None:
+        again = pooled.without_systems(removed)
+        assert (again.complete_depth <= depth).all()
+
+
+@settings(max_examples=12)
+@given(track=diverse_tracks())
+def test_one_subtopic__gives_values_of_its_qrels(track: Track):
+    name = next(iter(next(iter(track.diversity.values()))))
+    qrels = {q: of[name] for q, of in track.diversity.items() if of.get(name)}
+    assume(qrels)
+    view = view_of(track.read(), *NEEDS, "subtopics").one_subtopic(name)
+    assert view.subtopics.names == (name,) * len(view.queries)
+    np.testing.assert_array_equal(view.subtopics.grade, view.grades)
+    expected = reread(replace(track, qrels=qrels, diversity={}), tuple(view.systems))
+    assert_equal_values(view, expected, SPECS)
+
+
+@settings(max_examples=25)
+@given(track=diverse_tracks())
+def test_derived_view__derives_the_diversity_view_too(track: Track):
+    whole = view_of(track.read(), *NEEDS, "subtopics")
+    for view in (whole.with_pool(2), whole.drop_relevant(0.5), whole.only_queries(["q0"])):
+        diversity = view.by_subtopic()
+        rows, grades = diversity.subtopics.rows, diversity.subtopics.grade
+        queries, docs = queries_of(diversity), diversity.docs
+        pairs = {
+            (queries[row], name, docs[row], grade)
+            for row, name, grade in zip(
+                rows.tolist(), names_of(diversity), grades.tolist(), strict=True
+            )
+        }
+        kept = set(zip(queries_of(diversity), diversity.docs, strict=True))
+        assert pairs == {
+            (q, s, d, g)
+            for q, of in track.diversity.items()
+            for s, docs in of.items()
+            for d, g in docs.items()
+            if (q, d) in kept
+        }
+
+
+def queries_of(view: JudgedRanks) -> list[str]:
+    return [view.queries[q] for q in view.query_of(np.arange(len(view.grades)))]
+
+
+def names_of(view: JudgedRanks) -> list[str]:
+    """The name of the subtopic of each pair."""
+    subtopics = view.subtopics
+    first = subtopics.offsets[view.query_of(subtopics.rows)]
+    return [subtopics.names[i] for i in (first + subtopics.subtopic).tolist()]
+
+
+TRACK = Track(
+    {
+        "a": {"q1": down("r1", "x", "r2"), "q2": down("r1")},
+        "b": {"q1": down("r2", "r3"), "q2": down("y", "r1")},
+        "c": {"q1": down("n", "r4"), "q2": down("n")},
+    },
+    {"q1": {"r1": 1, "r2": 2, "r3": 1, "r4": 1, "n": 0}, "q2": {"r1": 1, "n": 0}},
+)
+
+
+def test_require__says_why_an_array_is_missing(tmp_path):
+    view = view_of(TRACK.ingest(tmp_path))
+    with pytest.raises(UsageError, match=r"has no `ties`: ask for it by needs=\('ties',\)"):
+        irmeta.scores_of(view, "P(ties=share)@1")
+    with_all = view_of(TRACK.read(), *NEEDS)
+    with pytest.raises(UsageError, match=r"no `retrieved`.*unjudged docs only some systems"):
+        irmeta.scores_of(with_all.without_systems("a"), "AvgSL")
+    with pytest.raises(UsageError, match=r"no `retrieved`: a view of lists that were cut"):
+        irmeta.scores_of(with_all.cut_to(1), "TSL")
+    with pytest.raises(UsageError, match=r"no `pool_ranks`"):
+        view.with_pool(3)
+    with pytest.raises(UsageError, match=r"no `diversity`"):
+        view.one_subtopic("1")
+
+
+@pytest.mark.parametrize(
+    ("derive", "problem"),
+    [
+        (lambda v: v.without_systems("d"), r"no system 'd'"),
+        (lambda v: v.without_systems(["a", "b", "c"]), r"no system of track 't' is left"),
+        (
+            lambda v: v.without_systems("group=x"),
+            r"no group 'x'\. No group of its systems is known",
+        ),
+        (lambda v: v.cut_to(0), r"depth = 0 is not a whole number from 1"),
+        (lambda v: v.cut_to(2.5), r"depth = 2\.5 is not a whole number from 1"),
+        (lambda v: v.with_pool(0), r"depth = 0 is not a whole number from 1"),
+        (lambda v: v.drop_relevant(1.5), r"share = 1\.5 is not from 0 to 1"),
+        (lambda v: v.drop_relevant(0.5, "best"), r"order = 'best'"),
+        (lambda v: sample_queries(v.queries, 3), r"3 of 2 queries cannot be drawn"),
+    ],
+)
+def test_derived_view__refuses_what_cannot_be(derive, problem: str):
+    with pytest.raises(UsageError, match=problem):
+        derive(view_of(TRACK.read()))
+
+
+def test_without_systems__takes_groups_and_types():
+    view = view_of(TRACK.read(), "pool")
+    facts = replace(
+        view.facts,
+        groups=("g", "g", "h"),
+        types=("auto", "manual", None),
+        pooled=(True, None, False),
+        pool_known=True,
+    )
+    view = replace(view, facts=facts)
+    assert view.without_systems("group=g").systems == ("c",)
+    assert view.without_systems(["type=manual", "c"]).systems == ("a",)
+    assert view.only_systems("type=auto").facts.groups == ("g",)
+    with pytest.raises(UsageError, match=r"no type 'automatic'.*auto"):
+        view.without_systems("type=automatic")
+    with pytest.raises(UsageError, match=r"'group=h' did not contribute to the pool of 't'"):
+        view.with_pool(without="group=h")
+    alone = view.without_systems("a")
+    assert alone.pool_depth is None
+    with pytest.raises(UsageError, match=r"no system that was pooled is left"):
+        irmeta.scores_of(alone, "AP(norm=pool)@2")
+
+
+def test_with_pool__knows_the_deepest_rank_of_the_systems_that_are_left():
+    view = view_of(TRACK.read())
+    assert (view.facts.deepest_rank, view.without_systems("a").facts.deepest_rank) == (3, 2)
+
+
+def test_drop_relevant__drops_a_share_of_each_query_rounded_down():
+    view = view_of(TRACK.read())
+    for share, left in ((0, [4, 1]), (0.25, [3, 1]), (0.7, [2, 1]), (1, [0, 0])):
+        dropped = view.drop_relevant(share, rng=3)
+        assert dropped.counts(1).tolist() == left
+        assert dropped.counts(0, 0).tolist() == [1, 1]
+    hundred = JudgedRanks.from_arrays(np.zeros((100, 1), int), np.ones(100, int))
+    assert hundred.drop_relevant(0.29).counts(1).tolist() == [71]
+
+
+def test_drop_relevant__does_not_depend_on_other_queries():
+    view = view_of(TRACK.read())
+    for seed in range(5):
+        alone = view.only_queries(["q1"]).drop_relevant(0.5, rng=seed)
+        beside = view.drop_relevant(0.5, rng=seed).only_queries(["q1"])
+        assert alone.docs.to_list() == beside.docs.to_list()
+    drawn = {tuple(view.drop_relevant(0.5, rng=seed).docs) for seed in range(20)}
+    assert len(drawn) > 3
+    one, two = (view.drop_relevant(0.5, rng=np.random.default_rng(4)) for _ in range(2))
+    assert one.docs.to_list() == two.docs.to_list()
+
+
+def test_sample_queries__smaller_samples_are_part_of_larger_ones():
+    queries = [f"{i}" for i in range(30)]
+    samples = [set(sample_queries(queries, n, rng=5)) for n in range(31)]
+    assert [len(one) for one in samples] == list(range(31))
+    assert all(one <= two for one, two in pairwise(samples))
+    assert sample_queries(queries, 7, rng=5) != sample_queries(queries, 7, rng=6)
+
+
+def test_without_systems__keeps_arrays_as_kernels_take_them():
+    view = view_of(TRACK.read(), *NEEDS).without_systems("b")
+    for array in (view.ranks, view.lengths, *view.ties, view.blocks[0], view.pool_ranks):
+        assert array.flags.c_contiguous
+        assert array.flags.writeable
+
+
+def test_derived_view__leaves_the_view_alone():
+    view = view_of(TRACK.read(), *NEEDS)
+    before = [array.copy() for array in (view.ranks, view.grades, view.lengths, view.pool_depth)]
+    view.with_pool(1, without="a").drop_relevant(1).cut_to(1).condense().only_queries(["q1"])
+    for array, known in zip(
+        (view.ranks, view.grades, view.lengths, view.pool_depth), before, strict=True
+    ):
+        np.testing.assert_array_equal(array, known)
