@@ -8,35 +8,27 @@ from pathlib import Path
 
 from irmeta.errors import UsageError
 
-try:
-    import fcntl
-except ImportError:  # not on Windows, where an open file cannot be removed instead
-    fcntl = None
-
 NAME = ".lock"
 
 
 @contextmanager
 def only_writer(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock; the operating system lets go of it however the process ends.
+    """Hold the lock of a folder; the operating system releases it however the process ends.
 
     Raises
     ------
     UsageError
-        If another process holds it.
+        If another process or thread holds it.
     """
+    from filelock import FileLock, Timeout  # slow to import, and readers need none
+
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / NAME
-    busy = UsageError(f"another process is writing {folder}: wait for it to end.")
-    if fcntl is None:
-        try:
-            path.unlink(missing_ok=True)
-        except OSError:
-            raise busy from None
-    with path.open("w") as file:
-        if fcntl is not None:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise busy from None
+    lock = FileLock(folder / NAME)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise UsageError(f"another process is writing {folder}: wait for it to end.") from None
+    try:
         yield
+    finally:
+        lock.release()
