@@ -12,7 +12,7 @@ import polars as pl
 from irmeta.errors import UsageError
 from irmeta.policies import ReadPolicy
 from irmeta.rankings.facts import NumberedNames, TrackFacts
-from irmeta.rankings.pool import pool_arrays
+from irmeta.rankings.pool import PooledLists
 
 
 def rank_array(name: str, given: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
@@ -74,6 +74,7 @@ def view_arrays(
         pool_known=pooled is not None,
     )
     ties = (ranks, ranks) if ties is None else _ties(ties, ranks, offsets, lengths)
+    pooled_lists = PooledLists.of(facts, ranks, offsets, lengths)
     retrieved, lacks = _retrieved(retrieved, ranks, offsets, lengths)
     names, doc_ids = _docs(docs, offsets)
     return {
@@ -88,7 +89,8 @@ def view_arrays(
         "ties": ties,
         "retrieved": retrieved,
         "lacks": lacks,
-        **pool_arrays(facts, ranks, offsets, lengths),
+        "pooled_lists": pooled_lists,
+        **pooled_lists.depths(facts),
     }
 
 

@@ -15,13 +15,14 @@ from irmeta.policies import Negative
 from irmeta.rankings.arrays import view_arrays
 from irmeta.rankings.derive import fewer_judgments, fewer_lists, unjudged
 from irmeta.rankings.facts import TrackFacts
+from irmeta.rankings.pool import PooledLists
 from irmeta.rankings.subtopics import Subtopics
 
 Need = Literal["ties", "pool", "retrieved", "subtopics"]
 """What only some measures read: see `JudgedRanks`."""
 NEEDED: Mapping[Need, tuple[str, ...]] = {
     "ties": ("ties", "blocks"),
-    "pool": ("pool_ranks", "pool_lengths", "pool_depth", "complete_depth"),
+    "pool": ("pooled_lists", "pool_depth", "complete_depth"),
     "retrieved": ("retrieved",),
     "subtopics": ("subtopics", "diversity"),
 }
@@ -54,8 +55,8 @@ class JudgedRanks:
         the second array, which is int32: list by list, the last rank of the block of tied docs that
         the doc at each rank is in. None where the ties of unjudged docs are not known, or there are
         none: see `tie_blocks`.
-    pool_ranks, pool_lengths
-        Where needed, like `ranks` and `lengths`: under the tie order of the pool, in whole lists.
+    pooled_lists
+        Where needed, the lists that the pool was made from.
     pool_depth
         Along with them, int64 [rows]: the rank from which on a doc is in the pool; `NOT_POOLED`
         where no contributing system retrieves it.
@@ -95,8 +96,7 @@ class JudgedRanks:
     lengths: np.ndarray
     ties: tuple[np.ndarray, np.ndarray] | None = None
     blocks: tuple[np.ndarray, np.ndarray] | None = None
-    pool_ranks: np.ndarray | None = None
-    pool_lengths: np.ndarray | None = None
+    pooled_lists: PooledLists | None = None
     pool_depth: np.ndarray | None = None
     complete_depth: np.ndarray | None = None
     pooled_to: int | None = None

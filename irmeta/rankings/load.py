@@ -17,7 +17,7 @@ from irmeta.rankings.facts import TrackFacts, track_facts
 from irmeta.rankings.judged import JudgedRanks, Need
 from irmeta.rankings.judged_docs import Judged, read_judged
 from irmeta.rankings.order import list_places, other_order, ranks_under, tie_blocks
-from irmeta.rankings.pool import no_contributor, pool_arrays
+from irmeta.rankings.pool import PooledLists, no_contributor
 from irmeta.rankings.subtopics import subtopic_set
 from irmeta.store.scan import RowBlock, StoredLists, StoreReader, row_blocks, undisturbed
 from irmeta.trec.ordering import ranks_from
@@ -196,7 +196,8 @@ def _view(
     if "pool" in needs:
         is_same = policy.pool_order == order
         pool_ranks = ranks if is_same else rows.laid_out(rows.ranks(policy.pool_order, facts))
-        arrays |= pool_arrays(facts, pool_ranks, docs.offsets, lengths)
+        pooled = PooledLists.of(facts, pool_ranks, docs.offsets, lengths)
+        arrays |= {"pooled_lists": pooled, **pooled.depths(facts)}
     if "retrieved" in needs:
         query = lists.by_row(lists.query.astype(np.int64))
         pairs = np.unique(query << 32 | lists.columns["doc_id"])

@@ -80,11 +80,36 @@ def no_contributor(track: str) -> DataError:
 
 def pool_depths(ranks: np.ndarray, systems: Sequence[int]) -> np.ndarray:
     """Return the least rank of each doc over some systems: int64 [rows], or `NOT_POOLED`."""
-    least = ranks[:, list(systems)].min(axis=1, initial=np.iinfo(ranks.dtype).max)
-    return np.where(least == np.iinfo(ranks.dtype).max, NOT_POOLED, least.astype(np.int64))
+    missing = np.iinfo(ranks.dtype).max
+    if len(systems) < ranks.shape[1]:
+        ranks = np.take(ranks, systems, axis=1)
+    least = ranks.min(axis=1, initial=missing)
+    return np.where(least == missing, NOT_POOLED, least.astype(np.int64))
 
 
-def complete_depths(ranks: np.ndarray, offsets: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+def judged_depths(ranks: np.ndarray, offsets: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Compute how deep each list is judged: int64 [queries, systems].
+
+    It is the greatest d at which every doc in the top d of the list is judged, `NOT_POOLED` where
+    all docs of the list are.
+
+    Parameters
+    ----------
+    ranks
+        uint16 or uint32 [docs, systems]: of the docs of the qrels, whatever their grade. The
+        greatest value: not retrieved.
+    offsets
+        int64 [queries + 1] into those rows.
+    lengths
+        uint32 [queries, systems], of the lists.
+    """
+    first = np.empty(lengths.shape)
+    space = np.zeros(int(lengths.max(initial=0)) + 2, np.int64)
+    first_unjudged(ranks, offsets, np.ones(len(ranks), bool), lengths, space, first)
+    return np.where(first > lengths, NOT_POOLED, first.astype(np.int64) - 1)
+
+
+def complete_depths(judged: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """Compute the depth to which the pool of each query is complete: int64 [queries].
 
     It is the greatest d at which every doc in the top d of every contributing list is judged, the d
@@ -93,48 +118,58 @@ def complete_depths(ranks: np.ndarray, offsets: np.ndarray, lengths: np.ndarray)
 
     Parameters
     ----------
-    ranks
-        uint16 or uint32 [docs, systems]: of the docs of the qrels, whatever their grade, in the
-        lists of the contributing systems. The greatest value: not retrieved.
-    offsets
-        int64 [queries + 1] into those rows.
+    judged
+        `judged_depths` of the lists of the contributing systems: int64 [queries, systems].
     lengths
         uint32 [queries, systems], of those lists.
     """
-    first = np.empty(lengths.shape)
-    space = np.zeros(int(lengths.max(initial=0)) + 2, np.int64)
-    first_unjudged(ranks, offsets, np.ones(len(ranks), bool), lengths, space, first)
     longest = lengths.max(axis=1, initial=0).astype(np.int64)
-    complete = np.where(first > lengths, longest[:, None], first.astype(np.int64) - 1)
-    return np.minimum(complete.min(axis=1, initial=NOT_POOLED), longest)
+    return np.minimum(judged.min(axis=1, initial=NOT_POOLED), longest)
 
 
-def pool_arrays(
-    facts: TrackFacts, pool_ranks: np.ndarray, offsets: np.ndarray, lengths: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Compute the arrays of a view that describe its pool: see `JudgedRanks`.
+@dataclass(frozen=True)
+class PooledLists:
+    """The lists that the pool was made from, as whole lists under the tie order of the pool.
 
-    Parameters
+    Attributes
     ----------
-    pool_ranks
-        uint16 or uint32 [rows, systems], under the tie order of the pool.
+    ranks
+        uint16 or uint32 [rows, systems], like `JudgedRanks.ranks`.
     lengths
-        uint32 [queries, systems], of the whole lists.
+        uint32 [queries, systems].
+    judged
+        int64 [queries, systems]: `judged_depths` of the contributing systems.
     """
-    contributors = facts.contributors
-    if facts.pool_depth is None:
-        ranks, listed = (
-            np.ascontiguousarray(array[:, contributors]) for array in (pool_ranks, lengths)
-        )
-        complete = complete_depths(ranks, offsets, listed)
-    else:
-        complete = np.full(len(lengths), facts.pool_depth, np.int64)
-    return {
-        "pool_ranks": pool_ranks,
-        "pool_lengths": lengths,
-        "pool_depth": pool_depths(pool_ranks, contributors),
-        "complete_depth": complete,
-    }
+
+    ranks: np.ndarray
+    lengths: np.ndarray
+    judged: np.ndarray
+
+    @classmethod
+    def of(
+        cls, facts: TrackFacts, ranks: np.ndarray, offsets: np.ndarray, lengths: np.ndarray
+    ) -> PooledLists:
+        """Compute how deep the lists of the contributing systems are judged."""
+        systems = facts.contributors
+        judged = np.full(lengths.shape, NOT_POOLED, np.int64)
+        lists = (np.take(array, systems, axis=1) for array in (ranks, lengths))
+        ranks_of, lengths_of = lists
+        judged[:, systems] = judged_depths(ranks_of, offsets, lengths_of)
+        return cls(ranks, lengths, judged)
+
+    def take_systems(self, systems: Sequence[int]) -> PooledLists:
+        """Return the lists of some systems."""
+        arrays = (self.ranks, self.lengths, self.judged)
+        return PooledLists(*(np.take(array, systems, axis=1) for array in arrays))
+
+    def depths(self, facts: TrackFacts) -> dict[str, np.ndarray]:
+        """Compute `pool_depth` and `complete_depth` of `JudgedRanks`."""
+        systems = facts.contributors
+        if facts.pool_depth is not None:
+            complete = np.full(len(self.lengths), facts.pool_depth, np.int64)
+        else:
+            complete = complete_depths(self.judged[:, systems], self.lengths[:, systems])
+        return {"pool_depth": pool_depths(self.ranks, systems), "complete_depth": complete}
 
 
 def complete_depths_of(view: JudgedRanks) -> np.ndarray:

@@ -165,7 +165,10 @@ def test_with_pool__removes_a_contributor_from_the_pool_only(
         assert set(pooled.docs[rows]) == kept
         found = [math.inf if d == NOT_POOLED else d for d in pooled.pool_depth[rows].tolist()]
         assert found == [rest[d] for d in pooled.docs[rows]]
-        assert pooled.complete_depth[q] == min(rest.complete, depth or math.inf)
+        left = {doc: grade for doc, grade in docs.items() if doc in kept}
+        again = incomplete.pool_depths([r for s, r in lists.items() if s != removed], left)
+        expected = again.complete if depth is None else min(rest.complete, depth)
+        assert pooled.complete_depth[q] == expected
     if depth is not None:
         again = pooled.without_systems(removed)
         assert (again.complete_depth <= depth).all()
@@ -238,7 +241,7 @@ def test_require__says_why_an_array_is_missing(tmp_path):
         irmeta.scores_of(with_all.without_systems("a"), "AvgSL")
     with pytest.raises(UsageError, match=r"no `retrieved`: a view of lists that were cut"):
         irmeta.scores_of(with_all.cut_to(1), "TSL")
-    with pytest.raises(UsageError, match=r"no `pool_ranks`"):
+    with pytest.raises(UsageError, match=r"no `pooled_lists`"):
         view.with_pool(3)
     with pytest.raises(UsageError, match=r"no `diversity`"):
         view.one_subtopic("1")
@@ -326,7 +329,7 @@ def test_sample_queries__smaller_samples_are_part_of_larger_ones():
 
 def test_without_systems__keeps_arrays_as_kernels_take_them():
     view = view_of(TRACK.read(), *NEEDS).without_systems("b")
-    for array in (view.ranks, view.lengths, *view.ties, view.blocks[0], view.pool_ranks):
+    for array in (view.ranks, view.lengths, *view.ties, view.blocks[0], view.pooled_lists.ranks):
         assert array.flags.c_contiguous
         assert array.flags.writeable
 

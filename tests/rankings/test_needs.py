@@ -19,7 +19,7 @@ from irmeta.errors import DataError, UsageError
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
-from irmeta.rankings.pool import NOT_POOLED, complete_depths, pool_of
+from irmeta.rankings.pool import NOT_POOLED, complete_depths, judged_depths, pool_of
 
 ORDERS = ("trec_eval", "trec_eval10", "score-file", "file", "rank")
 
@@ -119,7 +119,8 @@ def test_complete_depths__of_lists(lists: list[list[str]], expected: int):
     missing = np.iinfo(np.uint16).max
     ranks = [[own.index(d) + 1 if d in own else missing for own in lists] for d in docs]
     lengths = np.array([[len(own) for own in lists]], np.uint32)
-    found = complete_depths(np.array(ranks, np.uint16), np.array([0, 3]), lengths)
+    judged = judged_depths(np.array(ranks, np.uint16), np.array([0, 3]), lengths)
+    found = complete_depths(judged, lengths)
     assert found.tolist() == [expected]
     assert incomplete.complete_depth(lists, dict.fromkeys(docs, 0)) == expected
 

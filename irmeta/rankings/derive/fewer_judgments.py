@@ -10,8 +10,8 @@ import numpy as np
 
 from irmeta.errors import UsageError
 from irmeta.rankings.derive.change import also_diversity, changed, check_depth, draws, seed_of
-from irmeta.rankings.derive.rows import limit_pool, repooled, take_queries, take_rows
-from irmeta.rankings.pool import pool_arrays, pool_depths
+from irmeta.rankings.derive.rows import limit_pool, rejudged, take_queries, take_rows
+from irmeta.rankings.pool import pool_depths
 
 if TYPE_CHECKING:
     from irmeta.rankings.judged import JudgedRanks
@@ -42,25 +42,26 @@ def with_pool(
     """
     if depth is not None:
         check_depth(depth)
-    pool_ranks = view.require("pool_ranks")
-    before, facts = view.require("complete_depth"), view.facts
-    removed = _contributors(view, without)
+    lists, before = view.require("pooled_lists"), view.require("complete_depth")
+    removed, facts = _contributors(view, without), view.facts
     if not removed:
         if depth is None:
             return view
         kept = take_rows(view, np.flatnonzero(view.require("pool_depth") <= depth))
         return limit_pool(kept, depth)
-    remaining = [i for i in facts.contributors if i not in removed]
+    remaining = set(facts.contributors) - set(removed)
     pooled = tuple(i in remaining for i in range(len(facts.systems)))
     facts = replace(facts, pooled=pooled, pool_known=True)
-    arrays = pool_arrays(facts, pool_ranks, view.offsets, view.require("pool_lengths"))
-    rest = arrays["pool_depth"]
+    depths = lists.depths(facts)
     if depth is None:
-        query_depth = before[view.query_of(np.arange(len(rest)))]
-        kept = (pool_depths(pool_ranks, removed) > query_depth) | (rest <= query_depth)
+        query_depth = before[view.query_of(np.arange(len(view.grades)))]
+        removed_depth = pool_depths(lists.ranks, removed)
+        kept = (removed_depth > query_depth) | (depths["pool_depth"] <= query_depth)
     else:
-        kept = rest <= depth
-    return limit_pool(take_rows(changed(view, facts=facts, **arrays), np.flatnonzero(kept)), depth)
+        kept = depths["pool_depth"] <= depth
+    lesser = take_rows(changed(view, facts=facts, **depths), np.flatnonzero(kept))
+    # Of docs deeper than the pool was complete, those of the removed systems alone are gone.
+    return rejudged(lesser) if depth is None else limit_pool(lesser, depth)
 
 
 def _contributors(view: JudgedRanks, named: str | Iterable[str]) -> list[int]:
@@ -133,7 +134,7 @@ def drop_relevant(
     drops = np.floor(np.round(share * np.bincount(query, minlength=len(view.queries)), 9))
     is_kept = np.ones(len(view.grades), bool)
     is_kept[rows[by_key][nth < drops[query]]] = False
-    return repooled(take_rows(view, np.flatnonzero(is_kept)))
+    return rejudged(take_rows(view, np.flatnonzero(is_kept)))
 
 
 def one_subtopic(view: JudgedRanks, name: str) -> JudgedRanks:
@@ -167,4 +168,4 @@ def one_subtopic(view: JudgedRanks, name: str) -> JudgedRanks:
         types=tuple(subtopics.types[i] for i in number[first].tolist()),
     )
     taken = take_queries(take_rows(view, rows, grades=grades), judged)
-    return repooled(changed(taken, subtopics=alone))
+    return rejudged(changed(taken, subtopics=alone))

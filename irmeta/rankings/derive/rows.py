@@ -9,17 +9,21 @@ import numpy as np
 
 from irmeta.rankings.derive.change import changed
 from irmeta.rankings.derive.unjudged import condense
-from irmeta.rankings.pool import NOT_POOLED, pool_arrays
+from irmeta.rankings.pool import NOT_POOLED, PooledLists
 
 if TYPE_CHECKING:
     from irmeta.rankings.judged import JudgedRanks
+
+POOL = ("pooled_lists", "pool_depth", "complete_depth")
 
 
 def take_rows(view: JudgedRanks, rows: np.ndarray, **arrays: np.ndarray) -> JudgedRanks:
     """Return the view that judges only the docs in some rows, sorted by query."""
     ranks = view.ranks[rows]
-    pool_ranks, pool_depth = view.pool_ranks, view.pool_depth
-    ties, subtopics = view.ties, view.subtopics
+    ties, subtopics, pooled_lists = view.ties, view.subtopics, view.pooled_lists
+    if pooled_lists is not None:
+        is_same = pooled_lists.ranks is view.ranks
+        pooled_lists = replace(pooled_lists, ranks=ranks if is_same else pooled_lists.ranks[rows])
     counts = np.bincount(view.query_of(rows), minlength=len(view.queries))
     made = changed(
         view,
@@ -29,8 +33,8 @@ def take_rows(view: JudgedRanks, rows: np.ndarray, **arrays: np.ndarray) -> Judg
         docs=view.docs.gather(rows),
         doc_ids=view.doc_ids[rows],
         ties=None if ties is None else (ties[0][rows], ties[1][rows]),
-        pool_ranks=ranks if pool_ranks is view.ranks else _at(pool_ranks, rows),
-        pool_depth=_at(pool_depth, rows),
+        pooled_lists=pooled_lists,
+        pool_depth=_at(view.pool_depth, rows),
         subtopics=None if subtopics is None else subtopics.take_rows(rows),
         assumed=_at(view.assumed, rows),
     )
@@ -43,20 +47,16 @@ def take_systems(view: JudgedRanks, systems: list[int]) -> JudgedRanks:
     def columns(array: np.ndarray) -> np.ndarray:
         return np.take(array, systems, axis=1)  # in C order, as kernels take it
 
-    pool_ranks, pool_lengths = view.pool_ranks, view.pool_lengths
-    ties, blocks, ranks = view.ties, view.blocks, columns(view.ranks)
-    if pool_ranks is not None:
-        pool_ranks = ranks if pool_ranks is view.ranks else columns(pool_ranks)
+    ties, blocks, pooled_lists = view.ties, view.blocks, view.pooled_lists
     made = changed(
         view,
         {"retrieved": "a view does not know which unjudged docs only some systems retrieve"},
         facts=view.facts.select(systems),
-        ranks=ranks,
+        ranks=columns(view.ranks),
         lengths=columns(view.lengths),
         ties=None if ties is None else (columns(ties[0]), columns(ties[1])),
         blocks=None if blocks is None else (columns(blocks[0]), blocks[1]),
-        pool_ranks=pool_ranks,
-        pool_lengths=None if pool_lengths is None else columns(pool_lengths),
+        pooled_lists=None if pooled_lists is None else pooled_lists.take_systems(systems),
     )
     return repooled(made)
 
@@ -68,13 +68,16 @@ def take_queries(view: JudgedRanks, queries: np.ndarray) -> JudgedRanks:
     rows = np.flatnonzero(is_kept[view.query_of(np.arange(len(view.grades)))])
     subtopics, blocks = view.subtopics, view.blocks
     taken = take_rows(replace(view, condensed=False, subtopics=None), rows)
+    if (pooled_lists := taken.pooled_lists) is not None:
+        lengths, judged = pooled_lists.lengths[queries], pooled_lists.judged[queries]
+        pooled_lists = replace(pooled_lists, lengths=lengths, judged=judged)
     return changed(
         taken,
         queries=tuple(view.queries[i] for i in queries.tolist()),
         offsets=np.concatenate([[0], np.cumsum(np.diff(view.offsets)[queries])]),
         lengths=view.lengths[queries],
         blocks=None if blocks is None else (blocks[0][queries], blocks[1]),
-        pool_lengths=_at(view.pool_lengths, queries),
+        pooled_lists=pooled_lists,
         complete_depth=_at(view.complete_depth, queries),
         retrieved=_at(view.retrieved, queries),
         in_qrels=_at(view.in_qrels, queries),
@@ -84,15 +87,20 @@ def take_queries(view: JudgedRanks, queries: np.ndarray) -> JudgedRanks:
 
 
 def repooled(view: JudgedRanks) -> JudgedRanks:
-    """Compute the pool again, after systems or judgments were dropped."""
-    if view.pool_ranks is None:
+    """Compute the depths of the pool again, after systems were left out."""
+    if view.pooled_lists is None:
         return view
     if not view.facts.contributors:
-        why = "no system that was pooled is left"
-        pool = ("pool_ranks", "pool_lengths", "pool_depth", "complete_depth")
-        return changed(view, dict.fromkeys(pool, why))
-    arrays = pool_arrays(view.facts, view.pool_ranks, view.offsets, view.require("pool_lengths"))
-    return limit_pool(changed(view, **arrays), None)
+        return changed(view, dict.fromkeys(POOL, "no system that was pooled is left"))
+    return limit_pool(changed(view, **view.pooled_lists.depths(view.facts)), None)
+
+
+def rejudged(view: JudgedRanks) -> JudgedRanks:
+    """Compute anew how deep the contributing lists are judged, after judgments were dropped."""
+    if (lists := view.pooled_lists) is None:
+        return view
+    lists = PooledLists.of(view.facts, lists.ranks, view.offsets, lists.lengths)
+    return repooled(changed(view, pooled_lists=lists))
 
 
 def _at(array: np.ndarray | None, index: Any) -> Any:

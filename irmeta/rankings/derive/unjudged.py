@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -91,7 +92,10 @@ def assume_relevant(view: JudgedRanks, deepest: int, gain: str) -> JudgedRanks:
 
     docs = pl.concat([pl.Series([UNJUDGED_DOC] * int(first[-1]), dtype=pl.String), view.docs])
     unknown = "docs that are assumed to be relevant stand for other docs in every list"
-    pool_ranks, pool_depth = view.pool_ranks, view.pool_depth
+    pooled_lists, pool_depth = view.pooled_lists, view.pool_depth
+    if pooled_lists is not None:
+        pool_ranks = merged(pooled_lists.ranks, view.missing)
+        pooled_lists = replace(pooled_lists, ranks=pool_ranks)
     return changed(
         view,
         {"ties": unknown, "blocks": unknown, "subtopics": unknown, "diversity": unknown},
@@ -100,7 +104,7 @@ def assume_relevant(view: JudgedRanks, deepest: int, gain: str) -> JudgedRanks:
         grades=merged(view.grades, ASSUMED_GRADE),
         docs=docs.gather(pl.Series(order)),
         doc_ids=merged(view.doc_ids, -1),
-        pool_ranks=None if pool_ranks is None else merged(pool_ranks, view.missing),
+        pooled_lists=pooled_lists,
         pool_depth=None if pool_depth is None else merged(pool_depth, NOT_POOLED),
         assumed=(np.arange(len(order)) < first[-1])[order],
         assumed_gain=gain,
