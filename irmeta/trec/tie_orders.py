@@ -1,0 +1,181 @@
+"""The tie orders: how docs are compared, what breaks ties, and which docs are tied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from irmeta.errors import DataError
+from irmeta.policies import TieOrder
+from irmeta.trec.ordering import (
+    as_float32,
+    ascending_bits,
+    descending_bits,
+    ranks_from,
+    sorted_lists,
+)
+from irmeta.trec.rows import NO_RANK
+
+Columns = Mapping[str, np.ndarray]
+"""Arrays by row.
+
+score: float64, as read. doc: integers that sort as the docs' bytes do, at least within a list.
+position: int32, where the row is in its file. rank_given: int32, the file's own rank, `NO_RANK`
+where the file has no usable rank.
+"""
+
+
+@dataclass(frozen=True)
+class TieRule:
+    """How one tie order compares the docs of a list.
+
+    Attributes
+    ----------
+    column
+        The column that is compared first: scores descending, ranks and positions ascending. Docs
+        that are equal in it are tied.
+    tie_break
+        The order of tied docs. ``doc``: by the bytes of their names, descending. ``line``: as they
+        stand in the file.
+    float32
+        Whether scores are compared as float32.
+    """
+
+    column: Literal["score", "rank_given", "position"]
+    tie_break: Literal["doc", "line"] = "line"
+    float32: bool = False
+
+    def compared(self, columns: Columns) -> np.ndarray:
+        """Return the values that are compared first."""
+        values = columns[self.column]
+        return as_float32(values) if self.float32 else values
+
+    @property
+    def keys(self) -> tuple[str, str]:
+        """Columns that the order of the rows depends on."""
+        return self.column, "doc" if self.tie_break == "doc" else "position"
+
+
+TIE_RULES: dict[TieOrder, TieRule] = {
+    # comp_sim_docno in form_res_rels.c of trec_eval: a score is a float in 7-9, a double in 10.
+    "trec_eval": TieRule("score", tie_break="doc", float32=True),
+    "trec_eval10": TieRule("score", tie_break="doc"),
+    "score-file": TieRule("score"),  # as the stable sorts of ndeval and NTCIREVAL
+    "file": TieRule("position"),
+    "rank": TieRule("rank_given"),
+}
+"""Every tie order by name; `ReadPolicy` says what the names mean to users."""
+
+
+def sort_rows(order: TieOrder, lists: np.ndarray, columns: Columns) -> np.ndarray:
+    """Return the permutation that puts rows into list order: by list, then best first.
+
+    Parameters
+    ----------
+    order
+        The tie order.
+    lists
+        The index of each row's list, from 0 to 2^32 - 1.
+    columns
+        Those that the order compares; rows of several lists may be interleaved.
+
+    Raises
+    ------
+    DataError
+        If the order compares ranks and a row has none.
+    """
+    rule = TIE_RULES[order]
+    if row_without_rank(order, columns) is not None:
+        raise missing_rank(order)
+    by_doc = rule.tie_break == "doc"
+    tie_keys = [-columns["doc"].astype(np.int64) if by_doc else columns["position"]]
+    if rule.column != "score":
+        return sorted_lists(lists, ascending_bits(columns[rule.column]), *tie_keys)
+    score = columns["score"]
+    if not rule.float32:  # rounding keeps the order, but for ties that float64 tells apart
+        tie_keys.insert(0, -score)
+    return sorted_lists(lists, descending_bits(as_float32(score)), *tie_keys)
+
+
+def ranks_under(order: TieOrder, starts: np.ndarray, columns: Columns) -> np.ndarray:
+    """Return the rank of every row under a tie order, int32.
+
+    Parameters
+    ----------
+    order
+        The tie order.
+    starts
+        int64 [lists + 1]: where the rows of each list begin; they may be in any order.
+    columns
+        Those that the order compares.
+
+    Raises
+    ------
+    DataError
+        If the order compares ranks and a row has none.
+    """
+    lists = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    ranks = np.empty(starts[-1], np.int32)
+    ranks[sort_rows(order, lists, columns)] = ranks_from(starts)
+    return ranks
+
+
+def tie_blocks(
+    order: TieOrder, starts: np.ndarray, columns: Columns, permutation: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first and the last rank of the block of tied docs that each row is in, int32.
+
+    Parameters
+    ----------
+    order
+        The tie order.
+    starts
+        int64 [lists + 1]: where the rows of each list begin.
+    columns
+        The column that the order compares first; docs of one file are never tied by position.
+    permutation
+        The rows in list order, as `sort_rows` returns them.
+    """
+    rule = TIE_RULES[order]
+    first = last = ranks = ranks_from(starts)
+    if rule.column != "position":
+        compared = rule.compared({rule.column: columns[rule.column][permutation]})
+        is_first = ranks == 1
+        is_first[1:] |= compared[1:] != compared[:-1]
+        is_last = np.ones(len(ranks), bool)
+        is_last[:-1] = is_first[1:]
+        block = np.cumsum(is_first) - 1
+        first, last = ranks[is_first][block], ranks[is_last][block]
+    blocks = np.empty((2, len(ranks)), np.int32)
+    blocks[0, permutation], blocks[1, permutation] = first, last
+    return blocks[0], blocks[1]
+
+
+def row_without_rank(order: TieOrder, columns: Columns) -> int | None:
+    """Return the first row that has no usable rank, if the order compares ranks; otherwise None."""
+    if TIE_RULES[order].column != "rank_given":
+        return None
+    is_missing = columns["rank_given"] == NO_RANK
+    return int(is_missing.argmax()) if is_missing.any() else None
+
+
+def missing_rank(
+    order: TieOrder,
+    *,
+    file: str | None = None,
+    track: str | None = None,
+    system: str | None = None,
+) -> DataError:
+    """Return the error of rows without a rank, in a run file or in a system of a store."""
+    whose = "some ranks" if system is None else "some of its ranks"
+    repair = "repair the rank column" if system is None else "leave the run out of the collection"
+    return DataError(
+        f"tie order `{order}`, but {whose} are not whole numbers",
+        file=file,
+        track=track,
+        value=system,
+        fix=f"Choose another tie order, or {repair}.",
+    )
