@@ -42,7 +42,7 @@ def ranks_under(order: TieOrder, lists: StoredLists, facts: TrackFacts) -> np.nd
         If the order compares ranks and a system has none on some row.
     """
     if (row := tie_orders.row_without_rank(order, lists.columns)) is not None:
-        system = facts.systems[lists.by_row(lists.system)[row]]
+        system = facts.systems[int(lists.by_row(lists.system)[row])]
         raise tie_orders.missing_rank(order, track=facts.track, system=system)
     return tie_orders.ranks_under(order, lists.starts, lists.columns)
 
