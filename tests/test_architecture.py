@@ -7,10 +7,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import irmeta
+from irmeta.policies import TieOrder
 
 PACKAGE = Path(irmeta.__file__).parent
 FLOORS = (  # from the roof down; the rooms of one floor are siblings
@@ -144,6 +146,15 @@ def test_lines_for_people_are_printed_by_the_door_that_escapes_them(file: Path):
     nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
     called = (node.func for node in nodes if isinstance(node, ast.Call))
     assert "print" not in {name.id for name in called if isinstance(name, ast.Name)}
+
+
+@files
+def test_only_the_home_of_tie_orders_tells_them_apart_by_name(file: Path):
+    names = set(get_args(TieOrder))
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Compare) and "order" in ast.unparse(node):
+            constants = {n.value for n in ast.walk(node) if isinstance(n, ast.Constant)}
+            assert not constants & names, ast.unparse(node)
 
 
 @in_rooms("stats")

@@ -57,8 +57,8 @@ def ranks_contradict(starts, scores, ranks, no_rank, contradict):
 
 
 @jit
-def order_ties(starts, which, scores, docs, longest, rows, whence, left):
-    """Which rows change places, so that those of equal scores go by their docs, the greatest first.
+def order_ties(starts, which, scores, docs, longest, rows, source_index, has_long_tie):
+    """Find the moves that order rows of equal scores by their docs, descending.
 
     Parameters
     ----------
@@ -67,32 +67,32 @@ def order_ties(starts, which, scores, docs, longest, rows, whence, left):
     docs
         int32, by row.
     longest
-        A block of more tied rows than these is left alone: it would take the square of them.
-    rows, whence
-        int64, as long as there are rows; written: the rows that change, and where what they are to
-        hold is now.
-    left
-        bool, by list of `which`; written: whether it has a block that is left alone.
+        A block of more tied rows is left as it is: insertion sort is quadratic.
+    rows, source_index
+        int64, by row; written: the rows that change, and the index of the row whose values each of
+        them takes.
+    has_long_tie
+        bool, by list of `which`; written: whether a block of the list is left as it is.
 
     Returns
     -------
-    How many rows change.
+    The number of rows that change.
     """
     count = 0
     block = np.empty(longest, np.int64)
     for i in range(len(which)):
-        left[i] = False
+        has_long_tie[i] = False
         top, end = starts[which[i]], starts[which[i] + 1]
         for row in range(top + 1, end + 1):
             if row < end and np.float32(scores[row]) == np.float32(scores[top]):
                 continue
             if row - top > longest:
-                left[i] = True
+                has_long_tie[i] = True
             elif row - top > 1:
                 _sort_block(docs, top, row, block)
-                for place in range(row - top):
-                    if block[place] != top + place:
-                        rows[count], whence[count] = top + place, block[place]
+                for index in range(row - top):
+                    if block[index] != top + index:
+                        rows[count], source_index[count] = top + index, block[index]
                         count += 1
             top = row
     return count
@@ -100,20 +100,20 @@ def order_ties(starts, which, scores, docs, longest, rows, whence, left):
 
 @inner
 def _sort_block(docs, top, end, block):
-    """The rows from `top` up to `end` by insertion into `block`, those of greater docs first."""
+    """Sort the rows from `top` up to `end` by insertion into `block`, by doc descending."""
     for row in range(top, end):
-        place = row - top
-        while place > 0 and docs[block[place - 1]] < docs[row]:
-            block[place] = block[place - 1]
-            place -= 1
-        block[place] = row
+        index = row - top
+        while index > 0 and docs[block[index - 1]] < docs[row]:
+            block[index] = block[index - 1]
+            index -= 1
+        block[index] = row
 
 
 @jit
 def count_tied(starts, which, scores, tied):
-    """How many rows of some lists share their score, as float32, with a neighbour: into `tied`.
+    """Count the rows of some lists that share their score, as float32, with a neighbour.
 
-    `which` and `tied` are int64, `tied` by list.
+    The counts of the lists in int64 `which` are written into int64 `tied`, by list.
     """
     for i in which:
         count, top = 0, starts[i]

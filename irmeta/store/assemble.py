@@ -6,22 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from irmeta.kernels.lists import (
-    FALLS,
-    NEVER_RISES,
-    RISES,
-    count_tied,
-    order_ties,
-    ranks_fall,
-)
-from irmeta.policies import ReadPolicy, TieOrder
+from irmeta.policies import ReadPolicy
 from irmeta.store.readers import TrackNames
-from irmeta.store.reading import Run, rows_of
+from irmeta.store.reading import Run
 from irmeta.store.sources import Places, Sources
 from irmeta.store.spill import InMemory
-from irmeta.trec.ordering import ranks_from, sort_lists
-
-LONGEST_TIE = 64  # rows that insertion sorts as fast as a general sort
+from irmeta.trec.ordering import ranks_from
+from irmeta.trec.tie_orders import order_lists, tied_rows
 
 
 @dataclass(frozen=True)
@@ -121,70 +112,15 @@ def _in_order(
     system: np.ndarray,
     lengths: np.ndarray,
     states: np.ndarray,
-    read: dict[str, np.ndarray],
+    columns: dict[str, np.ndarray],
 ) -> Lists:
-    """Lists as they were read, put in order; `states` as of `Run`."""
+    """Put lists as they were read in order, and cut them; `states` as of `Run`."""
     starts = np.r_[0, np.cumsum(lengths)]
-    for some in _unordered(policy.tie_order, starts, states, read):
-        rows = rows_of(starts[some], lengths[some])
-        lists = np.repeat(np.arange(len(some)), lengths[some])
-        keys = (read[name][rows] for name in ("score", "doc", "position", "rank_given"))
-        whence = rows[sort_lists(policy.tie_order, lists, *keys)]
-        moved = rows != whence
-        _move(read, rows[moved], whence[moved])
-    columns = read
+    order_lists(policy.tie_order, starts, states, columns)
     if policy.depth is not None:
-        kept = ranks_from(starts) <= policy.depth
-        columns = {name: values[kept] for name, values in read.items()}
+        within = ranks_from(starts) <= policy.depth
+        columns = {name: values[within] for name, values in columns.items()}
         lengths = np.minimum(lengths, policy.depth)
         starts = np.r_[0, np.cumsum(lengths)]
-    tied = _tied_rows(policy.tie_order, starts, columns["score"], np.flatnonzero(states != FALLS))
+    tied = tied_rows(policy.tie_order, starts, states, columns["score"])
     return Lists(query, system, starts, columns, tied)
-
-
-def _move(columns: dict[str, np.ndarray], rows: np.ndarray, whence: np.ndarray) -> None:
-    """Put other rows in the place of some, in every column."""
-    for values in columns.values():
-        values[rows] = values[whence]
-
-
-def _unordered(
-    order: TieOrder, starts: np.ndarray, states: np.ndarray, read: dict[str, np.ndarray]
-) -> list[np.ndarray]:
-    """The lists that must be sorted, in portions that are best sorted together.
-
-    Scores that strictly fall as float32 are in order under every order by score, float64 too.
-    Under ``trec_eval`` ties are ordered here, in place, but for very long ones.
-    """
-    if order == "file":
-        return []
-    if order == "rank":
-        fall = np.empty(len(states), bool)
-        ranks_fall(starts, read["rank_given"], fall)
-        found = [np.flatnonzero(fall)]
-    else:
-        with_ties = np.flatnonzero(states == NEVER_RISES)
-        if order == "trec_eval":
-            (rows, whence), left = np.empty((2, starts[-1]), np.int64), np.empty(len(states), bool)
-            keys = read["score"], read["doc"]
-            count = order_ties(starts, with_ties, *keys, LONGEST_TIE, rows, whence, left)
-            _move(read, rows[:count], whence[:count])
-            with_ties = with_ties[left[: len(with_ties)]]
-        found = [with_ties, np.flatnonzero(states == RISES)]
-    return [some for some in found if len(some)]
-
-
-def _tied_rows(
-    order: TieOrder, starts: np.ndarray, score: np.ndarray, which: np.ndarray
-) -> np.ndarray:
-    """For each list how many rows share their score, as float32, with another of it.
-
-    Lists that are not in `which` have none.
-    """
-    tied = np.zeros(len(starts) - 1, np.int64)
-    if order in ("file", "rank"):  # tied docs may lie apart
-        score = score.copy()
-        for one in which:
-            score[starts[one] : starts[one + 1]].sort()
-    count_tied(starts, which, score, tied)
-    return tied

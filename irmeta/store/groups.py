@@ -15,7 +15,7 @@ from irmeta.parallel import Lent
 from irmeta.store.assemble import Lists, TrackRows
 from irmeta.store.judgments import Judgments
 from irmeta.store.readers import TrackNames
-from irmeta.store.reading import rows_of
+from irmeta.trec.ordering import rows_of
 
 GROUP_ROWS = 1 << 17  # a group ends at the first query boundary after this many rows
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from irmeta.errors import DataError, printable
-from irmeta.kernels.lists import RISES, ranks_contradict, score_states, spread
+from irmeta.kernels.lists import RISES, ranks_contradict, score_states
 from irmeta.store.spill import Columns, InMemory
-from irmeta.trec.ordering import contradicting_lists, no_rank
+from irmeta.trec.ordering import contradicting_lists, rows_of
 from irmeta.trec.rows import NO_RANK, RowReader
 from irmeta.trec.runs import RunText, first_repeat, parse_run
 from irmeta.trec.source import TrackSource
 from irmeta.trec.streams import InputFile, stored_sha256
+from irmeta.trec.tie_orders import missing_rank, row_without_rank
 
 
 @dataclass(frozen=True)
@@ -96,8 +97,8 @@ def _run(source: TrackSource, file: InputFile, parsed: RunText, reader: RowReade
             raise first_repeat(file)
         columns = {name: values[kept] for name, values in columns.items()}
         starts = np.searchsorted(kept, starts)
-    if source.policy.tie_order == "rank" and (columns["rank_given"] == NO_RANK).any():
-        raise no_rank(file.name)
+    if row_without_rank(source.policy.tie_order, columns) is not None:
+        raise missing_rank(source.policy.tie_order, file=file.name)
     notes = [*parsed.notes]
     if dropped:
         notes.append(f"{dropped:,} rows dropped: their doc came before in the same list")
@@ -115,9 +116,9 @@ def _run(source: TrackSource, file: InputFile, parsed: RunText, reader: RowReade
 def _whole_lists(
     queries: np.ndarray, starts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Each query once, in the order in which they first come, where its rows begin, and whence.
+    """Return each query once in order of appearance, where its rows begin, and their permutation.
 
-    The third is None where the rows of each query lie together already.
+    The permutation is None where the rows of each query lie together already.
     """
     if len(set(queries.tolist())) == len(queries):
         return queries, starts, None
@@ -149,10 +150,3 @@ def _contradicting(
     lengths = np.diff(starts)[rising]
     rows, lists = rows_of(starts[rising], lengths), np.repeat(rising, lengths)
     return int(found[states != RISES].sum()) + contradicting_lists(lists, score[rows], rank[rows])
-
-
-def rows_of(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The rows of lists that begin at `starts`, list after list: int64."""
-    rows = np.empty(lengths.sum(), np.int64)
-    spread(starts, lengths, rows)
-    return rows

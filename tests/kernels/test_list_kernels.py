@@ -76,8 +76,8 @@ def test_ties_are_put_in_the_order_of_docs(found: list, longest: int, random):
     starts, scores, _ = laid_out(found)
     docs = np.array(random.sample(range(99), len(scores)), np.int32)
     which = np.array([i for i in range(len(found)) if i % 3 != 2])
-    left, changed = np.empty(len(which), bool), np.empty((2, len(scores)), np.int64)
-    count = kernels.order_ties(starts, which, scores, docs, longest, *changed, left)
+    has_long_tie, changed = np.empty(len(which), bool), np.empty((2, len(scores)), np.int64)
+    count = kernels.order_ties(starts, which, scores, docs, longest, *changed, has_long_tie)
     rows = np.arange(len(scores))
     assert (changed[0, :count] != changed[1, :count]).all()
     rows[changed[0, :count]] = changed[1, :count]
@@ -85,7 +85,7 @@ def test_ties_are_put_in_the_order_of_docs(found: list, longest: int, random):
         at, known = range(starts[i], starts[i + 1]), [naive.float32(score) for score, _ in own]
         blocks = [known.count(score) for score in known]
         if i in which:
-            assert left[which.tolist().index(i)] == (max(blocks) > longest)
+            assert has_long_tie[which.tolist().index(i)] == (max(blocks) > longest)
         for row, block in zip(at, blocks, strict=True):
             if i not in which or block > longest:
                 assert rows[row] == row

@@ -1,107 +1,12 @@
-"""The five tie orders against the naive twin, ranks, and ranks that contradict the scores."""
-
-from typing import get_args
+"""Sorting rows by list, ranks, and ranks that contradict the scores."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import order as naive_order
 
-from irmeta.errors import DataError
-from irmeta.policies import TieOrder
-from irmeta.trec.ordering import (
-    as_float32,
-    contradicting_lists,
-    ranks_from,
-    sort_lists,
-    sorted_lists,
-)
+from irmeta.trec.ordering import as_float32, contradicting_lists, ranks_from, sorted_lists
 from irmeta.trec.rows import NO_RANK
-
-ORDERS = get_args(TieOrder)
-# Ties, ties as float32 only, signs of zero, and what float32 rounds to zero or to infinity.
-SCORES = [1.0, 1.0, 1.0 + 1e-9, -1.0, -1.0 - 1e-9, 16777216.0, 16777217.0, 0.0, -0.0]
-SCORES += [1e-50, -1e-50, 1e39, 1e300, -1e39, 0.1, 0.25]
-DOCS = [
-    "a",
-    "b",
-    "c",
-    "d",
-    "B",
-    "doc10",
-    "doc9",
-    "é",
-    "z",
-    "zz",
-    "ﬀ",
-    "文",
-    "😀",
-    "\uffff",
-    "1",
-    "-",
-]
-
-LISTS = st.lists(
-    st.lists(
-        st.tuples(
-            st.sampled_from(DOCS), st.sampled_from(SCORES) | st.floats(-9, 9), st.integers(-2, 4)
-        ),
-        unique_by=lambda row: row[0],
-        max_size=8,
-    ),
-    min_size=1,
-    max_size=4,
-)
-
-
-def permutation(order: str, lists: list, shuffle: np.ndarray | None = None) -> list[tuple]:
-    """(list, doc) in the order of `sort_lists`; `shuffle` interleaves the rows of the lists."""
-    rows = [(i, *row) for i, rows in enumerate(lists) for row in rows]
-    if shuffle is not None:
-        # The rows of one list keep their order among themselves.
-        own = [iter([row for row in rows if row[0] == i]) for i in range(len(lists))]
-        rows = [next(own[rows[at][0]]) for at in shuffle]
-    place = {doc: i for i, doc in enumerate(sorted(DOCS, key=str.encode))}
-    found = sort_lists(
-        order,
-        np.array([i for i, *_ in rows], np.int32),
-        np.array([score for _, _, score, _ in rows], np.float64),
-        np.array([place[doc] for _, doc, _, _ in rows], np.int32),
-        np.arange(1, len(rows) + 1, dtype=np.int32),
-        np.array([rank for *_, rank in rows], np.int32),
-    )
-    return [(rows[at][0], rows[at][1]) for at in found]
-
-
-@pytest.mark.parametrize("order", ORDERS)
-@given(lists=LISTS, seed=st.integers(0, 99))
-def test_lists_are_ordered_as_the_naive_twin_orders_them(order, lists, seed):
-    shuffle = np.random.default_rng(seed).permutation(sum(map(len, lists)))
-    expected = [(i, doc) for i, rows in enumerate(lists) for doc in naive_order(rows, order)]
-    assert permutation(order, lists) == expected
-    assert permutation(order, lists, shuffle) == expected
-
-
-@pytest.mark.parametrize(
-    ("order", "docs"),
-    [
-        ("trec_eval", "dcba"),  # b, c and d tie as float32
-        ("trec_eval10", "cdba"),
-        ("score-file", "cbda"),
-        ("file", "abcd"),
-        ("rank", "bdac"),
-    ],
-)
-def test_the_five_orders_differ(order, docs):
-    rows = [("a", -2.0, 2), ("b", 1.0, 1), ("c", 1 + 1e-9, 3), ("d", 1.0, 1)]
-    assert "".join(doc for _, doc in permutation(order, [rows])) == docs
-
-
-def test_order_by_rank_needs_whole_ranks():
-    with pytest.raises(DataError, match="tie order `rank`, but some ranks are not whole numbers"):
-        permutation("rank", [[("a", 1.0, 1), ("b", 1.0, NO_RANK)]])
-    assert permutation("file", [[("a", 1.0, NO_RANK)]]) == [(0, "a")]
 
 
 def test_scores_beyond_float32_become_infinite_without_a_warning():

@@ -1,0 +1,313 @@
+"""The tie orders: how docs are compared, what breaks ties, and which docs are tied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from irmeta.errors import DataError
+from irmeta.kernels.lists import (
+    FALLS,
+    NEVER_RISES,
+    RISES,
+    count_tied,
+    order_ties,
+    ranks_fall,
+)
+from irmeta.policies import TieOrder
+from irmeta.trec.ordering import (
+    as_float32,
+    ascending_bits,
+    descending_bits,
+    ranks_from,
+    rows_of,
+    sorted_lists,
+)
+from irmeta.trec.rows import NO_RANK
+
+LONGEST_TIE = 64  # rows that insertion sorts as fast as a general sort
+
+Columns = Mapping[str, np.ndarray]
+"""Arrays by row.
+
+score: float64, as read. doc: integers that sort as the docs' bytes do, at least within a list.
+position: int32, where the row is in its file. rank_given: int32, the file's own rank, `NO_RANK`
+where the file has no usable rank.
+"""
+
+
+@dataclass(frozen=True)
+class TieRule:
+    """How one tie order compares the docs of a list.
+
+    Attributes
+    ----------
+    column
+        The column that is compared first: scores descending, ranks and positions ascending. Docs
+        that are equal in it are tied.
+    tie_break
+        The order of tied docs. ``doc``: by the bytes of their names, descending. ``line``: as they
+        stand in the file.
+    float32
+        Whether scores are compared as float32.
+    """
+
+    column: Literal["score", "rank_given", "position"]
+    tie_break: Literal["doc", "line"] = "line"
+    float32: bool = False
+
+    def compared(self, columns: Columns) -> np.ndarray:
+        """Return the values that are compared first."""
+        values = columns[self.column]
+        return as_float32(values) if self.float32 else values
+
+    @property
+    def keys(self) -> tuple[str, str]:
+        """Columns that the order of the rows depends on."""
+        return self.column, "doc" if self.tie_break == "doc" else "position"
+
+
+TIE_RULES: dict[TieOrder, TieRule] = {
+    # comp_sim_docno in form_res_rels.c of trec_eval: a score is a float in 7-9, a double in 10.
+    "trec_eval": TieRule("score", tie_break="doc", float32=True),
+    "trec_eval10": TieRule("score", tie_break="doc"),
+    "score-file": TieRule("score"),  # as the stable sorts of ndeval and NTCIREVAL
+    "file": TieRule("position"),
+    "rank": TieRule("rank_given"),
+}
+"""Every tie order by name; `ReadPolicy` says what the names mean to users."""
+
+
+def sort_rows(order: TieOrder, lists: np.ndarray, columns: Columns) -> np.ndarray:
+    """Return the permutation that puts rows into list order: by list, then best first.
+
+    Parameters
+    ----------
+    order
+        The tie order.
+    lists
+        The index of each row's list, from 0 to 2^32 - 1.
+    columns
+        Those that the order compares; rows of several lists may be interleaved.
+
+    Raises
+    ------
+    DataError
+        If the order compares ranks and a row has none.
+    """
+    rule = TIE_RULES[order]
+    if row_without_rank(order, columns) is not None:
+        raise missing_rank(order)
+    first, second = rule.keys
+    compared, tie_key = rule.compared(columns), columns[second]
+    if rule.tie_break == "doc":
+        tie_key = -tie_key.astype(np.int64)
+    if compared.dtype == np.float64:
+        return np.lexsort((tie_key, -compared, lists))
+    bits = descending_bits if first == "score" else ascending_bits
+    return sorted_lists(lists, bits(compared), tie_key)
+
+
+def ranks_under(order: TieOrder, starts: np.ndarray, columns: Columns) -> np.ndarray:
+    """Return the rank of every row under a tie order, int32.
+
+    Parameters
+    ----------
+    order
+        The tie order.
+    starts
+        int64 [lists + 1]: where the rows of each list begin; they may be in any order.
+    columns
+        Those that the order compares.
+
+    Raises
+    ------
+    DataError
+        If the order compares ranks and a row has none.
+    """
+    lists = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    ranks = np.empty(starts[-1], np.int32)
+    ranks[sort_rows(order, lists, columns)] = ranks_from(starts)
+    return ranks
+
+
+def tie_blocks(
+    order: TieOrder, starts: np.ndarray, columns: Columns, permutation: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first and the last rank of the block of tied docs that each row is in, int32.
+
+    Parameters
+    ----------
+    order
+        The tie order.
+    starts
+        int64 [lists + 1]: where the rows of each list begin.
+    columns
+        The column that the order compares first; docs of one file are never tied by position.
+    permutation
+        The rows in list order, as `sort_rows` returns them.
+    """
+    rule, ranks = TIE_RULES[order], ranks_from(starts)
+    is_first = ranks == 1
+    if rule.column == "position":
+        is_first[:] = True
+    else:
+        compared = rule.compared({rule.column: columns[rule.column][permutation]})
+        is_first[1:] |= compared[1:] != compared[:-1]
+    is_last = np.ones(len(ranks), bool)
+    is_last[:-1] = is_first[1:]
+    block = np.cumsum(is_first) - 1
+    blocks = np.empty((2, len(ranks)), np.int32)
+    blocks[:, permutation] = ranks[is_first][block], ranks[is_last][block]
+    return blocks[0], blocks[1]
+
+
+def order_lists(
+    order: TieOrder, starts: np.ndarray, states: np.ndarray, columns: dict[str, np.ndarray]
+) -> None:
+    """Put the rows of lists as read into a tie order, in place.
+
+    Only lists that are not in order already are sorted: most are as they were read.
+
+    Parameters
+    ----------
+    order
+        The tie order.
+    starts
+        int64 [lists + 1]: where the rows of each list begin, which are in file order.
+    states
+        uint8 [lists]: how the scores of each go, see irmeta.kernels.lists.
+    columns
+        Those that the order compares, and all others whose rows move with them.
+
+    Raises
+    ------
+    DataError
+        If the order compares ranks and a row of a list that must be sorted has none.
+    """
+    rule = TIE_RULES[order]
+    for some in _unordered_lists(rule, starts, states, columns):
+        lengths = np.diff(starts)[some]
+        rows = rows_of(starts[some], lengths)
+        lists = np.repeat(np.arange(len(some)), lengths)
+        keys = {name: columns[name][rows] for name in rule.keys}
+        source_index = rows[sort_rows(order, lists, keys)]
+        moved = rows != source_index
+        _move(columns, rows[moved], source_index[moved])
+
+
+def _unordered_lists(
+    rule: TieRule, starts: np.ndarray, states: np.ndarray, columns: dict[str, np.ndarray]
+) -> Iterator[np.ndarray]:
+    """Yield the lists that must be sorted, in portions that are best sorted together.
+
+    Scores that strictly fall as float32 are in order under every rule that compares scores, as
+    float64 too. Short blocks of tied docs are put in order here where that needs no sort.
+    """
+    if rule.column == "position":
+        return
+    if rule.column == "score":
+        with_ties = np.flatnonzero(states == NEVER_RISES)
+        if rule.float32 and rule.tie_break == "doc":
+            with_ties = _order_short_ties(starts, with_ties, columns)
+        portions = [with_ties, np.flatnonzero(states == RISES)]
+    elif rule.tie_break == "line":
+        has_fall = np.empty(len(states), bool)
+        ranks_fall(starts, columns[rule.column], has_fall)
+        portions = [np.flatnonzero(has_fall)]
+    else:
+        portions = [np.arange(len(states))]
+    yield from (some for some in portions if len(some))
+
+
+def _order_short_ties(
+    starts: np.ndarray, with_ties: np.ndarray, columns: dict[str, np.ndarray]
+) -> np.ndarray:
+    """Put blocks of tied docs in the order of docs, in place; return the lists with longer blocks.
+
+    Parameters
+    ----------
+    with_ties
+        int64: the lists to order; their scores, compared as float32, never rise.
+    """
+    rows, source_index = np.empty((2, starts[-1]), np.int64)
+    has_long_tie = np.empty(len(with_ties), bool)
+    count = order_ties(
+        starts,
+        with_ties,
+        columns["score"],
+        columns["doc"],
+        LONGEST_TIE,
+        rows,
+        source_index,
+        has_long_tie,
+    )
+    _move(columns, rows[:count], source_index[:count])
+    return with_ties[has_long_tie]
+
+
+def _move(columns: dict[str, np.ndarray], rows: np.ndarray, source_index: np.ndarray) -> None:
+    """Overwrite rows of every column with other rows of it."""
+    for values in columns.values():
+        values[rows] = values[source_index]
+
+
+def tied_rows(
+    order: TieOrder, starts: np.ndarray, states: np.ndarray, score: np.ndarray
+) -> np.ndarray:
+    """Count for each list the rows that share their score, as float32, with another row of it.
+
+    Parameters
+    ----------
+    order
+        The tie order that the rows are in.
+    starts
+        int64 [lists + 1]: where the rows of each list begin.
+    states
+        uint8 [lists]: how the scores of each went as they were read; where they strictly fell, no
+        rows are tied.
+    score
+        float64, by row.
+
+    Returns
+    -------
+    ndarray of int64, shape (lists,)
+    """
+    tied = np.zeros(len(starts) - 1, np.int64)
+    may_tie = np.flatnonzero(states != FALLS)
+    if TIE_RULES[order].column != "score":  # tied docs may lie apart
+        score = score.copy()
+        for one in may_tie:
+            score[starts[one] : starts[one + 1]].sort()
+    count_tied(starts, may_tie, score, tied)
+    return tied
+
+
+def row_without_rank(order: TieOrder, columns: Columns) -> int | None:
+    """Return the first row that has no usable rank, if the order compares ranks; otherwise None."""
+    if TIE_RULES[order].column != "rank_given":
+        return None
+    is_missing = columns["rank_given"] == NO_RANK
+    return int(is_missing.argmax()) if is_missing.any() else None
+
+
+def missing_rank(
+    order: TieOrder,
+    *,
+    file: str | None = None,
+    track: str | None = None,
+    system: str | None = None,
+) -> DataError:
+    """Return the error of rows without a rank, in a run file or in a system of a store."""
+    whose = "some ranks" if system is None else "some of its ranks"
+    repair = "repair the rank column" if system is None else "leave the run out of the collection"
+    return DataError(
+        f"tie order `{order}`, but {whose} are not whole numbers",
+        file=file,
+        track=track,
+        value=system,
+        fix=f"Choose another tie order, or {repair}.",
+    )
