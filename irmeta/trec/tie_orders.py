@@ -101,14 +101,14 @@ def sort_rows(order: TieOrder, lists: np.ndarray, columns: Columns) -> np.ndarra
     rule = TIE_RULES[order]
     if row_without_rank(order, columns) is not None:
         raise missing_rank(order)
-    first, second = rule.keys
-    compared, tie_key = rule.compared(columns), columns[second]
-    if rule.tie_break == "doc":
-        tie_key = -tie_key.astype(np.int64)
-    if compared.dtype == np.float64:
-        return np.lexsort((tie_key, -compared, lists))
-    bits = descending_bits if first == "score" else ascending_bits
-    return sorted_lists(lists, bits(compared), tie_key)
+    by_doc = rule.tie_break == "doc"
+    tie_keys = [-columns["doc"].astype(np.int64) if by_doc else columns["position"]]
+    if rule.column != "score":
+        return sorted_lists(lists, ascending_bits(columns[rule.column]), *tie_keys)
+    score = columns["score"]
+    if not rule.float32:  # rounding keeps the order, but for ties that float64 tells apart
+        tie_keys.insert(0, -score)
+    return sorted_lists(lists, descending_bits(as_float32(score)), *tie_keys)
 
 
 def ranks_under(order: TieOrder, starts: np.ndarray, columns: Columns) -> np.ndarray:
@@ -150,18 +150,18 @@ def tie_blocks(
     permutation
         The rows in list order, as `sort_rows` returns them.
     """
-    rule, ranks = TIE_RULES[order], ranks_from(starts)
-    is_first = ranks == 1
-    if rule.column == "position":
-        is_first[:] = True
-    else:
+    rule = TIE_RULES[order]
+    first = last = ranks = ranks_from(starts)
+    if rule.column != "position":
         compared = rule.compared({rule.column: columns[rule.column][permutation]})
+        is_first = ranks == 1
         is_first[1:] |= compared[1:] != compared[:-1]
-    is_last = np.ones(len(ranks), bool)
-    is_last[:-1] = is_first[1:]
-    block = np.cumsum(is_first) - 1
+        is_last = np.ones(len(ranks), bool)
+        is_last[:-1] = is_first[1:]
+        block = np.cumsum(is_first) - 1
+        first, last = ranks[is_first][block], ranks[is_last][block]
     blocks = np.empty((2, len(ranks)), np.int32)
-    blocks[:, permutation] = ranks[is_first][block], ranks[is_last][block]
+    blocks[0, permutation], blocks[1, permutation] = first, last
     return blocks[0], blocks[1]
 
 

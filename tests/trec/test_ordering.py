@@ -53,14 +53,13 @@ def test_a_list_contradicts_its_ranks_when_no_order_by_score_agrees(rows, contra
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.integers(-3, 3)), max_size=40),
+    st.lists(st.tuples(*[st.integers(0, 3)] * 2, *[st.integers(-2, 2)] * 2), max_size=40),
     st.sampled_from([0, 2**32 - 4]),
 )
-def test_one_sort_of_64_bits_is_that_of_three_keys(rows, above):
-    lists, key, tied = np.array(rows, np.int64).reshape(-1, 3).T
-    found = sorted_lists(lists + above, key.astype(np.uint32), tied)
-    wanted = sorted(rows)
-    assert [rows[i] for i in found] == wanted
+def test_sorted_lists__as_a_sort_of_all_keys(rows, above):
+    lists, key, *tie_keys = np.array(rows, np.int64).reshape(-1, 4).T
+    permutation = sorted_lists(lists + above, key.astype(np.uint32), *tie_keys)
+    assert [rows[i] for i in permutation] == sorted(rows)
 
 
 def test_lists_beyond_32_bits_are_refused():
