@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -10,47 +10,18 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError
-from irmeta.results.matrix import Matrix
-from irmeta.results.verdicts import TIE, Verdicts
+from irmeta.results.preference import Preference, Source
+from irmeta.results.verdicts import TIE
 
-
-@dataclass(frozen=True)
-class Preference:
-    """For every query, by how much each system is preferred to each other.
-
-    Attributes
-    ----------
-    difference
-        From the place of a query to float64 [system, system], antisymmetric, positive where the
-        row's system is better; NaN: undefined. Made a query at a time.
-    """
-
-    name: str
-    queries: tuple[str, ...]
-    systems: tuple[str, ...]
-    difference: Callable[[int], np.ndarray]
-
-    @classmethod
-    def of(cls, source: Source) -> Preference:
-        """Of a measure's values: their differences, the greater the better; of verdicts: signs."""
-        if isinstance(source, Preference):
-            return source
-        if isinstance(source, Verdicts):
-            signs = source.sign
-            return cls(
-                source.name, source.queries, source.systems, lambda q: signs(q).astype(np.float64)
-            )
-        values = source.oriented
-
-        def difference(query: int) -> np.ndarray:
-            with np.errstate(invalid="ignore"):  # infinite less infinite is undefined, too
-                return values[query][:, None] - values[query]
-
-        return cls(source.measure, source.queries, source.systems, difference)
-
-
-Source = Matrix | Verdicts | Preference
-
+__all__ = [
+    "OUTCOMES",
+    "Agreement",
+    "Preference",
+    "Source",
+    "agreement",
+    "agreements",
+    "unanimity",
+]
 
 OUTCOMES = ("same", "opposite", "tied_a", "tied_b", "tied_both")
 

@@ -1,0 +1,43 @@
+"""Preferences of matrices, verdicts and functions."""
+
+import numpy as np
+import pytest
+
+from irmeta.results.matrix import Matrix
+from irmeta.results.preference import Preference
+from irmeta.results.verdicts import Verdicts
+from irmeta.stats import agreement
+
+VALUES = np.array([[1.0, 3.0, np.nan], [np.inf, np.inf, 2.0]])
+DIFFERENCES = [
+    [[0, -2, np.nan], [2, 0, np.nan], [np.nan] * 3],
+    [[np.nan, np.nan, np.inf], [np.nan, np.nan, np.inf], [-np.inf, -np.inf, 0]],
+]
+
+
+def matrix(direction: int = 1) -> Matrix:
+    return Matrix(VALUES, ("1", "2"), ("a", "b", "c"), "AP", "t", direction)
+
+
+@pytest.mark.parametrize("direction", [1, -1])
+def test_preference_of__a_matrix_gives_differences_in_the_better_direction(direction):
+    preference = Preference.of(matrix(direction))
+    assert (preference.name, preference.queries) == ("AP", ("1", "2"))
+    assert preference.systems == ("a", "b", "c")
+    found = [preference.difference(query) for query in range(2)]
+    np.testing.assert_array_equal(found, direction * np.array(DIFFERENCES))
+
+
+def test_preference_of__verdicts_give_their_signs():
+    verdicts = Verdicts.of(matrix())
+    preference = Preference.of(verdicts)
+    assert (preference.name, preference.systems) == ("AP", ("a", "b", "c"))
+    for query, sign in enumerate(verdicts):
+        assert preference.difference(query).dtype == np.float64
+        np.testing.assert_array_equal(preference.difference(query), sign)
+
+
+def test_preference_of__preferences_stay_as_they_are():
+    preference = Preference.of(matrix())
+    assert Preference.of(preference) is preference
+    assert agreement.Preference is Preference
