@@ -11,8 +11,8 @@ from irmeta.store.readers import TrackNames
 from irmeta.store.reading import Run
 from irmeta.store.sources import Places, Sources
 from irmeta.store.spill import InMemory
+from irmeta.trec.list_order import order_lists, tied_rows
 from irmeta.trec.ordering import ranks_from
-from irmeta.trec.tie_orders import order_lists, tied_rows
 
 
 @dataclass(frozen=True)

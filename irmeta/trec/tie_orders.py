@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from irmeta.errors import DataError
-from irmeta.kernels.lists import (
-    FALLS,
-    NEVER_RISES,
-    RISES,
-    count_tied,
-    order_ties,
-    ranks_fall,
-)
 from irmeta.policies import TieOrder
 from irmeta.trec.ordering import (
     as_float32,
     ascending_bits,
     descending_bits,
     ranks_from,
-    rows_of,
     sorted_lists,
 )
 from irmeta.trec.rows import NO_RANK
-
-LONGEST_TIE = 64  # rows that insertion sorts as fast as a general sort
 
 Columns = Mapping[str, np.ndarray]
 """Arrays by row.
@@ -163,127 +152,6 @@ def tie_blocks(
     blocks = np.empty((2, len(ranks)), np.int32)
     blocks[0, permutation], blocks[1, permutation] = first, last
     return blocks[0], blocks[1]
-
-
-def order_lists(
-    order: TieOrder, starts: np.ndarray, states: np.ndarray, columns: dict[str, np.ndarray]
-) -> None:
-    """Put the rows of lists as read into a tie order, in place.
-
-    Only lists that are not in order already are sorted: most are as they were read.
-
-    Parameters
-    ----------
-    order
-        The tie order.
-    starts
-        int64 [lists + 1]: where the rows of each list begin, which are in file order.
-    states
-        uint8 [lists]: how the scores of each go, see irmeta.kernels.lists.
-    columns
-        Those that the order compares, and all others whose rows move with them.
-
-    Raises
-    ------
-    DataError
-        If the order compares ranks and a row of a list that must be sorted has none.
-    """
-    rule = TIE_RULES[order]
-    for some in _unordered_lists(rule, starts, states, columns):
-        lengths = np.diff(starts)[some]
-        rows = rows_of(starts[some], lengths)
-        lists = np.repeat(np.arange(len(some)), lengths)
-        keys = {name: columns[name][rows] for name in rule.keys}
-        source_index = rows[sort_rows(order, lists, keys)]
-        moved = rows != source_index
-        _move(columns, rows[moved], source_index[moved])
-
-
-def _unordered_lists(
-    rule: TieRule, starts: np.ndarray, states: np.ndarray, columns: dict[str, np.ndarray]
-) -> Iterator[np.ndarray]:
-    """Yield the lists that must be sorted, in portions that are best sorted together.
-
-    Scores that strictly fall as float32 are in order under every rule that compares scores, as
-    float64 too. Short blocks of tied docs are put in order here where that needs no sort.
-    """
-    if rule.column == "position":
-        return
-    if rule.column == "score":
-        with_ties = np.flatnonzero(states == NEVER_RISES)
-        if rule.float32 and rule.tie_break == "doc":
-            with_ties = _order_short_ties(starts, with_ties, columns)
-        portions = [with_ties, np.flatnonzero(states == RISES)]
-    elif rule.tie_break == "line":
-        has_fall = np.empty(len(states), bool)
-        ranks_fall(starts, columns[rule.column], has_fall)
-        portions = [np.flatnonzero(has_fall)]
-    else:
-        portions = [np.arange(len(states))]
-    yield from (some for some in portions if len(some))
-
-
-def _order_short_ties(
-    starts: np.ndarray, with_ties: np.ndarray, columns: dict[str, np.ndarray]
-) -> np.ndarray:
-    """Put blocks of tied docs in the order of docs, in place; return the lists with longer blocks.
-
-    Parameters
-    ----------
-    with_ties
-        int64: the lists to order; their scores, compared as float32, never rise.
-    """
-    rows, source_index = np.empty((2, starts[-1]), np.int64)
-    has_long_tie = np.empty(len(with_ties), bool)
-    count = order_ties(
-        starts,
-        with_ties,
-        columns["score"],
-        columns["doc"],
-        LONGEST_TIE,
-        rows,
-        source_index,
-        has_long_tie,
-    )
-    _move(columns, rows[:count], source_index[:count])
-    return with_ties[has_long_tie]
-
-
-def _move(columns: dict[str, np.ndarray], rows: np.ndarray, source_index: np.ndarray) -> None:
-    """Overwrite rows of every column with other rows of it."""
-    for values in columns.values():
-        values[rows] = values[source_index]
-
-
-def tied_rows(
-    order: TieOrder, starts: np.ndarray, states: np.ndarray, score: np.ndarray
-) -> np.ndarray:
-    """Count for each list the rows that share their score, as float32, with another row of it.
-
-    Parameters
-    ----------
-    order
-        The tie order that the rows are in.
-    starts
-        int64 [lists + 1]: where the rows of each list begin.
-    states
-        uint8 [lists]: how the scores of each went as they were read; where they strictly fell, no
-        rows are tied.
-    score
-        float64, by row.
-
-    Returns
-    -------
-    ndarray of int64, shape (lists,)
-    """
-    tied = np.zeros(len(starts) - 1, np.int64)
-    may_tie = np.flatnonzero(states != FALLS)
-    if TIE_RULES[order].column != "score":  # tied docs may lie apart
-        score = score.copy()
-        for one in may_tie:
-            score[starts[one] : starts[one + 1]].sort()
-    count_tied(starts, may_tie, score, tied)
-    return tied
 
 
 def row_without_rank(order: TieOrder, columns: Columns) -> int | None:
