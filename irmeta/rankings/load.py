@@ -21,6 +21,7 @@ from irmeta.rankings.pool import PooledLists, no_contributor
 from irmeta.rankings.subtopics import subtopic_set
 from irmeta.store.scan import RowBlock, StoredLists, StoreReader, row_blocks, undisturbed
 from irmeta.trec.ordering import ranks_from
+from irmeta.trec.tie_orders import TIE_RULES
 
 Result = TypeVar("Result")
 
@@ -100,15 +101,15 @@ def judged_blocks(
     pool_order = other_order(facts, policy.pool_order, "pool order") if "pool" in needs else None
     if "pool" in needs and not facts.contributors:
         raise no_contributor(facts.track)
-    columns = ["doc_id"]
-    if order or pool_order:
-        columns += ["doc", "score", "position", "rank_given"]
-    elif "ties" in needs:
-        columns += ["score", "rank_given"]
+    columns = {"doc_id"}
+    for asked in (order, pool_order):
+        columns.update(TIE_RULES[asked].keys if asked else ())
+    if "ties" in needs:
+        columns.add(TIE_RULES[order or facts.policy["tie_order"]].column)
     sets = _qrels_sets(store, facts, needs)
     queries = sorted(set().union(*(judged.queries for judged in sets)))
     for block in row_blocks(store, facts.track, queries, facts.systems, max_rows):
-        yield partial(_block_view, sets, queries, policy, block, columns, needs)
+        yield partial(_block_view, sets, queries, policy, block, sorted(columns), needs)
 
 
 def _qrels_sets(store: StoreReader, facts: TrackFacts, needs: Collection[Need]) -> list[Judged]:
