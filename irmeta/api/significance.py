@@ -16,7 +16,7 @@ from irmeta.api.values import Results, matrices
 from irmeta.errors import MeasureError, UsageError, check_share
 from irmeta.files import remove_temporaries, write_text
 from irmeta.measures.names import parse_measure
-from irmeta.report.charts.pairs import achieved_significance, pairwise_significance
+from irmeta.report.figures.significance import achieved_significance, pairwise_significance
 from irmeta.report.look import to_svg
 from irmeta.results.matrix import Matrix
 from irmeta.results.tables import check_ours, write_out

@@ -112,27 +112,19 @@ def _stacks(bars: pl.DataFrame, kinds: Mapping[str, tuple[str, str]]) -> alt.Cha
 
     if not kinds:
         return described(alt.Chart(bars).mark_bar(color=BLUE), "bucket", "count", ",d")
-    place = {kind: n for n, kind in enumerate(kinds)}
-    colours, labels = ([pair[i] for pair in kinds.values()] for i in (0, 1))
+    order, (colours, labels) = list(kinds), zip(*kinds.values(), strict=True)
+    kind = pl.col("kind")
+    label = kind.replace_strict(order, labels)
     rows = bars.with_columns(
-        pl.col("kind").replace_strict(place, return_dtype=pl.Int32).alias("order"),
-        pl.col("kind").replace_strict({k: label for k, (_, label) in kinds.items()}).alias("label"),
-        pl.when(pl.col("kind").replace_strict({k: p[1] for k, p in kinds.items()}) == "")
-        .then("bucket")
-        .otherwise(pl.format("{}, {}", "bucket", pl.col("kind").replace_strict(
-            {k: label for k, (_, label) in kinds.items()})))
-        .alias("name"),
-    )  # fmt: skip
-    shown = any(labels)
-    legend = (
-        alt.Legend(title=None, orient="top", direction="horizontal", labelLimit=0)
-        if shown
-        else None
+        order=kind.replace_strict(order, range(len(order)), return_dtype=pl.Int32),
+        label=label,
+        name=pl.when(label == "").then("bucket").otherwise(pl.format("{}, {}", "bucket", label)),
     )
-    field = "label" if shown else "kind"
-    domain = labels if shown else list(kinds)
+    legend = alt.Legend(title=None, orient="top", direction="horizontal", labelLimit=0)
+    field, domain = ("label", labels) if any(labels) else ("kind", order)
+    scale = alt.Scale(domain=domain, range=colours)
     return described(alt.Chart(rows).mark_bar(), "name", "count", ",d").encode(
-        color=alt.Color(f"{field}:N", scale=alt.Scale(domain=domain, range=colours), legend=legend),
+        color=alt.Color(f"{field}:N", scale=scale, legend=legend if any(labels) else None),
         order=alt.Order("order:Q"),
     )
 

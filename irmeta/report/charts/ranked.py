@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 NAMED = 30  # more names than these, and a plot no longer gives each of them a line
 
 
-def ranked(
-    frame: pl.DataFrame, measure: str, *, direction: int = 1, what: str = "system"
-) -> alt.LayerChart:
+def ranked(frame: pl.DataFrame, measure: str, *, direction: int = 1) -> alt.LayerChart:
     """Draw systems by one measure, best first.
 
     Parameters
@@ -31,8 +29,6 @@ def ranked(
         The measure's name.
     direction
         1 where greater is better, -1 where less is.
-    what
-        What is ranked, in the singular.
     """
     import altair as alt
 
@@ -44,7 +40,7 @@ def ranked(
         .with_columns(best=pl.col("rank") == 1)
     )
     if scores.is_empty():
-        return nothing(f"No {what} has a value of {measure}.")
+        return nothing(f"No system has a value of {measure}.")
     values = scores["value"].to_list()
     low, high, median = min(values), max(values), middle(values)
     lengths = direction < 0 and low >= 1
@@ -62,17 +58,15 @@ def ranked(
     }
     missing = frame.height - scores.height
     return finish(
-        (_lines if named else _curve)(scores, axis, digits, median, what),
+        (_lines if named else _curve)(scores, axis, digits, median),
         height=17 * scores.height + 8 if named else 290,
-        title=f"{scores.height:,} {what}{'s' * (scores.height > 1)} by {measure}",
+        title=f"{scores.height:,} system{'s' * (scores.height > 1)} by {measure}",
         subtitle=f"{'higher' if direction > 0 else 'lower'} is better; median {median:{digits}}"
         + (f"; {missing:,} without a value left out" if missing else ""),
     )
 
 
-def _lines(
-    scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: float, what: str
-) -> Any:
+def _lines(scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: float) -> Any:
     """A line for each name, its value beside its dot."""
     import altair as alt
 
@@ -93,15 +87,13 @@ def _lines(
     return alt.layer(*layers)
 
 
-def _curve(
-    scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: float, what: str
-) -> Any:
+def _curve(scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: float) -> Any:
     """Values over ranks, the best name beside its dot."""
     import altair as alt
 
     ranks = alt.Scale(domain=[0, scores.height + 1], nice=False)
     base = alt.Chart(alt.NamedData("systems")).encode(
-        alt.X("rank:Q", scale=ranks, title=f"rank of the {what}, best first"),
+        alt.X("rank:Q", scale=ranks, title="rank of the system, best first"),
         alt.Y("value:Q", **axis),
     )
     dots = _marked(base.mark_circle(size=26, opacity=0.9), digits)

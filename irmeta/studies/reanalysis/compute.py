@@ -30,10 +30,8 @@ REL = 1
 def compute(track: TrackView, options: OverviewOptions) -> Pieces:
     """Yield the tables of one track; those with a row for each doc or query as blocks come."""
     specs = parse_measures(options.measures)
-    blocks: list[Scores] = []
-    histogram: list[np.ndarray] = []
-    rarity: list[np.ndarray] = []
-    counts: list[Mapping[str, int]] = []
+    blocks, counts = list[Scores](), list[Mapping[str, int]]()
+    histogram, rarity = list[np.ndarray](), list[np.ndarray]()
     for view in track.blocks_for(specs):
         lengths = lengths_by_doc(view, REL, options.unretrieved)
         retrieved = view.ranks[view.relevant_rows(REL)] != view.missing
@@ -54,7 +52,8 @@ def compute(track: TrackView, options: OverviewOptions) -> Pieces:
     yield "best_systems", _summary(best, scores, facts, docs)
     yield "agreement", measure_agreement(scores)
     yield "search_length_histogram", length_frame(track.name, scores.systems, docs)
-    yield "rarity_histogram", _rarity_histogram(np.sum(rarity, axis=0))
+    rare = np.sum(rarity, axis=0)
+    yield "rarity_histogram", pl.DataFrame({"retrieved_by": np.arange(len(rare)), "docs": rare})
     yield "tracks", [facts]
     yield "systems", track.systems
     skipped = track.systems.filter(pl.col("set_aside").is_not_null())
@@ -66,20 +65,18 @@ def best_systems(scores: Scores) -> pl.DataFrame:
 
     Means that differ by the order of summing alone are equal: see `irmeta.stats.orders.settled`.
     """
-    direction = pl.DataFrame(
-        {
-            "measure": list(scores.measures),
-            "direction": [scores.directions[m] for m in scores.measures],
-            "order": range(len(scores.measures)),
-        },
-        schema_overrides={"direction": pl.Int32},
-    )
     means = np.stack([settled(values) for values in scores.mean_values()])
+    order = np.tile(np.arange(len(scores.measures)), len(scores.systems))
     signed = pl.col("settled") * pl.col("direction")
     return (
         scores.means()
-        .with_columns(settled=means.T.ravel())
-        .join(direction, on="measure", how="left", maintain_order="left")
+        .with_columns(
+            pl.col("measure")
+            .replace_strict(scores.directions, return_dtype=pl.Int32)
+            .alias("direction"),
+            settled=means.T.ravel(),
+            order=order,
+        )
         .filter(pl.col("value").is_not_nan())
         .with_columns(place=signed.rank("min", descending=True).over("measure").cast(pl.Int32))
         .sort("order", "place", "system")
@@ -110,14 +107,11 @@ def _summary(
         }
 
 
-def _rarity_histogram(docs: np.ndarray) -> pl.DataFrame:
-    return pl.DataFrame({"retrieved_by": pl.int_range(len(docs), eager=True), "docs": docs})
-
-
 def _counts(view: JudgedRanks) -> dict[str, int]:
     relevant = view.counts(REL)
+    relevant = relevant if view.in_qrels is None else relevant[view.in_qrels]
     return {
-        "queries": len(view.queries),
+        "queries": len(relevant),
         "queries_without_relevant": int((relevant == 0).sum()),
         "judged": len(view.grades),
         "relevant": int(relevant.sum()),

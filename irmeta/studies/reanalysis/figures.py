@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 
 from irmeta.report.charts.heat import heat_map, lower_triangle
-from irmeta.report.charts.lengths import length_histogram, rarity_histogram
 from irmeta.report.charts.ranked import ranked
+from irmeta.report.figures.lengths import length_histogram, rarity_histogram
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.reanalysis.options import OverviewOptions as Options
 from irmeta.studies.reanalysis.sections import DAGGERS, headline
@@ -34,13 +34,13 @@ def _best(tables: Tables, options: Options) -> pl.DataFrame:
 
 
 def _lengths(rows: pl.DataFrame, options: Options) -> Any:
-    mark = " \u2020" if rows["short"][0] else ""
+    mark = " \u2020" * rows["short"][0]
     return length_histogram(rows, f"Search lengths of {rows['system'][0]}{mark}")
 
 
 def _caption(rows: pl.DataFrame, options: Options) -> str:
-    text = f"Search lengths of {rows['system'][0]}, the best system by {rows['measure'][0]}."
-    return f"{text} {DAGGERS}" if rows["short"][0] else text
+    note = f" {DAGGERS}" * rows["short"][0]
+    return f"Search lengths of {rows['system'][0]}, the best system by {rows['measure'][0]}.{note}"
 
 
 def _agreement(rows: pl.DataFrame, options: Options) -> Any:

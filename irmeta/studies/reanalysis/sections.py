@@ -20,7 +20,6 @@ def headline(options: OverviewOptions) -> list[str]:
 
 def sections(tables: Tables, options: OverviewOptions) -> Iterator[Section]:
     """Yield what is said over tracks."""
-    columns = ("track", "systems", "queries", "relevant", "measure")
     yield Section(
         "Best systems",
         [
@@ -28,8 +27,9 @@ def sections(tables: Tables, options: OverviewOptions) -> Iterator[Section]:
             "best at the right (orange); the tick is the median system. All tracks share a scale.",
         ],
         [
-            Show("best_systems", (*columns, "system", "value", "worst"), pivot="measure",
-                 rows={"measure": headline(options)}, name="best"),
+            Show("best_systems", ("track", "systems", "queries", "relevant", "measure", "system",
+                 "value", "worst"), pivot="measure", rows={"measure": headline(options)},
+                 name="best"),
         ],
         notes=list(_short(tables, options)),
     )  # fmt: skip
@@ -79,9 +79,7 @@ def _notes(tables: Tables) -> Iterator[str]:
             "relevant doc: they score 0 where trec_eval prints 0; search lengths leave them out."
         )
     lengths = tables["means"].filter(pl.col("no_irrelevant").is_not_null())
-    first = (
-        lengths.filter(pl.col("measure") == lengths["measure"][0]) if lengths.height else lengths
-    )
+    first = lengths.filter(pl.col("measure") == pl.col("measure").first())
     if perfect := first["no_irrelevant"].sum():
         yield (
             f"{perfect} lists hold no non-relevant doc (irrel_q = 0). Eq. 3 of the paper on search "

@@ -1,0 +1,1 @@
+"""Figures of one subject, made of the general charts."""
