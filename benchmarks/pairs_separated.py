@@ -28,7 +28,7 @@ def main() -> None:
     pairs = {name: frame["pairs"][0] for name, frame in found.items()}
     heads = [f"{name} at {level}" for name in found for level in ("95 %", "99 %")]
     lines = [
-        "Pairs of systems whose AP each test tells apart, without a correction, on "
+        "Pairs of systems whose AP differs significantly by each test, without a correction, on "
         + " and ".join(f"{name} ({n:,} pairs)" for name, n in pairs.items())
         + f", 50 queries each; {RESAMPLES:,} resamples where a test draws them:",
         "",

@@ -25,7 +25,7 @@ _PLACES = {
     "QrelsWarning": "irmeta.errors",
     "ReadPolicy": "irmeta.policies",
     "SearchLengths": "irmeta.api.explore",
-    "SetAsideWarning": "irmeta.errors",
+    "SkippedRunWarning": "irmeta.errors",
     "Store": "irmeta.api",
     "UsageError": "irmeta.errors",
     "check": "irmeta.api.check",
@@ -56,7 +56,7 @@ __all__ = [
     "QrelsWarning",
     "ReadPolicy",
     "SearchLengths",
-    "SetAsideWarning",
+    "SkippedRunWarning",
     "Store",
     "UsageError",
     "__version__",
@@ -90,7 +90,7 @@ if TYPE_CHECKING:
         NamesWarning,
         PoolDepthWarning,
         QrelsWarning,
-        SetAsideWarning,
+        SkippedRunWarning,
         UsageError,
     )
     from irmeta.measures.catalog import list_measures

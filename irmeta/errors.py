@@ -25,8 +25,8 @@ class UsageError(IrmetaError):
     """The call itself cannot be carried out: a missing file, a clash of options."""
 
 
-class SetAsideWarning(UserWarning):
-    """Some runs of an ingested collection were set aside; the message names them."""
+class SkippedRunWarning(UserWarning):
+    """Some runs of an ingested collection were skipped; the message names them."""
 
 
 class EntryPointWarning(UserWarning):

@@ -43,7 +43,7 @@ class ReadPolicy(Options):
         How systems are named. ``tag``: by the last column of their runs, or by the file where that
         is missing; a second run of one name is skipped. ``file``: by the file's name without
         extension, compression and a first word that all share (``input.``); files of one name are
-        told apart by folder or extension. ``auto``: by tag, unless two runs of a track have the
+        distinguished by folder or extension. ``auto``: by tag, unless two runs of a track have the
         same: then all runs of that track by file. Otherwise a pattern (a regular expression with
         one group) that is matched against the whole file name; the group is the name.
     """

@@ -64,8 +64,8 @@ def real_store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> irmeta
 
 @pytest.fixture(scope="session")
 def made_store(collections: Path, tmp_path_factory: pytest.TempPathFactory) -> irmeta.Store:
-    """A store of the three made tracks, made once a session; one run is set aside."""
-    with pytest.warns(irmeta.SetAsideWarning, match="1 run set aside"):
+    """A store of the three made tracks, made once a session; one run is skipped."""
+    with pytest.warns(irmeta.SkippedRunWarning, match="1 run skipped"):
         return irmeta.ingest(collections, tmp_path_factory.mktemp("made") / "store")
 
 

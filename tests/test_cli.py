@@ -16,7 +16,7 @@ from irmeta.results.tables import provenance
 from irmeta.studies.framework.files import ALL, RecordedFiles
 
 
-def test_the_main_job_says_where_everything_is_and_names_the_run_set_aside(
+def test_the_main_job_says_where_everything_is_and_names_the_run_skipped(
     run, collections: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "results"
@@ -28,13 +28,13 @@ def test_the_main_job_says_where_everything_is_and_names_the_run_set_aside(
         assert list(out.glob(Path(line.split()[0]).name)), line
     reason, last = done.err.splitlines()
     assert "passage/runs/nuthFirst.txt, line 611: 4 fields where a run has six" in reason
-    assert last == f"irmeta: 1 run set aside: {collections}/passage/runs/nuthFirst.txt"
+    assert last == f"irmeta: 1 run skipped: {collections}/passage/runs/nuthFirst.txt"
     page = (out / "report.html").read_text()
     assert "nuthFirst" in page
     assert "http" not in page.replace("http://www.w3.org/", "")
 
 
-def test_strict_turns_a_run_set_aside_into_status_3(run, collections: Path, tmp_path: Path) -> None:
+def test_strict_turns_a_run_skipped_into_status_3(run, collections: Path, tmp_path: Path) -> None:
     assert run("ingest", collections, "--store", tmp_path / "s", "--strict").status == 3
 
 
@@ -122,7 +122,7 @@ def test_results_do_not_go_into_a_folder_of_other_files(
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_info_lists_tracks_what_was_noticed_and_what_was_set_aside(
+def test_info_lists_tracks_what_was_noticed_and_what_was_skipped(
     run, made_store: irmeta.Store
 ) -> None:
     said = run("info", made_store.path).out
@@ -134,7 +134,7 @@ def test_info_lists_tracks_what_was_noticed_and_what_was_set_aside(
 def test_info_as_json_holds_the_same(run, made_store: irmeta.Store) -> None:
     said = json.loads(run("info", made_store.path, "--json").out)
     assert [t["track"] for t in said["tracks"]] == ["news", "passage", "web"]
-    aside = [s["file"] for s in said["systems"] if s["set_aside"]]
+    aside = [s["file"] for s in said["systems"] if s["skip_reason"]]
     assert aside == ["passage/runs/nuthFirst.txt"]
 
 
@@ -244,7 +244,7 @@ def test_compare_and_power_take_a_table_of_ones_own(run, tmp_path: Path) -> None
     done = run("compare", table, "--out", tmp_path / "out")
     assert done.status == 0
     assert pl.read_csv(io.StringIO(done.out))["system"].to_list() == ["good", "same", "bad"]
-    assert "mine, t: 2 of 3 pairs (66.7%) told apart at 0.05" in done.err
+    assert "mine, t: 2 of 3 pairs (66.7%) differ significantly at 0.05" in done.err
     assert {p.name for p in (tmp_path / "out").iterdir()} == {
         *("pairs.parquet", "systems.parquet", "mine.svg"),
     }

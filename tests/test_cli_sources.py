@@ -36,7 +36,7 @@ def test_a_collection_is_evaluated_without_a_store(
         )
         assert (ours.status, ours.out) == (theirs.status, theirs.out) == (0, theirs.out)
         asked_for_all = "--track" not in command
-        last = f"1 run set aside: {collections}/passage/runs/nuthFirst.txt\n"
+        last = f"1 run skipped: {collections}/passage/runs/nuthFirst.txt\n"
         assert ours.err.endswith(last) == asked_for_all
     assert list(tmp_path.iterdir()) == []
 
@@ -59,7 +59,7 @@ def test_a_store_in_a_collection_does_not_stand_for_it(run, two_tracks: Path) ->
     assert {line.split(",")[0] for line in found.out.splitlines()} == {"track", "unretrieved"}
 
 
-def test_what_was_set_aside_is_said_when_it_is_asked_for(run, two_tracks: Path) -> None:
+def test_what_was_skipped_is_said_when_it_is_asked_for(run, two_tracks: Path) -> None:
     (two_tracks / "ties" / "runs" / "torn").write_text("1 Q0 a 1\n")
     done = run("evaluate", two_tracks, "-m", "AP", "--system", "torn")
     assert done.status == 2
@@ -168,7 +168,7 @@ def test_some_tracks_are_analysed(run, collections: Path, tmp_path: Path) -> Non
     assert [f.name for f in (out / "scores").iterdir()] == ["passage.parquet"]
     assert irmeta.open_store(out).tracks == ["passage", "web"]
     done = run("reanalyze", out / "store", "--out", of_store, "-m", "AP", "--track", "web")
-    assert (done.status, done.err) == (0, "")  # nothing of the run that passage has set aside
+    assert (done.status, done.err) == (0, "")  # nothing of the run that passage has skipped
     assert [f.name for f in (of_store / "scores").iterdir()] == ["web.parquet"]
     for source in (collections, out / "store"):
         done = run("reanalyze", source, "--out", tmp_path / "none", "--track", "wed")

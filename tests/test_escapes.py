@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from undrawn import draw_nothing
 
-from irmeta.errors import DataError, IrmetaError, SetAsideWarning, warn
+from irmeta.errors import DataError, IrmetaError, SkippedRunWarning, warn
 from irmeta.escapes import drop_unsafe, escape_json, escape_name, escape_text
 from irmeta.report.latex import escape_latex
 from irmeta.results.tables import to_csv
@@ -67,8 +67,8 @@ def test_errors__print_nothing_that_a_terminal_obeys(error: IrmetaError):
 
 
 def test_warn__prints_nothing_that_a_terminal_obeys():
-    with pytest.warns(SetAsideWarning) as found:
-        warn(HOSTILE, SetAsideWarning)
+    with pytest.warns(SkippedRunWarning) as found:
+        warn(HOSTILE, SkippedRunWarning)
     assert unsafe_in(str(found[0].message)) == set()
 
 

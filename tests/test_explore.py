@@ -56,7 +56,7 @@ def between(low: int | None, high: int | None) -> pl.Expr:
 def test_means_that_differ_by_a_rounding_share_a_place():
     systems = SearchLengths(ALIKE.read()).systems
     assert systems["ASL"].n_unique() == 3
-    assert systems.select("place", "system").rows() == [(1, "a"), (1, "b"), (3, "c")]
+    assert systems.select("rank", "system").rows() == [(1, "a"), (1, "b"), (3, "c")]
 
 
 def test_systems_stand_by_asl(hand: SearchLengths):

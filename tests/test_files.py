@@ -72,7 +72,7 @@ def test_systems_are_named_as_asked(files: list[Path]) -> None:
 
 def test_what_is_wrong_with_a_run_is_said(files: list[Path]) -> None:
     files[2].write_text("1 Q0 b 1 nine y\n")
-    with pytest.warns(irmeta.SetAsideWarning, match="1 run set aside: .*second.*line 1"):
+    with pytest.warns(irmeta.SkippedRunWarning, match="1 run skipped: .*second.*line 1"):
         store = irmeta.read_files(files[0], files[1:])
     assert store.means("AP")["value"].to_list() == [0.5]
     with pytest.raises(irmeta.IrmetaError, match=r"none of its 1 runs can be used.*nine"):

@@ -226,9 +226,9 @@ def test_very_long_ids_make_short_messages(tmp_path: Path) -> None:
     (runs / "one").write_text(line)
     (runs / "two").write_text(line)
     (tmp_path / "in" / "t" / "qrels").write_text(f"{'q' * 5000} 0 {'d' * 5000} 1\n")
-    with pytest.warns((irmeta.SetAsideWarning, irmeta.NamesWarning)) as warned:
+    with pytest.warns((irmeta.SkippedRunWarning, irmeta.NamesWarning)) as warned:
         store = irmeta.ingest(tmp_path / "in", tmp_path / "store")
-    assert {one.category for one in warned} == {irmeta.SetAsideWarning, irmeta.NamesWarning}
+    assert {one.category for one in warned} == {irmeta.SkippedRunWarning, irmeta.NamesWarning}
     assert all(len(str(one.message)) < 1200 for one in warned)
     assert store.means("AP").select("system", "value").rows() == [("one", 1.0), ("two", 1.0)]
 

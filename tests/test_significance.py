@@ -146,12 +146,12 @@ def test_other_files_are_refused(results: Path, tmp_path: Path):
         significance.compare(table(tmp_path, "topic,a,b\n1,x,2\n"))
 
 
-def test_one_system_has_nothing_to_be_told_from(tmp_path: Path):
+def test_write_comparisons__one_system_has_none_to_compare_it_with(tmp_path: Path):
     matrix = Matrix(np.array([[0.5], [0.25]]), ("1", "2"), ("only",), "AP", "t")
     (found,) = significance.compare(matrix)
     assert found.systems["top"].to_list() == [True]
     written = significance.write_comparisons([found], tmp_path / "o", {}, force=False)
-    assert "none to tell it from" in written[-1].read_text()
+    assert "none to compare it with" in written[-1].read_text()
 
 
 def test_the_top_group_is_of_those_that_none_is_better_than(tmp_path: Path):
@@ -239,7 +239,7 @@ def test_the_row_of_means_is_no_query(tmp_path: Path):
 
 
 def test_a_store_is_a_source_in_memory_too(made_store: irmeta.Store, collections: Path):
-    with pytest.warns(irmeta.SetAsideWarning):
+    with pytest.warns(irmeta.SkippedRunWarning):
         held = irmeta.read(collections)
     tracks = ["web", "news"]
     (news, web) = irmeta.compare(held, "AP", track=tracks, workers=1, queries="retrieved")
@@ -342,7 +342,7 @@ def test_a_file_says_what_its_pairs_were_computed_from(
     collections: Path, tmp_path: Path, run, monkeypatch
 ):
     store = tmp_path / "store"
-    with pytest.warns(irmeta.SetAsideWarning):
+    with pytest.warns(irmeta.SkippedRunWarning):
         irmeta.ingest(collections, store)
     compare = significance.compare
 

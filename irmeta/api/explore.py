@@ -22,7 +22,7 @@ from irmeta.report.browse import browser
 from irmeta.report.figures.lengths import length_differences, length_histogram
 from irmeta.results.scores import Scores
 from irmeta.stats import buckets as cut
-from irmeta.stats.orders import settled
+from irmeta.stats.orders import round_means
 
 if TYPE_CHECKING:
     import altair as alt
@@ -127,8 +127,8 @@ class SearchLengths:
         system without a value (NaN) is last and has no place.
         """
         missed = [(self._ranks[:, i] == self._missing).mean() for i in range(len(self._names))]
-        order = pl.Series("order", settled(self._asl))
-        place = order.fill_nan(None).rank("min").cast(pl.Int32).alias("place")
+        order = pl.Series("order", round_means(self._asl))
+        place = order.fill_nan(None).rank("min").cast(pl.Int32).alias("rank")
         frame = pl.DataFrame({"system": self._names, "ASL": self._asl, "not_retrieved": missed})
         return frame.select(place, pl.all(), order).sort("order", "system").drop("order")
 
@@ -140,7 +140,7 @@ class SearchLengths:
     @property
     def median(self) -> str:
         """The system in the middle by ASL; of an even count the better of the two middle ones."""
-        order = self.systems.drop_nulls("place")["system"]
+        order = self.systems.drop_nulls("rank")["system"]
         return order[max(0, len(order) - 1) // 2] if len(order) else self.best
 
     def histogram(self, system: str | None = None, buckets: str = "log") -> pl.DataFrame:
@@ -278,7 +278,7 @@ class SearchLengths:
         """
         import altair as alt
 
-        name, order = self._named(system), self.systems.select("place", "system", "ASL").rows()
+        name, order = self._named(system), self.systems.select("rank", "system", "ASL").rows()
         kept = [row for i, row in enumerate(order) if i < BROWSED_SYSTEMS or row[1] == name]
         menu = {s: f"{at}. {s} (ASL {asl:,.1f})" if at else s for at, s, asl in kept}
         names = cut.bucket_names(self.histogram(name))

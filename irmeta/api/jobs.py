@@ -72,7 +72,7 @@ def ingest(
 
     Warns
     -----
-    SetAsideWarning, NamesWarning, QrelsWarning
+    SkippedRunWarning, NamesWarning, QrelsWarning
         As `read`.
 
     Raises
@@ -187,7 +187,7 @@ def reanalyze(
 
     Warns
     -----
-    SetAsideWarning, NamesWarning, QrelsWarning
+    SkippedRunWarning, NamesWarning, QrelsWarning
         As `read`, for a collection.
 
     Raises

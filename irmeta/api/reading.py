@@ -11,7 +11,7 @@ from irmeta.errors import (
     IrmetaError,
     NamesWarning,
     QrelsWarning,
-    SetAsideWarning,
+    SkippedRunWarning,
     UsageError,
     first_few,
     warn,
@@ -69,8 +69,8 @@ def read(
 
     Warns
     -----
-    SetAsideWarning
-        When runs were set aside; `store.systems()` says why.
+    SkippedRunWarning
+        When runs were skipped; `store.systems()` says why.
     NamesWarning
         When systems are named by file, since runs share their tags; ``names="file"`` says so.
     QrelsWarning
@@ -115,7 +115,7 @@ def read_files(
 
     Warns
     -----
-    SetAsideWarning, NamesWarning, QrelsWarning
+    SkippedRunWarning, NamesWarning, QrelsWarning
         As `read`.
 
     Raises
@@ -177,14 +177,14 @@ def whole(
         tracks = len(outcomes) or len(store.tracks)
         said = first_few(failed, "name one with tracks= to see why.", " ")
         raise IrmetaError(f"{len(failed)} of {tracks} tracks failed. {said}")
-    aside = []
+    skipped = []
     for outcome in outcomes:
         for kind, text in store.warnings(outcome.track).items():
             warn(f"track {outcome.track}: {text}", WARNINGS[kind], stacklevel=3)
-        rows = store.systems(outcome.track).drop_nulls("set_aside").select("file", "set_aside")
-        aside += [outcome.source.located(*row) for row in rows.iter_rows()]
-    if aside:
-        runs = "1 run" if len(aside) == 1 else f"{len(aside)} runs"
-        said = first_few(aside, "store.systems() says why.", "; ")
-        warn(f"{runs} set aside: {said}", SetAsideWarning, stacklevel=3)
+        rows = store.systems(outcome.track).drop_nulls("skip_reason").select("file", "skip_reason")
+        skipped += [outcome.source.located(*row) for row in rows.iter_rows()]
+    if skipped:
+        runs = "1 run" if len(skipped) == 1 else f"{len(skipped)} runs"
+        said = first_few(skipped, "store.systems() says why.", "; ")
+        warn(f"{runs} skipped: {said}", SkippedRunWarning, stacklevel=3)
     return store

@@ -20,7 +20,7 @@ from irmeta.report.figures.significance import achieved_significance, pairwise_s
 from irmeta.report.look import to_svg
 from irmeta.results.matrix import Matrix
 from irmeta.results.tables import check_ours, write_out
-from irmeta.stats.orders import settled
+from irmeta.stats.orders import round_means
 from irmeta.stats.pairs import FAMILY_TESTS, Pairs, pairwise
 from irmeta.stats.power import LEVELS, asp, by_every_test, checked_levels, separation
 from irmeta.store.layout import folder_name
@@ -77,7 +77,7 @@ def compare(
     track, workers, **choices
         See `irmeta.matrices`.
     alpha
-        Two systems with a p-value up to this are told apart.
+        Two systems with a p-value up to this differ significantly.
     less_is_better
         For values that are no measure of irmeta's, whose direction is not known.
 
@@ -137,7 +137,7 @@ def _comparison(
     better = pairs.better(alpha)
     seen = matrix.complete() if pairs.test in FAMILY_TESTS else matrix
     means, used = seen.means, (~np.isnan(seen.values)).sum(axis=0)
-    worst_last = np.where(np.isnan(means), np.inf, -matrix.direction * settled(means))
+    worst_last = np.where(np.isnan(means), np.inf, -matrix.direction * round_means(means))
     order = np.lexsort((np.array(matrix.systems), worst_last))
     worse_than = better.sum(axis=0)
     frame = pl.DataFrame(
@@ -169,7 +169,7 @@ def power(
     workers: int | None = None,
     **choices: Unpack[EvalChoices],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """How many pairs of systems each measure tells apart.
+    """Count the pairs of systems that differ significantly by each measure.
 
     Parameters
     ----------

@@ -103,7 +103,7 @@ class Store:
         return lazy(self.reader, "subtopics", track)
 
     def systems(self, track: Tracks = None) -> pl.DataFrame:
-        """A row for each run file: its facts, what reading noticed, why it was set aside."""
+        """A row for each run file: its facts, what reading noticed, why it was skipped."""
         names = tracks_of(self.reader, track)
         frames = [read_table(self.reader, "systems", name) for name in names]
         return pl.concat(frames, how="diagonal")  # tracks of an older irmeta have no tags
@@ -118,7 +118,7 @@ class Store:
         return self.reader.failures()
 
     def info(self, track: Tracks = None) -> pl.DataFrame:
-        """A row for each track: systems, set_aside, queries, rows, deepest_rank, qrels sets, ..."""
+        """Return a row for each track: systems, skipped_runs, queries, rows, deepest_rank, ..."""
         return track_info(self.reader, self.tracks if track is None else track)
 
     def views(
@@ -215,7 +215,7 @@ class Store:
         -------
         DataFrame
             track, system, measure, value, queries (how many it averages), no_list (for how many of
-            them the system has no list), no_irrelevant (search lengths: lists without a
+            them the system has no list), lists_without_nonrelevant (search lengths: lists without a
             non-relevant doc).
         """
         specs, policy = parse_call(measures, choices)

@@ -17,7 +17,7 @@ def track_info(reader: StoreReader, track: Tracks) -> pl.DataFrame:
             {
                 "track": record["track"],
                 "systems": len(record["systems"]),
-                "set_aside": record["set_aside"],
+                "skipped_runs": record["skipped_runs"],
                 "rows": record["rows"],
                 "queries": primary["queries"],
                 "judgments": primary["judgments"],

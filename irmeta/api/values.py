@@ -94,7 +94,7 @@ def opened(results: Results) -> Store | Path:
 
 
 @contextmanager
-def of_one_moment(results: Results, track: Tracks = None) -> Iterator[Tracks]:
+def consistent_read(results: Results, track: Tracks = None) -> Iterator[Tracks]:
     """For what is computed of a store, and what is said of it: no ingest may come between.
 
     Yields the tracks that both are of; where these are no store, what was asked for.

@@ -49,7 +49,7 @@ def reanalyze(
 ) -> None:
     """Scores, search lengths and rarity of every track as Parquet, and a page to look at."""
     from irmeta import api
-    from irmeta.show import print_reanalysis
+    from irmeta.show.batches import print_reanalysis
 
     # A store was read under its own policy: say so only if another is asked for.
     choices: Any = {} if reading == ReadPolicy() else reading.record()
@@ -87,7 +87,7 @@ def ingest(
 ) -> None:
     """Read TREC runs and qrels into a Parquet store."""
     from irmeta import api
-    from irmeta.show import print_outcomes
+    from irmeta.show.batches import print_outcomes
 
     with progress_bar("Reading") as progress:
         outcomes = api.ingest_tracks(
@@ -116,7 +116,7 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Tracks, systems, queries, and what reading noticed."""
-    from irmeta.show import print_info
+    from irmeta.show.batches import print_info
 
     with opened(source, reading) as store:
         if as_json:

@@ -48,7 +48,7 @@ def diff(
 ) -> None:
     """Two files of results: how they were made, where values differ. Status 1 if any does."""
     from irmeta.results.diff import diff as compared
-    from irmeta.show import print_difference
+    from irmeta.show.measures import print_difference
 
     found = compared(a, b, tolerance)
     print_difference(found, str(a), str(b))
@@ -60,7 +60,7 @@ def diff(
 def check(path: PathArgument, workers: WorkersOption = None) -> None:
     """Read every file and compare it with its checksum. Status 1 if any is damaged."""
     from irmeta.api.check import check_files
-    from irmeta.show import print_checked
+    from irmeta.show.batches import print_checked
 
     found = check_files(path, workers=workers)
     print_checked(found)
@@ -92,10 +92,10 @@ def compare(
 ) -> None:
     """Test every pair of systems; those that none is better than by the test are marked."""
     from irmeta.api import significance
-    from irmeta.api.values import made_from, of_one_moment
-    from irmeta.show import print_comparisons
+    from irmeta.api.values import consistent_read, made_from
+    from irmeta.show.significance import print_comparisons
 
-    with of_one_moment(results, track or None) as tracks:
+    with consistent_read(results, track or None) as tracks:
         found = significance.compare(
             results,
             one_measure(measure) if measure else None,
@@ -134,13 +134,13 @@ def power(
     csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
 ) -> None:
-    """How many pairs of systems each measure tells apart."""
+    """Count the pairs of systems that differ significantly by each measure."""
     from irmeta.api import significance
-    from irmeta.api.values import made_from, of_one_moment
-    from irmeta.show import print_power
+    from irmeta.api.values import consistent_read, made_from
+    from irmeta.show.significance import print_power
 
     tests, levels = test or ["t"], level or significance.LEVELS
-    with of_one_moment(results, track or None) as tracks:
+    with consistent_read(results, track or None) as tracks:
         found, curves = significance.power(
             results,
             measures,

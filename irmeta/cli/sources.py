@@ -42,7 +42,7 @@ def opened(
 ) -> Iterator[Store]:
     """The store in a folder, or of its collection (with `tracks`, of these alone), or of files.
 
-    Tracks of a collection that cannot be read, and runs that are set aside, are named at the end.
+    Tracks of a collection that cannot be read, and runs that are skipped, are named at the end.
     """
     from irmeta.api import open_store, read_tracks
 
@@ -96,10 +96,10 @@ def finish(
     tracks: Collection[str] = (),
 ) -> None:
     """As `say`, and end with the status that it asks for."""
-    aside = say(store, outcomes, lost, tracks)
+    skipped = say(store, outcomes, lost, tracks)
     if lost or any(outcome.error is not None for outcome in outcomes):
         raise typer.Exit(FAILED)
-    if strict and aside:
+    if strict and skipped:
         raise typer.Exit(STRICT)
 
 
@@ -125,7 +125,7 @@ def say(
     lost: Sequence[tuple[str, str]] = (),
     tracks: Collection[str] = (),
 ) -> list[str]:
-    """Say on stderr what failed, what was noticed and, last, what was set aside.
+    """Say on stderr what failed, what was noticed and, last, what was skipped.
 
     Parameters
     ----------
@@ -145,25 +145,25 @@ def say(
         kept = " The store keeps what it had of it." if track in store.tracks else ""
         print_line(f"irmeta: failed: {error}{kept}", sys.stderr)
     sources = {o.track: o.source for o in outcomes if o.error is None}
-    aside = [
+    skipped = [
         file
         for track in store.tracks
         if track in sources or track in tracks
         for file in _say_noticed(store, track, sources.get(track))
     ]
-    if aside:
-        runs = "1 run" if len(aside) == 1 else f"{len(aside)} runs"
-        said = first_few(aside, "the reasons are above")
-        print_line(f"irmeta: {runs} set aside: {said}", sys.stderr)
-    return aside
+    if skipped:
+        runs = "1 run" if len(skipped) == 1 else f"{len(skipped)} runs"
+        said = first_few(skipped, "the reasons are above")
+        print_line(f"irmeta: {runs} skipped: {said}", sys.stderr)
+    return skipped
 
 
 def _say_noticed(store: Store, track: str, source: AnyTrack | None) -> Iterator[str]:
-    """Say what reading noticed of a track; yield the files that were set aside."""
+    """Say what reading noticed of a track; yield the files that were skipped."""
     for warning in store.warnings(track).values():
         print_line(f"irmeta: {track}: {warning}", sys.stderr)
     for row in store.systems(track).iter_rows(named=True):
-        file, reason = row["file"], row["set_aside"]
+        file, reason = row["file"], row["skip_reason"]
         if source is not None:  # whose paths are those of the collection
             file, reason = source.as_given(file), source.located(file, reason or "")
         if row["malformed"] or row["duplicates"]:

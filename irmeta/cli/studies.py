@@ -69,7 +69,7 @@ def list_all(context: typer.Context) -> None:
 @takes(control=Run)
 def run_every(store: StoreArgument, out: OutOption, control: Run) -> None:
     """Run all studies with their default options, and write an index page."""
-    from irmeta.show import print_studies
+    from irmeta.show.batches import print_studies
     from irmeta.studies.framework.every import run_all
 
     with progress_bar("Studying") as progress:
@@ -87,7 +87,7 @@ def _command(one: Study) -> typer.Typer:
     """A command from what a study declares."""
 
     def call(**given: Any) -> None:
-        from irmeta.show import print_study
+        from irmeta.show.batches import print_study
         from irmeta.studies.framework.function import reader_of
         from irmeta.studies.framework.results import StudyResults
         from irmeta.studies.framework.runner import run

@@ -48,11 +48,11 @@ def evaluate(
     workers: WorkersOption = None,
 ) -> None:
     """Measures of every system: a table on a terminal, CSV in a pipe, or a file."""
-    from irmeta.api.values import of_one_moment
+    from irmeta.api.values import consistent_read
     from irmeta.measures.names import parse_measures
     from irmeta.results.scores import wide as spread
     from irmeta.results.tables import check_ending, write_out
-    from irmeta.show import print_frame
+    from irmeta.show.console import print_frame
 
     if out is not None:
         check_ending(out)
@@ -63,7 +63,7 @@ def evaluate(
     choices: Any = policy.record()
     with opened(source, reading, track or None, workers) as store:
         compute = store.evaluate if per_query else store.means
-        with of_one_moment(store, track or None) as tracks:
+        with consistent_read(store, track or None) as tracks:
             made = store.provenance(asked, track=tracks, **choices)
             frame = compute(asked, track=tracks, system=system or None, workers=workers, **choices)
         for name, facts in made["tracks"].items():
@@ -95,7 +95,7 @@ def explain(
 ) -> None:
     """The arithmetic behind one number."""
     from irmeta.measures.names import parse_measure
-    from irmeta.show import print_explanation
+    from irmeta.show.measures import print_explanation
 
     name = one_measure(measure)
     parse_measure(name)
@@ -114,7 +114,8 @@ def measures(
     """What measures there are; with NAME, all that there is to say of one."""
     from irmeta.measures.catalog import describe, list_measures, list_preset
     from irmeta.measures.names import PRESETS
-    from irmeta.show import print_description, print_frame, print_measures
+    from irmeta.show.console import print_frame
+    from irmeta.show.measures import print_description, print_measures
 
     if name is None:
         print_measures(list_measures())

@@ -1,4 +1,4 @@
-"""AP, and the ways to cut it at k that Lu, Moffat and Culpepper (2016) tell apart."""
+"""AP, and the ways to cut it at k that Lu, Moffat and Culpepper (2016) distinguish."""
 
 from __future__ import annotations
 

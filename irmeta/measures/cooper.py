@@ -94,7 +94,7 @@ def _terms(one: OneList, params: Params) -> list[Term]:
     corpus = params["corpus"]
     if corpus is None:
         judged = (doc for _, doc, grade in one.judged if one.counts_as_judged(grade))
-        corpus = one.retrieved + len(one.held_by_none.intersection(judged))
+        corpus = one.retrieved + len(one.unretrieved_by_all.intersection(judged))
     terms = []
     for nth, (rank, doc, grade) in enumerate(relevant, 1):
         place, said = rank, f"rank {rank}"

@@ -170,8 +170,8 @@ def evaluate_block(view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy)
         values=values,
         included=np.stack([included(views.judged_for(spec), spec, policy) for spec in specs]),
         no_list=view.lengths == 0,
-        no_irrelevant={
-            s.name: _no_irrelevant(views.of(s, [s.cutoff]), s)
+        lists_without_nonrelevant={
+            s.name: _lists_without_nonrelevant(views.of(s, [s.cutoff]), s)
             for s in specs
             if s.measure.counts_irrelevant
         },
@@ -247,5 +247,5 @@ def included(view: JudgedRanks, spec: Spec, policy: EvalPolicy) -> np.ndarray:
     return np.broadcast_to(is_asked & in_qrels, view.lengths.shape)
 
 
-def _no_irrelevant(view: JudgedRanks, spec: Spec) -> np.ndarray:
+def _lists_without_nonrelevant(view: JudgedRanks, spec: Spec) -> np.ndarray:
     return (view.lengths > 0) & (irrelevant_retrieved(view, spec.rel) == 0)

@@ -117,6 +117,7 @@ def one_list(view: JudgedRanks, q: int, s: int) -> OneList:
         finite = (math.inf if d == NOT_POOLED else d for d in depths)
         pool_depth = dict(zip(docs, finite, strict=True))
     by_none = (view.ranks[rows] == view.missing).all(axis=1).tolist()
+    unretrieved = frozenset(doc for doc, is_missed in zip(docs, by_none, strict=True) if is_missed)
     return OneList(
         judged=tuple(judged),
         length=int(view.lengths[q, s]),
@@ -129,7 +130,7 @@ def one_list(view: JudgedRanks, q: int, s: int) -> OneList:
         pool_depth=pool_depth,
         complete_depth=0 if view.complete_depth is None else int(view.complete_depth[q]),
         retrieved=0 if view.retrieved is None else int(view.retrieved[q]),
-        held_by_none=frozenset(doc for doc, alone in zip(docs, by_none, strict=True) if alone),
+        unretrieved_by_all=unretrieved,
         subtopics=() if view.subtopics is None else view.subtopics.of_query(q),
         subtopic_grades=_subtopic_grades(view, q),
     )

@@ -1,4 +1,4 @@
-"""Sakai's Q-measure, and the ways to cut it that Lu, Moffat and Culpepper (2016) tell apart."""
+"""Sakai's Q-measure, and the ways to cut it that Lu, Moffat and Culpepper (2016) distinguish."""
 
 from __future__ import annotations
 

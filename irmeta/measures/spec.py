@@ -81,7 +81,7 @@ class OneList:
         The depth to which the pool of the query is complete; ditto.
     retrieved
         How many distinct docs all systems together retrieve; ditto.
-    held_by_none
+    unretrieved_by_all
         The judged docs that no system retrieves.
     subtopics
         Names of the subtopics of the query; for measures that need them.
@@ -100,7 +100,7 @@ class OneList:
     pool_depth: Mapping[str, float] = field(default_factory=dict)
     complete_depth: int = 0
     retrieved: int = 0
-    held_by_none: frozenset[str] = frozenset()
+    unretrieved_by_all: frozenset[str] = frozenset()
     subtopics: tuple[str, ...] = ()
     subtopic_grades: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 

@@ -121,7 +121,7 @@ def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> Tra
     if name not in sets:
         raise UsageError(f"track {track!r} has no qrels set {name!r}. {did_you_mean(name, sets)}")
     table = read_table(store, "systems", track)
-    systems = table.filter(pl.col("set_aside").is_null()).sort("system")
+    systems = table.filter(pl.col("skip_reason").is_null()).sort("system")
     return TrackFacts(
         track=record["track"],
         systems=tuple(record["systems"]),

@@ -31,14 +31,14 @@ class Pool:
         Those that the store says were pooled; all systems where it says so of none.
     known
         Whether the store says which were.
-    set_aside
-        Files of systems that were pooled, but whose run was set aside: what only they retrieve is
+    skipped
+        Files of systems that were pooled, but whose run was skipped: what only they retrieve is
         in no pool here.
     """
 
     systems: tuple[str, ...]
     known: bool
-    set_aside: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
 
     @property
     def note(self) -> str:
@@ -46,8 +46,8 @@ class Pool:
         if not self.known:
             return "all systems: the store does not say which were pooled"
         said = f"the {len(self.systems)} systems here that are said to have been pooled"
-        if self.set_aside:
-            said += f", without {', '.join(self.set_aside)}, set aside"
+        if self.skipped:
+            said += f", without {', '.join(self.skipped)}, skipped"
         return said
 
 
@@ -62,11 +62,11 @@ def pool_of(store: StoreReader, track: str) -> Pool:
     facts = read_table(store, "systems", track)
     known = facts["pooled"].null_count() < facts.height
     pooled = facts.filter("pooled") if known else facts
-    there = pooled.filter(pl.col("set_aside").is_null())["system"].to_list()
-    aside = pooled.filter(pl.col("set_aside").is_not_null())["file"].to_list() if known else []
+    there = pooled.filter(pl.col("skip_reason").is_null())["system"].to_list()
+    skipped = pooled.filter(pl.col("skip_reason").is_not_null())["file"].to_list() if known else []
     if known and not there:
         raise no_contributor(track)
-    return Pool(tuple(there), known, tuple(aside))
+    return Pool(tuple(there), known, tuple(skipped))
 
 
 def no_contributor(track: str) -> DataError:

@@ -25,7 +25,7 @@ class Scores:
         bool, of the same shape: the cells that tables and means cover.
     no_list
         bool [query, system]: the system has no list for the query.
-    no_irrelevant
+    lists_without_nonrelevant
         For each search length, by measure: bool [query, system], whether the list holds no
         non-relevant doc, so that Eq. 3 of paper 1 makes the docs it misses look perfect.
     directions
@@ -43,7 +43,7 @@ class Scores:
     values: np.ndarray
     included: np.ndarray
     no_list: np.ndarray
-    no_irrelevant: Mapping[str, np.ndarray] = field(default_factory=dict)
+    lists_without_nonrelevant: Mapping[str, np.ndarray] = field(default_factory=dict)
     directions: Mapping[str, int] = field(default_factory=dict)
     averages: Mapping[str, str] = field(default_factory=dict)
     difficulty: np.ndarray | None = None
@@ -52,7 +52,10 @@ class Scores:
     def concat(cls, blocks: Sequence[Scores]) -> Scores:
         """The blocks of one track, one after another along queries."""
         first = blocks[0]
-        names = first.no_irrelevant
+        flags = {
+            name: np.concatenate([b.lists_without_nonrelevant[name] for b in blocks])
+            for name in first.lists_without_nonrelevant
+        }
         return cls(
             track=first.track,
             measures=first.measures,
@@ -61,7 +64,7 @@ class Scores:
             values=np.concatenate([b.values for b in blocks], axis=1),
             included=np.concatenate([b.included for b in blocks], axis=1),
             no_list=np.concatenate([b.no_list for b in blocks]),
-            no_irrelevant={n: np.concatenate([b.no_irrelevant[n] for b in blocks]) for n in names},
+            lists_without_nonrelevant=flags,
             directions=first.directions,
             averages=first.averages,
             difficulty=_joined([b.difficulty for b in blocks]),
@@ -70,6 +73,7 @@ class Scores:
     def only(self, systems: Sequence[str]) -> Scores:
         """The same for some of the systems."""
         places = [self.systems.index(s) for s in systems]
+        flags = {n: a[..., places] for n, a in self.lists_without_nonrelevant.items()}
         return Scores(
             track=self.track,
             measures=self.measures,
@@ -78,7 +82,7 @@ class Scores:
             values=self.values[..., places],
             included=self.included[..., places],
             no_list=self.no_list[..., places],
-            no_irrelevant={n: a[..., places] for n, a in self.no_irrelevant.items()},
+            lists_without_nonrelevant=flags,
             directions=self.directions,
             averages=self.averages,
             difficulty=self.difficulty,
@@ -145,11 +149,11 @@ class Scores:
         """One row for each system and measure, sorted by system: see irmeta.schema, `means`."""
         counted = self.included & ~np.isnan(self.values)
         no_list = (counted & self.no_list).sum(axis=1)
-        no_irrelevant = np.zeros(no_list.shape, np.int64)
-        for name, found in self.no_irrelevant.items():
+        lists_without_nonrelevant = np.zeros(no_list.shape, np.int64)
+        for name, found in self.lists_without_nonrelevant.items():
             index = self.measures.index(name)
-            no_irrelevant[index] = (counted[index] & found).sum(axis=0)
-        known = np.array([name in self.no_irrelevant for name in self.measures])
+            lists_without_nonrelevant[index] = (counted[index] & found).sum(axis=0)
+        known = np.array([name in self.lists_without_nonrelevant for name in self.measures])
         systems, measures = len(self.systems), len(self.measures)
         frame = pl.DataFrame(
             {
@@ -159,7 +163,7 @@ class Scores:
                 "value": self.mean_values().T.ravel(),
                 "queries": counted.sum(axis=1).T.ravel().astype(np.int32),
                 "no_list": no_list.T.ravel().astype(np.int32),
-                "no_irrelevant": no_irrelevant.T.ravel().astype(np.int32),
+                "lists_without_nonrelevant": lists_without_nonrelevant.T.ravel().astype(np.int32),
                 "known": np.tile(known, systems),
             }
         )
@@ -170,7 +174,7 @@ class Scores:
             "value",
             "queries",
             "no_list",
-            pl.when("known").then("no_irrelevant").alias("no_irrelevant"),
+            pl.when("known").then("lists_without_nonrelevant").alias("lists_without_nonrelevant"),
         )
 
 

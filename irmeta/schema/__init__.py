@@ -5,5 +5,5 @@ from irmeta.schema.store import TABLES as STORE_TABLES
 
 __all__ = ["FORMAT", "TABLES", "Column", "Table"]
 
-FORMAT = 1  # of the store; a reader refuses a greater one
+FORMAT = 2  # of the store; a reader refuses a greater one
 TABLES = by_name(STORE_TABLES)

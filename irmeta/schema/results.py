@@ -36,7 +36,7 @@ MEANS = Table(
         "value": Column("real", "mean over queries, undefined ones left out; NaN: none left"),
         "queries": Column("count", "how many queries it averages"),
         "no_list": Column("count", "queries of the mean that the system has no list for"),
-        "no_irrelevant": Column(
+        "lists_without_nonrelevant": Column(
             "count",
             "lists without a non-relevant doc (irrel_q = 0); null: not a search length",
             null=True,

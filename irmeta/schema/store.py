@@ -17,7 +17,7 @@ SYSTEMS = Table(
     ("track", "system", "file"),
     {
         "track": TRACK,
-        "system": Column("text", "system; null: set aside before its name was known", null=True),
+        "system": Column("text", "system; null: skipped before its name was known", null=True),
         "group": Column("text", "participant, from the track's facts", null=True),
         "type": Column("text", "type of run, from the track's facts", null=True),
         "pooled": Column("yes", "whether it contributed to the pool", null=True),
@@ -35,7 +35,7 @@ SYSTEMS = Table(
         "duplicates": Column("count", "rows dropped since their doc came before in the list"),
         "malformed": Column("count", "lines dropped since they could not be read"),
         "notes": Column("text", "what else reading noticed", null=True),
-        "set_aside": Column("text", "why the run is not in the track; null: it is", null=True),
+        "skip_reason": Column("text", "why the run is not in the track; null: it is", null=True),
     },
 )
 

@@ -114,9 +114,9 @@ def correlate(
     takes each ranking of its own systems instead, since it is made for rankings that differ in
     their items. An ordering that ties all systems, or has one, correlates with none (NaN), itself
     included; rmse and RBO are defined there. Values tie when they are equal to the last bit, as in
-    scipy, though the order of summing may tell apart means that are equal (tau-b of AP and P@10 on
-    TREC-8 changes in the third digit): `irmeta.stats.orders.settled` rounds them. Infinite values
-    are ordered; pearson and rmse have no answer for them.
+    scipy, though the order of summing may make equal means differ (tau-b of AP and P@10 on
+    TREC-8 changes in the third digit): `irmeta.stats.orders.round_means` rounds them. Infinite
+    values are ordered; pearson and rmse have no answer for them.
 
     Raises
     ------
@@ -282,7 +282,7 @@ def _orderings(values: Orderings, signed: bool) -> tuple[tuple[str, ...], np.nda
     """The names of the orderings, and float64 [ordering, system]."""
     if isinstance(values, Scores):
         sign = [values.directions.get(m, 1) if signed else 1 for m in values.measures]
-        means = np.stack([orders.settled(row) for row in values.mean_values()])
+        means = np.stack([orders.round_means(row) for row in values.mean_values()])
         return values.measures, means * np.array(sign)[:, None]
     if isinstance(values, pl.DataFrame):
         numbers = values
@@ -319,4 +319,4 @@ def _weighted_means(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     if not finite[known].all():
         for limit in (-np.inf, np.inf):
             means[weights @ (values == limit).astype(float) > 0] = limit
-    return orders.settled(means)
+    return orders.round_means(means)

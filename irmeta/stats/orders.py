@@ -61,7 +61,7 @@ def _all_with_all(correlation: Correlation, x: np.ndarray, y: np.ndarray) -> np.
     return correlation(*pairs, True).reshape(len(x), len(y))
 
 
-def settled(values: np.ndarray) -> np.ndarray:
+def round_means(values: np.ndarray) -> np.ndarray:
     """Means rounded to 12 significant digits of the greatest, so that equal ones are equal.
 
     Two systems with the same values on other queries would else differ by the order of summing.
@@ -77,7 +77,7 @@ def settled(values: np.ndarray) -> np.ndarray:
 
 
 def settled_each(values: np.ndarray) -> np.ndarray:
-    """As `settled`, but each value rounded to 12 digits of its own.
+    """As `round_means`, but each value rounded to 12 digits of its own.
 
     For means of values that are 0 or more, which differ by rounding in their own last digits,
     however far apart they lie.

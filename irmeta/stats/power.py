@@ -1,4 +1,4 @@
-"""Discriminative power: how many pairs of systems a measure can tell apart."""
+"""Discriminative power: how many pairs of systems differ significantly by a measure."""
 
 from __future__ import annotations
 
@@ -133,6 +133,6 @@ def asp(pairs: Pairs) -> pl.DataFrame:
     p = pairs.p[pairs.upper]
     p = np.sort(p[~np.isnan(p)])[::-1]
     named = {name: getattr(pairs, name) for name in ("track", "measure", "test", "correction")}
-    columns = {"place": np.arange(1, len(p) + 1), "p": p.copy()}
-    frame = pl.DataFrame(columns, schema={"place": pl.Int64, "p": pl.Float64})
-    return frame.select(*(pl.lit(v, pl.String).alias(n) for n, v in named.items()), "place", "p")
+    columns = {"rank": np.arange(1, len(p) + 1), "p": p.copy()}
+    frame = pl.DataFrame(columns, schema={"rank": pl.Int64, "p": pl.Float64})
+    return frame.select(*(pl.lit(v, pl.String).alias(n) for n, v in named.items()), "rank", "p")

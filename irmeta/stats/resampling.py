@@ -28,7 +28,7 @@ from irmeta.errors import UsageError, check_choice, check_whole
 from irmeta.parallel import ordered_map
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
-from irmeta.stats.orders import kendall_tau_b, over_common, settled
+from irmeta.stats.orders import kendall_tau_b, over_common, round_means
 
 Rng = int | np.random.Generator | np.random.SeedSequence
 
@@ -292,7 +292,7 @@ def _tau(whole: np.ndarray, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     And over how many systems it is.
     """
-    order, others = settled(whole)[None], settled(draws)
+    order, others = round_means(whole)[None], round_means(draws)
     systems = (~np.isnan(order) & ~np.isnan(others)).sum(axis=1)
     return over_common(kendall_tau_b, order, others, False)[0], systems
 

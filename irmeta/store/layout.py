@@ -36,6 +36,8 @@ FOLDERS = ("runs", "qrels", "docs", "systems")
 OPTIONAL = ("subtopics",)
 """Kinds of tables that only some tracks have."""
 KINDS = (*FOLDERS, *OPTIONAL)
+EARLIER_NAMES = {"skip_reason": "skipped_runs"}
+"""Fields of records that stores of format 1 have under another name."""
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
 
 
@@ -211,7 +213,7 @@ class Layout:
             record = parse_record(self.record(track).read_bytes())
             if not isinstance(record.get("files"), dict):
                 raise ValueError("not a track record: it lists no files")
-            return record
+            return {EARLIER_NAMES.get(name, name): value for name, value in record.items()}
         except FileNotFoundError:
             hint = did_you_mean(track, self.tracks())
             raise UsageError(f"{self.root} has no track {track!r}. {hint}") from None
@@ -291,10 +293,11 @@ class Layout:
 
 
 def _with_later_columns(kind: str, found: pl.LazyFrame) -> pl.LazyFrame:
-    """Add columns that a store of an earlier irmeta has not, as null."""
+    """Give columns of a store of an earlier irmeta their present names; add others as null."""
     if kind != "systems":
         return found
     schema = TABLES[kind].empty().schema
+    found = found.rename({"skip_reason": "skip_reason"}, strict=False)
     missing = [name for name in schema if name not in found.collect_schema()]
     absent = [pl.lit(None, schema[name]).alias(name) for name in missing]
     return found.with_columns(absent).select(schema.names()) if missing else found

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from irmeta.errors import DataError, short
 from irmeta.policies import NAMES
-from irmeta.store.reading import Run, SetAside
+from irmeta.store.reading import Run, SkippedRun
 from irmeta.trec.naming import file_names, pattern_name, stem
 from irmeta.trec.source import TrackSource
 
@@ -26,7 +26,7 @@ class Named:
     ----------
     runs
         Those of the track, each of another name, sorted by it.
-    aside
+    skipped
         Those that are not in it.
     by
         What they are named by: ``tag``, ``file`` or ``pattern``.
@@ -35,33 +35,33 @@ class Named:
     """
 
     runs: list[Run]
-    aside: list[SetAside]
+    skipped: list[SkippedRun]
     by: str
     note: str | None = None
 
 
-def name_systems(found: Iterable[Run | SetAside], judged: int, source: TrackSource) -> Named:
+def name_systems(found: Iterable[Run | SkippedRun], judged: int, source: TrackSource) -> Named:
     """Name the systems of a track under its policy; the numbers of judged queries are < `judged`.
 
     Names under ``auto`` depend on the runs that are in the track, and on no other.
     """
-    aside = [run for run in found if isinstance(run, SetAside)]
+    skipped = [run for run in found if isinstance(run, SkippedRun)]
     runs = [run for run in found if isinstance(run, Run)]
     foreign = [run for run in runs if run.queries.min() >= judged]
     runs = [run for run in runs if run.queries.min() < judged]
     fix = "Are these the runs of another track?"
-    aside += [_set_aside(run, "none of its queries is judged", fix) for run in foreign]
+    skipped += [_skipped(run, "none of its queries is judged", fix) for run in foreign]
     names = source.policy.names
     if names not in NAMES:
-        return _unique(*_by_pattern(names, runs, aside), "pattern")
+        return _unique(*_by_pattern(names, runs, skipped), "pattern")
     by_tag = [replace(run, system=_tag_of(run)) for run in runs]
     note = _clash([run.system for run in by_tag]) if names == "auto" else None
     if names == "tag" or (names == "auto" and note is None):
-        return _unique(by_tag, [replace(run, system=run.tag) for run in aside], "tag")
-    of_files = file_names(run.file for run in (*runs, *aside))
+        return _unique(by_tag, [replace(run, system=run.tag) for run in skipped], "tag")
+    of_files = file_names(run.file for run in (*runs, *skipped))
     runs = [replace(run, system=of_files[run.file]) for run in runs]
-    aside = [replace(run, system=of_files[run.file]) for run in aside]
-    return Named(sorted(runs, key=_name), aside, "file", note)
+    skipped = [replace(run, system=of_files[run.file]) for run in skipped]
+    return Named(sorted(runs, key=_name), skipped, "file", note)
 
 
 def _name(run: Run) -> str:
@@ -86,26 +86,26 @@ def _clash(names: list[str]) -> str | None:
 
 
 def _by_pattern(
-    pattern: str, runs: list[Run], aside: list[SetAside]
-) -> tuple[list[Run], list[SetAside]]:
+    pattern: str, runs: list[Run], skipped: list[SkippedRun]
+) -> tuple[list[Run], list[SkippedRun]]:
     named = [replace(run, system=pattern_name(pattern, run.file) or "") for run in runs]
     problem = f"its name does not match the pattern {pattern!r}"
-    lost = [_set_aside(run, problem, _FIXES["pattern"]) for run in named if not run.system]
-    return [run for run in named if run.system], [*aside, *lost]
+    lost = [_skipped(run, problem, _FIXES["pattern"]) for run in named if not run.system]
+    return [run for run in named if run.system], [*skipped, *lost]
 
 
-def _unique(runs: list[Run], aside: list[SetAside], by: str) -> Named:
-    """Set aside the second run of one name."""
+def _unique(runs: list[Run], skipped: list[SkippedRun], by: str) -> Named:
+    """Set skipped the second run of one name."""
     kept: dict[str, Run] = {}
     for run in runs:
         if run.system in kept:
             problem = f"system {short(run.system)!r} is already read from {kept[run.system].file}"
-            aside = [*aside, _set_aside(run, problem, _FIXES[by])]
+            skipped = [*skipped, _skipped(run, problem, _FIXES[by])]
         else:
             kept[run.system] = run
-    return Named([kept[name] for name in sorted(kept)], aside, by)
+    return Named([kept[name] for name in sorted(kept)], skipped, by)
 
 
-def _set_aside(run: Run, problem: str, fix: str) -> SetAside:
+def _skipped(run: Run, problem: str, fix: str) -> SkippedRun:
     reason = str(DataError(problem, file=run.file, fix=fix))
-    return SetAside(run.file, run.sha256, run.tag, reason, run.system or None)
+    return SkippedRun(run.file, run.sha256, run.tag, reason, run.system or None)

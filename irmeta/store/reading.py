@@ -56,7 +56,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class SetAside:
+class SkippedRun:
     """A run file that is not in the track, and why; `tag` is None where it was not read."""
 
     file: str
@@ -66,8 +66,8 @@ class SetAside:
     system: str | None = None
 
 
-def read_run(source: TrackSource, file: InputFile, reader: RowReader) -> Run | SetAside:
-    """Read one run file of a track; what is wrong with it makes a `SetAside`, not an exception."""
+def read_run(source: TrackSource, file: InputFile, reader: RowReader) -> Run | SkippedRun:
+    """Read one run file of a track; a run that cannot be read becomes a `SkippedRun`."""
     sha256 = tag = None
     try:
         if printable(file.name) != file.name:
@@ -78,7 +78,7 @@ def read_run(source: TrackSource, file: InputFile, reader: RowReader) -> Run | S
     except DataError as error:
         if not source.may_quote(file.name):
             error.conceal()
-        return SetAside(file.name, sha256 or stored_sha256(file), tag, str(error))
+        return SkippedRun(file.name, sha256 or stored_sha256(file), tag, str(error))
 
 
 def _run(source: TrackSource, file: InputFile, parsed: RunText, reader: RowReader) -> Run:

@@ -134,7 +134,7 @@ def track_record(
         "inputs": inputs,
         "systems": [run.system for run in rows.runs],
         "named_by": named.by,
-        "set_aside": len(named.aside),
+        "skipped_runs": len(named.skipped),
         "rows": int(rows.rows.sum()),
         "judged_rows": judged_rows,
         "deepest_rank": max(rows.deepest(run) for run in rows.runs),

@@ -14,7 +14,7 @@ from irmeta.schema import TABLES
 from irmeta.schema.arrow import constant
 from irmeta.store.facts import Facts
 from irmeta.store.judgments import Judgments
-from irmeta.store.reading import Run, SetAside
+from irmeta.store.reading import Run, SkippedRun
 from irmeta.store.track import ReadTrack
 from irmeta.store.writing import part_writer
 
@@ -58,7 +58,7 @@ def write_systems(folder: Path, read: ReadTrack, tied: np.ndarray) -> None:
 
 
 def systems_columns(read: ReadTrack, tied: np.ndarray) -> dict[str, pa.Array]:
-    """All columns of the systems table: what reading noticed, and why some runs are set aside.
+    """All columns of the systems table: what reading noticed, and why some runs are skipped.
 
     `tied` is how many rows of each system share their score with another of their list.
     """
@@ -78,7 +78,7 @@ def systems_columns(read: ReadTrack, tied: np.ndarray) -> dict[str, pa.Array]:
         }
         for run, own, common, count in zip(rows.runs, rows.own, both, tied.tolist(), strict=True)
     ]
-    records += [_aside_record(track, aside) for aside in read.aside]
+    records += [_skipped_record(track, skipped) for skipped in read.skipped]
     records.sort(key=lambda r: (str(r["system"] or ""), str(r["file"])))
     frame = pl.from_dicts(records, infer_schema_length=None)
     schema = TABLES["systems"].arrow(dictionary=True)
@@ -106,11 +106,11 @@ def _system_record(track: str, run: Run, facts: dict[str, Facts]) -> dict[str, o
         "duplicates": run.duplicates,
         "malformed": run.malformed,
         "notes": "; ".join([*run.notes, *unknown]) or None,
-        "set_aside": None,
+        "skip_reason": None,
     }
 
 
-def _aside_record(track: str, aside: SetAside) -> dict[str, object]:
+def _skipped_record(track: str, skipped: SkippedRun) -> dict[str, object]:
     schema = TABLES["systems"].columns
     empty = {name: 0 for name, column in schema.items() if not column.null}
     return (
@@ -118,10 +118,10 @@ def _aside_record(track: str, aside: SetAside) -> dict[str, object]:
         | empty
         | {
             "track": track,
-            "system": aside.system,
-            "tag": aside.tag,
-            "file": printable(aside.file),
-            "sha256": aside.sha256,
-            "set_aside": aside.reason,
+            "system": skipped.system,
+            "tag": skipped.tag,
+            "file": printable(skipped.file),
+            "sha256": skipped.sha256,
+            "skip_reason": skipped.reason,
         }
     )

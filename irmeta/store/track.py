@@ -20,7 +20,7 @@ from irmeta.store.judgments import Judgments, judgments
 from irmeta.store.long_table import Names
 from irmeta.store.naming import Named, name_systems
 from irmeta.store.readers import Readers, TrackNames
-from irmeta.store.reading import Run, SetAside, read_run
+from irmeta.store.reading import Run, SkippedRun, read_run
 from irmeta.store.record import track_record
 from irmeta.store.spill import InMemory
 from irmeta.store.subtopics_file import read_subtopics
@@ -70,9 +70,9 @@ class ReadTrack:
     inputs: dict[str, str | None]
 
     @property
-    def aside(self) -> list[SetAside]:
+    def skipped(self) -> list[SkippedRun]:
         """The runs that are not in it."""
-        return self.named.aside
+        return self.named.skipped
 
     def record(self, judged_rows: int) -> dict[str, Any]:
         """Return the track's record, but for the sizes of its files in a store.
@@ -125,7 +125,7 @@ def read_track(
     read, hashes = _read_runs(source, spill, readers, limits, count)
     named = name_systems(read, readers.judged, source)
     if not named.runs:
-        one = named.aside[0]
+        one = named.skipped[0]
         first = f" The first: {source.located(one.file, one.reason)}"
         raise DataError(f"none of its {len(read)} runs can be used.{first}")
     names = readers.names()
@@ -170,7 +170,7 @@ def _read_runs(
     readers: Readers,
     limits: Limits,
     count: Callable[[str], None] | None,
-) -> tuple[list[Run | SetAside], dict[str, str | None]]:
+) -> tuple[list[Run | SkippedRun], dict[str, str | None]]:
     """Read all runs; where their rows are too many, leave those of each in a file.
 
     Returns
@@ -181,14 +181,14 @@ def _read_runs(
         The SHA-256 of each run file and archive.
     """
 
-    def read(name: str) -> Run | SetAside | _Archive:
+    def read(name: str) -> Run | SkippedRun | _Archive:
         file = source.input_file(name)
         with readers.lend() as reader:
             run = read_run(source, file, reader)
-        kind = archive_kind(file) if isinstance(run, SetAside) else None
+        kind = archive_kind(file) if isinstance(run, SkippedRun) else None
         return run if kind is None else _Archive(file, kind)
 
-    found: list[Run | SetAside] = []
+    found: list[Run | SkippedRun] = []
     hashes: dict[str, str | None] = {}
     rows = held = 0
     # Some ahead, for files differ in size; they come on top of the memory that is counted.
@@ -215,26 +215,26 @@ def _read_runs(
 
 
 def _unpacked(
-    source: TrackSource, item: Run | SetAside | _Archive, readers: Readers
-) -> Iterator[Run | SetAside]:
+    source: TrackSource, item: Run | SkippedRun | _Archive, readers: Readers
+) -> Iterator[Run | SkippedRun]:
     """Yield a run, or the runs in an archive, one after another."""
     if not isinstance(item, _Archive):
         yield item
         return
     for member in members(item.file, item.kind):
         if isinstance(member, DataError):
-            yield SetAside(member.file or item.file.name, None, None, str(member))
+            yield SkippedRun(member.file or item.file.name, None, None, str(member))
             continue
         with readers.lend() as reader:
             run = read_run(source, member, reader)
-        if isinstance(run, SetAside) and archive_kind(member) is not None:
+        if isinstance(run, SkippedRun) and archive_kind(member) is not None:
             problem, fix = "an archive in an archive", "Unpack the outer one."
             reason = str(DataError(problem, file=member.name, fix=fix))
             run = replace(run, reason=reason)
         yield run
 
 
-def _spilled(run: Run | SetAside, path: Path) -> Run | SetAside:
+def _spilled(run: Run | SkippedRun, path: Path) -> Run | SkippedRun:
     if isinstance(run, Run) and isinstance(run.columns, InMemory):
         return replace(run, columns=run.columns.spill(path))
     return run

@@ -129,7 +129,7 @@ def tracks(draw: st.DrawFn, systems: int = 4, queries: int = 4) -> Track:
         for query in names:
             relevant = [d for d, g in qrels[query].items() if g >= 1]
             own[query] = draw(st.one_of(lists(DOCS), lists(DOCS), lists(relevant)))
-        if not any(own[q] for q in names if qrels[q]):  # a run without a judged query is set aside
+        if not any(own[q] for q in names if qrels[q]):  # a run without a judged query is skipped
             own[names[0]] = [("a", 1, 1)]
     return Track(
         {s: {q: lines for q, lines in own.items() if lines} for s, own in runs.items()},

@@ -32,7 +32,7 @@ def file_names(files: Iterable[str]) -> dict[str, str]:
     """Name systems by their files, each differently.
 
     The name is the file's stem, without a first word that all files share up to a dot
-    (``input.``). Files of one name are told apart by their folders, or else by their endings.
+    (``input.``). Files of one name are distinguished by their folders, or else by their endings.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def parse_qrels(
     ----------
     form
         ``trec`` has four fields, the second ignored unless `subtopics`; the five-field ``prels``
-        and ``sample-eval`` forms cannot be told apart safely and are read only when named.
+        and ``sample-eval`` forms cannot be distinguished safely and are read only when named.
     subtopics
         The second column is a subtopic.
 

@@ -95,7 +95,7 @@ def sort_rows(order: TieOrder, lists: np.ndarray, columns: Columns) -> np.ndarra
     if rule.column != "score":
         return sorted_lists(lists, ascending_bits(columns[rule.column]), *tie_keys)
     score = columns["score"]
-    if not rule.float32:  # rounding keeps the order, but for ties that float64 tells apart
+    if not rule.float32:  # rounding keeps the order, but for ties that float64 breaks
         tie_keys.insert(0, -score)
     return sorted_lists(lists, descending_bits(as_float32(score)), *tie_keys)
 

@@ -141,7 +141,10 @@ def test_means_count_the_lists_without_a_nonrelevant_doc(tmp_path: Path):
     lists = {"q": [("a", 1)], "r": [("b", 1)], "unjudged": [("a", 1)]}
     track = Track({"s": lists, "t": {"q": [("a", 2), ("x", 1)]}}, {"q": {"a": 1}, "r": {"b": 2}})
     means = track.ingest(tmp_path).means("ASL,ASL(rel=2),AP")
-    counted = {(s, m): n for s, m, n in means.select("system", "measure", "no_irrelevant").rows()}
+    counted = {
+        (s, m): n
+        for s, m, n in means.select("system", "measure", "lists_without_nonrelevant").rows()
+    }
     assert counted == {
         ("s", "ASL"): 2,
         ("s", "ASL(rel=2)"): 1,

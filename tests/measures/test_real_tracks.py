@@ -158,7 +158,7 @@ def test_every_track_has_means_of_every_default_measure(real_store: irmeta.Store
         t: 14 * n for t, n in systems.items()
     }
     assert means["value"].is_nan().sum() == 0
-    assert real_store.systems()["set_aside"].null_count() == sum(systems.values())
+    assert real_store.systems()["skip_reason"].null_count() == sum(systems.values())
 
 
 PYTREC_EVAL = {

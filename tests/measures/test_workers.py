@@ -31,9 +31,9 @@ def store(request, collections: Path, tmp_path: Path, monkeypatch) -> irmeta.Sto
     monkeypatch.setattr(Layout, "block_rows", 1)
     monkeypatch.setattr(MemoryStore, "block_rows", 1)
     if request.param == "folder":
-        with pytest.warns(irmeta.SetAsideWarning):
+        with pytest.warns(irmeta.SkippedRunWarning):
             return irmeta.ingest(collections, tmp_path / "store")
-    with pytest.warns(irmeta.SetAsideWarning):
+    with pytest.warns(irmeta.SkippedRunWarning):
         return irmeta.read(collections)
 
 

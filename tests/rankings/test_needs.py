@@ -302,10 +302,10 @@ def test_without_a_pooled_system_there_is_no_pool(tmp_path: Path):
     assert store.means("AP@5").height == 2
 
 
-def test_a_pooled_run_that_was_set_aside_is_named(tmp_path: Path):
+def test_a_pooled_run_that_was_skipped_is_named(tmp_path: Path):
     folder = collection(tmp_path / "c", {"one": "yes", "two": "yes"})
     (folder / "t" / "runs" / "two").write_text("q Q0 a\n")
-    with pytest.warns(irmeta.SetAsideWarning):
+    with pytest.warns(irmeta.SkippedRunWarning):
         store = irmeta.ingest(folder, tmp_path / "s")
     said = store.provenance("AP(norm=pool)@5")["tracks"]["t"]["pool"]
     assert "the 1 systems here" in said

@@ -161,7 +161,7 @@ TRACK = Track(
 
 
 def test_explain__shows_the_subtopics_of_each_doc(tmp_path: Path, capsys):
-    from irmeta.show import print_explanation
+    from irmeta.show.measures import print_explanation
 
     store = TRACK.ingest(tmp_path)
     with registered(RECALL):

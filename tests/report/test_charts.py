@@ -143,7 +143,7 @@ CHARTS: dict[str, Callable[[], Any]] = {
     "significance": lambda: pairwise_significance(p_values(4), systems(4), "T", 0.05),
     "significance of 80": lambda: pairwise_significance(p_values(80), systems(80), "T", 0.05),
     "p-values": lambda: achieved_significance(
-        pl.DataFrame({"measure": "AP", "place": [1, 2, 3], "p": [0.9, 0.5, 0.01]}), [0.05], "T"
+        pl.DataFrame({"measure": "AP", "rank": [1, 2, 3], "p": [0.9, 0.5, 0.01]}), [0.05], "T"
     ),
 }  # fmt: skip
 

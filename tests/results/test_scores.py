@@ -33,7 +33,9 @@ def scores(**changes: object) -> Scores:
         "values": VALUES,
         "included": np.ones(VALUES.shape, bool),
         "no_list": np.array([[False, False], [True, False], [False, True]]),
-        "no_irrelevant": {"ASL": np.array([[True, False], [True, False], [True, False]])},
+        "lists_without_nonrelevant": {
+            "ASL": np.array([[True, False], [True, False], [True, False]])
+        },
         "directions": {"AP": 1, "ASL": -1},
     }
     return Scores(**(given | changes))
@@ -115,7 +117,7 @@ def test_blocks_are_joined_along_queries():
             values=whole.values[:, queries],
             included=whole.included[:, queries],
             no_list=whole.no_list[queries],
-            no_irrelevant={"ASL": whole.no_irrelevant["ASL"][queries]},
+            lists_without_nonrelevant={"ASL": whole.lists_without_nonrelevant["ASL"][queries]},
         )
 
     joined = Scores.concat([block(slice(0, 1)), block(slice(1, 1)), block(slice(1, 3))])

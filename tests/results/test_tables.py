@@ -44,7 +44,7 @@ def test_every_reader_sees_plain_strings(means, tmp_path):
     assert schema.field("system").type == pa.string()
     assert schema.field("track").type == pa.string()
     assert not schema.field("value").nullable
-    assert schema.field("no_irrelevant").nullable
+    assert schema.field("lists_without_nonrelevant").nullable
 
 
 def test_the_provenance_is_in_the_file(means, tmp_path):

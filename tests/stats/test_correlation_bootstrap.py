@@ -48,7 +48,7 @@ def test_bootstrap_equals_the_correlation_of_resampled_means(method):
         assert sample == pytest.approx(correlation(*means, method), abs=1e-9)
     low, high = np.quantile(found.samples, [0.025, 0.975])
     assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
-    whole = correlation(*(orders.settled(m.means) for m in (a, b)), method)
+    whole = correlation(*(orders.round_means(m.means) for m in (a, b)), method)
     assert found.correlation == pytest.approx(whole)
     assert (found.queries, found.systems) == (12, 9)
 
@@ -111,7 +111,7 @@ def test_bootstrap_takes_what_both_have_by_name():
     np.testing.assert_array_equal(two.values, b.values[2:])
     found = bootstrap_correlation(a, shuffled, resamples=10)
     assert found.queries == 10
-    means = [orders.settled(m.values[2:].mean(axis=0)) for m in (a, b)]
+    means = [orders.round_means(m.values[2:].mean(axis=0)) for m in (a, b)]
     assert found.correlation == correlation(*means, "tau-b")
 
 

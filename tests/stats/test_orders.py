@@ -249,7 +249,7 @@ def test_what_cannot_be_correlated():
 def test_settled_means_are_equal_and_others_are_kept():
     x = np.array([0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1, 0.6000001])
     assert x[0] != x[1]
-    assert orders.settled(x)[0] == orders.settled(x)[1] < orders.settled(x)[2]
-    np.testing.assert_array_equal(orders.settled(x * 1e6), np.round(x * 1e6, 5))
+    assert orders.round_means(x)[0] == orders.round_means(x)[1] < orders.round_means(x)[2]
+    np.testing.assert_array_equal(orders.round_means(x * 1e6), np.round(x * 1e6, 5))
     for same in ([0.0, 0.0], [math.inf, 1.0], [NAN], [1e300], []):
-        np.testing.assert_array_equal(orders.settled(np.array(same)), same)
+        np.testing.assert_array_equal(orders.round_means(np.array(same)), same)

@@ -34,7 +34,7 @@ def test_as_the_twin(p, level):
     assert row["median_p"] == pytest.approx(right.median, nan_ok=True)
     curve = asp(made(p))
     assert curve["p"].to_list() == right.curve
-    assert curve["place"].to_list() == list(range(1, len(right.curve) + 1))
+    assert curve["rank"].to_list() == list(range(1, len(right.curve) + 1))
 
 
 def test_what_a_row_says():

@@ -17,7 +17,7 @@ from polars.testing import assert_frame_equal
 from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix, read_matrices
 from irmeta.results.scores import Scores
-from irmeta.stats.orders import kendall_tau_b, settled
+from irmeta.stats.orders import kendall_tau_b, round_means
 from irmeta.stats.resampling import Plan, Sample, query_subsets, resample, spread
 
 NAN = math.nan
@@ -139,7 +139,7 @@ def test_tau_of_one_order_with_many_is_that_of_all_pairs(values):
     ):
         other = values[sample.queries[0]]
         both = ~np.isnan(means) & ~np.isnan(other)
-        x, y = settled(means[both]), other[both]
+        x, y = round_means(means[both]), other[both]
         assert row["systems"] == both.sum()
         assert row["tau"] == pytest.approx(naive.kendall_tau_b(x.tolist(), y.tolist()), nan_ok=True)
         expected = kendall_tau_b(x[None], y[None])[0, 0]

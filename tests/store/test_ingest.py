@@ -13,7 +13,7 @@ from ingesting import FACTS, QRELS, RUN, TWO, content, outcomes, put, states, to
 
 import irmeta
 from irmeta.checksums import parse_record, to_json
-from irmeta.errors import DataError, SetAsideWarning, UsageError
+from irmeta.errors import DataError, SkippedRunWarning, UsageError
 from irmeta.policies import ReadPolicy
 from irmeta.store import ingest as room
 from irmeta.store import record
@@ -139,7 +139,7 @@ def test_a_store_is_the_same_bytes_whatever_the_workers_and_wherever_it_lies(
 ):
     elsewhere = tmp_path / "elsewhere"
     shutil.copytree(collections, elsewhere, copy_function=shutil.copyfile)  # other times
-    with pytest.warns(SetAsideWarning):
+    with pytest.warns(SkippedRunWarning):
         again = irmeta.ingest(elsewhere, tmp_path / "deep" / "store", workers=workers)
     assert content(again.path) == content(made_store.path)
     assert again.fingerprint == made_store.fingerprint
@@ -278,9 +278,9 @@ def test_a_name_too_long_for_a_folder_fails_alone(two, store):
     assert "too long for a folder's name" in str(second.error)
 
 
-def test_a_pipe_among_the_runs_is_set_aside(two, store):
+def test_a_pipe_among_the_runs_is_skipped(two, store):
     os.mkfifo(two / "a/runs/pipe")
-    with pytest.warns(SetAsideWarning, match="pipe: cannot be read .a pipe or a device"):
+    with pytest.warns(SkippedRunWarning, match="pipe: cannot be read .a pipe or a device"):
         irmeta.ingest(two, store)
 
 
@@ -341,16 +341,20 @@ def test_a_store_of_an_older_irmeta_is_read_and_made_anew_by_ingest(two, store, 
 
 
 def test_a_store_without_a_later_column_is_read(two, store, tmp_path):
-    """The column `tag` of systems came after the first stores."""
+    """The column `tag` of systems came after the first stores, when others had other names."""
     states(two, store)
     file = store / "systems" / "a" / "part-0.parquet"
-    pl.read_parquet(file).drop("tag").write_parquet(file)
+    older = pl.read_parquet(file).drop("tag").rename({"skip_reason": "skip_reason"})
+    older.write_parquet(file)
     record = store / "tracks" / "a.json"
     found = parse_record(record.read_bytes())
     sizes = {name: int(said.split()[0]) for name, said in found["files"].items()}
     sizes |= {name: file.stat().st_size for name in sizes if name.startswith("systems")}
+    found["skip_reason"] = found.pop("skipped_runs")
     record.write_bytes(to_json(found | {"files": sizes}))
     later = irmeta.open_store(store)
+    assert later.info("a")["skipped_runs"].item() == 0
+    assert later.means("AP", track="a").height == later.systems("a").height
     assert later.systems("a")["tag"].null_count() == later.systems("a").height
     assert later.systems().columns == later.systems("b").columns
     assert later.reader.table("systems", "a").collect().equals(later.systems("a"))
@@ -358,7 +362,7 @@ def test_a_store_without_a_later_column_is_read(two, store, tmp_path):
 
 def test_tracks_may_be_an_iterator_and_others_say_nothing(two, store):
     put(two, {"b/runs/torn": "1 Q0 a\n"})
-    with pytest.warns(SetAsideWarning):
+    with pytest.warns(SkippedRunWarning):
         irmeta.ingest(two, store, tracks=iter(["b"]))
     assert irmeta.ingest(two, store, tracks=iter(["a"])).tracks == ["a", "b"]
     (store / "tracks" / "b.json").write_text("{")

@@ -121,7 +121,7 @@ def run_lines(collections: Path, track: str, file: str) -> pl.DataFrame:
 @pytest.mark.parametrize("track", TRACKS)
 def test_nothing_in_a_run_is_lost(made_store, collections, track):
     runs = made_store.runs(track).collect()
-    systems = made_store.systems(track).filter(pl.col("set_aside").is_null())
+    systems = made_store.systems(track).filter(pl.col("skip_reason").is_null())
     assert runs["system"].unique().sort().to_list() == systems["system"].to_list()
     for system, file in systems.select("system", "file").iter_rows():
         expected = run_lines(collections, track, file)
@@ -204,7 +204,7 @@ def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def parts(small_groups, collections, tmp_path) -> irmeta.Store:
     """The made collection in several row groups and files a track."""
-    with pytest.warns(irmeta.SetAsideWarning):
+    with pytest.warns(irmeta.SkippedRunWarning):
         return irmeta.ingest(collections, tmp_path / "store")
 
 

@@ -9,7 +9,7 @@ from ingesting import CONFIG, QRELS, RUN, put
 from making import read_text
 
 import irmeta
-from irmeta.errors import SetAsideWarning
+from irmeta.errors import SkippedRunWarning
 from irmeta.policies import TieOrder
 
 
@@ -95,9 +95,9 @@ def test_queries_systems_and_docs_are_sorted_by_their_bytes(tmp_path, store):
 
 def test_order_by_rank_sets_runs_without_whole_ranks_aside(tmp_path, store):
     runs = {"t/runs/s": RUN, "t/runs/x": "1 Q0 a first 2 x\n", "t/qrels": QRELS}
-    with pytest.warns(SetAsideWarning, match="t/runs/x: tie order `rank`, but some ranks are not"):
+    with pytest.warns(SkippedRunWarning, match="t/runs/x: tie order `rank`, but some ranks"):
         opened = irmeta.ingest(put(tmp_path / "c", runs), store, tie_order="rank")
-    assert opened.systems().drop_nulls("set_aside")["system"].to_list() == ["x"]
+    assert opened.systems().drop_nulls("skip_reason")["system"].to_list() == ["x"]
 
 
 def test_the_first_of_duplicate_lines_is_kept_on_request(tmp_path, store):
@@ -118,7 +118,7 @@ def test_a_doc_that_comes_again_after_another_query_is_a_duplicate(tmp_path, sto
     run = "1 Q0 a 1 3 s\n2 Q0 a 1 9 s\n1 Q0 a 2 1 s\n"
     collection = put(tmp_path / "c", {"t/runs/s": run, "t/runs/u": RUN, "t/qrels": QRELS})
     (collection / "t/runs/u").write_text(RUN.replace(" s\n", " u\n"))
-    with pytest.warns(SetAsideWarning, match="line 3: query 1 has doc a a second time, first in l"):
+    with pytest.warns(SkippedRunWarning, match="line 3: query 1 has doc a a second time"):
         irmeta.ingest(collection, store)
     kept = irmeta.ingest(collection, tmp_path / "first", duplicates="first")
     assert kept.systems()["duplicates"].to_list() == [1, 0]

@@ -34,7 +34,7 @@ NEEDY = "AP,nDCG(gain=exp)@5,P(ties=share)@3,AP(norm=pool)@10,Judged@5,ASL,AP(un
 
 @pytest.fixture(scope="module")
 def held(collections: Path) -> Store:
-    with pytest.warns(irmeta.SetAsideWarning):
+    with pytest.warns(irmeta.SkippedRunWarning):
         return irmeta.read(collections)
 
 
@@ -106,7 +106,7 @@ def test_blocks_are_those_of_the_store(
 def test_groups_and_workers_cannot_be_seen(held: Store, collections: Path, monkeypatch):
     monkeypatch.setattr(groups, "GROUP_ROWS", 700)
     for workers in (1, 3):
-        with pytest.warns(irmeta.SetAsideWarning):
+        with pytest.warns(irmeta.SkippedRunWarning):
             other = irmeta.read(collections, workers=workers)
         assert len(other.reader.groups("news")) > 3
         for kind in KINDS:
@@ -212,7 +212,7 @@ def test_it_has_no_folder(held: Store):
 
 def test_progress_counts_every_file(collections: Path):
     seen: list[tuple[str, int, int]] = []
-    with pytest.warns(irmeta.SetAsideWarning):
+    with pytest.warns(irmeta.SkippedRunWarning):
         irmeta.read(collections, progress=lambda *said: seen.append(said))
     files = sum(1 for path in collections.rglob("runs/*") if path.is_file())
     assert seen[-1][1:] == (files, files)

@@ -9,7 +9,7 @@ import pytest
 from ingesting import QRELS, RUN, put
 
 import irmeta
-from irmeta.errors import IrmetaError, QrelsWarning, SetAsideWarning
+from irmeta.errors import IrmetaError, QrelsWarning, SkippedRunWarning
 
 SECRET = "root:x:0:0:secret\n"
 
@@ -38,12 +38,12 @@ def test_a_link_to_a_run_elsewhere_is_read(linked):
 def test_what_a_link_leads_to_elsewhere_is_not_quoted(linked, tmp_path, content, said):
     put(tmp_path, {"secret": content})
     (linked / "t/runs/r").symlink_to(tmp_path / "secret")
-    with pytest.warns(SetAsideWarning) as warned:
+    with pytest.warns(SkippedRunWarning) as warned:
         store = irmeta.ingest(linked, tmp_path / "store")
     (message,) = (str(one.message) for one in warned)
     assert "c/t/runs/r" in message
     assert said.replace("'...'", "...") in message
-    reasons = store.systems()["set_aside"].to_list()
+    reasons = store.systems()["skip_reason"].to_list()
     assert "secret" not in message.replace("/secret", "") + str(reasons)
 
 
@@ -88,7 +88,7 @@ def test_a_file_elsewhere_that_the_collection_names_is_quoted(linked):
 def test_a_link_inside_the_collection_is_quoted(linked):
     put(linked, {"other/r": SECRET})
     (linked / "t/runs/r").symlink_to(linked / "other/r")
-    with pytest.warns(SetAsideWarning, match="root:x:0:0:secret"):
+    with pytest.warns(SkippedRunWarning, match="root:x:0:0:secret"):
         irmeta.read(linked)
 
 
@@ -96,7 +96,7 @@ def test_files_are_named_as_they_were_given(tmp_path, monkeypatch):
     put(tmp_path, {"q/qrels": QRELS, "x/good": RUN, "x/bad": "1 Q0 a 1\n", "y/z/deep": "1\n"})
     monkeypatch.chdir(tmp_path / "q")
     given = ["../x/good", tmp_path / "x/bad", "../y/../y/z/deep"]
-    with pytest.warns(SetAsideWarning) as warned:
+    with pytest.warns(SkippedRunWarning) as warned:
         irmeta.read_files("qrels", given)
     said = str(warned[0].message)
     assert f"{tmp_path}/x/bad, line 1" in said
@@ -110,10 +110,10 @@ def test_many_skipped_runs_make_a_short_message(tmp_path, run):
     files = {f"t/runs/bad{i:02}": "1\n" for i in range(20)}
     collection = put(tmp_path / "c", {**files, "t/runs/s": RUN, "t/qrels": QRELS})
     last = run("evaluate", collection, "-m", "AP").err.splitlines()[-1]
-    assert last.startswith("irmeta: 20 runs set aside: ")
+    assert last.startswith("irmeta: 20 runs skipped: ")
     assert last.count("runs/bad") == 5
     assert last.endswith(" and 15 more: the reasons are above")
-    with pytest.warns(SetAsideWarning) as warned:
+    with pytest.warns(SkippedRunWarning) as warned:
         irmeta.read(collection)
     assert str(warned[0].message).count("runs/bad") == 5
 

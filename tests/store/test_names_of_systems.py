@@ -9,7 +9,7 @@ import pytest
 from ingesting import CONFIG, QRELS, RUN, content, put, states
 
 import irmeta
-from irmeta.errors import DataError, IrmetaError, NamesWarning, SetAsideWarning
+from irmeta.errors import DataError, IrmetaError, NamesWarning, SkippedRunWarning
 from irmeta.store import track as reading
 
 
@@ -27,7 +27,7 @@ BY_FILE = ["bm25", "ql", "rm3"]
 
 
 def names_of(store: irmeta.Store) -> list[str]:
-    return store.systems().filter(pl.col("set_aside").is_null())["system"].to_list()
+    return store.systems().filter(pl.col("skip_reason").is_null())["system"].to_list()
 
 
 def test_name_systems__runs_that_share_a_tag_are_all_named_by_file_and_none_is_lost(tmp_path):
@@ -59,7 +59,7 @@ def test_name_systems__what_is_asked_for_is_not_warned_of(tmp_path, names, syste
 
 
 def test_name_systems__by_tag_a_second_run_of_one_name_is_skipped(tmp_path):
-    with pytest.warns(SetAsideWarning, match=r'Name systems by file: --names file, or names = "f'):
+    with pytest.warns(SkippedRunWarning, match=r"Name systems by file: --names file"):
         store = irmeta.read(put(tmp_path / "c", ALIKE), names="tag")
     assert names_of(store) == ["Anserini", "other"]
 
@@ -72,7 +72,7 @@ def test_name_systems__by_tag_a_second_run_of_one_name_is_skipped(tmp_path):
     ],
 )
 def test_name_systems__runs_that_a_pattern_cannot_name_are_skipped(tmp_path, pattern, problem):
-    with pytest.warns(SetAsideWarning, match="2 runs set aside") as warned:
+    with pytest.warns(SkippedRunWarning, match="2 runs skipped") as warned:
         store = irmeta.read(put(tmp_path / "c", ALIKE), names=pattern)
     assert problem in str(warned[0].message)
     assert "Change the pattern `names`" in str(warned[0].message)
@@ -88,8 +88,8 @@ def test_name_systems__a_collection_chooses_for_each_track(tmp_path):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         store = irmeta.read(collection)
-    assert {one.category for one in caught} == {NamesWarning, SetAsideWarning}
-    systems = store.systems().drop_nulls("system").filter(pl.col("set_aside").is_null())
+    assert {one.category for one in caught} == {NamesWarning, SkippedRunWarning}
+    systems = store.systems().drop_nulls("system").filter(pl.col("skip_reason").is_null())
     assert systems.group_by("track", maintain_order=True).len().rows() == [
         ("auto", 3),
         ("file", 3),
@@ -132,7 +132,7 @@ def test_name_systems__another_choice_of_names_reads_the_track_again(tmp_path, s
 
 def test_name_systems__runs_that_are_not_in_the_track_share_no_tag(tmp_path):
     runs = {"t/runs/a": RUN, "t/runs/b": "9 Q0 a 1 1 s\n", "t/runs/c": "x\n", "t/qrels": QRELS}
-    with pytest.warns(SetAsideWarning) as warned:
+    with pytest.warns(SkippedRunWarning) as warned:
         store = irmeta.read(put(tmp_path / "c", runs))
     assert len(warned) == 1
     assert names_of(store) == ["s"]

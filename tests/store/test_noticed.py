@@ -24,7 +24,7 @@ def test_facts_about_systems_are_in_their_table(tmp_path, store):
 
 
 def noticed(made_store: irmeta.Store, column: str) -> dict[str, int]:
-    kept = made_store.systems().filter(pl.col("set_aside").is_null())
+    kept = made_store.systems().filter(pl.col("skip_reason").is_null())
     return dict(kept.filter(pl.col(column) > 0).select("system", column).iter_rows())
 
 
@@ -81,14 +81,14 @@ def test_ranks_from_0_and_ranks_against_the_scores_of_the_made_runs(made_store):
     }
 
 
-def test_the_unreadable_made_run_is_set_aside(made_store):
-    aside = made_store.systems().drop_nulls("set_aside")
+def test_the_unreadable_made_run_is_skipped(made_store):
+    aside = made_store.systems().drop_nulls("skip_reason")
     assert aside.select("track", "file", "system").rows() == [
         ("passage", "passage/runs/nuthFirst.txt", None)
     ]
     problem = "line 611: 4 fields where a run has six: '443396 Q0 4505079 51'"
-    assert aside["set_aside"].item().startswith(f"passage/runs/nuthFirst.txt, {problem}")
-    assert made_store.info().select("track", "systems", "set_aside", "queries").rows() == [
+    assert aside["skip_reason"].item().startswith(f"passage/runs/nuthFirst.txt, {problem}")
+    assert made_store.info().select("track", "systems", "skipped_runs", "queries").rows() == [
         ("news", 20, 0, 25),
         ("passage", 9, 1, 15),
         ("web", 12, 0, 20),
@@ -97,7 +97,7 @@ def test_the_unreadable_made_run_is_set_aside(made_store):
 
 @pytest.mark.real
 def test_the_real_tracks_are_read_whole(real_store):
-    facts = real_store.info().select("track", "systems", "set_aside", "rows", "deepest_rank")
+    facts = real_store.info().select("track", "systems", "skipped_runs", "rows", "deepest_rank")
     assert facts.rows() == [
         ("clef-ehealth-2015", 35, 0, 2_323_331, 1000),
         ("clef-tar-2017", 6, 0, 409_803, 12_803),

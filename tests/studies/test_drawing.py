@@ -219,7 +219,7 @@ def test_tracks_in_threads_are_drawn_apart_and_one_by_one_here(
     monkeypatch.setattr(drawing, "_begin", counted)
     for workers in (1, 2):
         assert not kinds
-        with pytest.warns(irmeta.SetAsideWarning):
+        with pytest.warns(irmeta.SkippedRunWarning):
             irmeta.reanalyze(collections, tmp_path / str(workers), workers=workers)
     assert 1 <= len(kinds) <= 2
     assert not any(kinds)

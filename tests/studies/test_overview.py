@@ -61,7 +61,7 @@ def test_the_histogram_counts_every_search_length(results: Path, made_store: irm
 
 
 def test_best_orders_systems_by_each_measures_own_direction(results: Path) -> None:
-    best = read(results, "best").filter((pl.col("track") == "news") & (pl.col("place") == 1))
+    best = read(results, "best").filter((pl.col("track") == "news") & (pl.col("rank") == 1))
     by = dict(zip(best["measure"], best["system"], strict=False))
     assert (by["AP"], by["ASL"]) == ("doumMan2", "doumMan1")
     shared = best.filter(pl.col("measure") == "RR")["system"].to_list()
@@ -73,7 +73,7 @@ def test_means_that_differ_by_a_rounding_share_a_place(tmp_path: Path) -> None:
     best = read(tmp_path / "out", "best")
     best = best.filter(measure="ASL")
     assert best["value"].n_unique() == 3
-    assert best.select("place", "system").rows() == [(1, "a"), (1, "b"), (3, "c")]
+    assert best.select("rank", "system").rows() == [(1, "a"), (1, "b"), (3, "c")]
 
 
 def test_tracks_counts_what_the_qrels_hold(results: Path) -> None:
@@ -82,7 +82,7 @@ def test_tracks_counts_what_the_qrels_hold(results: Path) -> None:
     assert tracks["news"]["relevant"] == 1012
     assert tracks["web"]["relevant"] == 536
     assert tracks["passage"]["queries_without_relevant"] == 1
-    assert tracks["passage"]["set_aside"] == 1
+    assert tracks["passage"]["skipped_runs"] == 1
 
 
 @pytest.mark.parametrize("table", [*COMBINED, *APART])
@@ -136,7 +136,7 @@ def test_a_store_takes_no_reading_policy(made_store: irmeta.Store, tmp_path: Pat
 
 @pytest.mark.usefixtures("undrawn")
 def test_what_fails_is_raised_when_the_rest_is_there(tmp_path: Path) -> None:
-    """As `ingest` does: a track that cannot be read, and runs that are set aside."""
+    """As `ingest` does: a track that cannot be read, and runs that are skipped."""
     source, out = tmp_path / "in", tmp_path / "out"
     for name in ("bad", "good"):
         replace(ALIKE, name=name).write(source)
@@ -146,7 +146,7 @@ def test_what_fails_is_raised_when_the_rest_is_there(tmp_path: Path) -> None:
         irmeta.reanalyze(source, out, measures="AP")
     assert set(read(out, "means")["track"]) == {"good"}
     shutil.rmtree(source / "bad")
-    with pytest.warns(irmeta.SetAsideWarning, match="1 run set aside: .*odd, line 1"):
+    with pytest.warns(irmeta.SkippedRunWarning, match="1 run skipped: .*odd, line 1"):
         done = irmeta.reanalyze(source, out, measures="AP")
     assert done.batch.unchanged == ("good",)
 

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.errors import DataError, IrmetaError, SetAsideWarning
+from irmeta.errors import DataError, IrmetaError, SkippedRunWarning
 from irmeta.trec import archives
 from irmeta.trec.archives import archive_kind, members
 from irmeta.trec.streams import InputFile, open_stream
@@ -156,12 +156,12 @@ def test_members__a_damaged_archive_is_an_error_and_no_traceback(tmp_path, name)
 def test_members__bad_members_are_skipped_and_the_others_are_read(tmp_path):
     inner = tar({"r": b"1 Q0 a 1 2 z\n"})
     bad = {**RUNS, "bad": b"1 Q0 a\n", "inner.tar": inner}
-    with pytest.warns(SetAsideWarning, match="2 runs set aside") as warned:
+    with pytest.warns(SkippedRunWarning, match="2 runs skipped") as warned:
         store = irmeta.read(collection(tmp_path, "runs.tar", tar(bad)))
     said = str(warned[0].message)
     assert f"{tmp_path}/c/t/runs/runs.tar/bad, line 1: 3 fields where a run has six" in said
     assert "runs.tar/inner.tar: an archive in an archive. Unpack the outer one." in said
-    kept = store.systems().filter(pl.col("set_aside").is_null())
+    kept = store.systems().filter(pl.col("skip_reason").is_null())
     assert kept["system"].to_list() == ["x", "y"]
 
 

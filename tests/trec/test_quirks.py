@@ -8,13 +8,13 @@ from naive import read_run as naive_run
 from parsing import parse, rows
 
 from irmeta.policies import ReadPolicy
-from irmeta.store.reading import SetAside, read_run
+from irmeta.store.reading import SkippedRun, read_run
 from irmeta.trec.rows import RowReader
 from irmeta.trec.source import TrackSource
 
 
 def read_quirk(shared: Path, file: str, **choices):
-    """A quirk file as the run of a track; a bad one is set aside with its reason."""
+    """A quirk file as the run of a track; a bad one is skipped with its reason."""
     source = TrackSource("t", shared / "quirks", (file,), (), policy=ReadPolicy(**choices))
     return read_run(source, source.input_file(file), RowReader())
 
@@ -76,7 +76,7 @@ def test_quirks_that_are_read(shared, file, count, tag, notes):
 )
 def test_quirks_that_are_errors_say_where_what_and_what_to_do(shared, file, said):
     aside = read_quirk(shared, f"{file}.run.txt")
-    assert isinstance(aside, SetAside)
+    assert isinstance(aside, SkippedRun)
     assert aside.reason.startswith(f"{file}.run.txt, {said[0]}")
     assert all(part in aside.reason for part in said)
 

@@ -9,7 +9,7 @@ from parsing import READER, by_line, parse, rows
 
 from irmeta.errors import DataError
 from irmeta.policies import ReadPolicy
-from irmeta.store.reading import SetAside, read_run
+from irmeta.store.reading import SkippedRun, read_run
 from irmeta.trec import runs as room
 from irmeta.trec.rows import NO_RANK, RowReader
 from irmeta.trec.runs import parse_run
@@ -200,7 +200,7 @@ def test_a_second_line_of_a_doc_is_named_among_dropped_lines(tmp_path):
     policy = ReadPolicy(malformed="skip")
     source = TrackSource("t", tmp_path, ("r",), (), policy=policy)
     aside = read_run(source, source.input_file("r"), RowReader())
-    assert isinstance(aside, SetAside)
+    assert isinstance(aside, SkippedRun)
     said = "r, line 6: query '1' has doc 'a' a second time, first in line 1"
     assert aside.reason.replace("query 1 has doc a", "query '1' has doc 'a'").startswith(said)
 

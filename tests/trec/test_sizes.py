@@ -10,7 +10,7 @@ import pytest
 
 from irmeta.errors import DataError
 from irmeta.policies import ReadPolicy
-from irmeta.store.reading import SetAside, read_run
+from irmeta.store.reading import SkippedRun, read_run
 from irmeta.trec import text as room
 from irmeta.trec.qrels import parse_qrels
 from irmeta.trec.rows import RowReader
@@ -67,7 +67,7 @@ def test_a_small_file_of_much_text_takes_little_memory(tmp_path, read_sizes, kin
             reason = str(error.value)
         else:
             found = read_run(source, source.input_file("r"), reader)
-            assert isinstance(found, SetAside)
+            assert isinstance(found, SkippedRun)
             reason = found.reason
         peak = tracemalloc.get_traced_memory()[1]
     finally:
@@ -86,12 +86,12 @@ def test_a_row_that_comes_before_the_limit_is_read(tmp_path, read_sizes, malform
     path.write_bytes(gzip.compress(b"\n" * (LIMIT - 4096) + row + b"\n" * (LIMIT * 2)))
     assert read_run(source, source.input_file("r"), RowReader()).rows == 1
     path.write_bytes(gzip.compress(b"\n" * (LIMIT + (4 << 20)) + row))
-    assert isinstance(read_run(source, source.input_file("r"), RowReader()), SetAside)
+    assert isinstance(read_run(source, source.input_file("r"), RowReader()), SkippedRun)
 
 
 def test_lines_that_are_no_rows_do_not_count_as_rows(tmp_path, read_sizes):
     packed(tmp_path / "r", b"no result\n")
     source = TrackSource("t", tmp_path, ("r",), (), policy=ReadPolicy(malformed="skip"))
     found = read_run(source, source.input_file("r"), RowReader())
-    assert isinstance(found, SetAside)
+    assert isinstance(found, SkippedRun)
     assert "no row in its first 4 MB of text" in found.reason

@@ -1,4 +1,4 @@
-"""Figures of how far a measure tells systems apart."""
+"""Figures of significant differences between systems."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     import altair as alt
 
 LABELLED = 45  # more systems than these, and the axes count them instead of naming them
-APART, UNCLEAR = "told apart", "not told apart"
+DIFFERENT, UNCLEAR = "significantly different", "not significantly different"
 
 
 def pairwise_significance(
     frame: pl.DataFrame, systems: Sequence[str], title: str, alpha: float
 ) -> alt.LayerChart:
-    """Which pairs of systems a test tells apart, systems by their means.
+    """Draw which pairs of systems differ significantly, systems by their means.
 
     Parameters
     ----------
@@ -31,26 +31,26 @@ def pairwise_significance(
     systems
         Their names, best first.
     alpha
-        The level at which two systems are told apart.
+        Significance level.
     """
     import altair as alt
 
     if len(systems) < 2:
-        return nothing("There is one system, so none to tell it from.")
+        return nothing("There is one system, and none to compare it with.")
     place = {name: i for i, name in enumerate(systems)}
-    apart = {
+    different = {
         tuple(sorted((place[a], place[b])))
         for a, b, p in frame.select("system_a", "system_b", "p").iter_rows()
         if p is not None and p <= alpha
     }
     size = len(systems)
     cells = pl.DataFrame(
-        list(_strips(size, apart)),
+        list(_strips(size, different)),
         schema={"row": pl.Float64, "start": pl.Float64, "stop": pl.Float64, "is": pl.String},
         orient="row",
     )
     length = min(WIDTH - 100, max(140, 17 * size))
-    colour = alt.Scale(domain=[APART, UNCLEAR], range=[BLUE, RULE])
+    colour = alt.Scale(domain=[DIFFERENT, UNCLEAR], range=[BLUE, RULE])
     strips = (
         alt.Chart(alt.NamedData("strips"))
         .mark_rect(stroke="white", strokeWidth=min(1.0, 30 / size))
@@ -64,20 +64,20 @@ def pairwise_significance(
         .transform_calculate(below="datum.row + 1")
     )
     pairs = size * (size - 1) // 2
-    share = f"{len(apart):,} of {pairs:,} pairs ({100 * len(apart) / pairs:.1f}%)"
-    subtitle = f"{share} are told apart at p <= {alpha:g}; systems by their means, best first"
+    share = f"{len(different):,} of {pairs:,} pairs ({100 * len(different) / pairs:.1f}%)"
+    subtitle = f"{share} differ significantly (p <= {alpha:g}); systems by their means, best first"
     chart = alt.layer(strips)
     chart.datasets = {"strips": cells.to_dicts()}  # they may be many, see `figures._curve`
     return finish(chart, height=length, title=title, subtitle=subtitle)
 
 
-def _strips(size: int, apart: set[tuple[int, ...]]) -> Any:
+def _strips(size: int, different: set[tuple[int, ...]]) -> Any:
     """Each row's neighbours of one kind as one strip, so that 129 systems stay a small figure."""
     for row in range(1, size):
         columns = range(row)
-        for told, run in groupby(columns, key=lambda column: (column, row) in apart):
+        for differs, run in groupby(columns, key=lambda column: (column, row) in different):
             found = list(run)
-            yield float(row), float(found[0]), found[-1] + 1.0, APART if told else UNCLEAR
+            yield float(row), float(found[0]), found[-1] + 1.0, DIFFERENT if differs else UNCLEAR
 
 
 def _scale(start: float, stop: float) -> alt.Scale:
@@ -113,13 +113,13 @@ def achieved_significance(
     Parameters
     ----------
     frame
-        Columns measure, place (from 1, by p from the greatest down), p.
+        Columns measure, rank (from 1, by p from the greatest down), p.
     levels
         Levels that are drawn as lines.
     """
     text = " and ".join(f"{level:g}" for level in levels)
     return curves(
-        frame.select(pl.col("measure").alias("name"), pl.col("place").alias("x"), y="p"),
+        frame.select(pl.col("measure").alias("name"), pl.col("rank").alias("x"), y="p"),
         title=title,
         subtitle=f"p-values of all pairs of systems in order; dashed: {text}",
         x_title="pairs of systems, by p-value",

@@ -31,7 +31,7 @@ def check_side(side: str, systems: pl.DataFrame) -> None:
     """
     import polars as pl
 
-    known = systems.filter(pl.col("set_aside").is_null())
+    known = systems.filter(pl.col("skip_reason").is_null())
     names = known["system"].drop_nulls().unique().sort().to_list()
     column, is_group, value = side.partition("=")
     if side in ROLES or side in names:
@@ -60,7 +60,7 @@ def systems_of(side: str, systems: pl.DataFrame, median: str | None) -> Collecti
     """
     import polars as pl
 
-    known = systems.filter(pl.col("set_aside").is_null())
+    known = systems.filter(pl.col("skip_reason").is_null())
     names = known["system"].drop_nulls().to_list()
     column, is_group, value = side.partition("=")
     if side == "best":

@@ -8,14 +8,14 @@ import numpy as np
 
 from irmeta.results.averages import mean_over_queries
 from irmeta.results.scores import Scores
-from irmeta.stats.orders import settled
+from irmeta.stats.orders import round_means
 from irmeta.stats.permutation_bootstrap import bootstrap
 
 
 def systems_in_order(scores: Scores, measure: str) -> list[str]:
     """Return the systems that have a mean, best first; means equal to 12 digits tie, by name."""
     values = scores.mean_values()[scores.measures.index(measure)] * scores.directions[measure]
-    pairs = zip((-settled(values)).tolist(), scores.systems, strict=True)
+    pairs = zip((-round_means(values)).tolist(), scores.systems, strict=True)
     return [system for value, system in sorted(p for p in pairs if not np.isnan(p[0]))]
 
 

@@ -17,7 +17,7 @@ from irmeta.results.per_doc import rarity_frame, search_length_table
 from irmeta.results.scores import Scores
 from irmeta.stats.buckets import length_buckets, length_frame
 from irmeta.stats.correlation import measure_agreement
-from irmeta.stats.orders import settled
+from irmeta.stats.orders import round_means
 from irmeta.store.scan import track_notes
 from irmeta.studies.framework.study import Pieces
 from irmeta.studies.framework.systems import Missed
@@ -56,31 +56,31 @@ def compute(track: TrackView, options: OverviewOptions) -> Pieces:
     yield "rarity_histogram", pl.DataFrame({"retrieved_by": np.arange(len(rare)), "docs": rare})
     yield "tracks", [facts]
     yield "systems", track.systems
-    skipped = track.systems.filter(pl.col("set_aside").is_not_null())
-    yield "skipped_runs", skipped.select("track", "file", reason="set_aside")
+    skipped = track.systems.filter(pl.col("skip_reason").is_not_null())
+    yield "skipped_runs", skipped.select("track", "file", reason="skip_reason")
 
 
 def best_systems(scores: Scores) -> pl.DataFrame:
-    """Return all systems of a track by each measure, best first; equal values share a place.
+    """Return all systems of a track by each measure, best first; equal values share a rank.
 
-    Means that differ by the order of summing alone are equal: see `irmeta.stats.orders.settled`.
+    Means that differ by the order of summing alone are equal: see `round_means`.
     """
-    means = np.stack([settled(values) for values in scores.mean_values()])
+    means = np.stack([round_means(values) for values in scores.mean_values()])
     order = np.tile(np.arange(len(scores.measures)), len(scores.systems))
-    signed = pl.col("settled") * pl.col("direction")
+    signed = pl.col("rounded") * pl.col("direction")
     return (
         scores.means()
         .with_columns(
             pl.col("measure")
             .replace_strict(scores.directions, return_dtype=pl.Int32)
             .alias("direction"),
-            settled=means.T.ravel(),
+            rounded=means.T.ravel(),
             order=order,
         )
         .filter(pl.col("value").is_not_nan())
-        .with_columns(place=signed.rank("min", descending=True).over("measure").cast(pl.Int32))
-        .sort("order", "place", "system")
-        .select("track", "measure", "direction", "place", "system", "value")
+        .with_columns(rank=signed.rank("min", descending=True).over("measure").cast(pl.Int32))
+        .sort("order", "rank", "system")
+        .select("track", "measure", "direction", "rank", "system", "value")
     )
 
 
@@ -88,12 +88,14 @@ def _summary(
     best: pl.DataFrame, scores: Scores, facts: Mapping[str, Any], docs: np.ndarray
 ) -> Iterator[dict[str, Any]]:
     """The best system by each measure, the runner-up, the median and the worst value."""
-    shared = {n: facts[n] for n in ("track", "systems", "set_aside", "queries", "relevant", "rows")}
+    shared = {
+        n: facts[n] for n in ("track", "systems", "skipped_runs", "queries", "relevant", "rows")
+    }
     missed = Missed(scores.systems, docs[:, -1] / np.maximum(docs.sum(axis=1), 1))
     for (measure,), places in best.group_by("measure", maintain_order=True):
         first = places.row(0, named=True)
         second = places.row(1, named=True) if places.height > 1 else {}
-        is_length = measure in scores.no_irrelevant
+        is_length = measure in scores.lists_without_nonrelevant
         yield {
             **shared,
             **{name: first[name] for name in ("measure", "direction", "system", "value")},
@@ -103,7 +105,7 @@ def _summary(
             "worst": places["value"][-1],
             "missed": missed[first["system"]] if is_length else None,
             "short": is_length and missed.is_short(first["system"]),
-            "ties": places.filter(pl.col("place") == 1).height - 1,
+            "ties": places.filter(pl.col("rank") == 1).height - 1,
         }
 
 
@@ -125,7 +127,7 @@ def _facts(
     return {
         "track": track.name,
         "systems": len(facts.systems),
-        "set_aside": record["set_aside"],
+        "skipped_runs": record["skipped_runs"],
         "rows": record["rows"],
         "deepest_rank": facts.deepest_rank,
         "qrels": facts.qrels,

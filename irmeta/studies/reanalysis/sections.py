@@ -58,7 +58,7 @@ def track_section(tables: Tables, options: OverviewOptions, track: str) -> Secti
               "systems_*", "search_lengths*", "rarity_*", "tau_b"],
         facts={
             "systems": row["systems"],
-            "skipped runs": row["set_aside"],
+            "skipped runs": row["skipped_runs"],
             "queries": row["queries"],
             "relevant docs": row["relevant"],
             "judged docs": row["judged"],
@@ -78,9 +78,9 @@ def _notes(tables: Tables) -> Iterator[str]:
             f"{row['queries_without_relevant']} of {row['queries']} judged queries have no "
             "relevant doc: they score 0 where trec_eval prints 0; search lengths leave them out."
         )
-    lengths = tables["means"].filter(pl.col("no_irrelevant").is_not_null())
+    lengths = tables["means"].filter(pl.col("lists_without_nonrelevant").is_not_null())
     first = lengths.filter(pl.col("measure") == pl.col("measure").first())
-    if perfect := first["no_irrelevant"].sum():
+    if perfect := first["lists_without_nonrelevant"].sum():
         yield (
             f"{perfect} lists hold no non-relevant doc (irrel_q = 0). Eq. 3 of the paper on search "
             "lengths gives the relevant docs that such a list misses a length of 0, as if it were "

@@ -19,7 +19,7 @@ SHORT = (
 )
 _FACTS = {
     "systems": Column("count", "systems of the track"),
-    "set_aside": Column("count", "run files that could not be read", label="skipped runs"),
+    "skipped_runs": Column("count", "run files that could not be read", label="skipped runs"),
     "queries": Column("count", "judged queries"),
     "relevant": Column("big", "relevant (query, doc) pairs, grade 1 and above",
                        label="relevant docs"),
@@ -49,7 +49,7 @@ BEST = Table(
         "track": TRACK,
         "measure": MEASURE,
         "direction": Column("count", "1: greater is better, -1: less is better"),
-        "place": Column("count", "1: the best; systems of equal value share a place"),
+        "rank": Column("count", "1: the best; systems of equal value share a rank"),
         "system": SYSTEM,
         "value": Column("real", "mean over queries"),
     },

@@ -12,7 +12,7 @@ from irmeta.results.scores import Scores
 from irmeta.stats.buckets import difference_buckets, length_buckets, length_frame
 from irmeta.stats.correlation import correlate
 from irmeta.stats.error_reduction import reduction_in_error
-from irmeta.stats.orders import settled
+from irmeta.stats.orders import round_means
 from irmeta.stats.precision_means import effective_fractions
 from irmeta.studies.framework.sides import systems_of
 from irmeta.studies.framework.study import Pieces
@@ -82,7 +82,7 @@ def _describe(track: TrackView, found: Gathered, options: Options) -> None:
 def _means(found: Gathered, options: Options) -> pl.DataFrame:
     means = found.scores.means()
     if not found.has_lengths:
-        asl = list(found.scores.no_irrelevant)
+        asl = list(found.scores.lists_without_nonrelevant)
         means = means.filter(~pl.col("measure").is_in([*asl, options.named("Bpref")]))
     elif found.nonrelevant_judged == 0:
         means = means.filter(pl.col("measure") != options.named("Bpref"))
@@ -91,7 +91,7 @@ def _means(found: Gathered, options: Options) -> pl.DataFrame:
 
 def _missing(found: Gathered, measure: str, system: str) -> Row:
     """What a system misses, where a search length names it best."""
-    if measure in found.scores.no_irrelevant:
+    if measure in found.scores.lists_without_nonrelevant:
         return found.missed.row(system)
     return {"missed": None, "median_missed": None, "short": False}
 
@@ -124,7 +124,8 @@ def _best_by_choice(found: Gathered, options: Options) -> Iterator[Row]:
                 "system": best,
                 "value": scores.mean_of(measure, best),
                 **found.missed.row(best),
-                "short": measure in scores.no_irrelevant and found.missed.is_short(best),
+                "short": measure in scores.lists_without_nonrelevant
+                and found.missed.is_short(best),
                 "rows": float(listed / len(scores.queries)),
             }
 
@@ -193,8 +194,8 @@ def _depth_sensitivity(found: Gathered, options: Options) -> Iterator[Row]:
         best, best_cut = best_system(full, measure), best_system(cut, measure)
         if best is None or best_cut is None:
             continue
-        orders = np.stack([settled(scores.matrix(measure).means) for scores in (full, cut)])
-        is_length = measure in full.no_irrelevant
+        orders = np.stack([round_means(scores.matrix(measure).means) for scores in (full, cut)])
+        is_length = measure in full.lists_without_nonrelevant
         yield {
             "measure": measure,
             "depth": options.depth,

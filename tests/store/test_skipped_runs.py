@@ -1,4 +1,4 @@
-"""Runs that cannot be read are set aside with a reason, and the rest goes on."""
+"""Runs that cannot be read are skipped with a reason, and the rest goes on."""
 
 import gzip
 import os
@@ -8,7 +8,7 @@ import pytest
 from ingesting import CONFIG, QRELS, RUN, outcomes, put, states
 
 import irmeta
-from irmeta.errors import IrmetaError, SetAsideWarning
+from irmeta.errors import IrmetaError, SkippedRunWarning
 from irmeta.policies import ReadPolicy
 from irmeta.store.ingest import ingest_collection
 from irmeta.store.layout import Layout
@@ -29,32 +29,32 @@ BAD_RUNS = {
 
 
 @pytest.mark.parametrize("file", BAD_RUNS)
-def test_a_bad_run_is_set_aside_with_its_reason_and_the_rest_goes_on(tmp_path, store, file):
+def test_a_bad_run_is_skipped_with_its_reason_and_the_rest_goes_on(tmp_path, store, file):
     bad, reason = BAD_RUNS[file]
     files = {"t/runs/a-good": RUN, f"t/runs/{file}": bad, "t/qrels": QRELS}
     collection = put(tmp_path / "c", files)
-    with pytest.warns(SetAsideWarning, match=f"^1 run set aside: {collection}/t/runs/"):
+    with pytest.warns(SkippedRunWarning, match=f"^1 run skipped: {collection}/t/runs/"):
         opened = irmeta.ingest(collection, store)
     name = file.split("/")[0]
     systems = opened.systems()
-    (aside,) = systems.filter(pl.col("set_aside").is_not_null()).iter_rows(named=True)
+    (aside,) = systems.filter(pl.col("skip_reason").is_not_null()).iter_rows(named=True)
     assert aside["file"] == f"t/runs/{name}"
-    assert aside["set_aside"].startswith(f"t/runs/{name}")
-    assert reason in aside["set_aside"]
-    assert len(aside["set_aside"]) < 300
-    assert "\n" not in aside["set_aside"]
+    assert aside["skip_reason"].startswith(f"t/runs/{name}")
+    assert reason in aside["skip_reason"]
+    assert len(aside["skip_reason"]) < 300
+    assert "\n" not in aside["skip_reason"]
     assert (aside["rows"], aside["lists"]) == (0, 0)
-    assert systems.filter(pl.col("set_aside").is_null())["system"].to_list() == ["s"]
-    assert opened.info().select("systems", "set_aside", "rows").row(0) == (1, 1, 3)
+    assert systems.filter(pl.col("skip_reason").is_null())["system"].to_list() == ["s"]
+    assert opened.info().select("systems", "skipped_runs", "rows").row(0) == (1, 1, 3)
     assert opened.runs().collect().height == 3
     assert opened.means("AP")["system"].to_list() == ["s"]
 
 
-def test_a_file_that_is_not_there_is_set_aside(tmp_path, store):
+def test_a_file_that_is_not_there_is_skipped(tmp_path, store):
     collection = put(tmp_path / "c", {"t/runs/s": RUN, "t/qrels": QRELS})
     (collection / "t/runs/gone").symlink_to(tmp_path / "nowhere")
-    with pytest.warns(SetAsideWarning, match=r"t/runs/gone: cannot be read .No such file"):
-        assert irmeta.ingest(collection, store).info()["set_aside"].item() == 1
+    with pytest.warns(SkippedRunWarning, match=r"t/runs/gone: cannot be read .No such file"):
+        assert irmeta.ingest(collection, store).info()["skipped_runs"].item() == 1
 
 
 @pytest.mark.parametrize("renamed", ["a/runs/s", "a/qrels"])
@@ -88,9 +88,9 @@ def test_the_first_of_several_namesakes_is_kept_whatever_the_workers(tmp_path, s
     ingest_collection(collection, Layout(store), ReadPolicy(names="tag"), workers=8)
     opened = irmeta.open_store(store)
     assert opened.runs().collect()["doc"].to_list() == ["d0"]
-    assert opened.info()["set_aside"].item() == 29
+    assert opened.info()["skipped_runs"].item() == 29
     said = "system 'same' is already read from t/runs/00. Name systems by file: --names file"
-    assert said in opened.systems()["set_aside"][29]
+    assert said in opened.systems()["skip_reason"][29]
 
 
 def test_a_track_without_a_usable_run_fails_with_the_first_reason(tmp_path, store):
@@ -112,9 +112,9 @@ def test_a_failed_track_raises_after_the_others_are_done(two, store):
 
 def test_a_run_whose_ranks_are_of_no_use_does_not_take_the_name_of_another(tmp_path, store):
     runs = {"t/runs/a": "1 Q0 a x 2 s\n", "t/runs/b": "1 Q0 a 1 2 s\n", "t/qrels": QRELS}
-    with pytest.warns(SetAsideWarning, match="t/runs/a: tie order `rank`"):
+    with pytest.warns(SkippedRunWarning, match="t/runs/a: tie order `rank`"):
         opened = irmeta.ingest(put(tmp_path / "c", runs), store, tie_order="rank")
-    kept = opened.systems().filter(pl.col("set_aside").is_null())
+    kept = opened.systems().filter(pl.col("skip_reason").is_null())
     assert kept.select("system", "file").rows() == [("s", "t/runs/b")]
 
 

@@ -1,0 +1,154 @@
+"""What ingest, reanalyze, info, check and studies print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+from rich.console import Console
+
+from irmeta.api import Reanalysis, Store
+from irmeta.escapes import escape_name, print_line
+from irmeta.show.console import counted, open_console, print_table, print_text
+from irmeta.store.ingest import Outcome
+
+if TYPE_CHECKING:
+    from irmeta.api.check import Checked
+    from irmeta.studies.framework.every import Done
+    from irmeta.studies.framework.results import StudyResults
+
+
+def print_outcomes(outcomes: Sequence[Outcome], store: Store) -> None:
+    """One line a track, and where the store is."""
+    kept = [outcome.track for outcome in outcomes if outcome.error is None]
+    facts = {row["track"]: row for row in store.info(kept).iter_rows(named=True)} if kept else {}
+    for outcome in outcomes:
+        said = outcome.state
+        if outcome.error is None:
+            row = facts[outcome.track]
+            said += f": {row['systems']} systems, {row['queries']} queries, {row['rows']:,} rows"
+            if row["skipped_runs"]:
+                said += f", {row['skipped_runs']} skipped"
+        print_line(f"{escape_name(outcome.track)}: {said}")
+    print_line(f"store: {store.path}")
+
+
+def print_study(done: StudyResults) -> None:
+    """Print what a study counted, and where everything is."""
+    if "studied_tracks" in done.tables:
+        tracks = done.tables["studied_tracks"]
+        used = tracks.filter("used")
+        print_line(
+            f"tracks {used.height}, systems {used['systems'].sum():,}, "
+            f"queries {used['queries'].sum():,}; tracks left out: {tracks.height - used.height}"
+        )
+    _print_left_out(done)
+    _print_files(done)
+
+
+def _print_left_out(done: StudyResults) -> None:
+    if "studied_tracks" in done.tables:
+        left_out = done.tables["studied_tracks"].filter(~pl.col("used"))
+        for row in left_out.iter_rows(named=True):
+            print_line(f"  {row['track']}: {row['left_out']}")
+
+
+def _print_files(done: StudyResults) -> None:
+    study = done.study
+    places = [("report.html", "the page: open it in a browser")]
+    joined = sum(not table.apart for table in study.by_table.values())
+    places.append(("*.parquet", f"{joined} tables, each named on the page"))
+    apart = [table for table in study.by_table.values() if table.apart]
+    places += [(f"{table.name}/", f"{table.caption} One file a track.") for table in apart]
+    if study.drawn:
+        formats = ", ".join(name.upper() for name in study.formats)
+        places.append(("figures/", f"every figure as {formats}"))
+    if (done.folder / "latex").is_dir():
+        places.append(("latex/", "the tables for a paper"))
+    for name, holds in places:
+        print_line(f"  {done.folder / name!s:<46} {holds}")
+
+
+def print_studies(out: Path, done: Sequence[Done]) -> None:
+    """Print where the page of each study is."""
+    print_line(f"  {out / 'report.html'!s:<46} the index: open it in a browser")
+    for one in done:
+        if one.results is not None:
+            print_line(f"  {one.results.report!s:<46} {one.study.title}")
+
+
+def print_reanalysis(done: Reanalysis) -> None:
+    """Print a short summary that says where everything is."""
+    lost = {track for track, _ in done.batch.failed}
+    lost |= {outcome.track for outcome in done.outcomes if outcome.error is not None}
+    finished = [*done.batch.analysed, *done.batch.unchanged]
+    if not finished:
+        print_line("nothing was analysed")
+        return
+    from irmeta.studies.framework.words import count
+
+    rows = done.store.info(finished)
+    total = rows.select(pl.col("systems", "queries", "rows", "skipped_runs").sum()).row(
+        0, named=True
+    )
+    print_line(
+        f"{count(rows.height, 'track')}, {total['systems']:,} systems, "
+        f"{total['queries']:,} queries, {total['rows']:,} rows; "
+        f"runs skipped: {total['skipped_runs']}"
+        + (f"; tracks failed: {len(lost)} ({', '.join(sorted(lost)[:5])})" if lost else "")
+    )
+    _print_left_out(done.results)
+    _print_files(done.results)
+    print_line(f"  {done.store.path!s:<46} the store: irmeta info, evaluate and explain read it")
+
+
+def print_info(store: Store) -> None:
+    """Tracks, then what reading noticed of their systems."""
+    console = open_console()
+    frame = store.info()
+    if frame.is_empty():
+        print_text(console, f"{store.reader} holds no complete track.")
+        _print_failures(console, store)
+        return
+    print_table(console, frame.drop("notes"))
+    systems = store.systems()
+    missed = pl.col("missing_queries") + pl.col("unjudged_queries")
+    noticed = systems.filter(
+        pl.col("notes").is_not_null() | pl.col("skip_reason").is_null() & (missed > 0)
+    )
+    said = pl.concat_str(
+        counted("missing_queries", "judged queries without a list:"),
+        counted("unjudged_queries", "lists for queries that no one judged:"),
+        pl.col("notes"),
+        separator="; ",
+        ignore_nulls=True,
+    )
+    of_runs = noticed.select("track", "system", noticed=said)
+    of_qrels = frame.drop_nulls("notes").select("track", system=pl.lit("-"), noticed="notes")
+    if of_runs.height + of_qrels.height:
+        console.print("\n[bold]What reading noticed[/bold]")
+        print_table(console, pl.concat([of_qrels, of_runs]))
+    skipped = systems.drop_nulls("skip_reason")
+    if skipped.height:
+        console.print("\n[bold]Set skipped[/bold]")
+        for track, reason in skipped.select("track", "skip_reason").iter_rows():
+            print_text(console, f"{track}: {reason}")
+    _print_failures(console, store)
+
+
+def _print_failures(console: Console, store: Store) -> None:
+    if store.failures:
+        console.print("\n[bold]Failed at the last ingest[/bold]")
+        for error in store.failures.values():
+            print_text(console, error)
+
+
+def print_checked(checked: Checked) -> None:
+    """A line for each damaged file, then how many were read."""
+    for file, problem in checked.problems.iter_rows():
+        print_line(f"{file}: {problem}")
+    damaged = checked.problems.height
+    files = "1 file" if checked.files == 1 else f"{checked.files:,} files"
+    print_line(f"{files} read, {damaged:,} not as irmeta wrote them")

@@ -1,0 +1,79 @@
+"""Tables and lines on a terminal; frames go to a pipe as CSV."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import polars as pl
+from rich.console import Console
+from rich.markup import escape
+from rich.measure import Measurement
+from rich.table import Table
+
+from irmeta.escapes import escape_name, escape_text
+from irmeta.results.tables import to_csv
+
+if TYPE_CHECKING:
+    pass
+
+
+MOST_ROWS = 500  # of a frame on a terminal
+
+
+def print_frame(frame: pl.DataFrame, csv_safe: bool = False) -> None:
+    """A table on a terminal, CSV with full precision in a pipe: see `to_csv`."""
+    if not sys.stdout.isatty():
+        try:
+            sys.stdout.write(to_csv(frame, safe=csv_safe))
+            sys.stdout.flush()
+        except BrokenPipeError:  # the reader has seen enough, as `head` does
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return
+    console = open_console()
+    print_table(console, frame.head(MOST_ROWS))
+    if frame.height > MOST_ROWS:
+        left = frame.height - MOST_ROWS
+        console.print(f"... and {left:,} rows more: use --out FILE, or a pipe.")
+
+
+def open_console() -> Console:
+    """As wide as the terminal; in a pipe, wide enough for whatever is printed."""
+    return Console() if sys.stdout.isatty() else Console(width=1000)
+
+
+def print_table(console: Console, frame: pl.DataFrame, fit: bool = False) -> None:
+    """Each row on a line of its own; or, to `fit` a terminal, its long texts on several."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name, dtype in frame.schema.items():
+        heading = escape(escape_name(name.replace("_", " ")))
+        justify = "right" if dtype.is_numeric() else "left"
+        table.add_column(heading, justify=justify, overflow="fold")
+    for row in frame.iter_rows():
+        table.add_row(*(escape(_cell(value)) for value in row))
+    # Too wide for the terminal, lines wrap: better than numbers cut short.
+    boundless = console.options.update(max_width=10_000)
+    widest = Measurement.get(console, boundless, table).maximum
+    console.width = console.width if fit else max(console.width, widest)
+    console.print(table)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.4f}" if value == 0 or not abs(value) < 5e-5 else f"{value:.1e}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return escape_name(str(value))
+
+
+def print_text(console: Console, text: str, style: str = "") -> None:
+    """One line or several, as they are: ids may hold what rich would take for markup."""
+    text = escape_text(text, keep="\n")
+    console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def counted(column: str, what: str) -> pl.Expr:
+    return pl.when(pl.col(column) > 0).then(pl.format(what + " {}", column))

@@ -1,0 +1,123 @@
+"""What explain, measures and diff print."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import polars as pl
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from irmeta.escapes import escape_name, escape_text
+from irmeta.measures.catalog import SHARED, Description
+from irmeta.measures.explain import Explanation
+from irmeta.results.diff import Difference
+from irmeta.show.console import open_console, print_frame, print_table, print_text
+
+if TYPE_CHECKING:
+    pass
+
+
+MOST_TERMS = 40  # of an explanation, unless all are asked for
+
+
+def print_explanation(explained: Explanation, every: bool) -> None:
+    """The facts, the policies, the terms, and the sum."""
+    console = open_console()
+    place = f"{explained.system} on query {explained.query} (track {explained.track})"
+    print_text(console, f"{explained.measure} of {place} = {explained.value:.6g}", "bold")
+    print_text(console, f"{explained.summary}\nsource: {explained.source}", "dim")
+    for facts in (explained.facts, explained.policies):
+        print_text(console, "; ".join(f"{name}: {value}" for name, value in facts.items()))
+    terms = explained.trace.terms
+    shown = terms if every else terms[:MOST_TERMS]
+    details = {row["doc"]: row for row in explained.docs.iter_rows(named=True)}
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    by_subtopic = ("subtopics",) if "subtopics" in explained.docs.columns else ()
+    for name in ("rank", "doc", "grade", *by_subtopic, "score", "tied", "arithmetic", "adds"):
+        is_text = name in ("doc", "subtopics", "arithmetic")
+        table.add_column(name, justify="left" if is_text else "right")
+    for term in shown:
+        found = details.get(term.doc, {"score": None, "tied": None})
+        tied = found["tied"]
+        table.add_row(
+            "-" if term.rank is None else str(term.rank),
+            escape(escape_name(term.doc)),
+            str(term.grade) if term.doc in details else "-",
+            *(escape(escape_text(found.get(name) or "")) for name in by_subtopic),
+            "-" if found["score"] is None else f"{found['score']:g}",
+            "" if tied in (None, 1) else f"with {tied - 1}",
+            term.arithmetic,
+            f"{term.amount:.6g}",
+        )
+    console.print()
+    console.print(table)
+    if rest := terms[len(shown) :]:
+        amount = sum(t.amount for t in rest)
+        print_text(console, f"... {len(rest)} more add {amount:.6g}; --all shows them.")
+    _print_sum(console, explained)
+
+
+def _print_sum(console: Console, explained: Explanation) -> None:
+    trace = explained.trace
+    total = sum(t.amount for t in trace.terms)
+    if trace.undefined is not None:
+        said = f"nothing to divide by: defined as {trace.undefined:g}"
+    elif trace.divisor == 1:
+        said = f"sum = {total:.6g}"
+    else:
+        said = f"{total:.6g} / {trace.divisor:.6g} ({trace.divisor_is}) = {explained.value:.6g}"
+    print_text(console, said, "bold")
+
+
+def print_measures(frame: pl.DataFrame) -> None:
+    """The table of all measures, and on a terminal what their parameters have in common."""
+    if not sys.stdout.isatty():
+        print_frame(frame)
+        return
+    console = open_console()
+    print_table(console, frame, fit=True)
+    console.print(f"\n{SHARED}", markup=False, highlight=False)
+    console.print("irmeta measures NAME says all there is to say of one.", highlight=False)
+
+
+def print_description(asked: str, described: Description) -> None:
+    """One page about a measure."""
+    console = open_console()
+    print_text(console, described.name, "bold")
+    print_text(console, described.summary)
+    if described.asked not in ((), (asked,)):
+        print_text(console, f"\n{asked} stands for {', '.join(described.asked)}")
+    print_text(console, f"\n{described.definition}")
+    print_text(console, f"\nwrite {described.written}, such as {described.example}\n")
+    print_table(console, described.parameters, fit=True)
+    console.print()
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for fact, said in described.facts.items():
+        table.add_row(escape(escape_text(fact)), escape(escape_text(said, keep="\n")))
+    console.print(table)
+
+
+def print_difference(difference: Difference, a: str, b: str) -> None:
+    """How two files were made differently, then how their values differ, then the upshot."""
+    console = open_console()
+    print_text(console, f"A: {a}\nB: {b}")
+    if difference.made.height:
+        print_text(console, "\nMade differently", "bold")
+        print_table(console, difference.made)
+    else:
+        print_text(console, "\nBoth were made alike: irmeta, policies, measures and input.")
+    exact = pl.col("greatest", "a", "b").map_elements("{:.10g}".format, pl.String)
+    print_text(console, "\nValues by measure", "bold")
+    print_table(console, difference.measures.with_columns(exact))
+    both, lone_a, lone_b, different = (
+        difference.measures.select("both", "only_a", "only_b", "different").sum().row(0)
+    )
+    print_text(
+        console,
+        f"\n{different:,} of {both:,} values differ by more than {difference.tolerance:g}; "
+        f"{lone_a:,} rows are in A alone, {lone_b:,} in B alone.",
+        "bold",
+    )

@@ -1,0 +1,54 @@
+"""What compare and power print."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from irmeta.escapes import print_line
+from irmeta.show.console import open_console, print_frame, print_table, print_text
+
+if TYPE_CHECKING:
+    from irmeta.api.significance import Comparison
+
+
+def print_comparisons(found: Sequence[Comparison], csv_safe: bool = False) -> None:
+    """The systems, best first; a star where none is significantly better."""
+    if not sys.stdout.isatty():
+        print_frame(pl.concat(_labelled(comparison) for comparison in found), csv_safe)
+    for comparison in found:
+        pairs = comparison.pairs
+        different = int(pairs.separated(comparison.alpha)[pairs.upper].sum())
+        possible = int(pairs.upper.sum())
+        share = f" ({100 * different / possible:.1f}%)" if possible else ""
+        on = f" on {pairs.track}" if pairs.track else ""
+        corrected = "" if pairs.correction == "none" else f", {pairs.correction}"
+        said = (
+            f"{pairs.measure}{on}, {pairs.test}{corrected}: {different:,} of {possible:,} "
+            f"pairs{share} differ significantly at {comparison.alpha:g}; "
+            f"{'greater' if pairs.direction > 0 else 'less'} is better"
+        )
+        if sys.stdout.isatty():
+            top = pl.when("top").then(pl.lit("*")).otherwise(pl.lit("")).alias("top")
+            console = open_console()
+            print_table(console, comparison.systems.with_columns(top))
+            print_text(console, f"{said}; * none is better by the test", "bold")
+        else:
+            print_line(said, sys.stderr)
+
+
+def _labelled(comparison: Comparison) -> pl.DataFrame:
+    pairs = comparison.pairs
+    named = {"track": pairs.track, "measure": pairs.measure, "test": pairs.test}
+    labels = [pl.lit(value).alias(name) for name, value in named.items()]
+    return comparison.systems.select(*labels, pl.all())
+
+
+def print_power(frame: pl.DataFrame, csv_safe: bool = False) -> None:
+    """Pairs, separated, and the percentage for each level."""
+    shown = frame.with_columns(percent=100 * pl.col("share")).drop("share")
+    columns = [c for c in shown.columns if c not in ("percent", "median_p", "queries")]
+    print_frame(shown.select(*columns, "percent", "median_p", "queries"), csv_safe)
