@@ -9,10 +9,12 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import shutil
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,6 +28,8 @@ from numba.extending import register_jitable
 config: Any = numba_config  # its settings are made at run time
 njit: Any = numba.njit  # its types lack options
 Function = TypeVar("Function", bound=Callable[..., object])
+DAYS_KEPT = 30
+"""Days that compiled kernels of another version are kept: another environment may need them."""
 
 
 @cache
@@ -43,10 +47,22 @@ def cache_folder() -> str:
     )
     folder = Path(home) / name
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if not folder.is_dir():
+            folder.mkdir(parents=True, exist_ok=True)
+            _remove_unused(folder)
+        os.utime(folder)  # in use today
     except OSError:
         return _own_folder().name
     return str(folder) if os.access(folder, os.W_OK) else _own_folder().name
+
+
+def _remove_unused(folder: Path) -> None:
+    """Remove caches beside `folder` that no process has used for `DAYS_KEPT` days."""
+    oldest = time.time() - DAYS_KEPT * 86_400
+    for other in folder.parent.glob("kernels-*"):
+        with suppress(OSError):  # another process may remove it too
+            if other.stat().st_mtime < oldest:
+                shutil.rmtree(other)
 
 
 @cache

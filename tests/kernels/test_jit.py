@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,23 @@ def test_another_numba_or_cpu_has_another_cache(cache_folder, monkeypatch, what)
     else:
         monkeypatch.setattr(jit.llvmlite.binding, "get_host_cpu_name", lambda: "another")
     assert folder() != before
+
+
+def test_cache_folder__removes_caches_that_were_not_used_for_long(cache_folder, tmp_path):
+    folder, kernels = cache_folder
+    current = folder()
+    for name, days in (("kernels-new", 29), ("kernels-old", 31), ("other-old", 31)):
+        (tmp_path / "cache" / name).mkdir()
+        (tmp_path / "cache" / name / "file").touch()
+        used = time.time() - days * 86_400
+        os.utime(tmp_path / "cache" / name, (used, used))
+    os.utime(current, (0, 0))
+    assert folder() == current, "in use again"
+    assert (tmp_path / "cache" / "kernels-old").is_dir(), "nothing was made anew"
+    (kernels / "amounts.py").write_text("changed = True")
+    changed = folder()
+    kept = {path.name for path in (tmp_path / "cache").iterdir()}
+    assert kept == {current.name, changed.name, "kernels-new", "other-old"}
 
 
 def test_without_the_variable_the_users_cache_folder_is_used(cache_folder, monkeypatch, tmp_path):
