@@ -186,7 +186,7 @@ class SearchLengths:
     def docs(
         self, system: str | None = None, low: int | None = None, high: int | None = None
     ) -> pl.DataFrame:
-        """The relevant docs behind a bucket.
+        """Return the relevant docs in a bucket of the histogram.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ class SearchLengths:
     def docs_between(
         self, low: int, high: int, a: str | None = None, b: str | None = None
     ) -> pl.DataFrame:
-        """The rows of `compared` with a difference from `low` to `high`, by difference."""
+        """Return the rows of `compared` whose difference is from `low` to `high`, sorted by it."""
         inside = pl.col("difference").is_between(*_ends(low, high))
         return self.compared(a, b).filter(inside).sort("difference", maintain_order=True)
 
@@ -270,7 +270,7 @@ class SearchLengths:
         return frame.sort("rank", "system", nulls_last=True)
 
     def browse(self, system: str | None = None) -> alt.VConcatChart:
-        """An interactive histogram: choose a system, click a bar, see the docs behind it.
+        """Draw an interactive histogram: choose a system, click a bar, see its docs.
 
         It needs no widgets, only a notebook that draws Vega-Lite. It carries up to 20 docs of a
         bar, fewer where they are over 1.5 MB, and says so where it leaves some out. Above 200
@@ -294,7 +294,7 @@ class SearchLengths:
         return browser(bars, [*names.values()]).properties(title=title).add_params(chosen)
 
     def _bars(self, system: str, names: Mapping[int | None, str]) -> list[dict[str, Any]]:
-        """The filled bars of one system, each with its first docs, a list of cells a doc."""
+        """Return the non-empty bars of one system, each with the table cells of its first docs."""
         lows, frame = [low for low in names if low is not None], self._of(system)
         bucket = np.searchsorted(lows, frame["search_length"].to_numpy(), side="right") - 1
         bucket[frame["rank"].is_null().to_numpy()] = len(lows)
@@ -340,7 +340,7 @@ def _ends(low: int | None, high: int) -> tuple[int, int]:
 
 
 def _within(bars: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], int]:
-    """The bars with as many of their docs as the bytes allow, and how many those are at most."""
+    """Return the bars with as many docs as the bytes allow, and the greatest number of docs."""
     kept, most = bars, 0
     for most in BROWSED_DOCS:
         kept = [bar | {"shown": [BROWSED_COLUMNS, *bar["shown"][:most]]} for bar in bars]

@@ -60,7 +60,7 @@ def _joined(
     policy: EvalPolicy,
     workers: int | None,
 ) -> pl.DataFrame:
-    """The rows of each block, one after another."""
+    """Concatenate the rows of all blocks."""
     return pl.concat(
         found
         for name in tracks_of(store, track)

@@ -111,7 +111,7 @@ def _given(
     workers: int | None,
     choices: EvalChoices,
 ) -> list[Matrix]:
-    """The matrices of results, or those that were given as they are."""
+    """Return the matrices of results; matrices are returned as they are."""
     if isinstance(results, Results):
         return matrices(results, measures, track=track, workers=workers, **choices)
     if measures is not None or track is not None or workers is not None or choices:
@@ -123,7 +123,7 @@ def _given(
 
 
 def _reversed(matrix: Matrix) -> Matrix:
-    """The same with less as better, where the direction is not known."""
+    """Return the matrix with less as better, if its direction is not known."""
     try:
         parse_measure(matrix.measure)
     except MeasureError:

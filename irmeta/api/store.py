@@ -87,7 +87,7 @@ class Store:
         return self.reader.fingerprint()
 
     def runs(self, track: Tracks = None) -> pl.LazyFrame:
-        """The long table: track, query, system, rank, doc, grade, and what keeps it lossless."""
+        """Return the long table: track, query, system, rank, doc, grade, score, position, ..."""
         return lazy(self.reader, "runs", track)
 
     def qrels(self, track: Tracks = None) -> pl.LazyFrame:
@@ -95,15 +95,15 @@ class Store:
         return lazy(self.reader, "qrels", track)
 
     def docs(self, track: Tracks = None) -> pl.LazyFrame:
-        """The docs of each query by number: track, query, doc_id, doc."""
+        """Return the docs of each query by number: track, query, doc_id, doc."""
         return lazy(self.reader, "docs", track)
 
     def subtopics(self, track: Tracks = None) -> pl.LazyFrame:
-        """The subtopics that a file describes: track, set, query, subtopic, weight, type."""
+        """Return the described subtopics: track, set, query, subtopic, weight, type."""
         return lazy(self.reader, "subtopics", track)
 
     def systems(self, track: Tracks = None) -> pl.DataFrame:
-        """A row for each run file: its facts, what reading noticed, why it was skipped."""
+        """Return a row for each run file: its facts, notes of reading, why it was skipped."""
         names = tracks_of(self.reader, track)
         frames = [read_table(self.reader, "systems", name) for name in names]
         return pl.concat(frames, how="diagonal")  # tracks of an older irmeta have no tags
@@ -158,7 +158,7 @@ class Store:
         workers: int | None = None,
         **choices: Unpack[EvalChoices],
     ) -> Scores:
-        """The values of one track as arrays [measure, query, system]."""
+        """Compute the values of one track as arrays [measure, query, system]."""
         specs, policy = parse_call(measures, choices)
         return evaluate(self.reader, track, specs, policy, workers)
 
@@ -282,7 +282,7 @@ class Store:
         workers: int | None = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
-        """The search length of every relevant doc in every system (paper 1, Eqs. 2 and 3).
+        """Compute the search length of each relevant doc in each system (paper 1, Eqs. 2 and 3).
 
         `workers` and errors as `evaluate`; another value of the others is a UsageError too.
 
@@ -336,7 +336,7 @@ class Store:
         track: str | None = None,
         **choices: Unpack[EvalChoices],
     ) -> Explanation:
-        """The arithmetic behind one number: ranks, ties, grades, policies.
+        """Show the arithmetic behind one value: ranks, ties, grades, policies.
 
         `track` may be left out where the store has just one.
         """
@@ -351,7 +351,7 @@ class Store:
     def provenance(
         self, measures: Measures, *, track: Tracks = None, **choices: Unpack[EvalChoices]
     ) -> dict[str, Any]:
-        """What a result of this store, or of one of its tracks, should say of how it was made."""
+        """Return the provenance of values of this store, or of one of its tracks."""
         specs, policy = parse_call(measures, choices)
         return how_made(self.reader, specs, policy, tracks_of(self.reader, track))
 

@@ -73,7 +73,7 @@ def matrices(
 
 
 def made_from(results: Results, measures: Iterable[str], tracks: Iterable[str]) -> dict[str, Any]:
-    """What a result of these says of where its values come from; no path goes into it.
+    """Return the provenance of the values in results; it names no path.
 
     The provenance of a store, or of each file; of a table of one's own its name.
     """
@@ -87,7 +87,7 @@ def made_from(results: Results, measures: Iterable[str], tracks: Iterable[str]) 
 
 
 def opened(results: Results) -> Store | Path:
-    """The store, or the folder or file that is none."""
+    """Open a store; return any other folder or file as its path."""
     if isinstance(results, Store):
         return results
     return Store(results) if is_store(results) else Path(results)
@@ -138,7 +138,7 @@ def _named(found: list[Matrix], measures: str | Iterable[str], path: Path) -> li
 
 
 def _spellings(name: str) -> list[str]:
-    """The canonical names that a name stands for; none where it is no measure's."""
+    """Return the canonical names that a name stands for; none if it names no measure."""
     try:
         return [spec.name for spec in parse_measures(name)]
     except MeasureError:
@@ -184,7 +184,7 @@ def _own_average(name: str) -> bool:
 
 
 def _directed(matrix: Matrix) -> Matrix:
-    """Result files hold names; which direction is better is known by the measure."""
+    """Return the matrix with the direction of its measure, which result files do not hold."""
     try:
         direction = parse_measure(matrix.measure).measure.direction
     except MeasureError:

@@ -220,12 +220,12 @@ class JudgedRanks:
 
     @property
     def missing(self) -> int:
-        """The value in `ranks` of a doc that is not retrieved."""
+        """Value in `ranks` of a doc that is not retrieved."""
         return int(np.iinfo(self.ranks.dtype).max)
 
     @property
     def is_judged(self) -> np.ndarray:
-        """bool [rows]: without those whose negative grade means unjudged."""
+        """Whether each row counts as judged: bool [rows]; a negative grade may mean unjudged."""
         if self.negative == "nonrelevant":
             return np.ones(len(self.grades), bool)
         return self.grades >= 0
@@ -240,7 +240,7 @@ class JudgedRanks:
         return np.concatenate([[0], np.cumsum(kept)])[self.offsets]
 
     def sorted_ranks(self, low: int, high: int = 127) -> tuple[np.ndarray, np.ndarray]:
-        """The ranks of the docs with a grade in low..high, ascending for each query and system.
+        """Sort the ranks of the docs with a grade in low..high within each query and system.
 
         Returns
         -------
@@ -321,16 +321,16 @@ class JudgedRanks:
         return self if self.subtopics is not None else self.require("diversity")
 
     def relevant_rows(self, rel: int) -> np.ndarray:
-        """The rows of the relevant docs: by query, and within a query by doc."""
+        """Return the rows of the relevant docs, sorted by query, then doc."""
         rows = np.flatnonzero(self.grades >= rel)
         return rows[np.lexsort((self.doc_ids[rows], self.query_of(rows)))]
 
     def query_of(self, rows: np.ndarray) -> np.ndarray:
-        """The place in `queries` of each of the rows."""
+        """Return the index in `queries` of the query of each row."""
         return np.searchsorted(self.offsets, rows, side="right") - 1
 
     def nonrelevant(self, rel: int) -> tuple[int, int]:
-        """The range of grades that counts as judged non-relevant at `rel`."""
+        """Return the range of grades that counts as judged non-relevant at `rel`."""
         return (-128 if self.negative == "nonrelevant" else 0), rel - 1
 
 

@@ -37,7 +37,7 @@ def over_blocks(
     *,
     workers: int | None = 1,
 ) -> Iterator[Result]:
-    """What a function makes of each block of a track, in query order.
+    """Yield the result of a function for each block of a track, in query order.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def judged_ranks(
     max_rows: int | None = None,
     needs: Collection[Need] = (),
 ) -> Iterator[JudgedRanks]:
-    """The blocks of a track, in query order; every judged query is in exactly one.
+    """Yield the blocks of a track in query order; each judged query is in exactly one.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def judged_blocks(
     max_rows: int | None = None,
     needs: Collection[Need] = (),
 ) -> Iterator[Callable[[], JudgedRanks]]:
-    """As `judged_ranks`, each block read when it is called, by any thread.
+    """Yield a function for each block that reads it, in any thread: see `judged_ranks`.
 
     Raises
     ------
@@ -140,7 +140,7 @@ class _Rows:
     dtype: type[np.unsignedinteger]
 
     def laid_out(self, values: np.ndarray) -> np.ndarray:
-        """An int32 value of each row as an array of judged docs by systems."""
+        """Arrange an int32 value of each row as an array [judged docs, systems]."""
         out = np.full(self.shape, np.iinfo(self.dtype).max, self.dtype)
         lists, doc_id = self.lists, self.lists.columns["doc_id"]
         own = (lists.query, lists.system, lists.starts)
@@ -148,7 +148,7 @@ class _Rows:
         return out
 
     def ranks(self, order: TieOrder, facts: TrackFacts) -> np.ndarray:
-        """The rank of each row under a tie order."""
+        """Return the rank of each row under a tie order."""
         if other_order(facts, order):
             return ranks_under(order, self.lists, facts)
         return ranks_from(self.lists.starts)

@@ -49,7 +49,7 @@ class Drawer:
         self._refused = False
 
     def draw(self, spec: dict[str, Any], ppi: int | None) -> dict[str, str]:
-        """A figure, see `vega.answer`; drawn here where no process can be begun.
+        """Draw a figure, see `vega.answer`; in this process where no other can be started.
 
         Raises
         ------
@@ -82,7 +82,7 @@ class Drawer:
 
 
 def _begin(fonts: bool) -> subprocess.Popen[bytes] | None:
-    """A process that is ready to draw; None where there is no Python to begin."""
+    """Start a process that draws; None where there is no Python to start."""
     if getattr(sys, "frozen", False) or not sys.executable:
         return None
     try:
@@ -103,7 +103,7 @@ def _begin(fonts: bool) -> subprocess.Popen[bytes] | None:
 
 
 def _ask(process: subprocess.Popen[bytes], what: object) -> bytes:
-    """The line that a process answers; less than a line where it has ended."""
+    """Return the line that a process answers; less than a line if it has ended."""
     into, out = process.stdin, process.stdout
     assert into is not None
     assert out is not None
@@ -177,7 +177,7 @@ def threads() -> int:
 
 
 def svg(spec: dict[str, Any]) -> str:
-    """The figure of a Vega-Lite spec, drawn here or, within `apart`, in another process."""
+    """Draw a Vega-Lite spec as SVG, within `apart` in another process."""
     if (drawers := _drawers) is None:
         return vega.vega_svg(spec)
     carried = _CARRIED.fullmatch(json.dumps(spec, ensure_ascii=False))

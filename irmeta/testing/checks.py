@@ -44,7 +44,7 @@ def require(holds: object, of: str, said: str) -> None:
 
 
 def check_registration(subject: Subject) -> None:
-    """It says what users need, and nothing that cannot be."""
+    """Check that the registration is complete and consistent."""
     m, own = subject.measure, [p.name for p in subject.measure.parameters]
     facts = {
         "its name is one word": re.fullmatch(r"\w+", m.name),
@@ -77,7 +77,7 @@ def _is_read(parameter: Parameter) -> bool:
 
 
 def check_names(subject: Subject) -> None:
-    """A canonical name means the same measure, and is its own canonical name."""
+    """Check that a canonical name means the same measure and is its own canonical name."""
     with registered(subject.measure):
         for case in subject.cases:
             again = parse_measure(case.spec.name)
@@ -138,7 +138,7 @@ def check_bounds(subject: Subject) -> None:
 
 
 def check_direction(subject: Subject) -> None:
-    """A relevant doc moved up, or put in place of another doc, is never worse; at times better."""
+    """Check that a relevant doc moved up, or put in place of another, is never worse."""
     for case in subject.cases:
         if case.spec.unjudged.startswith("upper") or case.spec.rel > HIGHEST:
             continue
@@ -180,7 +180,7 @@ def check_monotone(subject: Subject) -> None:
 
 
 def check_no_relevant(subject: Subject) -> None:
-    """A query without relevant docs has the registered value; NaN where a pool has none."""
+    """Check that a query without relevant docs has the registered value, or NaN of a pool."""
     expected = subject.measure.no_relevant
     for case in subject.cases:
         if expected is None or case.spec.unjudged.startswith("upper"):
@@ -193,7 +193,7 @@ def check_no_relevant(subject: Subject) -> None:
 
 
 def check_no_list(subject: Subject) -> None:
-    """A system without a list scores what `empty_list` says, where that is a number."""
+    """Check that a system without a list scores `empty_list`, if that is a number."""
     try:
         expected = float(subject.measure.empty_list)
     except ValueError:
@@ -218,7 +218,7 @@ def check_no_list_is_worst(subject: Subject) -> None:
 
 
 def check_nothing_found(subject: Subject) -> None:
-    """Lists of docs outside the qrels score the lower bound, where greater is better."""
+    """Check that lists of unjudged docs score the lower bound, if greater is better."""
     low, measure = subject.measure.bounds[0], subject.measure
     if measure.direction != 1 or measure.family == "count" or math.isinf(low):
         return
@@ -243,7 +243,7 @@ def check_ideal_is_best(subject: Subject) -> None:
 
 
 def check_trace(subject: Subject) -> None:
-    """The trace, as `irmeta explain` shows it, adds up to the value."""
+    """Check that the trace of `irmeta explain` adds up to the value."""
     for number, case in enumerate(subject.cases):
         first = 4 * number % len(QUERIES)
         for negative in NEGATIVE:
@@ -260,7 +260,7 @@ def check_trace(subject: Subject) -> None:
 
 
 def check_events(subject: Subject) -> None:
-    """The measure as a step function of k, where it is one, has the same values."""
+    """Check that the step function of k, if there is one, has the same values."""
     for case in subject.cases:
         measure, params = case.spec.measure, case.spec.settings
         view = view_for(case.spec, "unjudged")

@@ -52,14 +52,14 @@ def some_values(parameter: Parameter) -> list[str]:
 
 
 def written(measure: Measure, settings: Mapping[str, str], cutoff: Cutoff) -> str:
-    """A name, as a user may write it."""
+    """Return a name as a user may write it."""
     inside = ",".join(f"{name}={value}" for name, value in settings.items())
     cut = "" if cutoff is None else f"@{measure.cutoff_prefix}{cutoff}"
     return measure.name + (f"({inside})" if inside else "") + cut
 
 
 def samples(measure: Measure) -> Iterator[Spec]:
-    """The measure with each parameter, each two of its own, and several cutoffs.
+    """Yield the measure with each parameter, each pair of its own, and several cutoffs.
 
     Those that its name may not say are left out: parameters that do not go together, a cutoff
     where none is taken.
@@ -81,7 +81,7 @@ def samples(measure: Measure) -> Iterator[Spec]:
 
 @contextmanager
 def registered(measure: Measure) -> Iterator[None]:
-    """The registry with this measure in it, also where another has its name."""
+    """Register a measure for a while, in place of another of its name."""
     known = registry()
     before = known.get(measure.name)
     known[measure.name] = measure
@@ -140,7 +140,7 @@ def _diversity(qrels: Qrels) -> Diversity:
 
 
 def _swapped(docs: list[str], grades: dict[str, int], rng: random.Random) -> list[str]:
-    """The list with one relevant doc moved past a doc of a lower grade, if there is one."""
+    """Return the list with a relevant doc moved above one of a lower grade, if there is one."""
     graded = [grades.get(d, -3) for d in docs]
     places = [i for i, (up, low) in enumerate(pairwise(graded)) if low >= 1 and low > up]
     if not places:
@@ -150,7 +150,7 @@ def _swapped(docs: list[str], grades: dict[str, int], rng: random.Random) -> lis
 
 
 def _replaced(docs: list[str], grades: dict[str, int], rng: random.Random) -> list[str]:
-    """The list with a doc of the highest grade in place of one not relevant, if possible."""
+    """Return the list with a doc of the highest grade for a non-relevant one, if possible."""
     missing = [d for d, grade in grades.items() if grade == HIGHEST and d not in docs]
     places = [i for i, d in enumerate(docs) if grades.get(d, -3) < 1]
     if not missing or not places:
@@ -161,7 +161,7 @@ def _replaced(docs: list[str], grades: dict[str, int], rng: random.Random) -> li
 
 @cache
 def views() -> dict[Negative, JudgedRanks]:
-    """The crowd as measures see it, by policy."""
+    """Return the views of the crowd, by policy for negative grades."""
     store = crowd().read()
     found: dict[Negative, JudgedRanks] = {}
     for negative in NEGATIVE:
@@ -173,7 +173,7 @@ def views() -> dict[Negative, JudgedRanks]:
 
 
 def view_for(spec: Spec, negative: Negative) -> JudgedRanks:
-    """The crowd, with no more of it than what the measure says that it needs."""
+    """Return the view of the crowd with only the arrays that the measure needs."""
     needs = spec.measure.needs(spec.settings)
     others = [name for need, names in NEEDED.items() if need not in needs for name in names]
     return replace(views()[negative], **dict.fromkeys(others))
@@ -192,7 +192,7 @@ class Case:
         return "pool" in (self.spec.settings.get("norm"), self.spec.settings.get("ideal"))
 
     def of(self, system: str, *queries: str, negative: Negative = "unjudged") -> np.ndarray:
-        """The values of one system; queries as in `QUERIES` unless others are named."""
+        """Return the values of one system, by default for `QUERIES`."""
         view = views()[negative]
         places = [view.queries.index(q) for q in queries or QUERIES]
         return self.values[negative][places, view.systems.index(system)]
@@ -218,7 +218,7 @@ class Subject:
         return tuple(case for case in self.cases if case.spec.settings == defaults)
 
     def without(self, names: str) -> Subject:
-        """The same without the samples whose canonical name the regular expression matches."""
+        """Return the subject without samples whose canonical name matches a regular expression."""
         other = Subject(self.measure)
         kept = tuple(case for case in self.cases if not re.fullmatch(names, case.spec.name))
         other.__dict__["cases"] = kept

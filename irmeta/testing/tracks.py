@@ -51,7 +51,7 @@ class Track:
     diversity: Diversity = field(default_factory=dict)
 
     def write(self, folder: Path) -> Path:
-        """The collection that holds this track alone."""
+        """Write a collection that holds this track alone, and return its folder."""
         runs = folder / self.name / "runs"
         runs.mkdir(parents=True)
         for system, lists in self.runs.items():
@@ -67,7 +67,7 @@ class Track:
         return folder
 
     def _config(self) -> str:
-        """The collection.toml that says which qrels are by subtopic."""
+        """Return a collection.toml that names the qrels by subtopic."""
         sets = [("qrels", "false")] * bool(self.qrels) + [("diversity", "true")]
         lines = [f'[tracks.{self.name}]\nruns = ["{self.name}/runs/*"]\n']
         for file, subtopics in sets:
@@ -76,7 +76,7 @@ class Track:
         return "\n".join(lines)
 
     def ingest(self, folder: Path, **choices: Any) -> Store:
-        """A store of this track."""
+        """Write and ingest this track, and return the store."""
         place = folder / f"store{len(list(folder.glob('store*')))}"
         source = folder / "collection"
         if not source.exists():
@@ -84,7 +84,7 @@ class Track:
         return ingest(source, place, workers=1, **choices)
 
     def read(self, **choices: Any) -> Store:
-        """A store of this track in memory, for tests with many examples."""
+        """Read this track into memory, for tests with many examples."""
         with TemporaryDirectory() as folder:
             return read(self.write(Path(folder)), workers=1, **choices)
 
@@ -107,7 +107,7 @@ def _run_lines(system: str, lists: dict[str, list[Line]]) -> Iterable[str]:
 
 @st.composite
 def lists(draw: st.DrawFn, docs: Sequence[str]) -> list[Line]:
-    """A list of up to ten of `docs` with tied scores and ranks in any order."""
+    """Draw a list of up to ten of `docs` with tied scores and ranks in any order."""
     chosen = draw(st.lists(st.sampled_from(docs), max_size=10, unique=True)) if docs else []
     score, rank = st.sampled_from(SCORES), st.integers(0, 9)
     return [(doc, draw(score), draw(rank)) for doc in chosen]
@@ -115,7 +115,7 @@ def lists(draw: st.DrawFn, docs: Sequence[str]) -> list[Line]:
 
 @st.composite
 def tracks(draw: st.DrawFn, systems: int = 4, queries: int = 4) -> Track:
-    """A small track: unjudged docs, negative grades, missing queries, lists of relevant docs only.
+    """Draw a small track: unjudged docs, negative grades, missing queries, relevant docs only.
 
     Some queries are judged and not in any run, or in runs and not judged.
     """

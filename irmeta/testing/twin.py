@@ -20,7 +20,7 @@ Twin = Callable[[list[str], dict[str, int], int | float | None], float]
 
 
 def check_twin(measure: Measure, twin: Twin) -> None:
-    """The measure agrees with a slow twin of it, under its default parameters."""
+    """Check that a measure agrees with a slow twin, under its default parameters."""
     specs = []
     for cutoff in CUTOFFS[measure.cutoff_is]:
         if cutoff is None and measure.cutoff == "required":

@@ -131,7 +131,7 @@ def _summary(tables: Tables) -> dict[str, int]:
 
 
 def _track(study: Study, root: Path, tables: Tables, options: Options, track: str) -> Block:
-    """The section of one track: what every study says, then what this one adds."""
+    """Return the section of one track: what all studies show, then what this one adds."""
     own = {n: f.filter(track=track) for n, f in tables.items() if "track" in f.columns}
     row = own[STUDIED_TRACKS.name].row(0, named=True)
     pictures = pictures_in(RecordedFiles(root, part_of(track)))

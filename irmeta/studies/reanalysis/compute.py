@@ -87,7 +87,7 @@ def best_systems(scores: Scores) -> pl.DataFrame:
 def _summary(
     best: pl.DataFrame, scores: Scores, facts: Mapping[str, Any], docs: np.ndarray
 ) -> Iterator[dict[str, Any]]:
-    """The best system by each measure, the runner-up, the median and the worst value."""
+    """Yield the best and second system, the median and the worst value by each measure."""
     shared = {
         n: facts[n] for n in ("track", "systems", "skipped_runs", "queries", "relevant", "rows")
     }

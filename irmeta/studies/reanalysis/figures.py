@@ -24,7 +24,7 @@ def _ranked(rows: pl.DataFrame, options: Options) -> Any:
 
 
 def _best(tables: Tables, options: Options) -> pl.DataFrame:
-    """The histogram of the best system by each search length, or by the first measure."""
+    """Return histograms of the best systems by search lengths, or by the first measure."""
     best = tables["best_systems"].filter(pl.col("measure").is_in(headline(options)))
     lengths = best.filter(pl.col("missed").is_not_null())
     chosen = (lengths if lengths.height else best.head(1)).unique("system", maintain_order=True)

@@ -90,7 +90,7 @@ def _means(found: Gathered, options: Options) -> pl.DataFrame:
 
 
 def _missing(found: Gathered, measure: str, system: str) -> Row:
-    """What a system misses, where a search length names it best."""
+    """Return the share that a system misses, if it is the best by a search length."""
     if measure in found.scores.lists_without_nonrelevant:
         return found.missed.row(system)
     return {"missed": None, "median_missed": None, "short": False}
@@ -113,7 +113,7 @@ def _headroom(found: Gathered, options: Options) -> Iterator[Row]:
 
 
 def _best_by_choice(found: Gathered, options: Options) -> Iterator[Row]:
-    """The best system by ASL under each choice for docs that are not retrieved, and by others."""
+    """Yield the best system by each choice for docs that are not retrieved, and by others."""
     scores = found.scores
     for measure in options.choices:
         best = best_system(scores, measure)
@@ -263,7 +263,7 @@ def effective_fraction_table(found: Gathered) -> pl.DataFrame:
 
 
 def _effective_by_track(found: Gathered, fractions: pl.DataFrame) -> Row:
-    """The means over systems; trivial where the fraction of every system that has one is 1."""
+    """Yield means over systems; `trivial` if every system with a fraction has 1."""
     known = {name: fractions[name].drop_nans().to_numpy() for name in ("fraction", "pooled")}
     return {
         "systems": fractions.height,

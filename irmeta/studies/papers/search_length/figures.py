@@ -34,7 +34,7 @@ def _axis(options: Options, measure: str) -> str:
 
 
 def _named(rows: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
-    """The rows of some measures, and in column which the name of each."""
+    """Return the rows of some measures, with the name of each in column `which`."""
     rows = rows.filter(pl.col("measure").is_in([*names]))
     return rows.with_columns(which=pl.col("measure").replace_strict(names, return_dtype=pl.String))
 

@@ -36,7 +36,7 @@ _OLD, _NEW = "what it is compared with", "what takes its place"
 
 
 def _misses(label: str) -> dict[str, Column]:
-    """What a system misses where a search length names it best."""
+    """Return columns for what the best system by a search length misses."""
     no_length = "; null: not a search length"
     return {
         "missed": percent(_MISSED + no_length, label, null=True, show="page"),
