@@ -93,9 +93,10 @@ def _block_with(
     known: list[str] = []
     with undisturbed(store, track):
         for view in judged_ranks(store, track, policy, needs=needs_of([spec])):
-            if query in view.queries:
+            judged = SeenViews(view).judged_for(spec).judged_queries
+            if query in judged:
                 return view
-            known += view.queries
+            known += judged
     raise UsageError(f"track {track!r} has no judged query {query!r}. {did_you_mean(query, known)}")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +15,7 @@ from irmeta.rankings.arrays import view_arrays
 from irmeta.rankings.derive import fewer_judgments, fewer_lists, unjudged
 from irmeta.rankings.facts import TrackFacts
 from irmeta.rankings.pool import PooledLists
+from irmeta.rankings.sorted_ranks import sorted_by_rank
 from irmeta.rankings.subtopics import Subtopics
 
 Need = Literal["ties", "pool", "retrieved", "subtopics"]
@@ -219,6 +219,15 @@ class JudgedRanks:
         return self.facts.systems
 
     @property
+    def judged_queries(self) -> tuple[str, ...]:
+        """The queries that the qrels set of the view judges."""
+        if self.in_qrels is None:
+            return self.queries
+        return tuple(
+            q for q, is_judged in zip(self.queries, self.in_qrels, strict=True) if is_judged
+        )
+
+    @property
     def missing(self) -> int:
         """Value in `ranks` of a doc that is not retrieved."""
         return int(np.iinfo(self.ranks.dtype).max)
@@ -278,7 +287,7 @@ class JudgedRanks:
         offsets = self.offsets_of(rows)
         key = rows.tobytes(), b"" if labels is None else labels.tobytes()
         if key not in self._sorted:
-            self._sorted[key] = _sorted_by_rank(self.ranks[rows], labels, offsets)
+            self._sorted[key] = sorted_by_rank(self.ranks[rows], labels, offsets)
         return *self._sorted[key], offsets
 
     def require(self, name: str) -> Any:
@@ -332,23 +341,3 @@ class JudgedRanks:
     def nonrelevant(self, rel: int) -> tuple[int, int]:
         """Return the range of grades that counts as judged non-relevant at `rel`."""
         return (-128 if self.negative == "nonrelevant" else 0), rel - 1
-
-
-def _sorted_by_rank(
-    ranks: np.ndarray, labels: np.ndarray | None, offsets: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Ranks and labels [docs, systems] as `JudgedRanks.sort_by_rank` returns them."""
-    if labels is None:
-        _sort_queries(ranks, offsets)
-        return ranks, np.zeros(ranks.shape, np.uint8)
-    # Rank and label as one number: sorting it is much faster than sorting places.
-    wide = np.uint32 if ranks.dtype == np.uint16 else np.uint64
-    keys = ranks.astype(wide) << wide(8) | labels.astype(wide)[:, None]
-    _sort_queries(keys, offsets)
-    return (keys >> wide(8)).astype(ranks.dtype), keys.astype(np.uint8)
-
-
-def _sort_queries(keys: np.ndarray, offsets: np.ndarray) -> None:
-    """Sort the rows of each query, every column on its own."""
-    for start, stop in pairwise(offsets):
-        keys[start:stop].sort(axis=0)

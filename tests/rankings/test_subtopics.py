@@ -176,6 +176,16 @@ def test_explain__shows_the_subtopics_of_each_doc(tmp_path: Path, capsys):
     assert "subtopics" in capsys.readouterr().out
 
 
+def test_explain__knows_the_queries_of_the_set_that_a_measure_reads(tmp_path: Path):
+    runs = {"a": {"1": down("x"), "2": down("x")}}
+    track = Track(runs, {"2": {"x": 1}}, diversity={"1": {"s": {"x": 1}}})
+    store = track.ingest(tmp_path)
+    with registered(RECALL), pytest.raises(UsageError, match=r"has no judged query '2'.*1"):
+        store.explain("MySRecall", track="t", system="a", query="2")
+    with pytest.raises(UsageError, match=r"has no judged query '1'.*2"):
+        store.explain("AP", track="t", system="a", query="1")
+
+
 def test_subtopics__of_a_track_without_them_are_refused(tmp_path: Path):
     store = Track(TRACK.runs, TRACK.qrels).ingest(tmp_path)
     with pytest.raises(UsageError, match=r"track 't' has no qrels by subtopic.*subtopics = true"):

@@ -1,0 +1,27 @@
+"""Ranks of judged docs, sorted within each query and system."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+
+def sorted_by_rank(
+    ranks: np.ndarray, labels: np.ndarray | None, offsets: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ranks and labels [docs, systems] as `JudgedRanks.sort_by_rank` returns them."""
+    if labels is None:
+        _sort_queries(ranks, offsets)
+        return ranks, np.zeros(ranks.shape, np.uint8)
+    # Rank and label as one number: sorting it is much faster than sorting places.
+    wide = np.uint32 if ranks.dtype == np.uint16 else np.uint64
+    keys = ranks.astype(wide) << wide(8) | labels.astype(wide)[:, None]
+    _sort_queries(keys, offsets)
+    return (keys >> wide(8)).astype(ranks.dtype), keys.astype(np.uint8)
+
+
+def _sort_queries(keys: np.ndarray, offsets: np.ndarray) -> None:
+    """Sort the rows of each query, every column on its own."""
+    for start, stop in pairwise(offsets):
+        keys[start:stop].sort(axis=0)
