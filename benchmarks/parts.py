@@ -18,7 +18,7 @@ WARM = 7
 def irmeta_scores(store: str) -> dict[str, float]:
     """Store to scores, and to what the kernels read of it, in one thread."""
     import irmeta
-    from irmeta.rankings.facts import track_facts
+    from irmeta.rankings.track_facts import track_facts
     from irmeta.store.layout import Layout
     from irmeta.store.scan import row_blocks
 

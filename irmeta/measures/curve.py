@@ -18,10 +18,10 @@ from irmeta.measures.names import DEEPEST, parse_measure, registry
 from irmeta.measures.spec import Measure, Spec
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.facts import track_facts
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
 from irmeta.rankings.pool import complete_depths_of, pool_of, warn_without_depth
+from irmeta.rankings.track_facts import track_facts
 from irmeta.results.averages import sum_over_queries
 from irmeta.results.curves import Curve
 from irmeta.store.scan import StoreReader, undisturbed

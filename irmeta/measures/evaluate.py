@@ -14,11 +14,11 @@ from irmeta.measures.names import parse_measures
 from irmeta.measures.search_length import irrelevant_retrieved
 from irmeta.measures.spec import Cutoffs, Spec
 from irmeta.policies import Averaged, EvalPolicy
-from irmeta.rankings.facts import track_facts
 from irmeta.rankings.judged import JudgedRanks, Need
 from irmeta.rankings.load import over_blocks
 from irmeta.rankings.pool import complete_depths_of, pool_of, warn_without_depth
 from irmeta.rankings.subtopics import subtopic_set
+from irmeta.rankings.track_facts import track_facts
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader, Tracks, tracks_of, undisturbed
 

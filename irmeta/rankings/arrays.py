@@ -11,8 +11,8 @@ import polars as pl
 
 from irmeta.errors import UsageError
 from irmeta.policies import ReadPolicy
-from irmeta.rankings.facts import NumberedNames, TrackFacts
 from irmeta.rankings.pool import PooledLists
+from irmeta.rankings.track_facts import NumberedNames, TrackFacts
 
 
 def rank_array(name: str, given: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:

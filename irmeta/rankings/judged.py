@@ -13,10 +13,10 @@ from irmeta.errors import UsageError
 from irmeta.policies import Negative
 from irmeta.rankings.arrays import view_arrays
 from irmeta.rankings.derive import fewer_judgments, fewer_lists, unjudged
-from irmeta.rankings.facts import TrackFacts
 from irmeta.rankings.pool import PooledLists
 from irmeta.rankings.sorted_ranks import sorted_by_rank
 from irmeta.rankings.subtopics import Subtopics
+from irmeta.rankings.track_facts import TrackFacts
 
 Need = Literal["ties", "pool", "retrieved", "subtopics"]
 """What only some measures read: see `JudgedRanks`."""

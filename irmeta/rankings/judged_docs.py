@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from irmeta.rankings.facts import TrackFacts
 from irmeta.rankings.subtopics import Subtopics, described_subtopics, lay_out
+from irmeta.rankings.track_facts import TrackFacts
 from irmeta.store.scan import StoreReader, read_table
 
 

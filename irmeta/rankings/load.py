@@ -13,12 +13,12 @@ import numpy as np
 from irmeta.kernels.scatter import scatter
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy, TieOrder
-from irmeta.rankings.facts import TrackFacts, track_facts
 from irmeta.rankings.judged import JudgedRanks, Need
 from irmeta.rankings.judged_docs import Judged, read_judged
 from irmeta.rankings.order import list_places, other_order, ranks_under, tie_blocks
 from irmeta.rankings.pool import PooledLists, no_contributor
 from irmeta.rankings.subtopics import subtopic_set
+from irmeta.rankings.track_facts import TrackFacts, track_facts
 from irmeta.store.scan import RowBlock, StoredLists, StoreReader, row_blocks, undisturbed
 from irmeta.trec.ordering import ranks_from
 from irmeta.trec.tie_orders import TIE_RULES

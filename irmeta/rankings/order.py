@@ -6,7 +6,7 @@ import numpy as np
 
 from irmeta.errors import UsageError
 from irmeta.policies import TieOrder
-from irmeta.rankings.facts import TrackFacts
+from irmeta.rankings.track_facts import TrackFacts
 from irmeta.store.scan import StoredLists
 from irmeta.trec import tie_orders
 

@@ -12,7 +12,7 @@ import polars as pl
 from irmeta.errors import DataError, PoolDepthWarning, warn
 from irmeta.kernels.rarity import systems_within
 from irmeta.kernels.unjudged import first_unjudged
-from irmeta.rankings.facts import TrackFacts
+from irmeta.rankings.track_facts import TrackFacts
 from irmeta.store.scan import StoreReader, read_table
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError
-from irmeta.rankings.facts import TrackFacts
+from irmeta.rankings.track_facts import TrackFacts
 from irmeta.store.scan import StoreReader, read_table
 
 

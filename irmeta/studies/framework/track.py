@@ -13,10 +13,10 @@ from irmeta.measures.evaluate import evaluate, needs_of
 from irmeta.measures.names import parse_measures
 from irmeta.measures.spec import Spec
 from irmeta.policies import EvalPolicy, TrackOptions
-from irmeta.rankings.facts import TrackFacts, track_facts
 from irmeta.rankings.judged import JudgedRanks, Need
 from irmeta.rankings.judged_docs import read_judged
 from irmeta.rankings.load import judged_ranks
+from irmeta.rankings.track_facts import TrackFacts, track_facts
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader, read_table, track_notes
 

@@ -12,8 +12,8 @@ from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
 from irmeta.measures.search_length import irrelevant_retrieved, lengths_by_doc, precision_lengths
 from irmeta.measures.spec import Spec
-from irmeta.rankings.facts import TrackFacts
 from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.track_facts import TrackFacts
 from irmeta.results.scores import Scores
 from irmeta.studies.framework.systems import Missed
 from irmeta.studies.framework.track import TrackView
