@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import signal
@@ -56,47 +57,77 @@ def test_two_writers_of_one_folder_of_results_do_not_meet(store: Path, tmp_path:
         assert apart("reanalyze", store, "--out", out).returncode == 2
 
 
-@pytest.fixture(scope="module")
-def reanalyzed(
-    made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, bytes]:
-    """What a reanalysis that nothing stops leaves."""
-    out = tmp_path_factory.mktemp("reanalyzed") / "out"
-    irmeta.reanalyze(made_store.path, out)
-    return content(out)
+def stop_at_rename(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
+    """Interrupt this process where it would put its n-th file or folder in place."""
+    rename, count = os.replace, itertools.count(1)
+
+    def replace(source: object, target: object) -> None:
+        if next(count) == n:
+            raise KeyboardInterrupt
+        rename(source, target)
+
+    monkeypatch.setattr(os, "replace", replace)
 
 
-@pytest.mark.parametrize("delay", [0.3, 1.1, 1.7])
-def test_a_killed_reanalysis_goes_on_to_the_same_bytes(
-    made_store: irmeta.Store, reanalyzed: dict[str, bytes], tmp_path: Path, delay: float
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize("n", [1, 3, 10, 30, 60])
+def test_reanalyze__goes_on_to_the_same_bytes_after_a_stop(
+    made_store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n: int
 ) -> None:
-    command = [*IRMETA, "reanalyze", str(made_store.path), "--out", str(tmp_path / "killed")]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(delay)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    irmeta.reanalyze(made_store.path, tmp_path / "killed")
-    found = content(tmp_path / "killed")
-    assert {n: b for n, b in found.items() if not n.endswith(".tmp")} == reanalyzed
+    irmeta.reanalyze(made_store.path, tmp_path / "whole")
+    with monkeypatch.context() as patch:
+        stop_at_rename(patch, n)
+        with pytest.raises(KeyboardInterrupt):
+            irmeta.reanalyze(made_store.path, tmp_path / "stopped")
+    irmeta.reanalyze(made_store.path, tmp_path / "stopped")
+    assert content(tmp_path / "stopped") == content(tmp_path / "whole")
 
 
-@pytest.mark.parametrize("delay", [0.5, 1.1, 1.5])
-def test_a_killed_ingest_leaves_whole_tracks_and_goes_on_to_the_same_bytes(
-    made_store: irmeta.Store, collections: Path, tmp_path: Path, delay: float, run
+@pytest.mark.parametrize("n", [1, 2, 4, 6, 9, 14])
+def test_ingest__leaves_whole_tracks_and_goes_on_after_a_stop(
+    made_store: irmeta.Store, collections: Path, tmp_path: Path, monkeypatch, run, n: int
 ) -> None:
-    place = tmp_path / "killed"
-    command = [*IRMETA, "ingest", str(collections), "--store", str(place), "--memory", "1M"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(delay)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    place = tmp_path / "stopped"
+    with monkeypatch.context() as patch:
+        stop_at_rename(patch, n)
+        with pytest.raises(KeyboardInterrupt):
+            irmeta.ingest(collections, place, memory=1 << 20)
+    goes_on_to_the_same_store(place, made_store, collections, run)
+
+
+def goes_on_to_the_same_store(place: Path, whole: irmeta.Store, collections: Path, run) -> None:
+    """Check that the tracks of a stopped ingest are whole, and that the next ends it."""
     if (place / "manifest.json").is_file():
-        found = irmeta.open_store(place)
-        for track in found.tracks:  # a track that can be seen is whole
-            assert found.runs(track).collect().equals(made_store.runs(track).collect())
+        stopped = irmeta.open_store(place)
+        for track in stopped.tracks:  # a track that can be seen is whole
+            assert stopped.runs(track).collect().equals(whole.runs(track).collect())
     assert run("ingest", collections, "--store", place).status == 0
     left = {name: b for name, b in content(place).items() if not name.endswith(".tmp")}
-    assert left == content(made_store.path)
+    assert left == content(whole.path)
+
+
+def kill_after(delay: float, *arguments: object) -> None:
+    """Run the command line in a process of its own, and kill it."""
+    command = [*IRMETA, *map(str, arguments)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(delay)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delay", [0.3, 0.7, 1.1, 1.5, 1.9, 2.5])
+def test_killed_processes__go_on_to_the_same_bytes(
+    made_store: irmeta.Store, collections: Path, tmp_path: Path, delay: float, run
+) -> None:
+    place, out = tmp_path / "store", tmp_path / "out"
+    kill_after(delay, "ingest", collections, "--store", place, "--memory", "1M")
+    goes_on_to_the_same_store(place, made_store, collections, run)
+    kill_after(delay, "reanalyze", made_store.path, "--out", out)
+    irmeta.reanalyze(made_store.path, out)
+    irmeta.reanalyze(made_store.path, tmp_path / "whole")
+    left = {name: b for name, b in content(out).items() if not name.endswith(".tmp")}
+    assert left == content(tmp_path / "whole")
 
 
 @pytest.mark.usefixtures("undrawn")
