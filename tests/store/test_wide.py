@@ -10,6 +10,7 @@ import pytest
 import irmeta
 from irmeta.store.layout import Layout
 
+pytestmark = pytest.mark.slow
 SYSTEMS, QUERIES, DEPTH = 54, 5_193, 100
 # Linux counts the peak of the process that starts another as the other's own (ru_maxrss is kept
 # over exec), so a test process that has grown would be measured here: VmHWM begins anew.
