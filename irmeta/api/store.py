@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -16,7 +16,7 @@ from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made
 from irmeta.measures.explain import Explanation, explain
 from irmeta.measures.names import parse_call, parse_measure, split_names
 from irmeta.policies import Averaged, EvalPolicy, Negative, TieOrder
-from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.judged import JudgedRanks, Need, check_needs
 from irmeta.rankings.load import judged_ranks
 from irmeta.results.scores import Scores
 from irmeta.store.layout import Layout, store_folder
@@ -122,7 +122,7 @@ class Store:
         return track_info(self.reader, self.tracks if track is None else track)
 
     def views(
-        self, track: str, *, needs: Iterable[Need] = (), **choices: Unpack[EvalChoices]
+        self, track: str, *, needs: Collection[Need] = (), **choices: Unpack[EvalChoices]
     ) -> Iterator[JudgedRanks]:
         """Yield the ranks of the judged docs of a track as arrays, a block of queries at a time.
 
@@ -147,6 +147,7 @@ class Store:
         >>> irmeta.scores_of(view.with_pool(5), "AP").means()["value"].max()
         0.5709927743319316
         """
+        check_needs(needs)
         policy = EvalPolicy(**choices)
         return judged_ranks(self.reader, track, policy, needs=frozenset(needs))
 

@@ -22,6 +22,7 @@ from irmeta.measures.cuts import empty_values, per_query, rank_cuts
 from irmeta.measures.events import Events
 from irmeta.measures.parameters import REL
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.rankings.derive.fewer_judgments import pooled_at
 from irmeta.rankings.judged import JudgedRanks
 
 
@@ -53,7 +54,7 @@ def _precision_sums(view: JudgedRanks, rel: int, ks: Cutoffs) -> np.ndarray:
 
 def _pooled(view: JudgedRanks, rel: int, k: int) -> np.ndarray:
     """AP@k by the pool of depth k: [query, system]."""
-    pool = view.pooled_at(k)
+    pool = pooled_at(view, k)
     values = over_pool(view, pool, _precision_sums(pool, rel, [k])[0], rel, k)
     return without_depth(view, values)
 

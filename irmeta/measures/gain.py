@@ -32,6 +32,7 @@ from irmeta.measures.weighted import (
     weighted_gain,
     weighted_terms,
 )
+from irmeta.rankings.derive.fewer_judgments import pooled_at
 from irmeta.rankings.judged import JudgedRanks, Need
 
 
@@ -71,7 +72,7 @@ def _ideal(view: JudgedRanks, params: Params, gain: np.ndarray, ks: Cutoffs) -> 
 
 def _pooled_ndcg(view: JudgedRanks, params: Params, k: int) -> np.ndarray:
     """nDCG@k by the pool of depth k: [1, query, system]."""
-    pool = view.pooled_at(k)
+    pool = pooled_at(view, k)
     value = compute_ndcg(pool, {**params, "ideal": "all"}, [k])
     ideal = _ideal(pool, params, doc_gains(pool, params["gain"]), [k])[0]
     value[:, (ideal == 0.0) & np.isnan(undefined_at(view, k))] = np.nan

@@ -25,6 +25,7 @@ from irmeta.measures.events import Events
 from irmeta.measures.gains import GAIN_OF, GAINS, doc_gain, doc_gains
 from irmeta.measures.parameters import GMAX, REL, Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.rankings.derive.fewer_judgments import pooled_at
 from irmeta.rankings.judged import JudgedRanks
 
 PARAMETERS = (
@@ -88,7 +89,7 @@ def _gains(view: JudgedRanks, params: Params) -> np.ndarray:
 
 def _pooled(view: JudgedRanks, params: Params, k: int) -> np.ndarray:
     """Q@k where something comes from the pool of depth k: [query, system]."""
-    pool = view.pooled_at(k)
+    pool = pooled_at(view, k)
     amounts = _amounts(pool, pool if params["ideal"] == "pool" else view, params)
     sums = add_up(pool, *amounts, [k])
     if params["norm"] == "pool":

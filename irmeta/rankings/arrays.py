@@ -24,6 +24,7 @@ def rank_array(name: str, given: Any, shape: tuple[int, ...] | None = None) -> n
         If they have another shape, or are not whole numbers from 0.
     """
     ranks = _whole_numbers(name, given, 2)
+    ranks = ranks.astype(ranks.dtype.newbyteorder("="), copy=False)
     if shape is not None and ranks.shape != shape:
         raise UsageError(f"{name} of shape {ranks.shape} do not fit ranks of shape {shape}.")
     if ranks.dtype in (np.uint16, np.uint32):
@@ -67,6 +68,7 @@ def view_arrays(
         track=track,
         systems=_names("systems", systems, "s", count),
         deepest_rank=_at_least("deepest_rank", deepest_rank, int(lengths.max(initial=1))),
+        deepest_ranks=() if deepest_rank else tuple(lengths.max(axis=0, initial=0).tolist()),
         qrels="arrays",
         highest_grade=_at_least("highest_grade", highest_grade, max(1, grades.max(initial=1))),
         policy=ReadPolicy(tie_order="file").record(),
@@ -75,7 +77,7 @@ def view_arrays(
     )
     ties = (ranks, ranks) if ties is None else _ties(ties, ranks, offsets, lengths)
     pooled_lists = PooledLists.of(facts, ranks, offsets, lengths)
-    retrieved, lacks = _retrieved(retrieved, ranks, offsets, lengths)
+    retrieved, reason = _retrieved(retrieved, ranks, offsets, lengths)
     names, doc_ids = _docs(docs, offsets)
     return {
         "facts": facts,
@@ -88,7 +90,8 @@ def view_arrays(
         "lengths": lengths,
         "ties": ties,
         "retrieved": retrieved,
-        "lacks": lacks,
+        "lacks": dict.fromkeys(("subtopics", "diversity"), "from_arrays takes no subtopics")
+        | reason,
         "pooled_lists": pooled_lists,
         **pooled_lists.depths(facts),
     }
@@ -165,8 +168,7 @@ def _ties(
     given: tuple[Any, Any], ranks: np.ndarray, offsets: np.ndarray, lengths: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     firsts, lasts = (
-        rank_array(f"ties[{i}]", one, ranks.shape).astype(ranks.dtype)
-        for i, one in enumerate(given)
+        rank_array(f"ties[{i}]", one, ranks.shape).astype(np.int64) for i, one in enumerate(given)
     )
     query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     is_listed = ranks != np.iinfo(ranks.dtype).max
@@ -186,8 +188,9 @@ def _ties(
         is_one = (first[1:] == first[:-1]) & (last[1:] == last[:-1])
         if (listed & ~is_one & (first[1:] <= last[:-1])).any():
             raise UsageError("ties overlap: docs of one block need the same first and last rank.")
-    missing = ranks.dtype.type(np.iinfo(ranks.dtype).max)
-    return np.where(is_listed, firsts, missing), np.where(is_listed, lasts, missing)
+    missing = np.iinfo(ranks.dtype).max
+    first, last = (np.where(is_listed, one, missing).astype(ranks.dtype) for one in (firsts, lasts))
+    return first, last
 
 
 def _retrieved(
@@ -216,9 +219,18 @@ def _retrieved(
 def _names(what: str, given: Sequence[str] | None, prefix: str, count: int) -> Sequence[str]:
     if given is None:
         return NumberedNames(prefix, count)
-    if len(given) != count or len(set(given)) != count:
-        raise UsageError(f"{what} must be {count} different names, not {len(set(given))}.")
-    return tuple(given)
+    names = _texts(what, given)
+    if len(names) != count or len(set(names)) != count:
+        raise UsageError(f"{what} must be {count} different names, not {len(set(names))}.")
+    return names
+
+
+def _texts(what: str, given: Sequence[str]) -> tuple[str, ...]:
+    names = tuple(given)
+    for name in names:
+        if not isinstance(name, str):
+            raise UsageError(f"{what} must be texts, not {name!r}.")
+    return names
 
 
 def _docs(given: Sequence[str] | None, offsets: np.ndarray) -> tuple[pl.Series, np.ndarray]:
@@ -231,7 +243,7 @@ def _docs(given: Sequence[str] | None, offsets: np.ndarray) -> tuple[pl.Series, 
         return names, numbers.astype(np.int32)
     if len(given) != offsets[-1]:
         raise UsageError(f"{len(given)} docs do not fit {offsets[-1]} rows of ranks.")
-    names = pl.Series(list(given), dtype=pl.String)
+    names = pl.Series(_texts("docs", given), dtype=pl.String)
     frame = pl.DataFrame({"query": np.repeat(np.arange(len(sizes)), sizes), "doc": names})
     if frame.is_duplicated().any():
         again = frame.filter(frame.is_duplicated())["doc"][0]
@@ -243,12 +255,15 @@ def _docs(given: Sequence[str] | None, offsets: np.ndarray) -> tuple[pl.Series, 
 
 
 def _pooled(given: Sequence[bool], count: int) -> tuple[bool, ...]:
-    if len(given) != count or not any(given):
-        raise UsageError(f"pooled must say for each of {count} systems whether it contributed.")
+    is_bool = all(isinstance(one, bool | np.bool_) for one in given)
+    if len(given) != count or not is_bool or not any(given):
+        raise UsageError(f"pooled must be {count} bools, at least one of them true.")
     return tuple(bool(one) for one in given)
 
 
 def _at_least(name: str, given: int | None, least: int) -> int:
+    if given is not None and not isinstance(given, int | np.integer):
+        raise UsageError(f"{name} = {given!r} is not a whole number.")
     if given is not None and given < least:
         raise UsageError(f"{name} = {given} is less than {least}, which the arrays hold.")
     return int(least if given is None else given)

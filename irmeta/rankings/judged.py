@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 
-from irmeta.errors import UsageError
+from irmeta.errors import UsageError, check_choice
 from irmeta.policies import Negative
 from irmeta.rankings.arrays import view_arrays
 from irmeta.rankings.derive import fewer_judgments, fewer_lists, unjudged
@@ -29,6 +29,14 @@ NEEDED: Mapping[Need, tuple[str, ...]] = {
 """The arrays of a view that each need stands for."""
 
 
+def check_needs(needs: Collection[str]) -> None:
+    """Raise `UsageError` for a need that is none of `NEEDED`."""
+    if isinstance(needs, str):
+        raise UsageError(f"needs = {needs!r} must be a list of names, e.g. [{needs!r}].")
+    for need in needs:
+        check_choice("need", need, NEEDED)
+
+
 @dataclass(frozen=True)
 class JudgedRanks:
     """The main view of a block of queries: the rank of each judged doc in each system's list.
@@ -36,7 +44,7 @@ class JudgedRanks:
     Attributes
     ----------
     queries, systems
-        Names, sorted.
+        Names; sorted if they were read from a store.
     offsets
         int64 [queries + 1]; the rows of query q are ``offsets[q]:offsets[q + 1]``.
     ranks
@@ -119,7 +127,6 @@ class JudgedRanks:
     only_systems = fewer_lists.only_systems
     only_queries = fewer_lists.only_queries
     with_pool = fewer_judgments.with_pool
-    pooled_at = fewer_judgments.pooled_at
     drop_relevant = fewer_judgments.drop_relevant
     one_subtopic = fewer_judgments.one_subtopic
 
@@ -166,8 +173,8 @@ class JudgedRanks:
             there are judged docs in any list, if all docs of all lists are judged. Otherwise it is
             unknown, and a measure that reads it (AvgSL, TSL) asks for it.
         queries, systems, docs
-            Names, each once; those of docs once in a query. Default: a letter and a number; those
-            of systems are made when they are asked for.
+            Names in the order of the arrays, each once; those of docs once in a query. Default: a
+            letter and a number; those of systems are made when they are asked for.
         pooled
             For each system whether it contributed to the pool. Default: all did.
         highest_grade
@@ -212,6 +219,7 @@ class JudgedRanks:
             deepest_rank=deepest_rank,
             track=track,
         )
+        check_choice("negative", negative, get_args(Negative))
         return cls(negative=negative, **arrays)
 
     @property

@@ -13,7 +13,7 @@ import numpy as np
 from irmeta.kernels.scatter import scatter
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy, TieOrder
-from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.judged import JudgedRanks, Need, check_needs
 from irmeta.rankings.judged_docs import Judged, read_judged
 from irmeta.rankings.order import list_places, other_order, ranks_under, tie_blocks
 from irmeta.rankings.pool import PooledLists, no_contributor
@@ -96,6 +96,7 @@ def judged_blocks(
     UsageError
         As `judged_ranks`, when the first is asked for.
     """
+    check_needs(needs)
     facts = track_facts(store, track, policy.qrels)
     order = other_order(facts, policy.tie_order)
     pool_order = other_order(facts, policy.pool_order, "pool order") if "pool" in needs else None

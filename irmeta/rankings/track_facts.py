@@ -86,10 +86,10 @@ class TrackFacts:
         UsageError
             If there is no such system, group or type.
         """
-        chosen: set[int] = set()
+        chosen, known_systems = set[int](), {name: i for i, name in enumerate(self.systems)}
         for name in [named] if isinstance(named, str) else named:
-            if name in self.systems:
-                chosen.add(self.systems.index(name))
+            if name in known_systems:
+                chosen.add(known_systems[name])
                 continue
             kind, _, value = name.partition("=")
             known = {"group": self.groups, "type": self.types}.get(kind if value else "")

@@ -16,6 +16,7 @@ from irmeta.store.assemble import TrackRows
 from irmeta.store.judgments import Judgments
 from irmeta.store.layout import KINDS, Layout
 from irmeta.store.naming import Named
+from irmeta.store.subtopics_file import undescribed
 from irmeta.store.verify import file_checksums, has_same_footers
 from irmeta.trec.qrels import QrelsText
 from irmeta.trec.source import QrelsSource, TrackSource
@@ -123,6 +124,7 @@ def track_record(
     rows: TrackRows,
     named: Named,
     pool: Judgments,
+    described: pl.DataFrame,
     inputs: dict[str, str | None],
     judged_rows: int,
 ) -> dict[str, Any]:
@@ -140,7 +142,7 @@ def track_record(
         "deepest_rank": max(rows.deepest(run) for run in rows.runs),
         "queries_in_runs": len(rows.queries),
         "judged_pairs": len(pool.pairs),
-        "qrels": [_set_record(given, parsed) for given, parsed in sets],
+        "qrels": [_set_record(given, parsed, described) for given, parsed in sets],
         "warnings": {kind: text for kind, text in warnings.items() if text is not None},
     }
 
@@ -158,7 +160,7 @@ def _qrels_warning(rows: TrackRows, pool: Judgments, judged_rows: int) -> str | 
     return f"{said}: are these the qrels of another track?" if problems else None
 
 
-def _set_record(given: QrelsSource, parsed: QrelsText) -> dict[str, Any]:
+def _set_record(given: QrelsSource, parsed: QrelsText, described: pl.DataFrame) -> dict[str, Any]:
     grade = pl.col("grade")
     facts = parsed.frame.select(
         judgments=pl.len(),
@@ -168,4 +170,5 @@ def _set_record(given: QrelsSource, parsed: QrelsText) -> dict[str, Any]:
         highest=grade.max(),
     ).row(0, named=True)
     facts["subtopics"] = facts["subtopics"] if given.subtopics else 0
-    return {"name": given.name, "notes": list(parsed.notes), **facts}
+    note = undescribed(given, parsed, described)
+    return {"name": given.name, "notes": [*parsed.notes, *([note] if note else [])], **facts}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Sequence
 
 import polars as pl
@@ -48,25 +50,46 @@ def read_subtopics(
     return pl.concat(frames).sort("set", *_KEY)
 
 
+def undescribed(given: QrelsSource, parsed: QrelsText, described: pl.DataFrame) -> str | None:
+    """Return a note on judged subtopics that the file of a qrels set does not describe."""
+    if given.subtopics_file is None:
+        return None
+    judged = parsed.frame.select(_KEY).unique()
+    names = described.filter(pl.col("set") == given.name)
+    lost = judged.join(names, on=_KEY, how="anti").sort(_KEY)
+    if lost.is_empty():
+        return None
+    query, subtopic = lost.row(0)
+    first = f"the first is {subtopic!r} of query {query!r}"
+    return f"{given.subtopics_file} lacks {lost.height} of {judged.height} subtopics; {first}"
+
+
 def _parse(file: str, source: TrackSource) -> pl.DataFrame:
     data, _ = read_text(source.input_file(file))
+    reader = csv.reader(io.StringIO(data.decode(), newline=""))
     try:
-        frame = pl.read_csv(data, infer_schema=False).rename(str.strip)
-    except pl.exceptions.PolarsError as error:
-        why = {"why": str(error).splitlines()[0]}
-        raise DataError("cannot be read as CSV ({why})", file=file, ids=why) from None
-    for column in frame.columns:
+        rows = [(reader.line_num, [cell.strip() or None for cell in row]) for row in reader]
+    except csv.Error as error:
+        line, why = reader.line_num, {"why": str(error)}
+        raise DataError("cannot be read as CSV ({why})", file=file, line=line, ids=why) from None
+    rows = [(line, row) for line, row in rows if any(row)]
+    columns = [str(name) for name in rows[0][1]] if rows else []
+    for column in columns:
         if column not in _COLUMNS:
             hint = did_you_mean(column, _COLUMNS)
             raise DataError("is not a known column", file=file, value=column, fix=hint)
-    missing = [column for column in _KEY if column not in frame.columns]
-    if missing or len(frame.columns) == len(_KEY):
+    missing = [column for column in _KEY if column not in columns]
+    if missing or len(columns) == len(_KEY):
         fix = "It needs the columns query, subtopic, and weight or type or both."
         problem = f"has no column {missing[0]!r}" if missing else "has neither weights nor types"
         raise DataError(problem, file=file, fix=fix)
-    absent = [pl.lit(None, pl.String).alias(c) for c in _COLUMNS if c not in frame.columns]
-    stripped = frame.with_columns(pl.all().str.strip_chars().replace("", None)).with_columns(absent)
-    return _checked(file, stripped.with_row_index("line", offset=2))
+    for line, row in rows[1:]:
+        if len(row) != len(columns):
+            problem = f"{len(row)} fields where the first line has {len(columns)}"
+            raise DataError(problem, file=file, line=line, value=",".join(c or "" for c in row))
+    records = [{"line": line, **dict(zip(columns, row, strict=True))} for line, row in rows[1:]]
+    schema = {"line": pl.Int64, **dict.fromkeys(_COLUMNS, pl.String)}
+    return _checked(file, pl.DataFrame(records, schema=schema))
 
 
 def _checked(file: str, frame: pl.DataFrame) -> pl.DataFrame:

@@ -80,7 +80,14 @@ class ReadTrack:
         `judged_rows` is how many rows have a doc that is judged.
         """
         return track_record(
-            self.source, self.sets, self.rows, self.named, self.pool, self.inputs, judged_rows
+            self.source,
+            self.sets,
+            self.rows,
+            self.named,
+            self.pool,
+            self.described,
+            self.inputs,
+            judged_rows,
         )
 
     def groups(self) -> tuple[Names, Groups]:

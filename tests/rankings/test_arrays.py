@@ -122,7 +122,14 @@ def test_from_arrays__shares_ties_with_the_docs_between():
         ({"queries": ["a", "b"]}, "queries must be 1 different names"),
         ({"docs": ["a", "b", "a"]}, "doc 'a' is there twice in a query"),
         ({"docs": ["a"]}, "1 docs do not fit 3 rows"),
-        ({"pooled": [False, False]}, "pooled must say for each of 2 systems"),
+        ({"pooled": [False, False]}, "pooled must be 2 bools, at least one of them true"),
+        ({"pooled": ["no", "no"]}, "pooled must be 2 bools"),
+        ({"ties": (RANKS + 65536, RANKS + 65536)}, "rank 1 is not in the block of ranks 65537"),
+        ({"systems": [1, 2]}, "systems must be texts, not 1"),
+        ({"docs": ["a", None, "b"]}, "docs must be texts, not None"),
+        ({"highest_grade": 2.7}, "highest_grade = 2.7 is not a whole number"),
+        ({"deepest_rank": "9"}, "deepest_rank = '9' is not a whole number"),
+        ({"negative": "typo"}, "negative = 'typo' is not a choice"),
         ({"highest_grade": 1}, "highest_grade = 1 is less than 2"),
         ({"deepest_rank": 2}, "deepest_rank = 2 is less than 3"),
     ],
@@ -131,6 +138,42 @@ def test_from_arrays__refuses_what_would_give_wrong_values(changes: dict, proble
     arguments = {"ranks": RANKS, "grades": GRADES, **changes}
     with pytest.raises(UsageError, match=re.escape(problem)):
         JudgedRanks.from_arrays(**arguments)
+
+
+def test_from_arrays__reads_other_byte_orders():
+    ranks = np.array([[1, 65535], [2, 1]], ">u2")
+    view = JudgedRanks.from_arrays(ranks, [1, 0])
+    assert view.ranks.tolist() == [[1, 65535], [2, 1]]
+    assert view.ranks.dtype.isnative
+    assert view.lengths.tolist() == [[2, 1]]
+
+
+def test_from_arrays__knows_how_deep_each_system_goes():
+    ranks = np.array([[1, 0], [0, 9]])
+    alone = JudgedRanks.from_arrays(ranks, [1, 1]).without_systems("s1")
+    fresh = JudgedRanks.from_arrays(ranks[:, :1], [1, 1])
+    stated = JudgedRanks.from_arrays(ranks, [1, 1], deepest_rank=20).without_systems("s1")
+    deep = [irmeta.scores_of(v, "ASL(unretrieved=depth)").values.item() for v in (alone, fresh)]
+    assert deep[0] == deep[1] == 1.0
+    assert stated.facts.deepest_rank == 20
+
+
+def test_drop_relevant__keeps_the_ties_of_dropped_docs():
+    """Docs at ranks 1 and 2 are tied, also when the first of them is no longer judged."""
+    ranks, ties = np.array([[1], [2], [3]]), (np.array([[1], [1], [3]]), np.array([[2], [2], [3]]))
+    view = JudgedRanks.from_arrays(ranks, [1, 1, 0], ties=ties).drop_relevant(0.5)
+    assert view.tie_blocks()[1].tolist() == [2, 2, 3]
+
+
+def test_only_systems__of_very_many_is_quick_enough_to_use():
+    view = JudgedRanks.from_arrays(np.ones((1, 200_000), np.uint16), [1])
+    names = [f"s{i:06}" for i in range(0, 200_000, 1000)]
+    assert list(view.only_systems(names).systems) == names
+
+
+def test_one_subtopic__of_arrays_is_refused():
+    with pytest.raises(UsageError, match=r"no `diversity`: from_arrays takes no subtopics"):
+        JudgedRanks.from_arrays(RANKS, GRADES).one_subtopic("1")
 
 
 def test_scores_of__computes_all_rankings_of_some_docs_at_once():

@@ -256,9 +256,15 @@ def test_require__says_why_an_array_is_missing(tmp_path):
             lambda v: v.without_systems("group=x"),
             r"no group 'x'\. No group of its systems is known",
         ),
-        (lambda v: v.cut_to(0), r"depth = 0 is not a whole number from 1"),
-        (lambda v: v.cut_to(2.5), r"depth = 2\.5 is not a whole number from 1"),
-        (lambda v: v.with_pool(0), r"depth = 0 is not a whole number from 1"),
+        (lambda v: v.only_systems([]), r"no system of track 't' is left"),
+        (lambda v: v.only_queries([12]), r"queries are named by texts, not 12"),
+        (lambda v: v.drop_relevant("a"), r"share = 'a' is not from 0 to 1"),
+        (lambda v: v.drop_relevant(0.5, rng=-1), r"rng = -1 is neither a whole number from 0"),
+        (lambda v: v.drop_relevant(0.5, rng=None), r"rng = None is neither"),
+        (lambda v: v.assume_relevant(3, "xx"), r"gain = 'xx' is not a choice"),
+        (lambda v: v.cut_to(0), r"depth = 0 is not a whole number of at least 1"),
+        (lambda v: v.cut_to(2.5), r"depth = 2\.5 is not a whole number of at least 1"),
+        (lambda v: v.with_pool(0), r"depth = 0 is not a whole number of at least 1"),
         (lambda v: v.drop_relevant(1.5), r"share = 1\.5 is not from 0 to 1"),
         (lambda v: v.drop_relevant(0.5, "best"), r"order = 'best'"),
         (lambda v: sample_queries(v.queries, 3), r"3 of 2 queries cannot be drawn"),
@@ -317,6 +323,44 @@ def test_drop_relevant__does_not_depend_on_other_queries():
     assert len(drawn) > 3
     one, two = (view.drop_relevant(0.5, rng=np.random.default_rng(4)) for _ in range(2))
     assert one.docs.to_list() == two.docs.to_list()
+
+
+def test_drop_relevant__drops_the_same_docs_of_both_qrels_sets():
+    docs = [f"d{i}" for i in range(40)]
+    track = Track(
+        {"s": {"q": down(*docs)}},
+        {"q": dict.fromkeys(docs, 1)},
+        diversity={"q": {"1": dict.fromkeys(docs, 1)}},
+    )
+    view = view_of(track.read(), "subtopics")
+    for rng in (3, np.random.default_rng(3)):
+        dropped = view.drop_relevant(0.5, rng=rng)
+        assert len(dropped.docs) == 20
+        assert sorted(dropped.docs) == sorted(dropped.diversity.docs)
+
+
+def test_only_queries__takes_one_name():
+    view = view_of(TRACK.read())
+    assert view.only_queries("q1").queries == ("q1",)
+
+
+def test_with_pool__needs_a_system_that_contributes():
+    view = view_of(TRACK.read(), "pool")
+    for depth in (None, 2):
+        with pytest.raises(UsageError, match=r"no system is left to contribute to the pool of 't'"):
+            view.with_pool(depth, without=["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("needs", "problem"),
+    [
+        ("pool", r"needs = 'pool' must be a list"),
+        (["pools"], r"need = 'pools'.*Did you mean 'pool'"),
+    ],
+)
+def test_views__refuses_needs_that_are_none(needs, problem: str):
+    with pytest.raises(UsageError, match=problem):
+        list(TRACK.read().views("t", needs=needs))
 
 
 def test_sample_queries__smaller_samples_are_part_of_larger_ones():

@@ -17,6 +17,7 @@ from making import Track, down, tracks
 import irmeta
 from irmeta.errors import DataError, UsageError
 from irmeta.policies import EvalPolicy
+from irmeta.rankings.derive.fewer_judgments import pooled_at
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.pool import NOT_POOLED, complete_depths, judged_depths, pool_of
@@ -76,7 +77,7 @@ def test_a_docs_pool_depth_is_the_least_rank_in_any_list(track: Track):
 def test_a_lesser_pool_judges_fewer_docs(track: Track):
     view = view_of(track.read(), "pool", "ties")
     for k in (1, 2, 3, 10):
-        lesser, at_k = view.with_pool(k), view.pooled_at(k)
+        lesser, at_k = view.with_pool(k), pooled_at(view, k)
         for q, query in enumerate(view.queries):
             lists = [track.ranking(s, query, "score-file") for s in track.runs]
             depths = incomplete.pool_depths(lists, track.qrels[query])

@@ -214,6 +214,16 @@ def test_subtopics_file__gives_weights_types_and_unjudged_subtopics(tmp_path: Pa
     assert (tmp_path / "s" / "subtopics" / "t" / "part-0.parquet").is_file()
 
 
+def test_subtopics_file__says_which_judged_subtopics_it_lacks(tmp_path: Path):
+    text = '\ufeffquery,subtopic,weight,type\n1,S1,1,"vital, in\ntwo lines"\n\n1,s10,2,\n\n'
+    store = described(tmp_path, text)
+    subtopics = view_of(store).by_subtopic().subtopics
+    assert subtopics.names == ("S1", "none", "s1", "s10")
+    assert subtopics.types[0] == "vital, in\ntwo lines"
+    notes = store.info()["notes"].item()
+    assert "t/topics.csv lacks 2 of 3 subtopics; the first is 'none' of query '1'" in notes
+
+
 def test_subtopics_file__is_read_again_when_it_changes(tmp_path: Path):
     described(tmp_path, "query,subtopic,weight\n1,s1,1\n")
     (tmp_path / "c" / "t" / "topics.csv").write_text("query,subtopic,weight\n1,s1,0.5\n")
@@ -237,6 +247,9 @@ def test_subtopics_file__is_read_again_when_it_changes(tmp_path: Path):
         ("query,subtopic,weight\n1,s1,heavy\n", r"line 2.*not a number from 0.*heavy"),
         ("query,subtopic,weight\n1,s1,-1\n", r"line 2.*not a number from 0"),
         ("query,subtopic,type\n1,,vital\n", r"line 2.*a query or subtopic is missing"),
+        ("\nquery,subtopic,type\n\n1,,vital\n", r"line 4.*a query or subtopic is missing"),
+        ("query,subtopic,type\n1,s1\n", r"line 2.*2 fields where the first line has 3"),
+        ("", r"topics\.csv: is empty"),
         ("query,subtopic,type\n7,s1,vital\n", r"none of its queries is judged in t/diversity"),
     ],
 )

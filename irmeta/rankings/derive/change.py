@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
@@ -40,18 +41,22 @@ def changed(
     return replace(view, **arrays, lacks={**view.lacks, **gone}, _sorted={})
 
 
-def check_depth(depth: Any) -> None:
-    """Raise `UsageError` for a depth that is not a whole number from 1."""
-    is_whole = isinstance(depth, int | np.integer) and not isinstance(depth, bool)
-    if not is_whole or depth < 1:
-        raise UsageError(f"depth = {depth!r} is not a whole number from 1.")
-
-
 def seed_of(rng: int | np.random.Generator) -> int:
-    """Return a random seed, or the one that a Generator draws."""
-    return int(rng.integers(2**63)) if isinstance(rng, np.random.Generator) else rng
+    """Return a random seed, or draw one from a Generator.
+
+    Raises
+    ------
+    UsageError
+        If it is neither a whole number from 0 nor a Generator.
+    """
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**63))
+    if not isinstance(rng, int | np.integer) or isinstance(rng, bool) or rng < 0:
+        raise UsageError(f"rng = {rng!r} is neither a whole number from 0 nor a numpy Generator.")
+    return int(rng)
 
 
-def draws(seed: int, query: str, count: int) -> np.ndarray:
-    """Return random numbers from 0 to 1 that depend on the seed and the query alone."""
-    return np.random.default_rng([seed, *query.encode()]).random(count)
+def random_number(seed: int, *names: str) -> int:
+    """Return a number from 0 to 2^64 - 1 that depends on the seed and the names alone."""
+    text = "\0".join((str(seed), *names))
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())

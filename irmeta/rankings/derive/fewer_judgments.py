@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from irmeta.errors import UsageError
-from irmeta.rankings.derive.change import also_diversity, changed, check_depth, draws, seed_of
+from irmeta.errors import UsageError, check_whole
+from irmeta.rankings.derive.change import (
+    also_diversity,
+    changed,
+    random_number,
+    seed_of,
+)
 from irmeta.rankings.derive.rows import limit_pool, rejudged, take_queries, take_rows
 from irmeta.rankings.pool import pool_depths
 
@@ -37,13 +42,15 @@ def with_pool(
     Raises
     ------
     UsageError
-        If the view was made without the pool, a system in `without` did not contribute, or `depth`
-        is not a whole number from 1.
+        If the view was made without the pool, a system in `without` did not contribute, none is
+        left, or `depth` is not a whole number from 1.
     """
     if depth is not None:
-        check_depth(depth)
+        check_whole("depth", depth)
     lists, before = view.require("pooled_lists"), view.require("complete_depth")
     removed, facts = _contributors(view, without), view.facts
+    if len(removed) == len(facts.contributors):
+        raise UsageError(f"no system is left to contribute to the pool of {facts.track!r}.")
     if not removed:
         if depth is None:
             return view
@@ -86,7 +93,6 @@ def pooled_at(view: JudgedRanks, k: int) -> JudgedRanks:
     return take_rows(view, np.flatnonzero(is_kept))
 
 
-@also_diversity
 def drop_relevant(
     view: JudgedRanks,
     share: float,
@@ -107,25 +113,29 @@ def drop_relevant(
     rel
         The least grade that is relevant.
     rng
-        Random seed, or a Generator that draws one. With a seed the same docs of a query are
-        dropped whatever the other queries of the view are.
+        Random seed, or a Generator that draws one. Whether a doc of a query is dropped before
+        another depends on the seed and their names alone, not on the other queries or qrels sets.
 
     Raises
     ------
     UsageError
-        If `share` is not from 0 to 1, or there is no such `order`.
+        If `share` is not from 0 to 1, there is no such `order`, or `rng` is not a seed.
     """
-    if not 0 <= share <= 1:
+    if not isinstance(share, int | float) or not 0 <= share <= 1:
         raise UsageError(f"share = {share!r} is not from 0 to 1.")
     if order not in ("random", "least-retrieved"):
         raise UsageError(f"order = {order!r} is neither 'random' nor 'least-retrieved'.")
+    return _drop(view, share, seed_of(rng) if order == "random" else None, rel)
+
+
+@also_diversity
+def _drop(view: JudgedRanks, share: float, seed: int | None, rel: int) -> JudgedRanks:
+    """Drop relevant docs at random; without a seed, the least retrieved first."""
     rows = view.relevant_rows(rel)
     query = view.query_of(rows)
-    if order == "random":
-        seed = seed_of(rng)
-        counts = np.bincount(query, minlength=len(view.queries)).tolist()
-        keys = [draws(seed, q, n) for q, n in zip(view.queries, counts, strict=True)]
-        key = np.concatenate([np.empty(0), *keys])
+    if seed is not None:
+        names = zip((view.queries[q] for q in query), view.docs.gather(rows), strict=True)
+        key = np.array([random_number(seed, *pair) for pair in names], np.uint64)
     else:
         key = np.count_nonzero(view.ranks[rows] != view.missing, axis=1)
     by_key = np.lexsort((key, query))

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from irmeta.errors import UsageError
-from irmeta.rankings.derive.change import also_diversity, changed, check_depth, draws, seed_of
+from irmeta.errors import UsageError, check_whole
+from irmeta.rankings.derive.change import (
+    also_diversity,
+    changed,
+    random_number,
+    seed_of,
+)
 from irmeta.rankings.derive.rows import take_queries, take_systems
 
 if TYPE_CHECKING:
@@ -27,7 +32,7 @@ def cut_to(view: JudgedRanks, depth: int) -> JudgedRanks:
     UsageError
         If `depth` is not a whole number from 1.
     """
-    check_depth(depth)
+    check_whole("depth", depth)
     facts = view.facts
     deepest = tuple(min(rank, depth) for rank in facts.deepest_ranks)
     missing = view.ranks.dtype.type(view.missing)
@@ -66,10 +71,7 @@ def without_systems(view: JudgedRanks, systems: str | Iterable[str]) -> JudgedRa
         If there is no such system, group or type, or no system is left.
     """
     removed = set(view.facts.indices(systems))
-    remaining = [i for i in range(len(view.systems)) if i not in removed]
-    if not remaining:
-        raise UsageError(f"no system of track {view.facts.track!r} is left.")
-    return take_systems(view, remaining)
+    return _remaining(view, [i for i in range(len(view.systems)) if i not in removed])
 
 
 @also_diversity
@@ -79,15 +81,30 @@ def only_systems(view: JudgedRanks, systems: str | Iterable[str]) -> JudgedRanks
     Raises
     ------
     UsageError
-        If there is no such system, group or type.
+        If there is no such system, group or type, or none is named.
     """
-    return take_systems(view, view.facts.indices(systems))
+    return _remaining(view, view.facts.indices(systems))
+
+
+def _remaining(view: JudgedRanks, systems: list[int]) -> JudgedRanks:
+    if not systems:
+        raise UsageError(f"no system of track {view.facts.track!r} is left.")
+    return take_systems(view, systems)
 
 
 @also_diversity
-def only_queries(view: JudgedRanks, queries: Collection[str]) -> JudgedRanks:
-    """Keep only the queries of the view that are among `queries`; other names are ignored."""
-    wanted = set(queries)
+def only_queries(view: JudgedRanks, queries: str | Collection[str]) -> JudgedRanks:
+    """Keep only the queries of the view that are among `queries`; other names are ignored.
+
+    Raises
+    ------
+    UsageError
+        If a name is not a text.
+    """
+    wanted = {queries} if isinstance(queries, str) else set(queries)
+    for name in wanted:
+        if not isinstance(name, str):
+            raise UsageError(f"queries are named by texts, not {name!r}.")
     return take_queries(
         view, np.array([i for i, q in enumerate(view.queries) if q in wanted], np.int64)
     )
@@ -114,5 +131,5 @@ def sample_queries(
     if not 0 <= number <= len(queries):
         raise UsageError(f"{number} of {len(queries)} queries cannot be drawn.")
     seed = seed_of(rng)
-    drawn = set(sorted(queries, key=lambda q: (draws(seed, q, 1)[0], q))[:number])
+    drawn = set(sorted(queries, key=lambda q: (random_number(seed, q), q))[:number])
     return tuple(q for q in queries if q in drawn)

@@ -21,6 +21,7 @@ def take_rows(view: JudgedRanks, rows: np.ndarray, **arrays: np.ndarray) -> Judg
     """Return the view that judges only the docs in some rows, sorted by query."""
     ranks = view.ranks[rows]
     ties, subtopics, pooled_lists = view.ties, view.subtopics, view.pooled_lists
+    has_ties = ties is not None and not view.condensed
     if pooled_lists is not None:
         is_same = pooled_lists.ranks is view.ranks
         pooled_lists = replace(pooled_lists, ranks=ranks if is_same else pooled_lists.ranks[rows])
@@ -33,6 +34,7 @@ def take_rows(view: JudgedRanks, rows: np.ndarray, **arrays: np.ndarray) -> Judg
         docs=view.docs.gather(rows),
         doc_ids=view.doc_ids[rows],
         ties=None if ties is None else (ties[0][rows], ties[1][rows]),
+        blocks=view.tie_blocks() if has_ties else view.blocks,  # of docs that are dropped, too
         pooled_lists=pooled_lists,
         pool_depth=_at(view.pool_depth, rows),
         subtopics=None if subtopics is None else subtopics.take_rows(rows),

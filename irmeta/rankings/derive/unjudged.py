@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from irmeta.errors import check_choice
 from irmeta.kernels.unjudged import condense as condense_lists
 from irmeta.kernels.unjudged import unjudged_ranks
 from irmeta.rankings.derive.change import also_diversity, changed
@@ -72,6 +73,7 @@ def assume_relevant(view: JudgedRanks, deepest: int, gain: str) -> JudgedRanks:
     Such docs differ from list to list, so a row stands for the i-th unjudged doc of each. `gain` is
     ``one`` or ``gmax``: what each of them gains.
     """
+    check_choice("gain", gain, ("one", "gmax"))
     judged, queries = view.is_judged, len(view.queries)
     listed = np.minimum(view.lengths, deepest).astype(np.int64)
     within = view.ranks[judged] <= deepest
