@@ -36,7 +36,7 @@ FOLDERS = ("runs", "qrels", "docs", "systems")
 OPTIONAL = ("subtopics",)
 """Kinds of tables that only some tracks have."""
 KINDS = (*FOLDERS, *OPTIONAL)
-EARLIER_NAMES = {"skip_reason": "skipped_runs"}
+EARLIER_NAMES = {"set_aside": "skipped_runs"}
 """Fields of records that stores of format 1 have under another name."""
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
 
@@ -297,7 +297,7 @@ def _with_later_columns(kind: str, found: pl.LazyFrame) -> pl.LazyFrame:
     if kind != "systems":
         return found
     schema = TABLES[kind].empty().schema
-    found = found.rename({"skip_reason": "skip_reason"}, strict=False)
+    found = found.rename({"set_aside": "skip_reason"}, strict=False)
     missing = [name for name in schema if name not in found.collect_schema()]
     absent = [pl.lit(None, schema[name]).alias(name) for name in missing]
     return found.with_columns(absent).select(schema.names()) if missing else found

@@ -344,13 +344,13 @@ def test_a_store_without_a_later_column_is_read(two, store, tmp_path):
     """The column `tag` of systems came after the first stores, when others had other names."""
     states(two, store)
     file = store / "systems" / "a" / "part-0.parquet"
-    older = pl.read_parquet(file).drop("tag").rename({"skip_reason": "skip_reason"})
+    older = pl.read_parquet(file).drop("tag").rename({"skip_reason": "set_aside"})
     older.write_parquet(file)
     record = store / "tracks" / "a.json"
     found = parse_record(record.read_bytes())
     sizes = {name: int(said.split()[0]) for name, said in found["files"].items()}
     sizes |= {name: file.stat().st_size for name in sizes if name.startswith("systems")}
-    found["skip_reason"] = found.pop("skipped_runs")
+    found["set_aside"] = found.pop("skipped_runs")
     record.write_bytes(to_json(found | {"files": sizes}))
     later = irmeta.open_store(store)
     assert later.info("a")["skipped_runs"].item() == 0
