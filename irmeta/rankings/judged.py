@@ -323,9 +323,11 @@ class JudgedRanks:
         UsageError
             If the view has no `ties`.
         """
-        if self.blocks is not None:
-            return self.blocks
-        return unjudged.judged_blocks(self.ranks, self.require("ties"), self.offsets, self.lengths)
+        if self.blocks is None:
+            ties = self.require("ties")
+            made = unjudged.judged_blocks(self.ranks, ties, self.offsets, self.lengths)
+            object.__setattr__(self, "blocks", made)  # for the views that are derived from this
+        return self.require("blocks")
 
     def by_subtopic(self) -> JudgedRanks:
         """Return the view whose judgments are by subtopic: this one, or its `diversity`.

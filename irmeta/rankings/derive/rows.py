@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,9 @@ def take_rows(view: JudgedRanks, rows: np.ndarray, **arrays: np.ndarray) -> Judg
     """Return the view that judges only the docs in some rows, sorted by query."""
     ranks = view.ranks[rows]
     ties, subtopics, pooled_lists = view.ties, view.subtopics, view.pooled_lists
-    has_ties = ties is not None and not view.condensed
+    blocks = view.blocks
+    if ties is not None and ties[0] is not ties[1] and not view.condensed:
+        blocks = view.tie_blocks()  # docs of the rows that are dropped stay tied
     if pooled_lists is not None:
         is_same = pooled_lists.ranks is view.ranks
         pooled_lists = replace(pooled_lists, ranks=ranks if is_same else pooled_lists.ranks[rows])
@@ -33,8 +36,8 @@ def take_rows(view: JudgedRanks, rows: np.ndarray, **arrays: np.ndarray) -> Judg
         grades=arrays.get("grades", view.grades[rows]),
         docs=view.docs.gather(rows),
         doc_ids=view.doc_ids[rows],
-        ties=None if ties is None else (ties[0][rows], ties[1][rows]),
-        blocks=view.tie_blocks() if has_ties else view.blocks,  # of docs that are dropped, too
+        ties=_both(ties, lambda array: array[rows]),
+        blocks=blocks,
         pooled_lists=pooled_lists,
         pool_depth=_at(view.pool_depth, rows),
         subtopics=None if subtopics is None else subtopics.take_rows(rows),
@@ -56,7 +59,7 @@ def take_systems(view: JudgedRanks, systems: list[int]) -> JudgedRanks:
         facts=view.facts.select(systems),
         ranks=columns(view.ranks),
         lengths=columns(view.lengths),
-        ties=None if ties is None else (columns(ties[0]), columns(ties[1])),
+        ties=_both(ties, columns),
         blocks=None if blocks is None else (columns(blocks[0]), blocks[1]),
         pooled_lists=None if pooled_lists is None else pooled_lists.take_systems(systems),
     )
@@ -103,6 +106,16 @@ def rejudged(view: JudgedRanks) -> JudgedRanks:
         return view
     lists = PooledLists.of(view.facts, lists.ranks, view.offsets, lists.lengths)
     return repooled(changed(view, pooled_lists=lists))
+
+
+def _both(
+    ties: tuple[np.ndarray, np.ndarray] | None, take: Callable[[np.ndarray], np.ndarray]
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Take a part of first and last ranks, which are one array where no docs are tied."""
+    if ties is None:
+        return None
+    first = take(ties[0])
+    return first, first if ties[0] is ties[1] else take(ties[1])
 
 
 def _at(array: np.ndarray | None, index: Any) -> Any:
