@@ -30,8 +30,7 @@ REL = 1
 def compute(track: TrackView, options: OverviewOptions) -> Pieces:
     """Yield the tables of one track; those with a row for each doc or query as blocks come."""
     specs = parse_measures(options.measures)
-    blocks, counts = list[Scores](), list[Mapping[str, int]]()
-    histogram, rarity = list[np.ndarray](), list[np.ndarray]()
+    blocks, counts, histogram, rarity = [], [], [], []
     for view in track.blocks_for(specs):
         lengths = lengths_by_doc(view, REL, options.unretrieved)
         retrieved = view.ranks[view.relevant_rows(REL)] != view.missing
@@ -43,7 +42,7 @@ def compute(track: TrackView, options: OverviewOptions) -> Pieces:
         yield "search_lengths", search_length_table(view, REL, lengths)
         yield "rarity", rarity_frame(view, REL, systems_retrieving)
     scores = Scores.concat(blocks)
-    docs = np.sum(histogram, axis=0)
+    docs, rare = (np.sum(counted, axis=0) for counted in (histogram, rarity))
     facts = _facts(track, options, counts)
     best = best_systems(scores)
     yield "scores", scores.per_query()
@@ -52,11 +51,10 @@ def compute(track: TrackView, options: OverviewOptions) -> Pieces:
     yield "best_systems", _summary(best, scores, facts, docs)
     yield "agreement", measure_agreement(scores)
     yield "search_length_histogram", length_frame(track.name, scores.systems, docs)
-    rare = np.sum(rarity, axis=0)
     yield "rarity_histogram", pl.DataFrame({"retrieved_by": np.arange(len(rare)), "docs": rare})
     yield "tracks", [facts]
     yield "systems", track.systems
-    skipped = track.systems.filter(pl.col("skip_reason").is_not_null())
+    skipped = track.systems.drop_nulls("skip_reason")
     yield "skipped_runs", skipped.select("track", "file", reason="skip_reason")
 
 

@@ -14,10 +14,6 @@ from irmeta.studies.reanalysis.options import OverviewOptions as Options
 from irmeta.studies.reanalysis.sections import DAGGERS, headline
 
 
-def _systems(tables: Tables, options: Options) -> pl.DataFrame:
-    return tables["best"].filter(pl.col("measure").is_in(headline(options)))
-
-
 def _ranked(rows: pl.DataFrame, options: Options) -> Any:
     measure, direction = rows.select("measure", "direction").row(0)
     return ranked(rows.select("value", name="system"), measure, direction=direction)
@@ -52,7 +48,8 @@ def _agreement(rows: pl.DataFrame, options: Options) -> Any:
 
 
 FIGURES = (
-    Figure("systems", _systems, _ranked,
+    Figure("systems", lambda tables, o: tables["best"].filter(pl.col("measure").is_in(headline(o))),
+           _ranked,
            lambda rows, _: f"All systems by {rows['measure'][0]}.",
            "Each dot is a system, best first. Orange is the best system, the dashed line the "
            "median.", by="track", each="measure"),
