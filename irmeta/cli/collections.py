@@ -1,4 +1,4 @@
-"""`irmeta reanalyze`, `ingest` and `info`: over whole collections."""
+"""`irmeta reanalyze`, `ingest` and `info`: commands over collections."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def reanalyze(
     rehash: RehashOption = False,
     strict: StrictOption = False,
 ) -> None:
-    """Scores, search lengths and rarity of every track as Parquet, and a page to look at."""
+    """Compute scores, search lengths and rarity of every track as Parquet, and an HTML report."""
     from irmeta import api
     from irmeta.show.batches import print_reanalysis
 
-    # A store was read under its own policy: say so only if another is asked for.
+    # A store has a fixed ReadPolicy: pass one only if it differs from the default.
     choices: Any = {} if reading == ReadPolicy() else reading.record()
     with progress_bar("Reading") as read_bar, progress_bar("Analysing") as bar:
         done = api.reanalyze_tracks(
@@ -115,15 +115,15 @@ def info(
     reading: ReadPolicy,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Tracks, systems, queries, and what reading noticed."""
+    """Print tracks, systems, queries, and notes of reading."""
     from irmeta.show.batches import print_info
 
     with opened(source, reading) as store:
         if as_json:
             tracks = store.info().to_dicts()
             systems = store.systems().to_dicts() if tracks else []
-            found = {"tracks": tracks, "systems": systems, "failed": store.failures}
-            text = json.dumps(found, indent=1, ensure_ascii=False)
+            record = {"tracks": tracks, "systems": systems, "failed": store.failures}
+            text = json.dumps(record, indent=1, ensure_ascii=False)
             sys.stdout.write(f"{escape_json(text)}\n")
         else:
             print_info(store)

@@ -1,4 +1,4 @@
-"""Command-line options made from `Options` classes: a choice is declared once, as a field."""
+"""Command-line options made from the fields of `Options` classes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import typer
 from irmeta.options import Options, choices_of, typed_fields, value_type
 
 Group = type[Options] | tuple[type[Options], tuple[str, ...]]
-"""A class whose options a command takes, or a class and the names of those that it takes."""
+"""A class whose options a command takes, or a class and the names of the options to take."""
 
 
 def takes(**groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of some classes; it is called with an instance of each.
+    """Give a command the options of some classes, and call the command with their instances.
 
-    The command's own parameters of these names are replaced by the options of the class:
+    The command's parameters of these names are replaced by the options of the class:
 
         @app.command()
         @takes(reading=(ReadPolicy, ("names", "duplicates")), policy=EvalPolicy)
@@ -35,7 +35,7 @@ def takes(**groups: Group) -> Callable[[Callable[..., None]], Callable[..., None
         own = inspect.signature(command, eval_str=True).parameters.values()
         kept = [one.replace(kind=KEYWORD) for one in own if one.name not in classes]
         added: dict[str, inspect.Parameter] = {}
-        for cls, names in classes.values():  # a name that two classes have is the first one's
+        for cls, names in classes.values():  # the first class wins where two share a name
             added = {one.name: one for one in parameters(cls) if one.name in names} | added
         call.__signature__ = inspect.Signature([*kept, *added.values()])  # type: ignore[attr-defined]
         return call
@@ -44,7 +44,7 @@ def takes(**groups: Group) -> Callable[[Callable[..., None]], Callable[..., None
 
 
 def _named(group: Group) -> tuple[type[Options], tuple[str, ...]]:
-    """Return a class and the names of the options that a command takes of it."""
+    """Return a class and the names of its options that a command takes."""
     return group if isinstance(group, tuple) else (group, tuple(group.__dataclass_fields__))
 
 
@@ -53,7 +53,7 @@ def made_from(
 ) -> dict[str, Any]:
     """Return the arguments of a command with an instance of each class.
 
-    An option that two classes have goes to both, unless it has the first one's default.
+    An option that two classes share is passed to both, unless its value is the first default.
     """
     rest, made = dict(given), dict[str, Any]()
     shared: dict[str, Any] = {}
@@ -69,7 +69,7 @@ KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
 def taken(names: Collection[str], given: dict[str, Any]) -> dict[str, Any]:
-    """Take the options of these names out of what a command was given."""
+    """Remove the options of these names from a command's arguments, and return them."""
     values = {name: given.pop(name) for name in list(given) if name in names}
     return {n: v for n, v in values.items() if v is not None and v != []}
 
@@ -88,7 +88,7 @@ def _parameter(one: Field[Any], kind: Any) -> inspect.Parameter:
     names = rule["flag"] or f"--{one.name.replace('_', '-')}"
     more: dict[str, Any] = {}
     if choices := choices_of(one, kind):
-        # As text: typer would refuse another choice first, and without "did you mean".
+        # As text, because typer would reject an unknown choice without "did you mean".
         more["metavar"] = rule["metavar"] or f"[{'|'.join(choices)}]"
         plain = str
     elif rule["metavar"]:

@@ -1,4 +1,4 @@
-"""Where a command begins and ends: errors become one line and an exit status."""
+"""Entry point of the command line: errors become one line and an exit status."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def main() -> NoReturn:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             status = app(standalone_mode=False)
-    except KeyboardInterrupt:  # a second one, while typer caught the first
+    except KeyboardInterrupt:  # a second Ctrl-C, while typer handled the first
         _stop()
     except (UsageError, MeasureError) as error:
         _fail(error, USAGE)
     except IrmetaError as error:
         _fail(error, FAILED)
     except BaseException as error:
-        if hasattr(error, "format_message"):  # typer's, whose class it does not export
+        if hasattr(error, "format_message"):  # an error of typer, which does not export its class
             _refuse(error)
         if _is_outside(error):
             _fail(error, FAILED)
@@ -42,12 +42,12 @@ def main() -> NoReturn:
 
 
 def _show_warning(message: Warning | str, *_: object) -> None:
-    """Print a warning as one line, as errors are."""
+    """Print a warning as one line, like an error."""
     print_line(f"irmeta: {message}", sys.stderr)
 
 
 def _refuse(error: Any) -> NoReturn:
-    """Say what is wrong with the arguments, as typer does: they may be names of files."""
+    """Print an argument error in typer's format, with names of files escaped."""
     from typer.rich_utils import rich_format_error
 
     error.message = escape_text(error.message)
@@ -56,8 +56,8 @@ def _refuse(error: Any) -> NoReturn:
 
 
 def _stop() -> NoReturn:
-    """End at once: a track under way is put in place whole or not at all."""
-    # A second Ctrl-C while Python waits for threads would end it without a word or a status.
+    """Exit at once, which is safe because tracks are written atomically."""
+    # A second Ctrl-C while Python waits for threads would exit without a message or a status.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     print_line("irmeta: stopped; what is written is whole, run it again to go on", sys.stderr)
     for stream in (sys.stdout, sys.stderr):
@@ -66,7 +66,7 @@ def _stop() -> NoReturn:
 
 
 def _speak_utf8() -> None:
-    """CSV in a pipe is UTF-8 everywhere; a terminal that cannot show a character escapes it."""
+    """Write UTF-8 to pipes on all platforms; escape characters that a terminal cannot show."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             encoding = None if stream.isatty() else "utf-8"
@@ -74,7 +74,7 @@ def _speak_utf8() -> None:
 
 
 def _is_outside(error: BaseException) -> bool:
-    """Whether an error comes from the disk or from a damaged Parquet file, not from a bug."""
+    """Check whether an error comes from the disk or a damaged Parquet file, instead of a bug."""
     return isinstance(error, OSError) or type(error).__module__.split(".")[0] in (
         "polars",
         "pyarrow",

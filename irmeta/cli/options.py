@@ -1,4 +1,4 @@
-"""What several commands share: the app, options, statuses to end with, a progress bar."""
+"""Shared parts of commands: the app, options, exit statuses, a progress bar."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from irmeta.errors import UsageError
 from irmeta.escapes import escape_name
 
 FAILED, USAGE, STRICT, INTERRUPTED = 1, 2, 3, 130
-DIFFERENT = 1  # as diff(1) says
+DIFFERENT = 1  # the exit status of diff(1)
 DAMAGED = 1
 
 app = typer.Typer(
@@ -62,7 +62,7 @@ ResultsArgument = Annotated[
 CorrectionOption = Annotated[
     str, typer.Option(help="Correction of the p-values for the number of pairs.")
 ]
-ResamplesOption = Annotated[int, typer.Option(min=1, help="Resamples of tests that draw samples.")]
+ResamplesOption = Annotated[int, typer.Option(min=1, help="Number of resamples, for random tests.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
 StoreArgument = Annotated[Path, typer.Argument(metavar="STORE", show_default=False)]
 PathArgument = Annotated[
@@ -92,26 +92,26 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kMGT]?)i?B?", re.IGNORECASE)
 
 
 def one_measure(names: list[str]) -> str:
-    """The only name that was given."""
+    """Return the single name given."""
     if len(names) > 1:
         raise UsageError(f"one measure at a time, not {', '.join(names)}.")
     return names[0]
 
 
 def bytes_of(size: str | None) -> int | None:
-    """A size as people write it; k, M, G and T are powers of 1024."""
+    """Parse a size such as 500M; k, M, G and T are powers of 1024."""
     if size is None:
         return None
-    found = _SIZE.fullmatch(size.strip())
-    if found is None:
+    match = _SIZE.fullmatch(size.strip())
+    if match is None:
         raise typer.BadParameter(f"{size!r} is no size: write 500M or 4G.", param_hint="--memory")
-    number, unit = found.groups()
+    number, unit = match.groups()
     return int(float(number) * 1024 ** " kmgt".index(unit.lower() or " "))
 
 
 @contextmanager
 def progress_bar(doing: str) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar on stderr that appears with the first report; nothing where that is no terminal."""
+    """Show a progress bar on stderr from the first report on, if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield lambda track, done, total: None
         return

@@ -1,4 +1,4 @@
-"""`irmeta diff`, `check`, `compare` and `power`: over results that are there."""
+"""`irmeta diff`, `check`, `compare` and `power`: commands over existing results."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def diff(
         float, typer.Option(min=0, help="Largest difference that counts as equal.")
     ] = 1e-9,
 ) -> None:
-    """Two files of results: how they were made, where values differ. Status 1 if any does."""
+    """Compare two result files: provenance and values. Exit with status 1 if values differ."""
     from irmeta.results.diff import diff as compared
     from irmeta.show.measures import print_difference
 
@@ -58,7 +58,7 @@ def diff(
 
 @app.command()
 def check(path: PathArgument, workers: WorkersOption = None) -> None:
-    """Read every file and compare it with its checksum. Status 1 if any is damaged."""
+    """Verify the checksum of every file. Exit with status 1 if any file is damaged."""
     from irmeta.api.check import check_files
     from irmeta.show.batches import print_checked
 
@@ -90,7 +90,7 @@ def compare(
     csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
 ) -> None:
-    """Test every pair of systems; those that none is better than by the test are marked."""
+    """Test all pairs of systems; mark the systems that none is significantly better than."""
     from irmeta.api import significance
     from irmeta.api.values import consistent_read, made_from
     from irmeta.show.significance import print_comparisons
@@ -134,7 +134,7 @@ def power(
     csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
 ) -> None:
-    """Count the pairs of systems that differ significantly by each measure."""
+    """Count the significantly different pairs of systems by each measure."""
     from irmeta.api import significance
     from irmeta.api.values import consistent_read, made_from
     from irmeta.show.significance import print_power

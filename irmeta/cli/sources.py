@@ -1,4 +1,4 @@
-"""What commands read: a store, or a collection that is read for them; and what became of it."""
+"""Sources of commands, a store or a collection that is read into memory, and their problems."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from irmeta.trec.source import AnyTrack
 
 READING = (ReadPolicy, ("names", "duplicates", "malformed"))
-"""How a command reads a collection whose lists it may order otherwise."""
+"""Read options of commands that have another option for the tie order."""
 SourceArgument = Annotated[
     list[Path],
     typer.Argument(
@@ -40,9 +40,9 @@ def opened(
     tracks: str | list[str] | None = None,
     workers: int | None = None,
 ) -> Iterator[Store]:
-    """The store in a folder, or of its collection (with `tracks`, of these alone), or of files.
+    """Open a store, or read a collection (only `tracks`, if given) or files into memory.
 
-    Tracks of a collection that cannot be read, and runs that are skipped, are named at the end.
+    Tracks of a collection that cannot be read, and skipped runs, are reported at the end.
     """
     from irmeta.api import open_store, read_tracks
 
@@ -69,14 +69,14 @@ def opened(
         raise IrmetaError(first_few(lost, "name one with --track to see why.", " "))
     try:
         yield store
-    except IrmetaError:  # what it asks for may be among what is not there
+    except IrmetaError:  # the cause may be a track or a run that could not be read
         say(store, outcomes)
         raise
     finish(store, outcomes)
 
 
 def _store_in(source: Path) -> Path | None:
-    """The folder of a store, or of the one that the results of `reanalyze` hold."""
+    """Return the folder of a store, or of the store inside the results of `reanalyze`."""
     from irmeta.store.layout import is_store, store_folder
     from irmeta.studies.framework.files import PARTS
 
@@ -95,7 +95,7 @@ def finish(
     lost: Sequence[tuple[str, str]] = (),
     tracks: Collection[str] = (),
 ) -> None:
-    """As `say`, and end with the status that it asks for."""
+    """Report with `say`, and exit with status FAILED or STRICT if there are such problems."""
     skipped = say(store, outcomes, lost, tracks)
     if lost or any(outcome.error is not None for outcome in outcomes):
         raise typer.Exit(FAILED)
@@ -104,7 +104,7 @@ def finish(
 
 
 def say_left_out(source: Path) -> None:
-    """Say on stderr what of a collection no one asked for."""
+    """Report on stderr the folders that collection.toml does not name."""
     from irmeta.trec.collection import left_out
 
     if names := left_out(source):
@@ -113,7 +113,7 @@ def say_left_out(source: Path) -> None:
 
 
 def say_kept(store: Store, read: Collection[str]) -> None:
-    """Say on stderr which tracks of a store are none of the collection's, which was read whole."""
+    """Report on stderr the tracks of a store that are not in the collection."""
     if others := [track for track in store.tracks if track not in read]:
         said = first_few(others, f"irmeta info {store.reader}")
         print_line(f"irmeta: not in the collection, kept in the store: {said}", sys.stderr)
@@ -125,20 +125,21 @@ def say(
     lost: Sequence[tuple[str, str]] = (),
     tracks: Collection[str] = (),
 ) -> list[str]:
-    """Say on stderr what failed, what was noticed and, last, what was skipped.
+    """Report on stderr failed tracks, notes of reading and, last, skipped runs.
 
     Parameters
     ----------
     outcomes
         The tracks that were read.
     lost
-        Tracks that failed later, and why.
+        Tracks that failed later, with the error.
     tracks
-        More tracks of the store, which were not read now.
+        Other tracks of the store to report, which were not read now.
 
     Returns
     -------
-    The last, a path for each.
+    list of str
+        Paths of the skipped runs.
     """
     failed = [(o.track, str(o.error)) for o in outcomes if o.error is not None]
     for track, error in [*failed, *lost]:
@@ -159,12 +160,12 @@ def say(
 
 
 def _say_noticed(store: Store, track: str, source: AnyTrack | None) -> Iterator[str]:
-    """Say what reading noticed of a track; yield the files that were skipped."""
+    """Report the notes of reading on a track; yield the skipped files."""
     for warning in store.warnings(track).values():
         print_line(f"irmeta: {track}: {warning}", sys.stderr)
     for row in store.systems(track).iter_rows(named=True):
         file, reason = row["file"], row["skip_reason"]
-        if source is not None:  # whose paths are those of the collection
+        if source is not None:  # report paths relative to the collection
             file, reason = source.as_given(file), source.located(file, reason or "")
         if row["malformed"] or row["duplicates"]:
             print_line(f"irmeta: {track}: {file}: {row['notes']}", sys.stderr)

@@ -1,4 +1,4 @@
-"""`irmeta study`: what papers compute, over all tracks of a store."""
+"""`irmeta study`: studies of papers over all tracks of a store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OptionalStore = Annotated[Path | None, typer.Argument(metavar="[STORE]", show_de
 
 
 class Studies(TyperGroup):
-    """The commands of all studies, each made when it is asked for."""
+    """Command group of all studies, whose commands are made on request."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*super().list_commands(ctx), *places()]
@@ -44,14 +44,14 @@ class Studies(TyperGroup):
 study = typer.Typer(
     cls=Studies,
     invoke_without_command=True,
-    help="The study of a paper, over all tracks of a store.",
+    help="Run the study of a paper over all tracks of a store.",
 )
 app.add_typer(study, name="study")
 
 
 @study.callback()
 def list_all(context: typer.Context) -> None:
-    """The study of a paper, over all tracks of a store; without a name, list the studies."""
+    """Run the study of a paper over all tracks of a store; without a name, list the studies."""
     if context.invoked_subcommand is None:
         studies, problems = find_all()
         for one in studies:
@@ -84,7 +84,7 @@ def run_every(store: StoreArgument, out: OutOption, control: Run) -> None:
 
 
 def _command(one: Study) -> typer.Typer:
-    """A command from what a study declares."""
+    """Build the command of a study."""
 
     def call(**given: Any) -> None:
         from irmeta.show.batches import print_study

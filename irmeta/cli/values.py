@@ -1,4 +1,4 @@
-"""`irmeta evaluate`, `explain` and `measures`: values, and what is behind them."""
+"""`irmeta evaluate`, `explain` and `measures`: values and their explanations."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def evaluate(
     reading: ReadPolicy,
     measures: MeasuresOption = None,
     per_query: Annotated[
-        bool, typer.Option("--per-query", help="Values of each query instead of means.")
+        bool, typer.Option("--per-query", help="Report one value per query instead of means.")
     ] = False,
-    wide: Annotated[bool, typer.Option("--wide", help="A column for each measure.")] = False,
+    wide: Annotated[bool, typer.Option("--wide", help="One column per measure.")] = False,
     track: TracksOption = None,
     system: Annotated[
         list[str] | None, typer.Option(help="Only these systems (repeatable).")
@@ -47,7 +47,7 @@ def evaluate(
     force: ForceOption = False,
     workers: WorkersOption = None,
 ) -> None:
-    """Measures of every system: a table on a terminal, CSV in a pipe, or a file."""
+    """Evaluate every system by measures: a table on a terminal, CSV in a pipe, or a file."""
     from irmeta.api.values import consistent_read
     from irmeta.measures.names import parse_measures
     from irmeta.results.scores import wide as spread
@@ -59,7 +59,7 @@ def evaluate(
         if csv_safe and out.suffix != ".csv":
             raise UsageError(f"--csv-safe is for CSV, not for {out}.")
     asked = measures or "default"
-    parse_measures(asked)  # before anything is read for them
+    parse_measures(asked)  # reject unknown names before reading anything
     choices: Any = policy.record()
     with opened(source, reading, track or None, workers) as store:
         compute = store.evaluate if per_query else store.means
@@ -93,7 +93,7 @@ def explain(
     track: TrackOption = None,
     every: Annotated[bool, typer.Option("--all", help="Print every term, however many.")] = False,
 ) -> None:
-    """The arithmetic behind one number."""
+    """Show the arithmetic behind one value."""
     from irmeta.measures.names import parse_measure
     from irmeta.show.measures import print_explanation
 
@@ -101,8 +101,8 @@ def explain(
     parse_measure(name)
     choices: Any = {one: getattr(policy, one) for one in EXPLAINED[1]}
     with opened(source, reading, track) as store:
-        found = store.explain(name, system=system, query=query, track=track, **choices)
-        print_explanation(found, every)
+        explanation = store.explain(name, system=system, query=query, track=track, **choices)
+        print_explanation(explanation, every)
 
 
 @app.command()
@@ -111,7 +111,7 @@ def measures(
         str | None, typer.Argument(metavar="[NAME]", help="A measure or a preset.")
     ] = None,
 ) -> None:
-    """What measures there are; with NAME, all that there is to say of one."""
+    """List the measures; with NAME, describe one measure or list a preset."""
     from irmeta.measures.catalog import describe, list_measures, list_preset
     from irmeta.measures.names import PRESETS
     from irmeta.show.console import print_frame

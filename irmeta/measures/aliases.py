@@ -1,4 +1,4 @@
-"""Other programs' names of measures: trec_eval's, with its parameters, and ir_measures'."""
+"""Names of measures in other programs: trec_eval's, with parameters, and ir_measures'."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IR_MEASURES = {
     "Precision": "P",
     "Recall": "R",
 }
-"""Spellings that ir_measures takes as well."""
+"""Alternative spellings in ir_measures."""
 
 PLAIN = {
     "num_q": "NumQ",
@@ -78,36 +78,36 @@ NAMES = (*IR_MEASURES, *_ORDER)
 
 
 def _listed(*names: str) -> tuple[str, ...]:
-    found = []
+    listed = []
     for name in names:
         ours, cutoffs = CUT.get(name, (PLAIN.get(name, ""), (None,)))
-        found += [ours if cut is None else ours.format(cut) for cut in cutoffs]
-    return tuple(found)
+        listed += [ours if cut is None else ours.format(cut) for cut in cutoffs]
+    return tuple(listed)
 
 
 _COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret")
 _RANKED = ("map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P")
 OFFICIAL = _listed(*_COUNTS, *_RANKED)
 SET = _listed(*_COUNTS, "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")
-"""What trec_eval's nicknames ``official`` and ``set`` stand for."""
+"""The measures of trec_eval's nicknames ``official`` and ``set``."""
 
 
 def from_trec_eval(name: str) -> list[str] | None:
-    """Our names for what a trec_eval name stands for; None: it is none of trec_eval's.
+    """Translate one of trec_eval's names to our names; return None for any other name.
 
-    Both forms are known: as printed (``P_10``, ``set_F_0.5``) and as asked for (``P.5,10``,
-    ``ndcg.1=3,2=9``). A bare name with cutoffs stands for those of all_trec; ``P`` alone does not,
-    since it is our own name too.
+    Names may be output names (``P_10``, ``set_F_0.5``) or arguments of ``-m`` (``P.5,10``,
+    ``ndcg.1=3,2=9``). A bare name with cutoffs stands for the cutoffs of all_trec, except ``P``,
+    which is also our name.
     """
     if name in PLAIN:
         return [PLAIN[name]]
     if name in CUT:
         ours, cutoffs = CUT[name]
         return None if name == "P" else [ours.format(cut) for cut in cutoffs]
-    found = _WITH_PARAMETERS.match(name)
-    if found is None:
+    match = _WITH_PARAMETERS.match(name)
+    if match is None:
         return None
-    stem, values = found[1], name[found.end() :].split(",")
+    stem, values = match[1], name[match.end() :].split(",")
     try:
         if stem in CUT:
             read = float if stem in ("iprec_at_recall", "Rprec_mult") else int
@@ -134,12 +134,12 @@ def _with_parameters(stem: str, values: list[str]) -> str:
 
 
 def all_trec(version: int = 9) -> tuple[str, ...]:
-    """Every number of trec_eval's all_trec, in its order.
+    """Return all numbers of trec_eval's all_trec, in its order.
 
-    Without `runid` and `relstring`, which are text. Those that version 10 added are there for
-    both; where the two differ, `version` decides.
+    `runid` and `relstring` are text and omitted. Measures that version 10 added are included for
+    both versions; where the two differ, `version` decides.
     """
-    found = _listed(*_ORDER)
+    names = _listed(*_ORDER)
     if version == 9:
-        return found
-    return tuple(re.sub(r"^(IPrec|IPrecAvg)(@|$)", r"\1(trec_eval=10)\2", n) for n in found)
+        return names
+    return tuple(re.sub(r"^(IPrec|IPrecAvg)(@|$)", r"\1(trec_eval=10)\2", n) for n in names)

@@ -1,4 +1,4 @@
-"""Measures taken apart: what each relevant doc is worth by itself, and its search length."""
+"""Atomized measures: the worth of each relevant doc by itself, and its search length."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Discount = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Chain:
-    """A measure that discounts ranks, and how.
+    """A measure that discounts ranks, and its discount.
 
     Attributes
     ----------
     discount
-        c: from search lengths to what a doc found there is worth, 1 at length 1.
+        c: function from search lengths to the worth of a doc at that length, 1 at length 1.
     gain
-        The kind of gain (see irmeta.measures.gains) that weights the relevant docs. With another
-        than ``binary`` every doc of grade 1 and above has one.
+        Kind of gain (see irmeta.measures.gains) that weights the relevant docs. Unless ``binary``,
+        every doc of grade 1 and above has a gain.
     """
 
     name: str
@@ -43,9 +43,9 @@ class Atomized(NamedTuple):
     Attributes
     ----------
     worth
-        The mean worth of the relevant docs, each by itself; NaN: no relevant doc.
+        Weighted mean worth of the relevant docs, each by itself; NaN without relevant docs.
     length
-        The mean of their search lengths, with the same weights.
+        Mean search length of the relevant docs, with the same weights.
     """
 
     worth: np.ndarray
@@ -53,20 +53,20 @@ class Atomized(NamedTuple):
 
     @classmethod
     def concat(cls, blocks: Sequence[Atomized]) -> Atomized:
-        """The blocks of a track, one after another."""
+        """Concatenate the blocks of a track."""
         return cls(*(np.concatenate(values) for values in zip(*blocks, strict=True)))
 
 
 def atomized(view: JudgedRanks, chain: Chain, rel: int, lengths: np.ndarray) -> Atomized:
-    """Return a block's values; `lengths` as `lengths_by_doc` gives them, 1 at least, for `rel`."""
+    """Return a block's values; `lengths` are at least 1, from `lengths_by_doc` for `rel`."""
     rows = view.relevant_rows(rel)
     bounds = np.searchsorted(view.query_of(rows), np.arange(len(view.queries) + 1))
     weights = gains(view.grades[rows], chain.gain, rel, view.facts.highest_grade)
     worth = chain.discount(lengths)
-    found = np.full((2, len(view.queries), len(view.systems)), np.nan)
+    means = np.full((2, len(view.queries), len(view.systems)), np.nan)
     for query, (start, stop) in enumerate(pairwise(bounds)):
         if start < stop:
-            own = weights[start:stop] / weights[start:stop].sum()
-            found[0, query] = own @ worth[start:stop]
-            found[1, query] = own @ lengths[start:stop]
-    return Atomized(*found)
+            shares = weights[start:stop] / weights[start:stop].sum()
+            means[0, query] = shares @ worth[start:stop]
+            means[1, query] = shares @ lengths[start:stop]
+    return Atomized(*means)

@@ -1,4 +1,4 @@
-"""AP, and the ways to cut it at k that Lu, Moffat and Culpepper (2016) distinguish."""
+"""AP, with the cutoff variants of Lu, Moffat and Culpepper (2016)."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from irmeta.rankings.judged import JudgedRanks
 
 
 def compute_average_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Precisions at the relevant docs retrieved up to k, added up, over `norm`.
+    """Sum the precisions at the relevant docs retrieved up to k, over `norm`.
 
     ``all``: R, all relevant docs (Eq. 1). ``min``: min(R, k) (Eq. 2). ``pool``: R_k, the relevant
     docs in the pool of depth k (Table 2, option c).
 
     Notes
     -----
-    For ``pool`` the gains and R_k come from the same pool: a doc outside it is unjudged, so a value
-    is never above 1. R_k = 0 gives NaN. The paper's d is the depth to which the query's pool is
-    complete: every doc in the top d of every contributing list is judged. From k = d on every
-    judged doc counts, option a. Where no d is known, the pool being complete at no depth and the
-    collection stating no `pool_depth`, the value is NaN.
+    For ``pool`` the gains and R_k come from the same pool: a doc outside the pool is unjudged, so a
+    value is never above 1. R_k = 0 gives NaN. The paper's d is the depth to which the query's pool
+    is complete: every doc in the top d of every contributing list is judged. From k = d on every
+    judged doc counts, option a. The value is NaN where d is unknown: the pool is complete at no
+    depth and the collection states no `pool_depth`.
     """
     if params["norm"] == "pool":
         return np.stack([_pooled(view, params["rel"], k) for k in ks])
@@ -53,14 +53,14 @@ def _precision_sums(view: JudgedRanks, rel: int, ks: Cutoffs) -> np.ndarray:
 
 
 def _pooled(view: JudgedRanks, rel: int, k: int) -> np.ndarray:
-    """AP@k by the pool of depth k: [query, system]."""
+    """Compute AP@k under the pool of depth k: [query, system]."""
     pool = pooled_at(view, k)
     values = over_pool(view, pool, _precision_sums(pool, rel, [k])[0], rel, k)
     return without_depth(view, values)
 
 
 def events_average_precision(view: JudgedRanks, params: Params) -> Events | None:
-    """The precision at each relevant doc, over R or min(R, k)."""
+    """Step by the precision at each relevant doc, over R or min(R, k)."""
     if params["norm"] == "pool":
         return None
     ranks, offsets = view.sorted_ranks(params["rel"])
@@ -69,7 +69,7 @@ def events_average_precision(view: JudgedRanks, params: Params) -> Events | None
 
 
 def trace_average_precision(one: OneList, params: Params, k: int | None) -> Trace:
-    """AP as precisions at relevant docs, over the divisor that `norm` names."""
+    """Trace AP as precisions at relevant docs, over the divisor of `norm`."""
     whole = one
     if params["norm"] == "pool":
         assert k is not None
@@ -77,10 +77,10 @@ def trace_average_precision(one: OneList, params: Params, k: int | None) -> Trac
             return unknown
         one = one.pooled_at(k)
     divisor, divisor_is, undefined = divisor_of(whole, one, params, k)
-    found = [d for d in one.within(k) if d[2] >= params["rel"]]
+    relevant = [d for d in one.within(k) if d[2] >= params["rel"]]
     terms = tuple(
         Term(rank, doc, grade, f"{i}/{rank}", i / rank)
-        for i, (rank, doc, grade) in enumerate(found, 1)
+        for i, (rank, doc, grade) in enumerate(relevant, 1)
     )
     return Trace(terms, divisor, divisor_is, None if divisor else undefined)
 

@@ -1,4 +1,4 @@
-"""Bpref: preferences between judged docs alone."""
+"""Bpref: binary preferences between judged docs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from irmeta.rankings.judged import JudgedRanks
 
 
 def compute_bpref(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """The mean over relevant docs of 1 - min(n, R) / min(N, R).
+    """Compute the mean over relevant docs of 1 - min(n, R) / min(N, R).
 
-    n judged non-relevant docs are above it, N there are in all; without any above it counts 1, and
-    not retrieved 0.
+    n of the N judged non-relevant docs are above the relevant doc; the term is 1 for n = 0, and 0
+    for a relevant doc that is not retrieved.
     """
     relevant, relevant_offsets = view.sorted_ranks(params["rel"])
     other, other_offsets = view.sorted_ranks(*view.nonrelevant(params["rel"]))
@@ -24,7 +24,7 @@ def compute_bpref(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 
 
 def trace_bpref(one: OneList, params: Params, k: int | None) -> Trace:
-    """Bpref as one term a relevant doc retrieved."""
+    """Trace Bpref as one term per relevant doc retrieved."""
     rel = params["rel"]
     lowest = -128 if one.negative == "nonrelevant" else 0
     other = [rank for rank, _, grade in one.judged if lowest <= grade < rel]

@@ -1,4 +1,4 @@
-"""Judged docs in the order that a list has them, and running sums along the ideal list."""
+"""Judged docs in the order of a list, and running sums along the ideal list."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ def valued_by_rank(
     Parameters
     ----------
     values
-        float64 by row of the view, at most 256 different ones.
+        float64 by row of the view, with at most 256 distinct values.
 
     Returns
     -------
     ranks, labels, offsets
-        As `JudgedRanks.sort_by_rank` has them.
+        As returned by `JudgedRanks.sort_by_rank`.
     by_label
-        float64: the value that each label stands for.
+        float64: the value of each label.
     """
     rows = values > 0
     by_label, labels = np.unique(values[rows], return_inverse=True)
-    alike = len(by_label) < 2
-    return *view.sort_by_rank(rows, None if alike else labels.astype(np.uint8)), by_label
+    is_uniform = len(by_label) < 2
+    return *view.sort_by_rank(rows, None if is_uniform else labels.astype(np.uint8)), by_label
 
 
 def running_sums(offsets: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The sums of the first 0, 1, 2, ... values of each query.
+    """Compute the sums of the first 0, 1, 2, ... values of each query.
 
     Returns
     -------
@@ -53,13 +53,13 @@ def running_sums(offsets: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, n
 
 
 def sums_at(sums: np.ndarray, starts: np.ndarray, ks: np.ndarray) -> np.ndarray:
-    """The running sums at each k, and the whole sum beyond the last: float64 [k, query]."""
+    """Return the running sums at each k, and the total beyond the last: float64 [k, query]."""
     last = np.diff(starts) - 1
     return sums[starts[:-1] + np.minimum(ks[:, None], last)]
 
 
 def positions(offsets: np.ndarray) -> np.ndarray:
-    """The place from 1 of each row within its query: int64."""
+    """Compute the number of each row within its query, from 1: int64."""
     sizes = np.diff(offsets)
     return np.arange(1, offsets[-1] + 1) - np.repeat(offsets[:-1], sizes)
 
@@ -67,7 +67,7 @@ def positions(offsets: np.ndarray) -> np.ndarray:
 def add_up(
     view: JudgedRanks, ranks: np.ndarray, offsets: np.ndarray, amounts: np.ndarray, ks: Cutoffs
 ) -> np.ndarray:
-    """The amounts at ranks up to each cutoff, added up: float64 [cutoff, query, system]."""
+    """Add up the amounts at ranks up to each cutoff: float64 [cutoff, query, system]."""
     out = empty_values(view, ks)
     amounts_within(ranks, offsets, amounts, rank_cuts(view, ks), out)
     return out

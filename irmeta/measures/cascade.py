@@ -1,4 +1,4 @@
-"""ERR and its kin: a reader goes down the list and may stop at each doc."""
+"""ERR and related measures: a reader goes down the list and may stop at each doc."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from irmeta.rankings.judged import JudgedRanks
 STOP = Parameter(
     "stop",
     "exp",
-    "how likely the reader stops at a doc of grade g: (2^g - 1) / 2^gmax, g / gmax, g / (gmax + 1)",
+    "probability of stopping at a doc of grade g: (2^g - 1) / 2^gmax, g / gmax, g / (gmax + 1)",
     kind="choice",
     choices=("exp", "linear", "ntcir"),
 )
@@ -34,17 +34,17 @@ def _stops(grades: np.ndarray, stop: str, highest: int) -> np.ndarray:
 
 
 def stop_probabilities(view: JudgedRanks, params: Params) -> np.ndarray:
-    """How likely the reader stops at the doc of each row: float64."""
+    """Compute the probability that the reader stops at the doc of each row: float64."""
     highest = highest_grade(view.facts.highest_grade, params["stop"], params["gmax"])
-    found = _stops(view.grades, params["stop"], highest)
+    stops = _stops(view.grades, params["stop"], highest)
     if view.assumed is not None:
         best = _stops(np.array([highest]), params["stop"], highest)[0]
-        found[view.assumed] = 1.0 if view.assumed_gain == "one" else best
-    return found
+        stops[view.assumed] = 1.0 if view.assumed_gain == "one" else best
+    return stops
 
 
 def _amounts(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ranks, offsets, and what each doc adds to ERR."""
+    """Compute ranks, offsets, and the contribution of each doc to ERR."""
     ranks, labels, offsets, stops = valued_by_rank(view, stop_probabilities(view, params))
     amounts = np.zeros(ranks.shape)
     reading = np.empty(ranks.shape[1])
@@ -53,12 +53,12 @@ def _amounts(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray,
 
 
 def compute_err(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """The expected value of 1 / rank, for the rank that the reader stops at; 0 for not at all."""
+    """Compute the expected 1 / rank of the doc where the reader stops; 0 for never stopping."""
     return add_up(view, *_amounts(view, params), ks)
 
 
 def _ideal_sums(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray]:
-    """ERR of the ideal list down to each rank, as `running_sums`."""
+    """Compute ERR of the ideal list down to each rank, as `running_sums`."""
     stops = stop_probabilities(view, params)  # descending within a query, as the grades do
     reading = np.ones(len(stops))
     for start, stop in pairwise(view.offsets):
@@ -67,7 +67,7 @@ def _ideal_sums(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarr
 
 
 def compute_nerr(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """ERR over the ERR of the list of all judged docs by grade, both down to k."""
+    """Compute ERR over the ERR of the list of all judged docs by grade, both down to k."""
     sums, starts = _ideal_sums(view, params)
     longest = len(sums)
     ideal = sums_at(sums, starts, np.array([longest if k is None else min(k, longest) for k in ks]))
@@ -75,26 +75,26 @@ def compute_nerr(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 
 
 def events_err(view: JudgedRanks, params: Params) -> Events:
-    """ERR adds at each doc what the reader who stops there gets."""
+    """Step by P(stopping at the doc) / rank at each doc."""
     ones = np.ones((1, len(view.queries)))
     return Events(*_amounts(view, params), lambda ks: ones)
 
 
 def events_nerr(view: JudgedRanks, params: Params) -> Events:
-    """As ERR, over the ideal list's."""
+    """Step as ERR, over ERR of the ideal list."""
     sums, starts = _ideal_sums(view, params)
     return Events(*_amounts(view, params), lambda ks: sums_at(sums, starts, ks))
 
 
 def compute_residual(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """How much higher ERR could be if the list went on after k.
+    """Compute how much higher ERR could be if the list continued after k.
 
-    ``bound``: 1 / (k + 1), for any list. ``product``: that, times the probability of reading on
-    after k. Without a cutoff k is the length of the list.
+    ``bound``: 1 / (k + 1), for any list. ``product``: the bound, times the probability of reading
+    on after k. Without a cutoff, k is the length of the list.
     """
     after = np.empty((len(ks), *view.lengths.shape))
-    for place, k in enumerate(ks):
-        after[place] = (view.lengths if k is None else k) + 1.0
+    for index, k in enumerate(ks):
+        after[index] = (view.lengths if k is None else k) + 1.0
     if params["form"] == "bound":
         return 1.0 / after
     ranks, labels, offsets, stops = valued_by_rank(view, stop_probabilities(view, params))
@@ -115,13 +115,13 @@ def _stop_of(one: OneList, doc: str, grade: int, params: Params) -> float:
 def _stopping(
     one: OneList, params: Params, k: int | None
 ) -> list[tuple[int, str, int, float, float]]:
-    """(rank, doc, grade, probability of reading it, of stopping there) of docs down to k."""
-    found, reading = [], 1.0
+    """List (rank, doc, grade, P(reading the doc), P(stopping there)) of docs down to k."""
+    stops, reading = [], 1.0
     for rank, doc, grade in one.within(k):
         if stop := _stop_of(one, doc, grade, params):
-            found.append((rank, doc, grade, reading, stop))
+            stops.append((rank, doc, grade, reading, stop))
             reading *= 1 - stop
-    return found
+    return stops
 
 
 def _err_terms(one: OneList, params: Params, k: int | None) -> tuple[Term, ...]:
@@ -132,12 +132,12 @@ def _err_terms(one: OneList, params: Params, k: int | None) -> tuple[Term, ...]:
 
 
 def trace_err(one: OneList, params: Params, k: int | None) -> Trace:
-    """ERR as P(reading the doc) x P(stopping there) / rank."""
+    """Trace ERR as P(reading the doc) x P(stopping there) / rank."""
     return Trace(_err_terms(one, params, k), 1.0, "(nothing)")
 
 
 def trace_nerr(one: OneList, params: Params, k: int | None) -> Trace:
-    """As ERR, over the ideal list's."""
+    """Trace nERR as ERR over ERR of the ideal list."""
     best = sorted((_stop_of(one, doc, g, params) for _, doc, g in one.judged), reverse=True)
     ideal, reading = 0.0, 1.0
     for rank, stop in enumerate(best[:k], 1):
@@ -148,7 +148,7 @@ def trace_nerr(one: OneList, params: Params, k: int | None) -> Trace:
 
 
 def trace_residual(one: OneList, params: Params, k: int | None) -> Trace:
-    """1 less the probability of stopping at each doc down to k, over k + 1."""
+    """Trace the residual as 1 minus P(stopping) of each doc down to k, over k + 1."""
     last, divisor_is = (one.length, "list length + 1") if k is None else (k, "k + 1")
     terms = [Term(None, "(every reader)", 0, "1", 1.0)]
     if params["form"] == "product":
@@ -162,7 +162,7 @@ def trace_residual(one: OneList, params: Params, k: int | None) -> Trace:
 _FORM = Parameter(
     "form",
     "product",
-    "1 / (k + 1) times the probability of reading on after k, or without it",
+    "product: 1 / (k + 1) times the probability of reading on after k; bound: 1 / (k + 1)",
     kind="choice",
     choices=("product", "bound"),
 )
@@ -209,7 +209,7 @@ MEASURES = (
         no_relevant=None,
         empty_list="1 / (k + 1); 1 without a cutoff",
         family="utility",
-        # It falls as k grows, but without a cutoff k is the list's own length.
+        # The residual falls as k grows, but without a cutoff k is the length of the list.
         monotone=False,
         unjudged=(),
         printed=_residual_printed,

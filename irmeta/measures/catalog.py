@@ -1,4 +1,4 @@
-"""What measures there are, and all that there is to say of one: for `irmeta measures`."""
+"""Catalogue of measures and their descriptions, for `irmeta measures`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from irmeta.measures.parameters import AVERAGES, Parameter, printed
 from irmeta.measures.spec import Measure
 
 SHARED = (
-    "Most measures also take unjudged=condensed, which leaves unjudged docs out of the list, and "
-    "those of family utility unjudged=upper and unjudged=upper-gmax, which take them to be "
-    f"relevant. Every measure takes average={'|'.join(AVERAGES)}."
+    "Most measures also take unjudged=condensed, which removes unjudged docs from the list. "
+    "Measures of family utility also take unjudged=upper and unjudged=upper-gmax, which assume "
+    f"that unjudged docs are relevant. Every measure takes average={'|'.join(AVERAGES)}."
 )
-"""What the table says once of the parameters that measures share."""
+"""Text on the parameters that measures share."""
 
 
 MOST_NAMED = 3  # of a preset's names for one measure
@@ -29,20 +29,20 @@ MOST_NAMED = 3  # of a preset's names for one measure
 
 @dataclass(frozen=True)
 class Description:
-    """One measure, for a person who reads about it.
+    """Description of one measure, for people.
 
     Attributes
     ----------
     written
-        The shape of its name: ``AP[@k]``, ``ASL[@gN]``, ``IPrec@r``.
+        Form of the name: ``AP[@k]``, ``ASL[@gN]``, ``IPrec@r``.
     asked
-        What was asked for, by its canonical names; empty if that was the measure's plain name.
+        Canonical names of the given name; empty if the given name was the plain measure.
     example
-        A name that can be asked for.
+        An example name.
     parameters
-        name, meaning, default and range of each, those that measures share last.
+        name, meaning, default and range of each parameter; shared parameters come last.
     facts
-        What else there is to know, by what it is about.
+        Other facts, by heading.
     """
 
     name: str
@@ -56,12 +56,12 @@ class Description:
 
 
 def list_measures() -> pl.DataFrame:
-    """Every measure, those of other packages included.
+    """List all measures, including measures of other packages.
 
     Returns
     -------
     DataFrame
-        measure (its name, with the cutoff that it takes), parameters (its own, with their
+        measure (name, with the form of the cutoff), parameters (without shared parameters, with
         defaults), better (``greater`` or ``less``), family, source, summary.
     """
     rows = [
@@ -79,12 +79,12 @@ def list_measures() -> pl.DataFrame:
 
 
 def list_preset(name: str) -> pl.DataFrame:
-    """What a preset holds: measure, better, summary.
+    """List the measures of a preset: measure, better, summary.
 
     Raises
     ------
     MeasureError
-        If there is no such preset.
+        If the preset is unknown.
     """
     if name not in PRESETS:
         raise MeasureError(f"{name!r} is no preset; there are: {', '.join(PRESETS)}.")
@@ -96,12 +96,12 @@ def list_preset(name: str) -> pl.DataFrame:
 
 
 def describe(name: str) -> Description:
-    """All that there is to say of one measure, named in any spelling, with or without a cutoff.
+    """Describe one measure, named in any spelling, with or without a cutoff.
 
     Raises
     ------
     MeasureError
-        If it is not known, or if the name stands for several measures.
+        If the measure is unknown, or if the name stands for several measures.
     """
     stem = aliases.IR_MEASURES.get(name.strip(), name.strip())
     if stem in registry():
@@ -142,13 +142,13 @@ def _described(m: Measure, asked: tuple[str, ...]) -> Description:
 
 
 def _plain(docstring: str) -> str:
-    """A docstring without its markup."""
+    """Remove the markup of a docstring."""
     text = re.sub(r"\n(\w+)\n-{3,}\n", r"\n\1: ", docstring)
     return text.replace("`", "")
 
 
 def shape(m: Measure) -> str:
-    """A measure's name with the cutoff that it takes."""
+    """Return the name of a measure with the form of its cutoff."""
     if m.cutoff == "none":
         return m.name
     cut = f"@{m.cutoff_prefix}N" if m.cutoff_prefix else _letter(m)
@@ -156,7 +156,7 @@ def shape(m: Measure) -> str:
 
 
 def example(m: Measure) -> str:
-    """A name that can be asked for: a cutoff where one may be given, and a parameter or two."""
+    """Return an example name: with a cutoff if the measure takes one, and a parameter or two."""
     cut = "" if m.cutoff == "none" else f"@{m.cutoff_prefix}{'0.1' if _letter(m) == '@r' else 10}"
     tries = (f"({p.name}={value})" for p in m.parameters for value in _other_values(p))
     for inside in tries:
@@ -168,7 +168,7 @@ def example(m: Measure) -> str:
 
 
 def _other_values(p: Parameter) -> Iterator[str]:
-    """Values that are not the default and may be accepted."""
+    """Yield values that are not the default and may be valid."""
     yield from (c for c in p.choices if c != p.default)
     if p.kind in ("whole", "number") and p.default is not None:
         yield from (printed(v) for v in (2, 0.5, 3) if v != p.default)
@@ -191,7 +191,7 @@ def _better(m: Measure) -> str:
 
 
 def _as_it_grows(m: Measure) -> dict[str, str]:
-    """Whether it is monotone in its cutoff, where it has one."""
+    """Say whether the measure is monotone in its cutoff, if it has a cutoff."""
     if m.cutoff == "none":
         return {}
     letter = "N" if m.cutoff_prefix else _letter(m)[1:]
@@ -202,7 +202,7 @@ def _as_it_grows(m: Measure) -> dict[str, str]:
 
 
 def _of_the_pool(m: Measure) -> bool:
-    """Whether a parameter can take something from the depth-k pool."""
+    """Check whether a parameter can refer to the depth-k pool."""
     return any("pool" in p.choices for p in m.parameters)
 
 
@@ -216,12 +216,12 @@ def _no_relevant(m: Measure) -> str:
 
 
 def _stem(name: str) -> str:
-    """The measure that one of our names is about."""
+    """Return the measure's name in one of our names."""
     return re.split(r"[(@]", name)[0]
 
 
 def _in_trec_eval(m: Measure) -> Iterator[str]:
-    """trec_eval's names for it, with ours where that says more than the bare name."""
+    """Yield trec_eval's names for a measure, with our name where it has parameters."""
     letter = _letter(m)[1:]
     for theirs, ours in aliases.PLAIN.items():
         if _stem(ours) == m.name:
@@ -241,7 +241,7 @@ def _in_presets(m: Measure) -> Iterator[str]:
 
 
 def _elsewhere(m: Measure) -> dict[str, str]:
-    """Other programs' names for it, and the presets that hold it, where there are any."""
+    """Return other programs' names for a measure, and the presets that include the measure."""
     spelled = (theirs for theirs, ours in aliases.IR_MEASURES.items() if ours == m.name)
     names = {
         "in trec_eval": ", ".join(_in_trec_eval(m)),

@@ -1,6 +1,6 @@
-"""Search lengths to the first relevant doc, to the last, and on average over all of them.
+"""Search length to the first relevant doc, to the last, and the mean over all relevant docs.
 
-AvgSL is what Diaz and Ferraro (2022) call ASL; ours of that name is atomized search length.
+AvgSL is the ASL of Diaz and Ferraro (2022); our ASL is atomized search length.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from irmeta.rankings.judged import JudgedRanks, Need
 
 
 def corpus_sizes(view: JudgedRanks, params: Params) -> np.ndarray:
-    """How many docs the corpus of each query has: int64 [query].
+    """Return the size of the corpus of each query: int64 [query].
 
-    Unless `corpus` says so, the docs that any system retrieves together with the judged ones: all
-    that are known. Were it without the judged ones that are not relevant, a query for which no
-    system has a list would have a corpus of relevant docs alone, and no search could be better.
+    The default `corpus` has all known docs: retrieved by any system, or judged. Judged non-relevant
+    docs count because otherwise a query without lists would have a corpus of relevant docs only,
+    and so the best possible search lengths.
 
     Raises
     ------
@@ -33,8 +33,8 @@ def corpus_sizes(view: JudgedRanks, params: Params) -> np.ndarray:
     """
     rel, corpus = params["rel"], params["corpus"]
     if corpus is None:
-        alone = view.is_judged & (view.ranks.min(axis=1, initial=view.missing) == view.missing)
-        query = view.query_of(np.flatnonzero(alone))
+        unretrieved = view.ranks.min(axis=1, initial=view.missing) == view.missing
+        query = view.query_of(np.flatnonzero(view.is_judged & unretrieved))
         return view.require("retrieved") + np.bincount(query, minlength=len(view.queries))
     needed = irrelevant_retrieved(view, rel) + view.counts(rel)[:, None]
     if needed.max(initial=0) > corpus:
@@ -47,39 +47,40 @@ def corpus_sizes(view: JudgedRanks, params: Params) -> np.ndarray:
 
 
 def lengths_at(view: JudgedRanks, params: Params, rows: np.ndarray) -> np.ndarray:
-    """The search lengths in some rows of `JudgedRanks.sorted_ranks`: float64 [row, system].
+    """Compute search lengths in selected rows of `JudgedRanks.sorted_ranks`: float64 [row, system].
 
-    The relevant docs that are not retrieved stand at the last places of the corpus.
+    Relevant docs that are not retrieved have the last ranks of the corpus.
     """
     ranks, offsets = view.sorted_ranks(params["rel"])
     query = np.searchsorted(offsets, rows, side="right") - 1
     nth = rows - offsets[query] + 1
-    at_the_end = (corpus_sizes(view, params) - np.diff(offsets))[query] + nth
-    found = ranks[rows]
-    lengths = np.where(found == view.missing, at_the_end[:, None], found).astype(np.float64)
+    last_ranks = (corpus_sizes(view, params) - np.diff(offsets))[query] + nth
+    selected = ranks[rows]
+    is_missing = selected == view.missing
+    lengths = np.where(is_missing, last_ranks[:, None], selected).astype(np.float64)
     return lengths - nth[:, None] if params["count"] == "nonrelevant" else lengths
 
 
 def _of_one(view: JudgedRanks, params: Params, ks: Cutoffs, rows: np.ndarray) -> np.ndarray:
-    """The search length in one row a query; NaN for a query without relevant docs."""
-    some = view.counts(params["rel"]) > 0
+    """Compute the search length in one row per query; NaN for a query without relevant docs."""
+    has_relevant = view.counts(params["rel"]) > 0
     out = np.full((len(ks), *view.lengths.shape), np.nan)
-    out[:, some] = lengths_at(view, params, rows[some])
+    out[:, has_relevant] = lengths_at(view, params, rows[has_relevant])
     return out
 
 
 def compute_initial(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """The search length to the first relevant doc."""
+    """Compute the search length to the first relevant doc."""
     return _of_one(view, params, ks, view.sorted_ranks(params["rel"])[1][:-1])
 
 
 def compute_total(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """The search length to the last relevant doc."""
+    """Compute the search length to the last relevant doc."""
     return _of_one(view, params, ks, view.sorted_ranks(params["rel"])[1][1:] - 1)
 
 
 def compute_average(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """The mean search length over all relevant docs."""
+    """Compute the mean search length over all relevant docs."""
     ranks, offsets = view.sorted_ranks(params["rel"])
     lengths = lengths_at(view, params, np.arange(len(ranks)))
     out = np.zeros((1, *view.lengths.shape))
@@ -89,7 +90,7 @@ def compute_average(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarra
 
 
 def _terms(one: OneList, params: Params) -> list[Term]:
-    """The search length to every relevant doc, by rank."""
+    """List the search length to every relevant doc, by rank."""
     relevant = one.relevant(params["rel"])
     corpus = params["corpus"]
     if corpus is None:
@@ -97,14 +98,14 @@ def _terms(one: OneList, params: Params) -> list[Term]:
         corpus = one.retrieved + len(one.unretrieved_by_all.intersection(judged))
     terms = []
     for nth, (rank, doc, grade) in enumerate(relevant, 1):
-        place, said = rank, f"rank {rank}"
-        if place is None:
+        length, arithmetic = rank, f"rank {rank}"
+        if length is None:
             below = len(relevant) - nth
-            place = corpus - below
-            said = f"not retrieved: {corpus} docs of the corpus - {below} relevant below"
+            length = corpus - below
+            arithmetic = f"not retrieved: {corpus} docs of the corpus - {below} relevant below"
         if params["count"] == "nonrelevant":
-            place, said = place - nth, f"{said} - {nth} relevant"
-        terms.append(Term(rank, doc, grade, said, float(place)))
+            length, arithmetic = length - nth, f"{arithmetic} - {nth} relevant"
+        terms.append(Term(rank, doc, grade, arithmetic, float(length)))
     return terms
 
 
@@ -113,17 +114,17 @@ def _trace(terms: list[Term], divisor_is: str) -> Trace:
 
 
 def trace_initial(one: OneList, params: Params, k: None) -> Trace:
-    """ISL as the first search length."""
+    """Trace ISL as the first search length."""
     return _trace(_terms(one, params)[:1], "(nothing)")
 
 
 def trace_total(one: OneList, params: Params, k: None) -> Trace:
-    """TSL as the last search length."""
+    """Trace TSL as the last search length."""
     return _trace(_terms(one, params)[-1:], "(nothing)")
 
 
 def trace_average(one: OneList, params: Params, k: None) -> Trace:
-    """AvgSL as one search length a relevant doc."""
+    """Trace AvgSL as one search length per relevant doc."""
     return _trace(_terms(one, params), "relevant docs of the query")
 
 
@@ -135,7 +136,7 @@ _PARAMETERS = (
     Parameter(
         "count",
         "rank",
-        "what is counted; nonrelevant (Cooper): the docs above that are not relevant",
+        "docs to count; nonrelevant (Cooper): only non-relevant docs above",
         kind="choice",
         choices=("rank", "nonrelevant"),
     ),
@@ -149,7 +150,7 @@ def _measure(
 ) -> Measure:
     return Measure(
         name=name,
-        summary=f"search length {to}; docs that are not retrieved stand at the corpus' end",
+        summary=f"search length {to}; docs not retrieved have the last ranks of the corpus",
         compute=compute,
         trace=trace,
         source="Diaz and Ferraro 2022, doi:10.1145/3477495.3532033, section 3.1; Cooper 1968",
@@ -158,7 +159,7 @@ def _measure(
         direction=-1,
         bounds=(0.0, math.inf),
         no_relevant=math.nan,
-        empty_list="the relevant docs at the last places of the corpus",
+        empty_list="the relevant docs at the last ranks of the corpus",
         needs=_needs,
         revision=2,
     )

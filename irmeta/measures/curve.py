@@ -26,8 +26,8 @@ from irmeta.results.averages import sum_over_queries
 from irmeta.results.curves import Curve
 from irmeta.store.scan import StoreReader, undisturbed
 
-SUMS = 1 << 26  # of points of curves, at a time: 16 bytes each
-DENSE_CELLS = 1 << 22  # of [cutoff, query, system] at a time, where a measure has no steps
+SUMS = 1 << 26  # points of curves summed at a time, 16 bytes each
+DENSE_CELLS = 1 << 22  # cells [cutoff, query, system] at a time, for measures without steps
 
 
 def curves(
@@ -39,10 +39,10 @@ def curves(
     policy: EvalPolicy,
     workers: int | None = 1,
 ) -> list[Curve]:
-    """The means over queries of some measures at every cutoff, for all systems of a track.
+    """Compute the means over queries of measures at every cutoff, for all systems of a track.
 
-    Every mean is the one that `Scores.means` has for the measure cut there, to the last bit where
-    the measure keeps to `Events`: queries are added up one after another, in any number of blocks.
+    Every mean equals the mean of `Scores.means` for the measure at that cutoff, to the last bit for
+    measures with `Events`: queries are added up one after another, in any number of blocks.
 
     Parameters
     ----------
@@ -51,17 +51,18 @@ def curves(
     ks
         Cutoffs, ascending.
     ds
-        Pool depths, ascending: for each of them, docs that are deeper in the pool are unjudged.
-        None: all judgments.
+        Pool depths, ascending: at each depth, docs that are deeper in the pool are unjudged. None:
+        all judgments.
     workers
-        See `over_blocks`; no value depends on it.
+        See `over_blocks`; the values are the same for any number.
 
     Raises
     ------
     MeasureError
-        If none is named, or one is not known, has no cutoff, or is not averaged arithmetically.
+        If `measures` is empty, or a measure is unknown, has no cutoff, or is not averaged
+        arithmetically.
     UsageError
-        If `ks` or `ds` are not ascending whole numbers of at least 1.
+        If `ks` or `ds` are not ascending integers of at least 1.
 
     Warns
     -----
@@ -69,7 +70,7 @@ def curves(
         As `irmeta.measures.evaluate.evaluate`.
     """
     if not measures:
-        raise MeasureError("no measure was named")
+        raise MeasureError("no measure was given")
     specs = [_without_cutoff(name) for name in measures]
     _ascending("ks", ks)
     if ds is not None:
@@ -78,8 +79,8 @@ def curves(
         points = len(ds or [None]) * len(ks) * len(store.read_record(track)["systems"])
         at_once = max(1, SUMS // points)
         parts = [specs[i : i + at_once] for i in range(0, len(specs), at_once)]
-        together = (_together(store, track, own, ks, ds, policy, workers) for own in parts)
-        return [one for found in together for one in found]
+        passes = (_together(store, track, part, ks, ds, policy, workers) for part in parts)
+        return [curve for curves_of_pass in passes for curve in curves_of_pass]
 
 
 def _together(
@@ -91,24 +92,24 @@ def _together(
     policy: EvalPolicy,
     workers: int | None,
 ) -> Iterator[Curve]:
-    """The curves of some measures, in one pass."""
+    """Yield the curves of some measures, computed in one pass."""
     needs = needs_of(specs) | (set() if ds is None else {"pool"})
     depths: Sequence[int | None] = [None] if ds is None else ds
     facts = track_facts(store, track)
     cutoffs = np.array(ks)
     shape = len(specs), len(depths), len(cutoffs), len(facts.systems)
     sums, counts = np.zeros(shape), np.zeros(shape, np.int64)
-    # Depths are shared out among the threads, and measures where there are fewer depths.
+    # Threads divide the depths, and also the measures where depths are fewer than threads.
     stride = -(-thread_count(workers) // len(depths))
     parts = list(product(range(len(depths)), range(min(stride, len(specs)))))
 
     def add(view: JudgedRanks, part: tuple[int, int]) -> None:
-        at, first = part
-        pool = view if (depth := depths[at]) is None else view.with_pool(depth)
+        index, first = part
+        pool = view if (depth := depths[index]) is None else view.with_pool(depth)
         for i in range(first, len(specs), stride):
-            add_curve(pool, specs[i], cutoffs, policy, sums[i, at], counts[i, at])
+            add_curve(pool, specs[i], cutoffs, policy, sums[i, index], counts[i, index])
 
-    # Threads read blocks ahead and share the work on one block, to whose sums the next one's add.
+    # Threads read blocks ahead, but work on one block at a time, so that sums add up in order.
     blocks = over_blocks(lambda view: view, store, facts.track, policy, needs, workers=workers)
     uses_depth = "pool" in needs_of(specs)
     complete = []
@@ -141,7 +142,7 @@ def _without_cutoff(name: str) -> Spec:
     prefix = "" if measure is None else measure.cutoff_prefix
     spec = parse_measure(f"{name}@{prefix}1")
     if spec.measure.cutoff_is != "rank":
-        raise MeasureError(f"{name}: its cutoff is no rank, so it has no curve.")
+        raise MeasureError(f"{name}: the cutoff is not a rank, so the measure has no curve.")
     if spec.average != "arithmetic":
         raise MeasureError(f"{name}: a curve is of arithmetic means.")
     return spec
@@ -153,19 +154,17 @@ def _registered(name: str) -> Measure | None:
 
 
 def _translated(name: str) -> str:
-    """Return irmeta's name for one of trec_eval's; any other name as it is.
+    """Translate one of trec_eval's names to irmeta's; return any other name unchanged.
 
     Raises
     ------
     MeasureError
-        If trec_eval's name has a cutoff, or stands for several.
+        If trec_eval's name has a cutoff, or stands for several measures.
     """
     ours = aliases.from_trec_eval(name) or [name]
     measure, at, _ = ours[0].rpartition("@")
     if at:
-        raise MeasureError(
-            f"{name}: it has a cutoff of its own. A curve has every cutoff: name {measure!r}."
-        )
+        raise MeasureError(f"{name} has a cutoff, but a curve has every cutoff: name {measure!r}.")
     return ours[0]
 
 
@@ -173,7 +172,7 @@ def _ascending(name: str, given: Sequence[int]) -> None:
     whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in given)
     ascends = whole and len(given) and bool((np.diff(np.array(given, object)) > 0).all())
     if not ascends or given[0] < 1 or given[-1] > DEEPEST:
-        raise UsageError(f"{name} must be ascending whole numbers from 1 to {DEEPEST}.")
+        raise UsageError(f"{name} must be ascending integers from 1 to {DEEPEST}.")
 
 
 def add_curve(
@@ -186,7 +185,7 @@ def add_curve(
 ) -> None:
     """Add the values of a block's queries to `sums`, and their number to `counts`.
 
-    Both are [cutoff, system]; undefined values are left out of both. Blocks must be added in order.
+    Both are [cutoff, system] and exclude undefined values. Blocks must be added in order.
     """
     deepest = replace(spec, cutoff=int(ks[-1]))
     views = SeenViews(view)
@@ -222,7 +221,7 @@ def _add_steps(
     events: Events, ks: np.ndarray, averaged: np.ndarray, sums: np.ndarray, counts: np.ndarray
 ) -> None:
     divisors = np.ascontiguousarray(events.divisors(ks))
-    # No slot for the rank that stands for not retrieved, however great a cutoff is.
+    # The rank that marks docs not retrieved never has a slot, whatever the cutoff.
     slot = np.searchsorted(
         ks, np.arange(min(int(ks[-1]), np.iinfo(events.ranks.dtype).max - 1) + 1)
     )

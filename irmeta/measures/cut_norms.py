@@ -1,10 +1,10 @@
-"""What a measure that is cut at k is divided by, and what it takes from the pool of depth k.
+"""Divisors of measures that are cut at k, and their use of the pool of depth k.
 
 Lu, Moffat and Culpepper (2016), Table 2: options a, b and c of AP and Q are ``norm=`` all, min and
 pool; a and b of NDCG, i and ii of Q are ``ideal=`` all and pool. Options c, b and ii are for k < d,
 where d is the depth to which a query's pool is complete; from k = d on they are a, a and i. Where
-the pool is complete at no depth, d is unknown and the value is NaN: option a would be another
-measure. `pool_depth` in collection.toml states d.
+the pool is complete at no depth, d is unknown and the value is NaN, because option a would be
+another measure. `pool_depth` in collection.toml states d.
 """
 
 from __future__ import annotations
@@ -22,35 +22,35 @@ from irmeta.rankings.judged import JudgedRanks, Need
 NORM = Parameter(
     "norm",
     "all",
-    "what the sum is divided by: all relevant docs, min(those, k), or those in the depth-k pool",
+    "divisor of the sum: all relevant docs R, min(R, k), or relevant docs in the depth-k pool",
     kind="choice",
     choices=("all", "min", "pool"),
 )
 IDEAL = Parameter(
     "ideal",
     "all",
-    "docs of the ideal list: all that are judged, or those in the depth-k pool",
+    "docs of the ideal list: all judged docs, or judged docs in the depth-k pool",
     kind="choice",
     choices=("all", "pool"),
 )
 
 
 def needs_pool(params: Params) -> tuple[Need, ...]:
-    """Pool depths, where a parameter takes something from the pool."""
+    """Return the need for pool depths, if a parameter refers to the pool."""
     return ("pool",) if "pool" in (params.get("norm"), params.get("ideal")) else ()
 
 
 def refuse_without_cutoff(measure: str, params: Params, cutoff: Cutoff) -> None:
-    """Without a cutoff there is nothing that these choices could depend on."""
+    """Raise an error for a norm or an ideal that depends on a missing cutoff."""
     for parameter in (NORM, IDEAL):
         chosen = params.get(parameter.name, parameter.default)
         if cutoff is None and chosen != parameter.default:
-            said = f"{measure}({parameter.name}={chosen})"
-            raise MeasureError(f"{said} needs a cutoff, such as {said}@10.")
+            name = f"{measure}({parameter.name}={chosen})"
+            raise MeasureError(f"{name} needs a cutoff, such as {name}@10.")
 
 
 def divisors(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
-    """R or min(R, k): float64 [cutoff or 1, query]."""
+    """Return R or min(R, k): float64 [cutoff or 1, query]."""
     relevant = view.counts(params["rel"]).astype(np.float64)[None]
     if params["norm"] == "min":
         return np.minimum(relevant, np.asarray(ks, np.float64)[:, None])
@@ -60,12 +60,12 @@ def divisors(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.
 def over_pool(
     view: JudgedRanks, pool: JudgedRanks, sums: np.ndarray, rel: int, k: int
 ) -> np.ndarray:
-    """Sums [query, system] over R_k; NaN where R_k = 0, but 0 where all judgments count."""
+    """Divide sums [query, system] by R_k; NaN where R_k = 0, but 0 where all judgments count."""
     return over(sums, pool.counts(rel)[:, None], undefined_at(view, k)[:, None])
 
 
 def undefined_at(view: JudgedRanks, k: int) -> np.ndarray:
-    """The value where the pool of depth k has no relevant doc: float64 [query]."""
+    """Return the value where the pool of depth k has no relevant doc: float64 [query]."""
     return np.where(k < view.require("complete_depth"), np.nan, 0.0)
 
 
@@ -75,7 +75,7 @@ def without_depth(view: JudgedRanks, values: np.ndarray) -> np.ndarray:
 
 
 def trace_without_depth(one: OneList) -> Trace | None:
-    """For traces: the undefined value of a query whose pool is complete at no depth."""
+    """Trace the undefined value of a query whose pool is complete at no depth."""
     if one.complete_depth > 0:
         return None
     return Trace((), 0.0, "nothing: the pool of the query is complete at no depth", math.nan)
@@ -84,9 +84,9 @@ def trace_without_depth(one: OneList) -> Trace | None:
 def divisor_of(
     whole: OneList, pool: OneList, params: Params, k: int | None
 ) -> tuple[int, str, float]:
-    """For traces: the divisor, what it is, and the value where it is 0.
+    """Return a trace's divisor, its description, and the value for divisor 0.
 
-    `pool` is the list as the pool of depth k judges it, or `whole` itself.
+    `pool` is the list under the judgments of the pool of depth k, or `whole` itself.
     """
     rel = params["rel"]
     if params["norm"] == "pool" and pool is not whole:

@@ -1,4 +1,4 @@
-"""Measures over a store: calls grouped by family, a block of queries at a time."""
+"""Evaluation of measures over a store, one block of queries at a time."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def evaluate(
     policy: EvalPolicy,
     workers: int | None = 1,
 ) -> Scores:
-    """The values of `specs` for every judged query and every system of a track.
+    """Compute the values of `specs` for every judged query and every system of a track.
 
-    `workers`: see `over_blocks`.
+    For `workers` see `over_blocks`.
 
     Warns
     -----
@@ -56,43 +56,43 @@ def evaluate_tracks(
     policy: EvalPolicy,
     workers: int | None = 1,
 ) -> list[Scores]:
-    """As `evaluate`, for some tracks or all that have one of some systems, or any.
+    """Run `evaluate` on selected tracks, or on all, for selected systems or all.
 
     Raises
     ------
     UsageError
-        If there is no such track, or no such system in any of them.
+        If a track is unknown, or a system is in none of the tracks.
     """
     asked = None if system is None else [system] if isinstance(system, str) else list(system)
     if asked == []:
-        raise UsageError("no system was named: leave `system` out for all of them.")
-    found, known = [], set[str]()
+        raise UsageError("no system was given: omit `system` for all systems.")
+    evaluated, known = [], set[str]()
     for name in tracks_of(store, track):
         with undisturbed(store, name):
             systems = store.read_record(name)["systems"]
             known.update(systems)
-            kept = systems if asked is None else [s for s in systems if s in asked]
-            if kept:
+            selected = systems if asked is None else [s for s in systems if s in asked]
+            if selected:
                 scores = evaluate(store, name, specs, policy, workers)
-                found.append(scores if asked is None else scores.only(kept))
+                evaluated.append(scores if asked is None else scores.only(selected))
     for name in asked or ():
         if name not in known:
             raise UsageError(f"no system {name!r} in {store}. {did_you_mean(name, known)}")
-    return found
+    return evaluated
 
 
 def needs_of(specs: Sequence[Spec]) -> set[Need]:
-    """What the specs read beyond ranks and grades."""
+    """Return the arrays that the specs read beyond ranks and grades."""
     return {need for spec in specs for need in spec.measure.needs(spec.settings)}
 
 
 def how_made(
     store: StoreReader, specs: Sequence[Spec], policy: EvalPolicy, tracks: Sequence[str]
 ) -> dict[str, Any]:
-    """What values of these measures were computed from and how, as JSON values.
+    """Return the provenance of values of these measures, as JSON values.
 
-    For each track the choices that were left to it: the qrels set, how its runs were read, and the
-    highest grade, which graded gains are divided by.
+    Each track records its qrels set, its ReadPolicy, its tie order, and the highest grade, by which
+    graded gains are divided.
     """
     facts = [track_facts(store, track, policy.qrels) for track in tracks]
     pool, by_subtopic = ("pool" in needs_of(specs)), ("subtopics" in needs_of(specs))
@@ -128,7 +128,7 @@ def scores_of(
     measures : str or sequence of str
         Names as in `Store.evaluate`, e.g. ``"AP,nDCG@10"``.
     queries : str
-        Queries that means are taken over, as in `EvalPolicy`.
+        Queries to average, as in `EvalPolicy`.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def scores_of(
     Raises
     ------
     MeasureError
-        If a measure is not known.
+        If a measure is unknown.
     UsageError
         If a measure reads arrays that the view does not have.
 
@@ -154,14 +154,14 @@ def scores_of(
 
 
 def evaluate_block(view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy) -> Scores:
-    """The values of `specs` for one block."""
+    """Compute the values of `specs` for one block."""
     values = np.empty((len(specs), *view.lengths.shape))
     views = SeenViews(view)
-    for places in _by_call(specs):
-        first = specs[places[0]]
-        cutoffs = list(dict.fromkeys(specs[i].cutoff for i in places))
-        found = first.measure.compute(views.of(first, cutoffs), first.settings, cutoffs)
-        values[places] = found[[cutoffs.index(specs[i].cutoff) for i in places]]
+    for indices in _by_call(specs):
+        first = specs[indices[0]]
+        cutoffs = list(dict.fromkeys(specs[i].cutoff for i in indices))
+        by_cutoff = first.measure.compute(views.of(first, cutoffs), first.settings, cutoffs)
+        values[indices] = by_cutoff[[cutoffs.index(specs[i].cutoff) for i in indices]]
     return Scores(
         track=view.facts.track,
         measures=tuple(spec.name for spec in specs),
@@ -182,7 +182,7 @@ def evaluate_block(view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy)
 
 
 class SeenViews:
-    """A block as measures see it: by the qrels set that they read, and what unjudged docs are."""
+    """A block under each measure's qrels set and treatment of unjudged docs."""
 
     def __init__(self, view: JudgedRanks) -> None:
         self._view = view
@@ -198,7 +198,7 @@ class SeenViews:
         if spec.unjudged == "nonrelevant":
             return view
         if spec.unjudged == "upper-gmax" and spec.rel > view.facts.highest_grade:
-            return view  # docs of the highest grade are not relevant to it
+            return view  # docs of the highest grade are not relevant to the measure
         if spec.unjudged == "condensed":
             by_subtopic = view is not self._view
             if by_subtopic not in self._condensed:
@@ -211,7 +211,7 @@ class SeenViews:
 
 
 def seen_by(view: JudgedRanks, spec: Spec) -> JudgedRanks:
-    """Return a block as one measure sees it."""
+    """Return the block that one measure is computed on."""
     return SeenViews(view).of(spec, [spec.cutoff])
 
 
@@ -219,16 +219,16 @@ ASSUMED_GAINS = {"upper": "one", "upper-gmax": "gmax"}
 
 
 def _difficulty(view: JudgedRanks) -> np.ndarray:
-    """1 - the mean AP of all systems, by query (Mizzaro 2008): float64 [query]."""
+    """Compute 1 - the mean AP of all systems, by query (Mizzaro 2008): float64 [query]."""
     return 1.0 - compute_average_precision(view, {"rel": 1, "norm": "all"}, [None])[0].mean(axis=1)
 
 
 def _by_call(specs: Sequence[Spec]) -> list[list[int]]:
-    """Places of the specs that differ in cutoff and average alone: one call of `compute` each."""
+    """Group the indices of specs that differ only in cutoff and average, for one call each."""
     calls: dict[tuple[object, ...], list[int]] = {}
-    for place, spec in enumerate(specs):
+    for index, spec in enumerate(specs):
         params = tuple((name, value) for name, value in spec.params if name != "average")
-        calls.setdefault((spec.measure.name, params), []).append(place)
+        calls.setdefault((spec.measure.name, params), []).append(index)
     return list(calls.values())
 
 

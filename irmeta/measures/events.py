@@ -1,4 +1,4 @@
-"""A measure as a step function of its cutoff: what each doc adds at its rank."""
+"""Measures as step functions of their cutoff."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Events:
-    """Where a measure steps, for every query and system of a block.
+    """Steps of a measure for every query and system of a block.
 
     The value at k is the sum of the amounts at ranks up to k, times `scale`, over the divisor at k.
-    Docs that are not retrieved add nothing at any k, whatever their amount.
+    Docs that are not retrieved add 0 at every k, whatever their amount.
 
     Attributes
     ----------
     ranks
-        [docs, systems], as `JudgedRanks.ranks`, ascending in the rows of a query for each system:
-        amounts are added up in that order, as `compute` should.
+        [docs, systems], as `JudgedRanks.ranks`, ascending in the rows of a query for each system.
+        Amounts are added up in this order; `compute` should use the same order.
     offsets
-        int64 [queries + 1] into those rows.
+        int64 [queries + 1]: first row of each query.
     amounts
         float64 [docs, systems].
     divisors
-        From int64 [k] to float64 [k, queries]; or [1, queries], if it is the same at every k.
+        Function from int64 [k] to float64 [k, queries], or [1, queries] if equal for all k.
     undefined
-        The value where the divisor is 0.
+        Value where the divisor is 0.
     scale
-        What every sum is multiplied by.
+        Factor of every sum.
     """
 
     ranks: np.ndarray

@@ -1,4 +1,4 @@
-"""The arithmetic behind one number, worked out once more in plain Python."""
+"""Arithmetic behind one value, recomputed in plain Python."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from irmeta.trec.ordering import as_float32
 
 @dataclass(frozen=True)
 class Explanation:
-    """How one value comes about.
+    """Explanation of one value.
 
     Attributes
     ----------
     value
-        As `evaluate` gives it; the trace's own sum agrees to 1e-9.
+        The value of `evaluate`; the trace's value agrees to 1e-9.
     docs
-        The judged docs that the list holds and the relevant ones that it lacks: rank (null: not
-        retrieved), doc, grade, score, rank_given, tied (docs of the list with the same score as
-        float32, this one included); for a measure that needs subtopics also subtopics, those to
-        which the doc is relevant.
+        The judged docs of the list and the relevant docs not retrieved: rank (null: not retrieved),
+        doc, grade, score, rank_given, tied (number of docs of the list with the same score as
+        float32, including this doc); for a measure that needs subtopics also subtopics, to which
+        the doc is relevant.
     """
 
     measure: str
@@ -101,7 +101,7 @@ def _block_with(
 
 
 def one_list(view: JudgedRanks, q: int, s: int) -> OneList:
-    """One system's list for one query of a view, as plain Python values."""
+    """Return one system's list for one query of a view, as plain Python values."""
     rows = slice(int(view.offsets[q]), int(view.offsets[q + 1]))
     docs = view.docs[rows].to_list()
     ranks = [None if r == view.missing else r for r in view.ranks[rows, s].tolist()]
@@ -178,7 +178,7 @@ def _relevant_to(one: OneList, doc: str, rel: int) -> str:
 
 def _facts(one: OneList, spec: Spec) -> dict[str, object]:
     relevant = [d for d in one.relevant(spec.rel) if d[1] != UNJUDGED_DOC]
-    length = "list length" + (", unjudged docs left out" if spec.unjudged == "condensed" else "")
+    length = "list length" + (", without unjudged docs" if spec.unjudged == "condensed" else "")
     facts: dict[str, object] = {
         length: one.length,
         "judged docs": sum(doc != UNJUDGED_DOC for _, doc, _ in one.judged),

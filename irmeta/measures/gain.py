@@ -1,4 +1,4 @@
-"""DCG and nDCG: gains discounted by rank, and normalised by those of the ideal list."""
+"""DCG and nDCG: gains discounted by rank, and normalised by the ideal list."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ def _worth(view: JudgedRanks, params: Params) -> Worth:
 
 
 def compute_dcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Gains times discounts, added up."""
+    """Sum gains times discounts."""
     gain = doc_gains(view, params["gain"], gmax=params["gmax"])
     return weighted_gain(view, gain, _worth(view, params), ks, params["ties"])
 
 
 def compute_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """DCG over the DCG of the ideal list, which holds all judged docs by gain descending.
+    """Compute DCG over the DCG of the ideal list, which has all judged docs by gain descending.
 
     Under ``ideal=pool`` docs outside the pool of depth k are unjudged, in the list and in the ideal
-    one; NaN where that leaves no gain.
+    list; the value is NaN where no doc in the pool has a gain.
     """
     if params["ideal"] == "pool":
         return np.concatenate([_pooled_ndcg(view, params, k) for k in ks])
@@ -60,8 +60,8 @@ def compute_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 
 
 def _ideal(view: JudgedRanks, params: Params, gain: np.ndarray, ks: Cutoffs) -> np.ndarray:
-    """The DCG of the ideal list: float64 [cutoff, query]."""
-    if params["gain"] not in GAINS:  # own gains need not rise with the grade
+    """Compute the DCG of the ideal list: float64 [cutoff, query]."""
+    if params["gain"] not in GAINS:  # gains by grade need not rise with the grade
         gain = gain[np.lexsort((-gain, view.query_of(np.arange(len(gain)))))]
     longest = int(np.diff(view.offsets).max(initial=0))
     divisors = discounts(longest, params["discount"], params["b"])
@@ -71,7 +71,7 @@ def _ideal(view: JudgedRanks, params: Params, gain: np.ndarray, ks: Cutoffs) -> 
 
 
 def _pooled_ndcg(view: JudgedRanks, params: Params, k: int) -> np.ndarray:
-    """nDCG@k by the pool of depth k: [1, query, system]."""
+    """Compute nDCG@k under the pool of depth k: [1, query, system]."""
     pool = pooled_at(view, k)
     value = compute_ndcg(pool, {**params, "ideal": "all"}, [k])
     ideal = _ideal(pool, params, doc_gains(pool, params["gain"]), [k])[0]
@@ -80,7 +80,7 @@ def _pooled_ndcg(view: JudgedRanks, params: Params, k: int) -> np.ndarray:
 
 
 def events_dcg(view: JudgedRanks, params: Params) -> Events | None:
-    """The discounted gain of each doc."""
+    """Step by the discounted gain of each doc."""
     if params["ties"] != "order":
         return None
     gain = doc_gains(view, params["gain"], gmax=params["gmax"])
@@ -89,7 +89,7 @@ def events_dcg(view: JudgedRanks, params: Params) -> Events | None:
 
 
 def events_ndcg(view: JudgedRanks, params: Params) -> Events | None:
-    """The discounted gain of each doc, over the ideal list's at k."""
+    """Step by the discounted gain of each doc, over the ideal DCG at k."""
     if params["ties"] != "order" or params["ideal"] == "pool":
         return None
     gain = doc_gains(view, params["gain"])
@@ -98,7 +98,7 @@ def events_ndcg(view: JudgedRanks, params: Params) -> Events | None:
 
 
 def _discount(rank: int, params: Params) -> tuple[float, str]:
-    """What a gain at this rank is divided by, and how that is written."""
+    """Return the divisor of a gain at this rank, as a number and as text."""
     if params["discount"] == "zipf":
         return float(rank), f" / {rank}"
     if params["discount"] == "log2":
@@ -109,7 +109,7 @@ def _discount(rank: int, params: Params) -> tuple[float, str]:
 
 
 def trace_dcg(one: OneList, params: Params, k: int | None) -> Trace:
-    """DCG as gains over discounts."""
+    """Trace DCG as gains over discounts."""
     terms = weighted_terms(
         one,
         params,
@@ -121,20 +121,20 @@ def trace_dcg(one: OneList, params: Params, k: int | None) -> Trace:
 
 
 def trace_ndcg(one: OneList, params: Params, k: int | None) -> Trace:
-    """nDCG as the terms of DCG, over the ideal list's."""
-    divisor_is, nothing = "the same sum over the ideal list", 0.0
+    """Trace nDCG as the terms of DCG over the ideal DCG."""
+    divisor_is, undefined = "the same sum over the ideal list", 0.0
     if params["ideal"] == "pool":
         assert k is not None
         if unknown := trace_without_depth(one):
             return unknown
         pool = one.pooled_at(k)
         if pool is not one:
-            one, nothing = pool, math.nan
+            one, undefined = pool, math.nan
             divisor_is += f" of docs in the pool of depth {k}"
     best = sorted((doc_gain(one, doc, g, params) for _, doc, g in one.judged), reverse=True)
     ideal = sum(gain / _discount(i, params)[0] for i, gain in enumerate(best[:k], 1))
     terms = trace_dcg(one, params, k).terms
-    return Trace(terms, ideal, divisor_is, None if ideal > 0 else nothing)
+    return Trace(terms, ideal, divisor_is, None if ideal > 0 else undefined)
 
 
 def _needs(params: Params) -> tuple[Need, ...]:
@@ -142,17 +142,17 @@ def _needs(params: Params) -> tuple[Need, ...]:
 
 
 def _changed(measure: str, of: Sequence[Parameter], params: Params) -> list[str]:
-    """The parameters that are not as usual; an error if they do not go together."""
+    """List the parameters that are not the default; raise if they cannot be combined."""
     refuse_assumed(measure, params)
     changed = [p.name for p in of if params[p.name] != p.default]
     if "b" in changed and params["discount"] != "jk":
-        raise MeasureError(f"{measure}: b is the base of discount=jk. Add that, or leave b out.")
+        raise MeasureError(f"{measure}: b is the base of discount=jk. Add discount=jk, or omit b.")
     return changed
 
 
 def _dcg_printed(params: Params, cutoff: Cutoff) -> list[str]:
     if params["gmax"] is not None and params["gain"] not in ("linear", "exp"):
-        raise MeasureError("DCG: gmax goes with gain=linear or gain=exp. Leave it out.")
+        raise MeasureError("DCG: gmax needs gain=linear or gain=exp. Omit gmax.")
     return _changed("DCG", _DCG, params)
 
 
@@ -166,7 +166,7 @@ _DISCOUNT = (
     Parameter(
         "discount",
         "log2",
-        "what gains are divided by: log2(rank + 1); the rank; log_b(rank) from rank b on",
+        "divisor of gains: log2(rank + 1); the rank; log_b(rank) from rank b on",
         kind="choice",
         choices=("log2", "zipf", "jk"),
     ),
@@ -178,7 +178,7 @@ _NDCG = (_GAIN, *_DISCOUNT, IDEAL, TIES)
 MEASURES = (
     Measure(
         name="DCG",
-        summary="discounted cumulated gain, discount log2(rank + 1) unless another is named",
+        summary="discounted cumulated gain, default discount log2(rank + 1)",
         compute=compute_dcg,
         trace=trace_dcg,
         source="doi:10.1145/582415.582418; doi:10.1007/s10791-016-9282-6, Table 2",
@@ -192,8 +192,8 @@ MEASURES = (
     ),
     Measure(
         name="nDCG",
-        summary="normalised discounted cumulated gain, discount log2(rank + 1) unless another is "
-        "named; rel is not used",
+        summary="normalised discounted cumulated gain, default discount log2(rank + 1); rel is "
+        "not used",
         compute=compute_ndcg,
         trace=trace_ndcg,
         source="trec_eval 9.0.8, m_ndcg.c and m_ndcg_cut.c; doi:10.1145/582415.582418",

@@ -1,4 +1,4 @@
-"""From grades to gains, by name."""
+"""Gains of grades, by kind of gain."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ GAIN_OF = "gain of a doc of grade g: linear g / highest grade, exp (2^g - 1) / 2
 
 
 def gains(grades: np.ndarray, kind: str, rel: int = 1, highest: int = 1) -> np.ndarray:
-    """The gain of each grade, float64; grades below 1 (`rel` for binary) gain nothing.
+    """Compute the gain of each grade, float64; grades below 1 (`rel` for binary) have gain 0.
 
     Parameters
     ----------
     kind
         ``binary``: 1 from `rel` on. ``grade``: g. ``linear``: g / highest.
-        ``exp``: (2^g - 1) / 2^highest. Else gains by grade, such as ``1:3;2:9``: grades that are
-        not named gain their grade, and grade 0 may be named.
+        ``exp``: (2^g - 1) / 2^highest. Other values are gains by grade, such as ``1:3;2:9``; the
+        gain of an omitted grade is the grade, and grade 0 may have a gain.
     highest
-        The highest grade of the track's qrels set, or a given one; never the query's.
+        The highest grade of the track's qrels set, or a given grade; never the query's.
     """
     grade = np.maximum(grades, 0).astype(np.float64)
     if kind == "binary":
@@ -40,24 +40,24 @@ def gains(grades: np.ndarray, kind: str, rel: int = 1, highest: int = 1) -> np.n
 
 
 def doc_gains(view: JudgedRanks, kind: str, rel: int = 1, gmax: int | None = None) -> np.ndarray:
-    """The gain of each row of a view.
+    """Compute the gain of each row of a view.
 
-    Docs that are assumed to be relevant gain 1, or what the highest grade does.
+    Docs that are assumed to be relevant have gain 1, or the gain of the highest grade.
 
     Raises
     ------
     MeasureError
-        If `gmax` is below the track's highest grade, for gains that are divided by it.
+        If `gmax` is below the track's highest grade, unless the gain is binary.
     """
     highest = highest_grade(view.facts.highest_grade, kind, gmax)
-    found = gains(view.grades, kind, rel, highest)
+    by_row = gains(view.grades, kind, rel, highest)
     if view.assumed is not None:
-        found[view.assumed] = _assumed(view.assumed_gain, kind, rel, highest)
-    return found
+        by_row[view.assumed] = _assumed(view.assumed_gain, kind, rel, highest)
+    return by_row
 
 
 def doc_gain(one: OneList, doc: str, grade: int, params: Params) -> float:
-    """The gain of one doc of a list, for traces; `params` as the measure's."""
+    """Compute the gain of one doc of a list, for traces, under the measure's `params`."""
     kind, rel, gmax = params["gain"], params.get("rel", 1), params.get("gmax")
     highest = highest_grade(one.highest_grade, kind, gmax)
     if doc == UNJUDGED_DOC and one.assumed_gain is not None:
@@ -66,7 +66,7 @@ def doc_gain(one: OneList, doc: str, grade: int, params: Params) -> float:
 
 
 def highest_grade(track_highest: int, kind: str, gmax: int | None) -> int:
-    """The grade that gains are divided by: the track's highest, or the one given."""
+    """Return the grade that gains are divided by: the track's highest, or `gmax`."""
     if gmax is None:
         return track_highest
     if gmax < track_highest and kind != "binary":
@@ -80,5 +80,5 @@ def highest_grade(track_highest: int, kind: str, gmax: int | None) -> int:
 def _assumed(gain: str, kind: str, rel: int, highest: int) -> float:
     if gain == "one" or kind == "binary":
         return 1.0
-    # The gain of the highest grade; own gains need not be greatest there.
+    # The greatest gain, because gains by grade need not be greatest at the highest grade.
     return float(gains(np.arange(highest + 1), kind, rel, highest).max())

@@ -1,4 +1,4 @@
-"""How much of a list is judged."""
+"""Measures of how much of a list is judged."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from irmeta.rankings.judged import JudgedRanks
 
 
 def _judged_within(view: JudgedRanks, ks: Cutoffs) -> tuple[np.ndarray, np.ndarray]:
-    """How many judged docs and how many docs are at ranks up to each cutoff: float64."""
+    """Count the judged docs and all docs at ranks up to each cutoff: float64."""
     judged = view.is_judged
-    cuts, found = rank_cuts(view, ks), empty_values(view, ks)
-    count_within(view.ranks[judged], view.offsets_of(judged), cuts, found)
-    return found, np.minimum(cuts[:, None, None], view.lengths).astype(np.float64)
+    cuts, counts = rank_cuts(view, ks), empty_values(view, ks)
+    count_within(view.ranks[judged], view.offsets_of(judged), cuts, counts)
+    return counts, np.minimum(cuts[:, None, None], view.lengths).astype(np.float64)
 
 
 def compute_judged(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Judged docs at ranks up to k, over the docs there."""
-    found, listed = _judged_within(view, ks)
-    return found / np.maximum(listed, 1.0)
+    """Divide the judged docs at ranks up to k by the number of docs at these ranks."""
+    judged, listed = _judged_within(view, ks)
+    return judged / np.maximum(listed, 1.0)
 
 
 def compute_unjudged(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Unjudged docs at ranks up to k, over k, however short the list is."""
-    found, listed = _judged_within(view, ks)
-    return (listed - found) / np.array(ks, np.float64)[:, None, None]
+    """Divide the unjudged docs at ranks up to k by k, even if the list is shorter."""
+    judged, listed = _judged_within(view, ks)
+    return (listed - judged) / np.array(ks, np.float64)[:, None, None]
 
 
 def compute_first_unjudged(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """The rank of the first unjudged doc; the rank after the last where all are judged."""
+    """Find the rank of the first unjudged doc; length + 1 where all docs are judged."""
     out = np.zeros(view.lengths.shape)
     first_unjudged(
         view.ranks, view.offsets, view.is_judged, view.lengths, counting_space(view), out
@@ -48,7 +48,7 @@ def _judged(one: OneList, k: int | None) -> list[tuple[int, str, int]]:
 
 
 def _unjudged(one: OneList, k: int | None) -> list[tuple[int, str, int]]:
-    """The unjudged docs at ranks up to k, by rank; those that the qrels do not have, unnamed."""
+    """List the unjudged docs at ranks up to k, by rank; docs not in the qrels have no name."""
     last = one.length if k is None else min(k, one.length)
     judged = {rank for rank, *_ in _judged(one, k)}
     known = {rank: (rank, doc, grade) for rank, doc, grade in one.within(k)}
@@ -57,21 +57,21 @@ def _unjudged(one: OneList, k: int | None) -> list[tuple[int, str, int]]:
 
 
 def trace_judged(one: OneList, params: Params, k: int | None) -> Trace:
-    """Judged as counts over the docs of the list up to k."""
-    terms = tuple(Term(*place, "1", 1.0) for place in _judged(one, k))
+    """Trace Judged as counts over the docs of the list up to k."""
+    terms = tuple(Term(*doc, "1", 1.0) for doc in _judged(one, k))
     listed = one.length if k is None else min(k, one.length)
     said = "docs of the list" + ("" if k is None else f", to rank {k}")
     return Trace(terms, listed, said, None if listed else 0.0)
 
 
 def trace_unjudged(one: OneList, params: Params, k: int | None) -> Trace:
-    """Unjudged as counts over k."""
+    """Trace Unjudged as counts over k."""
     assert k is not None
     return Trace(tuple(Term(*d, "1", 1.0) for d in _unjudged(one, k)), k, "the cutoff k")
 
 
 def trace_first_unjudged(one: OneList, params: Params, k: None) -> Trace:
-    """FirstUnjudged as one rank."""
+    """Trace FirstUnjudged as one rank."""
     after = one.length + 1
     term = Term(None, "(no doc)", 0, f"all {one.length} are judged: {one.length} + 1", after)
     for rank, doc, grade in _unjudged(one, None)[:1]:
@@ -108,7 +108,7 @@ MEASURES = (
     ),
     Measure(
         name="FirstUnjudged",
-        summary="the rank of the first unjudged doc; the rank after the last where there is none",
+        summary="the rank of the first unjudged doc; list length + 1 if all docs are judged",
         compute=compute_first_unjudged,
         trace=trace_first_unjudged,
         source="doi:10.1007/s10791-016-9282-6, Table 4 (RankUnj)",

@@ -1,4 +1,4 @@
-"""Inferred AP: what AP is expected to be where a sample of the pool was judged."""
+"""Inferred AP: the expected AP where only a sample of the pool was judged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EPSILON = 0.00001  # trec_eval's INFAP_EPSILON
 
 
 def compute_inferred(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Expected precisions at the relevant docs retrieved, added up, over all relevant docs."""
+    """Sum the expected precisions at the relevant docs retrieved, over all relevant docs."""
     lowest, highest = view.nonrelevant(params["rel"])
     relevant, relevant_offsets = view.sorted_ranks(params["rel"])
     other, other_offsets = view.sorted_ranks(lowest, highest)
@@ -31,12 +31,12 @@ def compute_inferred(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
         EPSILON,
         out,
     )
-    found = per_query(out[None], view.counts(params["rel"]), 0.0)
-    return np.broadcast_to(found, (len(ks), *view.lengths.shape))
+    means = per_query(out[None], view.counts(params["rel"]), 0.0)
+    return np.broadcast_to(means, (len(ks), *view.lengths.shape))
 
 
 def trace_inferred(one: OneList, params: Params, k: None) -> Trace:
-    """infAP as one expected precision a relevant doc retrieved."""
+    """Trace infAP as one expected precision per relevant doc retrieved."""
     rel = params["rel"]
     terms = []
     better = judged = 0

@@ -16,7 +16,7 @@ ELEVEN_POINTS = "0;0.1;0.2;0.3;0.4;0.5;0.6;0.7;0.8;0.9;1"
 
 
 def docs_needed(levels: np.ndarray, relevant: np.ndarray, trec_eval: str) -> np.ndarray:
-    """How many relevant docs are a level of recall: int64 [levels, queries].
+    """Compute the number of relevant docs that a level of recall needs: int64 [levels, queries].
 
     In C, the arithmetic is ``(long)(level * R + 0.9)`` for trec_eval 9 and ``lround(level * R)``
     for trec_eval 10.
@@ -29,39 +29,39 @@ def docs_needed(levels: np.ndarray, relevant: np.ndarray, trec_eval: str) -> np.
 
 
 def at_levels(view: JudgedRanks, params: Params, levels: np.ndarray) -> np.ndarray:
-    """Interpolated precision at each level of recall: float64 [levels, queries, systems]."""
+    """Compute interpolated precision at levels of recall: float64 [levels, queries, systems]."""
     ranks, offsets = view.sorted_ranks(params["rel"])
     best = np.zeros(ranks.shape)
     best_precision_from(ranks, offsets, view.missing, best)
     relevant = np.diff(offsets)
     out = np.zeros((len(levels), *view.lengths.shape))
-    some = relevant > 0
-    needed = docs_needed(levels, relevant[some], params["trec_eval"])
-    out[:, some] = best[offsets[:-1][some] + np.maximum(needed, 1) - 1]
+    has_relevant = relevant > 0
+    needed = docs_needed(levels, relevant[has_relevant], params["trec_eval"])
+    out[:, has_relevant] = best[offsets[:-1][has_relevant] + np.maximum(needed, 1) - 1]
     return out
 
 
 def compute_interpolated(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """The best precision at any rank by which the recall has been reached; 0 if it never is."""
+    """Find the best precision at any rank with at least the given recall; 0 without any."""
     return at_levels(view, params, np.array(ks, np.float64))
 
 
 def compute_interpolated_mean(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """The mean of interpolated precision over levels of recall, added up from the highest on."""
+    """Average interpolated precision over levels of recall, added up from the highest level."""
     levels = numbers(params["levels"])
     total = empty_values(view, [None])[0]
-    for found in at_levels(view, params, np.array(levels[::-1])):
-        total += found
+    for precision in at_levels(view, params, np.array(levels[::-1])):
+        total += precision
     return np.broadcast_to(total / len(levels), (len(ks), *total.shape))
 
 
 def compute_r_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Precision at rank ``(long)(mult * R + 0.9)``; 0 where that is 0."""
+    """Compute precision at rank ``(long)(mult * R + 0.9)``; 0 where that rank is 0."""
     ranks, offsets = view.sorted_ranks(params["rel"])
     cuts = np.floor(params["mult"] * np.diff(offsets) + 0.9)
-    found = np.zeros(view.lengths.shape)
-    count_to_own_cut(ranks, offsets, np.minimum(cuts, view.missing - 1).astype(np.int64), found)
-    return np.broadcast_to(per_query(found[None], cuts, 0.0), (len(ks), *found.shape))
+    counts = np.zeros(view.lengths.shape)
+    count_to_own_cut(ranks, offsets, np.minimum(cuts, view.missing - 1).astype(np.int64), counts)
+    return np.broadcast_to(per_query(counts[None], cuts, 0.0), (len(ks), *counts.shape))
 
 
 def _needed(level: float, relevant: int, trec_eval: str) -> int:
@@ -90,19 +90,19 @@ def _trace_levels(one: OneList, params: Params, levels: list[float]) -> tuple[Te
 
 
 def trace_interpolated(one: OneList, params: Params, k: float | None) -> Trace:
-    """IPrec as the doc where precision is best."""
+    """Trace IPrec as the doc where precision is best."""
     assert k is not None
     return Trace(_trace_levels(one, params, [k]), 1.0, "(nothing)")
 
 
 def trace_interpolated_mean(one: OneList, params: Params, k: None) -> Trace:
-    """IPrecAvg as one term a level that is reached."""
+    """Trace IPrecAvg as one term per level of recall that is reached."""
     levels = numbers(params["levels"])
     return Trace(_trace_levels(one, params, levels), len(levels), "levels of recall")
 
 
 def trace_r_precision(one: OneList, params: Params, k: None) -> Trace:
-    """Rprec as counts over a multiple of R."""
+    """Trace Rprec as counts over a multiple of R."""
     relevant = one.relevant(params["rel"])
     cut = int(params["mult"] * len(relevant) + 0.9)
     terms = tuple(
@@ -119,7 +119,7 @@ def trace_r_precision(one: OneList, params: Params, k: None) -> Trace:
 _TREC_EVAL = Parameter(
     "trec_eval",
     "9",
-    "whose rounding of level * R: 9 adds 0.9 and cuts off, 10 rounds to the nearest",
+    "version whose rounding of level * R is used: 9 adds 0.9 and truncates, 10 rounds to nearest",
     kind="choice",
     choices=("9", "10"),
 )
@@ -127,7 +127,7 @@ _TREC_EVAL = Parameter(
 MEASURES = (
     Measure(
         name="IPrec",
-        summary="interpolated precision: the best one at any rank from the recall level @r on",
+        summary="interpolated precision: the best precision at any rank with recall of at least r",
         compute=compute_interpolated,
         trace=trace_interpolated,
         source="trec_eval 9.0.8 and 10.0, m_iprec_at_recall.c",
@@ -154,7 +154,7 @@ MEASURES = (
     ),
     Measure(
         name="Rprec",
-        summary="precision at rank R, or at mult * R + 0.9 cut off to a whole number",
+        summary="precision at rank R, or at mult * R + 0.9 truncated to an integer",
         compute=compute_r_precision,
         trace=trace_r_precision,
         source="trec_eval 9.0.8, m_Rprec.c and m_Rprec_mult.c",

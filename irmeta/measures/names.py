@@ -1,4 +1,4 @@
-"""Names to measures and back: the registry, trec_eval's names, presets, and parsing."""
+"""Registry of measures and parsing of their names, trec_eval's names and presets."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ FAMILIES = (
     *(average_precision, precision, interpolated, sets, gain, trec_gain, q_measure, cascade, rbp),
     *(bpref, inferred, incomplete, search_length, cooper),
 )
-"""The files of measures, in the order that they are listed in."""
+"""Modules of measures, in listing order."""
 
 ENTRY_POINTS = "irmeta.measures"
-"""Entry points of this group name a `Measure`, or a sequence of them."""
+"""Group of entry points, each of which names a `Measure` or a sequence of measures."""
 
 PRESETS = {
     "default": (
@@ -70,9 +70,9 @@ PRESETS = {
     "official": aliases.OFFICIAL,
     "set": aliases.SET,
 }
-"""Names that stand for several measures; trec_eval is all of its all_trec."""
+"""Names that stand for several measures; trec_eval stands for its all_trec."""
 
-DEEPEST = 2**31 - 1  # what tables hold of a rank
+DEEPEST = 2**31 - 1  # the greatest rank that tables can store
 _NAME = re.compile(
     r"\w+\s*(?:\((?P<params>[^()]*)\))?\s*"
     r"(?:@\s*(?P<prefix>[a-z]*)(?P<cut>-?[\d.]+))?",
@@ -82,56 +82,56 @@ _NAME = re.compile(
 
 @cache
 def registry() -> dict[str, Measure]:
-    """Every measure by name: irmeta's own, then those of other installed packages.
+    """Return all measures by name: irmeta's, then measures of other installed packages.
 
     Warns
     -----
     EntryPointWarning
-        For each entry point of another package that cannot be loaded, or that registers something
-        else than measures with names of their own. All other measures are known.
+        For each entry point of another package that cannot be loaded, or that does not register
+        measures with unused names. All other measures are registered.
     """
-    found: dict[str, Measure] = {}
+    measures: dict[str, Measure] = {}
     for family in FAMILIES:
-        found |= {m.name: m for m in family.MEASURES}
+        measures |= {m.name: m for m in family.MEASURES}
     _not_loaded.clear()
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda e: (e.name, e.value)):
         try:
-            found |= _load(entry, found)
-        except (Exception, SystemExit) as error:  # whatever the other package raises
+            measures |= _load(entry, measures)
+        except (Exception, SystemExit) as error:  # another package may raise anything
             reason = short(" ".join(f"{type(error).__name__}: {error}".split()))
-            said = f"the entry point {entry.name!r} ({entry.value}) could not be loaded: {reason}"
-            _not_loaded.append(said)
-            warn(f"{said}. Mend or remove its package.", EntryPointWarning)
-    return found
+            problem = f"entry point {entry.name!r} ({entry.value}) could not be loaded: {reason}"
+            _not_loaded.append(problem)
+            warn(f"the {problem}. Fix or remove its package.", EntryPointWarning)
+    return measures
 
 
-_not_loaded: list[str] = []  # what `registry` warned of
+_not_loaded: list[str] = []  # the problems that `registry` warned of
 
 
 def _load(entry: EntryPoint, known: Mapping[str, Measure]) -> dict[str, Measure]:
-    """The measures of an entry point, all or none."""
+    """Load the measures of an entry point, all or none."""
     loaded = entry.load()
-    found: dict[str, Measure] = {}
+    measures: dict[str, Measure] = {}
     for measure in [loaded] if isinstance(loaded, Measure) else loaded:
         if not isinstance(measure, Measure):
             raise MeasureError(f"it registers {shown(measure)}, which is no Measure")
         if not re.fullmatch(r"\w+", measure.name):
             raise MeasureError(f"it registers {measure.name!r}, which is no word")
-        if {**known, **found}.get(measure.name, measure) is not measure:
+        if {**known, **measures}.get(measure.name, measure) is not measure:
             raise MeasureError(f"it registers {measure.name!r}, which is taken")
-        found[measure.name] = measure
-    return found
+        measures[measure.name] = measure
+    return measures
 
 
 def parse_measures(names: str | Iterable[str]) -> list[Spec]:
-    """The measures that a comma-separated text or a list of names stands for, each once, in order.
+    """Parse a comma-separated text or a list of names into distinct measures, in order.
 
-    Presets and trec_eval's names are known too.
+    Names may be presets or trec_eval's names.
 
     Raises
     ------
     MeasureError
-        At the first name or parameter that is not known, with the nearest that is.
+        At the first unknown name or parameter, with the nearest known name.
     """
     if not isinstance(names, Iterable):
         raise MeasureError(f"name measures as a text or a list of texts, not {names!r}.")
@@ -143,25 +143,24 @@ def parse_measures(names: str | Iterable[str]) -> list[Spec]:
                 spec = _parse(member)
                 specs.setdefault(spec.name, spec)
     if not specs:
-        raise MeasureError("no measure was named")
+        raise MeasureError("no measure was given")
     return list(specs.values())
 
 
 def parse_call(
     names: str | Iterable[str], choices: Mapping[str, Any]
 ) -> tuple[list[Spec], EvalPolicy]:
-    """Return the measures of a call, as `parse_measures`, and its policy.
+    """Return the measures of a call, parsed by `parse_measures`, and its policy.
 
-    The preset trec_eval10 stands for what trec_eval 10 prints, so it asks for that version's tie
-    order too where `choices` name none.
+    The preset trec_eval10 stands for the output of trec_eval 10, so that version's tie order is the
+    default.
 
     Raises
     ------
     MeasureError
         As `parse_measures`.
     UsageError
-        If other measures stand beside that preset and no tie order is named; or a choice is not
-        known.
+        If that preset is combined with other measures without a tie order, or a choice is unknown.
     """
     given = names if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
     specs, policy = parse_measures(given), EvalPolicy(**choices)
@@ -171,27 +170,27 @@ def parse_call(
         return specs, policy
     if False in presets:
         raise UsageError(
-            "'trec_eval10' orders ties as trec_eval 10 does, and other measures are named with it: "
-            "choose the tie order of all of them (--tie-order, tie_order=), or ask for them apart."
+            "'trec_eval10' has trec_eval 10's tie order, and is combined with other measures: "
+            "choose one tie order for all (--tie-order, tie_order=), or evaluate them separately."
         )
     return specs, replace(policy, tie_order="trec_eval10")
 
 
 def parse_measure(name: str) -> Spec:
-    """One measure by its name, in irmeta's, ir_measures' or trec_eval's spelling.
+    """Parse the name of one measure, in irmeta's, ir_measures' or trec_eval's spelling.
 
     Raises
     ------
     MeasureError
-        If the name, a parameter or a value is not known, or if it stands for several measures.
+        If the name, a parameter or a value is unknown, or if the name stands for several measures.
     """
     name = name.strip()
     if name in PRESETS:
         raise MeasureError(f"{name!r} is a preset of several measures: name one.")
-    found = _ours(name)
-    if len(found) > 1:
-        raise MeasureError(f"{name!r} stands for {len(found)} measures: name one, as {found[0]}.")
-    return _parse(found[0])
+    ours = _ours(name)
+    if len(ours) > 1:
+        raise MeasureError(f"{name!r} stands for {len(ours)} measures: name one, as {ours[0]}.")
+    return _parse(ours[0])
 
 
 def _parse(name: str) -> Spec:
@@ -199,26 +198,26 @@ def _parse(name: str) -> Spec:
     measure = registry().get(aliases.IR_MEASURES.get(word, word))
     if measure is None:
         hint = did_you_mean(word or name, [*registry(), *aliases.NAMES, *PRESETS])
-        lost = "".join(f" Its package may be missing: {said}." for said in _not_loaded)
+        lost = "".join(f" Its package may be missing: the {reason}." for reason in _not_loaded)
         raise MeasureError(f"unknown measure {name!r}. {hint} `irmeta measures` lists them.{lost}")
-    found = _NAME.fullmatch(name)
-    if found is None:
+    match = _NAME.fullmatch(name)
+    if match is None:
         raise MeasureError(
-            f"{name!r} cannot be read: write {word}(parameter=value,...)@cutoff, without what is "
-            "not needed."
+            f"{name!r} cannot be read: write {word}(parameter=value,...)@cutoff; parameters and "
+            "cutoff are optional."
         )
     settings = {p.name: p.default for p in measure.all_parameters}
-    settings |= _settings(measure, found["params"] or "", name)
-    cut = _cutoff(measure, name, found["cut"], found["prefix"] or "")
+    settings |= _settings(measure, match["params"] or "", name)
+    cut = _cutoff(measure, name, match["cut"], match["prefix"] or "")
     if measure.printed is not None:
-        measure.printed(settings, cut)  # refuses parameters that do not go together
+        measure.printed(settings, cut)  # raises for parameters that cannot be combined
     return Spec(measure, tuple(settings.items()), cut)
 
 
 def split_names(text: str) -> Iterator[str]:
-    """Names out of a comma-separated text: cut at the commas that are outside parentheses.
+    """Split a text into names at the commas outside parentheses.
 
-    A number goes on with what stands before it, as in trec_eval's ``P.5,10`` and ``ndcg.1=3,2=9``.
+    A number continues the name before it, as in trec_eval's ``P.5,10`` and ``ndcg.1=3,2=9``.
     """
     whole = ""
     for part in re.split(r",(?![^()]*\))", text):
@@ -233,7 +232,7 @@ def split_names(text: str) -> Iterator[str]:
 
 
 def _ours(name: str) -> list[str]:
-    """Our own names of what a name stands for; a name that is none of trec_eval's as it is."""
+    """Translate one of trec_eval's names to our names; return any other name unchanged."""
     return aliases.from_trec_eval(name) or [name]
 
 
@@ -276,7 +275,7 @@ def _cutoff(measure: Measure, name: str, text: str | None, prefix: str) -> Cutof
 
 
 def canonical(names: str | Iterable[str]) -> list[str]:
-    """The canonical names of what `parse_measures` would read."""
+    """Return the canonical names of the measures that `parse_measures` returns."""
     return [spec.name for spec in parse_measures(names)]
 
 

@@ -1,4 +1,4 @@
-"""The parameters of measures: how their values are read, checked and printed."""
+"""Parameters of measures: reading, checking and printing of their values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Parameter:
 
     @property
     def range(self) -> str:
-        """What values there are, in words."""
+        """Valid values, in words."""
         if self.kind == "choice":
             return " | ".join(self.choices)
         if self.kind == "gain":
@@ -52,7 +52,7 @@ class Parameter:
         return "any"
 
     def read(self, text: str, of: str) -> Any:
-        """The value that `text` writes, checked."""
+        """Parse and check a value."""
         if self.kind == "choice":
             return self._choice(text, of)
         if self.kind == "gain":
@@ -103,17 +103,17 @@ class Parameter:
 
 
 def printed(value: object) -> str:
-    """A parameter's value as a canonical name shows it."""
+    """Format a parameter's value for a canonical name."""
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
 
 
 def numbers(levels: str) -> list[float]:
-    """The numbers of a ``levels`` value."""
+    """Return the numbers of a ``levels`` value."""
     return [float(part) for part in levels.split(";")]
 
 
 def gain_map(text: str) -> dict[int, float]:
-    """The gains by grade of a ``gain`` value that is not a choice."""
+    """Return the gains by grade of a ``gain`` value that is not a choice."""
     pairs = (part.split(":") for part in text.split(";"))
     return {int(grade): float(gain) for grade, gain in pairs}
 
@@ -131,16 +131,16 @@ AVERAGES = ("arithmetic", "geometric", "harmonic", "median", "sum", "difficulty"
 
 
 def unjudged_parameter(choices: Sequence[str]) -> Parameter:
-    """What an unjudged doc of a list counts as."""
+    """Return the parameter for the treatment of unjudged docs."""
     return Parameter(
         "unjudged",
         "nonrelevant",
-        "unjudged docs of a list; condensed: left out",
+        "treatment of unjudged docs of a list; condensed: removed",
         kind="choice",
         choices=("nonrelevant", *choices),
     )
 
 
 def average_parameter(default: str) -> Parameter:
-    """How values become one for all queries."""
-    return Parameter("average", default, "the mean over queries", kind="choice", choices=AVERAGES)
+    """Return the parameter for the kind of mean over queries."""
+    return Parameter("average", default, "mean over queries", kind="choice", choices=AVERAGES)

@@ -1,4 +1,4 @@
-"""P, R, Success, RelP and RR: how many relevant docs the first k hold, and where the first is."""
+"""P, R, Success, RelP and RR: number of relevant docs in the top k, and rank of the first."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from irmeta.rankings.judged import JudgedRanks
 
 
 def relevant_within(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """How many relevant docs are at ranks up to k; under ``ties=share`` how many to expect."""
+    """Count the relevant docs at ranks up to k; under ``ties=share`` their expected number."""
     if params.get("ties", "order") == "share":
         relevant = (view.grades >= params["rel"]).astype(np.float64)
         ones = np.ones(view.facts.deepest_rank + 1)
@@ -38,28 +38,28 @@ def relevant_within(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarra
 
 
 def compute_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Relevant docs at ranks up to k, over k, however short the list is."""
+    """Divide the relevant docs at ranks up to k by k, even if the list is shorter."""
     return relevant_within(view, params, ks) / np.array(ks, np.float64)[:, None, None]
 
 
 def compute_recall(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Relevant docs at ranks up to k, over all relevant docs."""
+    """Divide the relevant docs at ranks up to k by all relevant docs."""
     return per_query(relevant_within(view, params, ks), view.counts(params["rel"]), 0.0)
 
 
 def compute_success(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """1 where a relevant doc is at a rank up to k."""
+    """Return 1 where a relevant doc is at a rank up to k, else 0."""
     return (relevant_within(view, params, ks) > 0).astype(np.float64)
 
 
 def compute_relative_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Relevant docs at ranks up to k, over the most there can be."""
+    """Divide the relevant docs at ranks up to k by min(k, R)."""
     most = np.minimum(np.array(ks)[:, None], view.counts(params["rel"]))
     return per_query(relevant_within(view, params, ks), most, 0.0)
 
 
 def compute_reciprocal_rank(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """One over the rank of the first relevant doc; 0 where there is none up to k."""
+    """Return 1 / rank of the first relevant doc; 0 without a relevant doc up to k."""
     ranks, offsets = view.sorted_ranks(params["rel"])
     out = empty_values(view, ks)
     reciprocal_rank(ranks, offsets, rank_cuts(view, ks), out)
@@ -67,7 +67,7 @@ def compute_reciprocal_rank(view: JudgedRanks, params: Params, ks: Cutoffs) -> n
 
 
 def _counted(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Ranks, offsets and amounts of a count of relevant docs."""
+    """Return ranks, offsets and amounts of a count of relevant docs."""
     if params.get("ties", "order") != "order":
         return None
     ranks, offsets = view.sorted_ranks(params["rel"])
@@ -75,7 +75,7 @@ def _counted(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray,
 
 
 def events_precision(view: JudgedRanks, params: Params) -> Events | None:
-    """1 at each relevant doc, over k."""
+    """Step by 1 at each relevant doc, over k."""
     counted = _counted(view, params)
     return counted and Events(
         *counted, lambda ks: np.repeat(ks[:, None] * 1.0, len(view.queries), 1)
@@ -83,13 +83,13 @@ def events_precision(view: JudgedRanks, params: Params) -> Events | None:
 
 
 def events_recall(view: JudgedRanks, params: Params) -> Events | None:
-    """1 at each relevant doc, over R."""
+    """Step by 1 at each relevant doc, over R."""
     counted, relevant = _counted(view, params), view.counts(params["rel"])[None] * 1.0
     return counted and Events(*counted, lambda ks: relevant)
 
 
 def events_relative_precision(view: JudgedRanks, params: Params) -> Events | None:
-    """1 at each relevant doc, over min(k, R)."""
+    """Step by 1 at each relevant doc, over min(k, R)."""
     counted, relevant = _counted(view, params), view.counts(params["rel"])
     return counted and Events(*counted, lambda ks: np.minimum(ks[:, None], relevant) * 1.0)
 
@@ -103,12 +103,12 @@ def _events_at_the_first(view: JudgedRanks, params: Params, over_rank: bool) -> 
 
 
 def events_success(view: JudgedRanks, params: Params) -> Events:
-    """1 at the first relevant doc."""
+    """Step by 1 at the first relevant doc."""
     return _events_at_the_first(view, params, over_rank=False)
 
 
 def events_reciprocal_rank(view: JudgedRanks, params: Params) -> Events:
-    """One over the rank of the first relevant doc, at that doc."""
+    """Step by 1 / rank at the first relevant doc."""
     return _events_at_the_first(view, params, over_rank=True)
 
 
@@ -122,13 +122,13 @@ def _count_terms(one: OneList, params: Params, k: int | None) -> tuple[Term, ...
 
 
 def trace_precision(one: OneList, params: Params, k: int | None) -> Trace:
-    """P@k as counts over k."""
+    """Trace P@k as counts over k."""
     assert k is not None
     return Trace(_count_terms(one, params, k), k, "the cutoff k")
 
 
 def trace_recall(one: OneList, params: Params, k: int | None) -> Trace:
-    """R@k as counts over R."""
+    """Trace R@k as counts over R."""
     relevant = len(one.relevant(params["rel"]))
     undefined = None if relevant else 0.0
     terms = _count_terms(one, params, k)
@@ -136,12 +136,12 @@ def trace_recall(one: OneList, params: Params, k: int | None) -> Trace:
 
 
 def trace_success(one: OneList, params: Params, k: int | None) -> Trace:
-    """Success@k as one term, where there is one."""
+    """Trace Success@k as at most one term."""
     return Trace(_count_terms(one, params, k)[:1], 1.0, "(nothing)")
 
 
 def trace_relative_precision(one: OneList, params: Params, k: int | None) -> Trace:
-    """RelP@k as counts over min(k, R)."""
+    """Trace RelP@k as counts over min(k, R)."""
     assert k is not None
     most = min(k, len(one.relevant(params["rel"])))
     terms = _count_terms(one, params, k)
@@ -149,7 +149,7 @@ def trace_relative_precision(one: OneList, params: Params, k: int | None) -> Tra
 
 
 def trace_reciprocal_rank(one: OneList, params: Params, k: int | None) -> Trace:
-    """RR as one term."""
+    """Trace RR as at most one term."""
     first = [d for d in one.within(k) if d[2] >= params["rel"]][:1]
     terms = tuple(Term(r, doc, grade, f"1/{r}", 1 / r) for r, doc, grade in first)
     return Trace(terms, 1.0, "(nothing)")
@@ -200,7 +200,7 @@ MEASURES = (
     ),
     Measure(
         name="RelP",
-        summary="relative precision: P@k over the greatest P@k there can be",
+        summary="relative precision: P@k over the greatest possible P@k",
         compute=compute_relative_precision,
         trace=trace_relative_precision,
         source=TREC_EVAL.format("rel_P"),

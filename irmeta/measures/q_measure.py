@@ -1,4 +1,4 @@
-"""Sakai's Q-measure, and the ways to cut it that Lu, Moffat and Culpepper (2016) distinguish."""
+"""Sakai's Q-measure, with the cutoff variants of Lu, Moffat and Culpepper (2016)."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ PARAMETERS = (
 
 
 def compute_q(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """(count + beta gain) / (rank + beta ideal gain) at the relevant docs down to k, over `norm`.
+    """Sum (count + beta gain) / (rank + beta ideal gain) at relevant docs up to k, over `norm`.
 
     ``all``: R, all relevant docs. ``min``: min(R, k). ``pool``: R_k, the relevant docs in the pool
-    of depth k; R_k = 0 gives NaN. ``ideal`` is all judged docs by gain, or those in that pool.
+    of depth k; R_k = 0 gives NaN. ``ideal`` is all judged docs by gain, or the docs in that pool.
 
     Notes
     -----
-    Where either comes from the pool, docs outside it are unjudged in the list too; a pool that is
-    complete to k or less is all judged docs, and one that is complete at no depth gives NaN. Lu,
-    Moffat and Culpepper call every Q@k non-monotone in k; with all judged docs for both it is not,
-    since the ratio at a rank does not depend on k and neither does R.
+    Where either parameter is ``pool``, docs outside the pool are unjudged in the list too; a pool
+    that is complete to k or less is all judged docs, and a pool that is complete at no depth gives
+    NaN. Lu, Moffat and Culpepper call every Q@k non-monotone in k; with all judged docs for both
+    parameters Q@k is monotone, because neither the ratio at a rank nor R depends on k.
     """
     if needs_pool(params):
         return np.stack([_pooled(view, params, k) for k in ks])
@@ -60,7 +60,7 @@ def compute_q(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 def _amounts(
     view: JudgedRanks, ideal_of: JudgedRanks, params: Params
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ranks, offsets, and the ratio at each relevant doc; the ideal list is of another view."""
+    """Compute ranks, offsets, and the ratio at each relevant doc, with the ideal list of a view."""
     rows = view.grades >= 1
     grades, first, labels = np.unique(view.grades[rows], return_index=True, return_inverse=True)
     gains = _gains(view, params)[rows][first]
@@ -88,7 +88,7 @@ def _gains(view: JudgedRanks, params: Params) -> np.ndarray:
 
 
 def _pooled(view: JudgedRanks, params: Params, k: int) -> np.ndarray:
-    """Q@k where something comes from the pool of depth k: [query, system]."""
+    """Compute Q@k where `norm` or `ideal` is the pool of depth k: [query, system]."""
     pool = pooled_at(view, k)
     amounts = _amounts(pool, pool if params["ideal"] == "pool" else view, params)
     sums = add_up(pool, *amounts, [k])
@@ -100,14 +100,14 @@ def _pooled(view: JudgedRanks, params: Params, k: int) -> np.ndarray:
 
 
 def events_q(view: JudgedRanks, params: Params) -> Events | None:
-    """The ratio at each relevant doc, over R or min(R, k)."""
+    """Step by the ratio at each relevant doc, over R or min(R, k)."""
     if needs_pool(params):
         return None
     return Events(*_amounts(view, view, params), lambda ks: divisors(view, params, ks))
 
 
 def trace_q(one: OneList, params: Params, k: int | None) -> Trace:
-    """Q as one ratio a relevant doc, over the divisor that `norm` names."""
+    """Trace Q as one ratio per relevant doc, over the divisor of `norm`."""
     rel, beta = params["rel"], params["beta"]
     whole = one
     if needs_pool(params):
@@ -133,7 +133,7 @@ def trace_q(one: OneList, params: Params, k: int | None) -> Trace:
 def _printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
     refuse_without_cutoff("Q", params, cutoff)
     if params["gmax"] is not None and params["gain"] not in ("linear", "exp"):
-        raise MeasureError("Q: gmax goes with gain=linear or gain=exp.")
+        raise MeasureError("Q: gmax needs gain=linear or gain=exp.")
     return [p.name for p in PARAMETERS if params[p.name] != p.default]
 
 

@@ -1,4 +1,4 @@
-"""RBP, rank-biased precision, and its residual: what unjudged docs could add."""
+"""RBP, rank-biased precision, and its residual, the weight of unjudged docs."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def powers(p: float, deepest: int) -> np.ndarray:
 
 
 def _worth(p: float, deepest: int) -> Worth:
-    """Gains times p^(rank - 1)."""
+    """Return the worth of gains: gain times p^(rank - 1)."""
     by_rank = np.concatenate([[0.0], powers(p, deepest - 1)])
     return lambda gains: gains[:, None] * by_rank
 
 
 def compute_rbp(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """(1 - p) times the gains, each times p for every doc above it."""
+    """Compute (1 - p) times the sum of gain times p^(rank - 1)."""
     p = params["p"]
     gain = doc_gains(view, params["gain"], params["rel"], params["gmax"])
     return (1.0 - p) * weighted_gain(
@@ -49,7 +49,7 @@ def compute_rbp(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 
 
 def events_rbp(view: JudgedRanks, params: Params) -> Events | None:
-    """The weighted gain of each doc."""
+    """Step by the weighted gain of each doc."""
     if params["ties"] != "order":
         return None
     p = params["p"]
@@ -59,38 +59,38 @@ def events_rbp(view: JudgedRanks, params: Params) -> Events | None:
 
 
 def compute_residual(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """The weights of unjudged docs, and of all ranks below the list or the cutoff.
+    """Sum the weights of unjudged docs, and of all ranks below the list or the cutoff.
 
-    Where tied docs share weights it is computed as 1 less the weights of judged docs, since all
-    weights and those below add up to 1; but for ties=rbp_eval, which shares weights otherwise.
+    Where tied docs share weights, the residual is 1 minus the weights of judged docs, because all
+    weights add up to 1. ties=rbp_eval shares weights differently and needs a correction.
     """
     in_order = params["ties"] == "order"
-    found = _of_unjudged(view, params["p"], ks) if in_order else _shared(view, params, ks)
+    residual = _of_unjudged(view, params["p"], ks) if in_order else _shared(view, params, ks)
     if params["tail"] == "trec_eval10":
         judged = retrieved(view, view.nonrelevant(1)[0])
-        found[:, judged == view.lengths] = 0.0
-    return found
+        residual[:, judged == view.lengths] = 0.0
+    return residual
 
 
 def _of_unjudged(view: JudgedRanks, p: float, ks: Cutoffs) -> np.ndarray:
     total, cuts = empty_values(view, ks), rank_cuts(view, ks)
     weights = powers(p, view.facts.deepest_rank)
-    own = view.ranks, view.offsets, view.is_judged, view.lengths
-    add_unjudged(*own, counting_space(view), weights, cuts, total)
+    lists = view.ranks, view.offsets, view.is_judged, view.lengths
+    add_unjudged(*lists, counting_space(view), weights, cuts, total)
     return weights[np.minimum(view.lengths, cuts[:, None, None])] + (1.0 - p) * total
 
 
 def _shared(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     p, ties = params["p"], params["ties"]
     worth, judged = _worth(p, view.facts.deepest_rank), view.is_judged.astype(np.float64)
-    left = 1.0 - (1.0 - p) * weighted_gain(view, judged, worth, ks, ties)
+    residual = 1.0 - (1.0 - p) * weighted_gain(view, judged, worth, ks, ties)
     if ties == "rbp_eval":
-        left += (1.0 - p) * _shared_beyond(view, np.cumsum(worth(np.ones(1))[0]), ks)
-    return np.maximum(left, 0.0)  # the weights may add up to a little more than 1
+        residual += (1.0 - p) * _shared_beyond(view, np.cumsum(worth(np.ones(1))[0]), ks)
+    return np.maximum(residual, 0.0)  # rounding may make the sum of weights exceed 1
 
 
 def _shared_beyond(view: JudgedRanks, cumulative: np.ndarray, ks: Cutoffs) -> np.ndarray:
-    """What averaged weights, added up to k, have more than those of the ranks to k; at most 0."""
+    """Compute averaged weights up to k minus the weights of the ranks up to k; at most 0."""
     total, cuts = empty_values(view, ks), rank_cuts(view, ks)
     starts, ends = view.tie_blocks()
     averaged_total(starts, ends, view.lengths, cumulative, cuts, total)
@@ -98,7 +98,7 @@ def _shared_beyond(view: JudgedRanks, cumulative: np.ndarray, ks: Cutoffs) -> np
 
 
 def trace_rbp(one: OneList, params: Params, k: int | None) -> Trace:
-    """RBP as weighted gains."""
+    """Trace RBP as weighted gains."""
     p = params["p"]
     terms = weighted_terms(
         one,
@@ -111,18 +111,18 @@ def trace_rbp(one: OneList, params: Params, k: int | None) -> Trace:
 
 
 def trace_residual(one: OneList, params: Params, k: int | None) -> Trace:
-    """The residual as the weights of unjudged docs and of the ranks below."""
+    """Trace the residual as the weights of unjudged docs and of the ranks below."""
     p, terms = params["p"], []
-    held = {rank: (doc, grade) for rank, doc, grade in one.within(None)}
-    unjudged = [r for r in range(1, one.length + 1) if not _is_judged(one, held.get(r))]
+    by_rank = {rank: (doc, grade) for rank, doc, grade in one.within(None)}
+    unjudged = [r for r in range(1, one.length + 1) if not _is_judged(one, by_rank.get(r))]
     if params["tail"] == "trec_eval10" and not unjudged:
         return Trace((), 1.0, "(nothing)")
     for rank in unjudged:
         amount, shared = weight_at(one, rank, k, params["ties"], lambda i: (1 - p) * p ** (i - 1))
-        doc, grade = held.get(rank, (UNJUDGED_DOC, -1))
+        doc, grade = by_rank.get(rank, (UNJUDGED_DOC, -1))
         if amount > 0:
-            said = shared or f"(1 - {p:g}) x {p:g}^{rank - 1}"
-            terms.append(Term(rank, doc, grade, said, amount))
+            arithmetic = shared or f"(1 - {p:g}) x {p:g}^{rank - 1}"
+            terms.append(Term(rank, doc, grade, arithmetic, amount))
     last = one.length if k is None else min(k, one.length)
     below = Term(None, f"all below rank {last}", -1, f"{p:g}^{last}", p**last)
     return Trace((*terms, below), 1.0, "(nothing)")
@@ -137,12 +137,10 @@ def _rbp_printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
     ties = [] if params["ties"] == "order" else ["ties"]
     if params["gain"] == "binary":
         if params["gmax"] is not None:
-            raise MeasureError("RBP: gmax goes with a graded gain (gain=linear or gain=exp).")
+            raise MeasureError("RBP: gmax needs a graded gain (gain=linear or gain=exp).")
         return ["p", "rel", *ties]
     if params["rel"] != REL.default:
-        raise MeasureError(
-            "RBP: rel goes with gain=binary; a graded gain takes every grade from 1."
-        )
+        raise MeasureError("RBP: rel needs gain=binary; a graded gain counts every grade from 1.")
     return ["p", "gain", *([] if params["gmax"] is None else ["gmax"]), *ties]
 
 
@@ -156,8 +154,8 @@ _GAIN = Parameter("gain", "binary", GAIN_OF, kind="choice", choices=("binary", "
 _TAIL = Parameter(
     "tail",
     "always",
-    "the weight of ranks below: always added, or only where a doc of the list is unjudged (so not "
-    "without a list)",
+    "weight of the ranks below: always added, or (trec_eval10) only if the list has an unjudged "
+    "doc",
     kind="choice",
     choices=("always", "trec_eval10"),
 )
@@ -165,7 +163,7 @@ _TAIL = Parameter(
 MEASURES = (
     Measure(
         name="RBP",
-        summary="rank-biased precision, binary unless a graded gain is named",
+        summary="rank-biased precision, binary by default",
         compute=compute_rbp,
         trace=trace_rbp,
         source="doi:10.1145/1416950.1416952, Eq. 5",

@@ -1,6 +1,6 @@
 """ASL: atomized search length, and its choices for docs that are not retrieved.
 
-Not to be confused with the average search length of Diaz and Ferraro (2022).
+The average search length of Diaz and Ferraro (2022) is another measure, AvgSL.
 """
 
 from __future__ import annotations
@@ -22,24 +22,25 @@ UNRETRIEVED = get_args(Unretrieved)
 
 
 def irrelevant_retrieved(view: JudgedRanks, rel: int) -> np.ndarray:
-    """irrel_q of Eq. 3: int64 [query, system], docs of the list that are not relevant."""
+    """Count the docs of the list that are not relevant, irrel_q of Eq. 3: int64 [query, system]."""
     return view.lengths.astype(np.int64) - retrieved(view, rel).astype(np.int64)
 
 
 def unretrieved_length(view: JudgedRanks, rel: int, choice: str) -> np.ndarray:
-    """The search length of a relevant doc that is not retrieved: float64 [query, system].
+    """Compute the search length of a relevant doc not retrieved: float64 [query, system].
 
     Parameters
     ----------
     choice
-        ``irrel``: irrel_q, Eq. 3 as printed. ``floor``: max(1, irrel_q). ``irrel+1``: a doc found
-        last is never worse than one not found. ``depth``: D - relevant docs retrieved + 1, D the
-        track's deepest rank, as if every list were padded with non-relevant docs down to D.
+        ``irrel``: irrel_q, Eq. 3 as printed. ``floor``: max(1, irrel_q). ``irrel+1``: irrel_q + 1,
+        so that a doc at the last rank is never worse than a doc not retrieved. ``depth``: D -
+        relevant docs retrieved + 1, with D the track's deepest rank, as if every list were padded
+        with non-relevant docs down to D.
 
     Notes
     -----
-    A system without a list for the query gets ``depth`` whatever the choice: Eq. 3 would call it
-    perfect.
+    A system without a list for the query has ``depth`` under every choice, because Eq. 3 would make
+    the system perfect.
     """
     irrelevant = irrelevant_retrieved(view, rel)
     retrieved = view.lengths.astype(np.int64) - irrelevant
@@ -56,7 +57,7 @@ def unretrieved_length(view: JudgedRanks, rel: int, choice: str) -> np.ndarray:
 def relevant_lengths(
     view: JudgedRanks, rel: int, unretrieved: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Every search length of a block, by rank within (query, system), and the offsets."""
+    """Compute all search lengths of a block, by rank within (query, system), and the offsets."""
     ranks, offsets = view.sorted_ranks(rel)
     out = np.empty(ranks.shape)
     filler = unretrieved_length(view, rel, unretrieved)
@@ -65,7 +66,7 @@ def relevant_lengths(
 
 
 def lengths_by_doc(view: JudgedRanks, rel: int, unretrieved: str) -> np.ndarray:
-    """The search length of each relevant doc: float64 [doc, system], by `relevant_rows`."""
+    """Compute the search length of each of `relevant_rows`: float64 [doc, system]."""
     rows = view.relevant_rows(rel)
     ranks, query = view.ranks[rows], view.query_of(rows)
     lengths = ranks.astype(np.float64)
@@ -80,10 +81,10 @@ def lengths_by_doc(view: JudgedRanks, rel: int, unretrieved: str) -> np.ndarray:
 
 
 def precision_lengths(view: JudgedRanks, rel: int) -> np.ndarray:
-    """1/P of Eq. 6, rank / (relevant docs above + 1): float64 [relevant doc, system].
+    """Compute 1/P of Eq. 6, rank / (relevant docs above + 1): float64 [relevant doc, system].
 
-    Ascending within a query and system, so that a row is a place and not a doc; infinite for docs
-    that are not retrieved.
+    Values ascend within a query and system, so a row is no particular doc; values are infinite for
+    docs that are not retrieved.
     """
     ranks, offsets = view.sorted_ranks(rel)
     above = np.arange(len(ranks)) - np.repeat(offsets[:-1], np.diff(offsets))
@@ -94,7 +95,7 @@ def precision_lengths(view: JudgedRanks, rel: int) -> np.ndarray:
 
 
 def compute_asl(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Mean search length over relevant docs; @gN over the first min(N, R), unretrieved last."""
+    """Average search length over relevant docs; @gN over the first min(N, R), unretrieved last."""
     lengths, offsets = relevant_lengths(view, params["rel"], params["unretrieved"])
     most = len(lengths)
     firsts = np.array([most if k is None else min(k, most) for k in ks], np.int64)
@@ -105,7 +106,7 @@ def compute_asl(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 
 
 def trace_asl(one: OneList, params: Params, k: int | None) -> Trace:
-    """ASL as one search length a relevant doc."""
+    """Trace ASL as one search length per relevant doc."""
     relevant = one.relevant(params["rel"])
     retrieved = sum(rank is not None for rank, *_ in relevant)
     said, missing = _unretrieved(one, retrieved, params["unretrieved"])

@@ -1,4 +1,4 @@
-"""A list as a set: what is found of what is relevant, counts of docs, and a linear utility."""
+"""Measures of a list as a set: precision and recall, counts of docs, and a linear utility."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from irmeta.rankings.judged import JudgedRanks
 
 
 def _sizes(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """n, R and the relevant docs found: float64 that broadcast to [query, system]."""
+    """Return n, R and the relevant docs retrieved: float64 that broadcast to [query, system]."""
     relevant = view.counts(params["rel"]).astype(np.float64)[:, None]
     return view.lengths.astype(np.float64), relevant, retrieved(view, params["rel"])
 
@@ -35,19 +35,19 @@ def _for_each(ks: Cutoffs, values: np.ndarray, view: JudgedRanks) -> np.ndarray:
 
 
 def compute_set_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Relevant docs found, over the docs of the list."""
+    """Divide the relevant docs retrieved by the docs of the list."""
     listed, _, found = _sizes(view, params)
     return _for_each(ks, over(found, listed, 0.0), view)
 
 
 def compute_set_recall(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Relevant docs found, over all relevant docs."""
+    """Divide the relevant docs retrieved by all relevant docs."""
     _, relevant, found = _sizes(view, params)
     return _for_each(ks, over(found, relevant, 0.0), view)
 
 
 def compute_set_f(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """(1 + beta^2) P R / (beta^2 P + R) of set precision and set recall."""
+    """Compute (1 + beta^2) P R / (beta^2 P + R) of set precision and set recall."""
     listed, relevant, found = _sizes(view, params)
     precision, recall = over(found, listed, 0.0), over(found, relevant, 0.0)
     weight = params["beta"] ** 2
@@ -56,44 +56,44 @@ def compute_set_f(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 
 
 def compute_set_ap(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Set precision times set recall, as n^2 / (docs of the list times R): one division."""
+    """Multiply set precision by set recall, in one division."""
     listed, relevant, found = _sizes(view, params)
     return _for_each(ks, over(found * found, listed * relevant, 0.0), view)
 
 
 def compute_set_relative(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Relevant docs found, over as many as a list of that length can hold."""
+    """Divide the relevant docs retrieved by the most that a list of this length can hold."""
     listed, relevant, found = _sizes(view, params)
     return _for_each(ks, over(found, np.minimum(listed, relevant), 0.0), view)
 
 
 def compute_queries(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """1 for every query."""
+    """Return 1 for every query."""
     return _for_each(ks, np.array(1.0), view)
 
 
 def compute_listed(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """The length of the list."""
+    """Return the length of the list."""
     return _for_each(ks, view.lengths.astype(np.float64), view)
 
 
 def compute_relevant(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """R, whatever the list."""
+    """Return R, the number of relevant docs of the query."""
     return _for_each(ks, view.counts(params["rel"]).astype(np.float64)[:, None], view)
 
 
 def compute_found(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Relevant docs of the list."""
+    """Count the relevant docs of the list."""
     return _for_each(ks, retrieved(view, params["rel"]), view)
 
 
 def compute_judged_nonrelevant(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Docs of the list that are judged and not relevant."""
+    """Count the docs of the list that are judged and not relevant."""
     return _for_each(ks, retrieved(view, *view.nonrelevant(params["rel"])), view)
 
 
 def compute_utility(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """a, b, c and d times the docs that are relevant and listed, listed, relevant, and neither."""
+    """Weight docs by a (relevant, in the list), b (only in the list), c (only relevant), d."""
     listed, relevant, found = _sizes(view, params)
     neither = params["N"] + found - listed - relevant
     value = params["a"] * found + params["b"] * (listed - found)
@@ -108,8 +108,8 @@ def _found(one: OneList, params: Params) -> list[tuple[int | None, str, int]]:
 def _per_found(
     one: OneList, params: Params, divisor: float, divisor_is: str, amount: float = 1.0
 ) -> Trace:
-    """The same amount for each relevant doc found; 0 where there is nothing to divide by."""
-    terms = tuple(Term(*place, f"{amount:g}", amount) for place in _found(one, params))
+    """Trace the same amount for each relevant doc retrieved; 0 for divisor 0."""
+    terms = tuple(Term(*doc, f"{amount:g}", amount) for doc in _found(one, params))
     return Trace(terms, divisor, divisor_is, None if divisor else 0.0)
 
 
@@ -118,31 +118,31 @@ def _all_relevant(one: OneList, params: Params) -> int:
 
 
 def trace_set_precision(one: OneList, params: Params, k: None) -> Trace:
-    """SetP as counts over n."""
+    """Trace SetP as counts over n."""
     return _per_found(one, params, one.length, "docs of the list")
 
 
 def trace_set_recall(one: OneList, params: Params, k: None) -> Trace:
-    """SetR as counts over R."""
+    """Trace SetR as counts over R."""
     return _per_found(one, params, _all_relevant(one, params), "relevant docs of the query")
 
 
 def trace_set_f(one: OneList, params: Params, k: None) -> Trace:
-    """SetF as (1 + beta^2) found / (beta^2 R + n), which is the same."""
+    """Trace SetF as (1 + beta^2) relevant docs retrieved / (beta^2 R + n), an equal ratio."""
     weight, relevant = params["beta"] ** 2, _all_relevant(one, params)
     said = f"{weight:g} times {relevant} relevant docs + {one.length} docs of the list"
     return _per_found(one, params, weight * relevant + one.length, said, 1.0 + weight)
 
 
 def trace_set_ap(one: OneList, params: Params, k: None) -> Trace:
-    """SetAP as the precision of the list for each relevant doc found, over R."""
+    """Trace SetAP as the precision of the list for each relevant doc retrieved, over R."""
     precision = len(_found(one, params)) / max(one.length, 1)
     relevant = _all_relevant(one, params)
     return _per_found(one, params, relevant, "relevant docs of the query", precision)
 
 
 def trace_set_relative(one: OneList, params: Params, k: None) -> Trace:
-    """SetRelP as counts over min(n, R)."""
+    """Trace SetRelP as counts over min(n, R)."""
     relevant = _all_relevant(one, params)
     said = f"min({one.length} docs of the list, {relevant} relevant docs)"
     return _per_found(one, params, min(one.length, relevant), said)
@@ -153,32 +153,32 @@ def _total(*terms: Term) -> Trace:
 
 
 def _of_all(what: str, arithmetic: str, amount: float) -> Term:
-    """A term that is about no doc in particular."""
+    """Return a term without a doc."""
     return Term(None, f"({what})", 0, arithmetic, amount)
 
 
 def trace_queries(one: OneList, params: Params, k: None) -> Trace:
-    """NumQ as one."""
+    """Trace NumQ as 1."""
     return _total(_of_all("the query", "1", 1.0))
 
 
 def trace_listed(one: OneList, params: Params, k: None) -> Trace:
-    """NumRet as one number."""
+    """Trace NumRet as one number."""
     return _total(_of_all("docs of the list", f"{one.length}", float(one.length)))
 
 
 def trace_relevant(one: OneList, params: Params, k: None) -> Trace:
-    """NumRel, doc by doc."""
-    return _total(*(Term(*place, "1", 1.0) for place in one.relevant(params["rel"])))
+    """Trace NumRel, doc by doc."""
+    return _total(*(Term(*doc, "1", 1.0) for doc in one.relevant(params["rel"])))
 
 
 def trace_found(one: OneList, params: Params, k: None) -> Trace:
-    """NumRelRet, doc by doc."""
-    return _total(*(Term(*place, "1", 1.0) for place in _found(one, params)))
+    """Trace NumRelRet, doc by doc."""
+    return _total(*(Term(*doc, "1", 1.0) for doc in _found(one, params)))
 
 
 def trace_judged_nonrelevant(one: OneList, params: Params, k: None) -> Trace:
-    """NumNonrelJudgedRet, doc by doc."""
+    """Trace NumNonrelJudgedRet, doc by doc."""
     counted = (
         Term(rank, doc, grade, "1", 1.0)
         for rank, doc, grade in one.within(None)
@@ -188,7 +188,7 @@ def trace_judged_nonrelevant(one: OneList, params: Params, k: None) -> Trace:
 
 
 def trace_utility(one: OneList, params: Params, k: None) -> Trace:
-    """Utility as one term for each of its four kinds of docs."""
+    """Trace Utility as one term for each of its four kinds of docs."""
     found, relevant = len(_found(one, params)), _all_relevant(one, params)
     kinds = {
         "a": ("relevant, in the list", found),
@@ -207,8 +207,8 @@ def trace_utility(one: OneList, params: Params, k: None) -> Trace:
 _WEIGHTS = (
     Parameter("a", 1.0, "weight of relevant docs of the list", "number", -1e12, 1e12),
     Parameter("b", -1.0, "weight of other docs of the list", "number", -1e12, 1e12),
-    Parameter("c", 0.0, "weight of relevant docs that are not in it", "number", -1e12, 1e12),
-    Parameter("d", 0.0, "weight of other docs that are not in it", "number", -1e12, 1e12),
+    Parameter("c", 0.0, "weight of relevant docs not in the list", "number", -1e12, 1e12),
+    Parameter("d", 0.0, "weight of other docs not in the list", "number", -1e12, 1e12),
     Parameter("N", 0, "docs of the collection, for d (trec_eval's -N)", low=0, high=10**12),
     REL,
 )
@@ -281,7 +281,7 @@ MEASURES = (
     ),
     Measure(
         name="SetRelP",
-        summary="relevant docs found, over the most that a list of its length can hold",
+        summary="relevant docs retrieved, over the most that a list of this length can hold",
         compute=compute_set_relative,
         trace=trace_set_relative,
         source=TREC_EVAL.format("set_rel_P"),

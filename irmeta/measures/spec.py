@@ -1,4 +1,4 @@
-"""What a measure is: its registration, its parameters, and how its name is printed."""
+"""Registration of measures: parameters, traces and canonical names."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from irmeta.measures.parameters import (
 from irmeta.rankings.judged import JudgedRanks, Need
 
 TREC_EVAL = "trec_eval 9.0.8, m_{}.c"
-"""Where most definitions come from: the source of a measure in trec_eval."""
+"""Format of `Measure.source` for a measure that trec_eval defines."""
 Params = Mapping[str, Any]
 Cutoff = int | float | None
 Cutoffs = Sequence[Any]
 
 
 class Compute(Protocol):
-    """A measure's values: float64 [cutoff, query, system], for one block of queries."""
+    """Function that computes values, float64 [cutoff, query, system], of one block of queries."""
 
     def __call__(self, view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray: ...
 
 
 @dataclass(frozen=True)
 class Term:
-    """One doc's share of a value: where it is and what it adds."""
+    """Contribution of one doc to a value."""
 
     rank: int | None
     doc: str
@@ -45,9 +45,9 @@ class Term:
 
 @dataclass(frozen=True)
 class Trace:
-    """The arithmetic behind one value: the terms added up, over a divisor.
+    """Arithmetic behind one value: a sum of terms over a divisor.
 
-    ``value = sum(term.amount) / divisor``, or `undefined` where there is nothing to divide by.
+    ``value = sum(term.amount) / divisor``, or `undefined` where the divisor is 0.
     """
 
     terms: tuple[Term, ...]
@@ -69,24 +69,26 @@ class OneList:
     Attributes
     ----------
     judged
-        (rank or None, doc, grade) of every judged doc, retrieved ones first by rank. Where unjudged
-        docs are given a gain, they are among them, as `UNJUDGED_DOC`.
+        (rank or None, doc, grade) of every judged doc, retrieved docs first, by rank. Unjudged docs
+        with an assumed gain are included as `UNJUDGED_DOC`.
     length
-        How long the list is; 0: there is none.
+        Length of the list; 0: no list.
     ties
-        By rank, the first and last rank of its block of tied docs; for measures that need it.
+        Map from rank to the first and last rank of its block of tied docs; only for measures that
+        need ties.
     pool_depth
-        By doc, the rank from which on it is in the pool; for measures that need it.
+        Map from doc to the least pool depth that includes the doc; only for measures that need the
+        pool.
     complete_depth
-        The depth to which the pool of the query is complete; ditto.
+        Depth to which the pool of the query is complete; only for measures that need the pool.
     retrieved
-        How many distinct docs all systems together retrieve; ditto.
+        Number of distinct docs that any system retrieves; only for measures that need the number.
     unretrieved_by_all
-        The judged docs that no system retrieves.
+        Judged docs that no system retrieves.
     subtopics
-        Names of the subtopics of the query; for measures that need them.
+        Names of the subtopics of the query; only for measures that need subtopics.
     subtopic_grades
-        By doc, its grade for each subtopic that it is judged for; for measures that need them.
+        Map from doc to its grade for each judged subtopic; only for measures that need subtopics.
     """
 
     judged: tuple[tuple[int | None, str, int], ...]
@@ -105,71 +107,73 @@ class OneList:
     subtopic_grades: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def relevant(self, rel: int) -> list[tuple[int | None, str, int]]:
-        """The relevant docs, retrieved ones first by rank."""
+        """Return the relevant docs, retrieved docs first, by rank."""
         return [d for d in self.judged if d[2] >= rel]
 
     def within(self, k: int | None) -> list[tuple[int, str, int]]:
-        """The judged docs at ranks up to k, by rank."""
+        """Return the judged docs at ranks up to k, by rank."""
         last = self.length if k is None else k
         return [(r, doc, grade) for r, doc, grade in self.judged if r is not None and r <= last]
 
     def counts_as_judged(self, grade: int) -> bool:
-        """Whether a doc of this grade is judged, under the policy for grades below 0."""
+        """Check whether a doc of this grade is judged, under the policy for negative grades."""
         return grade >= 0 or self.negative == "nonrelevant"
 
     def pooled_at(self, k: int) -> OneList:
-        """The list as it is judged by the pool of depth k, where the query's pool is deeper."""
+        """Return the list under the judgments of the pool of depth k, if the pool is deeper."""
         if k >= self.complete_depth:
             return self
-        kept = tuple(d for d in self.judged if self.pool_depth[d[1]] <= k)
+        pooled = tuple(d for d in self.judged if self.pool_depth[d[1]] <= k)
         if not self.condensed:
-            return replace(self, judged=kept)
-        listed = [d for d in kept if d[0] is not None]
+            return replace(self, judged=pooled)
+        listed = [d for d in pooled if d[0] is not None]
         renumbered = [(rank, doc, grade) for rank, (_, doc, grade) in enumerate(listed, 1)]
-        lost = [d for d in kept if d[0] is None]
-        return replace(self, judged=(*renumbered, *lost), length=len(renumbered))
+        unretrieved = [d for d in pooled if d[0] is None]
+        return replace(self, judged=(*renumbered, *unretrieved), length=len(renumbered))
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One measure's registration.
+    """Registration of one measure.
 
     Attributes
     ----------
     cutoff
-        Whether ``@k`` may or must follow the name; `cutoff_prefix` stands before k (ASL@g10).
+        Whether ``@k`` may or must follow the name; `cutoff_prefix` precedes k (ASL@g10).
     cutoff_is
-        ``rank``: a whole number of at least 1; ``level``: a number from 0 to 1 (IPrec@0.1).
+        ``rank``: an integer of at least 1; ``level``: a number from 0 to 1 (IPrec@0.1).
     direction
         1: greater is better; -1: less is better.
     bounds
-        Least and greatest value possible.
+        Least and greatest possible value.
     no_relevant
-        The value for a query without relevant docs: 0 where trec_eval prints 0, else NaN; None:
-        relevant docs do not matter to it.
+        Value for a query without relevant docs: 0 where trec_eval prints 0, else NaN; None: the
+        measure does not depend on relevant docs.
     empty_list
-        In words, what a judged query without a list scores: the measure's own worst.
+        Description of the score of a judged query without a list: the measure's worst value.
     family
         ``utility`` (the user stops somewhere), ``recall`` (every relevant doc counts), ``count``
-        (facts rather than quality).
+        (facts instead of quality).
     monotone
-        Whether the value can only rise as the cutoff does, under the default parameters.
+        Whether the value never falls as the cutoff grows, under the default parameters.
     counts_irrelevant
-        Whether means say how many lists hold no non-relevant doc.
+        Whether tables of means count the lists without a non-relevant doc.
     unjudged
-        What else than non-relevant unjudged docs may be; None: ``condensed``, and for the family
-        ``utility`` ``upper`` and ``upper-gmax`` as well.
+        Alternatives to counting unjudged docs as non-relevant; None: ``condensed``, and for the
+        family ``utility`` also ``upper`` and ``upper-gmax``.
     average
-        The usual mean over queries.
+        Default mean over queries.
     needs
-        What of `JudgedRanks` beyond ranks and grades it reads under some parameters.
+        Function from parameters to the arrays of `JudgedRanks` that are read beyond ranks and
+        grades.
     events
-        The measure as a step function of k, where it is one; None where not under these parameters.
+        Function that returns the measure as a step function of k, or None where the parameters
+        allow none.
     revision
-        Raised when a change of the code changes numbers.
+        Incremented when a change of the code changes values.
     printed
-        The parameters that a canonical name prints; None: those that are not the default. It
-        refuses those that do not go together, and is told the cutoff.
+        Function from parameters and cutoff to the parameters that a canonical name prints; raises
+        an error for parameters that cannot be combined. None: print all that are not the default.
     """
 
     name: str
@@ -197,14 +201,14 @@ class Measure:
 
     @property
     def display(self) -> str:
-        """How values print: a `format` of irmeta.schema.Column."""
+        """Display format of values: a `format` of irmeta.schema.Column."""
         if self.family == "count":
             return "count"
         return "score" if max(map(abs, self.bounds)) <= 1 else "length"
 
     @cached_property
     def all_parameters(self) -> tuple[Parameter, ...]:
-        """Its own parameters, and those that every measure takes."""
+        """Parameters of the measure, then the parameters of every measure."""
         choices = self.unjudged
         if choices is None:
             upper = ("upper", "upper-gmax") if self.family == "utility" else ()
@@ -215,7 +219,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Spec:
-    """A measure with its parameters and cutoff settled: what a name stands for."""
+    """A measure with the values of its parameters and its cutoff: the meaning of a name."""
 
     measure: Measure
     params: tuple[tuple[str, Any], ...]
@@ -227,13 +231,13 @@ class Spec:
 
     @cached_property
     def name(self) -> str:
-        """The canonical name: it prints every parameter that changes the number."""
+        """Canonical name, which prints every parameter that changes the value."""
         settings, measure = self.settings, self.measure
-        own = {p.name for p in measure.parameters}
+        specific = {p.name for p in measure.parameters}
         changed = [p.name for p in measure.all_parameters if settings[p.name] != p.default]
         shown = changed
         if measure.printed is not None:
-            shared = [name for name in changed if name not in own]
+            shared = [name for name in changed if name not in specific]
             shown = [*measure.printed(settings, self.cutoff), *shared]
         inside = ",".join(f"{name}={printed(settings[name])}" for name in shown)
         cut = "" if self.cutoff is None else f"@{measure.cutoff_prefix}{printed(self.cutoff)}"
@@ -241,15 +245,15 @@ class Spec:
 
     @property
     def rel(self) -> int:
-        """The least grade that is relevant to this measure."""
+        """Least grade that is relevant to this measure."""
         return self.settings.get("rel", 1)
 
     @property
     def unjudged(self) -> str:
-        """What unjudged docs of a list are."""
+        """Treatment of the unjudged docs of a list."""
         return self.settings.get("unjudged", "nonrelevant")
 
     @property
     def average(self) -> str:
-        """How its values become one for all queries."""
+        """Kind of mean over queries."""
         return self.settings["average"]

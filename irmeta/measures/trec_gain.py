@@ -1,4 +1,4 @@
-"""ndcg_rel, Rndcg, G and binG: the experimental measures of gain of trec_eval 9."""
+"""ndcg_rel, Rndcg, G and binG: experimental gain measures of trec_eval 9."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GAIN = Parameter("gain", "grade", "gain of a doc", kind="gain", choices=("grade"
 
 
 def _ideal_gains(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray]:
-    """The positive gains of each query's docs, descending, and their offsets."""
+    """Return the positive gains of each query's docs, descending, and their offsets."""
     gains = doc_gains(view, params["gain"])
     rows = np.flatnonzero(gains > 0)
     query = view.query_of(rows)
@@ -35,22 +35,22 @@ def _ideal_gains(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndar
 
 
 def _ideal_dcgs(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The DCG of the ideal list down to each rank, as `running_sums`, and offsets of its docs."""
+    """Compute the DCG of the ideal list down to each rank, as `running_sums`, and doc offsets."""
     ideal, bounds = _ideal_gains(view, params)
     divisors = discounts(int(np.diff(bounds).max(initial=0)))
     return *running_sums(bounds, ideal / divisors[positions(bounds)]), bounds
 
 
 def _gained(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
-    """Ranks, labels and what each label is worth at each rank, of docs with a gain; offsets."""
+    """Return ranks, labels, worth by label and rank, and offsets of the docs with a gain."""
     ranks, labels, offsets, gains = valued_by_rank(view, doc_gains(view, params["gain"]))
     return ranks, labels, discounted(view.facts.deepest_rank)(gains), offsets
 
 
 def compute_ndcg_rel(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """The mean of nDCG at the ranks of the docs with a gain.
+    """Average nDCG over the ranks of the docs with a gain.
 
-    A doc that is not retrieved has the nDCG of the whole list.
+    A doc that is not retrieved has the nDCG of the full list.
     """
     sums, starts, bounds = _ideal_dcgs(view, params)
     ranks, labels, worth, offsets = _gained(view, params)
@@ -73,12 +73,12 @@ def compute_ndcg_rel(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
 
 
 def compute_rndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """The mean of nDCG where the ideal list ends or its gain falls, and where the list ends.
+    """Average nDCG over the ranks where the ideal list ends or its gain falls, and the list's end.
 
     Notes
     -----
-    As in trec_eval, the end counts only in lists that go on for more than a doc after the ideal
-    one, and a query without a relevant doc has 0, whatever its docs gain; `rel` does no more.
+    As in trec_eval, the end counts only for lists that are longer than the ideal list by two docs
+    or more, and a query without a relevant doc scores 0. `rel` has no other effect.
     """
     sums, starts, bounds = _ideal_dcgs(view, params)
     gains, relevant = _ideal_gains(view, params)[0], view.counts(params["rel"])
@@ -104,12 +104,12 @@ def compute_rndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 
 
 def compute_g(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Each gain over log2(2 + what the list lacks of the ideal one by then), over the ideal gain.
+    """Sum gain / log2(2 + ideal gain so far - gain so far) over docs, over the total ideal gain.
 
     Notes
     -----
-    As in trec_eval, an ideal gain below 1 is lacked as if it were 1, and so is every rank after the
-    end of the ideal list.
+    As in trec_eval, the ideal gain of a rank inside the logarithm is at least 1, also after the end
+    of the ideal list.
     """
     ideal, bounds = _ideal_gains(view, params)
     out = empty_values(view, ks)
@@ -123,7 +123,7 @@ def compute_g(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 
 
 def compute_bin_g(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """1 / log2(2 + docs above that are not relevant), for each relevant doc, over all of them."""
+    """Average 1 / log2(2 + non-relevant docs above) over the relevant docs."""
     ranks, offsets = view.sorted_ranks(params["rel"])
     out = empty_values(view, ks)
     divisors = discounts(view.facts.deepest_rank)
@@ -133,15 +133,15 @@ def compute_bin_g(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 
 
 def _found(one: OneList, params: Params) -> list[tuple[int, str, int, float]]:
-    """(rank, doc, grade, gain) of the docs of the list that have a gain."""
-    gained = [(*place, doc_gain(one, *place[1:], params)) for place in one.within(None)]
-    return [place for place in gained if place[3] > 0]
+    """List (rank, doc, grade, gain) of the docs of the list that have a gain."""
+    gained = [(*doc, doc_gain(one, *doc[1:], params)) for doc in one.within(None)]
+    return [doc for doc in gained if doc[3] > 0]
 
 
 def _best(one: OneList, params: Params) -> list[float]:
-    """The gains of the ideal list."""
-    found = (doc_gain(one, doc, grade, params) for _, doc, grade in one.judged)
-    return sorted((gain for gain in found if gain > 0), reverse=True)
+    """Return the gains of the ideal list."""
+    gains = (doc_gain(one, doc, grade, params) for _, doc, grade in one.judged)
+    return sorted((gain for gain in gains if gain > 0), reverse=True)
 
 
 def _ideal_dcg(best: list[float], rank: int) -> float:
@@ -149,7 +149,7 @@ def _ideal_dcg(best: list[float], rank: int) -> float:
 
 
 def trace_ndcg_rel(one: OneList, params: Params, k: int | None) -> Trace:
-    """nDCG at each doc with a gain, over their number."""
+    """Trace nDCGRel as nDCG at each doc with a gain, over the number of these docs."""
     best, terms, dcg = _best(one, params), [], 0.0
     for rank, doc, grade, gain in _found(one, params):
         dcg += gain / math.log2(rank + 1)
@@ -164,7 +164,7 @@ def trace_ndcg_rel(one: OneList, params: Params, k: int | None) -> Trace:
 
 
 def trace_rndcg(one: OneList, params: Params, k: int | None) -> Trace:
-    """NDCG at each rank that counts, over their number."""
+    """Trace RnDCG as nDCG at each rank that counts, over the number of these ranks."""
     best, found = _best(one, params), _found(one, params)
     if not best or not one.relevant(params["rel"]):
         return Trace((), 1.0, "ranks", 0.0)
@@ -181,7 +181,7 @@ def trace_rndcg(one: OneList, params: Params, k: int | None) -> Trace:
 
 
 def trace_g(one: OneList, params: Params, k: int | None) -> Trace:
-    """G as gains over the logarithm of what is lacking."""
+    """Trace G as gains over the logarithm of the lacking gain."""
     best, terms, gained = _best(one, params), [], 0.0
     for rank, doc, grade, gain in _found(one, params):
         gained += gain
@@ -193,7 +193,7 @@ def trace_g(one: OneList, params: Params, k: int | None) -> Trace:
 
 
 def trace_bin_g(one: OneList, params: Params, k: int | None) -> Trace:
-    """The same with gain 1 for relevant docs."""
+    """Trace BinG as `trace_g`, with gain 1 for relevant docs."""
     terms = tuple(
         Term(rank, doc, grade, f"1 / log2(2 + {rank - i})", 1 / math.log2(2 + rank - i))
         for i, (rank, doc, grade) in enumerate(
@@ -228,7 +228,7 @@ MEASURES = (
     ),
     Measure(
         name="G",
-        summary="normalized gain, discounted by how far the list lags behind the ideal one",
+        summary="normalized gain, discounted by how far the list lags behind the ideal list",
         compute=compute_g,
         trace=trace_g,
         source="trec_eval 9.0.8, m_G.c",
@@ -237,7 +237,7 @@ MEASURES = (
     ),
     Measure(
         name="BinG",
-        summary="normalized gain of relevant docs, discounted by the others above them",
+        summary="normalized gain of relevant docs, discounted by the non-relevant docs above",
         compute=compute_bin_g,
         trace=trace_bin_g,
         source="trec_eval 9.0.8, m_binG.c",

@@ -1,4 +1,4 @@
-"""What docs are weighted by at their ranks, where tied docs may share what their ranks have."""
+"""Weights of docs by rank, which tied docs may share."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from irmeta.measures.spec import Cutoffs, OneList, Params, Term
 from irmeta.rankings.judged import JudgedRanks, Need
 
 RBP_TIES = replace(TIES, choices=(*TIES.choices, "rbp_eval"))
-"""``rbp_eval``: as that program, which shares the whole of a block also where k goes through it."""
+"""``rbp_eval``: as in that program, a tie block across k shares the weights of all its ranks."""
 
 
 Worth = Callable[[np.ndarray], np.ndarray]
-"""From gains, float64 [gain], to what docs with them add at each rank, float64 [gain, rank].
+"""Function from gains, float64 [gain], to their worth at each rank, float64 [gain, rank].
 
-Rank 0 stands for docs that are not retrieved, and adds 0.
+Rank 0 stands for docs that are not retrieved, and is worth 0.
 """
 
 
@@ -38,15 +38,15 @@ def discounted(deepest: int, discount: str = "log2", b: float = 2.0) -> Worth:
 
 @lru_cache(maxsize=16)
 def discounts(deepest: int, discount: str = "log2", b: float = 2.0) -> np.ndarray:
-    """Compute what gains are divided by at each rank: float64 [rank], infinite at 0.
+    """Compute the divisor of gains at each rank: float64 [rank], infinite at 0.
 
     ``log2``: log2(rank + 1). ``zipf``: the rank. ``jk``, Jarvelin and Kekalainen's: 1 at ranks
     below b, then log_b(rank).
 
     Notes
     -----
-    The logarithms are the C library's, as trec_eval uses them: the last bit of numpy's depends on
-    the processor.
+    The logarithms are the C library's, as in trec_eval: the last bit of numpy's depends on the
+    processor.
     """
     ranks = range(1, deepest + 1)
     if discount == "zipf":
@@ -64,10 +64,10 @@ def discounts(deepest: int, discount: str = "log2", b: float = 2.0) -> np.ndarra
 def weighted_gain(
     view: JudgedRanks, gain: np.ndarray, worth: Worth, ks: Cutoffs, ties: str
 ) -> np.ndarray:
-    """Add up what the docs of each list are worth: float64 [cutoff, query, system].
+    """Sum the worth of the docs of each list: float64 [cutoff, query, system].
 
-    The docs are added up in the order of the list, as trec_eval does; where weights are shared by
-    tied docs, in the order of the judgments.
+    Docs are added up in the order of the list, as in trec_eval; where tied docs share weights, in
+    the order of the judgments.
 
     Parameters
     ----------
@@ -89,31 +89,31 @@ def weighted_gain(
 def gain_events(
     view: JudgedRanks, gain: np.ndarray, worth: Worth
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return ranks, offsets and amounts of the docs that gain something, by rank."""
+    """Return ranks, offsets and amounts of the docs with a gain, by rank."""
     ranks, labels, offsets, gains = valued_by_rank(view, gain)
     return ranks, offsets, worth(gains)[labels, np.where(ranks == view.missing, 0, ranks)]
 
 
 def needs_ties(params: Params) -> tuple[Need, ...]:
-    """Blocks of tied docs, where a measure shares weights over them."""
+    """Return the need for blocks of tied docs, if a measure shares weights within blocks."""
     return () if params["ties"] == "order" else ("ties",)
 
 
 def refuse_assumed(measure: str, params: Params) -> None:
-    """Unjudged docs that are assumed to be relevant have no place in a block of tied docs."""
+    """Raise an error for shared ties with unjudged docs assumed relevant, which are in no block."""
     ties, unjudged = params["ties"], params.get("unjudged", "nonrelevant")
     if ties != "order" and unjudged.startswith("upper"):
         raise MeasureError(
-            f"{measure}: ties={ties} does not go with unjudged={unjudged}. Leave one of them out."
+            f"{measure}: ties={ties} cannot be combined with unjudged={unjudged}. Omit one."
         )
 
 
 def weight_at(
     one: OneList, rank: int, k: int | None, ties: str, weight: Callable[[int], float]
 ) -> tuple[float, str]:
-    """The weight of the doc at a rank, and how it is shared, in words; 0 if it counts for nothing.
+    """Return the weight of the doc at a rank, and how tied docs share the weight, in words.
 
-    For traces: the words are empty where nothing is shared.
+    For traces. The weight is 0 beyond the cutoff, the words are empty for an untied doc.
     """
     deepest = one.length if k is None else k
     first, last = (rank, rank) if ties == "order" else one.ties.get(rank, (rank, rank))
@@ -135,12 +135,12 @@ def weighted_terms(
     params: Params,
     k: int | None,
     weight: Callable[[int], float],
-    said: Callable[[int, float], str],
+    write: Callable[[int, float], str],
 ) -> Iterator[Term]:
-    """Gain times weight of each judged doc that has both; `said` writes it for a doc alone."""
+    """Yield gain times weight of judged docs if both are positive; `write` formats untied docs."""
     for rank, doc, grade in one.within(None):
         amount, shared = weight_at(one, rank, k, params["ties"], weight)
         gain = doc_gain(one, doc, grade, params) if amount > 0 else 0.0
         if gain > 0:
-            arithmetic = f"gain {gain:g} x {shared}" if shared else said(rank, gain)
+            arithmetic = f"gain {gain:g} x {shared}" if shared else write(rank, gain)
             yield Term(rank, doc, grade, arithmetic, gain * amount)

@@ -26,9 +26,9 @@ class Cell(NamedTuple):
     picture
         Worst, median and best value, from 0 to 100, drawn in place of the text.
     is_paper
-        Whether the text is the paper's and not ours.
+        Whether the text is the paper's, instead of ours.
     title
-        Shown under the pointer.
+        Tooltip.
     """
 
     text: str
@@ -46,7 +46,7 @@ class Head:
     column
         The table's column; empty for the paper's numbers.
     group
-        The heading over it and its neighbours.
+        Heading over several neighbouring columns.
     on_page_only
         Whether LaTeX leaves the column out.
     """
@@ -65,7 +65,7 @@ class Grid:
     Attributes
     ----------
     name, caption
-        Of its LaTeX file, and what the table holds.
+        Name of the LaTeX file, and description of the table.
     notes
         Sentences below the table, and in the caption of LaTeX.
     hints
@@ -73,7 +73,7 @@ class Grid:
     folded
         Whether the page shows it on request only.
     in_latex
-        Whether it is written as LaTeX too.
+        Whether the table is also written as LaTeX.
     """
 
     name: str
@@ -93,13 +93,13 @@ class Grid:
 
 def spans(heads: Sequence[Head]) -> list[tuple[str, int]]:
     """Return headings over several columns, with the number of columns; empty without a pivot."""
-    found: list[tuple[str, int]] = []
+    groups: list[tuple[str, int]] = []
     for head in heads:
-        if found and found[-1][0] == head.group:
-            found[-1] = head.group, found[-1][1] + 1
+        if groups and groups[-1][0] == head.group:
+            groups[-1] = head.group, groups[-1][1] + 1
         else:
-            found.append((head.group, 1))
-    return found if any(group for group, _ in found) else []
+            groups.append((head.group, 1))
+    return groups if any(group for group, _ in groups) else []
 
 
 def grid(
@@ -119,14 +119,14 @@ def grid(
     table, frame
         The declaration, and rows of the table.
     columns
-        The columns to show, in order; default all that are declared to be shown.
+        The columns to show, in order; default: all columns that the table declares as shown.
     pivot
-        A column whose values become groups of columns. The shown columns before it identify the
-        rows, those behind it are repeated for each value.
+        A column whose values become groups of columns. The shown columns before the pivot identify
+        the rows; the columns after the pivot repeat for each value.
     name, caption
-        Default the table's own.
+        Name and caption; default: the table's.
     display
-        Returns how the values of a measure print: a format of `Column`.
+        Function from a measure to the display format of its values, a format of `Column`.
     """
     shown = list(columns) or [n for n, c in table.columns.items() if c.show != "none"]
     made = _Cells(table, display)
@@ -148,7 +148,7 @@ def grid(
 
 
 class _Cells:
-    """Makes cells of one table."""
+    """Cells of one table."""
 
     def __init__(self, table: Table, display: Callable[[str], str]) -> None:
         self._table, self._display = table, display
@@ -165,7 +165,7 @@ class _Cells:
         return [self.cell(row, name) for name in names]
 
     def paper(self, row: Mapping[str, Any]) -> Cell:
-        """The paper's numbers of a row, in one cell."""
+        """Return the paper's numbers of a row, in one cell."""
         key = tuple(row[name] for name in self._table.key if name != "track")
         printed = [n for c in self._table.paper.values() if (n := c.get(key)) is not None]
         where = "; ".join(dict.fromkeys(number.where for number in printed))
@@ -193,7 +193,7 @@ class _Cells:
 def _with_paper(
     head: list[Head], rows: list[list[Cell]], paper: list[Cell]
 ) -> tuple[list[Head], list[list[Cell]]]:
-    """Add the paper's numbers, where it has any of these rows."""
+    """Add the paper's numbers, if the paper has any of these rows."""
     if all(cell.text == ABSENT for cell in paper):
         return head, rows
     added = [[*row, cell] for row, cell in zip(rows, paper, strict=True)]
@@ -229,7 +229,7 @@ def _by_index(frame: pl.DataFrame, index: Sequence[str]) -> list[tuple[Any, dict
 
 
 def _arrow(row: Mapping[str, Any]) -> str:
-    """Return which values of the row's measure are better, where the table says so."""
+    """Return an arrow towards better values of the row's measure, if the table has directions."""
     direction = row.get("direction")
     return "" if direction is None else " \u2191" if direction > 0 else " \u2193"
 
@@ -240,9 +240,9 @@ def format_value(value: Any, column: Column, form: str = "", bare: bool = False)
     Parameters
     ----------
     form
-        The format; default the column's, else as its kind asks.
+        The format; default: the column's format, else the default of its kind.
     bare
-        Whether a unit is left out.
+        Whether to omit the unit.
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ABSENT

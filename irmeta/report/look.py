@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 WIDTH = 520
 PRINT_WIDTH = 420  # in a column of 240 points, 11 pixels are 6.3 points
 PPI = 300
-NARROW = 360  # what a plot has at least for its bars, when it is printed
+NARROW = 360  # least width for the bars of a printed plot
 
-# Okabe and Ito's blue and vermillion: apart for every common form of colour vision, and apart as
-# greys in print
+# Okabe and Ito's blue and vermillion differ for every common form of colour vision, and as greys in
+# print
 BLUE, VERMILLION = "#0072B2", "#D55E00"
 INK, MUTED, RULE = "#222222", "#5f6368", "#e4e6e8"
 PALE_BLUE, PALE_RED, GREY = "#8ec1de", "#f2ab7c", "#a9aeb4"
@@ -78,7 +78,7 @@ CONFIG: Mapping[str, Any] = {
 
 
 def nothing(message: str) -> alt.LayerChart:
-    """A figure that says why there is none, so that one odd track does not stop a whole report."""
+    """Build a figure with only a message, so that one unusual track does not stop a report."""
     import altair as alt
 
     text = alt.Chart(pl.DataFrame({"message": [message]})).mark_text(fontSize=12, color=MUTED)
@@ -86,7 +86,7 @@ def nothing(message: str) -> alt.LayerChart:
 
 
 def described(marks: alt.Chart, name: str, value: str, digits: str) -> alt.Chart:
-    """A name and a number under the pointer, in a notebook and in the SVG."""
+    """Add a tooltip with a name and a number, in a notebook and in the SVG."""
     import altair as alt
 
     said = f"replace(datum.{name}, '|', ' ') + ': ' + format(datum.{value}, '{digits}')"
@@ -96,14 +96,14 @@ def described(marks: alt.Chart, name: str, value: str, digits: str) -> alt.Chart
 
 
 def either(test: str, yes: str, no: str) -> alt.ColorValue:
-    """One of two colours; `alt.condition` is slow, being looked at against the whole schema."""
+    """Choose one of two colours; `alt.condition` is slow, because it validates the schema."""
     import altair as alt
 
     return alt.ColorValue(no, condition={"test": test, "value": yes})
 
 
 def finish(chart: Any, height: int, title: str, subtitle: str) -> alt.LayerChart:
-    """The size, the look and the words of every figure."""
+    """Set the size, the theme and the texts of a figure."""
     import altair as alt
 
     chart.width, chart.height = WIDTH, height
@@ -116,7 +116,7 @@ def finish(chart: Any, height: int, title: str, subtitle: str) -> alt.LayerChart
 
 @cache
 def _config() -> alt.Config:
-    """`CONFIG`, looked at against the schema but once."""
+    """Return `CONFIG`, validated against the schema only once."""
     import altair as alt
 
     return alt.Config.from_dict(dict(CONFIG))
@@ -124,7 +124,7 @@ def _config() -> alt.Config:
 
 def to_spec(chart: Any) -> dict[str, Any]:
     """Return the Vega-Lite spec of an Altair chart, without characters that XML lacks."""
-    return _drawable(chart.to_dict(validate=False))  # slow, and the tests look at every chart
+    return _drawable(chart.to_dict(validate=False))  # validation is slow; tests validate charts
 
 
 def to_svg(chart: Any, draw: Callable[[dict[str, Any]], str] = vega_svg) -> str:
@@ -184,9 +184,9 @@ def print_of(
 
 
 def _drawable(spec: Any) -> Any:
-    """With a mark in the place of control and bidirectional characters.
+    """Replace control and bidirectional characters.
 
-    vl-convert would end the process where XML lacks one of them.
+    vl-convert would abort the process at a character that XML does not allow.
     """
     if isinstance(spec, str):
         return _UNDRAWABLE.sub("\ufffd", spec)
@@ -196,12 +196,12 @@ def _drawable(spec: Any) -> Any:
 
 
 def _lean(tag: str) -> str:
-    """A tag without what serves only Vega's own pages; a mark's description as its title."""
+    """Remove attributes of a tag that only Vega's pages need; turn a description into a title."""
     if re.match(r'<path class="(?:back|fore)ground".* d="(?:M0,0h0v0h0Z)?"', tag):
         return ""
     said = re.search(r' aria-label="([^"]*)"', tag)
     tag = re.sub(r' (?:role|aria-[a-z]+|pointer-events|xmlns:xlink)="[^"]*"', "", tag)
-    # the last digits of a coordinate are the platform's, and nobody sees them
+    # The last digits of a coordinate depend on the platform and are invisible.
     tag = re.sub(
         r' (?:d|transform|x|y|[xy][12]|offset)="[^"]*"',
         lambda found: re.sub(r"-?\d+\.\d{3,}", lambda n: f"{float(n[0]):.2f}", found[0]),
@@ -213,7 +213,7 @@ def _lean(tag: str) -> str:
 
 
 def _own_ids(svg: str) -> str:
-    """Ids that neither count the charts of this process nor meet another figure's in one page."""
+    """Make ids independent of other charts of this process, and unique within a page."""
     uses = re.compile(r'(?<= id="|url\(#)(?:clip|gradient_)\d+')
     order = {old: f"{n}" for n, old in enumerate(dict.fromkeys(uses.findall(svg)))}
     plain = uses.sub(lambda use: order[use[0]], svg)
@@ -222,7 +222,7 @@ def _own_ids(svg: str) -> str:
 
 
 def right_words(rows: pl.DataFrame, name: str, title: str, font: int) -> alt.Axis:
-    """An axis at the right that says the column ``aside`` of each line, under `title`."""
+    """Build a right axis with the column ``aside`` of each line as labels, under `title`."""
     import altair as alt
 
     words = json.dumps(dict(rows.select(name, "aside").unique().sort(name).iter_rows()))
@@ -244,6 +244,6 @@ def right_words(rows: pl.DataFrame, name: str, title: str, font: int) -> alt.Axi
 
 
 def whole_ticks(top: int) -> list[int]:
-    """0 and a few round whole numbers up to `top`."""
+    """Return 0 and a few round integers up to `top`."""
     step = next(d * 10**p for p in range(10) for d in (1, 2, 5) if d * 10**p * 6 >= top)
     return list(range(0, top + 1, step))

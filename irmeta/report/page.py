@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import jinja2
 
 FOLD = 40  # rows; a longer table is shown on request
-MOST_LISTED = 3  # tracks; more of them have a list of contents of their own
+MOST_LISTED = 3  # tracks; more tracks have a separate table of contents
 
 Fact = str | int | float | None
 
@@ -43,14 +43,14 @@ class Block:
 
     @property
     def parts(self) -> list[tuple[bool, list[Grid | Picture]]]:
-        """The items, those of one kind that follow each other together; True: figures."""
+        """Items, grouped into runs of one kind; True: figures."""
         by_kind = groupby(self.items, key=lambda item: isinstance(item, Picture))
         return [(is_picture, list(items)) for is_picture, items in by_kind]
 
 
 @dataclass(frozen=True)
 class Page:
-    """All that a page says.
+    """Content of a page.
 
     Attributes
     ----------
@@ -59,9 +59,9 @@ class Page:
     summary
         Label to number, for the whole page.
     sections, tracks
-        What is said over tracks, then a section for each track, its heading the track's name.
+        Sections over all tracks, then one section per track, with the track's name as heading.
     notes
-        What a reader must know of the whole, a sentence each.
+        Caveats for the entire page, one sentence each.
     provenance
         Label to value.
     files
@@ -81,8 +81,8 @@ class Page:
 def render(page: Page) -> str:
     """Return the page as HTML.
 
-    Nothing in it depends on the clock, and it refers to nothing on a network. SVG goes in as it is;
-    all other text is escaped.
+    The page does not depend on the clock or on a network. SVG is inserted unchanged; all other text
+    is escaped.
     """
     anchors = anchors_of([block.heading for block in (*page.sections, *page.tracks)])
     blocks = list(zip(anchors, (*page.sections, *page.tracks), strict=True))
@@ -115,7 +115,7 @@ def anchors_of(names: Sequence[str]) -> list[str]:
 
 
 def _shown(value: object) -> object:
-    """A value as the page shows it: control and bidirectional characters of names as escapes."""
+    """Escape the control and bidirectional characters of a value."""
     if isinstance(value, str) and not hasattr(value, "__html__"):
         return escape_text(value, keep="\n\t")
     return value

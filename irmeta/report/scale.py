@@ -1,4 +1,4 @@
-"""A scale that all rows of a table share, for small pictures of worst, median and best value."""
+"""Shared scale of the rows of a table, for small pictures of worst, median and best value."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import polars as pl
 
 @dataclass(frozen=True)
 class Scale:
-    """Places values between the worst end, 0, and the best end, 100.
+    """Scale from the worst value, 0, to the best value, 100.
 
     Attributes
     ----------
     is_log
-        Whether distances are those of logarithms, as for search lengths.
+        Whether the scale is logarithmic, as for search lengths.
     """
 
     measure: str
@@ -25,7 +25,7 @@ class Scale:
     is_log: bool
 
     def place(self, value: float) -> float:
-        """Return the place of a value on the scale."""
+        """Return the position of a value on the scale."""
         ends = value, self.low, self.high
         value, low, high = (math.log10(max(n, 1)) for n in ends) if self.is_log else ends
         share = (value - low) / (high - low) if high > low else 1.0
@@ -33,7 +33,7 @@ class Scale:
         return round(100 * min(max(share, 0.0), 1.0), 1)
 
     def picture(self, *values: float | None) -> tuple[float, float, float] | None:
-        """Return the places of worst, median and best; None where one is undefined."""
+        """Return the positions of worst, median and best; None if one of them is undefined."""
         known = [self.place(v) for v in values if v is not None and math.isfinite(v)]
         worst, median, best = known if len(known) == 3 else (None, None, None)
         return None if worst is None or median is None or best is None else (worst, median, best)

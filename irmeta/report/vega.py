@@ -1,8 +1,8 @@
-"""Vega-Lite specs to images, here, or by a process that runs this file and does nothing else.
+"""Rendering of Vega-Lite specs, in this process or in a process that runs only this file.
 
-Such a process imports no other file of irmeta. It is told Python's search path; then each line in
-is JSON, a spec and the pixels of its PNG or none, and each line out is JSON likewise: svg, or pdf
-and png in base64, or error.
+The other process imports no other file of irmeta. Its first input line is Python's search path;
+each further line is JSON, a spec and the pixels of its PNG or null. Each output line is JSON with
+svg, or with pdf and png in base64, or with error.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ READY = b"ready\n"
 
 
 def vega_svg(spec: dict[str, Any]) -> str:
-    """The figure of a Vega-Lite spec; no network is asked for anything."""
+    """Render a Vega-Lite spec as SVG, without network access."""
     import vl_convert
 
     return vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
 
 
 def vega_print(spec: dict[str, Any], ppi: int) -> tuple[bytes, bytes]:
-    """The same as PDF, and as PNG with `ppi` pixels for each 72 of the figure's own."""
+    """Render a spec as PDF, and as PNG with `ppi` pixels for each 72 of the figure."""
     import vl_convert
 
     svg = vega_svg(spec)
@@ -32,7 +32,7 @@ def vega_print(spec: dict[str, Any], ppi: int) -> tuple[bytes, bytes]:
 
 
 def answer(spec: dict[str, Any], ppi: int | None) -> dict[str, str]:
-    """A figure as it is sent from process to process."""
+    """Render a figure as text to send between processes."""
     if ppi is None:
         return {"svg": vega_svg(spec)}
     images = zip(("pdf", "png"), vega_print(spec, ppi), strict=True)
@@ -40,7 +40,7 @@ def answer(spec: dict[str, Any], ppi: int | None) -> dict[str, str]:
 
 
 def _serve() -> None:
-    """Draw until there is nothing more to draw, or no one who asks."""
+    """Render specs from stdin until end of input."""
     sys.path[:] = json.loads(sys.stdin.buffer.readline())
     import vl_convert as vl_convert
 
@@ -48,10 +48,10 @@ def _serve() -> None:
     sys.stdout.buffer.flush()
     for line in sys.stdin.buffer:
         try:
-            found = answer(*json.loads(line))
+            reply = answer(*json.loads(line))
         except Exception as error:
-            found = {"error": str(error)}
-        sys.stdout.buffer.write(json.dumps(found).encode() + b"\n")
+            reply = {"error": str(error)}
+        sys.stdout.buffer.write(json.dumps(reply).encode() + b"\n")
         sys.stdout.buffer.flush()
 
 

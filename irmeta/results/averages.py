@@ -32,16 +32,16 @@ def sum_over_queries(
     counted
         bool, of the same shape: which values to add.
     total
-        float64 [..., system]: the sum over the queries before, which is added to in place.
+        float64 [..., system]: the sum over earlier queries, updated in place.
 
     Returns
     -------
     ndarray
         float64 [..., system]; 0 where nothing is counted.
     """
-    kept = np.where(counted, values, 0.0)
-    out = np.zeros(kept.shape[:-2] + kept.shape[-1:]) if total is None else total
-    for query in np.moveaxis(kept, -2, 0):
+    addends = np.where(counted, values, 0.0)
+    out = np.zeros(addends.shape[:-2] + addends.shape[-1:]) if total is None else total
+    for query in np.moveaxis(addends, -2, 0):
         out += query
     return out
 
@@ -54,7 +54,7 @@ def mean_over_queries(values: np.ndarray, counted: np.ndarray | None = None) -> 
     values
         float64 [..., query, system].
     counted
-        bool, of the same shape: which values to average. None: those that are not NaN.
+        bool, of the same shape: which values to average. None: all that are not NaN.
 
     Returns
     -------
@@ -82,11 +82,11 @@ def average(
     values
         float64 [..., query, system].
     counted
-        bool, of the same shape: which values it averages. Where that is none it is NaN, and 0 for
+        bool, of the same shape: which values to average. Without any the result is NaN, and 0 for
         ``sum``.
     difficulty
         float64 [query]. The weights are normalised to the sum 1 over the queries averaged; where
-        all of them are 0, it is NaN.
+        all weights are 0, the result is NaN.
 
     Raises
     ------

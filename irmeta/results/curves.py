@@ -23,7 +23,7 @@ class Curve:
     values, queries
         float64 and int64 [pool depth, cutoff, system]: means, and how many queries they average.
     pool
-        Which systems made the pool, in words, where it matters.
+        Description of the systems that made the pool, if a value depends on the pool.
     """
 
     track: str
@@ -36,7 +36,7 @@ class Curve:
     pool: str | None = None
 
     def frame(self) -> pl.DataFrame:
-        """One row for each system, pool depth and cutoff, sorted so.
+        """Return one row per system, pool depth and cutoff, sorted in this order.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Two files of results against each other: how they were made, and where their values differ."""
+"""Comparison of two result files: their provenance and their values."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ NOT_RECORDED = "not recorded"
 
 @dataclass(frozen=True)
 class Difference:
-    """How two files of results differ.
+    """Differences of two result files.
 
     Attributes
     ----------
     made
-        about, field, a, b: a row for each thing that is recorded otherwise of A than of B.
+        about, field, a, b: one row per difference in provenance.
     measures
-        A row for each measure: measure, both (rows in both files), only_a, only_b, equal,
-        different, greatest (the greatest difference; infinite: one of the two is undefined), and
-        where that is: track, system, query (null for means), a, b.
+        One row per measure: measure, both (rows in both files), only_a, only_b, equal, different,
+        greatest (the greatest difference; infinite: one of the two is undefined), and its position:
+        track, system, query (null for means), a, b.
     """
 
     made: pl.DataFrame
@@ -37,7 +37,7 @@ class Difference:
 
     @property
     def same(self) -> bool:
-        """Whether both hold the same rows, with values that are equal within the tolerance."""
+        """Whether both files have the same rows, with values equal within the tolerance."""
         return self.measures.select("only_a", "only_b", "different").sum().row(0) == (0, 0, 0)
 
 
@@ -47,15 +47,15 @@ def diff(a: str | Path, b: str | Path, tolerance: float = 1e-9) -> Difference:
     Parameters
     ----------
     a, b
-        Files that irmeta wrote, Parquet or CSV. A CSV file does not say how it was made.
+        Files that irmeta wrote, Parquet or CSV. A CSV file has no provenance.
     tolerance
-        Values differ if they are further apart than this. NaN equals NaN.
+        Absolute tolerance within which values are equal. NaN equals NaN.
 
     Raises
     ------
     UsageError
-        If a file cannot be read or is no table of results, or if one is of means and the other of
-        values per query.
+        If a file cannot be read or is no result table, or if one has means and the other per-query
+        values.
     DataError
         If a Parquet file is damaged.
     """
@@ -78,7 +78,7 @@ def diff(a: str | Path, b: str | Path, tolerance: float = 1e-9) -> Difference:
 
 
 _Opened = tuple[Path, Callable[..., pl.LazyFrame]]
-"""A file, and what gives its rows, the types of some columns given."""
+"""A file, and a function that returns its rows, given the types of some columns."""
 
 
 def _opened(path: Path) -> _Opened:
@@ -97,7 +97,7 @@ def _scan_csv(path: Path, **types: Any) -> pl.LazyFrame:
 
 
 def _keys(path: Path, rows: Callable[..., pl.LazyFrame]) -> list[str]:
-    """The columns that say what a value of this file is of."""
+    """Return the key columns of a file."""
     try:
         columns = rows().collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -121,7 +121,7 @@ def _is_wide(columns: pl.Schema) -> bool:
 
 
 def _rows(rows: Callable[..., pl.LazyFrame], keys: list[str]) -> pl.LazyFrame:
-    """The keys as strings, and the value."""
+    """Select the keys as strings, and the value."""
     frame = rows(**dict.fromkeys(keys, pl.String), value=pl.Float64)
     return frame.select(
         pl.col(keys).cast(pl.String), pl.col("value").cast(pl.Float64).fill_null(float("nan"))
@@ -129,7 +129,7 @@ def _rows(rows: Callable[..., pl.LazyFrame], keys: list[str]) -> pl.LazyFrame:
 
 
 def _by_measure(a: _Opened, b: _Opened, keys: list[str], tolerance: float) -> pl.DataFrame:
-    """The columns of `Difference.measures`, measures in the order in which they come."""
+    """Compute `Difference.measures`, measures in order of appearance."""
     rows = [_rows(opened, keys) for _, opened in (a, b)]
     for (path, _), frame in zip((a, b), rows, strict=True):
         _refuse_repeated(path, frame, keys)
@@ -141,7 +141,7 @@ def _by_measure(a: _Opened, b: _Opened, keys: list[str], tolerance: float) -> pl
     apart = (pl.col("a") - pl.col("b")).abs()
     joined = left.join(right, on=keys, how="full", coalesce=True).with_columns(
         pl.col("in_a", "in_b").fill_null(False),
-        # Also for two infinities; NaN of one alone is infinitely far from any number.
+        # Equal infinities differ by 0; NaN in one file only is an infinite difference.
         apart=pl.when(both & (pl.col("a") == pl.col("b")))  # in polars, NaN == NaN
         .then(0.0)
         .when(both)
@@ -156,21 +156,21 @@ def _by_measure(a: _Opened, b: _Opened, keys: list[str], tolerance: float) -> pl
         different=far.sum(),
         greatest=pl.col("apart").max(),
     )
-    place = [key for key in keys if key != "measure"]
+    position = [key for key in keys if key != "measure"]
     worst = (
         joined.filter(far & (pl.col("apart") == pl.col("apart").max().over("measure")))
         .group_by("measure")
-        .agg(pl.col(*place, "a", "b").sort_by(place).first())
+        .agg(pl.col(*position, "a", "b").sort_by(position).first())
     )
     order = pl.concat([frame.select("measure") for frame in rows]).unique(maintain_order=True)
-    found = order.join(counts, on="measure", maintain_order="left").join(
+    by_measure = order.join(counts, on="measure", maintain_order="left").join(
         worst, on="measure", how="left", maintain_order="left"
     )
     if "query" not in keys:
-        found = found.with_columns(query=pl.lit(None, pl.String))
+        by_measure = by_measure.with_columns(query=pl.lit(None, pl.String))
     numbers = ("both", "only_a", "only_b", "equal", "different", "greatest")
-    wanted = ("measure", *numbers, "track", "system", "query", "a", "b")
-    return found.select(wanted).collect()
+    columns = ("measure", *numbers, "track", "system", "query", "a", "b")
+    return by_measure.select(columns).collect()
 
 
 def _refuse_repeated(path: Path, rows: pl.LazyFrame, keys: list[str]) -> None:
@@ -184,7 +184,7 @@ def _refuse_repeated(path: Path, rows: pl.LazyFrame, keys: list[str]) -> None:
 def _made_otherwise(
     a: dict[str, Any] | None, b: dict[str, Any] | None
 ) -> Iterator[tuple[str, str, str, str]]:
-    """What the provenance of one file says otherwise than the other's."""
+    """Yield the fields in which the provenance of two files differs."""
     if a is None or b is None:
         recorded = {True: "recorded", False: NOT_RECORDED}
         yield "how it was made", "", recorded[a is not None], recorded[b is not None]
@@ -202,7 +202,7 @@ def _made_otherwise(
 
 
 def _parts(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """A provenance as flat records: of irmeta, policies, each measure, each track."""
+    """Split a provenance into flat records: irmeta, policies, each measure, each track."""
     parts: dict[str, dict[str, Any]] = {}
     for key, value in record.items():
         if key in ("measures", "tracks"):

@@ -1,4 +1,4 @@
-"""`Matrix`: one measure's values by query and system, from a store, a result file or one's own."""
+"""`Matrix`: one measure's values by query and system, from a store, a result file or a table."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from irmeta.schema.arrow import DAMAGED
 
 _KEYS = ["track", "system", "query", "measure"]
 _QUERY = re.compile(r"(query|topic)(s|no|nr|num|number|id|name)?|queries|qid|tid|indexlevel0")
-_FIRST = ("", "id", "num", "number")  # name the queries where they stand first
+_FIRST = ("", "id", "num", "number")  # headings of a query column only as the first column
 _MISSING = ("", "nan", "na", "n/a", "null", "none")
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """Values of one measure on one track, or of anything else that has queries and systems.
+    """Values by query and system, usually of one measure on one track.
 
     Attributes
     ----------
@@ -61,27 +61,27 @@ class Matrix:
 
     @property
     def means(self) -> np.ndarray:
-        """float64 [system]: the mean of the defined values; NaN where there is none."""
+        """Means of the defined values: float64 [system], NaN without any."""
         return mean_over_queries(self.values)
 
     @property
     def oriented(self) -> np.ndarray:
-        """The values with the sign that makes greater better."""
+        """Values, negated where less is better."""
         return self.values * self.direction
 
     def complete(self) -> Matrix:
-        """Only the queries on which every system has a value."""
+        """Select the queries on which every system has a value."""
         return self.only_queries(np.flatnonzero(~np.isnan(self.values).any(axis=1)))
 
     def only_queries(self, places: np.ndarray) -> Matrix:
-        """The same for some of the queries, by their places, in that order."""
+        """Select queries by index, in the order given."""
         names = tuple(self.queries[i] for i in places)
         return Matrix(
             self.values[places], names, self.systems, self.measure, self.track, self.direction
         )
 
     def only_systems(self, places: np.ndarray) -> Matrix:
-        """The same for some of the systems, by their places, in that order."""
+        """Select systems by index, in the order given."""
         names = tuple(self.systems[i] for i in places)
         return Matrix(
             self.values[:, places], self.queries, names, self.measure, self.track, self.direction
@@ -89,17 +89,17 @@ class Matrix:
 
 
 def matrix_of(frame: pl.DataFrame, measure: str = "value") -> Matrix:
-    """A frame with a column for each system and a row for each query as a matrix.
+    """Convert a frame with one column per system and one row per query to a matrix.
 
-    A column that is named query, topic, qid, query_id, topic number or the like, or not at all, or
-    the first if it holds something but no number, names the queries; else they are numbered from
-    1. Numbers may be text; blank,
-    NaN, NA, N/A, null and None, in any case, are missing values.
+    The query names are in a column named query, topic, qid, query_id, topic number or similar, in a
+    first column without a name, or in a non-numeric first column; otherwise queries are numbered
+    from 1. Numbers may be text; blank, NaN, NA, N/A, null and None, in any case, are missing
+    values.
 
     Raises
     ------
     DataError
-        If there is no system, or another column holds something else than numbers.
+        If no column is a system, or a system's column is not numeric.
     UsageError
         If two queries have the same name.
     """
@@ -119,11 +119,11 @@ def matrix_of(frame: pl.DataFrame, measure: str = "value") -> Matrix:
 
 
 def _query_column(frame: pl.DataFrame) -> int | None:
-    """The place of the column that names the queries; None: there is none."""
+    """Return the index of the column that names the queries; None without such a column."""
     plain = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in frame.columns]
-    for place, name in enumerate(plain):
-        if _QUERY.fullmatch(name) or (place == 0 and name in _FIRST):
-            return place
+    for index, name in enumerate(plain):
+        if _QUERY.fullmatch(name) or (index == 0 and name in _FIRST):
+            return index
     if not frame.width:
         return None
     if plain[0] in ("system", "systems", "run", "runs", "runid"):
@@ -134,7 +134,7 @@ def _query_column(frame: pl.DataFrame) -> int | None:
 
 
 def _numbers(column: pl.Series) -> np.ndarray:
-    """float64: NaN where missing."""
+    """Convert a column to float64, NaN where missing."""
     values, other = _read(column)
     if other.all() and len(column):
         fix = "Columns are systems: put other facts elsewhere."
@@ -146,7 +146,7 @@ def _numbers(column: pl.Series) -> np.ndarray:
 
 
 def _read(column: pl.Series) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of a column, NaN where there is none, and where there is something else."""
+    """Return the numbers of a column (NaN where missing), and a mask of invalid values."""
     if column.dtype.is_numeric() or column.dtype == pl.Null:
         other = np.zeros(len(column), bool)
         return column.cast(pl.Float64).fill_null(np.nan).to_numpy(), other
@@ -159,24 +159,25 @@ def _read(column: pl.Series) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_matrices(path: Path, measures: tuple[str, ...] | None = None) -> list[Matrix]:
-    """The matrices that a file holds: a result file's per-query values, or one's own table.
+    """Read the matrices of a result file with per-query values, or of a user's table.
 
     Parameters
     ----------
     path
-        A Parquet or CSV file with the columns track, system, query, measure, value (one matrix for
-        each track and measure; the track may be left out), or with the first three and a column for
-        each measure, or a table with a column for each system: see `matrix_of`.
+        A Parquet or CSV file with the columns track, system, query, measure, value (one matrix per
+        track and measure; track is optional), or with the first three and one column per measure,
+        or a table with one column per system: see `matrix_of`.
     measures
-        Only these, by canonical name; None: all. That of a table of one's own is the file's name.
+        Measures to read, by canonical name; None: all. The measure of a user's table is the file's
+        name.
 
     Raises
     ------
     UsageError
-        If the file is not there, holds means instead of values per query, or lacks a measure.
+        If the file does not exist, has means instead of per-query values, or lacks a measure.
     DataError
-        If it cannot be read, or holds what `matrix_of` does not take, two columns of one name, or
-        two values for one system, query and measure.
+        If the file cannot be read, `matrix_of` rejects its table, two columns have one name, or a
+        system, query and measure have two values.
     """
     if not path.is_file():
         raise UsageError(f"{path} is not a file.")
@@ -243,13 +244,13 @@ def _tidy_matrix(frame: pl.DataFrame, track: str, measure: str) -> Matrix:
 
 
 def _read_csv(path: Path) -> pl.DataFrame:
-    """All as text, so that 007 stays what it is; lines with nothing in them are passed over."""
+    """Read all columns as text, to preserve names such as 007; skip empty lines."""
     with path.open(encoding="utf-8", errors="replace") as file:
-        said = sum(1 for _ in takewhile(lambda line: line.startswith("# "), file))
-    frame = pl.read_csv(path, infer_schema=False, skip_lines=said)
+        comments = sum(1 for _ in takewhile(lambda line: line.startswith("# "), file))
+    frame = pl.read_csv(path, infer_schema=False, skip_lines=comments)
     frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
     for column in frame.columns[1:]:
-        # Polars renames a column whose name is there already.
+        # Polars renames a column with a duplicate name.
         name, renamed, _ = column.rpartition("_duplicated_")
         name = name if renamed and name in frame.columns else column
         if name == "" and frame[column].null_count() == frame.height:

@@ -1,4 +1,4 @@
-"""Tidy tables with a row for each relevant doc: search lengths and rarity."""
+"""Tidy tables with one row per relevant doc: search lengths and rarity."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from irmeta.schema.results import SEARCH_LENGTHS
 
 
 def search_length_table(view: JudgedRanks, rel: int, lengths: np.ndarray) -> pa.Table:
-    """One row for each query, system and relevant doc, in that order: see irmeta.schema.
+    """Return one row per query, system and relevant doc, sorted in this order: see irmeta.schema.
 
-    `lengths` is float64 [doc, system], docs as `JudgedRanks.relevant_rows` says.
+    `lengths` is float64 [doc, system], for the docs of `JudgedRanks.relevant_rows`.
     """
     rows = view.relevant_rows(rel)
     systems, query = len(view.systems), view.query_of(rows)
     bounds = np.searchsorted(query, np.arange(len(view.queries) + 1))
 
     def by_list(values: np.ndarray) -> np.ndarray:
-        """[doc, system] to query, system, doc, in one row."""
+        """Flatten [doc, system] in the order query, system, doc."""
         values = np.broadcast_to(values, (len(rows), systems))
         lists = [values[start:stop].T.ravel() for start, stop in pairwise(bounds.tolist())]
         return np.concatenate([values[:0].ravel(), *lists])
@@ -50,10 +50,10 @@ def search_length_table(view: JudgedRanks, rel: int, lengths: np.ndarray) -> pa.
 
 
 def rarity_frame(view: JudgedRanks, rel: int, retrieved_by: np.ndarray) -> pl.DataFrame:
-    """One row for each query and relevant doc, in that order: see irmeta.schema.
+    """Return one row per query and relevant doc, sorted in this order: see irmeta.schema.
 
-    `rarity` is 1 - S_d / S (Tuerkmen, Lease and Kutlu 2023, Eq. 2); a doc that no system retrieves,
-    which the paper leaves out (S_d >= 1), gets 1.
+    `rarity` is 1 - S_d / S (Tuerkmen, Lease and Kutlu 2023, Eq. 2). A doc that no system retrieves,
+    which the paper excludes (S_d >= 1), has rarity 1.
     """
     rows = view.relevant_rows(rel)
     systems = len(view.systems)

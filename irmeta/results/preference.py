@@ -1,4 +1,4 @@
-"""`Preference`: by how much each system is preferred to each other on each query."""
+"""`Preference`: differences between all pairs of systems on each query."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Preference:
         values = source.oriented
 
         def difference(query: int) -> np.ndarray:
-            with np.errstate(invalid="ignore"):  # infinite less infinite is undefined, too
+            with np.errstate(invalid="ignore"):  # infinity minus infinity is undefined too
                 return values[query][:, None] - values[query]
 
         return cls(source.measure, source.queries, source.systems, difference)

@@ -1,4 +1,4 @@
-"""`Scores`: the values of measures by query and system, and the tidy frames they become."""
+"""`Scores`: values of measures by query and system, and their tidy frames."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class Scores:
     values
         float64 [measure, query, system]; NaN: undefined.
     included
-        bool, of the same shape: the cells that tables and means cover.
+        bool, of the same shape: the cells in tables and means.
     no_list
         bool [query, system]: the system has no list for the query.
     lists_without_nonrelevant
-        For each search length, by measure: bool [query, system], whether the list holds no
-        non-relevant doc, so that Eq. 3 of paper 1 makes the docs it misses look perfect.
+        Map from search-length measure to bool [query, system]: the list has no non-relevant doc, so
+        that Eq. 3 of paper 1 makes the docs not retrieved look perfect.
     directions
-        By measure: 1 greater is better, -1 less is better.
+        Map from measure to 1 (greater is better) or -1 (less is better).
     averages
-        By measure, where it is not ``arithmetic``: how `means` makes one value of all queries'.
+        Map from measure to the kind of mean over queries, unless ``arithmetic``.
     difficulty
-        float64 [query]: weights for averages by ``difficulty``.
+        float64 [query]: weights of means by ``difficulty``.
     """
 
     track: str
@@ -50,7 +50,7 @@ class Scores:
 
     @classmethod
     def concat(cls, blocks: Sequence[Scores]) -> Scores:
-        """The blocks of one track, one after another along queries."""
+        """Concatenate the blocks of one track along queries."""
         first = blocks[0]
         flags = {
             name: np.concatenate([b.lists_without_nonrelevant[name] for b in blocks])
@@ -71,17 +71,17 @@ class Scores:
         )
 
     def only(self, systems: Sequence[str]) -> Scores:
-        """The same for some of the systems."""
-        places = [self.systems.index(s) for s in systems]
-        flags = {n: a[..., places] for n, a in self.lists_without_nonrelevant.items()}
+        """Select systems, in the order given."""
+        columns = [self.systems.index(s) for s in systems]
+        flags = {n: a[..., columns] for n, a in self.lists_without_nonrelevant.items()}
         return Scores(
             track=self.track,
             measures=self.measures,
             queries=self.queries,
             systems=tuple(systems),
-            values=self.values[..., places],
-            included=self.included[..., places],
-            no_list=self.no_list[..., places],
+            values=self.values[..., columns],
+            included=self.included[..., columns],
+            no_list=self.no_list[..., columns],
             lists_without_nonrelevant=flags,
             directions=self.directions,
             averages=self.averages,
@@ -89,25 +89,25 @@ class Scores:
         )
 
     def matrix(self, measure: str) -> Matrix:
-        """One measure's values; NaN where `included` leaves a cell out.
+        """Return one measure's values; NaN where `included` excludes a cell.
 
         Raises
         ------
         UsageError
-            If there is no such measure.
+            If the measure is not among these scores.
         """
         if measure not in self.measures:
             hint = did_you_mean(measure, self.measures)
             raise UsageError(f"no measure {measure!r} among these scores. {hint}")
-        place = self.measures.index(measure)
-        values = np.where(self.included[place], self.values[place], np.nan)
+        index = self.measures.index(measure)
+        values = np.where(self.included[index], self.values[index], np.nan)
         direction = -1 if self.directions.get(measure, 1) < 0 else 1
         return Matrix(values, self.queries, tuple(self.systems), measure, self.track, direction)
 
     def per_query(self) -> pl.DataFrame:
-        """One row for each included cell: track, system, query, measure, value.
+        """Return one row per included cell: track, system, query, measure, value.
 
-        Sorted by system, then query, then measure in the order asked for.
+        Rows are sorted by system, then query, then measure in the order of `measures`.
         """
         system, query, measure = np.nonzero(self.included.transpose(2, 1, 0))
         return pl.DataFrame(
@@ -131,9 +131,9 @@ class Scores:
         return float(self.mean_values()[self.measures.index(measure), self.systems.index(system)])
 
     def mean_values(self) -> np.ndarray:
-        """float64 [measure, system]: one value of each measure for all included queries.
+        """Compute the mean of each measure over the included queries: float64 [measure, system].
 
-        Undefined values are left out. The mean is arithmetic unless `averages` says otherwise.
+        Undefined values are excluded. The mean is arithmetic unless `averages` has another kind.
         """
         counted = self.included & ~np.isnan(self.values)
         plain = [i for i, m in enumerate(self.measures) if m not in self.averages]
@@ -146,13 +146,13 @@ class Scores:
         return out
 
     def means(self) -> pl.DataFrame:
-        """One row for each system and measure, sorted by system: see irmeta.schema, `means`."""
+        """Return one row per system and measure, sorted by system: see irmeta.schema, `means`."""
         counted = self.included & ~np.isnan(self.values)
         no_list = (counted & self.no_list).sum(axis=1)
         lists_without_nonrelevant = np.zeros(no_list.shape, np.int64)
-        for name, found in self.lists_without_nonrelevant.items():
+        for name, flags in self.lists_without_nonrelevant.items():
             index = self.measures.index(name)
-            lists_without_nonrelevant[index] = (counted[index] & found).sum(axis=0)
+            lists_without_nonrelevant[index] = (counted[index] & flags).sum(axis=0)
         known = np.array([name in self.lists_without_nonrelevant for name in self.measures])
         systems, measures = len(self.systems), len(self.measures)
         frame = pl.DataFrame(
@@ -188,7 +188,7 @@ def _named(names: Sequence[str], column: str) -> pl.Expr:
 
 
 def wide(frame: pl.DataFrame) -> pl.DataFrame:
-    """A column for each measure instead of a row; what else a table of means says is left out."""
+    """Pivot to one column per measure; other columns of a table of means are dropped."""
     index = [c for c in ("track", "system", "query") if c in frame.columns]
     return frame.select(*index, "measure", "value").pivot(
         "measure", index=index, values="value", maintain_order=True

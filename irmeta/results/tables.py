@@ -1,4 +1,4 @@
-"""Tidy frames to Parquet and CSV: whole or not at all, with their provenance."""
+"""Atomic writing of tidy frames to Parquet and CSV, with their provenance."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from irmeta.schema.arrow import DAMAGED
 from irmeta.schema.columns import Table
 
 KEY = b"irmeta"
-"""The key of the Parquet file metadata that holds the provenance, as JSON."""
+"""Key of the provenance, as JSON, in the metadata of a Parquet file."""
 
 AGAIN = "Make it again (reanalyze and studies do so by themselves), or restore it from a copy."
-"""What to do about a file of results that is damaged."""
+"""Advice for a damaged result file."""
 
 Rows = pl.DataFrame | pa.Table
-"""Some rows of a table; a `pa.Table` has the table's schema, repeated strings by dictionary."""
+"""Rows of a table; a `pa.Table` has the table's schema, with dictionaries of strings."""
 
 
 class ParquetFile:
-    """A Parquet file that is written in pieces, a row group each.
+    """A Parquet file that is written in pieces, one row group each.
 
     Parameters
     ----------
     path
-        The file; it is not put in place whole: see `irmeta.files.replacing`.
+        The file, which is not replaced atomically: see `irmeta.files.replacing`.
     table
-        The table that the pieces follow; None: whatever the first piece has.
+        Schema of the pieces; None: the schema of the first piece.
     provenance
-        JSON values that say what was computed from what.
+        JSON values with the provenance.
 
     Attributes
     ----------
@@ -72,19 +72,19 @@ class ParquetFile:
         self.rows += len(piece)
 
     def _open(self, piece: Rows) -> None:
-        # The same content as in batches of 2^10, the default, which take longer.
+        # Larger batches than the default of 2^10 write the same content faster.
         options = {"compression": "zstd", "store_schema": False, "write_batch_size": 1 << 16}
         self._writer = pq.ParquetWriter(
             self._path, _schema(piece, self._table), write_page_checksum=True, **options
         )
-        # Not in the schema: without an Arrow schema its metadata would be left out.
+        # Not in the schema: without a stored Arrow schema its metadata would be dropped.
         self._writer.add_key_value_metadata({KEY: _json(self._provenance), EMBEDDED: BLANK})
 
 
 def write_parquet(
     pieces: Rows | Iterable[Rows], path: Path, table: Table | None, provenance: Mapping[str, Any]
 ) -> int:
-    """Put a Parquet file in place whole, a row group for each piece; returns its number of rows.
+    """Write a Parquet file atomically, one row group per piece; return its number of rows.
 
     For the parameters see `ParquetFile`.
     """
@@ -96,12 +96,12 @@ def write_parquet(
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
-    """Read a Parquet file whole and compare it with its checksums, where it has any.
+    """Read a Parquet file and verify its checksums, if it has any.
 
     Raises
     ------
     DataError
-        If it cannot be read, or was changed after irmeta wrote it.
+        If the file cannot be read, or was changed after irmeta wrote it.
     """
     check_parquet(path)  # first: Parquet libraries may crash on a damaged footer
     try:
@@ -113,12 +113,12 @@ def read_parquet(path: Path) -> pl.DataFrame:
 
 
 def check_parquet(path: Path) -> None:
-    """Compare a Parquet file with its checksum, where it has one, before another library reads it.
+    """Verify the checksum of a Parquet file, if it has one, before another library reads the file.
 
     Raises
     ------
     DataError
-        If it cannot be read, or was changed after irmeta wrote it.
+        If the file cannot be read, or was changed after irmeta wrote it.
     """
     try:
         check_embedded(path)
@@ -144,7 +144,7 @@ def _schema(frame: Rows, table: Table | None) -> pa.Schema:
 
 
 def _arrow(frame: Rows, schema: pa.Schema) -> pa.Table:
-    # Fields may not be null where the schema says so; Arrow checks that only on request.
+    # Arrow does not check by itself that non-nullable fields have no nulls.
     if isinstance(frame, pa.Table):
         table = frame
     else:
@@ -204,8 +204,8 @@ def to_csv(frame: pl.DataFrame, *, safe: bool = False) -> str:
     Parameters
     ----------
     safe
-        Whether texts that a spreadsheet would take for a formula (they begin with =, +, -, @, a
-        tab or a carriage return) get an apostrophe before them. Numbers stay as they are.
+        Whether to prefix an apostrophe to texts that a spreadsheet would run as a formula (texts
+        that begin with =, +, -, @, a tab or a carriage return). Numbers are unchanged.
     """
     if safe:
         marked = pl.selectors.string().str.replace(_FORMULA, "'$0")
@@ -221,7 +221,7 @@ def write_out(
     force: bool,
     csv_safe: bool = False,
 ) -> None:
-    """Write a frame to a file that the user named, in the format of its ending.
+    """Write a frame to a file that the user named, in the format of its extension.
 
     Parameters
     ----------
@@ -231,10 +231,10 @@ def write_out(
     Raises
     ------
     UsageError
-        For an ending other than .parquet and .csv, or a file that is there and not ours, unless
-        `force`.
+        For an extension other than .parquet and .csv, or, unless `force`, an existing file that
+        irmeta did not write.
     DataError
-        For a file that is there, and ours, and damaged, unless `force`.
+        For an existing file that irmeta wrote and that is damaged, unless `force`.
     """
     check_ours(path, force=force, columns=frame.columns)
     remove_temporaries(path.parent)
@@ -245,14 +245,14 @@ def write_out(
 
 
 def check_ours(path: Path, *, force: bool, columns: Sequence[str] = ()) -> None:
-    """Refuse an ending that is not written, and a file of someone else's unless `force`."""
+    """Reject an unsupported extension and, unless `force`, a file that irmeta did not write."""
     check_ending(path)
     if path.exists() and not force and not _ours(path, list(columns)):
         raise UsageError(f"{path} exists and irmeta did not write it: use --force to replace it.")
 
 
 def check_ending(path: Path) -> None:
-    """Refuse an output file of a kind that is not written, before anything is computed."""
+    """Reject an output file with an unsupported extension, before anything is computed."""
     if path.suffix not in (".parquet", ".csv"):
         raise UsageError(f"{path}: the ending of an output file is .parquet or .csv.")
     if path.is_dir():
@@ -268,7 +268,7 @@ def is_ours(path: Path) -> bool:
 
 
 def _ours(path: Path, columns: list[str]) -> bool:
-    """Whether irmeta wrote a file: by its provenance, a CSV by having the same columns."""
+    """Check whether irmeta wrote a file: by its provenance, a CSV by the same columns."""
     if path.suffix == ".csv":
         header = pl.DataFrame(schema=columns).write_csv().encode()
         with path.open("rb") as file:

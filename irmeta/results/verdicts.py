@@ -1,4 +1,4 @@
-"""`Verdicts`: which system is better on each query."""
+"""`Verdicts`: the better system of each pair on each query."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
 
 TIE = 1e-12
-"""Two values that differ by no more than this are a tie."""
+"""Largest difference of two values that tie."""
 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """For every query, how the systems compare two by two.
+    """Per-query comparisons of all pairs of systems.
 
     Attributes
     ----------
     sign
-        From the place of a query to int8 [system, system], antisymmetric: 1 where the row's system
-        is better than the column's, -1 where it is worse, 0 where they tie or either has no value.
-        Made a query at a time: 2,000 systems x 50 queries at once would take 0.2 GB.
+        Function from the index of a query to int8 [system, system], antisymmetric: 1 where the
+        row's system is better than the column's, -1 where worse, 0 where they tie or either has no
+        value. One query is computed at a time: 2,000 systems x 50 queries would take 0.2 GB.
     """
 
     queries: tuple[str, ...]
@@ -37,7 +37,7 @@ class Verdicts:
 
     @classmethod
     def of(cls, matrix: Matrix) -> Verdicts:
-        """Greater values are better, or less, as the measure's direction says."""
+        """Compare the values of a matrix, in the measure's direction."""
         values = matrix.oriented
 
         def sign(query: int) -> np.ndarray:
@@ -50,7 +50,7 @@ class Verdicts:
     def from_signs(
         cls, signs: np.ndarray, queries: tuple[str, ...], systems: tuple[str, ...], name: str = ""
     ) -> Verdicts:
-        """Verdicts that are there already, as signs or preferences: [query, system, system].
+        """Return verdicts from an array of signs or preferences: [query, system, system].
 
         Raises
         ------
@@ -61,8 +61,8 @@ class Verdicts:
         fits = signs.shape == (len(queries), size, size)
         if not fits or (signs + signs.transpose(0, 2, 1)).any():
             raise UsageError("signs must be an antisymmetric array [query, system, system].")
-        held = _signs(signs)
-        return cls(queries, systems, lambda query: held[query], name)
+        verdicts = _signs(signs)
+        return cls(queries, systems, lambda query: verdicts[query], name)
 
 
 def _signs(differences: np.ndarray) -> np.ndarray:

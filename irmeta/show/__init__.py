@@ -1,1 +1,1 @@
-"""What the command line prints, for people."""
+"""Output of the command line."""

@@ -1,4 +1,4 @@
-"""What ingest, reanalyze, info, check and studies print."""
+"""Output of ingest, reanalyze, info, check and studies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def print_outcomes(outcomes: Sequence[Outcome], store: Store) -> None:
-    """One line a track, and where the store is."""
+    """Print one line per track, and the path of the store."""
     kept = [outcome.track for outcome in outcomes if outcome.error is None]
     facts = {row["track"]: row for row in store.info(kept).iter_rows(named=True)} if kept else {}
     for outcome in outcomes:
@@ -36,7 +36,7 @@ def print_outcomes(outcomes: Sequence[Outcome], store: Store) -> None:
 
 
 def print_study(done: StudyResults) -> None:
-    """Print what a study counted, and where everything is."""
+    """Print the counts of a study, and the paths of its files."""
     if "studied_tracks" in done.tables:
         tracks = done.tables["studied_tracks"]
         used = tracks.filter("used")
@@ -72,7 +72,7 @@ def _print_files(done: StudyResults) -> None:
 
 
 def print_studies(out: Path, done: Sequence[Done]) -> None:
-    """Print where the page of each study is."""
+    """Print the path of each study's page."""
     print_line(f"  {out / 'report.html'!s:<46} the index: open it in a browser")
     for one in done:
         if one.results is not None:
@@ -80,7 +80,7 @@ def print_studies(out: Path, done: Sequence[Done]) -> None:
 
 
 def print_reanalysis(done: Reanalysis) -> None:
-    """Print a short summary that says where everything is."""
+    """Print a short summary, and the paths of the results."""
     lost = {track for track, _ in done.batch.failed}
     lost |= {outcome.track for outcome in done.outcomes if outcome.error is not None}
     finished = [*done.batch.analysed, *done.batch.unchanged]
@@ -105,7 +105,7 @@ def print_reanalysis(done: Reanalysis) -> None:
 
 
 def print_info(store: Store) -> None:
-    """Tracks, then what reading noticed of their systems."""
+    """Print the tracks, then the notes of reading on their systems."""
     console = open_console()
     frame = store.info()
     if frame.is_empty():
@@ -146,7 +146,7 @@ def _print_failures(console: Console, store: Store) -> None:
 
 
 def print_checked(checked: Checked) -> None:
-    """A line for each damaged file, then how many were read."""
+    """Print one line per damaged file, then the number of files read."""
     for file, problem in checked.problems.iter_rows():
         print_line(f"{file}: {problem}")
     damaged = checked.problems.height

@@ -1,4 +1,4 @@
-"""Tables and lines on a terminal; frames go to a pipe as CSV."""
+"""Tables and lines on a terminal; in a pipe, frames are CSV."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ MOST_ROWS = 500  # of a frame on a terminal
 
 
 def print_frame(frame: pl.DataFrame, csv_safe: bool = False) -> None:
-    """A table on a terminal, CSV with full precision in a pipe: see `to_csv`."""
+    """Print a table on a terminal, CSV with full precision in a pipe: see `to_csv`."""
     if not sys.stdout.isatty():
         try:
             sys.stdout.write(to_csv(frame, safe=csv_safe))
             sys.stdout.flush()
-        except BrokenPipeError:  # the reader has seen enough, as `head` does
+        except BrokenPipeError:  # the reader, such as `head`, closed the pipe
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
     console = open_console()
@@ -39,12 +39,12 @@ def print_frame(frame: pl.DataFrame, csv_safe: bool = False) -> None:
 
 
 def open_console() -> Console:
-    """As wide as the terminal; in a pipe, wide enough for whatever is printed."""
+    """Return a console as wide as the terminal; in a pipe, wide enough for any line."""
     return Console() if sys.stdout.isatty() else Console(width=1000)
 
 
 def print_table(console: Console, frame: pl.DataFrame, fit: bool = False) -> None:
-    """Each row on a line of its own; or, to `fit` a terminal, its long texts on several."""
+    """Print one line per row; with `fit`, wrap long texts to the width of the terminal."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name, dtype in frame.schema.items():
         heading = escape(escape_name(name.replace("_", " ")))
@@ -52,7 +52,7 @@ def print_table(console: Console, frame: pl.DataFrame, fit: bool = False) -> Non
         table.add_column(heading, justify=justify, overflow="fold")
     for row in frame.iter_rows():
         table.add_row(*(escape(_cell(value)) for value in row))
-    # Too wide for the terminal, lines wrap: better than numbers cut short.
+    # Lines that are too wide for the terminal wrap, because truncated numbers would mislead.
     boundless = console.options.update(max_width=10_000)
     widest = Measurement.get(console, boundless, table).maximum
     console.width = console.width if fit else max(console.width, widest)
@@ -70,7 +70,7 @@ def _cell(value: object) -> str:
 
 
 def print_text(console: Console, text: str, style: str = "") -> None:
-    """One line or several, as they are: ids may hold what rich would take for markup."""
+    """Print lines without markup, because ids may contain text that rich reads as markup."""
     text = escape_text(text, keep="\n")
     console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 

@@ -1,4 +1,4 @@
-"""What explain, measures and diff print."""
+"""Output of explain, measures and diff."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_TERMS = 40  # of an explanation, unless all are asked for
 
 
 def print_explanation(explained: Explanation, every: bool) -> None:
-    """The facts, the policies, the terms, and the sum."""
+    """Print the facts, the policies, the terms, and the sum."""
     console = open_console()
     place = f"{explained.system} on query {explained.query} (track {explained.track})"
     print_text(console, f"{explained.measure} of {place} = {explained.value:.6g}", "bold")
@@ -73,7 +73,7 @@ def _print_sum(console: Console, explained: Explanation) -> None:
 
 
 def print_measures(frame: pl.DataFrame) -> None:
-    """The table of all measures, and on a terminal what their parameters have in common."""
+    """Print the table of all measures, and on a terminal a text on their shared parameters."""
     if not sys.stdout.isatty():
         print_frame(frame)
         return
@@ -84,7 +84,7 @@ def print_measures(frame: pl.DataFrame) -> None:
 
 
 def print_description(asked: str, described: Description) -> None:
-    """One page about a measure."""
+    """Print the description of a measure."""
     console = open_console()
     print_text(console, described.name, "bold")
     print_text(console, described.summary)
@@ -101,7 +101,7 @@ def print_description(asked: str, described: Description) -> None:
 
 
 def print_difference(difference: Difference, a: str, b: str) -> None:
-    """How two files were made differently, then how their values differ, then the upshot."""
+    """Print the differences in provenance of two files, then in values, then a summary."""
     console = open_console()
     print_text(console, f"A: {a}\nB: {b}")
     if difference.made.height:

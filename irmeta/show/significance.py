@@ -1,4 +1,4 @@
-"""What compare and power print."""
+"""Output of compare and power."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def print_comparisons(found: Sequence[Comparison], csv_safe: bool = False) -> None:
-    """The systems, best first; a star where none is significantly better."""
+    """Print the systems, best first, with a star where none is significantly better."""
     if not sys.stdout.isatty():
         print_frame(pl.concat(_labelled(comparison) for comparison in found), csv_safe)
     for comparison in found:
@@ -48,7 +48,7 @@ def _labelled(comparison: Comparison) -> pl.DataFrame:
 
 
 def print_power(frame: pl.DataFrame, csv_safe: bool = False) -> None:
-    """Pairs, separated, and the percentage for each level."""
+    """Print the pairs, the significantly different pairs, and their percentage by level."""
     shown = frame.with_columns(percent=100 * pl.col("share")).drop("share")
     columns = [c for c in shown.columns if c not in ("percent", "median_p", "queries")]
     print_frame(shown.select(*columns, "percent", "median_p", "queries"), csv_safe)

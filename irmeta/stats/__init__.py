@@ -1,1 +1,1 @@
-"""Statistics of score tables: how far a measure can be trusted. Never sees a file."""
+"""Statistics of score tables: how far a measure can be trusted. This room reads no file."""

@@ -1,15 +1,15 @@
-"""One order of the systems from verdicts query by query: win rate, Borda, Markov chain MC4.
+"""Rank aggregation of per-query verdicts: win rate, Borda, Markov chain MC4.
 
-Each takes `Verdicts` and returns a frame with a row for each system, best first:
+Each function takes `Verdicts` and returns a frame with one row per system, best first:
 
 - system
-- score: what the rule gives it; greater is better. NaN where nothing can be said.
-- rank: 1 for the best; equal scores share the best of their places (1, 2, 2, 4). null for NaN.
-- ties: the other systems of that rank, in their order, with spaces between; empty if there is none.
+- score: the system's score under the rule; greater is better. NaN where it is undefined.
+- rank: 1 for the best system; equal scores share the smallest rank (1, 2, 2, 4). null for NaN.
+- ties: the other systems of the same rank, separated by spaces; empty without ties.
 
-Two scores are equal if they differ by at most 1e-9 of the larger. Systems of a rank are in the
-order of the verdicts. Where a system has no value for a query its verdicts there are ties, so that
-it neither wins nor loses by it.
+Two scores are equal if they differ by at most 1e-9 of the larger. Systems of equal rank keep the
+order of the verdicts. Where a system has no value for a query, its verdicts for that query are
+ties.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ _EQUAL = 1e-9
 
 
 def win_rate(verdicts: Verdicts, ties: Literal["half", "out"] = "half") -> pl.DataFrame:
-    """The share of comparisons that each system wins, over all queries and other systems.
+    """Rank systems by the share of comparisons that they win, over all queries and other systems.
 
     Parameters
     ----------
     ties
-        ``half``: a tie is half a win, so that the order is Borda's; ``out``: ties are left out, and
-        the share is that of the comparisons with a winner.
+        ``half``: a tie is half a win, so that the order is Borda's; ``out``: ties are excluded, and
+        the share is over the comparisons with a winner.
 
     Returns
     -------
     DataFrame
-        See the module. NaN where a system has no comparison: no query, no other system, or, with
-        ``out``, ties alone.
+        See the module. The score is NaN for a system without a comparison: no query, no other
+        system, or, with ``out``, only ties.
 
     Raises
     ------
     UsageError
-        If `ties` is none of these.
+        If `ties` is neither of these.
     """
     check_choice("ties", ties, ("half", "out"))
     size = len(verdicts.systems)
@@ -52,17 +52,17 @@ def win_rate(verdicts: Verdicts, ties: Literal["half", "out"] = "half") -> pl.Da
     for sign in verdicts:
         net += sign.sum(axis=1, dtype=np.int64)
         decided += np.count_nonzero(sign, axis=1)
-    # A comparison that is won adds 1 to the net and one that is lost takes 1 away.
+    # A win adds 1 to the net count and a loss subtracts 1.
     number = decided if ties == "out" else np.full(size, len(verdicts.queries) * (size - 1.0))
     rate = np.divide(net + number, 2.0 * number, out=np.full(size, np.nan), where=number > 0)
     return _ranked(verdicts.systems, rate)
 
 
 def borda(verdicts: Verdicts) -> pl.DataFrame:
-    """Borda's count: over all queries, how many systems each is better than, a tie being a half.
+    """Rank systems by Borda count: the systems that each beats over all queries, a tie a half.
 
     A query's count is (systems - 1 + wins - losses) / 2. pref_eval's count is greater by 1 for each
-    query, and its lists have no ties: it orders equal systems by name, descending.
+    query, and pref_eval breaks ties by system name, descending.
 
     References
     ----------
@@ -82,17 +82,17 @@ def mc4(
     steps: int | None = None,
     rounds: bool = False,
 ) -> pl.DataFrame:
-    """The Markov chain MC4 of Dwork, Kumar, Naor and Sivakumar (2001).
+    """Rank systems by the Markov chain MC4 of Dwork, Kumar, Naor and Sivakumar (2001).
 
-    From system i, one of the n systems is drawn. If a strict majority of queries ranks it above i,
-    the chain moves to it; else it stays. So P(i -> j) is 1/n or 0 for every other j. The first
-    distribution is uniform.
+    From system i, the chain draws one of the n systems. If a strict majority of queries ranks the
+    drawn system above i, the chain moves to it; else the chain stays. So P(i -> j) is 1/n or 0 for
+    every other j. The initial distribution is uniform.
 
-    The score is the limit of the chain. There is one from every start, as a state may always stay
-    (with 1/n at least), so Cesàro's averages have it too. Where the chain falls apart, it is
-    computed as it is: every closed class has the probability that the chain ends in it, shared out
-    by the class's own stationary distribution, and every other system has 0. In particular, a
-    system that beats each other one has 1 and all others tie at 0: see `rounds`.
+    The score is the limit of the chain. The limit exists from every start, because every state has
+    a self-loop of at least 1/n; Cesàro averages have the same limit. In a reducible chain, every
+    closed class has the probability that the chain ends in the class, split by the class's
+    stationary distribution, and every transient system has 0. In particular, a system that beats
+    all others scores 1 and all others tie at 0: see `rounds`.
 
     Parameters
     ----------
@@ -100,22 +100,23 @@ def mc4(
         Where queries tie: ``queries``: more than half of all queries rank j above i; ``decided``:
         more queries rank j above i than i above j, ties and missing values aside.
     steps
-        So many power steps instead of the limit; 10 is what pref_eval takes, whose scores are n
-        times these. Such an order depends on their number.
+        Number of power steps to take instead of the limit. pref_eval takes 10, and its scores are
+        n times these. The order depends on this number.
     rounds
-        Rank those that the limit leaves with 0 as well, by repeating without those that have a
-        place, as Dwork et al. propose. There is a column more, `round`, and a score is that of its
-        round, so that scores add up to 1 in each.
+        Also rank the systems with limit 0, by repeating the chain without the systems already
+        ranked, as Dwork et al. propose. The column `round` is added; scores add up to 1 in each
+        round.
 
     Returns
     -------
     DataFrame
-        See the module. One system has the score 1; without a query all tie.
+        See the module. A single system has the score 1; without a query all systems tie.
 
     Raises
     ------
     UsageError
-        If `majority` is none of these, `steps` is negative, or there are `steps` and `rounds`.
+        If `majority` is neither of these, `steps` is negative, or both `steps` and `rounds` are
+        given.
 
     References
     ----------
@@ -124,7 +125,7 @@ def mc4(
     if steps is not None:
         check_whole("steps", steps, least=0)
         if rounds:
-            raise UsageError("steps are not for rounds.")
+            raise UsageError("steps and rounds cannot be combined.")
     check_choice("majority", majority, ("queries", "decided"))
     better = wins(verdicts)
     losses = better.T
@@ -133,19 +134,19 @@ def mc4(
     if steps is not None:
         return _ranked(verdicts.systems, _stepped(worse, steps))
     score, number = np.zeros(size), np.zeros(size, np.int32)
-    left = np.arange(size)
-    while len(left):
-        limit, closed = _limit(worse[np.ix_(left, left)])
-        score[left] = limit
-        number[left] += 1
-        left = left[~closed] if rounds else left[:0]
+    unranked = np.arange(size)
+    while len(unranked):
+        limit, closed = _limit(worse[np.ix_(unranked, unranked)])
+        score[unranked] = limit
+        number[unranked] += 1
+        unranked = unranked[~closed] if rounds else unranked[:0]
     return _ranked(verdicts.systems, score, number if rounds else None)
 
 
 def wins(verdicts: Verdicts) -> np.ndarray:
-    """int32 [system, system]: the number of queries on which the row's system is better.
+    """Count the queries on which the row's system is better: int32 [system, system].
 
-    Added up a query at a time.
+    One query is in memory at a time.
     """
     size = len(verdicts.systems)
     out = np.zeros((size, size), np.int32)
@@ -165,10 +166,10 @@ def _stepped(worse: np.ndarray, steps: int) -> np.ndarray:
 
 
 def _limit(worse: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The limit from the uniform start, and which systems are in a closed class."""
+    """Compute the limit from the uniform start, and which systems are in a closed class."""
     size = len(worse)
-    # The most beaten are eliminated first: few come to them, so there is little to hand on, and
-    # each class's first state, to which the others are in proportion, is a likely one.
+    # Eliminating the most beaten systems first keeps rounding small: few transitions lead to them,
+    # and the first state of each class, to which the others are scaled, is a probable one.
     order = np.argsort(worse.sum(axis=1), kind="stable")
     rates = worse[np.ix_(order, order)].astype(np.float64)
     limit, home = np.empty(size), np.empty(size, np.int64)
@@ -181,7 +182,7 @@ def _limit(worse: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _ranked(
     systems: tuple[str, ...], score: np.ndarray, number: np.ndarray | None = None
 ) -> pl.DataFrame:
-    """The frame, best first; by the number of the round first, if there are rounds."""
+    """Build the frame, sorted by round if there are rounds, then best first."""
     rounds = np.ones(len(score), np.int32) if number is None else number
     best = np.lexsort((-score, rounds))  # NaN last
     value, layer = score[best], rounds[best]

@@ -1,4 +1,4 @@
-"""Whether measures prefer the same systems, query by query: paper 4, Section 6.1 and Figure 5."""
+"""Per-query agreement of the preferences of several measures: paper 4, Section 6.1, Figure 5."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ OUTCOMES = ("same", "opposite", "tied_a", "tied_b", "tied_both")
 
 @dataclass(frozen=True)
 class Agreement:
-    """How the preferences of two measures compare: a point is a query and two systems.
+    """Agreement of the preferences of two measures; a point is a query and a pair of systems.
 
     Attributes
     ----------
     counts
-        int64 [5, query]: points on which both prefer the same system; on which they prefer
-        different ones; on which only a ties; only b ties; both do: `OUTCOMES`.
+        int64 [5, query]: points per outcome, in the order of `OUTCOMES`: both measures prefer the
+        same system, they prefer different systems, only a ties, only b ties, both tie.
     pearson
-        Correlation of the differences of all points; NaN where either has none but ties.
+        Correlation of the differences of all points; NaN where a measure has only ties.
     """
 
     measures: tuple[str, str]
@@ -47,29 +47,29 @@ class Agreement:
 
     @property
     def points(self) -> int:
-        """On how many points both are defined."""
+        """Number of points on which both measures are defined."""
         return int(self.counts.sum())
 
     @property
     def sign_agreement(self) -> float:
-        """The share of points whose differences have the same sign, 0 being a sign as well.
+        """Share of points whose differences have the same sign, where 0 is a sign too.
 
-        So a tie of one measure alone is disagreement, which is what the paper's account of
-        reciprocal rank implies ("the small number of unique RR values results in a number of
-        ties"), and a tie of both is agreement.
+        A tie of one measure alone is disagreement, as the paper's account of reciprocal rank
+        implies ("the small number of unique RR values results in a number of ties"). A tie of both
+        measures is agreement.
         """
         return self._share("same", "tied_both")
 
     @property
     def unanimity(self) -> float:
-        """The share of points on which both prefer the same system."""
+        """Share of points on which both measures prefer the same system."""
         return self._share("same")
 
     def frame(self) -> pl.DataFrame:
-        """One row: measure_a, measure_b, sign_agreement, unanimity, opposite, tied_a, ...
+        """Return one row: measure_a, measure_b, sign_agreement, unanimity, opposite, tied_a, ...
 
-        opposite, tied_a, tied_b, tied_both are shares of the points, tied_a and tied_b with those
-        that both tie.
+        opposite, tied_a, tied_b, tied_both are shares of the points; tied_a and tied_b include the
+        points on which both measures tie.
         """
         row = {
             "measure_a": self.measures[0],
@@ -88,13 +88,13 @@ class Agreement:
         return pl.DataFrame([row])
 
     def per_query(self) -> pl.DataFrame:
-        """A row for each query: query and its number of points of each outcome."""
+        """Return one row per query: query and its number of points of each outcome."""
         counts = dict(zip(OUTCOMES, self.counts, strict=True))
         return pl.DataFrame({"query": pl.Series(self.queries, dtype=pl.String), **counts})
 
     def _share(self, *outcomes: str) -> float:
-        found = sum(int(self.counts[OUTCOMES.index(name)].sum()) for name in outcomes)
-        return found / self.points if self.points else np.nan
+        count = sum(int(self.counts[OUTCOMES.index(name)].sum()) for name in outcomes)
+        return count / self.points if self.points else np.nan
 
 
 def agreement(a: Source, b: Source) -> Agreement:
@@ -103,42 +103,42 @@ def agreement(a: Source, b: Source) -> Agreement:
     Parameters
     ----------
     a, b
-        A `Matrix` (differences of its values, in the direction that is better), `Verdicts` (signs),
-        or a `Preference`, for preferences that are not differences of values, as RPP's. The queries
+        A `Matrix` (differences of values, positive where better), `Verdicts` (signs), or a
+        `Preference`, for preferences such as RPP that are not differences of values. Only queries
         and systems that both have, by name, are used.
 
     Notes
     -----
-    Differences of no more than 1e-12 tie, as in `Verdicts`; what verdicts do not decide is a tie.
-    Points on which either measure is undefined are left out.
+    Differences of at most 1e-12 tie, as in `Verdicts`; an undecided verdict is a tie. Points on
+    which either measure is undefined are excluded.
 
-    A pair of systems has no natural first, and the choice would change Pearson's correlation: it is
-    taken over both directions of each pair, so that both means are 0 and it is
-    ``sum a b / sqrt(sum a^2 sum b^2)``. The paper draws random pairs, of which this is the limit.
+    The order within a pair of systems is arbitrary, but changes Pearson's correlation. The
+    correlation is therefore taken over both directions of each pair, so that both means are 0 and
+    the correlation is ``sum a b / sqrt(sum a^2 sum b^2)``: the limit of the paper's random pairs.
 
-    A query at a time is in memory: under 0.5 GB for 2,000 systems.
+    One query is in memory at a time: under 0.5 GB for 2,000 systems.
     """
     first, second = _aligned([a, b])
     counts = np.zeros((len(OUTCOMES), len(first[1])), np.int64)
     products = np.zeros(3)
-    for place, (q, r) in enumerate(zip(first[1], second[1], strict=True)):
+    for column, (q, r) in enumerate(zip(first[1], second[1], strict=True)):
         x, y = _upper(first, q), _upper(second, r)
         known = ~(np.isnan(x) | np.isnan(y))
         if not known.all():
             x, y = x[known], y[known]
-        counts[:, place] = _outcomes(x, y)
+        counts[:, column] = _outcomes(x, y)
         with np.errstate(invalid="ignore"):
             products += x @ y, x @ x, y @ y
     names = (first[0].name, second[0].name)
     queries = tuple(first[0].queries[q] for q in first[1])
     same, opposite, tied_a, tied_b, _ = counts.sum(axis=1)
-    # Counts decide, for differences that tie may be rounding and not 0.
+    # Decided from counts, because differences that tie may be rounding instead of 0.
     varied = min(same + opposite + tied_a, same + opposite + tied_b) > 0
     return Agreement(names, queries, len(first[2]), counts, _cosine(products) if varied else np.nan)
 
 
 def agreements(sources: Sequence[Source]) -> pl.DataFrame:
-    """`agreement` of every two of several measures: a row for each pair, in their order."""
+    """Compute `agreement` for all pairs of measures: one row per pair, in the order given."""
     frames = [agreement(a, b).frame() for a, b in combinations(sources, 2)]
     if not frames:
         empty = np.zeros((len(OUTCOMES), 0), np.int64)
@@ -147,26 +147,27 @@ def agreements(sources: Sequence[Source]) -> pl.DataFrame:
 
 
 def unanimity(sources: Sequence[Source]) -> pl.DataFrame:
-    """How often several measures all prefer the same system.
+    """Compute how often several measures all prefer the same system.
 
     Returns
     -------
     DataFrame
-        One row: measures (how many), unanimous (the share of points on which all prefer the same
-        system), tied (on which all tie), mixed (the rest), points, queries, systems. A point is a
-        query and two systems on which all are defined; shares are NaN where there is none.
+        One row: measures (their number), unanimous (share of points on which all prefer the same
+        system), tied (share on which all tie), mixed (share of all other points), points, queries,
+        systems. A point is a query and a pair of systems on which all measures are defined; shares
+        are NaN without points.
 
     Raises
     ------
     UsageError
-        Without a measure.
+        If `sources` is empty.
     """
     if not sources:
-        raise UsageError("unanimity needs a measure.")
+        raise UsageError("unanimity needs at least one measure.")
     sides = _aligned(sources)
     unanimous = tied = points = 0
-    for places in zip(*(side[1] for side in sides), strict=True):
-        signs = np.stack([_marked(_upper(side, q)) for side, q in zip(sides, places, strict=True)])
+    for indices in zip(*(side[1] for side in sides), strict=True):
+        signs = np.stack([_marked(_upper(side, q)) for side, q in zip(sides, indices, strict=True)])
         known = (signs != _UNDEFINED).all(axis=0)
         points += int(known.sum())
         unanimous += int((signs == 1).all(axis=0).sum() + (signs == -1).all(axis=0).sum())
@@ -184,13 +185,13 @@ def unanimity(sources: Sequence[Source]) -> pl.DataFrame:
     return pl.DataFrame([row])
 
 
-_UNDEFINED = 2  # in place of a sign
+_UNDEFINED = 2  # stands for the sign of an undefined difference
 _Side = tuple[Preference, list[int], np.ndarray]
-"""A measure, and the places of the queries and systems that all have."""
+"""A measure, and the indices of the queries and systems that all measures have."""
 
 
 def _aligned(sources: Sequence[Source]) -> list[_Side]:
-    """Every measure with the places of what all have, in the order of the first."""
+    """Align measures on the queries and systems that all have, in the order of the first."""
     all_of = [Preference.of(source) for source in sources]
     queries = _shared([p.queries for p in all_of])
     systems = _shared([p.systems for p in all_of])
@@ -198,13 +199,13 @@ def _aligned(sources: Sequence[Source]) -> list[_Side]:
 
 
 def _shared(names: list[tuple[str, ...]]) -> list[list[int]]:
-    places = [{name: i for i, name in enumerate(own)} for own in names]
-    kept = [name for name in names[0] if all(name in own for own in places)]
-    return [[own[name] for name in kept] for own in places]
+    index_of = [{name: i for i, name in enumerate(side)} for side in names]
+    common = [name for name in names[0] if all(name in indices for indices in index_of)]
+    return [[indices[name] for name in common] for indices in index_of]
 
 
 def _upper(side: _Side, query: int) -> np.ndarray:
-    """The differences of one query, each pair of systems once."""
+    """Compute the differences of one query, each pair of systems once."""
     preference, _, systems = side
     difference = preference.difference(query)
     if not np.array_equal(systems, np.arange(len(preference.systems))):
@@ -219,7 +220,7 @@ def _cosine(products: np.ndarray) -> float:
 
 
 def _sign(difference: np.ndarray) -> np.ndarray:
-    """int8: -1, 0 or 1; 0 within `TIE`, and where it is NaN."""
+    """Return the sign of a difference as int8; 0 within `TIE` and for NaN."""
     return (difference > TIE).astype(np.int8) - (difference < -TIE).astype(np.int8)
 
 
@@ -230,7 +231,7 @@ def _marked(difference: np.ndarray) -> np.ndarray:
 
 
 def _outcomes(x: np.ndarray, y: np.ndarray) -> list[int]:
-    """How many points have each of `OUTCOMES`."""
+    """Count the points of each of `OUTCOMES`."""
     a, b = _sign(x), _sign(y)
     product = a * b
     same, opposite = int((product > 0).sum()), int((product < 0).sum())

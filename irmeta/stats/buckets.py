@@ -14,25 +14,25 @@ import polars as pl
 from irmeta.errors import UsageError
 
 LENGTH_LOWS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000)
-"""Where the buckets of search lengths begin (Figure 5 of the ASL paper)."""
+"""Least search length of each bucket (Figure 5 of the ASL paper)."""
 
 GREATEST = 2**31 - 1
-"""The end of a bucket that has none: no rank is greater, so no search length either."""
+"""Upper end of an open bucket: no rank is greater, so no search length either."""
 
 
 def length_buckets(
     lengths: np.ndarray, retrieved: np.ndarray, lows: Sequence[int] = LENGTH_LOWS
 ) -> np.ndarray:
-    """How many relevant docs of each system have their search length in which bucket.
+    """Count the relevant docs of each system by search-length bucket.
 
     Parameters
     ----------
     lengths
-        float64 [doc, system]; read only where `retrieved`.
+        float64 [doc, system]; ignored where not `retrieved`.
     retrieved
         bool [doc, system].
     lows
-        The least length of each bucket, ascending. The last bucket has no end.
+        The least length of each bucket, ascending. The last bucket is open.
 
     Returns
     -------
@@ -54,14 +54,14 @@ def length_buckets(
 
 
 def linear_lows(deepest: float, bars: int = 20) -> tuple[int, ...]:
-    """The lows of buckets of one round width (1, 2, 5, 10, 20, 50, ...) from 1 up.
+    """Return the lows of equally wide buckets from 1 up, their width 1, 2, 5, 10, 20, 50, ...
 
     Parameters
     ----------
     deepest
-        The greatest length; the last bucket holds it.
+        The greatest length, which the last bucket holds.
     bars
-        At most so many buckets, and the narrowest that suffice.
+        Largest number of buckets; the narrowest width that needs no more is used.
     """
     width = next(n for n in _round() if n * bars >= deepest)
     return tuple(range(1, max(1, int(deepest)) + 1, width))
@@ -70,15 +70,15 @@ def linear_lows(deepest: float, bars: int = 20) -> tuple[int, ...]:
 def bucket_ends(
     lows: Sequence[int], last: int = GREATEST
 ) -> tuple[list[int | None], list[int | None]]:
-    """Least and greatest length of each bucket, both inside it; (None, None): not retrieved.
+    """Return the least and greatest length of each bucket; (None, None): not retrieved.
 
     Parameters
     ----------
     lows
         See `length_buckets`.
     last
-        The greatest length said of the bucket of the last low. It holds all greater ones too, so
-        the default claims no end that it does not have.
+        The greatest length to state for the last bucket, which also holds all greater lengths; the
+        default is above every rank.
     """
     return [*lows, None], [*(low - 1 for low in lows[1:]), last, None]
 
@@ -90,7 +90,7 @@ def length_frame(
     lows: Sequence[int] = LENGTH_LOWS,
     last: int = GREATEST,
 ) -> pl.DataFrame:
-    """Counts of `length_buckets` as rows of table search_length_histogram.
+    """Convert counts of `length_buckets` to rows of table search_length_histogram.
 
     Parameters
     ----------
@@ -104,13 +104,13 @@ def length_frame(
     Returns
     -------
     DataFrame
-        track, system, low, high, docs, by system as given and low. Buckets beyond the last that
-        any of the systems fills are left out, the first and that of docs not retrieved never are.
+        track, system, low, high, docs, sorted by system as given and low. Buckets after the last
+        nonempty one are omitted, except the first and the bucket of docs not retrieved.
     """
     filled = np.flatnonzero(counts[:, :-1].sum(axis=0))
-    kept = int(filled.max(initial=0)) + 1
-    low, high = (ends[:kept] + ends[-1:] for ends in bucket_ends(lows, last))
-    docs = np.concatenate([counts[:, :kept], counts[:, -1:]], axis=1)
+    buckets = int(filled.max(initial=0)) + 1
+    low, high = (ends[:buckets] + ends[-1:] for ends in bucket_ends(lows, last))
+    docs = np.concatenate([counts[:, :buckets], counts[:, -1:]], axis=1)
     names = pl.Series(systems, dtype=pl.String)
     return pl.DataFrame(
         {
@@ -124,7 +124,7 @@ def length_frame(
 
 
 def bucket_names(histogram: pl.DataFrame) -> dict[int | None, str]:
-    """What to call the buckets of one system of `length_frame`, by their least length."""
+    """Map the least length of each bucket of one system of `length_frame` to its label."""
     names: dict[int | None, str] = {}
     for low, high in histogram.select("low", "high").iter_rows():
         span = f"{low}+" if high == GREATEST else f"{low}\u2013{high}"  # an en dash
@@ -132,33 +132,34 @@ def bucket_names(histogram: pl.DataFrame) -> dict[int | None, str]:
     return names
 
 
-ROUNDING = 1e-12  # a mean of 0.3 may be a bit less or more, as its sum came out
+ROUNDING = 1e-12  # the sum behind a mean of 0.3 may round it down or up
 
 
 def value_buckets(
     values: np.ndarray, edges: Sequence[float], has_end: bool
 ) -> Iterator[tuple[float | None, float | None, np.ndarray]]:
-    """Yield the ends of each bucket and which values are in it, bool [value].
+    """Yield each bucket's lower and upper end and a bool mask [value] of its values.
 
     Parameters
     ----------
     edges
-        Where buckets begin, ascending. A bucket holds its lower end and not its upper one.
+        Lower ends of the buckets, ascending. A bucket excludes its upper end.
     has_end
-        Whether the last edge ends the last bucket, which then holds it; otherwise a bucket without
-        an end (None) begins there. Values below the first edge make a bucket without a beginning.
+        Whether the last edge ends the last bucket, which then includes that edge; otherwise an open
+        bucket (upper end None) begins there. Values below the first edge form a bucket with the
+        lower end None.
     """
-    place = np.searchsorted(edges, values + ROUNDING, side="right") - 1
+    bucket = np.searchsorted(edges, values + ROUNDING, side="right") - 1
     ends = [*edges[1:], *(() if has_end else (None,))]
-    place = np.minimum(place, len(ends) - 1)
-    if (place < 0).any():
-        yield None, edges[0], place < 0
+    bucket = np.minimum(bucket, len(ends) - 1)
+    if (bucket < 0).any():
+        yield None, edges[0], bucket < 0
     for index, high in enumerate(ends):
-        yield edges[index], high, place == index
+        yield edges[index], high, bucket == index
 
 
 RETRIEVED = ("both", "first", "second", "neither")
-"""Which of two systems retrieve a doc."""
+"""The systems of a pair that retrieve a doc."""
 
 
 def difference_buckets(
@@ -169,18 +170,18 @@ def difference_buckets(
     Parameters
     ----------
     differences
-        float64 [doc]: the length in the first system less that in the second.
+        float64 [doc]: the length in the first system minus the length in the second.
     retrieved
         Two bool arrays [doc]: whether the first and the second system retrieve the doc.
 
     Returns
     -------
     DataFrame
-        low, high (both ends inside the bucket), docs; by low: ..., -4 to -2, -1, 0, 1, 2 to 4, 5 to
-        9, 10 to 19, 20 to 49, ... Both sides reach as far as the fuller one, and every bucket
-        between is there, empty or not. No differences: the bucket of 0, empty. With `retrieved`,
-        column retrieved as well, and each bucket once for each of `RETRIEVED` that it holds; an
-        empty bucket stands under ``both``.
+        low, high (both inclusive), docs; sorted by low: ..., -4 to -2, -1, 0, 1, 2 to 4, 5 to 9, 10
+        to 19, 20 to 49, ... Both sides reach as far as the longer one, with every bucket between,
+        empty or not. Without differences, the frame has one empty bucket of 0. `retrieved` adds
+        the column retrieved, with one row per bucket and nonempty kind of `RETRIEVED`; an empty
+        bucket has one row, ``both``.
     """
     values = np.asarray(differences, np.float64).ravel()
     size = np.abs(values)
@@ -212,5 +213,5 @@ def difference_buckets(
 
 
 def _round() -> Iterator[int]:
-    """1, 2, 5, 10, 20, 50, 100, ..."""
+    """Yield 1, 2, 5, 10, 20, 50, 100, ..."""
     return (digit * 10**power for power in count() for digit in (1, 2, 5))

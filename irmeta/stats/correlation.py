@@ -1,4 +1,4 @@
-"""How alike measures, or any other orderings, rank the systems."""
+"""Correlations between the rankings of systems by measures or other orderings."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ _BLOCK = 1 << 20  # means of resamples held at once
 
 @dataclass(frozen=True)
 class Correlations:
-    """A correlation of every two of M orderings.
+    """Correlations of all pairs of orderings.
 
     Attributes
     ----------
     values
-        float64 [ordering, ordering]; for `tau-ap` the row's is the reference, the column's the
+        float64 [ordering, ordering]; for `tau-ap` the row is the reference and the column the
         estimate; any other method is symmetric. NaN: undefined.
     systems
-        int32 [ordering, ordering]: how many systems both have.
+        int32 [ordering, ordering]: number of systems that both orderings have.
     """
 
     method: str
@@ -61,10 +61,10 @@ class Correlations:
     systems: np.ndarray
 
     def frame(self) -> pl.DataFrame:
-        """A row for each pair: ordering_a, ordering_b, method, correlation, systems.
+        """Return one row per pair: ordering_a, ordering_b, method, correlation, systems.
 
-        Each pair once, in the order of the orderings; both ways, ordering_a the reference, if the
-        method is not symmetric.
+        Pairs are in the order of the orderings. An asymmetric method has two rows per pair, each
+        with ordering_a as the reference.
         """
         size = len(self.orderings)
         if self.method == "tau-ap":
@@ -86,15 +86,15 @@ class Correlations:
 def correlate(
     values: Orderings, method: Method = "tau-b", *, p: float = 0.9, ties: Ties = "a"
 ) -> Correlations:
-    """Correlate every two orderings of the same systems.
+    """Correlate all pairs of orderings of the same systems.
 
     Parameters
     ----------
     values
-        One value a system, the greater the better: an array [ordering, system]; a mapping from a
-        name to its values; a frame with a column for each ordering and a row for each system,
-        names of systems in a first column that holds no numbers; or `Scores`: each measure's means,
-        with the sign that makes greater better (not for rmse, which takes them as they are).
+        One value per system, greater is better: an array [ordering, system]; a mapping from name
+        to values; a frame with one column per ordering and one row per system, system names in a
+        non-numeric first column; or `Scores`: each measure's means, negated where less is better
+        (except for rmse, which takes the means unchanged).
     method
         ``tau-a``, ``tau-b``: Kendall's. ``tau-ap``: AP correlation, of an estimate with a
         reference; ``tau-ap-b``: its symmetric form for ties (Urbano and Marrero 2017). ``spearman``
@@ -102,7 +102,7 @@ def correlate(
         ``rbo-min``, ``rbo-max`` its bounds and ``rbo-res`` their difference. The formulas are in
         `irmeta.stats.orders` and `irmeta.stats.rbo`.
     p, ties
-        Of RBO: persistence, and the treatment of ties, see `irmeta.stats.rbo.rbo`.
+        Persistence and treatment of ties of RBO: see `irmeta.stats.rbo.rbo`.
 
     Returns
     -------
@@ -110,18 +110,18 @@ def correlate(
 
     Notes
     -----
-    A pair of orderings is correlated over the systems to which both give a value (not NaN). RBO
-    takes each ranking of its own systems instead, since it is made for rankings that differ in
-    their items. An ordering that ties all systems, or has one, correlates with none (NaN), itself
-    included; rmse and RBO are defined there. Values tie when they are equal to the last bit, as in
-    scipy, though the order of summing may make equal means differ (tau-b of AP and P@10 on
-    TREC-8 changes in the third digit): `irmeta.stats.orders.round_means` rounds them. Infinite
-    values are ordered; pearson and rmse have no answer for them.
+    A pair of orderings is correlated over the systems with a value (not NaN) in both. RBO instead
+    takes each ranking with all its systems, because it is defined for rankings of different items.
+    The correlation of an ordering that ties all systems, or has only one, is NaN, also with itself;
+    rmse and RBO are defined there. Values tie when they are equal to the last bit, as in scipy.
+    Equal means may differ by the order of summation (tau-b of AP and P@10 on TREC-8 changes in the
+    third digit): `irmeta.stats.orders.round_means` rounds them. Infinite values are ordered;
+    pearson and rmse are NaN for them.
 
     Raises
     ------
     UsageError
-        If the method is not known, or `values` has another shape.
+        If the method is unknown, or `values` has another shape.
     """
     names, x = _orderings(values, signed=method != "rmse")
     known = (~np.isnan(x)).astype(np.float32)
@@ -131,14 +131,14 @@ def correlate(
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """A correlation of two measures and how it varies with the choice of queries.
+    """Correlation of two measures with a bootstrap confidence interval over queries.
 
     Attributes
     ----------
     low, high
-        The confidence interval: percentiles of `samples`. NaN where none is defined.
+        The confidence interval: percentiles of `samples`. NaN if no sample is defined.
     samples
-        float64 [resample]: NaN where a resample leaves an ordering without difference.
+        float64 [resample]: NaN where all systems tie in one ordering of a resample.
     """
 
     method: str
@@ -152,9 +152,9 @@ class Bootstrap:
     systems: int
 
     def frame(self) -> pl.DataFrame:
-        """One row: measure_a, measure_b, method, correlation, low, high, ...
+        """Return one row: measure_a, measure_b, method, correlation, low, high, ...
 
-        undefined: how many resamples have no correlation; they are not in the interval.
+        undefined: number of resamples without a correlation, which the interval excludes.
         """
         row = {
             "measure_a": self.measures[0],
@@ -183,25 +183,25 @@ def bootstrap_correlation(
     confidence: float = 0.95,
     rng: int | np.random.Generator = 0,
 ) -> Bootstrap:
-    """The correlation of the orders of systems by the means of two measures, with an interval.
+    """Correlate the means of two measures over systems, with a bootstrap confidence interval.
 
-    Queries are drawn with replacement, as many as there are and the same for both measures; the
-    interval has the (1 - confidence) / 2 and (1 + confidence) / 2 quantiles of the correlations
-    (percentile bootstrap: Efron and Tibshirani 1993, Section 13.3). It is about other queries of
-    the kind, for these systems. tau of resamples tends to lie below that of the whole, which the
-    percentiles do not correct.
+    Each resample draws all queries with replacement, the same for both measures. The interval's
+    ends are the (1 - confidence) / 2 and (1 + confidence) / 2 quantiles of the correlations
+    (percentile bootstrap: Efron and Tibshirani 1993, Section 13.3). The interval generalises over
+    queries, for fixed systems. tau of resamples tends to lie below tau of all queries; the
+    percentiles do not correct this bias.
 
     Parameters
     ----------
     a, b
-        The queries and systems that both have, by name, are used; a is the reference of `tau-ap`.
+        Only queries and systems that both have, by name, are used; a is the reference of `tau-ap`.
     method, p, ties
         See `correlate`.
 
     Notes
     -----
     A mean is over the drawn queries on which the system has a value; means that are equal to 12
-    significant digits tie. A system without a mean is left out of that resample.
+    significant digits tie. A system without a mean is excluded from the resample.
 
     Raises
     ------
@@ -215,37 +215,37 @@ def bootstrap_correlation(
     queries, systems = a.values.shape
     generator = np.random.default_rng(rng)
 
-    def of(weights: np.ndarray) -> np.ndarray:
+    def correlate_weighted(weights: np.ndarray) -> np.ndarray:
         x, y = (_weighted_means(side, weights) for side in sides)
         return _correlation(x, y, True, method, p, ties)
 
-    whole = float(of(np.ones((1, queries)))[0])
-    found = np.full(resamples, np.nan)
+    observed = float(correlate_weighted(np.ones((1, queries)))[0])
+    samples = np.full(resamples, np.nan)
     step = max(_BLOCK // max(systems, 1), 1)
     for start in range(0, resamples if queries else 0, step):
         size = min(step, resamples - start)
-        chance = np.full(queries, 1 / queries)
-        found[start : start + size] = of(generator.multinomial(queries, chance, size).astype(float))
-    some = found[~np.isnan(found)]
+        draws = generator.multinomial(queries, np.full(queries, 1 / queries), size)
+        samples[start : start + size] = correlate_weighted(draws.astype(float))
+    defined = samples[~np.isnan(samples)]
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    low, high = np.quantile(some, tails) if len(some) else (np.nan, np.nan)
-    both = (a.measure, b.measure)
+    low, high = np.quantile(defined, tails) if len(defined) else (np.nan, np.nan)
+    measures = (a.measure, b.measure)
     return Bootstrap(
-        method, both, whole, float(low), float(high), found, confidence, queries, systems
+        method, measures, observed, float(low), float(high), samples, confidence, queries, systems
     )
 
 
 def measure_agreement(scores: Scores) -> pl.DataFrame:
-    """Kendall's tau-b between the orders of systems by every two measures.
+    """Compute Kendall's tau-b between the rankings of systems by all pairs of measures.
 
-    Systems are ordered by their means, best first under each measure's own direction, so that two
-    measures that agree have a positive tau though one of them is a search length.
+    Systems are ranked by mean, best first in each measure's direction, so that two measures that
+    agree have a positive tau even if one of them is a search length.
 
     Returns
     -------
     DataFrame
-        measure_a, measure_b, tau, systems: a row for each pair, in the order of the measures. tau
-        is NaN where a measure gives all systems the same mean, or fewer than two have one.
+        measure_a, measure_b, tau, systems: one row per pair, in the order of the measures. tau is
+        NaN where a measure gives all systems the same mean, or fewer than two have a mean.
     """
     frame = correlate(scores, "tau-b").frame()
     return frame.select(
@@ -254,15 +254,15 @@ def measure_agreement(scores: Scores) -> pl.DataFrame:
 
 
 def in_common(a: Matrix, b: Matrix) -> tuple[Matrix, Matrix]:
-    """Both for the queries and systems that both have, by name, in the order of the first."""
+    """Restrict both matrices to their common queries and systems, in the order of the first."""
     for kind in ("queries", "systems"):
-        own, other = getattr(a, kind), getattr(b, kind)
-        if own != other:
-            there = {name: i for i, name in enumerate(other)}
-            kept = [i for i, name in enumerate(own) if name in there]
-            places = np.array([there[own[i]] for i in kept], np.int64)
-            a = getattr(a, f"only_{kind}")(np.array(kept, np.int64))
-            b = getattr(b, f"only_{kind}")(places)
+        names_a, names_b = getattr(a, kind), getattr(b, kind)
+        if names_a != names_b:
+            index_b = {name: i for i, name in enumerate(names_b)}
+            in_a = [i for i, name in enumerate(names_a) if name in index_b]
+            in_b = [index_b[names_a[i]] for i in in_a]
+            a = getattr(a, f"only_{kind}")(np.array(in_a, np.int64))
+            b = getattr(b, f"only_{kind}")(np.array(in_b, np.int64))
     return a, b
 
 
@@ -272,14 +272,14 @@ def _correlation(
     if method in _OVER_COMMON:
         return orders.over_common(_OVER_COMMON[method], x, y, paired)
     if method not in get_args(Method):
-        raise UsageError(f"no method {method!r}. {did_you_mean(method, get_args(Method))}")
+        raise UsageError(f"unknown method {method!r}. {did_you_mean(method, get_args(Method))}")
     scores = rbo_of_scores(x, y, paired, p, ties)
-    found = scores[..., 2] - scores[..., 1] if method == "rbo-res" else scores[..., _RBO[method]]
-    return found[:, 0] if paired else found
+    values = scores[..., 2] - scores[..., 1] if method == "rbo-res" else scores[..., _RBO[method]]
+    return values[:, 0] if paired else values
 
 
 def _orderings(values: Orderings, signed: bool) -> tuple[tuple[str, ...], np.ndarray]:
-    """The names of the orderings, and float64 [ordering, system]."""
+    """Return the names of the orderings, and their values, float64 [ordering, system]."""
     if isinstance(values, Scores):
         sign = [values.directions.get(m, 1) if signed else 1 for m in values.measures]
         means = np.stack([orders.round_means(row) for row in values.mean_values()])
@@ -290,7 +290,7 @@ def _orderings(values: Orderings, signed: bool) -> tuple[tuple[str, ...], np.nda
             numbers = values.drop(values.columns[0])
         for name, kind in numbers.schema.items():
             if not kind.is_numeric() and kind != pl.Null:
-                raise UsageError(f"column {name!r} holds no numbers.")
+                raise UsageError(f"column {name!r} is not numeric.")
         values = {c.name: c.cast(pl.Float64).fill_null(np.nan).to_numpy() for c in numbers}
     if isinstance(values, Mapping):
         names = tuple(values)
@@ -308,11 +308,11 @@ def _numbers(values: object) -> np.ndarray:
     try:
         return np.asarray(values, float)
     except (TypeError, ValueError):
-        raise UsageError("orderings must be numbers: a value for each system.") from None
+        raise UsageError("orderings must be numeric, with one value per system.") from None
 
 
 def _weighted_means(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """float64 [resample, system]: means of the defined values, weighted by query."""
+    """Compute means of the defined values, weighted by query: float64 [resample, system]."""
     known, finite = ~np.isnan(values), np.isfinite(values)
     total, number = weights @ np.where(finite, values, 0.0), weights @ known.astype(float)
     means = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)

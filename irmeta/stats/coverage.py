@@ -1,4 +1,4 @@
-"""Does a new measure find what a reference measure found? Coverage and inversion ratios."""
+"""Coverage and inversion ratios of a new measure against a reference measure."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def coverage(
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
 ) -> pl.DataFrame:
-    """Coverage and inversion ratios of new measures against a reference.
+    """Compute coverage and inversion ratios of new measures against a reference.
 
     Lu, Moffat, Culpepper 2016 (doi:10.1007/s10791-016-9282-6), Section 3, Eqs. 5 and 6. With
 
-    - D the ordered pairs (i, j) of which a measure finds i the better with p <= alpha,
-    - I_new those of which the new measure's mean finds j the better, significantly or not,
+    - D the ordered pairs (i, j) where i is significantly better than j, p <= alpha,
+    - I_new the pairs where the new measure's mean is better for j, significantly or not,
 
     coverage is ``|D_new and D_ref| / |D_ref|`` and inversion ``|I_new and D_ref| / |D_ref|``. A
     pair that is significant in the opposite direction is inverted, not covered.
@@ -36,24 +36,24 @@ def coverage(
     Parameters
     ----------
     reference, new
-        The same systems, in any order; the queries may differ. Which system is the better is told
-        by the means under each measure's own direction, over the queries that the pair used.
+        Matrices of the same systems, in any order; the queries may differ. The better system has
+        the better mean in the measure's direction, over the queries that the pair used.
     test, correction, resamples, rng
         As for `pairwise`; the paper uses a two-tailed paired t-test.
 
     Returns
     -------
     DataFrame
-        A row for each new matrix: track, reference, new, test, alpha, pairs (unordered, all),
+        One row per new matrix: track, reference, new, test, alpha, pairs (unordered, all),
         separated_reference (|D_ref|), separated_new (|D_new|), covered, inverted, coverage,
-        inversion, queries_reference, queries_new (the least that a pair used). The ratios are NaN
-        where D_ref is empty.
+        inversion, queries_reference, queries_new (smallest number that a pair used). The ratios
+        are NaN where D_ref is empty.
 
     Notes
     -----
-    Means within 1e-12 are equal: such a pair is not inverted, and in no D, but that a sign or a
-    Wilcoxon test says itself whom it favours, whatever the means. A pair with an undefined p is in
-    no D.
+    Means within 1e-12 are equal: a pair with equal means is not inverted, and is in no D unless
+    the test is the sign or Wilcoxon test, which determine the better system without the means. A
+    pair with an undefined p is in no D.
 
     Raises
     ------
@@ -63,17 +63,18 @@ def coverage(
     several = [new] if isinstance(new, Matrix) else new
     options = {"correction": correction, "resamples": resamples, "rng": rng}
     old = pairwise(reference, test, **options)
-    known = _separated(old, alpha)
+    in_reference = _separated(old, alpha)
     rows = []
     for matrix in several:
         pairs = pairwise(_aligned(matrix, reference.systems), test, **options)
         better = _better(pairs)
-        found = _separated(pairs, alpha)
-        covered, inverted = int((found & known).sum()), int((better.T & known).sum())
-        size = int(known.sum())
+        in_new = _separated(pairs, alpha)
+        covered = int((in_new & in_reference).sum())
+        inverted = int((better.T & in_reference).sum())
+        size = int(in_reference.sum())
         ratios = (covered / size, inverted / size) if size else (np.nan, np.nan)
         number = len(reference.systems) * (len(reference.systems) - 1) // 2
-        counts = (number, size, int(found.sum()), covered, inverted)
+        counts = (number, size, int(in_new.sum()), covered, inverted)
         name = (matrix.track, reference.measure, matrix.measure, test, float(alpha))
         rows.append((*name, *counts, *ratios, _fewest(old), _fewest(pairs)))
     schema = dict.fromkeys(("track", "reference", "new", "test"), pl.String)
@@ -86,28 +87,28 @@ def coverage(
 
 
 def _separated(pairs: Pairs, alpha: float) -> np.ndarray:
-    """bool [system, system]: the test separates the two in favour of the row."""
+    """Return whether the row is significantly better than the column: bool [system, system]."""
     return pairs.better(alpha) & (_better(pairs) if pairs.lead is None else True)
 
 
 def _better(pairs: Pairs) -> np.ndarray:
-    """bool [system, system]: the row's mean is better than the column's."""
+    """Return whether the row's mean is better than the column's: bool [system, system]."""
     return pairs.difference * pairs.direction > TIE
 
 
 def _aligned(matrix: Matrix, systems: tuple[str, ...]) -> Matrix:
-    """The same with its systems in that order."""
+    """Reorder the systems of a matrix."""
     if matrix.systems == systems:
         return matrix
-    place = {name: i for i, name in enumerate(matrix.systems)}
-    other = set(place) ^ set(systems)
-    if other:
-        where = "only" if min(other) in place else "not"
+    index = {name: i for i, name in enumerate(matrix.systems)}
+    unmatched = set(index) ^ set(systems)
+    if unmatched:
+        where = "only" if min(unmatched) in index else "not"
         raise UsageError(
             f"{matrix.measure} and the reference must have the same systems: "
-            f"{min(other)!r} is {where} in {matrix.measure}."
+            f"{min(unmatched)!r} is {where} in {matrix.measure}."
         )
-    return matrix.only_systems(np.array([place[name] for name in systems], np.int64))
+    return matrix.only_systems(np.array([index[name] for name in systems], np.int64))
 
 
 def _fewest(pairs: Pairs) -> int:

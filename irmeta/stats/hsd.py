@@ -1,12 +1,12 @@
-"""Tests of all pairs of systems at once: Tukey's HSD, one-way, blocked by query, randomised.
+"""Tukey's HSD tests of all pairs of systems: one-way, blocked by query, randomised.
 
-Each compares the difference of two means with how far the largest and the smallest mean of as many
-equal systems lie apart, so that the chance of any false claim among all pairs is at most alpha.
+Each test compares the difference of two means with the range of the means of equally many
+identical systems, so that the family-wise error rate over all pairs is at most alpha.
 
-All take values [query, system] without gaps (`Matrix.complete().values`) and give p [system,
-system], symmetric, its diagonal 1. One system has nothing to be compared with. The limits of a
-difference of means are that difference less and plus one margin, the same for every pair: all
-pairs' limits hold together with the confidence asked for.
+All functions take values [query, system] without gaps (`Matrix.complete().values`) and return p
+[system, system], symmetric with diagonal 1. The confidence limits of a difference of means are the
+difference minus and plus one margin, the same for all pairs: the limits hold for all pairs
+simultaneously.
 """
 
 from __future__ import annotations
@@ -24,62 +24,62 @@ from irmeta.stats.studentized import studentized_range_isf, studentized_range_sf
 Design = Literal["one-way", "blocked"]
 
 ROUNDING = 16 * np.finfo(np.float64).eps
-"""A spread or a difference up to this share of the greatest value is rounding, and counts as 0."""
+"""A spread or a difference of at most this share of the greatest value counts as 0."""
 SAME = 1e-12
-"""Ranges and differences that differ by this share of the values' size are the same."""
+"""Ranges and differences that differ by at most this share of the values' size are equal."""
 _PART = 1 << 22  # values permuted in one task
 
 
 def tukey_hsd(values: np.ndarray) -> np.ndarray:
-    """Tukey's HSD with queries as independent replicates: p [system, system].
+    """Compute Tukey's HSD with queries as independent replicates: p [system, system].
 
     ``q = |difference| / sqrt(MSE / n)`` in the studentized range of s means with s (n - 1) degrees
     of freedom, where MSE is the pooled variance within systems (scipy.stats.tukey_hsd; statsmodels'
-    pairwise_tukeyhsd). The variance between queries counts as error, which is why it separates few
-    systems: see `blocked_hsd`.
+    pairwise_tukeyhsd). The variance between queries counts as error, so few pairs are significantly
+    different: see `blocked_hsd`.
 
-    Without any error p is 1 where the means are equal, else 0. NaN for fewer than two queries.
+    If MSE is 0, p is 1 where the means are equal, else 0. NaN for fewer than two queries.
 
     Raises
     ------
     UsageError
-        If values are not [query, system], or one is NaN or infinite.
+        If `values` is not [query, system], or has a NaN or infinite value.
     """
     return _tukey_p(values, "one-way")
 
 
 def blocked_hsd(values: np.ndarray) -> np.ndarray:
-    """Tukey's HSD with the queries' effect taken out: p [system, system].
+    """Compute Tukey's HSD with the query effect removed: p [system, system].
 
     As `tukey_hsd`, with the error of a two-way ANOVA without interaction: MSE is the mean square of
     ``x_qs - mean_q - mean_s + mean`` and has (n - 1) (s - 1) degrees of freedom (Carterette 2012,
-    doi:10.1145/2094072.2094076). With two systems it is the paired t-test.
+    doi:10.1145/2094072.2094076). For two systems, the test is the paired t-test.
     """
     return _tukey_p(values, "blocked")
 
 
 def tukey_margin(values: np.ndarray, confidence: float = 0.95) -> float:
-    """Half the width of the limits of `tukey_hsd`; NaN for fewer than two queries or systems."""
+    """Return the margin of `tukey_hsd`; NaN for fewer than two queries or systems."""
     return _tukey_margin(values, confidence, "one-way")
 
 
 def blocked_margin(values: np.ndarray, confidence: float = 0.95) -> float:
-    """Half the width of the limits of `blocked_hsd`; NaN for fewer than two queries or systems."""
+    """Return the margin of `blocked_hsd`; NaN for fewer than two queries or systems."""
     return _tukey_margin(values, confidence, "blocked")
 
 
 def mean_square_error(values: np.ndarray, design: Design) -> tuple[float, int]:
-    """(MSE, its degrees of freedom) of an ANOVA; (NaN, 0) where nothing is left to estimate it."""
+    """Compute the MSE of an ANOVA and its degrees of freedom; (NaN, 0) without any."""
     check_choice("design", design, get_args(Design))
     queries, systems = values.shape
     df = systems * (queries - 1) if design == "one-way" else (systems - 1) * (queries - 1)
     if queries == 0 or df <= 0:
         return float("nan"), 0
-    # From the residuals themselves: sums of squares less one another would cancel.
-    rest = values - mean_over_queries(values)
+    # Computed from the residuals, because subtracting sums of squares would cancel.
+    residuals = values - mean_over_queries(values)
     if design == "blocked":
-        rest -= rest.mean(axis=1, keepdims=True)
-    error = float(np.vdot(rest, rest)) / df
+        residuals -= residuals.mean(axis=1, keepdims=True)
+    error = float(np.vdot(residuals, residuals)) / df
     return (0.0 if error <= (ROUNDING * np.abs(values).max()) ** 2 else error), df
 
 
@@ -119,31 +119,30 @@ def randomised_hsd(
     simple: bool = False,
     workers: int | None = None,
 ) -> np.ndarray:
-    """Randomised Tukey HSD: p [system, system], without assumptions on the values' distribution.
+    """Compute randomised Tukey HSD, which assumes no distribution: p [system, system].
 
-    If no system differs from another, the values of a query could as well have come in any other
-    order. So each query's values are permuted `resamples` times, and p is the share of tables whose
-    largest mean less the smallest is at least the pair's |difference| (Carterette 2012,
-    doi:10.1145/2094072.2094076).
+    Under the null hypothesis, the values of a query are exchangeable between systems. Each query's
+    values are permuted `resamples` times; p is the share of permuted tables whose range of means is
+    at least the pair's |difference| (Carterette 2012, doi:10.1145/2094072.2094076).
 
     Parameters
     ----------
     resamples
-        B. The least p is 1 / (1 + B).
+        Number of permutations B. The least p is 1 / (1 + B).
     rng
-        A seed or a numpy Generator, of which one word is taken. Same word, same p, however many
-        workers; and the first of more resamples are those of fewer.
+        A seed or a numpy Generator, from which one word is drawn. The same word gives the same p
+        for any number of workers; a larger B extends the permutations of a smaller B.
     simple
-        ``count / B``, as Carterette has it, instead of ``(1 + count) / (1 + B)``, which counts the
-        table itself as one of the permutations and so is a valid p-value (Phipson and Smyth 2010,
-        doi:10.2202/1544-6115.1585).
+        Return ``count / B``, as Carterette does, instead of ``(1 + count) / (1 + B)``, which counts
+        the observed table as a permutation and is therefore a valid p-value (Phipson and Smyth
+        2010, doi:10.2202/1544-6115.1585).
 
     Notes
     -----
-    How the permutations are drawn: irmeta.kernels.permutation. A range counts as reached where it
-    is less than the difference by at most `SAME` of the values' size (the mean over queries of the
-    greatest |value|): tables of the same values sum to numbers that differ in the last bits. One
-    query gives p = 1 for the two systems farthest apart; no query gives NaN.
+    irmeta.kernels.permutation describes how permutations are drawn. A range also counts if it is
+    smaller than the difference by at most `SAME` of the values' size (the mean over queries of the
+    greatest |value|), because sums of the same values differ in the last bits. One query gives
+    p = 1 for the two systems farthest apart; no query gives NaN.
     """
     ranges = mean_ranges(values, resamples, rng, workers=workers)
     return range_p(values, ranges, simple=simple)
@@ -157,7 +156,7 @@ def randomised_margin(
     *,
     workers: int | None = None,
 ) -> float:
-    """Half the width of the limits of `randomised_hsd`: see `range_margin`."""
+    """Return the margin of `randomised_hsd`: see `range_margin`."""
     check_share("confidence", confidence)
     return range_margin(mean_ranges(values, resamples, rng, workers=workers), confidence)
 
@@ -169,30 +168,30 @@ def mean_ranges(
     *,
     workers: int | None = None,
 ) -> np.ndarray:
-    """The ranges of means of `randomised_hsd`, ascending: float64 [resamples].
+    """Compute the ranges of means of `randomised_hsd`, ascending: float64 [resamples].
 
-    For p and margin from the same permutations. NaN where there is no query or no system.
+    `range_p` and `range_margin` use the same ranges. NaN without a query or a system.
     """
     _check(values)
     check_whole("resamples", resamples)
     key = np.random.default_rng(rng).integers(0, 2**64, dtype=np.uint64)
     if values.size == 0:
         return np.full(resamples, np.nan)
-    own = np.ascontiguousarray(values, np.float64)
-    size = max(1, _PART // own.size)
+    table = np.ascontiguousarray(values, np.float64)
+    size = max(1, _PART // table.size)
 
     def part(start: int) -> np.ndarray:
         out = np.empty(min(size, resamples - start))
-        permuted_ranges(own, key, start, out)
+        permuted_ranges(table, key, start, out)
         return out
 
     ranges = np.concatenate(list(ordered_map(part, range(0, resamples, size), workers=workers)))
     ranges.sort()
-    return np.divide(ranges, len(own), out=ranges)
+    return np.divide(ranges, len(table), out=ranges)
 
 
 def range_p(values: np.ndarray, ranges: np.ndarray, *, simple: bool = False) -> np.ndarray:
-    """p [system, system] of `randomised_hsd` from its ranges."""
+    """Compute p [system, system] of `randomised_hsd` from its ranges."""
     systems = values.shape[1]
     if len(values) == 0:
         p = np.full((systems, systems), np.nan)
@@ -206,19 +205,19 @@ def range_p(values: np.ndarray, ranges: np.ndarray, *, simple: bool = False) -> 
 
 
 def range_margin(ranges: np.ndarray, confidence: float) -> float:
-    """The range that a difference must exceed for ``(1 + count) / (1 + B) <= 1 - confidence``.
+    """Return the range that a difference must exceed for p at most 1 - confidence.
 
-    So a pair's limits leave 0 out where its p is at most 1 - confidence. Infinite where there are
-    too few resamples for any p so small.
+    With this margin, a pair's limits exclude 0 where ``(1 + count) / (1 + B) <= 1 - confidence``.
+    The margin is infinite where B is too small for such a p.
     """
     check_share("confidence", confidence)
-    # Counting must not fall short by a rounding of 0.05 * 100,001.
+    # The factor guards the floor against rounding of, say, 0.05 * 100,001.
     allowed = int(np.floor((1.0 - confidence) * (1 + len(ranges)) * (1.0 + 1e-12))) - 1
     return float("inf") if allowed < 0 else float(ranges[len(ranges) - 1 - allowed])
 
 
 def _distances(values: np.ndarray) -> np.ndarray:
-    """|difference of means| [system, system]; 0 where it is rounding."""
+    """Compute |difference of means| [system, system]; differences within rounding are 0."""
     if len(values) == 0:
         return np.full((values.shape[1],) * 2, np.nan)
     means = mean_over_queries(values)
@@ -233,6 +232,5 @@ def _check(values: np.ndarray) -> None:
         raise UsageError(f"values of shape {values.shape} are not [query, system].")
     if not np.isfinite(values).all():
         raise UsageError(
-            "a test of all systems together needs a finite value of every system on every query: "
-            "use Matrix.complete()."
+            "HSD tests need a finite value of every system on every query: use Matrix.complete()."
         )

@@ -1,4 +1,4 @@
-"""Student's t-tests of every two systems at once."""
+"""Student's t-tests of all pairs of systems."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from scipy.special import stdtr, stdtrit
 from irmeta.kernels.paired import mirror, paired_moments, pooled_moments
 
 ROUNDING = 16 * np.finfo(np.float64).eps
-"""A spread of differences up to this share of the greatest value is rounding, and counts as 0."""
+"""A spread of differences of at most this share of the greatest value counts as 0."""
 
 
 @dataclass(frozen=True)
 class Differences:
-    """How every two systems differ, over the queries on which both have a value.
+    """Differences of all pairs of systems, over the queries on which both have a value.
 
     Attributes
     ----------
     mean
-        float64 [system, system]: the row's mean less the column's; NaN without a query.
+        float64 [system, system]: the row's mean minus the column's; NaN without a query.
     deviation
         float64 [system, system]: the standard deviation (divisor n - 1) of the per-query
-        differences, or if not `paired` the pooled one of the two systems' values; NaN for fewer
-        than two queries.
+        differences, or if not `paired` the pooled deviation of the two systems' values; NaN for
+        fewer than two queries.
     queries
-        int32 [system, system].
+        int32 [system, system]: number of queries used.
     """
 
     mean: np.ndarray
@@ -37,15 +37,15 @@ class Differences:
 
     @property
     def upper(self) -> np.ndarray:
-        """bool [system, system]: each pair once."""
+        """Mask of the upper triangle, each pair once: bool [system, system]."""
         return np.triu(np.ones(self.mean.shape, bool), 1)
 
     def p(self) -> np.ndarray:
-        """Two-tailed p-values of Student's t [system, system], the diagonal 1.
+        """Compute two-sided p-values of Student's t [system, system], with diagonal 1.
 
         ``t = mean / (deviation / sqrt(n))`` with n - 1 degrees of freedom when paired, else
-        ``mean / (deviation sqrt(2 / n))`` with 2 n - 2. Without spread p is 1 where the means are
-        equal, else 0. NaN for fewer than two queries.
+        ``mean / (deviation sqrt(2 / n))`` with 2 n - 2. If the deviation is 0, p is 1 where the
+        means are equal, else 0. NaN for fewer than two queries.
         """
         upper = self.upper
         mean, deviation, number = self.mean[upper], self.deviation[upper], self.queries[upper]
@@ -59,22 +59,23 @@ class Differences:
         return square(p, upper)
 
     def limits(self, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-        """The confidence interval of the difference [system, system]; NaN as for `p`."""
+        """Compute the confidence interval of the difference [system, system]; NaN as for `p`."""
         freedom = self._freedom(np.arange(self.queries.max(initial=0) + 1))
         factor = np.full(len(freedom), np.nan)
-        some = freedom > 0
-        factor[some] = stdtrit(freedom[some], (1 + confidence) / 2)
+        is_defined = freedom > 0
+        factor[is_defined] = stdtrit(freedom[is_defined], (1 + confidence) / 2)
         factor *= self._per_query(np.arange(len(factor)))
-        reach = self.deviation * factor[self.queries]
-        low = self.mean - reach
-        return low, np.add(self.mean, reach, out=reach)
+        margin = self.deviation * factor[self.queries]
+        low = self.mean - margin
+        return low, np.add(self.mean, margin, out=margin)
 
     def effect(self) -> np.ndarray:
-        """The mean difference in standard deviations [system, system].
+        """Compute the mean difference in standard deviations [system, system].
 
-        When paired this is Cohen's d_z (mean over standard deviation of the differences), else
-        Cohen's d with the pooled deviation. Without spread: 0 where the means are equal, else
-        infinite with the sign of the difference. NaN for fewer than two queries.
+        The effect size is Cohen's d_z (mean over standard deviation of the differences) when
+        paired, else Cohen's d with the pooled deviation. If the deviation is 0, the effect size is
+        0 where the means are equal, else infinite with the sign of the difference. NaN for fewer
+        than two queries.
         """
         out = np.where(np.isnan(self.deviation), np.nan, np.copysign(np.inf, self.mean))
         out[(self.deviation == 0) & (self.mean == 0)] = 0.0
@@ -84,12 +85,12 @@ class Differences:
         return number - 1.0 if self.paired else 2.0 * number - 2.0
 
     def _per_query(self, number: np.ndarray) -> np.ndarray:
-        """What a standard deviation is multiplied by to give the standard error."""
+        """Return the factor from standard deviation to standard error."""
         return np.sqrt((1.0 if self.paired else 2.0) / np.maximum(number, 1))
 
 
 def square(upper_values: np.ndarray, upper: np.ndarray, diagonal: float = 1.0) -> np.ndarray:
-    """A symmetric [system, system] from the values above the diagonal, row by row."""
+    """Build a symmetric [system, system] from the values above the diagonal, row by row."""
     out = np.empty(upper.shape)
     np.fill_diagonal(out, diagonal)
     out[upper] = upper_values
@@ -98,23 +99,23 @@ def square(upper_values: np.ndarray, upper: np.ndarray, diagonal: float = 1.0) -
 
 
 def paired_differences(values: np.ndarray) -> Differences:
-    """Compute the moments of the per-query differences of every two systems.
+    """Compute the moments of the per-query differences of all pairs of systems.
 
-    A pair's numbers come from its own values alone, whichever systems stand beside it. A deviation
-    within rounding is 0.
+    The numbers of a pair depend on the values of its two systems alone. A deviation within rounding
+    is 0.
 
     Parameters
     ----------
     values
-        float64 [query, system]; NaN: undefined, and the pair leaves the query out.
+        float64 [query, system]; a pair ignores queries where either system is NaN (undefined).
     """
-    found = _differences(paired_moments, values)
-    np.fill_diagonal(found.deviation, 0.0)
-    return found
+    differences = _differences(paired_moments, values)
+    np.fill_diagonal(differences.deviation, 0.0)
+    return differences
 
 
 def unpaired_differences(values: np.ndarray) -> Differences:
-    """Compute the difference of means and the pooled deviation of every two systems.
+    """Compute the difference of means and the pooled deviation of all pairs of systems.
 
     ``s_p^2 = (s_ii + s_jj) / 2``: both systems have the same number of queries, because a query
     counts for a pair only where both have a value.

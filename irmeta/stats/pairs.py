@@ -1,4 +1,4 @@
-"""`pairwise`: one test of every two systems at once, and `Pairs`, what it found."""
+"""Significance tests of all pairs of systems: `pairwise`, and its result `Pairs`."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from irmeta.stats.signed import sign_test, wilcoxon_test
 PLAIN_TESTS = ("t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap")
 """Tests of two systems at a time."""
 FAMILY_TESTS = ("hsd", "hsd-blocked", "hsd-randomised")
-"""Tests that control the chance of any error over all pairs: they need no correction."""
+"""Tests that control the family-wise error rate over all pairs and need no correction."""
 TESTS = PLAIN_TESTS + FAMILY_TESTS
-_Found = tuple[np.ndarray, np.ndarray | None, np.ndarray | None, np.ndarray | None]
-"""p, low, high and lead, as `Pairs` has them."""
+_TestResult = tuple[np.ndarray, np.ndarray | None, np.ndarray | None, np.ndarray | None]
+"""p, low, high and lead of `Pairs`."""
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """A test of every two systems of a matrix.
+    """Result of a significance test of all pairs of systems of a matrix.
 
     Attributes
     ----------
     direction
-        Of the measure: 1 greater is better, -1 less is better.
+        Direction of the measure: 1 greater is better, -1 less is better.
     difference
-        float64 [system, system]: the row's mean less the column's in the measure's own units, over
-        the queries used; NaN without any.
+        float64 [system, system]: the row's mean minus the column's in the measure's units, over
+        the queries used; NaN without a query.
     p
-        float64 [system, system]: two-tailed, after the correction; symmetric, the diagonal 1; NaN
-        where the test says nothing.
+        float64 [system, system]: two-sided p-values after the correction; symmetric with diagonal
+        1; NaN where the test is undefined.
     queries
-        int32 [system, system]: how many the pair used.
+        int32 [system, system]: number of queries that the pair used.
     effect
         float64 [system, system]: the difference in standard deviations. Cohen's d_z, over the
         standard deviation of the per-query differences, for tests that pair or block by query;
         Cohen's d, over the pooled standard deviation of the two systems, for t-unpaired and hsd.
-        Infinite where a difference has no spread, NaN for fewer than two queries.
+        Infinite where a nonzero difference has deviation 0, NaN for fewer than two queries.
     low, high
-        float64 [system, system]: the interval of the difference at `confidence`, which no
-        correction changes (that of an hsd test holds for all pairs at once); None for a test that
-        has none.
+        float64 [system, system]: the interval of the difference at confidence level `confidence`,
+        without correction (intervals of hsd tests hold for all pairs simultaneously); None for a
+        test without intervals.
     lead
-        int8 [system, system], for sign and wilcoxon: 1 where the test favours the row, which need
-        not be the system with the greater mean; None: it favours the greater mean.
+        int8 [system, system], for sign and wilcoxon: 1 where the test favours the row, -1 where the
+        column, whichever mean is greater; None: the test favours the greater mean.
     """
 
     test: str
@@ -70,33 +70,33 @@ class Pairs:
 
     @property
     def upper(self) -> np.ndarray:
-        """bool [system, system]: each unordered pair once, the earlier system as the row."""
+        """Mask of unordered pairs, the earlier system as the row: bool [system, system]."""
         return np.triu(np.ones(self.p.shape, bool), 1)
 
     def better(self, alpha: float = 0.05) -> np.ndarray:
-        """bool [system, system]: the test separates the two in favour of the row."""
-        favours = np.sign(self.difference) if self.lead is None else self.lead
-        return self.separated(alpha) & (favours * self.direction > 0)
+        """Return whether the row is significantly better than the column: bool [system, system]."""
+        lead = np.sign(self.difference) if self.lead is None else self.lead
+        return self.separated(alpha) & (lead * self.direction > 0)
 
     def separated(self, alpha: float = 0.05) -> np.ndarray:
-        """bool [system, system]: p <= `alpha`; the diagonal and undefined pairs are not.
+        """Return whether p <= `alpha`: bool [system, system], False on the diagonal and for NaN.
 
         Raises
         ------
         UsageError
-            If `alpha` is not above 0 and at most 1, which separates all that have a p.
+            If `alpha` is not above 0 and at most 1 (1: every pair with a defined p).
         """
         if alpha != 1:
             check_share("alpha", alpha)
-        apart = self.p <= alpha
-        np.fill_diagonal(apart, False)
-        return apart
+        is_separated = self.p <= alpha
+        np.fill_diagonal(is_separated, False)
+        return is_separated
 
     def frame(self) -> pl.DataFrame:
-        """A row for each unordered pair, in the order of the systems.
+        """Return one row per unordered pair, in the order of the systems.
 
-        Columns track, measure, system_a, system_b, difference (a less b), effect, low, high, p,
-        queries; low and high are NaN where the test has no interval.
+        Columns: track, measure, system_a, system_b, difference (a minus b), effect, low, high, p,
+        queries; low and high are NaN for a test without intervals.
         """
         upper = self.upper
         names = pl.Series(self.systems, dtype=pl.String)
@@ -106,8 +106,8 @@ class Pairs:
             "track": pl.Series([self.track], dtype=pl.String).new_from_index(0, number),
             "measure": pl.Series([self.measure], dtype=pl.String).new_from_index(0, number),
         }
-        for column, places in zip(("system_a", "system_b"), np.nonzero(upper), strict=True):
-            columns[column] = names.gather(places) if number else names.clear()
+        for column, indices in zip(("system_a", "system_b"), np.nonzero(upper), strict=True):
+            columns[column] = names.gather(indices) if number else names.clear()
         columns["difference"] = pl.Series(self.difference[upper])
         columns["effect"] = pl.Series(self.effect[upper])
         columns["low"] = undefined if self.low is None else pl.Series(self.low[upper])
@@ -126,56 +126,57 @@ def pairwise(
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
 ) -> Pairs:
-    """Test every two systems of a matrix.
+    """Test all pairs of systems of a matrix.
 
     Parameters
     ----------
     test
-        Of two systems at a time, on the queries where both have a value:
+        Tests of two systems at a time, on the queries where both have a value:
 
         - ``t``: Student's paired t-test;
-        - ``t-unpaired``: Student's t-test with pooled variance, blind to queries. The released code
-          of the ECIR 2023 paper (study innovation) calls it HSD: Tukey's HSD of two systems at a
-          time is this test, without control of the family-wise error;
-        - ``wilcoxon``: signed ranks, as scipy.stats.wilcoxon chooses by default;
-        - ``sign``: two-tailed binomial, ties left out;
-        - ``permutation``: signs of the differences flipped, all ways where there are few;
-        - ``bootstrap``: paired, by the shift method, with percentile intervals; it finds too much
-          with a handful of queries.
+        - ``t-unpaired``: Student's t-test with pooled variance, which ignores the queries. The
+          released code of the ECIR 2023 paper (study innovation) calls it HSD: Tukey's HSD of two
+          systems at a time is this test, without control of the family-wise error rate;
+        - ``wilcoxon``: signed ranks, with the defaults of scipy.stats.wilcoxon;
+        - ``sign``: two-sided binomial, without ties;
+        - ``permutation``: random signs of the differences, or all signs where they are few;
+        - ``bootstrap``: paired, by the shift method, with percentile intervals; anticonservative
+          for few queries.
 
-        Of all systems at once, on the queries where every one has a value: ``hsd`` (Tukey's, one
-        way), ``hsd-blocked`` (by query), ``hsd-randomised`` (values permuted within each query).
+        Tests of all systems at once, on the queries where every system has a value: ``hsd``
+        (Tukey's, one-way), ``hsd-blocked`` (by query), ``hsd-randomised`` (values permuted within
+        each query).
     correction
         none, bonferroni, holm or benjamini-hochberg over the unordered pairs with a defined p; only
         none for an hsd test.
     confidence
-        Of the intervals, for t, t-unpaired, bootstrap and the hsd tests.
+        Confidence level of the intervals, for t, t-unpaired, bootstrap and the hsd tests.
     resamples, rng
-        For permutation, bootstrap and hsd-randomised: how many, and a seed or a generator. A seed
-        gives the same numbers every time.
+        Number of resamples and a seed or a generator, for permutation, bootstrap and
+        hsd-randomised. The same seed gives the same numbers.
 
     Notes
     -----
-    Identical systems have p = 1 and no difference; one query says nothing (NaN) except to the tests
-    that count signs or permute (p = 1); no shared query gives NaN; one system has no pairs.
+    Identical systems have p = 1 and difference 0; a single query gives NaN, except p = 1 in tests
+    that count signs or permute; no shared query gives NaN; a single system has no pairs.
 
     Raises
     ------
     UsageError
         For an unknown test or correction, an hsd test with a correction, a confidence outside
-        (0, 1), no resamples, or an infinite value.
+        (0, 1), fewer than one resample, or an infinite value.
     """
     _check(matrix, test, correction, confidence, resamples)
     values = (matrix.complete() if test in FAMILY_TESTS else matrix).values
-    # The bootstrap holds most: it goes before there is anything else to hold.
-    found: _Found | None = None
+    # The bootstrap needs the most memory, so it runs before the differences are held.
+    result: _TestResult | None = None
     if test == "bootstrap":
-        found = (*bootstrap(values, resamples, rng, confidence), None)
-    pool = test in ("t-unpaired", "hsd")
-    differences = unpaired_differences(values) if pool else paired_differences(values)
-    if found is None:
-        found = _tested(test, values, differences, confidence, resamples, rng)
-    p, low, high, lead = found
+        result = (*bootstrap(values, resamples, rng, confidence), None)
+    is_pooled = test in ("t-unpaired", "hsd")
+    differences = unpaired_differences(values) if is_pooled else paired_differences(values)
+    if result is None:
+        result = _tested(test, values, differences, confidence, resamples, rng)
+    p, low, high, lead = result
     if correction != "none":
         upper = differences.upper
         p = square(adjusted(p[upper], correction), upper)
@@ -199,10 +200,10 @@ def pairwise(
 
 def _check(matrix: Matrix, test: str, correction: str, confidence: float, resamples: int) -> None:
     if test not in TESTS:
-        raise UsageError(f"no test {test!r}. {did_you_mean(test, TESTS)}")
+        raise UsageError(f"unknown test {test!r}. {did_you_mean(test, TESTS)}")
     adjusted(np.empty(0), correction)
     if test in FAMILY_TESTS and correction != "none":
-        raise UsageError(f"{test} controls all pairs together: it takes no correction.")
+        raise UsageError(f"{test} already controls the family-wise error: use correction 'none'.")
     check_share("confidence", confidence)
     check_whole("resamples", resamples)
     infinite = np.argwhere(np.isinf(matrix.values))
@@ -210,7 +211,7 @@ def _check(matrix: Matrix, test: str, correction: str, confidence: float, resamp
         query, system = infinite[0]
         raise UsageError(
             f"query {matrix.queries[query]!r} has an infinite value for {matrix.systems[system]!r}:"
-            " no mean can be tested. Leave the query out, or use a bounded measure."
+            " its mean cannot be tested. Remove the query, or use a bounded measure."
         )
 
 
@@ -221,8 +222,8 @@ def _tested(
     confidence: float,
     resamples: int,
     rng: int | np.random.Generator,
-) -> _Found:
-    """What any test but the bootstrap finds."""
+) -> _TestResult:
+    """Run any test except the bootstrap."""
     if test in ("t", "t-unpaired"):
         return differences.p(), *differences.limits(confidence), None
     if test in ("sign", "wilcoxon"):
@@ -241,8 +242,8 @@ def _family(
     resamples: int,
     rng: int | np.random.Generator,
 ) -> tuple[np.ndarray, float]:
-    """p of an hsd test, and half the width of every pair's interval."""
-    from irmeta.stats import hsd  # its kernel and tables are for these tests alone
+    """Compute p of an hsd test, and half the width of every pair's interval."""
+    from irmeta.stats import hsd  # imported late: only these tests need its kernel and tables
 
     if test == "hsd":
         return hsd.tukey_hsd(values), hsd.tukey_margin(values, confidence)

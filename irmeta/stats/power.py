@@ -1,4 +1,4 @@
-"""Discriminative power: how many pairs of systems differ significantly by a measure."""
+"""Discriminative power: how many pairs of systems a measure finds significantly different."""
 
 from __future__ import annotations
 
@@ -23,37 +23,37 @@ def by_every_test(
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
 ) -> Iterator[Pairs]:
-    """Each matrix by each of some tests; parameters as for `power`.
+    """Run each test on each matrix; parameters as for `power`.
 
     Raises
     ------
     UsageError
-        If no test is named, or the correction is not known; and what `pairwise` raises.
+        If `tests` is empty, the correction is unknown, or `pairwise` raises.
     """
     names = [tests] if isinstance(tests, str) else list(tests)
     if not names:
-        raise UsageError("no test was named")
-    adjusted(np.empty(0), correction)  # refuses one that is not known, also where no test takes it
+        raise UsageError("no test was given")
+    adjusted(np.empty(0), correction)  # raises for an unknown correction, even if no test uses it
     for matrix in matrices:
         for test in names:
-            suits = "none" if test in FAMILY_TESTS else correction
-            yield pairwise(matrix, test, correction=suits, resamples=resamples, rng=rng)
+            applicable = "none" if test in FAMILY_TESTS else correction
+            yield pairwise(matrix, test, correction=applicable, resamples=resamples, rng=rng)
 
 
 def checked_levels(levels: float | Iterable[float]) -> Sequence[float]:
-    """One or several levels of significance as a list.
+    """Return one or several significance levels as a list.
 
     Raises
     ------
     UsageError
-        If a level is not between 0 and 1, or there is none.
+        If a level is not between 0 and 1, or no level is given.
     """
-    found = list(levels) if isinstance(levels, Iterable) else [levels]
-    if not found:
-        raise UsageError("no level was named")
-    for level in found:
+    checked = list(levels) if isinstance(levels, Iterable) else [levels]
+    if not checked:
+        raise UsageError("no level was given")
+    for level in checked:
         check_share("level", level)
-    return found
+    return checked
 
 
 def power(
@@ -65,43 +65,44 @@ def power(
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
 ) -> pl.DataFrame:
-    """The pairs of systems that each test separates at each level (Sakai 2006).
+    """Count the significantly different pairs of systems by test and level (Sakai 2006).
 
     Parameters
     ----------
     tests
         One or more of `irmeta.stats.pairs.TESTS`.
     levels
-        Of significance: 0.05 separates at 95 %.
+        Significance levels: 0.05 is a confidence level of 95 %.
     correction
-        As for `pairwise`; an hsd test, which needs none, has none.
+        As for `pairwise`; hsd tests ignore the correction.
 
     Returns
     -------
     DataFrame
-        As `separation` says, test by test.
+        As returned by `separation`, test by test.
     """
     found = by_every_test([matrix], tests, correction=correction, resamples=resamples, rng=rng)
     return separation(found, levels=levels)
 
 
 def separation(found: Iterable[Pairs], *, levels: float | Iterable[float] = LEVELS) -> pl.DataFrame:
-    """The pairs that tests already made separate, a row for each test and level.
+    """Count the significantly different pairs of finished tests, one row per test and level.
 
     Returns
     -------
     DataFrame
-        track, measure, test, correction, level, pairs, separated, share, median_p, queries. A pair
-        is separated where p <= level. `pairs` counts all unordered pairs, those with an undefined p
-        too, which are not separated and not in the median; share and median_p are NaN where there
-        is no pair. `queries` is the least that a pair used, 0 without pairs.
+        track, measure, test, correction, level, pairs, separated, share, median_p, queries.
+        `separated` counts the pairs with p <= level, and `pairs` all unordered pairs. Pairs with an
+        undefined p are not in `separated` and not in the median; share is NaN without pairs,
+        median_p without a defined p. `queries` is the smallest number that a pair used, 0 without
+        pairs.
 
     Raises
     ------
     UsageError
         As `checked_levels`.
     """
-    at, rows = checked_levels(levels), []
+    checked, rows = checked_levels(levels), []
     for pairs in found:
         upper = pairs.upper
         p = pairs.p[upper]
@@ -109,10 +110,10 @@ def separation(found: Iterable[Pairs], *, levels: float | Iterable[float] = LEVE
         median = float(np.median(known)) if len(known) else np.nan
         fewest = int(pairs.queries[upper].min()) if len(p) else 0
         name = (pairs.track, pairs.measure, pairs.test, pairs.correction)
-        for level in at:
-            apart = int((known <= level).sum())
-            share = apart / len(p) if len(p) else np.nan
-            rows.append((*name, float(level), len(p), apart, share, median, fewest))
+        for level in checked:
+            separated = int((known <= level).sum())
+            share = separated / len(p) if len(p) else np.nan
+            rows.append((*name, float(level), len(p), separated, share, median, fewest))
     text, number, count = pl.String, pl.Float64, pl.Int64
     schema = {"track": text, "measure": text, "test": text, "correction": text, "level": number}
     schema |= {"pairs": count, "separated": count, "share": number, "median_p": number}
@@ -120,15 +121,15 @@ def separation(found: Iterable[Pairs], *, levels: float | Iterable[float] = LEVE
 
 
 def asp(pairs: Pairs) -> pl.DataFrame:
-    """The curve of achieved significance: p-values from the greatest down (Sakai 2006, Figure 1).
+    """Return the curve of achieved significance levels, p descending (Sakai 2006, Figure 1).
 
-    The nearer a measure's curve lies to the axes, the better it tells systems apart.
+    The nearer a measure's curve lies to the axes, the greater its discriminative power.
 
     Returns
     -------
     DataFrame
-        track, measure, test, correction, place, p: a row for each unordered pair with a defined p,
-        places from 1.
+        track, measure, test, correction, rank, p: one row per unordered pair with a defined p,
+        ranks from 1.
     """
     p = pairs.p[pairs.upper]
     p = np.sort(p[~np.isnan(p)])[::-1]

@@ -1,4 +1,4 @@
-"""Rank-biased overlap of rankings that may have ties and need not hold the same items."""
+"""Rank-biased overlap of rankings with ties and different items."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ VARIANTS = {"w": EQUAL, "a": AVERAGE, "b": CORRECTED}
 
 @dataclass(frozen=True)
 class Overlap:
-    """Rank-biased overlap of two rankings, which may go on beyond what is seen of them.
+    """Rank-biased overlap of two rankings, which may continue beyond their observed items.
 
     Attributes
     ----------
     ext
-        What is seen, extrapolated.
+        The overlap, extrapolated from the observed items.
     min, max
-        The least and the most that it could be.
+        Lower and upper bound of the overlap.
     res
-        max - min: how much the unseen part leaves open.
+        max - min: the residual of the unobserved items.
     """
 
     ext: float
@@ -41,24 +41,24 @@ class Overlap:
 
 
 def rbo(x: Sequence[Any], y: Sequence[Any], p: float = 0.9, ties: Ties = "a") -> Overlap:
-    """Rank-biased overlap: ``(1 - p) sum over depths d of p^(d - 1) A_d``, symmetric.
+    """Compute rank-biased overlap: ``(1 - p) sum over depths d of p^(d - 1) A_d``.
 
-    A_d is the agreement of the rankings' first d items: how many they share, over d. Webber,
-    Moffat and Zobel 2010 (doi:10.1145/1852102.1852106); with ties and in the three forms of the
-    unseen part, Corsi and Urbano 2024 (doi:10.1145/3626772.3657700).
+    A_d is the agreement of the rankings at depth d: the number of shared items among the first d,
+    over d. Webber, Moffat and Zobel 2010 (doi:10.1145/1852102.1852106); Corsi and Urbano 2024
+    (doi:10.1145/3626772.3657700) for ties and for the three forms of the unobserved part.
 
     Parameters
     ----------
     x, y
-        The best first; a tuple, list or set is a group of tied items, anything else one item.
-        Which one comes first plays no part.
+        Items of each ranking, best first; a tuple, list or set is a group of tied items, anything
+        else one item. The overlap is symmetric in x and y.
     p
-        Persistence, between 0 and 1: what share of those who look at a depth look at the next.
+        Persistence, between 0 and 1: the probability of continuing from a depth to the next.
     ties
         ``w``: tied items have the same rank, the first of their group, as in sports. ``a``: the
-        order of tied items is unknown; of rankings of one length the mean over all ways to break
-        the ties. ``b``: as a, but corrected for the information lost, so that a ranking agrees
-        with itself fully. Without ties all three are the same.
+        order of tied items is unknown; for rankings of equal length, the mean over all ways to
+        break the ties. ``b``: as a, but corrected for the lost information, so that a ranking
+        agrees with itself fully. Without ties all three are equal.
 
     Returns
     -------
@@ -68,33 +68,31 @@ def rbo(x: Sequence[Any], y: Sequence[Any], p: float = 0.9, ties: Ties = "a") ->
     Raises
     ------
     UsageError
-        If p or `ties` is out of range, or an item is in a ranking twice.
+        If `p` or `ties` is out of range, or a ranking has a duplicate item.
 
     Notes
     -----
-    Two deviations from the reference code, both of rounding only: it takes the formulas of w where
-    there are no ties, and lets the tail of `min` fall below 0.
+    The reference code differs in rounding only: it applies the formulas of w to rankings without
+    ties, and lets the tail of `min` fall below 0.
     """
     first, second = _groups(x), _groups(y)
-    places = {item: i for i, item in enumerate(dict.fromkeys((*_items(first), *_items(second))))}
-    sides = [
-        _ranks([[places[i] for i in g] for g in side], len(places)) for side in (first, second)
-    ]
+    index = {item: i for i, item in enumerate(dict.fromkeys((*_items(first), *_items(second))))}
+    sides = [_ranks([[index[i] for i in g] for g in side], len(index)) for side in (first, second)]
     out = _overlaps(sides[0], sides[1], True, p, ties)[0, 0]
     return Overlap(float(out[0]), float(out[1]), float(out[2]))
 
 
 def rbo_of_scores(x: np.ndarray, y: np.ndarray, paired: bool, p: float, ties: Ties) -> np.ndarray:
-    """RBO of the rankings that scores make, the greatest first and equal scores tied.
+    """Compute RBO of rankings by score, the greatest first and equal scores tied.
 
-    A NaN is an item that is not in the ranking; no scores at all make an empty ranking.
+    Items with score NaN are not in the ranking; a ranking may be empty.
 
     Parameters
     ----------
     x, y
         float64 [ranking, item].
     paired
-        Each row of x with the same of y, else with all.
+        Whether to compare each row of x with the same row of y, instead of all rows of y.
 
     Returns
     -------
@@ -128,7 +126,7 @@ def _groups(ranking: Sequence[Any]) -> list[list[Hashable]]:
     seen = set()
     for item in _items(groups):
         if item in seen:
-            raise UsageError(f"{shown(item)} is in a ranking twice.")
+            raise UsageError(f"{shown(item)} is a duplicate item in a ranking.")
         seen.add(item)
     return groups
 
@@ -138,7 +136,7 @@ def _items(groups: list[list[Hashable]]) -> list[Hashable]:
 
 
 def _ranks(groups: list[list[int]], items: int) -> _Ranks:
-    """The first and last rank of every item's group, as the kernel takes them."""
+    """Return the first and last rank of every item's group, for the kernel."""
     top, bottom = np.zeros((1, items), np.int32), np.zeros((1, items), np.int32)
     length = 0
     for group in groups:
@@ -150,7 +148,7 @@ def _ranks(groups: list[list[int]], items: int) -> _Ranks:
 def _ranks_of_scores(values: np.ndarray) -> _Ranks:
     values = np.ascontiguousarray(values)
     known = ~np.isnan(values)
-    # Unknown items go below all others, where they move nobody's rank; -inf is a score.
+    # Missing items sort below all others, where they change no rank; -inf is a score.
     above, tied = tie_groups(np.where(known, values, -np.inf))
     length = known.sum(axis=1)
     lowest = known & (values == -np.inf)

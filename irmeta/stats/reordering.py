@@ -1,4 +1,4 @@
-"""How far one measure in place of another moves the systems of a track: paper 1, Section 4.4."""
+"""Changes in the ordering of systems between two measures: paper 1, Section 4.4."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _ROUNDING = 1e-12  # 0.11 is 1.1 times 0.10, though not as floats
 
 @dataclass(frozen=True)
 class Reordering:
-    """What became of the systems of a track when a new measure took an old one's place.
+    """Changes in the ordering of a track's systems when a new measure replaces an old one.
 
     Attributes
     ----------
     better_old, better_new
-        int64 [system]: how many systems are better than it, by either measure.
+        int64 [system]: number of systems that are better, by the old and by the new measure.
     moved
         float64 [system]: 100 |better_old - better_new| / systems.
     value
         float64 [system]: new over old mean in P space; NaN where old is 0 or either is undefined.
     tau
-        Kendall's tau-b of the two orders of systems by mean.
+        Kendall's tau-b of the two rankings of systems by mean.
     queries
-        How many queries have a value by both measures.
+        Number of queries with a value in both measures.
     """
 
     track: str
@@ -48,22 +48,25 @@ class Reordering:
 
     @property
     def delta_sort(self) -> float:
-        """The largest move of a system, in per cent of the systems; NaN without systems."""
+        """Largest move of a system, as a percentage of the systems; NaN without systems."""
         return float(self.moved.max()) if len(self.moved) else np.nan
 
     @property
     def delta_value(self) -> float:
-        """The mean of new over old; NaN where it is defined for no system."""
+        """Mean over systems of new over old; NaN if undefined for all systems."""
         known = self.value[~np.isnan(self.value)]
         return float(known.mean()) if len(known) else np.nan
 
     @property
     def left_out(self) -> int:
-        """How many systems have no new over old, which `delta_value` leaves out."""
+        """Number of systems without new over old, which `delta_value` excludes."""
         return int(np.isnan(self.value).sum())
 
     def frame(self) -> pl.DataFrame:
-        """A row for each system: track, old, new, system, better_old, better_new, moved, value."""
+        """Return one row per system.
+
+        Columns: track, old, new, system, better_old, better_new, moved, value.
+        """
         names = {"track": self.track, "old": self.old, "new": self.new}
         frame = pl.DataFrame(
             {
@@ -78,7 +81,7 @@ class Reordering:
         return frame.select(*constant, pl.all())
 
     def summary(self) -> pl.DataFrame:
-        """One row, as Table 2 averages them: track, old, new, delta_sort, tau, delta_value, ..."""
+        """Return one row of Table 2: track, old, new, delta_sort, tau, delta_value, ..."""
         row = {
             "track": self.track,
             "old": self.old,
@@ -96,74 +99,74 @@ class Reordering:
 def better(
     matrix: Matrix, *, ratio: float = 1.10, alpha: float = 0.05, test: str = "t"
 ) -> np.ndarray:
-    """Which system is better than which: paper 1, Section 4.4.
+    """Check for all pairs whether one system is better than the other: paper 1, Section 4.4.
 
-    a is better than b if it passes two tests. The ratio of means, the larger over the smaller and
-    in a's favour, is at least `ratio`: so P space and 1/P space agree, where "10 % better" of a
-    search length could also mean 10 % shorter. And a two-tailed t-test on the per-query values, in
-    the measure's own space, has p <= `alpha`. Both use the queries on which both systems have a
-    value.
+    a is better than b under two conditions, over the queries on which both have a value. First,
+    the ratio of the larger to the smaller mean, in a's favour, is at least `ratio`: so P space and
+    1/P space agree, where "10 % better" of a search length could also mean 10 % shorter. Second, a
+    two-sided t-test on the per-query values, in the measure's space, has p <= `alpha`.
 
     Parameters
     ----------
     test
-        ``t``, paired; the paper says Student's t-test and not whether paired: ``t-unpaired`` is the
-        other reading. Or any other test of `irmeta.stats.pairs.pairwise`.
+        ``t`` is paired; the paper says Student's t-test but not whether paired: ``t-unpaired`` is
+        the other reading. Any other test of `irmeta.stats.pairs.pairwise` is allowed.
 
     Returns
     -------
     ndarray
-        bool [system, system]: the row is better than the column. A mean above 0 is any number of
-        times 0; of two means of 0 neither is better, nor where the test says nothing (one query).
+        bool [system, system]: the row is better than the column. The ratio of a mean above 0 to 0
+        is infinite. Neither system is better if both means are 0 or the test is undefined (one
+        query).
 
     Raises
     ------
     UsageError
-        If a mean is negative, for a ratio has no meaning then; if `ratio` is below 1; or what
+        If a mean is negative, because a ratio is then meaningless; if `ratio` is below 1; or if
         `pairwise` raises.
 
     Notes
     -----
-    This is no order: a and b may each be neither better nor worse than c, and a still better than
-    b; and with missing values it need not even be transitive.
+    The relation is no weak order: a and b may each be neither better nor worse than c, while a is
+    better than b. With missing values the relation need not be transitive.
     """
     if ratio < 1:
         raise UsageError(f"ratio must be 1 or more, not {ratio}.")
     significant = pairwise(matrix, test).separated(alpha)
     known = (~np.isnan(matrix.values)).astype(float)
     total, number = np.nan_to_num(matrix.values).T @ known, known.T @ known
-    own = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
-    if (own < 0).any():
+    mean = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
+    if (mean < 0).any():
         raise UsageError(
             f"{matrix.measure} has a negative mean: 'better by a ratio' needs values of 0 or more."
         )
     if matrix.direction > 0:
-        larger, smaller = own, own.T
+        larger, smaller = mean, mean.T
     else:
-        larger, smaller = own.T, own
+        larger, smaller = mean.T, mean
     return significant & (larger > smaller) & (larger >= ratio * smaller * (1 - _ROUNDING))
 
 
 def delta_sort(
     old: Matrix, new: Matrix, *, ratio: float = 1.10, alpha: float = 0.05, test: str = "t"
 ) -> float:
-    """The largest move of a system of a track, in per cent of its systems: see `reordering`."""
+    """Return the largest move of a system, as a percentage of the systems: see `reordering`."""
     return reordering(old, new, ratio=ratio, alpha=alpha, test=test).delta_sort
 
 
 def delta_value(
     old: Matrix, new: Matrix, in_p_space: Callable[[np.ndarray], np.ndarray] | None = None
 ) -> np.ndarray:
-    """float64 [system]: new over old mean in P space, for the systems that both have.
+    """Compute new over old mean in P space for the common systems: float64 [system].
 
-    P space: the mean itself, or where less is better one over the mean, as the paper compares AP
-    with 1/ASL. NaN where old is 0 in P space, or either has no mean, or a mean of which less is
-    better is 0 and has no inverse.
+    A mean in P space is the mean itself, or 1 / mean where less is better, as the paper compares AP
+    with 1/ASL. The ratio is NaN where old is 0 in P space, where either mean is undefined, or where
+    a mean of 0 has no inverse.
 
     Parameters
     ----------
     in_p_space
-        What takes the place of one over the mean: from float64 [system] to the same.
+        Function used instead of 1 / mean, from float64 [system] to float64 [system].
     """
     old, new = in_common(old, new)
     before, after = (_in_p_space(m, in_p_space or _inverse) for m in (old, new))
@@ -180,22 +183,22 @@ def reordering(
     test: str = "t",
     in_p_space: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Reordering:
-    """How far `new` in place of `old` moves the systems of one track: paper 1, Section 4.4.
+    """Compute how far replacing `old` by `new` moves the systems of a track: paper 1, Section 4.4.
 
-    ``Delta-sort of system s = 100 |n_0 - n_1| / |S|``, n_0 and n_1 being how many systems are
-    `better` than s by the old and by the new measure; the track's is the largest of its systems.
-    Counted so, a move needs no sorted list, which `better` could not give: many systems are neither
-    better nor worse than each other. A system can move though its rank by mean does not, and the
-    reverse.
+    ``Delta-sort of system s = 100 |n_0 - n_1| / |S|``, where n_0 and n_1 are the numbers of systems
+    that are `better` than s by the old and by the new measure. The Delta-sort of a track is the
+    largest of its systems. Counts need no sorted list, which `better` does not define: many systems
+    are neither better nor worse than each other. A system can move although its rank by mean stays
+    the same, and vice versa.
 
-    With it Kendall's tau-b of the two orders by mean, in each measure's own direction (means that
-    are equal to 12 significant digits tie), and ``Delta-value``, new over old of every system, see
-    `delta_value`.
+    The result also has Kendall's tau-b of the two rankings by mean, in each measure's direction
+    (means that are equal to 12 significant digits tie), and ``Delta-value``, new over old of every
+    system: see `delta_value`.
 
     Parameters
     ----------
     old, new
-        The queries and systems that both have, by name, are used.
+        Only queries and systems that both have, by name, are used.
     ratio, alpha, test
         See `better`.
     in_p_space
@@ -224,7 +227,7 @@ def reordering(
 
 
 def _has_values(matrix: Matrix) -> np.ndarray:
-    """bool [query]: whether any system has a value."""
+    """Check on which queries any system has a value: bool [query]."""
     return np.logical_not(np.isnan(matrix.values).all(axis=1))
 
 

@@ -1,16 +1,16 @@
-"""How much of a test collection an order of systems needs: parts of it drawn and evaluated anew.
+"""Robustness of the ranking of systems to fewer queries, systems or labels, by resampling.
 
-A `Plan` says what is drawn (queries, systems or labels), in which sizes and how often. `resample`
-evaluates every draw with a function of the caller's, and tells Kendall's tau-b between the order of
-systems by that and by the whole:
+A `Plan` declares the part to sample (queries, systems or labels), the sizes and the replicates.
+`resample` evaluates every sample with the caller's function, and returns Kendall's tau-b between
+the ranking of systems by the sample and by the full collection:
 
-- fewer queries: Diaz and Ferraro 2022 (doi:10.1145/3477495.3532033), Figure 6, which for values
-  that are there already `query_subsets` does at once;
-- fewer systems: Türkmen, Lease and Kutlu 2023 (ECIR), Algorithm 1, where the systems drawn are
-  evaluated without the others, and compared with their order among all;
+- fewer queries: Diaz and Ferraro 2022 (doi:10.1145/3477495.3532033), Figure 6; `query_subsets` is
+  the fast way for existing values;
+- fewer systems: Türkmen, Lease and Kutlu 2023 (ECIR), Algorithm 1, where the sampled systems are
+  evaluated without the others, and compared with their ranking among all;
 - missing labels: Diaz and Ferraro 2022, Figure 7.
 
-Neither paper says how ties are counted, nor the first how many draws there are.
+Neither paper says how ties count, and the first does not say how many samples are drawn.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ _PARTS = ("queries", "systems", "labels")
 
 @dataclass(frozen=True)
 class Sample:
-    """What one draw keeps.
+    """Queries, systems and labels of one sample.
 
     Attributes
     ----------
     size
-        As the plan has it: how many queries or systems, or the share of labels.
+        The plan's size: number of queries or systems, or the share of labels.
     replicate
-        From 0 within each size; -1: the whole.
+        Number of the replicate, from 0 within each size; -1: the full collection.
     queries, systems
-        int64, ascending: the places kept; all of them where they are not what is drawn.
+        int64, ascending: indices in the sample; all indices unless the plan samples this part.
     labels
-        For each query, ascending: the places kept of its labels. None: all.
+        For each query, ascending: indices of the labels in the sample. None: all.
     seed
-        Of `rng`.
+        Seed of `rng`.
     """
 
     size: float
@@ -62,33 +62,34 @@ class Sample:
 
     @property
     def rng(self) -> np.random.Generator:
-        """A generator of this draw's own, always from its beginning."""
+        """New generator with the seed of this sample."""
         return np.random.default_rng(self.seed)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Sizes x replicates draws from a collection, each without replacement.
+    """Sizes x replicates samples of a collection, each drawn without replacement.
 
     Attributes
     ----------
     part
-        What is drawn; the rest is kept whole.
+        The part to sample; the other parts stay complete.
     sizes
-        How many ``queries`` or ``systems``; for ``labels`` a share above 0 up to 1 of every query's
-        own: of n it keeps the integer part of share x n, and at least 1, as pref_eval does.
+        Number of ``queries`` or ``systems``; for ``labels`` the share of every query's labels,
+        above 0 and at most 1: of n labels the integer part of share x n is drawn, and at least 1,
+        as in pref_eval.
     replicates
-        Draws of each size, independent of one another.
+        Number of independent samples of each size.
     queries, systems
-        How many there are.
+        Number of queries and of systems in the collection.
     labels
-        How many labels each query has. Whether these are all judged docs or the relevant ones alone
-        is the caller's to choose.
+        Number of labels of each query; the caller decides whether labels are all judged docs or
+        only the relevant docs.
 
     Raises
     ------
     UsageError
-        If a size cannot be drawn, or there is no replicate.
+        If a size cannot be drawn, or `replicates` is less than 1.
     """
 
     part: Literal["queries", "systems", "labels"]
@@ -104,28 +105,28 @@ class Plan:
         if self.part == "labels":
             if len(self.labels) != self.queries:
                 raise UsageError(
-                    f"the labels of {len(self.labels)} queries are told, of {self.queries}."
+                    f"labels has {len(self.labels)} counts for {self.queries} queries."
                 )
             bad = [s for s in self.sizes if not 0.0 < s <= 1.0]
-            said = "a share of labels is above 0 and at most 1"
+            reason = "a share of labels is above 0 and at most 1"
         else:
-            there = self.queries if self.part == "queries" else self.systems
-            bad = [s for s in self.sizes if not (float(s).is_integer() and 1 <= s <= there)]
-            said = f"there are {there} {self.part} to draw 1 or more of"
+            number = self.queries if self.part == "queries" else self.systems
+            bad = [s for s in self.sizes if not (float(s).is_integer() and 1 <= s <= number)]
+            reason = f"sizes are integers from 1, and there are {number} {self.part}"
         if bad:
-            raise UsageError(f"size {bad[0]} cannot be drawn: {said}.")
+            raise UsageError(f"size {bad[0]} cannot be drawn: {reason}.")
 
     def whole(self, rng: Rng = 0) -> Sample:
-        """The sample that keeps everything."""
+        """Return the sample that is the full collection."""
         size = {"queries": self.queries, "systems": self.systems, "labels": 1.0}[self.part]
         every = np.arange(self.queries), np.arange(self.systems)
         return Sample(size, -1, *every, None, _seed(rng).spawn(1)[0])
 
     def samples(self, rng: Rng = 0) -> Iterator[Sample]:
-        """The draws, size by size.
+        """Yield the samples, size by size.
 
-        Each comes from a seed of its own, that of its size and number, so that more replicates or
-        further sizes leave the first as they are.
+        The seed of a sample depends on the index of its size and replicate, so that more replicates
+        or further sizes leave the earlier samples unchanged.
         """
         _, *seeds = _seed(rng).spawn(1 + len(self.sizes))
         for size, of_size in zip(self.sizes, seeds, strict=True):
@@ -133,22 +134,26 @@ class Plan:
                 yield self._drawn(size, replicate, *seed.spawn(2))
 
     def _drawn(
-        self, size: float, replicate: int, draw: np.random.SeedSequence, own: np.random.SeedSequence
+        self,
+        size: float,
+        replicate: int,
+        draw: np.random.SeedSequence,
+        seed: np.random.SeedSequence,
     ) -> Sample:
         rng = np.random.default_rng(draw)
 
-        def some(part: str, there: int, number: float) -> np.ndarray:
+        def drawn(part: str, total: int, number: float) -> np.ndarray:
             if part != self.part:
-                return np.arange(there)
-            return np.sort(rng.permutation(there)[: int(number)])
+                return np.arange(total)
+            return np.sort(rng.permutation(total)[: int(number)])
 
         labels = None
         if self.part == "labels":
-            # A share such as .29 of 100 is 28.99... in floating point.
-            labels = tuple(some("labels", n, max(size * n + 1e-9, 1)) for n in self.labels)
-        queries = some("queries", self.queries, size)
-        systems = some("systems", self.systems, size)
-        return Sample(size, replicate, queries, systems, labels, own)
+            # The addend guards int() against rounding: .29 of 100 is 28.99... in floating point.
+            labels = tuple(drawn("labels", n, max(size * n + 1e-9, 1)) for n in self.labels)
+        queries = drawn("queries", self.queries, size)
+        systems = drawn("systems", self.systems, size)
+        return Sample(size, replicate, queries, systems, labels, seed)
 
 
 Evaluate = Callable[[Sample], Matrix | Scores | Iterable[Matrix]]
@@ -162,60 +167,58 @@ def resample(
     workers: int | None = 1,
     executor: Executor | None = None,
 ) -> pl.DataFrame:
-    """How the order of systems by each draw agrees with that by everything.
+    """Correlate the ranking of systems by each sample with the ranking by the full collection.
 
     Parameters
     ----------
     evaluate
-        The values of what a sample keeps, with the systems' names: one matrix, several, or scores.
-        It is called with the whole first, and then once for each draw. Systems are ordered by their
-        means over queries; an order that comes otherwise (by MC4, say) is a matrix of one row.
-        Whether greater is better does not matter. For an executor of processes it must be
-        picklable.
+        Function from a sample to its values, with system names: one matrix, several, or scores. The
+        function is called with the full collection first, then once per sample. Systems are ranked
+        by mean over queries; another ranking (by MC4, say) is a matrix of one row. The direction of
+        values does not matter. A process executor needs a picklable function.
     rng
-        Same seed, same result, whatever the workers.
+        Seed; the same seed gives the same result for any number of workers.
     workers, executor
-        As `irmeta.parallel.ordered_map` has them.
+        See `irmeta.parallel.ordered_map`.
 
     Returns
     -------
     DataFrame
         size, replicate, measure, systems, tau: in the order of the plan, then of the measures. tau
-        is over the systems that have a mean in both, `systems` of them; NaN where there are fewer
-        than two, or either ties them all. Means that differ beyond the twelfth digit alone tie.
+        is over the `systems` systems with a mean in both; NaN for fewer than two systems, or if all
+        tie in either. Means that are equal to 12 significant digits tie.
 
     Raises
     ------
     UsageError
-        If a draw has a measure or a system that the whole has not.
+        If a sample has a measure or a system that the full collection does not have.
     """
     seed = _seed(rng)
     whole = _orders(evaluate(plan.whole(seed)))
     compare = partial(_compared, evaluate, whole)
     rows = []
-    for found in ordered_map(compare, plan.samples(seed), workers=workers, executor=executor):
-        rows += found
+    for part in ordered_map(compare, plan.samples(seed), workers=workers, executor=executor):
+        rows += part
     return _frame(rows, plan)
 
 
 def query_subsets(
     matrix: Matrix, sizes: Iterable[int], replicates: int = 1000, *, rng: Rng = 0
 ) -> pl.DataFrame:
-    """How the order of systems by some queries agrees with that by all.
+    """Correlate the ranking of systems by subsets of queries with the ranking by all queries.
 
-    What `resample` says of a plan of queries and these values, and the very same numbers, without
-    a call for each draw. A mean is over the kept queries on which the system has a value, as it is
-    over all.
+    The result equals that of `resample` with a plan of queries and these values, without a call per
+    sample. A mean is over the sampled queries on which the system has a value.
 
     Parameters
     ----------
     sizes
-        How many queries to keep, from 1 to all.
+        Numbers of queries to sample, from 1 to all.
 
     Returns
     -------
     DataFrame
-        As of `resample`.
+        See `resample`.
     """
     plan = Plan("queries", tuple(sizes), replicates, *matrix.values.shape)
     known = ~np.isnan(matrix.values)
@@ -223,28 +226,28 @@ def query_subsets(
     samples = plan.samples(rng)
     rows = []
     for size in plan.sizes:
-        kept = np.array([next(samples).queries for _ in range(replicates)])
+        sampled = np.array([next(samples).queries for _ in range(replicates)])
         total, number = np.zeros((2, replicates, len(matrix.systems)))
-        # Query by query and not as a matrix product: sums that hang on no library's blocks.
-        for place in kept.T:
-            total += values[place]
-            number += known[place]
+        # A matrix product would make the sums depend on the block size of the BLAS library.
+        for query in sampled.T:
+            total += values[query]
+            number += known[query]
         means = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
         tau, systems = _tau(matrix.means, means)
-        found = zip(systems.tolist(), tau.tolist(), strict=True)
-        rows += [(size, i, matrix.measure, *pair) for i, pair in enumerate(found)]
+        pairs = zip(systems.tolist(), tau.tolist(), strict=True)
+        rows += [(size, i, matrix.measure, *pair) for i, pair in enumerate(pairs)]
     return _frame(rows, plan)
 
 
 def spread(frame: pl.DataFrame) -> pl.DataFrame:
-    """The means of tau over replicates, and how far they spread.
+    """Summarise tau over replicates by mean, standard deviation and quantiles.
 
     Returns
     -------
     DataFrame
-        size, measure, replicates (those with a tau), undefined (those without), mean, sd (with
-        n - 1; NaN for one), low, median, high (the quantiles .025, .5, .975): in the frame's order.
-        NaN where no replicate has a tau.
+        size, measure, replicates (number with a tau), undefined (number without), mean, sd (divisor
+        n - 1; NaN for one replicate), low, median, high (quantiles .025, .5, .975): in the frame's
+        order. NaN where no replicate has a tau.
     """
     tau = pl.col("tau").fill_nan(None)
     numbers = {
@@ -261,17 +264,17 @@ def spread(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-_Orders = dict[str, dict[str, float]]  # by measure and system: its mean
+_Orders = dict[str, dict[str, float]]  # means by measure and system
 _Row = tuple[float, int, str, int, float]
 
 
-def _orders(found: Matrix | Scores | Iterable[Matrix]) -> _Orders:
-    if isinstance(found, Scores):
+def _orders(values: Matrix | Scores | Iterable[Matrix]) -> _Orders:
+    if isinstance(values, Scores):
         return {
-            m: dict(zip(found.systems, row.tolist(), strict=True))
-            for m, row in zip(found.measures, found.mean_values(), strict=True)
+            m: dict(zip(values.systems, row.tolist(), strict=True))
+            for m, row in zip(values.measures, values.mean_values(), strict=True)
         }
-    matrices = [found] if isinstance(found, Matrix) else list(found)
+    matrices = [values] if isinstance(values, Matrix) else list(values)
     return {m.measure: dict(zip(m.systems, m.means.tolist(), strict=True)) for m in matrices}
 
 
@@ -280,7 +283,7 @@ def _compared(evaluate: Evaluate, whole: _Orders, sample: Sample) -> list[_Row]:
     for measure, means in _orders(evaluate(sample)).items():
         unknown = [measure] if measure not in whole else [*means.keys() - whole[measure].keys()]
         if unknown:
-            raise UsageError(f"a draw has {unknown[0]!r}, which the whole has not.")
+            raise UsageError(f"a sample has {unknown[0]!r}, which the full collection has not.")
         before = np.array([whole[measure][s] for s in means], float)
         tau, systems = _tau(before, np.array([[*means.values()]], float))
         rows.append((sample.size, sample.replicate, measure, int(systems[0]), float(tau[0])))
@@ -288,17 +291,17 @@ def _compared(evaluate: Evaluate, whole: _Orders, sample: Sample) -> list[_Row]:
 
 
 def _tau(whole: np.ndarray, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Kendall's tau-b of one order [system] with each of some [draw, system], NaN left out.
+    """Compute tau-b of means [system] with each row of `draws` [draw, system], without NaN.
 
-    And over how many systems it is.
+    Also return the number of systems of each.
     """
-    order, others = round_means(whole)[None], round_means(draws)
-    systems = (~np.isnan(order) & ~np.isnan(others)).sum(axis=1)
-    return over_common(kendall_tau_b, order, others, False)[0], systems
+    reference, samples = round_means(whole)[None], round_means(draws)
+    systems = (~np.isnan(reference) & ~np.isnan(samples)).sum(axis=1)
+    return over_common(kendall_tau_b, reference, samples, False)[0], systems
 
 
 def _seed(rng: Rng) -> np.random.SeedSequence:
-    """A seed that has had no children, so that the first are always the same."""
+    """Return a seed sequence that has not spawned, so that its children are always the same."""
     if isinstance(rng, np.random.Generator):
         return np.random.SeedSequence(rng.integers(2**32, size=4).tolist())
     if isinstance(rng, np.random.SeedSequence):

@@ -1,4 +1,4 @@
-"""The sign test and Wilcoxon's signed-rank test of every two systems at once."""
+"""Sign test and Wilcoxon signed-rank test of all pairs of systems."""
 
 from __future__ import annotations
 
@@ -12,29 +12,33 @@ from irmeta.results.verdicts import TIE
 from irmeta.stats.paired import square
 
 EXACT_RANKS = 50
-"""Up to so many queries Wilcoxon's null distribution is exact, without ties and zeros."""
+"""Largest number of queries with an exact null distribution of Wilcoxon's test, without ties."""
 EXACT_SIGNS = 13
-"""Up to so many queries it is enumerated with ties and zeros too."""
+"""Largest number of queries for which that distribution is enumerated, ties and zeros included."""
 _CHUNK = 2**20  # differences held at once
 
 
 def sign_test(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two-tailed p-values of the sign test [system, system], the diagonal 1; and who leads.
+    """Run the two-sided sign test on all pairs of systems.
 
-    Who leads is int8 [system, system]: 1 where the row is greater on more queries than it is less.
-
-    Of the n queries on which the systems differ, k go the way that fewer go:
+    With k the smaller number of wins among the n queries on which the systems differ,
     ``p = min(1, 2 P(X <= k))`` for X binomial with n trials and probability 1/2.
 
     Parameters
     ----------
     values
-        float64 [query, system]; NaN: undefined, and the pair leaves the query out.
+        float64 [query, system]; a pair ignores queries where either system is NaN (undefined).
+
+    Returns
+    -------
+    p : float64 [system, system]
+        1 on the diagonal and for a pair that ties on every query; NaN where a pair shares no query.
+    lead : int8 [system, system]
+        1 where the row is greater on more queries, -1 where the column, 0 for equal numbers.
 
     Notes
     -----
-    Differences up to 1e-12 are ties, as in `Verdicts`, and left out. A pair that ties on every
-    query has p = 1, one that shares no query NaN.
+    Differences of at most 1e-12 are ties, as in `Verdicts`, and excluded.
     """
     systems = values.shape[1]
     plus, minus = np.zeros((2, systems, systems), np.int32)
@@ -54,10 +58,7 @@ def _lead(signs: np.ndarray, upper: np.ndarray) -> np.ndarray:
 
 
 def wilcoxon_test(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two-tailed p-values of Wilcoxon's signed-rank test [system, system]; and who leads.
-
-    The diagonal is 1. Who leads is int8 [system, system]: 1 where the row has more than half of the
-    ranks.
+    """Run the two-sided Wilcoxon signed-rank test on all pairs of systems.
 
     Equal to ``scipy.stats.wilcoxon(a, b)``: zeros are dropped, equal magnitudes share their mean
     rank, and the null distribution is
@@ -69,14 +70,20 @@ def wilcoxon_test(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Parameters
     ----------
     values
-        float64 [query, system]; NaN: undefined, and the pair leaves the query out.
+        float64 [query, system]; a pair ignores queries where either system is NaN (undefined).
+
+    Returns
+    -------
+    p : float64 [system, system]
+        1 on the diagonal; NaN where a pair shares no query.
+    lead : int8 [system, system]
+        1 where the row has the larger rank sum, -1 where the smaller, 0 for equal sums.
 
     Notes
     -----
     As in scipy, magnitudes tie only where they are equal to the last bit: where 0.3 - 0.1 and 0.2
-    should tie, round the values to fractions of a power of two or scale them to whole numbers.
-    Unlike scipy, a pair whose differences are all zero has p = 1 for any n (scipy: NaN above 13).
-    A pair that shares no query has NaN.
+    should tie, round the values to fractions of a power of two or scale them to integers. Unlike
+    in scipy, a pair whose differences are all 0 has p = 1 for any n (scipy: NaN above 13).
     """
     queries, systems = values.shape
     upper = np.triu(np.ones((systems, systems), bool), 1)
@@ -85,15 +92,15 @@ def wilcoxon_test(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     by_system = np.ascontiguousarray(values.T, np.float64)
     step = max(1, _CHUNK // max(queries, 1))
     for start in range(0, len(first), step):
-        some = slice(start, start + step)
-        p[some], leads[some] = _wilcoxon(by_system[first[some]] - by_system[second[some]])
+        part = slice(start, start + step)
+        p[part], leads[part] = _wilcoxon(by_system[first[part]] - by_system[second[part]])
     return square(p, upper), _lead(leads, upper)
 
 
 def _wilcoxon(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """p and who leads for the rows of `differences` [pair, query], whose zeros are overwritten."""
+    """Compute p and lead for the rows of `differences` [pair, query]; overwrites zeros by NaN."""
     pairs, queries = differences.shape
-    there = queries - np.isnan(differences).sum(axis=1)
+    shared = queries - np.isnan(differences).sum(axis=1)
     differences[differences == 0] = np.nan
     order = np.argsort(np.abs(differences), axis=1)
     plus, ties = np.empty(pairs), np.empty(pairs)
@@ -105,24 +112,24 @@ def _wilcoxon(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     middle = count * (count + 1) / 4
     z = np.divide(plus - middle, error, out=np.zeros(pairs), where=number > 0)
     p = 2 * ndtr(-np.abs(z))
-    clean = (number == there) & (ties == 0)
-    exact = np.flatnonzero(clean & (number <= EXACT_RANKS))
+    is_clean = (number == shared) & (ties == 0)
+    exact = np.flatnonzero(is_clean & (number <= EXACT_RANKS))
     if len(exact):
         tails = _rank_sum_tails(int(number[exact].max()))
         least = np.minimum(plus, 2 * middle - plus)[exact].astype(np.int64)
         p[exact] = np.minimum(1.0, 2 * tails[number[exact], least])
-    few = np.flatnonzero(~clean & (there <= EXACT_SIGNS))
+    few = np.flatnonzero(~is_clean & (shared <= EXACT_SIGNS))
     if len(few):
-        found, ways = np.empty(len(few)), np.empty(EXACT_SIGNS * (EXACT_SIGNS + 1) + 1)
-        signed_rank_tails(differences[few], order[few], number[few], plus[few], ways, found)
-        p[few] = found
-    p[there == 0] = np.nan
+        tails, ways = np.empty(len(few)), np.empty(EXACT_SIGNS * (EXACT_SIGNS + 1) + 1)
+        signed_rank_tails(differences[few], order[few], number[few], plus[few], ways, tails)
+        p[few] = tails
+    p[shared == 0] = np.nan
     return p, np.sign(plus - middle)
 
 
 @cache
 def _rank_sum_tails(most: int) -> np.ndarray:
-    """P(sum of the positive ranks <= w) [n, w] for n = 0 to `most` differences."""
+    """Compute P(sum of the positive ranks <= w) [n, w] for n = 0 to `most` differences."""
     tails = np.ones((most + 1, most * (most + 1) // 2 + 1))
     chance = np.zeros(tails.shape[1])
     chance[0] = 1.0

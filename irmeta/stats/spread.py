@@ -1,4 +1,4 @@
-"""Means with one standard deviation either side, of the values that are defined."""
+"""Means of the defined values, with one standard deviation either side."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import polars as pl
 
 
 def mean_sd(name: str, values: pl.Series) -> dict[str, float]:
-    """Return a mean as `name` and its standard deviation as `name`_sd, of a sample (n - 1).
+    """Return the mean as `name` and the sample standard deviation (n - 1) as `name`_sd.
 
-    NaN values are left out. Without a value the mean is NaN, and the deviation without two.
+    NaN values are excluded. The mean is NaN without a value, the deviation for fewer than two.
     """
     known = values.drop_nans().to_numpy()
     return {
@@ -19,11 +19,11 @@ def mean_sd(name: str, values: pl.Series) -> dict[str, float]:
 
 
 def spread(name: str, values: pl.Series, least: float, most: float) -> dict[str, float]:
-    """Return `mean_sd`, and the mean less and plus the deviation within what is possible.
+    """Return `mean_sd`, and the mean minus and plus the deviation, clipped to [least, most].
 
     The ends are `name`_low and `name`_high: see `irmeta.schema.columns.spread_columns`.
     """
-    found = mean_sd(name, values)
-    mean, sd = found.values()
+    moments = mean_sd(name, values)
+    mean, sd = moments.values()
     ends = {"low": float(np.maximum(mean - sd, least)), "high": float(np.minimum(mean + sd, most))}
-    return found | {f"{name}_{end}": value for end, value in ends.items()}
+    return moments | {f"{name}_{end}": value for end, value in ends.items()}

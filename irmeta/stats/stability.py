@@ -1,10 +1,10 @@
-"""Would another set of queries order the systems the same way?
+"""Stability of the ranking of systems over random sets of queries.
 
 Stability and error rate: Buckley and Voorhees 2000 (doi:10.1145/345508.345543); Türkmen, Lease,
 Kutlu 2023 (paper 2, Section 4.4). Swap rates: Voorhees and Buckley 2002
 (doi:10.1145/564376.564432).
 
-Only queries on which every system has a value are drawn from.
+Only queries on which every system has a value are sampled.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _BATCH = 1 << 21  # means held at a time
 
 @dataclass(frozen=True)
 class Stability:
-    """How often each system of a pair was the better, over sets of queries.
+    """Wins of each system of a pair over random sets of queries.
 
     Attributes
     ----------
     wins
         int32 [system, system]: the trials in which the row's system was better than the column's.
     trials, size, queries
-        Trials, queries in each, and queries they were drawn from.
+        Number of trials, of queries in each trial, and of queries in total.
     """
 
     track: str
@@ -48,14 +48,14 @@ class Stability:
 
     @property
     def ties(self) -> np.ndarray:
-        """int32 [system, system]: the trials in which neither was better by a margin."""
+        """Number of trials in which neither was better by a margin: int32 [system, system]."""
         return self.trials - self.wins - self.wins.T
 
     @property
     def shares(self) -> np.ndarray:
-        """float64 [system, system]: how often the majority direction of a pair holds.
+        """Share of trials in the majority direction of a pair: float64 [system, system].
 
-        Ties count as `ties_count` says. NaN without a trial that counts.
+        `ties_count` says how ties count. NaN without a trial that counts.
         """
         majority = np.maximum(self.wins, self.wins.T).astype(np.float64)
         counted = np.full(majority.shape, float(self.trials))
@@ -67,22 +67,22 @@ class Stability:
 
     @property
     def mean(self) -> float:
-        """The measure's stability: the mean share of all pairs that have one; else NaN."""
+        """Stability of the measure: mean of the defined `shares` of all pairs; else NaN."""
         shares = self.shares[self._upper]
         known = shares[~np.isnan(shares)]
         return float(known.mean()) if len(known) else float("nan")
 
     @property
     def error_rate(self) -> float:
-        """Minority outcomes over all outcomes, ties among them; NaN without an outcome.
+        """Minority outcomes over all outcomes, including ties; NaN without an outcome.
 
-        Buckley and Voorhees 2000: the sum over pairs of min(A > B, A < B), over that of all trials.
+        Buckley and Voorhees 2000: the sum over pairs of min(A > B, A < B), over pairs x trials.
         """
         return self._rate(np.minimum(self.wins, self.wins.T))
 
     @property
     def tie_rate(self) -> float:
-        """Ties over all outcomes: Buckley and Voorhees' proportion of ties; NaN without one."""
+        """Ties over all outcomes (Buckley and Voorhees' proportion of ties); NaN without any."""
         return self._rate(self.ties)
 
     @property
@@ -95,9 +95,9 @@ class Stability:
         return float(pairs.sum(dtype=np.int64)) / outcomes if outcomes else float("nan")
 
     def frame(self) -> pl.DataFrame:
-        """A row for each pair: track, measure, system_a, system_b, better, worse, ties, share.
+        """Return one row per pair: track, measure, system_a, system_b, better, worse, ties, share.
 
-        better, worse: the trials in which a was better, or worse, than b.
+        better, worse: number of trials in which a was better, or worse, than b.
         """
         a, b = np.nonzero(self._upper)
         names = pl.Series(self.systems, dtype=pl.String)
@@ -115,9 +115,9 @@ class Stability:
         )
 
     def summary(self) -> pl.DataFrame:
-        """One row: track, measure, stability, error_rate, tie_rate, systems, queries, size, trials.
+        """Return one row, where stability is `mean`.
 
-        stability is `mean`.
+        Columns: track, measure, stability, error_rate, tie_rate, systems, queries, size, trials.
         """
         return pl.DataFrame(
             {
@@ -151,60 +151,59 @@ def stability(
     Parameters
     ----------
     size
-        Queries drawn for a trial, without replacement; default half of them, rounded down, as paper
-        2 says (its code rounds 22.5 to 22 and 11.5 to 12).
+        Number of queries drawn for a trial, without replacement; default: half of the queries,
+        rounded down, as paper 2 says (its code rounds 22.5 to 22 and 11.5 to 12).
     fuzziness, kind
-        Two means tie unless they differ by more than this: an ``absolute`` amount (0.05 in paper
-        2's code; the paper names none), or ``relative``, this share of the greater |mean| (Buckley
-        and Voorhees, who use 0.05).
+        Two means tie unless they differ by more than `fuzziness`: an ``absolute`` amount (0.05 in
+        paper 2's code; the paper gives none), or ``relative``, a share of the greater |mean|
+        (Buckley and Voorhees use 0.05).
     ties
-        ``against``: a trial in which a pair ties counts against its stability (paper 2's code).
-        ``out``: it is left out. ``half``: it counts half. `Stability.error_rate` and `tie_rate` are
-        Buckley and Voorhees' whatever this says.
+        A trial in which a pair ties counts ``against`` its stability (paper 2's code), is left
+        ``out``, or counts ``half``. `Stability.error_rate` and `tie_rate` do not depend on `ties`.
     subsets
-        int [trial, query]: the places of the queries of each trial among ``matrix.complete()``'s,
-        instead of drawing them.
+        int [trial, query]: indices of the queries of each trial in ``matrix.complete()``, instead
+        of random queries.
     tolerance
-        A difference that exceeds the margin by no more than this share of the greatest |value| is
-        rounding, and a tie. Paper 2's code has none, so that of the differences of P@10 that are
-        just 0.05 those rounded up do not tie: 0 gives its numbers to the last digit.
+        A difference that exceeds the margin by at most this share of the greatest |value| is a tie.
+        Paper 2's code has no tolerance, so that differences of P@10 of 0.05 do not tie if rounded
+        up: 0 reproduces its numbers to the last digit.
 
     Returns
     -------
     Stability
-        With fewer than two queries there is no half to draw: no trial, and NaN. One system: no
-        pair, and NaN. Identical systems always tie.
+        Fewer than two queries give no trial, and NaN. One system gives no pair, and NaN. Identical
+        systems always tie.
 
     Raises
     ------
     UsageError
-        If a parameter is out of its range.
+        If a parameter is out of range.
     """
     if ties not in get_args(Ties) or kind not in get_args(Fuzziness):
         raise UsageError(
-            f"ties {ties!r}, kind {kind!r}: ties is one of {', '.join(get_args(Ties))}; kind of "
-            f"{', '.join(get_args(Fuzziness))}."
+            f"ties {ties!r}, kind {kind!r}: ties must be one of {', '.join(get_args(Ties))}, and "
+            f"kind one of {', '.join(get_args(Fuzziness))}."
         )
     if not (fuzziness >= 0 and tolerance >= 0):
         raise UsageError(f"fuzziness {fuzziness}, tolerance {tolerance}: neither may be negative.")
-    whole = _whole(matrix)
+    complete = _complete(matrix)
     if subsets is None:
-        subsets = _drawn(len(whole.queries), _half(whole, size), 1, trials, rng)[:, 0]
-    subsets = _checked(subsets, len(whole.queries))
-    values = np.ascontiguousarray(whole.oriented, np.float64)
+        subsets = _drawn(len(complete.queries), _half(complete, size), 1, trials, rng)[:, 0]
+    subsets = _checked(subsets, len(complete.queries))
+    values = np.ascontiguousarray(complete.oriented, np.float64)
     slack = tolerance * np.abs(values).max(initial=0.0)
     least, share = (fuzziness, 0.0) if kind == "absolute" else (0.0, fuzziness)
-    wins = np.zeros((len(whole.systems),) * 2, np.int32)
-    for part in _parts(subsets, len(whole.systems)):
+    wins = np.zeros((len(complete.systems),) * 2, np.int32)
+    for part in _parts(subsets, len(complete.systems)):
         add_wins(_means(values, part), float(least + slack), float(share), wins)
     return Stability(
-        whole.track,
-        whole.measure,
-        whole.systems,
+        complete.track,
+        complete.measure,
+        complete.systems,
         wins,
         trials=len(subsets),
         size=subsets.shape[1],
-        queries=len(whole.queries),
+        queries=len(complete.queries),
         ties_count=ties,
     )
 
@@ -220,43 +219,46 @@ def swap_rates(
     halves: np.ndarray | None = None,
     tolerance: float = 1e-12,
 ) -> pl.DataFrame:
-    """How often another set of queries swaps two systems, by how far one set puts them apart.
+    """Compute the rate at which two disjoint sets of queries rank two systems differently.
 
-    For each trial two sets of queries that share none are drawn. A pair is put in the bin of its
-    |difference of means| on the first; it is swapped if the second gives a difference of the other
-    sign. A difference of 0 has no sign (Voorhees and Buckley 2002).
+    Each trial draws two disjoint sets of queries. The |difference of means| of a pair on the first
+    set gives its bin; the pair is swapped if the difference on the second set has the other sign. A
+    difference of 0 has no sign (Voorhees and Buckley 2002).
 
     Parameters
     ----------
     size
-        Queries in each set; default half of all, rounded down.
+        Number of queries in each set; default: half of the queries, rounded down.
     width, bins
-        Of the bins of absolute differences: as published 0 to 0.01, ..., 0.20 and more.
+        Width and number of the bins of absolute differences: as published 0 to 0.01, ..., 0.20 and
+        more.
     halves
-        int [trial, 2, query]: the places of the queries of both sets among
-        ``matrix.complete()``'s, instead of drawing them.
+        int [trial, 2, query]: indices of the queries of both sets in ``matrix.complete()``, instead
+        of random queries.
     tolerance
-        This share of the greatest |value| is rounding: a difference up to it is 0, and one that is
-        short of a bin by it is in the bin.
+        Differences of at most this share of the greatest |value| are 0, and a difference that is
+        below a bin by at most this share is in the bin.
 
     Returns
     -------
     DataFrame
         track, measure, low, high (infinite for the last), comparisons, swaps, rate (NaN without a
-        comparison), queries: a row for each bin.
+        comparison), queries: one row per bin.
 
     Raises
     ------
     UsageError
-        If a parameter is out of its range, or two sets of a trial share a query.
+        If a parameter is out of range, or the two sets of a trial share a query.
     """
     check_whole("bins", bins)
     if not (width > 0 and tolerance >= 0):
-        raise UsageError(f"width {width}, tolerance {tolerance}: no bins of this kind.")
-    whole = _whole(matrix)
-    number = len(whole.queries)
+        raise UsageError(
+            f"width {width}, tolerance {tolerance}: width must be above 0, tolerance 0 or more."
+        )
+    complete = _complete(matrix)
+    number = len(complete.queries)
     if halves is None:
-        half = _half(whole, size)
+        half = _half(complete, size)
         if 2 * half > number:
             raise UsageError(f"two sets of {half} queries cannot be drawn from {number}.")
         halves = _drawn(number, half, 2, trials, rng)
@@ -264,10 +266,10 @@ def swap_rates(
         raise UsageError(f"halves of shape {halves.shape} are not [trial, 2, query].")
     pairs = _checked(halves.reshape(len(halves), 2 * halves.shape[2]), number)
     half = pairs.shape[1] // 2
-    values = np.ascontiguousarray(whole.values, np.float64)
+    values = np.ascontiguousarray(complete.values, np.float64)
     slack = float(tolerance * np.abs(values).max(initial=0.0))
     comparisons, swaps = np.zeros(bins, np.int64), np.zeros(bins, np.int64)
-    for part in _parts(pairs, len(whole.systems)):
+    for part in _parts(pairs, len(complete.systems)):
         means = [_means(values, np.ascontiguousarray(p)) for p in (part[:, :half], part[:, half:])]
         add_swaps(means[0], means[1], float(width), slack, comparisons, swaps)
     edges = np.arange(bins + 1) * width
@@ -276,8 +278,8 @@ def swap_rates(
     np.divide(swaps, comparisons, out=rate, where=comparisons > 0)
     return pl.DataFrame(
         {
-            "track": pl.repeat(whole.track, bins, dtype=pl.String, eager=True),
-            "measure": pl.repeat(whole.measure, bins, dtype=pl.String, eager=True),
+            "track": pl.repeat(complete.track, bins, dtype=pl.String, eager=True),
+            "measure": pl.repeat(complete.measure, bins, dtype=pl.String, eager=True),
             "low": edges[:-1],
             "high": edges[1:],
             "comparisons": comparisons,
@@ -288,11 +290,11 @@ def swap_rates(
     )
 
 
-def _whole(matrix: Matrix) -> Matrix:
-    whole = matrix.complete()
-    if not np.isfinite(whole.values).all():
+def _complete(matrix: Matrix) -> Matrix:
+    complete = matrix.complete()
+    if not np.isfinite(complete.values).all():
         raise UsageError("infinite values have no mean by which systems could be compared.")
-    return whole
+    return complete
 
 
 def _half(matrix: Matrix, size: int | None) -> int:
@@ -307,7 +309,7 @@ def _half(matrix: Matrix, size: int | None) -> int:
 def _drawn(
     queries: int, size: int, sets: int, trials: int, rng: int | np.random.Generator
 ) -> np.ndarray:
-    """int64 [trial, set, place]: places drawn without replacement within a trial."""
+    """Draw query indices without replacement within a trial: int64 [trial, set, query]."""
     check_whole("trials", trials)
     if size == 0:
         return np.zeros((0, sets, 0), np.int64)
@@ -317,14 +319,14 @@ def _drawn(
 
 
 def _checked(subsets: np.ndarray, queries: int) -> np.ndarray:
-    """The given places, which must be of queries, each once in a trial."""
-    places = np.ascontiguousarray(subsets, np.int64)
-    if places.ndim != 2 or (places.size and not (0 <= places.min() <= places.max() < queries)):
-        raise UsageError(f"sets of queries are arrays of places below {queries}, a row a trial.")
-    ordered = np.sort(places, axis=1)
+    """Check that the indices are of queries, each at most once in a trial."""
+    indices = np.ascontiguousarray(subsets, np.int64)
+    if indices.ndim != 2 or (indices.size and not (0 <= indices.min() <= indices.max() < queries)):
+        raise UsageError(f"sets of queries are arrays [trial, query] of indices below {queries}.")
+    ordered = np.sort(indices, axis=1)
     if (ordered[:, 1:] == ordered[:, :-1]).any():
-        raise UsageError("a trial has a query twice: queries are drawn without replacement.")
-    return places
+        raise UsageError("a trial has a duplicate query: queries are drawn without replacement.")
+    return indices
 
 
 def _parts(subsets: np.ndarray, systems: int) -> list[np.ndarray]:
@@ -333,7 +335,7 @@ def _parts(subsets: np.ndarray, systems: int) -> list[np.ndarray]:
 
 
 def _means(values: np.ndarray, subsets: np.ndarray) -> np.ndarray:
-    """float64 [system, trial]."""
+    """Compute the mean of each system in each trial: float64 [system, trial]."""
     out = np.empty((len(subsets), values.shape[1]))
     subset_means(values, subsets, out)
     return np.ascontiguousarray(out.T)

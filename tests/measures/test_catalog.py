@@ -109,7 +109,7 @@ def test_any_spelling_will_do(asked, name, stands_for):
         ("nDGC", r"unknown measure 'nDGC'\. Did you mean 'nDCG'"),
         ("AP(rell=2)", r"Did you mean 'rel'"),
         ("AP,RR", r"'AP,RR' stands for 2 measures: name one"),
-        ("", r"no measure was named"),
+        ("", r"no measure was given"),
     ],
 )
 def test_what_is_no_measure_is_answered_with_the_nearest(name, said):

@@ -105,10 +105,10 @@ def test_a_curve_is_sorted_by_system_depth_and_cutoff(made_store: irmeta.Store):
     [
         ("AP@10", "without a cutoff"),
         ("NumRet", "takes no cutoff"),
-        ("IPrec", "no rank"),
+        ("IPrec", "not a rank"),
         ("AP(average=median)", "arithmetic"),
         ("APP", "unknown measure"),
-        ("", "no measure was named"),
+        ("", "no measure was given"),
     ],
 )
 def test_measures_without_a_curve_are_refused(measure: str, said: str, made_store: irmeta.Store):
@@ -118,9 +118,9 @@ def test_measures_without_a_curve_are_refused(measure: str, said: str, made_stor
 
 @pytest.mark.parametrize("ks", [[], [0, 1], [2, 1], [1, 1], [1.5], [True], [1, 2**31]])
 def test_cutoffs_must_ascend(ks: list[int], made_store: irmeta.Store):
-    with pytest.raises(UsageError, match="ks must be ascending whole numbers from 1"):
+    with pytest.raises(UsageError, match="ks must be ascending integers from 1"):
         made_store.curve("AP", ks)
-    with pytest.raises(UsageError, match="ds must be ascending whole numbers"):
+    with pytest.raises(UsageError, match="ds must be ascending integers"):
         made_store.curve("AP", [1], ks)
 
 
@@ -205,7 +205,7 @@ def test_curve__knows_trec_evals_names(name: str, ours: str | None, made_store: 
     ],
 )
 def test_curve__advises_where_a_name_has_a_cutoff(name: str, advice: str, made_store: irmeta.Store):
-    with pytest.raises(MeasureError, match=f"{name}: it has a cutoff of its own.*name {advice}"):
+    with pytest.raises(MeasureError, match=f"{name} has a cutoff.*name {advice}"):
         made_store.curve(name, [1])
 
 

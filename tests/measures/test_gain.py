@@ -107,7 +107,7 @@ def test_tied_docs_and_pools_have_no_events(made_store: irmeta.Store):
         ("nDCG(discount=jk,b=1)", "not above 1"),
         ("DCG(gmax=4)", "gain=linear or gain=exp"),
         ("DCG(gain=1:3,gmax=4)", "gain=linear or gain=exp"),
-        ("DCG(ties=share,unjudged=upper)", "does not go with unjudged=upper"),
+        ("DCG(ties=share,unjudged=upper)", "cannot be combined with unjudged=upper"),
         ("nDCG(gain=exq)", "exp"),
     ],
 )

@@ -172,8 +172,8 @@ def test_where_no_name_is_near_it_says_where_all_are_listed():
         ("RBP(p=nan)", r"p=nan is not between 0 and 1"),
         ("RBP(gmax=0,gain=linear)", r"gmax=0 is not between 1 and 127"),
         ("RBP(gain=lineer)", r"gain=lineer is not a choice\. Did you mean 'linear'\?"),
-        ("RBP(gmax=2)", r"gmax goes with a graded gain"),
-        ("RBP(gain=linear,rel=2)", r"rel goes with gain=binary"),
+        ("RBP(gmax=2)", r"gmax needs a graded gain"),
+        ("RBP(gain=linear,rel=2)", r"rel needs gain=binary"),
         ("ASL(unretrieved=irel)", r"Did you mean 'irrel'\?"),
     ],
 )
@@ -257,7 +257,7 @@ def test_the_default_preset_has_each_search_length_under_both_readings():
 
 @pytest.mark.parametrize("nothing", ["", " , ", []])
 def test_naming_no_measure_is_an_error(nothing):
-    with pytest.raises(MeasureError, match="no measure was named"):
+    with pytest.raises(MeasureError, match="no measure was given"):
         parse_measures(nothing)
 
 
@@ -354,5 +354,5 @@ def test_command__entry_point_that_cannot_be_loaded_is_one_line(installed, run):
     assert done.status == 0
     assert done.err == (
         "irmeta: the entry point 'bad' (b.module:B) could not be loaded: "
-        "ImportError: \\x1b[31mred. Mend or remove its package.\n"
+        "ImportError: \\x1b[31mred. Fix or remove its package.\n"
     )

@@ -95,5 +95,5 @@ def test_without_relevant_docs_in_the_pool_ap_is_undefined(tmp_path):
 
 
 def test_shared_ties_and_assumed_docs_do_not_go_together():
-    with pytest.raises(MeasureError, match=r"ties=share does not go with unjudged=upper"):
+    with pytest.raises(MeasureError, match=r"ties=share cannot be combined with unjudged=upper"):
         parse_measure("P(ties=share,unjudged=upper)@5")

@@ -128,7 +128,7 @@ def test_a_residual_is_never_below_nothing(tmp_path: Path):
 @pytest.mark.parametrize("ties", ["share", "rbp_eval"])
 @pytest.mark.parametrize("unjudged", ["upper", "upper-gmax"])
 def test_tied_docs_assumed_to_be_relevant_are_refused(ties: str, unjudged: str):
-    with pytest.raises(irmeta.MeasureError, match=f"ties={ties} does not go with"):
+    with pytest.raises(irmeta.MeasureError, match=f"ties={ties} cannot be combined with"):
         parse_measure(f"RBP(ties={ties},unjudged={unjudged})")
 
 

@@ -97,9 +97,7 @@ EMPTY: dict[str, Callable[[Case, int], float]] = {
     "1 / (k + 1); 1 without a cutoff": lambda case, relevant: 1 / ((case.spec.cutoff or 0) + 1),
 }
 """What the words of `empty_list` stand for, where they are no number: by case and R."""
-SAID_ELSEWHERE = {
-    "the relevant docs at the last places of the corpus": "tests/measures/test_cooper"
-}
+SAID_ELSEWHERE = {"the relevant docs at the last ranks of the corpus": "tests/measures/test_cooper"}
 
 
 @pytest.mark.parametrize("name", [n for n, m in registry().items() if not is_number(m.empty_list)])

@@ -160,5 +160,5 @@ def test_unanimity_of_two_is_that_of_their_agreement_and_of_none_an_error():
     assert row["unanimous"] == pytest.approx(found.unanimity)
     assert row["tied"] == pytest.approx(found.frame()["tied_both"][0])
     assert row["unanimous"] + row["tied"] + row["mixed"] == pytest.approx(1)
-    with pytest.raises(UsageError, match="needs a measure"):
+    with pytest.raises(UsageError, match="needs at least one measure"):
         unanimity([])

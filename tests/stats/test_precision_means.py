@@ -95,13 +95,13 @@ def test_a_length_below_1_has_no_equivalent(lengths: list[float]):
 def test_lengths_are_above_0(bad: float):
     own = np.array([1.0, bad])
     for call in (harmonic_mean, equivalent_lengths, lambda x: weighted_mean(x, np.ones(2))):
-        with pytest.raises(UsageError, match="search lengths are above 0"):
+        with pytest.raises(UsageError, match="search lengths must be above 0"):
             call(own)
 
 
 @pytest.mark.parametrize("call", [harmonic_mean, lambda x: weighted_mean(x, x)])
 def test_no_length_has_no_mean(call):
-    with pytest.raises(UsageError, match="there is no search length"):
+    with pytest.raises(UsageError, match="no search length was given"):
         call(np.empty(0))
 
 

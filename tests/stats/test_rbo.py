@@ -146,5 +146,5 @@ def test_what_raises():
             rbo("ab", "ba", p)
     with pytest.raises(UsageError, match="one of w, a, b"):
         rbo("ab", "ba", 0.5, "c")
-    with pytest.raises(UsageError, match="'a' is in a ranking twice"):
+    with pytest.raises(UsageError, match="'a' is a duplicate item"):
         rbo(["a", ("b", "a")], "ab")

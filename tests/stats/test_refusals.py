@@ -48,10 +48,10 @@ MATRIX = Matrix(VALUES, QUERIES, SYSTEMS, "AP", "t")
         (lambda: OverviewOptions(rarity_depth=2.5), "rarity_depth = 2.5 is not"),
         (lambda: OverviewOptions(unretrieved="none"), "unretrieved = 'none' is not a choice"),
         (lambda: correlate({"x": np.ones((2, 3)), "y": np.ones((2, 3))}), "one value for each"),
-        (lambda: correlate(np.array([["a", "b"]])), "orderings must be numbers"),
+        (lambda: correlate(np.array([["a", "b"]])), "orderings must be numeric"),
         (
             lambda: correlate(pl.DataFrame({"s": ["a"], "x": [1.0], "y": ["?"]})),
-            "column 'y' holds no numbers",
+            "column 'y' is not numeric",
         ),
     ],
 )

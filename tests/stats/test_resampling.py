@@ -272,13 +272,13 @@ def test_what_the_whole_lacks_is_refused():
     def other(sample: Sample) -> Matrix:
         return matrix(made().values, measure="M" if sample.replicate < 0 else "N")
 
-    with pytest.raises(UsageError, match="'N', which the whole has not"):
+    with pytest.raises(UsageError, match="'N', which the full collection has not"):
         resample(other, plan)
 
     def more(sample: Sample) -> Matrix:
         return matrix(made(systems=8 if sample.replicate < 0 else 9).values)
 
-    with pytest.raises(UsageError, match="'s8', which the whole has not"):
+    with pytest.raises(UsageError, match="'s8', which the full collection has not"):
         resample(more, plan)
 
 

@@ -106,7 +106,7 @@ def test_each_sample_has_a_generator_of_its_own():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"sizes": (0,)}, "size 0 cannot be drawn: there are 6 queries"),
+        ({"sizes": (0,)}, "size 0 cannot be drawn: sizes are integers from 1"),
         ({"sizes": (3, 7)}, "size 7 cannot be drawn"),
         ({"sizes": (2.5,)}, "size 2.5"),
         ({"sizes": (math.nan,)}, "size nan"),
@@ -114,7 +114,7 @@ def test_each_sample_has_a_generator_of_its_own():
         ({"part": "systems", "sizes": (5,)}, "there are 4 systems"),
         ({"part": "labels", "sizes": (0.0,), "labels": (1,) * 6}, "above 0 and at most 1"),
         ({"part": "labels", "sizes": (1.5,), "labels": (1,) * 6}, "above 0 and at most 1"),
-        ({"part": "labels", "sizes": (0.5,)}, "labels of 0 queries are told, of 6"),
+        ({"part": "labels", "sizes": (0.5,)}, "labels has 0 counts for 6 queries"),
         ({"part": "label"}, "Did you mean 'labels'"),
         ({"replicates": 0}, "replicates = 0"),
     ],

@@ -212,8 +212,8 @@ def test_two_queries_and_two_systems():
         ({"tolerance": -0.1}, "negative"),
         ({"subsets": np.array([[0, 20]])}, "below 20"),
         ({"subsets": np.array([[-1, 2]])}, "below 20"),
-        ({"subsets": np.array([0, 2])}, "a row a trial"),
-        ({"subsets": np.array([[0, 1], [2, 2]])}, "twice"),
+        ({"subsets": np.array([0, 2])}, r"arrays \[trial, query\]"),
+        ({"subsets": np.array([[0, 1], [2, 2]])}, "duplicate query"),
     ],
 )
 def test_refusals(options: dict, message: str):
@@ -274,9 +274,9 @@ def test_halves_share_no_query():
     assert (np.diff(np.sort(halves, axis=1)) > 0).all()
     for options, message in (
         ({"size": 11}, "two sets"),
-        ({"halves": np.array([[[0, 1], [1, 2]]])}, "twice"),
+        ({"halves": np.array([[[0, 1], [1, 2]]])}, "duplicate query"),
         ({"halves": np.array([[0, 1], [1, 2]])}, "trial, 2, query"),
-        ({"width": 0.0}, "bins"),
+        ({"width": 0.0}, "width must be above 0"),
         ({"bins": 0}, "bins"),
     ):
         with pytest.raises(UsageError, match=message):

@@ -12,9 +12,9 @@ from irmeta.report.look import VERMILLION, finish, nothing
 if TYPE_CHECKING:
     import altair as alt
 
-POINTS = 400  # of a curve are drawn, evenly along it: more cannot be seen
-MOST = 4000  # of all curves: Altair refuses a figure of more than 5000 rows
-INSIDE = 6  # more curves than these, and their names stand beside the figure
+POINTS = 400  # points drawn per curve; more would be invisible
+MOST = 4000  # points of all curves: Altair rejects a figure of more than 5000 rows
+INSIDE = 6  # largest number of curves with the legend inside the figure
 
 
 def curves(
@@ -37,7 +37,7 @@ def curves(
         Columns name, x, y, and optionally low and high, the ends of a band around each curve, e.g.
         quartiles; by name and x. Curves of many points are thinned, their ends kept.
     domain
-        Least and greatest y; default those of the values.
+        Least and greatest y; default: the range of the values.
     log
         Whether the x axis is logarithmic.
     steps

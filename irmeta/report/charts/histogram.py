@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 ENDLESS = 2**31 - 1
-"""The end of a bucket that has none."""
+"""Upper end of an open bucket."""
 
 
 class Corner(NamedTuple):
@@ -94,7 +94,7 @@ def histogram(
 def _labels(order: Sequence[str], room: float) -> alt.Axis:
     import altair as alt
 
-    # ranges that would run into one another are slanted; single numbers can be left out
+    # Labels of ranges are slanted if they would overlap; labels of numbers may be omitted.
     ranges = [name for name in order if not name.isdigit()]
     longest = max((len(part) for name in ranges for part in name.split("|")), default=0)
     return alt.Axis(
@@ -130,7 +130,7 @@ def _stacks(bars: pl.DataFrame, kinds: Mapping[str, tuple[str, str]]) -> alt.Cha
 
 
 def _classes(classes: Sequence[Class]) -> list[Any]:
-    """The name of each class above its buckets, and a rule where it begins."""
+    """Draw the name of each class above its buckets, and a rule at its first bucket."""
     import altair as alt
 
     if not classes:
@@ -160,7 +160,7 @@ def _corner(corner: Corner, align: str) -> list[Any]:
 
 
 def bucket_name(low: float | None, high: float | None, digits: str = ",g") -> str:
-    """Return a bucket's name from its ends, both inside it: "5–9", "4", "100+", "below 1"."""
+    """Return a bucket's name from its inclusive ends: "5–9", "4", "100+", "below 1"."""
     if low is None or high is None:
         return (
             "all"

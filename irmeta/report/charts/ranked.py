@@ -14,7 +14,7 @@ from irmeta.report.look import BLUE, MUTED, VERMILLION, described, either, finis
 if TYPE_CHECKING:
     import altair as alt
 
-NAMED = 30  # more names than these, and a plot no longer gives each of them a line
+NAMED = 30  # largest number of names with a line each
 
 
 def ranked(frame: pl.DataFrame, measure: str, *, direction: int = 1) -> alt.LayerChart:
@@ -67,7 +67,7 @@ def ranked(frame: pl.DataFrame, measure: str, *, direction: int = 1) -> alt.Laye
 
 
 def _lines(scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: float) -> Any:
-    """A line for each name, its value beside its dot."""
+    """Draw one line per name, with the value beside its dot."""
     import altair as alt
 
     log = axis["scale"].type == "log"
@@ -88,7 +88,7 @@ def _lines(scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: f
 
 
 def _curve(scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: float) -> Any:
-    """Values over ranks, the best name beside its dot."""
+    """Draw values over ranks, with the best name beside its dot."""
     import altair as alt
 
     ranks = alt.Scale(domain=[0, scores.height + 1], nice=False)
@@ -114,7 +114,7 @@ def _curve(scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: f
 
 
 def _marked(dots: alt.Chart, digits: str) -> alt.Chart:
-    """The best in the second colour."""
+    """Draw the best name in the second colour."""
     best = either("datum.best", VERMILLION, BLUE)
     return described(dots, "name", "value", digits).encode(color=best)
 
@@ -127,7 +127,7 @@ def _median_line(median: float) -> alt.Chart:
 
 
 def _log_ticks(low: float, high: float) -> list[int]:
-    """Round numbers between two search lengths, few enough to be labelled."""
+    """Return round numbers between two search lengths, few enough to label."""
     powers = range(int(math.log10(high)) + 2)
     steps = (1, 2, 5) if high < 1000 * low else (1,)
     ticks = [step * 10**power for power in powers for step in steps]

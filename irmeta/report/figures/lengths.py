@@ -12,12 +12,12 @@ from irmeta.report.look import BLUE, GREY, PALE_BLUE, PALE_RED, VERMILLION
 if TYPE_CHECKING:
     import altair as alt
 
-RARITY_BARS = 40  # more systems than these, and the bars become ranges
+RARITY_BARS = 40  # largest number of systems with one bar each
 RETRIEVED = {"plain": (BLUE, ""), "missed": (VERMILLION, "")}
 
 
 def length_histogram(frame: pl.DataFrame, title: str) -> alt.LayerChart:
-    """Draw how many relevant docs have which search length (Figure 5 of the ASL paper).
+    """Draw the distribution of search lengths of relevant docs (Figure 5 of the ASL paper).
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def length_differences(
 
 
 def rarity_histogram(frame: pl.DataFrame) -> alt.LayerChart:
-    """Draw how many relevant docs are retrieved by how many systems.
+    """Draw the distribution of the number of systems that retrieve a relevant doc.
 
     Parameters
     ----------

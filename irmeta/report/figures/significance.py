@@ -15,7 +15,7 @@ from irmeta.report.look import BLUE, RULE, WIDTH, finish, nothing
 if TYPE_CHECKING:
     import altair as alt
 
-LABELLED = 45  # more systems than these, and the axes count them instead of naming them
+LABELLED = 45  # largest number of systems with a name on the axes
 DIFFERENT, UNCLEAR = "significantly different", "not significantly different"
 
 
@@ -72,12 +72,12 @@ def pairwise_significance(
 
 
 def _strips(size: int, different: set[tuple[int, ...]]) -> Any:
-    """Each row's neighbours of one kind as one strip, so that 129 systems stay a small figure."""
+    """Merge neighbouring cells of one kind into strips, so that 129 systems make a small figure."""
     for row in range(1, size):
         columns = range(row)
         for differs, run in groupby(columns, key=lambda column: (column, row) in different):
-            found = list(run)
-            yield float(row), float(found[0]), found[-1] + 1.0, DIFFERENT if differs else UNCLEAR
+            strip = list(run)
+            yield float(row), float(strip[0]), strip[-1] + 1.0, DIFFERENT if differs else UNCLEAR
 
 
 def _scale(start: float, stop: float) -> alt.Scale:
@@ -108,7 +108,7 @@ def _axis(systems: Sequence[str], angle: int, first: int = 0) -> alt.Axis:
 def achieved_significance(
     frame: pl.DataFrame, levels: Sequence[float], title: str
 ) -> alt.LayerChart:
-    """Sorted p-values of all pairs of systems: the nearer to the axes, the more power.
+    """Draw the sorted p-values of all pairs of systems: curves nearer to the axes have more power.
 
     Parameters
     ----------
