@@ -1,4 +1,4 @@
-"""Checksums of records and Parquet files: whether a file is still as irmeta wrote it."""
+"""Checksums of records and Parquet files, to detect files changed after they were written."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import IO, Any
 
 _END = b"\n}\n"  # of a JSON object as `to_json` writes it
 _FIELD = b',\n "sha256": '
-_PIECE = 1 << 20  # bytes that are read at a time
+_PIECE = 1 << 20  # bytes read at a time
 
 EMBEDDED = b"irmeta.checksum"
-"""The metadata key under which a Parquet file holds its own CRC-32."""
+"""The metadata key for a Parquet file's CRC-32 in its footer."""
 BLANK = b"00000000"
-"""The value of `EMBEDDED` while the file is written, and the value that its CRC-32 counts."""
+"""The value of `EMBEDDED` before the CRC-32 is known, and in the content that it covers."""
 # A key and its value as Thrift's compact protocol stores them: type, length, bytes.
 _EMBEDDED = re.compile(re.escape(EMBEDDED) + rb"\x18\x08(.{8})", re.DOTALL)
 
@@ -26,7 +26,7 @@ MISMATCH = "checksum mismatch: the file was changed after it was written"
 
 
 def to_json(record: object) -> bytes:
-    """JSON for people and diffs: sorted, indented, UTF-8 (other file names as escapes)."""
+    """Format a record as sorted, indented JSON in UTF-8 (non-UTF-8 file names as escapes)."""
     text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False)
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
@@ -40,8 +40,7 @@ def add_checksum(record: bytes) -> bytes:
 def parse_record(content: bytes, *, required: bool = False) -> dict[str, Any]:
     """Return a JSON record without its checksum.
 
-    A record without a checksum, as an older irmeta wrote it, is returned as it is unless a
-    checksum is `required`.
+    A record without a checksum, from an earlier irmeta, is accepted unless `required`.
 
     Raises
     ------
@@ -62,7 +61,7 @@ def parse_record(content: bytes, *, required: bool = False) -> dict[str, Any]:
 
 
 def checksum_of_bytes(content: bytes) -> str:
-    """Return the size and the CRC-32 of a file's content, as `content_checksum`."""
+    """Return the size and the CRC-32 of a file's content, like `content_checksum`."""
     return f"{len(content)} {zlib.crc32(content):08x}"
 
 
@@ -75,8 +74,8 @@ def content_checksum(path: Path) -> str:
 
 def known_content_checksum(path: Path) -> str:
     """Return `content_checksum`, computed once per process while size and times stay the same."""
-    found = path.stat()
-    return _known(os.path.abspath(path), found.st_size, found.st_mtime_ns, found.st_ino)
+    status = path.stat()
+    return _known(os.path.abspath(path), status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -87,7 +86,7 @@ def _known(path: str, size: int, changed: int, inode: int) -> str:
 def footer_checksum(path: Path) -> str:
     """Return the size of a Parquet file and a hash of its footer.
 
-    The footer says where everything lies, and no checksum of a page covers it.
+    The footer locates all pages, and no page checksum covers it.
     """
     with path.open("rb") as stream:
         size, start = _footer(stream)
@@ -96,7 +95,7 @@ def footer_checksum(path: Path) -> str:
 
 
 def embed_checksum(path: Path) -> None:
-    """Write the CRC-32 of a Parquet file into its footer, where `BLANK` keeps the place."""
+    """Write the CRC-32 of a Parquet file into its footer, over `BLANK`."""
     with path.open("r+b") as stream:
         place = _embedded(stream)
         assert place is not None, "no place for the checksum"
@@ -106,12 +105,12 @@ def embed_checksum(path: Path) -> None:
 
 
 def check_embedded(path: Path) -> bool:
-    """Compare a Parquet file with the checksum in its footer; False if it has none.
+    """Compare a Parquet file with the checksum in its footer; return False if it has none.
 
     Raises
     ------
     ValueError
-        If they differ.
+        If the checksum differs.
     """
     with path.open("rb") as stream:
         place = _embedded(stream)
@@ -123,7 +122,7 @@ def check_embedded(path: Path) -> bool:
 
 
 def _footer(stream: IO[bytes]) -> tuple[int, int]:
-    """The size of a Parquet file, and where its footer starts."""
+    """Return the size of a Parquet file, and where its footer starts."""
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(0, size - 8))
     length = int.from_bytes(stream.read(4), "little")
@@ -131,11 +130,11 @@ def _footer(stream: IO[bytes]) -> tuple[int, int]:
 
 
 def _embedded(stream: IO[bytes]) -> tuple[int, bytes] | None:
-    """Where a footer holds the file's checksum, and its value; None if it does not."""
+    """Return the position and value of the checksum in a footer, or None without one."""
     _, start = _footer(stream)
     stream.seek(start)
-    found = list(_EMBEDDED.finditer(stream.read()))  # the last: statistics hold users' strings
-    return (start + found[-1].start(1), found[-1][1]) if found else None
+    matches = list(_EMBEDDED.finditer(stream.read()))  # statistics may match too, but earlier
+    return (start + matches[-1].start(1), matches[-1][1]) if matches else None
 
 
 def _crc_with_blank(stream: IO[bytes], place: int) -> bytes:
@@ -144,7 +143,7 @@ def _crc_with_blank(stream: IO[bytes], place: int) -> bytes:
 
 
 def _crc(stream: IO[bytes], start: int, stop: int | None, crc: int = 0) -> int:
-    """The CRC-32 of the bytes from `start` up to `stop` (None: the end), begun with `crc`."""
+    """Compute the CRC-32 of the bytes from `start` to `stop` (None: the end), starting at `crc`."""
     stream.seek(start)
     while piece := stream.read(_PIECE if stop is None else min(_PIECE, stop - start)):
         crc = zlib.crc32(piece, crc)

@@ -1,4 +1,4 @@
-"""The errors that irmeta raises, each written for a person in a hurry."""
+"""Errors and warnings of irmeta, and helpers for their messages."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from numbers import Integral, Real
 
 from irmeta.escapes import escape_text
 
-_LISTED = 30  # names that a message lists where none is near
-_FEW = 5  # items that a message lists of many
-_SHOWN = 80  # characters of an offending value that a message repeats
+_LISTED = 30  # names listed in a message without a near match
+_FEW = 5  # items listed of many
+_SHOWN = 80  # characters of an invalid value shown in a message
 
 
 class IrmetaError(Exception):
@@ -22,7 +22,7 @@ class IrmetaError(Exception):
 
 
 class UsageError(IrmetaError):
-    """The call itself cannot be carried out: a missing file, a clash of options."""
+    """Invalid call, such as a missing file or conflicting options."""
 
 
 class SkippedRunWarning(UserWarning):
@@ -46,22 +46,22 @@ class QrelsWarning(UserWarning):
 
 
 class DataError(IrmetaError):
-    """Input that cannot be read, with the place and what to do about it.
+    """Input that cannot be read, with its location and a fix.
 
     Parameters
     ----------
     problem
-        What is wrong, in a few words; with `ids`, a template that names them in braces.
+        The problem in a few words; with `ids`, a template that names them in braces.
     file, line
-        Where: a path as the user would type it, and a 1-based line.
+        The location: a path as the user would type it, and a 1-based line.
     track
         The track that was being read.
     value
-        The offending value; long ones are shortened in the message.
+        The invalid value; the message shortens long values.
     ids
         Names and grades that `problem` quotes from the file.
     fix
-        What to do.
+        A fix, as an instruction.
     """
 
     is_concealed = False
@@ -82,7 +82,7 @@ class DataError(IrmetaError):
         super().__init__(problem)
 
     def conceal(self) -> None:
-        """Leave out of the message whatever stands in the file."""
+        """Remove all content of the file from the message."""
         self.is_concealed = self.is_concealed or bool(self.value is not None or self.ids)
         self.value = None
         self.ids = dict.fromkeys(self.ids or {}, "...")
@@ -106,19 +106,19 @@ class DataError(IrmetaError):
 
 
 def warn(message: str, category: type[Warning] = UserWarning, stacklevel: int = 1) -> None:
-    """As `warnings.warn`, with `stacklevel` 1 for the caller, and nothing that a terminal obeys."""
+    """Issue an escaped warning like `warnings.warn`, with `stacklevel` 1 for the caller."""
     warnings.warn(escape_text(message, keep="\n"), category, stacklevel=stacklevel + 1)
 
 
 def of_track(track: str, error: IrmetaError) -> DataError:
-    """An error as what is wrong with a track."""
-    found = error if isinstance(error, DataError) else DataError(str(error))
-    found.track = track
-    return found
+    """Convert an error to a DataError of a track."""
+    converted = error if isinstance(error, DataError) else DataError(str(error))
+    converted.track = track
+    return converted
 
 
 class MeasureError(IrmetaError):
-    """A measure's name or parameter that is not known, with the nearest that is."""
+    """Unknown name or parameter of a measure, with the nearest known name."""
 
 
 def _data_error(problem: str, attributes: dict[str, object]) -> DataError:
@@ -128,7 +128,7 @@ def _data_error(problem: str, attributes: dict[str, object]) -> DataError:
 
 
 def shown(value: object) -> str:
-    """`value` quoted and short enough for one line of a terminal."""
+    """Quote a value, shortened to one line of a terminal."""
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     text = value if isinstance(value, str) else str(value)
@@ -138,18 +138,18 @@ def shown(value: object) -> str:
 
 
 def short(name: object) -> str:
-    """An id short enough for a message."""
+    """Shorten an id for a message."""
     text = str(name)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def printable(name: str) -> str:
-    """A file name that any text file can hold: bytes that are not UTF-8 are escaped."""
+    """Escape bytes of a file name that are not UTF-8."""
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:
-    """A sentence that offers the nearest known name, or lists them all when few."""
+    """Return a sentence with the nearest known name, or with the first known names."""
     name, names = str(given), sorted(set(known))
     lower = {n.lower(): n for n in reversed(names)}
     near = [lower[name.lower()]] if name.lower() in lower else []
@@ -163,7 +163,7 @@ def did_you_mean(given: object, known: Iterable[str]) -> str:
 
 
 def first_few(items: Sequence[str], rest: str, joined_by: str = ", ") -> str:
-    """Return a list for a message: the first five, how many more there are, and where.
+    """Return a list for a message: the first five items, the number of others, and `rest`.
 
     Examples
     --------
@@ -172,18 +172,18 @@ def first_few(items: Sequence[str], rest: str, joined_by: str = ", ") -> str:
     >>> first_few(list("abcdefg"), "see the log")
     'a, b, c, d, e and 2 more: see the log'
     """
-    said = joined_by.join(items[:_FEW])
+    listed = joined_by.join(items[:_FEW])
     more = len(items) - _FEW
-    return f"{said} and {more:,} more: {rest}" if more > 0 else said
+    return f"{listed} and {more:,} more: {rest}" if more > 0 else listed
 
 
 def check_choice(name: str, value: object, known: Collection[str]) -> None:
-    """Refuse the value of an argument that is none of the names known.
+    """Check that the value of an argument is a known name.
 
     Raises
     ------
     UsageError
-        With the nearest of them.
+        If it is not, with the nearest known name.
     """
     if value not in known:
         hint = did_you_mean(value, known)
@@ -191,12 +191,12 @@ def check_choice(name: str, value: object, known: Collection[str]) -> None:
 
 
 def check_whole(name: str, value: object, least: int = 1) -> int:
-    """The value of an argument as an int; numpy's are whole numbers too, and True is none.
+    """Return the value of an argument as an int; numpy's integers are accepted, True is not.
 
     Raises
     ------
     UsageError
-        If it is no whole number, or below `least`.
+        If the value is no whole number, or below `least`.
     """
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise UsageError(f"{name} = {value!r} is not a whole number of at least {least}.")
@@ -204,12 +204,12 @@ def check_whole(name: str, value: object, least: int = 1) -> int:
 
 
 def check_share(name: str, value: object) -> None:
-    """Refuse the value of an argument, such as a level, that is not between 0 and 1.
+    """Check that the value of an argument, such as a level, is between 0 and 1.
 
     Raises
     ------
     UsageError
-        With the value.
+        If it is not.
     """
     if not isinstance(value, Real) or not 0 < float(value) < 1:
         raise UsageError(f"{name} = {value!r} is not between 0 and 1: write 0.05 for 5 %.")

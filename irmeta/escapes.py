@@ -1,7 +1,7 @@
-"""Control and bidirectional characters as visible escapes: no name may command a terminal.
+"""Escape control and bidirectional characters, so that no name controls a terminal.
 
-A tag, a file name or a doc may hold any character. Terminals obey control characters (they set
-titles, fill the clipboard, move the cursor), and bidirectional ones show a text in another order.
+A tag, a file name or a doc may have any character. Control characters set titles, fill the
+clipboard or move the cursor of a terminal, and bidirectional characters reorder text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from typing import TextIO
 
 UNSAFE = "\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
-"""The characters that are escaped, for a class of a regular expression.
+"""The escaped characters, for a character class of a regular expression.
 
 They are controls (Cc), lone surrogates (Cs), separators of lines and paragraphs (Zl, Zp), and
 those of the Unicode property Bidi_Control.
@@ -26,15 +26,15 @@ _BACKSLASH = re.compile(rf"\\(?=[\\xuUtnr{UNSAFE}])")
 def escape_text(text: str, keep: str = "") -> str:
     """Write unsafe characters as Python's string escapes, for messages.
 
-    Escaping twice changes nothing. What is escaped cannot be told from the same escape in the text:
-    see `escape_name`.
+    Escaping twice changes nothing. An escape cannot be distinguished from the same characters in
+    the text, see `escape_name`.
 
     Parameters
     ----------
     keep
-        Characters that stay as they are, such as the ends of lines of a longer text.
+        Characters that are not escaped, such as newlines of a longer text.
     """
-    return _UNSAFE.sub(lambda found: found[0] if found[0] in keep else _escape(found[0]), text)
+    return _UNSAFE.sub(lambda match: match[0] if match[0] in keep else _escape(match[0]), text)
 
 
 def escape_name(name: str) -> str:
@@ -47,18 +47,18 @@ def escape_name(name: str) -> str:
 
 
 def escape_json(text: str) -> str:
-    """Write the unsafe characters in strings of a JSON text as JSON escapes: the same values."""
+    """Write unsafe characters of a JSON text as JSON escapes; its values stay the same."""
     escape = "\\u{:04x}".format
-    return _UNSAFE.sub(lambda found: "\n" if found[0] == "\n" else escape(ord(found[0])), text)
+    return _UNSAFE.sub(lambda match: "\n" if match[0] == "\n" else escape(ord(match[0])), text)
 
 
 def drop_unsafe(text: str) -> str:
-    """Leave unsafe characters out, where an escape would be typeset."""
+    """Remove unsafe characters, for text where an escape would be typeset."""
     return _UNSAFE.sub("", text)
 
 
 def print_line(line: str, stream: TextIO | None = None) -> None:
-    """Print one line for a person, to standard output or another stream."""
+    """Print one escaped line to standard output or another stream."""
     (stream or sys.stdout).write(f"{escape_text(line)}\n")
 
 

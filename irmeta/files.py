@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and what a killed writer leaves of them."""
+"""Atomic writes of files, and removal of temporary files of killed writers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _in_use: set[str] = set()  # temporary files that this process is writing
 def replacing(path: Path) -> Iterator[Path]:
     """Yield the path of a temporary file that replaces `path` when the block ends.
 
-    The temporary file lies in the same folder, so that one rename puts it in place. After an
-    error, `path` is as it was before.
+    The temporary file is in the same folder, so that one rename replaces `path`. After an error,
+    `path` is unchanged.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.irmeta.tmp")
@@ -32,20 +32,20 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
+    """Write a file atomically."""
     with replacing(path) as temporary:
         temporary.write_bytes(data)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file whole or not at all, in UTF-8 and with its line ends as they are."""
+    """Write a text file atomically, in UTF-8 and with unchanged line ends."""
     write_bytes(path, text.encode())
 
 
 def remove_temporaries(*folders: Path) -> None:
     """Remove the temporary files of writers that were killed from some folders.
 
-    A temporary file whose writer still runs on this machine, and every other file, is left alone.
+    Temporary files of writers that still run on this machine, and all other files, are kept.
     """
     for folder in folders:
         for file in folder.iterdir() if folder.is_dir() else ():
@@ -56,9 +56,9 @@ def remove_temporaries(*folders: Path) -> None:
 
 
 def _is_in_use(temporary: Path, process: int) -> bool:
-    if process == os.getpid():  # a container gives the same numbers to one process after another
+    if process == os.getpid():  # processes of a container may reuse a number
         return os.path.abspath(temporary) in _in_use
-    if os.name != "posix":  # an open file cannot be removed there
+    if os.name != "posix":  # Windows does not remove open files
         return False
     try:
         os.kill(process, 0)  # sends no signal

@@ -1,4 +1,4 @@
-"""Options: a choice is declared once, as a dataclass field with its default, rule and help.
+"""Options: dataclass fields with default, rule and help.
 
 From the field come the checks with "did you mean", the record in a result's metadata, the keywords
 of the Python function with their documentation, and the options of the command.
@@ -52,7 +52,7 @@ def option(
     text
         One line for `--help` and for the docstring.
     choices
-        The values that are accepted; a field of type `Literal` has its own.
+        The accepted values; a field of type `Literal` takes those of its type.
     least, most
         Bounds of a number, both included; excluded if `exclusive`.
     parse
@@ -81,7 +81,7 @@ def option(
 
 
 def load(name: str) -> Any:
-    """Import the object that "module:object" names."""
+    """Import the object named "module:object"."""
     module, _, attribute = name.partition(":")
     return getattr(import_module(module), attribute)
 
@@ -108,7 +108,7 @@ class Options:
         Raises
         ------
         UsageError
-            For a name that is no option, with the nearest that is.
+            For an unknown option, with the nearest known name.
         """
         known = [one.name for one in fields(cls)]
         for name in given:
@@ -123,13 +123,13 @@ class Options:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """Return the options that `record` describes; names that are unknown now are ignored."""
+        """Return the options in a record; unknown names are ignored."""
         known = {one.name for one in fields(cls)}
         return cls(**{name: value for name, value in record.items() if name in known})
 
     @property
     def files(self) -> dict[str, str]:
-        """Paths of the files that options name, by option."""
+        """Return the paths of files named by options, by option."""
         named = (one.name for one in fields(self) if one.metadata["file"])
         return {name: path for name in named if (path := getattr(self, name)) is not None}
 
@@ -143,18 +143,18 @@ class Options:
         Parameters
         ----------
         systems
-            The table `systems` of all tracks that are asked for.
+            The table `systems` of all requested tracks.
 
         Raises
         ------
         UsageError
-            If they cannot, before anything is computed.
+            If they cannot, before any result is computed.
         """
 
 
 @cache
 def typed_fields(cls: type[Options]) -> tuple[tuple[Field[Any], Any], ...]:
-    """Return the fields of a class with their types, fields that it adds or changes first."""
+    """Return the fields of a class with their types, its new or changed fields first."""
     hints, own = get_type_hints(cls), inspect.get_annotations(cls)
     ordered = sorted(fields(cls), key=lambda one: one.name not in own)
     return tuple((one, hints[one.name]) for one in ordered)
@@ -168,7 +168,7 @@ def value_type(kind: Any) -> Any:
 
 
 def choices_of(one: Field[Any], kind: Any) -> tuple[str, ...]:
-    """Return the values that an option accepts; empty where there is no list of them."""
+    """Return the accepted values of an option; empty if they are not listed."""
     plain = value_type(kind)
     return get_args(plain) if get_origin(plain) is Literal else one.metadata["choices"]
 

@@ -1,4 +1,4 @@
-"""A bounded, ordered map over an Executor. It knows nothing of tracks."""
+"""A bounded, ordered map over an Executor."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ Result = TypeVar("Result")
 
 
 def usable_cores() -> int:
-    """How many processors this process may run on."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def thread_count(workers: int | None) -> int:
-    """How many threads `workers` asks for: None, as many as there are usable cores.
+    """Return `workers`, or the number of usable cores for None.
 
     Raises
     ------
     UsageError
-        If it is no whole number, or below 1.
+        If `workers` is no whole number, or below 1.
     """
     return usable_cores() if workers is None else check_whole("workers", workers)
 
 
 LEAST_OPEN_FILES = 64
-"""The limit of open files under which threads and drawing fail at random places."""
+"""The limit of open files below which threads and drawing fail unpredictably."""
 
 
 def check_open_files() -> None:
-    """Check that the operating system lets this process open files enough.
+    """Check that this process may open enough files.
 
     Raises
     ------
     UsageError
-        With the limit, if it is below `LEAST_OPEN_FILES`.
+        If the operating system's limit is below `LEAST_OPEN_FILES`.
     """
     try:
         from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
@@ -60,12 +60,12 @@ def check_open_files() -> None:
 
 
 class Lent(Generic[Item]):
-    """Things that only one thread may use at a time: another is made when none is idle.
+    """A pool of objects that one thread uses at a time; it grows if no object is idle.
 
     Attributes
     ----------
     all
-        Every one that was made.
+        All objects of the pool.
     """
 
     def __init__(self, make: Callable[[], Item]) -> None:
@@ -75,46 +75,46 @@ class Lent(Generic[Item]):
 
     @contextmanager
     def lend(self) -> Iterator[Item]:
-        """One of them, for this thread alone."""
+        """Lend an object to this thread until the block ends."""
         try:
-            one = self._idle.get_nowait()
+            item = self._idle.get_nowait()
         except Empty:
-            one = self._make()
-            self.all.append(one)
+            item = self._make()
+            self.all.append(item)
         try:
-            yield one
+            yield item
         finally:
-            self._idle.put(one)
+            self._idle.put(item)
 
 
 def usable_memory() -> int:
-    """How many bytes of memory this process may take: the machine's, or what a group is allowed."""
-    found = 8 << 30  # where nothing tells
+    """Return the bytes of memory of this process: the machine's, or a control group's limit."""
+    memory = 8 << 30  # default where the system has no `sysconf`
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return min([found, *group_limits(Path("/"))])
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min([memory, *group_limits(Path("/"))])
 
 
 def group_limits(root: Path) -> Iterator[int]:
-    """The bytes that this process's control groups, and those around them, are allowed.
+    """Yield the memory limits in bytes of this process's control groups and their parents.
 
-    Containers and batch systems (SLURM) make such groups, of Linux's version 1 or 2.
+    Containers and batch systems (SLURM) use control groups of Linux, version 1 or 2.
     """
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
     except OSError:
         return
-    for _, controllers, own in (line.split(":", 2) for line in lines):
+    for _, controllers, path in (line.split(":", 2) for line in lines):
         if controllers == "":
             folder, name = root / "sys/fs/cgroup", "memory.max"
         elif "memory" in controllers.split(","):
             folder, name = root / "sys/fs/cgroup/memory", "memory.limit_in_bytes"
         else:
             continue
-        for group in (PurePosixPath(own), *PurePosixPath(own).parents):
+        for group in (PurePosixPath(path), *PurePosixPath(path).parents):
             try:
                 limit = (folder / group.relative_to("/") / name).read_text().strip()
-            except (OSError, ValueError):  # not to be seen from within a container
+            except (OSError, ValueError):  # not visible from within a container
                 continue
             if limit.isdigit():  # or "max"
                 yield int(limit)
@@ -137,23 +137,23 @@ def ordered_map(
     Parameters
     ----------
     workers
-        Default the usable cores. With 1 and no `executor`, everything runs in the calling thread.
+        Default: the usable cores. With 1 and no `executor`, `function` runs in the calling thread.
     executor
-        Any concurrent.futures.Executor; threads of our own when None. It is left running.
+        Any concurrent.futures.Executor, which is not shut down; None: a new pool of threads.
     ahead
-        More lets the others go on for longer beside an item that takes long.
+        Results in flight beyond `workers`; more keep workers busy beside a slow item.
     stop
-        Called when no one wants the results that are under way, after an error or an interrupt:
-        own threads are waited for, and `function` may end early.
+        Called when results in flight are no longer needed, after an error or an interrupt, so that
+        `function` may end early: threads of the pool are waited for.
 
     Raises
     ------
     Exception
-        Whatever `function` raises, at that item's turn; what has not begun is cancelled.
+        Any exception of `function`, at that item's turn; items not yet begun are cancelled.
     UsageError
         If `executor` forks its processes.
 
-    Close it to be sure that own threads have ended, where it may be left early.
+    If the generator may be left early, close it to end its threads.
     """
     workers = thread_count(workers)
     if isinstance(executor, ProcessPoolExecutor):
@@ -161,8 +161,8 @@ def ordered_map(
     if executor is None and workers == 1:
         yield from map(function, items)
         return
-    own = ThreadPoolExecutor(workers) if executor is None else None
-    pool = executor or own
+    threads = ThreadPoolExecutor(workers) if executor is None else None
+    pool = executor or threads
     assert pool is not None
     waiting: deque[Future[Result]] = deque()
     try:
@@ -177,14 +177,14 @@ def ordered_map(
             stop()
         for future in waiting:
             future.cancel()
-        if own is not None:
-            own.shutdown()
+        if threads is not None:
+            threads.shutdown()
 
 
 def _check_start(executor: ProcessPoolExecutor) -> None:
-    """Refuse a fork, which waits forever for locks that threads of polars held at that moment.
+    """Reject forked processes, which wait forever for locks held by threads of polars.
 
-    It is what Python before 3.14 does on Linux unless it is told another way.
+    Forking is the default on Linux before Python 3.14.
     """
     context = getattr(executor, "_mp_context", None)
     if context is not None and context.get_start_method() == "fork":

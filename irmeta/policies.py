@@ -1,4 +1,4 @@
-"""Policies: the named choices that change a number, fixed at ingest or recorded in each result."""
+"""Policies: named choices that affect results, fixed at ingest or recorded in each result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Malformed = Literal["error", "skip"]
 Averaged = Literal["judged", "relevant", "retrieved"]
 Negative = Literal["unjudged", "nonrelevant"]
 NAMES = ("auto", "tag", "file")
-"""The ways to name systems, but for a pattern."""
+"""The ways to name systems, other than a pattern."""
 Unretrieved = Literal["irrel", "floor", "irrel+1", "depth"]
 Test = Literal[
     "t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap",
@@ -24,7 +24,7 @@ Test = Literal[
 
 @dataclass(frozen=True)
 class ReadPolicy(Options):
-    """How run files become ranked lists. Fixed when a track is ingested.
+    """Policy that turns run files into ranked lists, fixed when a track is ingested.
 
     Parameters
     ----------
@@ -61,12 +61,12 @@ class ReadPolicy(Options):
 
 
 def checked_names(names: str) -> str:
-    """Return a value of `names`.
+    """Return a valid value of `names`.
 
     Raises
     ------
     UsageError
-        If it is none of `NAMES` and no pattern with one group.
+        If `names` is none of `NAMES` and no pattern with one group.
     """
     if names in NAMES:
         return names
@@ -86,7 +86,7 @@ def checked_names(names: str) -> str:
 
 @dataclass(frozen=True)
 class EvalPolicy(Options):
-    """What is averaged and how qrels are read. Recorded in each result's metadata.
+    """Policy for averaging and for reading qrels, recorded in each result's metadata.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class EvalPolicy(Options):
 
 @dataclass(frozen=True)
 class TrackOptions(EvalPolicy):
-    """Options that every study over tracks has."""
+    """Options of every study over tracks."""
 
     min_systems: int = option(
         1, "Leave tracks with fewer systems out of what is said over tracks.", least=1

@@ -125,7 +125,7 @@ def _named(found: list[Matrix], measures: str | Iterable[str], path: Path) -> li
     asked = [measures] if isinstance(measures, str) else list(measures)
     names = [name for text in asked for name in split_names(text)]
     if not names:
-        raise UsageError("no measure was named")
+        raise UsageError("no measure was given")
     kept: dict[int, Matrix] = {}
     for name in names:
         wanted = {name} if name in {m.measure for m in found} else set(_spellings(name))

@@ -1,13 +1,13 @@
-"""What docs add at their ranks, added up to several cutoffs."""
+"""Sums of per-doc amounts within several cutoffs."""
 
 from irmeta.kernels.jit import jit
 
 
 @jit
 def amounts_within(ranks, offsets, amounts, cuts, out):
-    """Add up the amounts of the docs within each cutoff.
+    """Sum the amounts of the docs within each cutoff.
 
-    `amounts` is float64, as `ranks` [docs, systems]; the rest as in irmeta.kernels.precision.
+    `amounts` is float64 [docs, systems]; for the other arguments see irmeta.kernels.precision.
     """
     for c in range(len(cuts)):
         for q in range(len(offsets) - 1):

@@ -1,7 +1,7 @@
-"""A reader who goes down a list and may stop at each doc.
+"""Cascade model: a user reads down a list and may stop at each doc.
 
 `ranks` is [docs, systems], ascending in the rows of query q, ``offsets[q]:offsets[q + 1]``;
-`labels` uint8, alike; the reader stops at a doc with probability ``stops[label]``.
+`labels` is uint8 [docs, systems]; the user stops at a doc with probability ``stops[label]``.
 """
 
 from irmeta.kernels.jit import jit
@@ -9,7 +9,7 @@ from irmeta.kernels.jit import jit
 
 @jit
 def stop_amounts(ranks, labels, stops, offsets, missing, reading, amounts):
-    """For each doc, the probability that the reader stops there, over its rank.
+    """Compute for each doc the probability that the user stops there, over its rank.
 
     Parameters
     ----------
@@ -33,9 +33,9 @@ def stop_amounts(ranks, labels, stops, offsets, missing, reading, amounts):
 
 @jit
 def still_reading(ranks, labels, stops, offsets, cuts, out):
-    """Multiply `out` by the probability of reading on after each cutoff.
+    """Multiply `out` by the probability that the user reads on after each cutoff.
 
-    `cuts` and `out` are as in irmeta.kernels.precision, but `out` is given.
+    `cuts` and `out` are as in irmeta.kernels.precision, but `out` need not be zero.
     """
     for c in range(len(cuts)):
         for q in range(len(offsets) - 1):

@@ -1,4 +1,4 @@
-"""Where a Markov chain ends, whatever classes it falls into."""
+"""Limiting distribution of a Markov chain with any number of closed classes."""
 
 import numpy as np
 
@@ -7,48 +7,48 @@ from irmeta.kernels.jit import jit
 
 @jit
 def settle(rates, mass, limit, home):
-    """The long-run distribution of a chain that begins as `mass`.
+    """Compute the limiting distribution of a chain with initial distribution `mass`.
 
-    States are eliminated from the last to the first, each handing its mass and its inflow on in
-    proportion to its rates (Grassmann, Taksar, Heyman 1985, doi:10.1287/opre.33.5.1107). Nothing is
-    subtracted, so that even the smallest probabilities keep their digits. A state without a way on
-    when its turn comes is the last of a closed class: it stays, with all mass the class has drawn.
+    States are eliminated from the last to the first. Each passes on its mass and its inflow in
+    proportion to its rates (Grassmann, Taksar, Heyman 1985, doi:10.1287/opre.33.5.1107). There is
+    no subtraction, so that even the smallest probabilities keep their digits. A state without
+    outflow at its turn is the last of a closed class and keeps the mass of the class.
 
     Parameters
     ----------
     rates
-        float64 [from, to], at any scale; the diagonal is not read. Overwritten.
+        float64 [from, to], on any scale; the diagonal is ignored. Overwritten.
     mass
-        float64 [state]: the first distribution. Overwritten.
+        float64 [state]: the initial distribution. Overwritten.
     limit
         float64 [state]: written.
     home
-        int64 [state], written: the first state of its closed class; -1: in none.
+        int64 [state], written: the first state of its closed class; -1 if it is in none.
     """
     size = rates.shape[0]
     total = np.zeros(size)
     roots = np.empty(size, np.int64)
-    found = 0
+    count = 0
     for k in range(size - 1, -1, -1):
         home[k] = -1
         for j in range(k):
             total[k] += rates[k, j]
-        for r in roots[:found]:
+        for r in roots[:count]:
             total[k] += rates[k, r]
         if total[k] == 0.0:
-            home[k] = roots[found] = k
-            found += 1
+            home[k] = roots[count] = k
+            count += 1
             continue
         for j in range(k):
             mass[j] += mass[k] * (rates[k, j] / total[k])
-        for r in roots[:found]:
+        for r in roots[:count]:
             mass[r] += mass[k] * (rates[k, r] / total[k])
         for i in range(k):
             if rates[i, k] > 0.0:
                 share = rates[i, k] / total[k]
                 for j in range(k):
                     rates[i, j] += share * rates[k, j]
-                for r in roots[:found]:
+                for r in roots[:count]:
                     rates[i, r] += share * rates[k, r]
 
     weight = np.zeros(size)

@@ -1,4 +1,4 @@
-"""Measures at every cutoff: what docs add at their ranks, added up along the list."""
+"""Measures at every cutoff: sums of per-doc amounts along the list."""
 
 import numpy as np
 
@@ -9,9 +9,9 @@ from irmeta.kernels.jit import jit
 def add_curves(
     ranks, offsets, amounts, slot, divisors, scale, undefined, averaged, steps, latest, sums
 ):
-    """Add the values of each query at every cutoff to the sums over queries.
+    """Add each query's values at every cutoff to the sums over queries.
 
-    A value is what `Events` says: the amounts up to the cutoff, added up in the order of the list,
+    A value is defined by `Events`: the amounts up to the cutoff, summed in the order of the list,
     times `scale`, over the divisor. Queries are added one after another.
 
     Parameters
@@ -19,15 +19,15 @@ def add_curves(
     ranks, amounts
         [docs, systems], ranks ascending in the rows of query q, ``offsets[q]:offsets[q + 1]``.
     slot
-        int64 by rank: the first cutoff that the rank is within; docs beyond its end are in none.
+        int64 by rank: the first cutoff that includes the rank; ranks beyond its end are in none.
     divisors
         float64 [cutoffs or 1, queries].
     undefined
         The value where a divisor is 0; NaN is not added.
     averaged
-        bool [queries, systems]: which values to add.
+        bool [queries, systems]: whether to add the value.
     steps, latest
-        float64 [cutoffs, systems], NaN, and [systems]: working space, left as it was.
+        float64 [cutoffs, systems], NaN, and [systems]: working space, NaN again at the end.
     sums
         float64 [cutoffs, systems]; added to.
     """

@@ -1,20 +1,20 @@
-"""What judged docs are worth at their ranks, added up to several cutoffs."""
+"""Sums of discounted gains of judged docs within several cutoffs."""
 
 from irmeta.kernels.jit import jit
 
 
 @jit
 def add_worths(ranks, labels, worth, offsets, cuts, out):
-    """Add up the worth of the docs within each cutoff, in the order of the list.
+    """Sum the discounted gains of the docs within each cutoff, in the order of the list.
 
     Parameters
     ----------
     ranks, offsets, cuts, out
         As in irmeta.kernels.precision; `ranks` ascend within a query.
     labels
-        uint8, as `ranks`: what kind of doc it is.
+        uint8, of the shape of `ranks`: the class of each doc.
     worth
-        float64 [label, rank]: what such a doc adds at that rank.
+        float64 [label, rank]: the discounted gain of a doc with this label at this rank.
     """
     for c in range(len(cuts)):
         for q in range(len(offsets) - 1):

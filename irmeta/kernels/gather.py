@@ -1,6 +1,6 @@
-"""Rows of lists that lie in many arrays, list after list into one.
+"""Copy the rows of lists from many arrays into one, list after list.
 
-The arrays are given by their addresses, int64; whoever calls holds them. List i has
+The arrays are given by their addresses, int64; the caller keeps them alive. List i has
 ``lengths[i]`` rows of the array ``source[i]``, from its row ``starts[i]`` on.
 """
 
@@ -10,7 +10,7 @@ from irmeta.kernels.vector import as_float, load_int, load_word
 
 @jit
 def gather_ints(addresses, source, starts, lengths, out):
-    """Of int32 arrays, into int32 `out`."""
+    """Copy rows of int32 arrays into int32 `out`."""
     at = 0
     for i in range(len(source)):
         place = addresses[source[i]] + 4 * starts[i]
@@ -21,7 +21,7 @@ def gather_ints(addresses, source, starts, lengths, out):
 
 @jit
 def gather_floats(addresses, source, starts, lengths, out):
-    """Of float64 arrays, into float64 `out`."""
+    """Copy rows of float64 arrays into float64 `out`."""
     at = 0
     for i in range(len(source)):
         place = addresses[source[i]] + 8 * starts[i]
@@ -32,7 +32,7 @@ def gather_floats(addresses, source, starts, lengths, out):
 
 @jit
 def gather_names(addresses, tables, source, starts, lengths, out):
-    """Of int32 arrays, what each number stands for in its array's int32 table, into int32 `out`."""
+    """Copy rows of int32 arrays, mapped by each array's int32 table, into int32 `out`."""
     at = 0
     for i in range(len(source)):
         place, table = addresses[source[i]] + 4 * starts[i], tables[source[i]]

@@ -1,11 +1,11 @@
-"""Measures over judged docs alone."""
+"""Measures over judged docs only."""
 
 from irmeta.kernels.jit import jit
 
 
 @jit
 def bpref_sum(relevant, relevant_offsets, other, other_offsets, missing, out):
-    """For each relevant doc retrieved, 1 less its share of judged non-relevant docs above it.
+    """Sum over retrieved relevant docs 1 minus the share of judged non-relevant docs above each.
 
     Parameters
     ----------
@@ -14,7 +14,7 @@ def bpref_sum(relevant, relevant_offsets, other, other_offsets, missing, out):
     missing
         The rank that stands for not retrieved.
     out
-        float64 [queries, systems], zero; the sum over relevant docs is written.
+        float64 [queries, systems], zero; written.
     """
     for q in range(len(relevant_offsets) - 1):
         first, last = relevant_offsets[q], relevant_offsets[q + 1]
@@ -44,17 +44,17 @@ def inferred_sum(
     epsilon,
     out,
 ):
-    """The expected precisions at the relevant docs retrieved, added up.
+    """Sum the expected precisions at the retrieved relevant docs.
 
     Parameters
     ----------
     relevant, other, unjudged
-        Ascending ranks [docs, systems] of the relevant docs, of the judged non-relevant ones, and
-        of those in the pool that are not judged.
+        Ascending ranks [docs, systems] of the relevant docs, of the judged non-relevant docs, and
+        of the unjudged docs in the pool.
     missing
         The rank that stands for not retrieved.
     epsilon
-        What smooths the share of relevant docs among the judged ones above.
+        Smooths the share of relevant docs among the judged docs above.
     out
         float64 [queries, systems], zero; written.
     """
@@ -78,5 +78,5 @@ def inferred_sum(
                 better, worse, higher = row - first, above - start, rank - 1.0
                 in_pool = (better + worse + pooled - begin) / higher
                 share = (better + epsilon) / (better + worse + 2.0 * epsilon)
-                # The order of m_infap.c, so that the last bit is the same.
+                # The order of operations of m_infap.c, so that the last bit is the same.
                 out[q, s] += 1.0 / rank + higher / rank * in_pool * share

@@ -1,4 +1,4 @@
-"""Names to numbers: a hash table of places in one array that holds every name once.
+"""Map names to numbers: a hash table of places in one array with every name once.
 
 A name's record is three things at a multiple of eight bytes: its length and its number (uint32
 each), a word that belongs to whoever looks names up (zero at first), and its bytes, padded with
@@ -24,14 +24,14 @@ _HASH = np.uint64(0xFFFFFF0000000000)
 
 @inlined
 def last_word(place, length):
-    """The `length` bytes from `place` on, 0 to 8, as a word with zeros above."""
+    """Load the `length` bytes from `place` on, 0 to 8, as a word with zeros above."""
     half = np.uint64(4 * (8 - length))  # a shift by 64 is undefined, and by 32 twice is 0
     return load_word(place) & (_ALL >> half >> half)
 
 
 @inlined
 def hash_of(place, length):
-    """64 bits that are as good as equal for equal names alone; reads up to 8 bytes beyond."""
+    """Return a 64-bit hash of a name; reads up to 8 bytes beyond its end."""
     word = np.uint64(length) * np.uint64(0xA0761D6478BD642F)
     while length > 8:
         word = (word ^ load_word(place)) * np.uint64(0x9E3779B97F4A7C15)
@@ -45,7 +45,7 @@ def hash_of(place, length):
 
 @inlined
 def same_bytes(a, b, length):
-    """Whether the same bytes begin at two places."""
+    """Check whether two places have the same `length` bytes."""
     while length > 8:
         if load_word(a) != load_word(b):
             return False
@@ -57,25 +57,25 @@ def same_bytes(a, b, length):
 
 @inlined
 def record_of(entry):
-    """Where the record of a table's entry begins among the names."""
+    """Return where the record of a table's entry begins among the names."""
     return np.int64((entry & ~_HASH) - np.uint64(1)) << 3
 
 
 @inlined
 def length_of(record):
-    """The bytes of the name of the record at a place."""
+    """Return the length in bytes of the name of the record at a place."""
     return np.int64(load_word(record) & np.uint64(0xFFFFFFFF))
 
 
 @inlined
 def number_of(record):
-    """The number of the name of the record at a place."""
+    """Return the number of the name of the record at a place."""
     return np.int64(load_word(record) >> np.uint64(32))
 
 
 @inlined
 def find(table, last, names, hashed, place, length):
-    """The record of a name.
+    """Find the record of a name.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def _padded(length):
 
 @inlined
 def add(table, at, names, state, hashed, place, length):
-    """A new record, with its entry at the free place `at` of the table: where it begins.
+    """Add a record with its entry at the free place `at` of the table; return where it begins.
 
     `table`, `names` and `state` are where these begin; there must be room.
     """
@@ -139,7 +139,7 @@ def add(table, at, names, state, hashed, place, length):
 
 @jit
 def intern(data, ends, table, names, state, numbers):
-    """The number of each name, counting up for new ones.
+    """Look up the number of each name, counting up for new names.
 
     `data` holds the names end to end, which `ends` tells, and 8 bytes more; `numbers` int32.
     """
@@ -173,7 +173,7 @@ def fill(table, names, state):
 
 @jit
 def spell(names, state, out, ends):
-    """All names in the order of their numbers, end to end in `out` (uint8), and int64 `ends`.
+    """Write all names by number, end to end, into `out` (uint8), and where they end into `ends`.
 
     `out` has room for eight bytes more.
     """

@@ -1,6 +1,6 @@
-"""Interpolated precisions, and counts up to a rank of each query's own.
+"""Interpolated precisions, and counts up to a cutoff per query.
 
-In both `ranks` is [docs, systems], ascending within a query, and the rows of query q are
+In both kernels `ranks` is [docs, systems], ascending within a query; the rows of query q are
 ``offsets[q]:offsets[q + 1]``.
 """
 
@@ -9,7 +9,7 @@ from irmeta.kernels.jit import jit
 
 @jit
 def best_precision_from(ranks, offsets, missing, out):
-    """The best precision at each relevant doc or at any below it; 0 from where none is retrieved.
+    """Compute the highest precision at each relevant doc or below it; 0 if none is retrieved.
 
     Parameters
     ----------
@@ -20,17 +20,17 @@ def best_precision_from(ranks, offsets, missing, out):
     """
     for q in range(len(offsets) - 1):
         for row in range(offsets[q + 1] - 1, offsets[q] - 1, -1):
-            found = row - offsets[q] + 1.0
+            relevant = row - offsets[q] + 1.0
             for s in range(ranks.shape[1]):
                 if ranks[row, s] != missing:
-                    out[row, s] = found / ranks[row, s]
+                    out[row, s] = relevant / ranks[row, s]
                     if row + 1 < offsets[q + 1]:
                         out[row, s] = max(out[row, s], out[row + 1, s])
 
 
 @jit
 def count_to_own_cut(ranks, offsets, cuts, out):
-    """How many docs are at or above the cutoff of their query.
+    """Count the docs at or above the cutoff of their query.
 
     `cuts` are int64 [queries], below the rank that stands for not retrieved; `out` is float64
     [queries, systems], zero.

@@ -25,7 +25,7 @@ from numba.core import config as numba_config
 from numba.core.caching import IndexDataCacheFile
 from numba.extending import register_jitable
 
-config: Any = numba_config  # its settings are made at run time
+config: Any = numba_config  # settings are attributes made at run time
 njit: Any = numba.njit  # its types lack options
 Function = TypeVar("Function", bound=Callable[..., object])
 DAYS_KEPT = 30
@@ -34,9 +34,9 @@ DAYS_KEPT = 30
 
 @cache
 def cache_folder() -> str:
-    """Where compiled kernels are kept: `IRMETA_CACHE_DIR`, else the user's cache folder.
+    """Return the folder of cached kernels: `IRMETA_CACHE_DIR`, else the user's cache folder.
 
-    Where that is not writable (a read-only home, a container), a temporary folder of this process.
+    If that is not writable (a read-only home, a container), a temporary folder of this process.
     """
     digest = hashlib.sha256(f"{numba.__version__} {llvmlite.binding.get_host_cpu_name()}".encode())
     for file in sorted(Path(__file__).parent.glob("*.py")):
@@ -52,8 +52,8 @@ def cache_folder() -> str:
             _remove_unused(folder)
         os.utime(folder)  # in use today
     except OSError:
-        return _own_folder().name
-    return str(folder) if os.access(folder, os.W_OK) else _own_folder().name
+        return _temporary_folder().name
+    return str(folder) if os.access(folder, os.W_OK) else _temporary_folder().name
 
 
 def _remove_unused(folder: Path) -> None:
@@ -66,8 +66,8 @@ def _remove_unused(folder: Path) -> None:
 
 
 @cache
-def _own_folder() -> tempfile.TemporaryDirectory[str]:
-    # Never shared: numba unpickles what it finds, so a folder that others can write is unsafe.
+def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    # Never shared: numba unpickles cached files, so a folder that others can write is unsafe.
     return tempfile.TemporaryDirectory(prefix="irmeta-")
 
 
@@ -75,9 +75,9 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 class _CheckedCacheFile(IndexDataCacheFile):
-    """The cache files of one kernel, each ended by the SHA-256 of what stands before it.
+    """Cache files of one kernel, each followed by the SHA-256 of its content.
 
-    A damaged file is as good as none: its kernel is compiled again and the file replaced. numba
+    A damaged file counts as missing: its kernel is compiled again and the file replaced. numba
     would raise an UnpicklingError at every start, or run machine code that was changed.
     """
 
@@ -94,7 +94,7 @@ class _CheckedCacheFile(IndexDataCacheFile):
         content = io.BytesIO()
         yield content
         with super()._open_for_write(filepath) as file:
-            file.write(content.getvalue())  # unpickling stops before what follows
+            file.write(content.getvalue())  # unpickling ignores the checksum that follows
             file.write(hashlib.sha256(content.getbuffer()).digest())
 
 
@@ -109,46 +109,46 @@ def _is_intact(path: str) -> bool:
 def jit(function: Function) -> Function:
     """Compile `function` at its first call, without the GIL, cached on disk.
 
-    The cache folder is chosen when numba declares the function, so it is set for that moment only
-    and the caller's own numba code keeps its own.
+    The cache folder is chosen when numba declares the function. It is set only for that moment, so
+    that numba code of the caller keeps its cache folder.
     """
     before = config.CACHE_DIR
     config.CACHE_DIR = cache_folder()
     try:
-        # nothing here calls its entry for C, which takes time to compile
+        # the wrapper for C is never called, and takes time to compile
         kernel = njit(nogil=True, cache=True, no_cfunc_wrapper=True)(function)
     finally:
         config.CACHE_DIR = before
     if not config.DISABLE_JIT:
-        own, impl = kernel._cache, kernel._cache._impl
-        own._cache_file = _CheckedCacheFile(
-            own.cache_path, impl.filename_base, impl.locator.get_source_stamp()
+        disk_cache, impl = kernel._cache, kernel._cache._impl
+        disk_cache._cache_file = _CheckedCacheFile(
+            disk_cache.cache_path, impl.filename_base, impl.locator.get_source_stamp()
         )
-        own.save_overload = partial(_save, own.save_overload)
+        disk_cache.save_overload = partial(_save, disk_cache.save_overload)
     return kernel
 
 
 def _save(save: Callable[..., None], *compiled: object) -> None:
-    """Keep what was compiled, if there is room: a full home is no reason to stop."""
+    """Save a compiled kernel if possible: a full disk is only a warning."""
     try:
         save(*compiled)
     except OSError as error:
-        said = f"compiled kernels cannot be kept, so each process compiles them again: {error}"
-        warnings.warn(f"{said}. IRMETA_CACHE_DIR names another folder.", stacklevel=2)
+        problem = f"compiled kernels cannot be cached, so each process compiles them again: {error}"
+        warnings.warn(f"{problem}. IRMETA_CACHE_DIR names another folder.", stacklevel=2)
 
 
 def inner(function: Function) -> Function:
-    """For what kernels alone call: compiled with them, and without an entry from Python.
+    """Declare a function that only kernels call: compiled with them, without a Python wrapper.
 
-    Python itself would run it as it stands.
+    Called from Python, the function runs uncompiled.
     """
     return register_jitable(no_cfunc_wrapper=True)(function)
 
 
 def inlined(function: Function) -> Function:
-    """As `inner`, for a few lines that kernels run for every byte or token.
+    """Declare a function like `inner`, for a few lines that kernels run for every byte or token.
 
-    LLVM puts them into their callers: it compiles them once, where numba's own inlining copies
-    them before it infers types.
+    LLVM inlines the function: it is compiled once, where numba's own inlining copies
+    it before type inference.
     """
     return register_jitable(no_cfunc_wrapper=True, forceinline=True)(function)

@@ -1,6 +1,6 @@
-"""A vector of systems at a time: what numba's loops do not reach, as a few lines of LLVM.
+"""Operations on a vector of systems at a time in LLVM, for speed that numba's loops do not reach.
 
-Vectors are of 512 bits, which LLVM splits up where a processor has less.
+Vectors have 512 bits, which LLVM splits for processors with shorter vectors.
 tests/kernels/test_lanes.py has plain twins.
 """
 
@@ -14,14 +14,15 @@ from numba.extending import intrinsic
 
 BITS = 512
 STEPS = 16
-"""Neighbours of each system that `add_signs` takes at once: their sums stay in registers, of which
-AVX-512 has 32. With 8 it is 6 % slower, as near ranks are loaded twice as often; 20 gain 2 %."""
+"""Number of following systems that `add_signs` compares at once. Their sums stay in registers, of
+which AVX-512 has 32. 8 steps are 6 % slower, as near ranks are loaded twice as often; 20 gain 2 %.
+"""
 
 _INDEX, _COUNT = ir.IntType(64), ir.IntType(32)
 
 
 def _lane_count(typing: Any, array: Any) -> Any:
-    """How many numbers of the array's dtype are in a vector: known as it is compiled."""
+    """Return the number of elements of the array's dtype in a vector, a compile-time constant."""
     count = BITS // array.dtype.bitwidth
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -31,7 +32,7 @@ def _lane_count(typing: Any, array: Any) -> Any:
 
 
 def _fused(typing: Any, a: Any, b: Any, c: Any) -> Any:
-    """``a * b + c`` of float64, rounded once."""
+    """Compute ``a * b + c`` of float64, rounded once."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.fma(*args)
@@ -47,8 +48,8 @@ def _copy_lanes(typing: Any, source: Any, at: Any, to: Any, place: Any) -> Any:
         places = []
         for array in (0, 2):
             data = context.make_array(signature.args[array])(context, builder, args[array]).data
-            found = builder.gep(data, [args[array + 1]])
-            places.append(builder.bitcast(found, vector.as_pointer()))
+            pointer = builder.gep(data, [args[array + 1]])
+            places.append(builder.bitcast(pointer, vector.as_pointer()))
         align = source.dtype.bitwidth // 8
         builder.store(builder.load(places[0], align=align), places[1], align=align)
         return context.get_dummy_value()
@@ -67,7 +68,7 @@ def _add_signs(
     counts: Any,
     at: Any,
 ) -> Any:
-    """How many rows have a system's near rank above another's far rank, less those that have below.
+    """Count the rows where a system's near rank is above another's far rank, less those below.
 
     Adds to ``counts[at + step, lane]``, int32 [any, lanes], for steps below `STEPS`, the sum over
     rows ``first:stop`` of the sign of ``blocks[far, row, shift + step + lane] -
@@ -135,7 +136,7 @@ def _add_signs(
 
 
 def _caller(builder: Any, vector: ir.VectorType) -> Any:
-    """Calls LLVM's own functions of two such vectors by name."""
+    """Return a function that calls LLVM intrinsics of two vectors by name."""
 
     def call(name: str, *args: Any) -> Any:
         module = builder.module

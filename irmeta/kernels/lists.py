@@ -1,15 +1,15 @@
-"""What a pass over lists as they were read tells: most are in order already."""
+"""Single passes over lists as read, most of which are already in order."""
 
 import numpy as np
 
 from irmeta.kernels.jit import inner, jit
 
-FALLS, NEVER_RISES, RISES = range(3)  # strictly, with ties, somewhere
+FALLS, NEVER_RISES, RISES = range(3)  # falls strictly, falls with ties, rises somewhere
 
 
 @jit
 def score_states(starts, scores, states):
-    """How the float64 `scores` of each list go, compared as float32; written into uint8 `states`.
+    """Classify the float64 `scores` of each list, compared as float32, into uint8 `states`.
 
     List i has the rows ``starts[i]:starts[i + 1]``.
     """
@@ -26,7 +26,7 @@ def score_states(starts, scores, states):
 
 @jit
 def ranks_fall(starts, ranks, fall):
-    """Whether the ranks of each list fall somewhere; written into the bool array `fall`."""
+    """Check whether the ranks of each list fall somewhere; write into the bool array `fall`."""
     for i in range(len(starts) - 1):
         fall[i] = False
         for row in range(starts[i] + 1, starts[i + 1]):
@@ -37,14 +37,14 @@ def ranks_fall(starts, ranks, fall):
 
 @jit
 def ranks_contradict(starts, scores, ranks, no_rank, contradict):
-    """Whether in each list a lower score has a better rank; written into bool `contradict`.
+    """Check whether in each list a lower score has a better rank; write into bool `contradict`.
 
     The float64 `scores`, compared as float32, must never rise within a list. Rows whose rank is
-    `no_rank` say nothing.
+    `no_rank` are ignored.
     """
     for i in range(len(starts) - 1):
         contradict[i] = False
-        above = deepest = no_rank  # of the rows with higher scores, and of all so far
+        above = deepest = no_rank  # deepest rank of rows with higher scores, and of all so far
         for row in range(starts[i], starts[i + 1]):
             if row > starts[i] and np.float32(scores[row]) < np.float32(scores[row - 1]):
                 above = deepest
@@ -67,12 +67,12 @@ def order_ties(starts, which, scores, docs, longest, rows, source_index, has_lon
     docs
         int32, by row.
     longest
-        A block of more tied rows is left as it is: insertion sort is quadratic.
+        A block of more tied rows is left unsorted: insertion sort is quadratic.
     rows, source_index
         int64, by row; written: the rows that change, and the index of the row whose values each of
         them takes.
     has_long_tie
-        bool, by list of `which`; written: whether a block of the list is left as it is.
+        bool, by list of `which`; written: whether a block of the list is left unsorted.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def _sort_block(docs, top, end, block):
 
 @jit
 def count_tied(starts, which, scores, tied):
-    """Count the rows of some lists that share their score, as float32, with a neighbour.
+    """Count the rows of some lists that share their score, as float32, with an adjacent row.
 
     The counts of the lists in int64 `which` are written into int64 `tied`, by list.
     """
@@ -128,7 +128,7 @@ def count_tied(starts, which, scores, tied):
 
 @jit
 def spread(starts, lengths, rows):
-    """The rows of lists that begin at `starts`, list after list, into int64 `rows`."""
+    """Write the rows of lists that begin at `starts`, list after list, into int64 `rows`."""
     at = 0
     for i in range(len(starts)):
         for place in range(lengths[i]):
@@ -138,7 +138,7 @@ def spread(starts, lengths, rows):
 
 @jit
 def count_up(starts, ranks):
-    """The ranks 1, 2, ... of the rows of each list into int32 `ranks`."""
+    """Write the ranks 1, 2, ... of the rows of each list into int32 `ranks`."""
     for i in range(len(starts) - 1):
         for place in range(starts[i + 1] - starts[i]):
             ranks[starts[i] + place] = place + 1

@@ -1,4 +1,4 @@
-"""Docs to numbers that are dense within a query, judged ones first, and to their grades."""
+"""Map docs to numbers that are dense within a query, judged docs first, and to their grades."""
 
 import numpy as np
 
@@ -6,23 +6,23 @@ from irmeta.kernels.jit import inner, jit
 
 
 @jit
-def collect(docs, starts, judged, judged_starts, seen, stamp, found, ends):
-    """The docs that no one judged of each query, each once, in the order in which they come.
+def collect(docs, starts, judged, judged_starts, seen, stamp, unjudged, ends):
+    """Collect the distinct unjudged docs of each query, in order of first appearance.
 
     Parameters
     ----------
     docs
         int32, by row; query q has the rows ``starts[q]:starts[q + 1]``.
     judged
-        int32, by query likewise.
+        int32, by query in the same way.
     seen
-        int32, as long as there are docs: the stamp under which each was seen last.
+        int32, by doc: the stamp under which the doc was last seen.
     stamp
-        One that none of them has; as many more, counting up, are used as there are queries.
-    found
+        A stamp that `seen` does not contain; query q uses ``stamp + q``.
+    unjudged
         int32, as long as `docs`; written.
     ends
-        int64: where the found docs of each query end; written.
+        int64: where the unjudged docs of each query end; written.
     """
     count = 0
     for q in range(len(starts) - 1):
@@ -31,28 +31,28 @@ def collect(docs, starts, judged, judged_starts, seen, stamp, found, ends):
         for row in range(starts[q], starts[q + 1]):
             if seen[docs[row]] != stamp + q:
                 seen[docs[row]] = stamp + q
-                found[count] = docs[row]
+                unjudged[count] = docs[row]
                 count += 1
         ends[q] = count
 
 
 @jit
 def number(
-    docs, starts, judged, judged_starts, primary, found, ends, number_of, grade_of, no_grade,
+    docs, starts, judged, judged_starts, primary, unjudged, ends, number_of, grade_of, no_grade,
     numbers, grades,
 ):  # fmt: skip
-    """The number and the grade of each row's doc.
+    """Look up the number and the grade of each row's doc.
 
     Parameters
     ----------
-    docs, starts, judged, judged_starts, found, ends
-        As in `collect`; judged docs are numbered first, then those found, in their order.
+    docs, starts, judged, judged_starts, unjudged, ends
+        As in `collect`; judged docs are numbered first, then unjudged docs, each in their order.
     primary
         int16: the grades of `judged`.
     number_of, grade_of
-        int32 and int16, as long as there are docs: working space.
+        int32 and int16, by doc: working space.
     numbers, grades
-        int32 and int16, by row; written. Docs that no one judged have `no_grade`.
+        int32 and int16, by row; written. Unjudged docs have `no_grade`.
     """
     first = 0
     for q in range(len(starts) - 1):
@@ -62,16 +62,18 @@ def number(
             number_of[judged[top + place]] = place
             grade_of[place] = primary[top + place]
         for place in range(ends[q] - first):
-            number_of[found[first + place]] = known + place
+            number_of[unjudged[first + place]] = known + place
             grade_of[known + place] = no_grade
         first = ends[q]
-        own = slice(starts[q], starts[q + 1])
-        _look_up(number_of, docs[own], numbers[own])
-        _look_up(grade_of, numbers[own], grades[own])
+        rows = slice(starts[q], starts[q + 1])
+        _look_up(number_of, docs[rows], numbers[rows])
+        _look_up(grade_of, numbers[rows], grades[rows])
 
 
 @inner
-def _look_up(table, places, out):
-    """``table[places]`` into `out`, for int32 places that are in the table."""
-    for row in range(len(places)):
-        out[row] = table[np.uint32(places[row])]  # signed, numba would look for places below 0
+def _look_up(table, indices, out):
+    """Write ``table[indices]`` into `out`, for int32 indices within the table."""
+    for row in range(len(indices)):
+        out[row] = table[
+            np.uint32(indices[row])
+        ]  # for signed indices, numba would handle negative ones

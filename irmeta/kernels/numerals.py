@@ -1,6 +1,6 @@
-"""Printed numbers to numbers: eight digits at a time, and to the nearest float.
+"""Parse printed numbers, eight digits at a time, to the nearest float.
 
-A field lies from one place (an address, see irmeta.kernels.vector) up to another, where there is
+A field begins at one place (an address, see irmeta.kernels.vector) and ends at another, which has
 white space.
 """
 
@@ -18,17 +18,17 @@ from irmeta.kernels.vector import (
     trailing_zeros,
 )
 
-MOST_DIGITS = 19  # that a uint64 holds, whatever they are
-FARTHEST = 65  # the greatest power of ten that `decimal` has a row of _FIVES for, up and down
+MOST_DIGITS = 19  # any number of 19 digits fits into a uint64
+FARTHEST = 65  # largest magnitude of a power of ten with a row in _FIVES
 _WHOLE_POWERS = np.array([10**i for i in range(9)], np.uint64)
 
 NO_NUMBER, HARD, EASY = 0, 1, 2
 
 
 def _power_of_five(power: int) -> tuple[int, int]:
-    """The leading 128 bits of ``5**power`` as two words.
+    """Return the leading 128 bits of ``5**power`` as two words.
 
-    Cut off, except that 5**-27 to 5**-1 are rounded up: so the proof has it (see `decimal`).
+    The bits are truncated, but 5**-27 to 5**-1 are rounded up, as the proof needs (`decimal`).
     """
     five: int = 5 ** abs(power)
     if power >= 0:
@@ -43,7 +43,7 @@ _FIVES = np.array([_power_of_five(p) for p in range(-FARTHEST, FARTHEST + 1)], n
 
 @inlined
 def digits_in(word):
-    """How many of the leading (least significant) bytes of a word are digits."""
+    """Count the leading (least significant) bytes of a word that are digits."""
     high = (word & np.uint64(0xF0F0F0F0F0F0F0F0)) ^ np.uint64(0x3030303030303030)
     carried = word + np.uint64(0x0606060606060606)
     over = (carried & np.uint64(0xF0F0F0F0F0F0F0F0)) ^ np.uint64(0x3030303030303030)
@@ -52,7 +52,7 @@ def digits_in(word):
 
 @inlined
 def digits_value(word, count):
-    """The number that the first `count` bytes of a word, digits, print."""
+    """Return the number printed by the first `count` bytes of a word, all digits."""
     half = np.uint64(4 * (8 - count))  # a shift by 64 is undefined, and by 32 twice is 0
     word = (word ^ np.uint64(0x3030303030303030)) << half << half
     word = word * np.uint64(10) + (word >> np.uint64(8))
@@ -63,7 +63,7 @@ def digits_value(word, count):
 
 @inlined
 def digit_run(place, value):
-    """The digits from `place` on, appended to `value`: the number, and where they end.
+    """Append the digits from `place` on to `value`; return the number and where the digits end.
 
     The number wraps around beyond 64 bits.
     """
@@ -78,7 +78,7 @@ def digit_run(place, value):
 
 @inlined
 def decimal(digits, power, negative):
-    """The float64 nearest to ``digits * 10**power``, ties to even, for powers up to `FARTHEST`.
+    """Return the float64 nearest to ``digits * 10**power``, ties to even, up to `FARTHEST`.
 
     Lemire, Number parsing at a gigabyte per second (2021, DOI 10.1002/spe.2984), algorithm 1;
     Mushtak and Lemire (2023, DOI 10.1002/spe.3198) prove that two words of a power of five always
@@ -110,17 +110,17 @@ def decimal(digits, power, negative):
 
 @inlined
 def _after_sign(place):
-    """Whether there is a minus, and the place after a plus or minus."""
+    """Return whether there is a minus, and the place after a plus or minus."""
     byte = load_byte(place)
     return byte == 45, place + (byte == 45 or byte == 43)
 
 
 @inlined
 def parse_score(start, end):
-    """What a field prints: its kind, its value where that is ``EASY``, and whether it has a comma.
+    """Parse a field: its kind, its value if that is ``EASY``, and whether it has a comma.
 
     ``EASY``: at most 19 digits after leading zeros, and no power of ten beyond `FARTHEST`; its
-    value is the nearest float. ``HARD``: a number too. Else ``NO_NUMBER``.
+    value is the nearest float. ``HARD``: any other number. Else ``NO_NUMBER``.
     """
     negative, begin = _after_sign(start)
     value, place = digit_run(begin, np.uint64(0))
@@ -150,7 +150,7 @@ def parse_score(start, end):
 
 @inlined
 def _zeros_first(place):
-    """How many zeros stand before other digits, or before the end."""
+    """Count the zeros before other digits, or before the end."""
     zeros = 0
     byte = load_byte(place)
     while byte == 48 or byte == 46 or byte == 44:
@@ -162,7 +162,7 @@ def _zeros_first(place):
 
 @inlined
 def _exponent(place, end):
-    """The exponent that begins at `place`, and its kind."""
+    """Parse the exponent that begins at `place`; return its value and its kind."""
     byte = load_byte(place)
     if byte != 101 and byte != 69:
         return 0, NO_NUMBER
@@ -178,7 +178,7 @@ def _exponent(place, end):
 
 @inlined
 def parse_whole(start, end):
-    """Whether a field is a whole number, and the number; it may be too long to be right."""
+    """Return whether a field is a whole number, and the number, which may have overflowed."""
     negative, first = _after_sign(start)
     value, stop = digit_run(first, np.uint64(0))
     number = np.int64(value)

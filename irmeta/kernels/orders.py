@@ -1,4 +1,4 @@
-"""Two orderings of the same systems: pairs in the same order, and rank-biased overlap."""
+"""Agreement of two orderings of systems: concordant pairs, and rank-biased overlap."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 
 from irmeta.kernels.jit import inner, jit
 
-EQUAL, AVERAGE, CORRECTED = 0, 1, 2  # the tie variants w, a and b
+EQUAL, AVERAGE, CORRECTED = 0, 1, 2  # tie variants w, a and b
 
 
 @jit
 def concordance(x, y, same, opposite):
-    """Count for every system those above it in `y` that `x` has above it, or below it.
+    """Count for every system the systems above it in `y` that `x` has above it, or below it.
 
     All [ordering, system]: `x`, `y` float64, greater values above; `same`, `opposite` int64. Each
     row of `x` goes with the same row of `y`.
@@ -31,13 +31,13 @@ def concordance(x, y, same, opposite):
 
 @jit
 def overlap(top, bottom, length, top_y, bottom_y, length_y, paired, mirrored, p, variant, out):
-    """RBO of rankings of one universe of items, as in Corsi and Urbano 2024.
+    """Compute RBO of rankings of one universe of items, as in Corsi and Urbano 2024.
 
     `top` and `bottom` int32 [ranking, item]: the first and last rank of the item's tie group,
-    1-based; 0: not in the ranking. `length` int32 [ranking]: how many items it has. `paired`: each
-    ranking with the other side's of the same place, else with all. `mirrored`: both sides are the
-    same, and of every pair one is done. `out` float64 [ranking, ranking or 1, 3]: extrapolated,
-    minimum, maximum; NaN where a ranking has no items.
+    1-based; 0: not in the ranking. `length` int32 [ranking]: its number of items. `paired`: compare
+    each ranking with the other side's of the same index, else with all. `mirrored`: both sides are
+    the same, and every pair is computed once. `out` float64 [ranking, ranking or 1, 3]:
+    extrapolated, minimum, maximum; NaN for a ranking without items.
     """
     size = top.shape[1]
     both, whole, unseen = np.empty(size + 2), np.empty(size + 2), np.empty(size + 2)
@@ -78,7 +78,7 @@ def overlap(top, bottom, length, top_y, bottom_y, length_y, paired, mirrored, p,
 
 @inner
 def _groups(top, bottom, length, first, last):
-    """The first and last rank of the tie group at every rank, from those of every item."""
+    """Write the first and last rank of the tie group at every rank, from those of every item."""
     for i in range(top.shape[0]):
         if top[i] > 0:
             first[top[i]] = top[i]
@@ -94,7 +94,7 @@ def _groups(top, bottom, length, first, last):
 
 @inner
 def _within(depth, top, bottom, variant):
-    """How much of an item of that tie group is within `depth`."""
+    """Return the share of an item of a tie group that is within `depth`."""
     if depth < top:
         return 0.0
     if depth >= bottom or variant == EQUAL:
@@ -104,7 +104,7 @@ def _within(depth, top, bottom, variant):
 
 @inner
 def _add(top, bottom, other_top, other_bottom, variant, both, whole):
-    """Add one item of two rankings: the parts to every depth, the whole where it begins."""
+    """Add one item of two rankings: its shares at every depth, and 1 from where it is complete."""
     begin = max(top, other_top)
     settled = begin if variant == EQUAL else max(bottom, other_bottom)
     for depth in range(begin, settled):
@@ -115,7 +115,7 @@ def _add(top, bottom, other_top, other_bottom, variant, both, whole):
 
 @inner
 def _size(depth, first, last, variant):
-    """What a ranking's own items amount to at `depth`: a count, or for b a sum of squares."""
+    """Return the size of one ranking at `depth`: a count, or for variant b a sum of squares."""
     if variant == EQUAL:
         return float(last)
     if variant == AVERAGE:
@@ -133,7 +133,7 @@ def _agreement(amount, size_x, size_y, variant):
 
 @inner
 def _scores(longer, shorter, first, last, both, unseen, p, variant, out):
-    """The sums over the three sections: both seen, one seen, none seen."""
+    """Sum over three sections of depths: within both rankings, within one, beyond both."""
     shared = both[longer]  # every item of both is there in full at the end of the longer
     extrapolated = minimum = maximum = logarithm = 0.0
     power = agreement = 1.0

@@ -1,13 +1,13 @@
-"""Moments of the values of every two systems, over the queries on which both have one.
+"""Moments of the values of all pairs of systems, over the queries where both have a value.
 
-Each pair's numbers are computed from its own values alone, query after query. Systems are the
-inner loop: LLVM computes several pairs side by side.
+Each pair's moments depend only on its values, query after query. Systems are the inner loop: LLVM
+computes several pairs in parallel.
 
-In all of these `values` is float64 [query, system], NaN where undefined. `mean` and `deviation` are
-float64 [system, system], `number` int32 of that shape and zero; the diagonal and what is above it
-are written. A spread up to the share `rounding` of the pair's greatest value is rounding: it
-becomes 0, and so does a mean that small. The deviation of fewer than two queries is NaN, as is the
-mean of none.
+In all kernels `values` is float64 [query, system], NaN where undefined. `mean` and `deviation` are
+float64 [system, system], `number` is int32 of the same shape and zero; the upper triangle with the
+diagonal is written. A deviation up to the share `rounding` of the pair's largest value is rounding
+error: it becomes 0, and so does a mean that small. The deviation of fewer than two queries is NaN,
+and so is the mean of none.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from irmeta.kernels.jit import inner, jit
 
 
 @inner
-def _settle(a, freedom, squares, largest, rounding, mean, deviation, number):
+def _write_deviations(a, freedom, squares, largest, rounding, mean, deviation, number):
     """Write the deviations of the pairs of system `a` from their sums of squares."""
     for b in range(a, len(squares)):
         if number[a, b] < 2:
@@ -31,7 +31,7 @@ def _settle(a, freedom, squares, largest, rounding, mean, deviation, number):
 
 @jit
 def paired_moments(values, rounding, mean, deviation, number):
-    """Mean and standard deviation of the differences, in two passes."""
+    """Compute mean and standard deviation of the differences, in two passes."""
     queries, systems = values.shape
     total, squares, largest = np.empty((3, systems))
     for a in range(systems):
@@ -54,12 +54,12 @@ def paired_moments(values, rounding, mean, deviation, number):
             for b in range(a, systems):
                 off = own - values[q, b] - mean[a, b]
                 squares[b] += off * off if off == off else 0.0
-        _settle(a, 1, squares, largest, rounding, mean, deviation, number)
+        _write_deviations(a, 1, squares, largest, rounding, mean, deviation, number)
 
 
 @jit
 def pooled_moments(values, rounding, mean, deviation, number):
-    """Difference of the means and pooled standard deviation, in two passes."""
+    """Compute the difference of the means and the pooled standard deviation, in two passes."""
     queries, systems = values.shape
     first, second, squares, largest = np.empty((4, systems))
     for a in range(systems):
@@ -86,12 +86,12 @@ def pooled_moments(values, rounding, mean, deviation, number):
                 off, other_off = own - first[b], values[q, b] - second[b]
                 square = off * off + other_off * other_off
                 squares[b] += square if square == square else 0.0
-        _settle(a, 2, squares, largest, rounding, mean, deviation, number)
+        _write_deviations(a, 2, squares, largest, rounding, mean, deviation, number)
 
 
 @jit
 def mirror(square, sign):
-    """Fill the part of `square` below the diagonal from the part above it, times `sign`."""
+    """Fill the lower triangle of `square` from the upper, times `sign`."""
     for a in range(square.shape[0]):
         for b in range(a):
             square[a, b] = sign * square[b, a]

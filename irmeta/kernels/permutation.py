@@ -1,4 +1,4 @@
-"""Values permuted within rows, for tests by randomisation."""
+"""Permutations of values within rows, for randomisation tests."""
 
 import numpy as np
 
@@ -12,9 +12,9 @@ _LOW = np.uint64(0xFFFFFFFF)
 
 @jit
 def permuted_ranges(values, key, start, out):
-    """The largest less the smallest column sum, after each row is permuted on its own.
+    """Compute the range of the column sums after each row is permuted independently.
 
-    Permutation b starts from `values` and depends on `key` and b alone, so any split of the
+    Permutation b starts from `values` and depends only on `key` and b, so any split of the
     permutations into calls gives the same ranges.
 
     Each is a Fisher-Yates shuffle over the words of SplitMix64, taken by number (Steele, Lea, Flood

@@ -38,7 +38,7 @@ def weighted_sums(values, times, out):
 
 @jit
 def resampled_means(differences, draws, out):
-    """The means of queries drawn with replacement from those on which a pair has a difference.
+    """Compute means of queries drawn with replacement from those where a pair has a difference.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from irmeta.kernels.jit import jit
 def blended_ratios(
     ranks, labels, gains, relevant, offsets, missing, ideal, starts, beta, gained, counted, amounts
 ):
-    """For each relevant doc, (count + beta gain) / (rank + beta ideal gain) down to its rank.
+    """Compute (count + beta gain) / (rank + beta ideal gain) at the rank of each relevant doc.
 
     Parameters
     ----------

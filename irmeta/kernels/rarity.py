@@ -1,11 +1,11 @@
-"""How many systems retrieve a doc."""
+"""Number of systems that retrieve a doc."""
 
 from irmeta.kernels.jit import jit
 
 
 @jit
 def systems_within(ranks, depth, out):
-    """Count for each row of `ranks` [docs, systems] the systems that have it within `depth`.
+    """Count for each row of `ranks` [docs, systems] the systems with a rank within `depth`.
 
     `depth` is below the rank that stands for not retrieved; `out` int32 [docs], zero.
     """

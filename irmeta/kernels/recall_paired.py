@@ -20,13 +20,13 @@ import numpy as np
 from irmeta.kernels.jit import inner, jit
 from irmeta.kernels.lanes import STEPS, add_signs, copy_lanes, fused, lane_count
 
-MOST_ROWS = 2**15 - 1  # that the lanes of `add_signs` can count
-ROWS = 4096  # in the circle at once: to hand on what was found takes as long as some 130 of them
+MOST_ROWS = 2**15 - 1  # limit of the lanes of `add_signs`
+ROWS = 4096  # in the circle at once: adding to the pairs takes as long as some 130 rows
 
 
 @jit
 def preference_counts(ranks, start, stop, out):
-    """The wins less losses of every system over every other, for one query.
+    """Count the wins less losses of every system over every other, for one query.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def preference_counts(ranks, start, stop, out):
 
 @jit
 def add_preferences(ranks, offsets, out):
-    """Add up the preferences of every system over every other, for all queries.
+    """Sum the preferences of every system over every other, for all queries.
 
     A query without relevant docs adds nothing: a mean is over the others.
 
@@ -85,23 +85,23 @@ def add_preferences(ranks, offsets, out):
 
 @inner
 def _circle(ranks, rows):
-    """Room for the systems in blocks as wide as a vector, each with the next one beside it."""
+    """Allocate blocks of systems as wide as a vector, each with the next block beside it."""
     lanes = lane_count(ranks)
     return np.empty(((ranks.shape[1] + lanes - 1) // lanes, rows, 2 * lanes), ranks.dtype)
 
 
 @inner
 def _reach(circle):
-    """Half way round the circle, in whole `STEPS`."""
+    """Return half the circle, rounded up to a multiple of `STEPS`."""
     lanes = lane_count(circle)
     return (len(circle) * lanes // 2 + STEPS - 1) // STEPS * STEPS
 
 
 @inner
 def _stand(ranks, start, stop, circle):
-    """Put the systems into the circle, by the rows ``start:stop``.
+    """Copy the rows ``start:stop`` of the systems into the circle.
 
-    Behind the last system it holds anything: what is found there is not handed on.
+    Lanes after the last system have any content, and their counts are not used.
     """
     lanes, systems = lane_count(ranks), ranks.shape[1]
     blocks, size = len(circle), circle.shape[1] * 2 * lanes
@@ -147,19 +147,19 @@ def _add_shares(counts, levels, shares, at):
 
 
 @inner
-def _hand_on(found, near, blocks, out):
-    """Add what was found to the pairs it belongs to, and take it off the same pairs turned round.
+def _hand_on(values, near, blocks, out):
+    """Add counts or shares to their pairs, and subtract them from the reversed pairs.
 
-    `found` is [reach, lanes]: of each system in block `near`, over those that follow.
+    `values` is [reach, lanes]: of each system in block `near`, over the systems that follow.
     """
-    lanes, systems = found.shape[1], len(out)
+    lanes, systems = values.shape[1], len(out)
     size = blocks * lanes
     for lane in range(min(lanes, systems - near * lanes)):
         a = near * lanes + lane
-        end = a + size // 2 + (a < size // 2)  # opposite places meet twice, and count once
+        end = a + size // 2 + (a < size // 2)  # opposite systems meet twice, and count once
         for b in range(a + 1, min(end, systems)):
-            out[a, b] += found[b - a - 1, lane]
-            out[b, a] -= found[b - a - 1, lane]
+            out[a, b] += values[b - a - 1, lane]
+            out[b, a] -= values[b - a - 1, lane]
         for b in range(end - size):
-            out[a, b] += found[size + b - a - 1, lane]
-            out[b, a] -= found[size + b - a - 1, lane]
+            out[a, b] += values[size + b - a - 1, lane]
+            out[b, a] -= values[size + b - a - 1, lane]

@@ -1,4 +1,4 @@
-"""Rows of the long table to lists, and to arrays of judged docs by systems."""
+"""Convert rows of the long table to lists, and to arrays [judged docs, systems]."""
 
 import numpy as np
 
@@ -7,17 +7,17 @@ from irmeta.kernels.jit import jit
 
 @jit
 def list_starts(query, system):
-    """Where the rows of each list begin, int64, given int32 columns of the long table."""
+    """Return where the rows of each list begin, int64, from int32 columns of the long table."""
     starts, lists = np.empty(len(query), np.int64), 0
     for i in range(len(query)):
-        starts[lists] = i  # written again unless a list begins here
+        starts[lists] = i  # overwritten unless a list begins here
         lists += i == 0 or query[i] != query[i - 1] or system[i] != system[i - 1]
     return starts[:lists].copy()
 
 
 @jit
 def scatter(query, system, starts, doc_id, row_of, first_row, values, out):
-    """Put a value of each judged doc's row of the long table where it belongs.
+    """Write a value of each judged doc's row of the long table to its row and system in `out`.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def scatter(query, system, starts, doc_id, row_of, first_row, values, out):
         The row of `out` for a judged doc is ``row_of[first_row[query] + doc_id]``, for doc_id
         below ``first_row[query + 1] - first_row[query]``; -1: judged in another set only.
     out
-        [rows, systems], filled with what stands for not retrieved; written.
+        [rows, systems], filled with the value for not retrieved; written.
     """
     for i in range(len(query)):
         first, s = first_row[query[i]], system[i]

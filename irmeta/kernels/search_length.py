@@ -1,11 +1,11 @@
-"""Search lengths: non-relevant docs above each relevant one, plus 1."""
+"""Search lengths: the number of non-relevant docs above each relevant doc, plus 1."""
 
 from irmeta.kernels.jit import jit
 
 
 @jit
 def search_lengths(ranks, offsets, missing, unretrieved, out):
-    """The search length of every relevant doc in every system.
+    """Compute the search length of every relevant doc in every system.
 
     Parameters
     ----------
@@ -31,10 +31,10 @@ def search_lengths(ranks, offsets, missing, unretrieved, out):
 
 @jit
 def mean_of_first(lengths, offsets, firsts, out):
-    """The mean of the first rows of each query, for several numbers of rows at once.
+    """Compute the mean of the first rows of each query, for several numbers of rows at once.
 
     `lengths` is [docs, systems], `firsts` int64, `out` float64 [firsts, queries, systems], zero.
-    Queries without rows are left alone.
+    Queries without rows are not written.
     """
     for f in range(len(firsts)):
         for q in range(len(offsets) - 1):

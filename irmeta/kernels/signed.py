@@ -5,14 +5,14 @@ from irmeta.kernels.jit import jit
 
 @jit
 def count_signs(values, tie, plus, minus):
-    """Count for each two systems the queries on which the first has more, and less.
+    """Count for each pair of systems the queries where the first is greater, and less.
 
     Parameters
     ----------
     values
-        float64 [query, system]; NaN: undefined, which counts neither way.
+        float64 [query, system]; NaN: undefined, not counted.
     tie
-        Differences up to this count neither way.
+        Differences up to `tie` are not counted.
     plus, minus
         int32 [system, system], zero; written above the diagonal.
     """
@@ -27,7 +27,7 @@ def count_signs(values, tie, plus, minus):
 
 @jit
 def signed_ranks(differences, order, plus, number, ties):
-    """Wilcoxon's sum of the ranks of the positive differences, zeros left out.
+    """Compute Wilcoxon's sum of the ranks of the positive differences, without zeros.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def signed_ranks(differences, order, plus, number, ties):
         int64 [pair, query]: the queries by magnitude, least first, NaN last.
     plus, number, ties
         float64, int64 and float64 [pair]; written: the sum of the mean ranks of the positive
-        differences, how many differences there are, and the sum of t^3 - t over groups of t ties.
+        differences, the number of differences, and the sum of t^3 - t over groups of t ties.
     """
     for i in range(differences.shape[0]):
         end = differences.shape[1]
@@ -63,14 +63,14 @@ def signed_ranks(differences, order, plus, number, ties):
 
 @jit
 def signed_rank_tails(differences, order, number, plus, ways, p):
-    """Two-tailed p of rank sums with ties over all the signs that few differences can have.
+    """Compute two-sided p-values of rank sums with ties over all sign assignments.
 
-    The first arguments are as in `signed_ranks`, whose results `number` and `plus` are here read.
+    The first arguments are as in `signed_ranks`, whose results `number` and `plus` are read.
 
     Parameters
     ----------
     ways
-        float64 [n (n + 1) + 1] for n queries: room to count in.
+        float64 [n (n + 1) + 1] for n queries: working space.
     p
         float64 [pair]; written.
     """
@@ -91,9 +91,9 @@ def signed_rank_tails(differences, order, number, plus, ways, p):
                 for total in range(reached, twice - 1, -1):
                     ways[total] += ways[total - twice]
             low = high
-        own = round(2 * plus[i])
-        least = min(own, reached - own)
-        found = 0.0
+        twice_plus = round(2 * plus[i])
+        least = min(twice_plus, reached - twice_plus)
+        tail = 0.0
         for total in range(least + 1):
-            found += ways[total]
-        p[i] = min(1.0, 2 * found / 2.0**end)
+            tail += ways[total]
+        p[i] = min(1.0, 2 * tail / 2.0**end)

@@ -1,18 +1,18 @@
-"""How systems compare on many sets of queries."""
+"""Comparisons of systems on many sets of queries."""
 
 from irmeta.kernels.jit import jit
 
 
 @jit
 def subset_means(values, subsets, out):
-    """The mean of each column over each set of rows, added up in the set's order.
+    """Compute the mean of each column over each set of rows, summed in the set's order.
 
     Parameters
     ----------
     values
         float64 [rows, columns].
     subsets
-        int64 [sets, size]: places of rows.
+        int64 [sets, size]: indices of rows.
     out
         float64 [sets, columns]; written.
     """
@@ -38,7 +38,7 @@ def add_wins(means, least, share, wins):
     least, share
         The margin is `least` plus `share` of the greater of the two |means|.
     wins
-        int32 [systems, systems]; added to: how often the row is above the column.
+        int32 [systems, systems]; added to: number of trials where the row is above the column.
     """
     systems, trials = means.shape
     for a in range(systems):
@@ -55,16 +55,16 @@ def add_wins(means, least, share, wins):
 
 @jit
 def add_swaps(first, second, width, slack, comparisons, swaps):
-    """Count pairs by |difference| in one half, and those of which the other half swaps the order.
+    """Count pairs by |difference| in one half, and the pairs that the other half swaps.
 
     Parameters
     ----------
     first, second
-        float64 [systems, trials]: means on either half.
+        float64 [systems, trials]: means on the first and second half.
     width
-        Of a bin, the last of which has no end.
+        Width of a bin; the last bin has no upper bound.
     slack
-        A difference up to this is none, and one short of a bin by this is in it.
+        A difference up to `slack` is 0; a difference below a bin by up to `slack` is in the bin.
     comparisons, swaps
         int64 [bins]; added to.
     """

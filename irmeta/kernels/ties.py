@@ -10,10 +10,10 @@ from irmeta.kernels.jit import jit
 
 @jit
 def shared_gain(ranks, firsts, lasts, offsets, gains, cumulative, cuts, out):
-    """Add up gain times shared weight over the docs of each list, for several cutoffs at once.
+    """Sum gain times shared weight over the docs of each list, for several cutoffs at once.
 
-    A doc of a block of ties has the mean over the block of the weights within the cutoff: what it
-    has on average over random orders of the block.
+    The weight of a doc in a block of ties is the block's mean of the weights within the cutoff: its
+    expected weight over random orders of the block.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ def shared_gain(ranks, firsts, lasts, offsets, gains, cumulative, cuts, out):
 
 @jit
 def averaged_gain(ranks, firsts, lasts, offsets, gains, cumulative, cuts, out):
-    """As `shared_gain`, with rbp_eval's weight for docs of a block that the cutoff goes through.
+    """Sum gains like `shared_gain`, with rbp_eval's weight for blocks that the cutoff splits.
 
-    It is the mean weight of the whole block, times the part of its ranks within the cutoff.
+    That is the mean weight of the block times the share of its ranks within the cutoff.
     """
     missing = np.iinfo(ranks.dtype).max
     for c in range(len(cuts)):
@@ -56,7 +56,7 @@ def averaged_gain(ranks, firsts, lasts, offsets, gains, cumulative, cuts, out):
 
 @jit
 def averaged_total(starts, block_ends, lengths, cumulative, cuts, out):
-    """The weights of `averaged_gain` of all docs of each list, judged or not, added up.
+    """Sum the weights of `averaged_gain` of all docs of each list, judged or not.
 
     Parameters
     ----------

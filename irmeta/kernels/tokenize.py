@@ -1,7 +1,6 @@
-"""The lines of a run file to columns: a block of bytes at a time, a loop for each job.
+"""Parse the lines of a run file to columns: a block of bytes at a time, one loop per task.
 
-A loop that did all of it would wait for memory at every doc; loops of one job have many lines
-under way at once.
+A single loop would wait for memory at every doc; a loop per task has many lines in flight.
 """
 
 from __future__ import annotations
@@ -39,16 +38,16 @@ PAD = 128  # bytes that `data` must be longer than its content
 SHORTEST = 10  # bytes of a row: five fields, four spaces, a newline
 _FAR = np.int64(1) << 62
 
-# Places in `found`
+# Indices into `found`
 AT, ROWS, LISTS, TAGS, HARD, COMMAS, ODD_RANKS, REPEATS = range(8)
 FOUND = 8
-# What `tokenize` comes back with
+# Return values of `tokenize`
 DONE, NEEDS_ROOM, NO_ROW, HAS_ODD_BYTES = range(4)
 
 
 @inner
 def _index_block(base, start, stop, edges, lines):
-    """Where tokens begin and end, and where lines end, in ``data[start:stop]``.
+    """Find where tokens begin and end, and where lines end, in ``data[start:stop]``.
 
     Parameters
     ----------
@@ -95,7 +94,7 @@ def _index_block(base, start, stop, edges, lines):
 
 @inner
 def _mark_rows(begin, width, edges, lines, count, firsts, tag_ends):
-    """Which lines are rows: the edge at which each begins, and the end of its tag.
+    """Find the lines that are rows: the edge at which each begins, and the end of its tag.
 
     `begin` is where the first line begins.
 
@@ -125,7 +124,7 @@ def _mark_rows(begin, width, edges, lines, count, firsts, tag_ends):
 
 @inner
 def _mark_tags(base, edges, firsts, tag_ends, count, tags, found):
-    """Note where a tag stands that is another than that of the row before: int64 [tags, 2].
+    """Record where a tag differs from that of the row before: int64 [tags, 2].
 
     The row before this block's first has the tag that was noted last, if any was.
     """
@@ -145,7 +144,7 @@ def _mark_tags(base, edges, firsts, tag_ends, count, tags, found):
 
 @inner
 def _number_queries(edges, firsts, count, table, names, state, queries, starts, own, found):
-    """The number of each row's query in `own`, and the lists: rows in a row of one query.
+    """Look up each row's query in `own`, and find the lists: consecutive rows of one query.
 
     `queries` (int32) and `starts` (int64) go on after ``found[LISTS]``. The first place of
     `queries` is no list's, and -1.
@@ -171,7 +170,7 @@ def _number_queries(edges, firsts, count, table, names, state, queries, starts, 
 
 @inner
 def _parse_ranks(needs_rank, edges, firsts, count, ranks, found):
-    """The rank of each row: int32, the least one where it is no whole number of 32 bits.
+    """Parse the rank of each row: int32, its minimum where the rank is no 32-bit whole number.
 
     Returns
     -------
@@ -192,7 +191,7 @@ def _parse_ranks(needs_rank, edges, firsts, count, ranks, found):
 
 @inner
 def _parse_scores(base, edges, firsts, count, scores, hard, found):
-    """The score of each row: float64.
+    """Parse the score of each row: float64.
 
     Parameters
     ----------
@@ -221,7 +220,7 @@ def _parse_scores(base, edges, firsts, count, scores, hard, found):
 
 @inner
 def _number_docs(file, edges, firsts, count, table, names, state, own, hashes, docs, found):
-    """The number of each row's doc, and how many docs their list has had before.
+    """Look up the number of each row's doc, and count the duplicates within lists.
 
     `own` and `hashes` are this block's: the query's number, and working space. A doc's own word in
     `names` is the list, of all lists of all files, in which it was seen last.
@@ -252,7 +251,7 @@ def _number_docs(file, edges, firsts, count, table, names, state, own, hashes, d
 
 @inlined
 def _has_room(count, table, names, state, size):
-    """Whether `count` names of together `size` bytes can be added to a table half empty."""
+    """Check for room for `count` names of `size` bytes in total, with the table half empty."""
     most = state[USED] + size + (HEAD + 8) * count + PAD
     return 2 * (state[COUNT] + count) <= len(table) and most <= len(names)
 
@@ -262,7 +261,7 @@ def tokenize(
     data, size, width, file, space, queries, starts, query_table, query_names, query_state,
     doc_table, doc_names, doc_state, docs, ranks, scores, tags, hard, is_text, found,
 ):  # fmt: skip
-    """Every line of ``data[:size]`` as a row, from ``found[AT]`` on.
+    """Parse every line of ``data[:size]`` as a row, from ``found[AT]`` on.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from irmeta.kernels.jit import jit
 
 @jit
 def ndcg_at_docs(ranks, labels, worth, offsets, missing, ideal, starts, gained, found, out):
-    """nDCG at the rank of each doc, added up; at the end of the list where it is not retrieved.
+    """Sum nDCG at the rank of each doc, or at the end of the list if the doc is not retrieved.
 
     `ideal` has discounted gains; `gained` and `found` are float64 [systems], working space.
     """
@@ -39,12 +39,12 @@ def ndcg_at_docs(ranks, labels, worth, offsets, missing, ideal, starts, gained, 
 def ndcg_at_ranks(
     ranks, labels, worth, offsets, missing, ideal, starts, ends, bounds, lengths, out
 ):
-    """nDCG at some ranks of each query, and at the end of lists that are long enough, averaged.
+    """Average nDCG at some ranks of each query, and at the end of lists that are long enough.
 
     Parameters
     ----------
     ideal
-        Of discounted gains.
+        Sums of discounted gains.
     ends
         int64: the ranks of query q are ``ends[bounds[q]:bounds[q + 1]]``, ascending; the last is
         the length of the ideal list. A list that is longer than that by two counts at its end too.
@@ -74,7 +74,7 @@ def ndcg_at_ranks(
 
 @jit
 def gain_over_lag(ranks, labels, gains, offsets, missing, ideal, starts, gained, out):
-    """Each gain over log2 of 2 and what the list lacks of the ideal one at that rank.
+    """Sum gain / log2(2 + lag), where lag is ideal minus actual cumulative gain at the rank.
 
     `ideal` has gains of at least 1 each, and after its end every rank has 1; `gained` is float64
     [systems], working space.
@@ -95,7 +95,7 @@ def gain_over_lag(ranks, labels, gains, offsets, missing, ideal, starts, gained,
 
 @jit
 def discounted_lengths(ranks, offsets, missing, divisors, out):
-    """One over the divisors, float64 by rank, at the search lengths of the docs, added up."""
+    """Sum the reciprocals of the divisors, float64 by rank, at the search lengths of the docs."""
     for q in range(len(offsets) - 1):
         for row in range(offsets[q], offsets[q + 1]):
             above = row - offsets[q]

@@ -1,4 +1,4 @@
-"""The unjudged docs of a list: every rank that no judged doc of it has.
+"""Unjudged docs of a list: the ranks without a judged doc.
 
 `ranks` is [docs, systems] of judged docs, in any order within a query (`offsets`); `judged` bool by
 row: False where a negative grade means unjudged; `lengths` uint32 [queries, systems].
@@ -53,12 +53,12 @@ def condense(ranks, firsts, lasts, offsets, judged, lengths, counts):
 
 @jit
 def unjudged_ranks(ranks, offsets, judged, lengths, deepest, counts, rows, out):
-    """The ranks of the unjudged docs of each list, ascending, down to `deepest`.
+    """Write the ranks of the unjudged docs of each list, ascending, down to `deepest`.
 
     Parameters
     ----------
     rows
-        int64 [queries + 1]: query q is given ``out[rows[q]:rows[q + 1]]``, which is long enough.
+        int64 [queries + 1]: query q is written to ``out[rows[q]:rows[q + 1]]``.
     out
         As `ranks`, filled with its greatest value.
     """
@@ -75,7 +75,7 @@ def unjudged_ranks(ranks, offsets, judged, lengths, deepest, counts, rows, out):
 
 @jit
 def first_unjudged(ranks, offsets, judged, lengths, counts, out):
-    """The rank of the first unjudged doc of each list; its length + 1 where there is none.
+    """Compute the rank of the first unjudged doc of each list, or its length + 1.
 
     `out` is float64 [queries, systems]; written.
     """
@@ -91,7 +91,7 @@ def first_unjudged(ranks, offsets, judged, lengths, counts, out):
 
 @jit
 def add_unjudged(ranks, offsets, judged, lengths, counts, weights, cuts, out):
-    """Add up the weights of the unjudged docs of each list within each cutoff, by rank.
+    """Sum the weights of the unjudged docs of each list within each cutoff, by rank.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Sixty-four bytes at a time: what numba has no words for, as a few lines of LLVM.
+"""Operations on 64 bytes at a time that numba lacks, in LLVM.
 
 A place is an address, so that these few lines, and the helpers made of them, can be put into any
 loop: an array that is handed over is counted, and that costs more than all of them. A mask reads 64
@@ -28,7 +28,7 @@ def _all(value: int) -> ir.Constant:
 
 
 def _address(typing: Any, array: Any) -> Any:
-    """The place of an array's first byte: good as long as someone holds the array."""
+    """Return the address of an array's first byte, valid while the array is referenced."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
@@ -38,7 +38,7 @@ def _address(typing: Any, array: Any) -> Any:
 
 
 def _white_mask(typing: Any, place: Any) -> Any:
-    """Bit i of a uint64: whether byte ``place + i`` is a space, \\t, \\n, \\v, \\f or \\r."""
+    """Set bit i of a uint64 if byte ``place + i`` is a space, \\t, \\n, \\v, \\f or \\r."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = _at(builder, args[0], _LANES)
@@ -51,7 +51,7 @@ def _white_mask(typing: Any, place: Any) -> Any:
 
 
 def _newline_mask(typing: Any, place: Any) -> Any:
-    """Bit i of a uint64: whether byte ``place + i`` is \\n."""
+    """Set bit i of a uint64 if byte ``place + i`` is \\n."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = _at(builder, args[0], _LANES)
@@ -62,7 +62,7 @@ def _newline_mask(typing: Any, place: Any) -> Any:
 
 
 def _odd_mask(typing: Any, place: Any) -> Any:
-    """Bit i of a uint64: whether byte ``place + i`` is NUL or not ASCII."""
+    """Set bit i of a uint64 if byte ``place + i`` is NUL or not ASCII."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = _at(builder, args[0], _LANES)
@@ -74,7 +74,7 @@ def _odd_mask(typing: Any, place: Any) -> Any:
 
 
 def _load_byte(typing: Any, place: Any) -> Any:
-    """A byte as an int64."""
+    """Load a byte as an int64."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.zext(builder.load(_at(builder, args[0], _BYTE)), _WORD)
@@ -83,7 +83,7 @@ def _load_byte(typing: Any, place: Any) -> Any:
 
 
 def _load_int(typing: Any, place: Any) -> Any:
-    """Four bytes from `place` on, an int32, as an int64."""
+    """Load an int32 from the four bytes at `place` as an int64."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         found = builder.load(_at(builder, args[0], _INT), align=1)
@@ -93,7 +93,7 @@ def _load_int(typing: Any, place: Any) -> Any:
 
 
 def _load_word(typing: Any, place: Any) -> Any:
-    """Eight bytes from `place` on as a uint64, the first the least significant."""
+    """Load a uint64 from the eight bytes at `place`, little-endian."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = _at(builder, args[0], _WORD)
@@ -103,7 +103,7 @@ def _load_word(typing: Any, place: Any) -> Any:
 
 
 def _store_word(typing: Any, place: Any, word: Any) -> Any:
-    """Put a uint64 into the eight bytes from `place` on."""
+    """Store a uint64 in the eight bytes at `place`."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = _at(builder, args[0], _WORD)
@@ -114,7 +114,7 @@ def _store_word(typing: Any, place: Any, word: Any) -> Any:
 
 
 def _trailing_zeros(typing: Any, word: Any) -> Any:
-    """How many of a uint64's bits are 0 before the lowest 1; 64 for 0."""
+    """Count the bits of a uint64 below the lowest 1; 64 for 0."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
@@ -123,7 +123,7 @@ def _trailing_zeros(typing: Any, word: Any) -> Any:
 
 
 def _leading_zeros(typing: Any, word: Any) -> Any:
-    """How many of a uint64's bits are 0 above the highest 1; 64 for 0."""
+    """Count the bits of a uint64 above the highest 1; 64 for 0."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
@@ -132,7 +132,7 @@ def _leading_zeros(typing: Any, word: Any) -> Any:
 
 
 def _high_product(typing: Any, a: Any, b: Any) -> Any:
-    """The upper 64 of the 128 bits of a product of two uint64."""
+    """Return the upper 64 of the 128 bits of the product of two uint64."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         wide = [builder.zext(arg, _TWO_WORDS) for arg in args]
@@ -143,7 +143,7 @@ def _high_product(typing: Any, a: Any, b: Any) -> Any:
 
 
 def _as_float(typing: Any, word: Any) -> Any:
-    """The float64 whose bits a uint64 holds."""
+    """Reinterpret the bits of a uint64 as a float64."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.DoubleType())
@@ -152,7 +152,7 @@ def _as_float(typing: Any, word: Any) -> Any:
 
 
 def _prefetch(typing: Any, place: Any) -> Any:
-    """Ask for the cache line of the byte at `place`, which will be read soon."""
+    """Prefetch the cache line of the byte at `place`."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = _at(builder, args[0], _BYTE)

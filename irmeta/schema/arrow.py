@@ -1,4 +1,4 @@
-"""Columns of tables as Arrow has them: numbers where they lie, repeated strings by dictionary."""
+"""Columns of tables as Arrow arrays: numbers without a copy, repeated strings by dictionary."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-# What libraries raise for files that are none, or whose content makes no sense.
+# Exceptions that libraries raise for malformed or damaged files.
 DAMAGED = (
     OSError,
     pa.ArrowException,
@@ -16,10 +16,10 @@ DAMAGED = (
 
 
 def column(values: np.ndarray, valid: np.ndarray | None = None) -> pa.Array:
-    """Numbers as they lie in memory, null where not `valid`.
+    """Return numbers as an Arrow array without a copy, null where not `valid`.
 
-    `pa.array` would load pandas, where that is installed, to see whether it was given its arrays: a
-    fifth of a second.
+    `pa.array` would load pandas, if installed, to check the type of `values`, which takes a fifth
+    of a second.
     """
     bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
     kind = pa.from_numpy_dtype(values.dtype)
@@ -29,35 +29,35 @@ def column(values: np.ndarray, valid: np.ndarray | None = None) -> pa.Array:
 
 
 def constant(value: str, rows: int) -> pa.DictionaryArray:
-    """A column that holds one string."""
+    """Return a column that repeats one string."""
     string = pl.Series([value]).to_arrow().cast(pa.string())
     return pa.DictionaryArray.from_arrays(column(np.zeros(rows, np.int32)), string)
 
 
 def dictionary(codes: np.ndarray, names: pl.Series, lengths: np.ndarray) -> pa.DictionaryArray:
-    """The name of each code, as often as `lengths` says, with only those that occur, sorted.
+    """Return the name of each code, repeated `lengths` times; the dictionary is sorted.
 
-    Parquet stores a dictionary whole in every row group, so names that do not occur would cost.
+    The dictionary has only names that occur, since Parquet stores it in every row group.
     """
     used, compact = np.unique(np.repeat(codes, np.minimum(lengths, 1)), return_inverse=True)
-    places = np.repeat(compact.astype(np.int32), lengths[lengths > 0])
-    return pa.DictionaryArray.from_arrays(column(places), strings(names, used))
+    indices = np.repeat(compact.astype(np.int32), lengths[lengths > 0])
+    return pa.DictionaryArray.from_arrays(column(indices), strings(names, used))
 
 
-def strings(names: pl.Series, places: np.ndarray) -> pa.StringArray:
-    """Some of the names."""
-    # `gather` makes a query plan, which takes longer than to find a few names.
-    return names[places].to_arrow().cast(pa.string())
+def strings(names: pl.Series, indices: np.ndarray) -> pa.StringArray:
+    """Return the names at some indices."""
+    # `gather` makes a query plan, which takes longer than the lookup of a few names.
+    return names[indices].to_arrow().cast(pa.string())
 
 
 def nullable(values: np.ndarray, null: int) -> pa.Array:
-    """Integers with `null` standing for null."""
+    """Return integers as an Arrow array, null where they equal `null`."""
     return column(values, values != null)
 
 
 def as_frame(table: pa.Table) -> pl.DataFrame:
-    """A table for polars, as it reads it from Parquet: strings are strings."""
-    # Large ones: those of all rows together may be longer than 2^31 bytes.
+    """Return a table as the frame that polars would read from Parquet: strings are strings."""
+    # Large strings: all rows together may have more than 2^31 bytes.
     fields = [
         field.with_type(pa.large_string()) if pa.types.is_dictionary(field.type) else field
         for field in table.schema

@@ -1,7 +1,7 @@
-"""Columns and tables: one declaration gives the Parquet schema, the page, LaTeX and the docs.
+"""Columns and tables: one declaration defines the Parquet schema, the page, LaTeX and the docs.
 
-The declarations of a study are read by `irmeta study --help`, so this module imports neither
-polars nor pyarrow before a method needs them.
+`irmeta study --help` reads the declarations of a study, so this module imports polars and pyarrow
+only in methods.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ class Column:
     Attributes
     ----------
     kind
-        ``text``; ``name``, text that repeats; ``grade``, int8; ``count``, int32; ``big``, int64;
+        ``text``; ``name``, repeated text; ``grade``, int8; ``count``, int32; ``big``, int64;
         ``real``, float64; ``yes``, bool.
     null
         Whether the column may be null.
     unit
         Unit of the values. "%" and "x" are printed behind each value.
     label
-        Heading on the page; default the column's name with spaces for underscores.
+        Heading on the page; default: the column's name with spaces for underscores.
     format
         How values print: ``score`` (4 decimals), ``length`` (1 decimal), ``percent`` (of shares),
-        ``ratio`` (2 significant digits), ``measure`` (as the measure named in the row asks), or a
-        format specification of Python. Default: as the kind asks.
+        ``ratio`` (2 significant digits), ``measure`` (the format of the measure in the row), or a
+        format specification of Python. Default: the format of the kind.
     span
         Two other columns: the value prints as "value (low to high)".
     dagger
@@ -65,7 +65,7 @@ class Column:
 
 
 class Paper(NamedTuple):
-    """A number as a paper prints it, and where, e.g. ``Paper("26-60%", "Table 2")``."""
+    """A number as printed in a paper, and its location, e.g. ``Paper("26-60%", "Table 2")``."""
 
     value: str
     where: str
@@ -76,7 +76,7 @@ class Paper(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """One table: its columns in order, and what is done with its rows.
+    """One table: its columns in order, and the handling of its rows.
 
     Attributes
     ----------
@@ -85,20 +85,19 @@ class Table:
     caption
         One sentence for the page, LaTeX and the list of files.
     by
-        ``track``: the rows of each track are made apart from those of others; ``all``: the rows
-        come from all tracks together.
+        ``track``: the rows of each track are computed separately; ``all``: the rows are computed
+        from all tracks together.
     apart
-        Whether each track has a file of its own that is never joined: for tables that grow with
-        the data.
+        Whether each track keeps a separate file: for tables that grow with the data.
     latex
-        Whether the table is written as LaTeX too.
+        Whether the table is also written as LaTeX.
     folded
         Whether the page shows the table on request only.
     note
         A sentence below the table where a dagger is printed.
     paper
-        The paper's own numbers: by column, then by the values of `key` (without the track). Each
-        column gets a column ``paper_NAME`` of text beside it.
+        The paper's numbers: by column, then by the values of `key` (without the track). Each such
+        column gets a text column ``paper_NAME`` beside it.
     """
 
     name: str
@@ -144,15 +143,15 @@ class Table:
         return frame
 
     def frame(self, rows: Rows, track: str | None = None) -> pl.DataFrame:
-        """Return rows as a frame of the declared columns, the paper's numbers filled in.
+        """Return rows as a frame of the declared columns, with the paper's numbers.
 
         Rows without a column track get `track` as its value.
 
         Raises
         ------
         IrmetaError
-            For a column that is missing or not declared, or a null where none may be: an error of
-            whoever wrote the study.
+            For a column that is missing or not declared, or a null in a column without nulls: an
+            error in the study.
         """
         import polars as pl
 
@@ -185,7 +184,7 @@ class Table:
         return frame
 
     def docs(self) -> str:
-        """Return the columns and their meanings, a line each."""
+        """Return the columns and their meanings, one per line."""
         lines = []
         for name, column in self.columns.items():
             unit = f" [{column.unit}]" if column.unit else ""
@@ -213,17 +212,17 @@ DOC_ID = Column("count", "dense id within (track, query), from 0, docs judged in
 
 
 def measured(meaning: str, label: str = "", **more: Any) -> Column:
-    """Return a column of values that print as the measure named in the row asks."""
+    """Return a column of values in the format of the measure in the row."""
     return Column("real", meaning, label=label, format="measure", **more)
 
 
 def percent(meaning: str, label: str = "", **more: Any) -> Column:
-    """Return a column of shares."""
+    """Return a column of shares that print as percentages."""
     return Column("real", meaning, label=label, format="percent", **more)
 
 
 def stored(kind: Kind, meaning: str, null: bool = False) -> Column:
-    """Return a column that is stored only."""
+    """Return a column that is stored but not shown."""
     return Column(kind, meaning, null, show="none")
 
 
@@ -231,13 +230,13 @@ def difference_columns(meaning: str, **more: Any) -> dict[str, Column]:
     """Return the columns of a mean difference, printed with its bootstrap interval."""
     return {
         "difference": Column("real", meaning, span=("low", "high"), **more),
-        "low": stored("real", "lower end of its bootstrap interval; NaN: one query"),
-        "high": stored("real", "upper end"),
+        "low": stored("real", "lower bound of its bootstrap interval; NaN: one query"),
+        "high": stored("real", "upper bound"),
     }
 
 
 def spread_columns(name: str, meaning: str, **more: Any) -> dict[str, Column]:
-    """Return the columns of a mean, printed with the mean less and plus one standard deviation.
+    """Return the columns of a mean, printed with the mean minus and plus one standard deviation.
 
     See `irmeta.stats.spread.spread`.
     """
@@ -245,6 +244,6 @@ def spread_columns(name: str, meaning: str, **more: Any) -> dict[str, Column]:
     return {
         name: Column("real", meaning, span=(low, high), **more),
         f"{name}_sd": stored("real", f"its standard deviation; {nan}"),
-        low: stored("real", f"mean less sd, not below what is possible; {nan}"),
-        high: stored("real", f"mean plus sd, not above what is possible; {nan}"),
+        low: stored("real", f"mean minus sd, not below the measure's range; {nan}"),
+        high: stored("real", f"mean plus sd, not above the measure's range; {nan}"),
     }

@@ -33,16 +33,16 @@ MEANS = Table(
         "track": TRACK,
         "system": SYSTEM,
         "measure": MEASURE,
-        "value": Column("real", "mean over queries, undefined ones left out; NaN: none left"),
-        "queries": Column("count", "how many queries it averages"),
-        "no_list": Column("count", "queries of the mean that the system has no list for"),
+        "value": Column("real", "mean over queries with a defined value; NaN: no such query"),
+        "queries": Column("count", "number of queries in the mean"),
+        "no_list": Column("count", "queries in the mean without a list of the system"),
         "lists_without_nonrelevant": Column(
             "count",
             "lists without a non-relevant doc (irrel_q = 0); null: not a search length",
             null=True,
         ),
     },
-    caption="The mean of every measure for every system, and how many queries it averages.",
+    caption="Mean of every measure for every system, and its number of queries.",
 )
 SEARCH_LENGTHS = Table(
     "search_lengths",
@@ -53,10 +53,10 @@ SEARCH_LENGTHS = Table(
         "query": QUERY,
         "doc": DOC,
         "grade": GRADE,
-        "rank": Column("count", "its rank; null: not retrieved", null=True),
-        "search_length": Column("real", "non-relevant docs above it, plus 1", unit="docs"),
+        "rank": Column("count", "rank of the doc; null: not retrieved", null=True),
+        "search_length": Column("real", "non-relevant docs above the doc, plus 1", unit="docs"),
     },
-    caption="A row for each system, query and relevant doc.",
+    caption="Search length of each relevant doc, by system and query.",
     apart=True,
 )
 RARITY = Table(
@@ -67,11 +67,11 @@ RARITY = Table(
         "query": QUERY,
         "doc": DOC,
         "grade": GRADE,
-        "retrieved_by": Column("count", "systems that retrieve it within the depth"),
+        "retrieved_by": Column("count", "systems that retrieve the doc within the depth"),
         "systems": Column("count", "systems of the track"),
         "rarity": Column("real", "1 - retrieved_by / systems"),
     },
-    caption="How many systems retrieve each relevant doc.",
+    caption="Number of systems that retrieve each relevant doc.",
     apart=True,
 )
 SEARCH_LENGTH_HISTOGRAM = Table(
@@ -80,9 +80,11 @@ SEARCH_LENGTH_HISTOGRAM = Table(
     {
         "track": TRACK,
         "system": SYSTEM,
-        "low": Column("count", "least search length of the bucket; null: not retrieved", True),
-        "high": Column("count", "greatest; null: not retrieved", null=True),
-        "docs": Column("big", "relevant (query, doc) pairs in it"),
+        "low": Column("count", "smallest search length of the bucket; null: not retrieved", True),
+        "high": Column(
+            "count", "largest search length of the bucket; null: not retrieved", null=True
+        ),
+        "docs": Column("big", "relevant (query, doc) pairs in the bucket"),
     },
     caption="Relevant docs by search length, for every system (Figure 5).",
 )

@@ -20,22 +20,24 @@ SYSTEMS = Table(
         "system": Column("text", "system; null: skipped before its name was known", null=True),
         "group": Column("text", "participant, from the track's facts", null=True),
         "type": Column("text", "type of run, from the track's facts", null=True),
-        "pooled": Column("yes", "whether it contributed to the pool", null=True),
+        "pooled": Column("yes", "whether the system contributed to the pool", null=True),
         "tag": Column("text", "the run's tag; null: none, or not read", null=True),
         "file": Column("text", "source file, or archive/member, relative to the collection"),
         "sha256": Column(
-            "text", "of the file or member as it lies there; null: unreadable", null=True
+            "text", "SHA-256 of the stored file or member; null: unreadable", null=True
         ),
         "rows": Column("big", "rows kept"),
-        "lists": Column("count", "queries it has a list for"),
+        "lists": Column("count", "queries with a list"),
         "missing_queries": Column("count", "judged queries without a list"),
         "unjudged_queries": Column("count", "queries with a list that no qrels set has"),
-        "deepest_rank": Column("count", "length of its longest list"),
+        "deepest_rank": Column("count", "length of the longest list"),
         "tied_rows": Column("big", "rows whose score another row of the list shares"),
-        "duplicates": Column("count", "rows dropped since their doc came before in the list"),
-        "malformed": Column("count", "lines dropped since they could not be read"),
-        "notes": Column("text", "what else reading noticed", null=True),
-        "skip_reason": Column("text", "why the run is not in the track; null: it is", null=True),
+        "duplicates": Column("count", "rows dropped as duplicate docs of a list"),
+        "malformed": Column("count", "malformed lines dropped"),
+        "notes": Column("text", "further notes of reading", null=True),
+        "skip_reason": Column(
+            "text", "why the run was skipped; null: it is in the track", null=True
+        ),
     },
 )
 
@@ -51,8 +53,10 @@ TABLES = (
             "doc": DOC,
             "grade": Column("grade", "grade in the primary qrels set; null: not in it", null=True),
             "score": Column("real", "as read, float64"),
-            "position": Column("count", "1-based place among the rows of its run file"),
-            "rank_given": Column("count", "the file's own rank; null: not a whole number", True),
+            "position": Column("count", "1-based row number in the run file"),
+            "rank_given": Column(
+                "count", "rank column of the file; null: not a whole number", True
+            ),
             "doc_id": DOC_ID,
         },
     ),
@@ -83,8 +87,10 @@ TABLES = (
             "set": Column("name", "name of the qrels set"),
             "query": QUERY,
             "subtopic": Column("name", "subtopic"),
-            "weight": Column("real", "its weight; null: not given", null=True),
-            "type": Column("name", 'its type, e.g. "inf" or "vital"; null: not given', null=True),
+            "weight": Column("real", "weight of the subtopic; null: not given", null=True),
+            "type": Column(
+                "name", 'type of the subtopic, e.g. "inf" or "vital"; null: not given', null=True
+            ),
         },
     ),
 )

@@ -1,4 +1,4 @@
-"""All runs of one track in the store's order, a group of queries at a time."""
+"""Ranked lists of all runs of a track in the store's order, a group of queries at a time."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from irmeta.trec.ordering import ranks_from
 
 @dataclass(frozen=True)
 class Lists:
-    """Ranked lists, by query, then system, each best first.
+    """Ranked lists, sorted by query, then system; the rows of each list are best first.
 
     Attributes
     ----------
     query, system
-        int32: places among the track's names and its systems.
+        int32: indices into the track's queries and systems.
     starts
         int64 [lists + 1]: where the rows of each list begin.
     columns
-        By row: doc (its place), score, position, rank_given.
+        By row: doc (index into the track's docs), score, position, rank_given.
     tied
-        int64: how many rows of each list share their score, as float32, with another of it.
+        int64: each list's number of rows that share their score, as float32, with another row.
     """
 
     query: np.ndarray
@@ -39,57 +39,61 @@ class Lists:
 
 
 class TrackRows:
-    """The rows of all systems, ordered under a policy when they are asked for.
+    """The rows of all systems, ordered under a policy on request.
 
     Attributes
     ----------
     queries, rows
-        The places of all queries that some system has a list for, sorted; how many rows they have.
-    own
-        For each run the places of the queries of its lists.
+        The indices of all queries with a list of any system, sorted; their numbers of rows.
+    queries_of_run
+        For each run the indices of the queries of its lists.
     """
 
     def __init__(self, runs: list[Run], names: TrackNames, policy: ReadPolicy) -> None:
         self.runs, self.policy = runs, policy
         self._tables = [names.doc_places[run.reader] for run in runs]
-        held = [run.columns for run in runs if isinstance(run.columns, InMemory)]
-        self._whole = Sources.of(held, self._tables) if len(held) == len(runs) else None
-        self.own = [names.query_places[run.reader][run.queries] for run in runs]
-        query = np.concatenate(self.own)
-        system = np.repeat(np.arange(len(runs)), [len(own) for own in self.own])
+        in_memory = [run.columns for run in runs if isinstance(run.columns, InMemory)]
+        all_held = len(in_memory) == len(runs)
+        self._sources = Sources.of(in_memory, self._tables) if all_held else None
+        self.queries_of_run = [names.query_places[run.reader][run.queries] for run in runs]
+        query = np.concatenate(self.queries_of_run)
+        counts = [len(queries) for queries in self.queries_of_run]
+        system = np.repeat(np.arange(len(runs)), counts)
         order = np.lexsort((system, query))
         self._query, self._system = query[order], system[order]
         self._starts = np.concatenate([run.starts[:-1] for run in runs])[order]
         self._states = np.concatenate([run.states for run in runs])[order]
         self._lengths = np.concatenate([np.diff(run.starts) for run in runs])[order]
-        kept = self._lengths if policy.depth is None else np.minimum(self._lengths, policy.depth)
-        self.queries, which = np.unique(self._query, return_inverse=True)
-        self.rows = np.bincount(which, kept).astype(np.int64)
+        lengths = self._lengths
+        if policy.depth is not None:
+            lengths = np.minimum(lengths, policy.depth)
+        self.queries, inverse = np.unique(self._query, return_inverse=True)
+        self.rows = np.bincount(inverse, lengths).astype(np.int64)
 
     def deepest(self, run: Run) -> int:
-        """The length of a run's longest list."""
+        """Return the length of a run's longest list under the policy's depth."""
         longest = int(np.diff(run.starts).max())
         return longest if self.policy.depth is None else min(longest, self.policy.depth)
 
     def kept(self, run: Run) -> int:
-        """How many rows of a run are within the policy's depth."""
+        """Count the rows of a run within the policy's depth."""
         depth = self.policy.depth
         return run.rows if depth is None else int(np.minimum(np.diff(run.starts), depth).sum())
 
     def lists(self, first: int, last: int) -> Lists:
-        """The lists of the queries from place `first` up to `last`."""
-        own = slice(*np.searchsorted(self._query, [first, last]).tolist())
-        query, system = self._query[own], self._system[own]
-        places = Places(system, self._starts[own], self._lengths[own])
-        sources, places = self._found(places)
-        read = sources.rows(places)
-        whole = query, system.astype(np.int32), places.lengths, self._states[own]
-        return _in_order(self.policy, *whole, read)
+        """Return the lists of the queries with index `first` up to `last`."""
+        lists = slice(*np.searchsorted(self._query, [first, last]).tolist())
+        query, system = self._query[lists], self._system[lists]
+        places = Places(system, self._starts[lists], self._lengths[lists])
+        sources, places = self._load(places)
+        rows = sources.rows(places)
+        facts = query, system.astype(np.int32), places.lengths, self._states[lists]
+        return _in_order(self.policy, *facts, rows)
 
-    def _found(self, places: Places) -> tuple[Sources, Places]:
-        """Arrays that hold some lists, and where; those that wait in files are read."""
-        if self._whole is not None:
-            return self._whole, places
+    def _load(self, places: Places) -> tuple[Sources, Places]:
+        """Return arrays that hold some lists, read from files if need be, and places in them."""
+        if self._sources is not None:
+            return self._sources, places
         columns, tables = [], []
         source, starts = np.empty_like(places.source), np.empty_like(places.starts)
         for index in np.unique(places.source).tolist():
@@ -97,7 +101,7 @@ class TrackRows:
             which = which[np.argsort(places.starts[which])]
             ends = places.starts[which] + places.lengths[which]
             cuts = np.flatnonzero(places.starts[which][1:] != ends[:-1]) + 1
-            for some in np.split(which, cuts):  # neighbours in the file are read at once
+            for some in np.split(which, cuts):  # adjacent lists of a file are read at once
                 begin = int(places.starts[some[0]])
                 end = int(places.starts[some[-1]] + places.lengths[some[-1]])
                 source[some], starts[some] = len(columns), places.starts[some] - begin
@@ -114,7 +118,7 @@ def _in_order(
     states: np.ndarray,
     columns: dict[str, np.ndarray],
 ) -> Lists:
-    """Put lists as they were read in order, and cut them; `states` as of `Run`."""
+    """Order lists from the order of their files, and cut them; for `states` see `Run`."""
     starts = np.r_[0, np.cumsum(lengths)]
     order_lists(policy.tie_order, starts, states, columns)
     if policy.depth is not None:

@@ -1,4 +1,4 @@
-"""What is damaged in a store: every file is read and compared with its checksum."""
+"""Find damaged files of a store: read every file and compare it with its checksum."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from irmeta.store.parquet import read_frame
 from irmeta.store.verify import problems
 
 Found = tuple[Path, str | None]
-"""A file that was read, and what is wrong with it; None: nothing."""
+"""A file and its problem, or None if the file is intact."""
 
 
 def check_manifest(layout: Layout) -> Found:
@@ -31,10 +31,10 @@ def check_track(layout: Layout, track: str) -> list[Found]:
         written = layout.read_record(track)["files"]
     except IrmetaError as error:
         return [(layout.record(track), _reason(error))]
-    found: list[Found] = [(layout.record(track), None)]
+    results: list[Found] = [(layout.record(track), None)]
     for kind in KINDS:
-        found += _check_kind(layout, track, kind, written)
-    return found
+        results += _check_kind(layout, track, kind, written)
+    return results
 
 
 def _check_kind(
@@ -47,7 +47,7 @@ def _check_kind(
         yield folder, "its Parquet files are missing"
     for name in names:
         file = folder / name.rpartition("/")[2]
-        if name not in wrong and len(str(written[name]).split()) < 3:  # of an older irmeta
+        if name not in wrong and len(str(written[name]).split()) < 3:  # an earlier irmeta's
             yield file, _unreadable(file)
         else:
             yield file, wrong.get(name)

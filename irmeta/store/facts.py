@@ -16,7 +16,7 @@ _NO = {"no": False, "false": False, "0": False, "n": False, "f": False}
 
 @dataclass(frozen=True)
 class Facts:
-    """What the track's CSV says of one system; None where it does not say."""
+    """Facts of one system from the track's CSV; None where the CSV gives none."""
 
     group: str | None = None
     type: str | None = None
@@ -24,12 +24,12 @@ class Facts:
 
 
 def read_facts(source: TrackSource) -> dict[str, Facts]:
-    """The facts of each system that the CSV names; empty when the track has no CSV.
+    """Read the facts of each system that the CSV names; empty if the track has no CSV.
 
     Raises
     ------
     DataError
-        An unreadable CSV, a column that is not there, a system named twice, or a `pooled` value
+        If the CSV is unreadable, lacks a column, names a system twice, or has a `pooled` value
         that is neither yes nor no.
     """
     given = source.facts
@@ -41,7 +41,7 @@ def read_facts(source: TrackSource) -> dict[str, Facts]:
     except DataError as error:
         if not source.may_quote(given.file):
             error.conceal()
-            error.fix = None  # it may list the columns
+            error.fix = None  # the fix may list the columns
         raise
 
 
@@ -49,8 +49,8 @@ def _parse_facts(given: FactsSource, data: bytes) -> dict[str, Facts]:
     try:
         frame = pl.read_csv(data, infer_schema=False).rename(str.strip)
     except pl.exceptions.PolarsError as error:
-        why = {"why": str(error).splitlines()[0]}
-        raise DataError("cannot be read as CSV ({why})", file=given.file, ids=why) from None
+        reason = {"why": str(error).splitlines()[0]}
+        raise DataError("cannot be read as CSV ({why})", file=given.file, ids=reason) from None
     for column in (given.name, given.group, given.type, given.pooled):
         if column is not None and column not in frame.columns:
             hint = did_you_mean(column, frame.columns)
@@ -65,16 +65,16 @@ def _parse_facts(given: FactsSource, data: bytes) -> dict[str, Facts]:
 
 
 def _facts(given: FactsSource, row: dict[str, str | None], line: int) -> Facts:
-    said = row[given.pooled] if given.pooled else None
+    text = row[given.pooled] if given.pooled else None
     pooled = None
-    if said:
-        pooled = (_YES | _NO).get(said.strip().lower())
+    if text:
+        pooled = (_YES | _NO).get(text.strip().lower())
         if pooled is None:
             raise DataError(
                 f"column {given.pooled!r} is neither yes nor no",
                 file=given.file,
                 line=line,
-                value=said,
+                value=text,
             )
     return Facts(
         group=row[given.group] or None if given.group else None,

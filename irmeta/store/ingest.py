@@ -1,4 +1,4 @@
-"""TREC text to the store: tracks at once, each put in place whole or not at all."""
+"""Ingest TREC text into a store: tracks in parallel, each written completely or not at all."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from irmeta.trec.source import AnyTrack, BrokenTrack, TrackSource
 
 @dataclass(frozen=True)
 class Outcome:
-    """What happened to one track: ``written``, ``unchanged`` or ``failed`` with its error.
+    """Result of one track: ``written``, ``unchanged`` or ``failed`` with its error.
 
-    One that is kept in memory is ``read``. `seen` is what the store remembers of a track's files.
+    A track read into memory is ``read``. `seen` is the track's entry in the store's cache.
     """
 
     source: AnyTrack
@@ -48,14 +48,14 @@ class Outcome:
 
 def failed(source: AnyTrack, error: IrmetaError) -> Outcome:
     """Return the outcome of a track that could not be read; its error names files as given."""
-    found = of_track(source.name, error)
-    if found.file is not None:
-        found.file = source.as_given(found.file)
-    return Outcome(source, "failed", found)
+    problem = of_track(source.name, error)
+    if problem.file is not None:
+        problem.file = source.as_given(problem.file)
+    return Outcome(source, "failed", problem)
 
 
 def failures(outcomes: Iterable[Outcome]) -> dict[str, str]:
-    """Return the tracks that failed, and why."""
+    """Return the failed tracks and their errors."""
     return {o.track: str(o.error) for o in outcomes if o.error is not None}
 
 
@@ -68,16 +68,16 @@ def ingest_track(
 ) -> Outcome:
     """Bring one track of the store up to date with its source files.
 
-    Unchanged input is not read again. The track is written to a staging folder and put in place
-    with its record last, so that a reader sees the old track, no track, or the new one. `read` is
-    called with the track after each of its runs; `rehash` is as in `Inputs`.
+    Unchanged input is not read again. The track is written to a staging folder and moved into the
+    store with its record last, so that a reader sees the old track, no track, or the new one.
+    `read` is called with the track after each of its runs; for `rehash` see `Inputs`.
     """
     if isinstance(source, BrokenTrack):
         return failed(source, source.error)
     try:
         inputs = Inputs(source, layout, rehash=rehash)
         stage = layout.staging / folder_name(source.name)
-    except IrmetaError as error:  # its name is too long for a folder
+    except IrmetaError as error:  # the track's name is too long for a folder
         return failed(source, error)
     try:
         if (record := inputs.unchanged()) is not None:
@@ -89,8 +89,8 @@ def ingest_track(
     except IrmetaError as error:
         return failed(source, error)
     except OSError as error:
-        fix = "Is there room, and is the folder yours to write?"
-        problem = f"cannot be put into the store ({error})"
+        fix = "Is there free space, and is the folder writable?"
+        problem = f"cannot be written to the store ({error})"
         return Outcome(source, "failed", DataError(problem, track=source.name, fix=fix))
     finally:
         shutil.rmtree(stage, ignore_errors=True)
@@ -111,26 +111,25 @@ def ingest_collection(
 ) -> list[Outcome]:
     """Bring a store up to date with the tracks of a collection.
 
-    A track that fails does not stop the others; its outcome says why. Other tracks of the store are
-    left alone.
+    A track that fails does not stop the others; its outcome has the error. Other tracks of the
+    store stay unchanged.
 
     Parameters
     ----------
     tracks
-        Only these; default all that the collection has.
+        Only these tracks; default: all tracks of the collection.
     rehash
-        Whether files are compared by their content even where size and time of change are the
-        same.
+        Whether files are compared by content even if size and modification time are unchanged.
     workers
-        Threads, default the usable cores: over tracks, and over the runs of a track where tracks
-        are fewer. The store does not depend on it.
+        Threads, default: the usable cores. They are shared over tracks, and over the runs of a
+        track if there are fewer tracks. The store does not depend on their number.
     memory
-        Bytes for names and rows of all tracks that are read at once, default a quarter of what the
-        machine has. Rows beyond it, or beyond 2^25 of a track, wait in a temporary file; the
-        names of a track, each doc once, must be held whatever they take.
+        Bytes for names and rows of all tracks read at the same time, default a quarter of the
+        usable memory. Rows beyond it, or beyond 2^25 of a track, go to a temporary file; the
+        names of a track, each doc once, are always held in memory.
     executor
-        Whatever reads tracks in place of own threads: processes, or a cluster that sees the same
-        folders; each track is then read by one thread.
+        Reads tracks in place of threads: processes, or a cluster that sees the same folders. Each
+        track is then read by one thread.
     """
     check_open_files()
     collection = read_collection(folder, policy)
@@ -146,10 +145,10 @@ def ingest_collection(
         remove_temporaries(layout.root, layout.root / "tracks")
         count = Count(sources, progress)
         do = partial(ingest_track, layout, limits, None if executor else count.add, rehash)
-        found = ordered_map(do, sources, workers=at_once, executor=executor, stop=count.stop)
+        results = ordered_map(do, sources, workers=at_once, executor=executor, stop=count.stop)
         cache = read_cache(layout)
         try:
-            for source, outcome in zip(sources, found, strict=True):
+            for source, outcome in zip(sources, results, strict=True):
                 outcomes.append(outcome)
                 count.finish(source)
                 if outcome.seen is not None and outcome.seen != cache.get(outcome.track):
@@ -157,8 +156,8 @@ def ingest_collection(
                     write_bytes(layout.cache, to_json(cache))
         finally:
             shutil.rmtree(layout.staging, ignore_errors=True)
-        known = {source.name for source in collection} - {source.name for source in sources}
-        before = {track: why for track, why in layout.failures().items() if track in known}
+        others = {source.name for source in collection} - {source.name for source in sources}
+        before = {track: why for track, why in layout.failures().items() if track in others}
         layout.write_failures(before | failures(outcomes))
     return outcomes
 
@@ -166,7 +165,7 @@ def ingest_collection(
 def _build(
     source: TrackSource, stage: Path, limits: Limits, count: Callable[[str], None] | None
 ) -> dict[str, Any]:
-    """Read, order and stage one track; returns its record."""
+    """Read, order and stage one track; return its record."""
     read = read_track(source, limits, stage, count)
     names, groups = read.groups()
     write_qrels(stage / "qrels", source.name, read.pool)

@@ -1,4 +1,4 @@
-"""The judged docs of each query, over all qrels sets of a track."""
+"""Judged docs of each query over all qrels sets of a track."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from irmeta.trec.source import QrelsSource
 
 @dataclass(frozen=True)
 class Judgments:
-    """The docs of each query that any qrels set judges, as one sorted array of pairs.
+    """Docs of each query that any qrels set judges, as one sorted array of pairs.
 
     Attributes
     ----------
     pairs
-        ``query << 32 | doc`` (places among the sorted names), sorted, each once.
+        ``query << 32 | doc`` (indices into the sorted names), sorted and distinct.
     primary
-        int16 grade of each pair in the primary set; `NO_GRADE` where it is not in it.
+        int16 grade of each pair in the primary set; `NO_GRADE` for a pair not in it.
     frames
-        One frame a set: set, query, subtopic, doc, grade (as read) and doc_id.
+        One frame per set: set, query, subtopic, doc, grade (as read) and doc_id.
     """
 
     NO_GRADE = 999
@@ -33,28 +33,29 @@ class Judgments:
     frames: tuple[pl.DataFrame, ...]
 
     def bounds(self, queries: np.ndarray) -> np.ndarray:
-        """Where the pairs of each query begin, and of the last end; `queries` are sorted places.
+        """Return where the pairs of each query begin, and where those of the last end.
 
-        All pairs between are of these queries if no judged query is left out.
+        `queries` are sorted indices. If they skip no judged query, all pairs between the bounds
+        are theirs.
         """
         ends = np.append(queries, queries[-1] + 1).astype(np.uint64)
         return np.searchsorted(self.pairs, ends << np.uint64(32))
 
     def docs(self, bounds: np.ndarray) -> np.ndarray:
-        """int32 docs of the pairs from the first to the last of `bounds`."""
+        """Return the docs of the pairs between the first and last of `bounds`, as int32."""
         return (self.pairs[bounds[0] : bounds[-1]] & np.uint64(0xFFFFFFFF)).astype(np.int32)
 
     def queries(self) -> np.ndarray:
-        """The places of all queries that any set judges, sorted."""
+        """Return the indices of all queries that any set judges, sorted."""
         return np.unique(self.pairs >> np.uint64(32)).astype(np.int32)
 
 
 def judgments(
     sets: list[tuple[QrelsSource, QrelsText]], reader: RowReader, names: TrackNames
 ) -> Judgments:
-    """Number the judged docs of each query, from 0 in byte order, over all sets together.
+    """Assign numbers to the judged docs of each query, from 0 in byte order, over all sets.
 
-    `reader` knows their names.
+    `reader` has numbered their names.
     """
     query_place, doc_place = names.query_places[reader], names.doc_places[reader]
     pairs_of = [
@@ -68,11 +69,11 @@ def judgments(
     starts = np.searchsorted(pairs, pairs >> np.uint64(32) << np.uint64(32))
     primary = np.full(len(pairs), Judgments.NO_GRADE, np.int16)
     frames = []
-    for index, ((source, parsed), own) in enumerate(zip(sets, pairs_of, strict=True)):
-        at = np.searchsorted(pairs, own)
+    for index, ((source, parsed), set_pairs) in enumerate(zip(sets, pairs_of, strict=True)):
+        rows = np.searchsorted(pairs, set_pairs)
         if index == 0:
-            primary[at] = np.iinfo(np.int8).min
-            np.maximum.at(primary, at, parsed.frame["grade"].to_numpy().astype(np.int16))
+            primary[rows] = np.iinfo(np.int8).min
+            np.maximum.at(primary, rows, parsed.frame["grade"].to_numpy().astype(np.int16))
         frames.append(
             parsed.frame.select(
                 pl.lit(source.name).alias("set"),
@@ -80,7 +81,7 @@ def judgments(
                 "subtopic",
                 "doc",
                 "grade",
-                doc_id=pl.Series((at - starts[at]).astype(np.int32)),
+                doc_id=pl.Series((rows - starts[rows]).astype(np.int32)),
             ).sort("query", "subtopic", "doc")
         )
     return Judgments(pairs, primary, tuple(frames))

@@ -1,11 +1,11 @@
-"""Where a store keeps what, and how its small JSON files are read and put in place.
+"""Paths of a store's files; read and write its small JSON files.
 
 manifest.json         written once: format, irmeta version, ReadPolicy
-tracks/T.json         a track's record, put in place last: readers see only tracks that have one
-runs/T/part-N.parquet, qrels/T/, docs/T/, systems/T/; subtopics/T/ where a file describes them
+tracks/T.json         a track's record, written last: readers see only tracks that have one
+runs/T/part-N.parquet, qrels/T/, docs/T/, systems/T/; subtopics/T/ for tracks with such a file
 .failed.json          tracks that the last ingest could not read, and why
 .cache.json           sizes and times of source files, to skip unchanged input
-.staging/             a track in the making
+.staging/             tracks being written
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from irmeta.store.parquet import RowGroup, read_frame, read_lists, row_groups
 from irmeta.store.scan import AGAIN, StoredLists
 from irmeta.store.verify import problems
 
-LONGEST_NAME = 200  # of a folder, in bytes; file systems take 255, and files add an ending
+LONGEST_NAME = 200  # of a folder, in bytes; file systems allow 255, and files add a suffix
 FOLDERS = ("runs", "qrels", "docs", "systems")
 """Kinds of tables that every track has."""
 OPTIONAL = ("subtopics",)
 """Kinds of tables that only some tracks have."""
 KINDS = (*FOLDERS, *OPTIONAL)
 EARLIER_NAMES = {"set_aside": "skipped_runs"}
-"""Fields of records that stores of format 1 have under another name."""
+"""Maps earlier names of record fields, in stores of format 1, to present names."""
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
 
 
 def folder_name(track: str) -> str:
-    """The track's name as a folder: percent-encoded, never hidden, never `.` or `..`.
+    """Encode a track's name as a folder: percent-encoded, never hidden, never `.` or `..`.
 
-    Only ASCII letters, digits, `-`, `_` and inner dots stay as they are, so that no name can leave
-    the store, hold a wildcard or look like a `key=value` partition.
+    Only ASCII letters, digits, `-`, `_` and inner dots are kept, so that no name can leave the
+    store, hold a wildcard or look like a `key=value` partition.
     """
     name = "".join(chr(b) if b in _PLAIN else f"%{b:02X}" for b in track.encode())
     if len(name) > LONGEST_NAME:
@@ -54,22 +54,22 @@ def folder_name(track: str) -> str:
 
 
 def has_content(folder: Path) -> bool:
-    """Whether a folder holds anything that a person put there; hidden files do not count."""
+    """Check whether a folder holds any file or folder that is not hidden."""
     return any(not path.name.startswith(".") for path in folder.iterdir())
 
 
 def is_store(folder: str | Path) -> bool:
-    """Whether a folder is a store."""
+    """Check whether a folder is a store."""
     return Layout(Path(folder)).manifest.is_file()
 
 
 def manifest(policy: ReadPolicy) -> dict[str, Any]:
-    """Return the manifest of a store that is made now."""
+    """Return the manifest of a new store."""
     return {"format": FORMAT, "irmeta": __version__, "read_policy": policy.record()}
 
 
 def store_folder(path: str | Path) -> Path:
-    """The folder of a store, where that is inside of `reanalyze`'s results."""
+    """Return the folder of a store, which may lie in a folder of `reanalyze`'s results."""
     folder = Path(path)
     if is_store(folder) or not (folder / ".parts").is_dir():
         return folder
@@ -77,19 +77,19 @@ def store_folder(path: str | Path) -> Path:
 
 
 def fingerprint(manifest: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> str:
-    """A hash of what tracks were made from and how, by their records; not of how they are kept."""
+    """Return a hash of the input and policy of tracks, from their records without `files`."""
     digest = hashlib.sha256(to_json(manifest))
     for record in records:
-        digest.update(to_json({name: said for name, said in record.items() if name != "files"}))
+        digest.update(to_json({name: v for name, v in record.items() if name != "files"}))
     return digest.hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The paths of a store that is a folder, and a `StoreReader` of it."""
+    """Paths of a store in a folder, and its `StoreReader`."""
 
     root: Path
-    block_rows = 1 << 22  # what is read of Parquet at once takes less a row
+    block_rows = 1 << 22  # larger Parquet reads take less time per row
 
     def __str__(self) -> str:
         return str(self.root)
@@ -117,22 +117,22 @@ class Layout:
         return self.root / kind / folder_name(track)
 
     def files(self, kind: str, track: str) -> list[Path]:
-        """The Parquet files of one kind of a track, in order."""
-        found = self.folder(kind, track).glob("part-*.parquet")
-        return sorted(found, key=lambda p: int(p.stem.removeprefix("part-")))
+        """Return the Parquet files of one kind of a track, in order."""
+        paths = self.folder(kind, track).glob("part-*.parquet")
+        return sorted(paths, key=lambda p: int(p.stem.removeprefix("part-")))
 
     def create(self, policy: ReadPolicy) -> None:
-        """Write the manifest, or check that the store's own agrees with `policy`.
+        """Write the manifest, or check that the store's manifest agrees with `policy`.
 
         Raises
         ------
         UsageError
-            If the folder holds something else, or a store made under another ReadPolicy.
+            If the folder is not empty and no store, or a store made under another ReadPolicy.
         """
         if self.manifest.is_file():
-            if (own := self.read_policy()) != policy:
+            if (current := self.read_policy()) != policy:
                 raise UsageError(
-                    f"{self.root} was made with {own}, not {policy}: use another folder."
+                    f"{self.root} was made with {current}, not {policy}: use another folder."
                 )
             return
         if self.root.exists() and (not self.root.is_dir() or has_content(self.root)):
@@ -140,12 +140,12 @@ class Layout:
         write_bytes(self.manifest, add_checksum(to_json(manifest(policy))))
 
     def read_policy(self) -> ReadPolicy:
-        """The ReadPolicy in the manifest.
+        """Return the ReadPolicy in the manifest.
 
         Raises
         ------
         UsageError
-            If there is no store here, or a newer format than this irmeta reads.
+            If the folder is no store, or its format is newer than this irmeta reads.
         """
         manifest = self.read_manifest()
         try:
@@ -163,7 +163,7 @@ class Layout:
         Raises
         ------
         UsageError
-            If there is no store here.
+            If the folder is no store.
         DataError
             If the manifest was changed after it was written.
         """
@@ -177,21 +177,21 @@ class Layout:
             raise DataError(problem, file=str(self.manifest), fix=fix) from None
 
     def tracks(self) -> list[str]:
-        """The names of the tracks that are complete, sorted."""
-        found = (p for p in (self.root / "tracks").glob("*.json") if not p.name.startswith("."))
-        return sorted(unquote(p.name.removesuffix(".json")) for p in found)
+        """Return the names of the complete tracks, sorted."""
+        paths = (p for p in (self.root / "tracks").glob("*.json") if not p.name.startswith("."))
+        return sorted(unquote(p.name.removesuffix(".json")) for p in paths)
 
     def failures(self) -> dict[str, str]:
-        """Return the tracks that the last ingest could not read, and why."""
+        """Return the tracks that the last ingest could not read, and the reasons."""
         try:
-            found = json.loads(self.failed.read_bytes())
+            content = json.loads(self.failed.read_bytes())
         except (OSError, ValueError):
             return {}
-        known = found.items() if isinstance(found, dict) else ()
-        return {track: error for track, error in known if isinstance(error, str)}
+        errors = content.items() if isinstance(content, dict) else ()
+        return {track: error for track, error in errors if isinstance(error, str)}
 
     def write_failures(self, failures: Mapping[str, str]) -> None:
-        """Replace what `failures` returns."""
+        """Replace the list of tracks that could not be read."""
         if failures == self.failures():
             return
         if failures:
@@ -200,14 +200,14 @@ class Layout:
             self.failed.unlink(missing_ok=True)
 
     def read_record(self, track: str) -> dict[str, Any]:
-        """A track's record.
+        """Read a track's record.
 
         Raises
         ------
         UsageError
             If the store has no such track.
         DataError
-            If it was changed after it was written.
+            If the record was changed after it was written.
         """
         try:
             record = parse_record(self.record(track).read_bytes())
@@ -222,44 +222,44 @@ class Layout:
             raise DataError(f"cannot be read ({error})", file=file, fix=AGAIN) from None
 
     def fingerprint(self, track: str | None = None) -> str:
-        """A hash of what a track, or the whole store, was made from and how."""
+        """Return a hash of the input and policy of a track or, by default, of all tracks."""
         names = self.tracks() if track is None else [track]
         return fingerprint(self.read_manifest(), map(self.read_record, names))
 
     def version(self, track: str) -> bytes:
-        """Its record, which is put in place after all of its files."""
+        """Return the bytes of a track's record, which is written after all of its files."""
         try:
             return self.record(track).read_bytes()
         except FileNotFoundError:
             return b""
 
     def only(self, track: str) -> Layout:
-        """The same: it holds no more than a path."""
+        """Return this layout, which holds only a path."""
         return self
 
     def table(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.LazyFrame:
-        """One of a track's tables, or some rows of it; other files in its folder are not read.
+        """Scan one of a track's tables; files that its record does not list are an error.
 
-        polars compares no page with its checksum. The content of each file is therefore compared
-        with the record at the file's first use in a process.
+        polars does not verify page checksums. The content of each file is therefore compared with
+        the record at the file's first use in a process.
         """
         if kind in OPTIONAL and not self._has(kind, track):
             return TABLES[kind].empty().lazy()
-        found = pl.scan_parquet(self._checked(kind, track, known_content_checksum), glob=False)
-        found = _with_later_columns(kind, found)
-        return found if where is None else found.filter(where)
+        frame = pl.scan_parquet(self._checked(kind, track, known_content_checksum), glob=False)
+        frame = _with_later_columns(kind, frame)
+        return frame if where is None else frame.filter(where)
 
     def read(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.DataFrame:
-        """As `table`, read at once."""
+        """Return `table` as a collected frame."""
         if kind == "runs":
             return self.table(kind, track, where).collect()
         if kind in OPTIONAL and not self._has(kind, track):
             return TABLES[kind].empty()
-        found = _with_later_columns(kind, read_frame(self._checked(kind, track)).lazy()).collect()
-        return found if where is None else found.filter(where)
+        frame = _with_later_columns(kind, read_frame(self._checked(kind, track)).lazy()).collect()
+        return frame if where is None else frame.filter(where)
 
     def groups(self, track: str) -> list[RowGroup]:
-        """The row groups of a track's long table."""
+        """Return the row groups of a track's long table."""
         return list(row_groups(self._checked("runs", track)))
 
     def lists(
@@ -268,7 +268,7 @@ class Layout:
         columns: Sequence[str],
         codes: Mapping[str, Mapping[str, int]],
     ) -> StoredLists:
-        """The lists of row groups, see `StoreReader`."""
+        """Return the lists of row groups, see `StoreReader`."""
         return read_lists(groups, columns, codes)
 
     def _has(self, kind: str, track: str) -> bool:
@@ -277,9 +277,9 @@ class Layout:
     def _checked(
         self, kind: str, track: str, content: Callable[[Path], str] | None = None
     ) -> list[Path]:
-        """The files of one kind, whose sizes and footers, or `content`, are as they were written.
+        """Return the files of one kind after comparing sizes and footers, or `content`.
 
-        What compares pages with their checksums asks for no `content`.
+        Readers that verify page checksums pass no `content`.
         """
         written, files = self.read_record(track)["files"], self.files(kind, track)
         if not files:
@@ -287,17 +287,17 @@ class Layout:
             raise DataError(problem, track=track, fix=AGAIN)
         for name, problem in problems(kind, files, written, content):
             file = self.folder(kind, track) / name.rpartition("/")[2]
-            said = f"its files in the store cannot be read ({file} {problem})"
-            raise DataError(said, track=track, fix=AGAIN)
+            message = f"its files in the store cannot be read ({file} {problem})"
+            raise DataError(message, track=track, fix=AGAIN)
         return files
 
 
-def _with_later_columns(kind: str, found: pl.LazyFrame) -> pl.LazyFrame:
-    """Give columns of a store of an earlier irmeta their present names; add others as null."""
+def _with_later_columns(kind: str, frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Rename columns of an earlier irmeta's store to present names; add missing ones as null."""
     if kind != "systems":
-        return found
+        return frame
     schema = TABLES[kind].empty().schema
-    found = found.rename({"set_aside": "skip_reason"}, strict=False)
-    missing = [name for name in schema if name not in found.collect_schema()]
+    frame = frame.rename({"set_aside": "skip_reason"}, strict=False)
+    missing = [name for name in schema if name not in frame.collect_schema()]
     absent = [pl.lit(None, schema[name]).alias(name) for name in missing]
-    return found.with_columns(absent).select(schema.names()) if missing else found
+    return frame.with_columns(absent).select(schema.names()) if missing else frame

@@ -1,4 +1,4 @@
-"""One writer at a time for a folder."""
+"""Lock that admits one writer at a time to a folder."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ NAME = ".lock"
 
 @contextmanager
 def only_writer(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder; the operating system releases it however the process ends.
+    """Hold the lock of a folder; the operating system releases it when the process ends.
 
     Raises
     ------
     UsageError
-        If another process or thread holds it.
+        If another process or thread holds the lock.
     """
     from filelock import FileLock, Timeout  # slow to import, and readers need none
 

@@ -1,4 +1,4 @@
-"""The runs and docs tables of a track, from its groups to Parquet, a row group at a time."""
+"""Write the runs and docs tables of a track to Parquet, one row group per group of queries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from irmeta.trec.rows import NO_RANK
 
 
 class Names(NamedTuple):
-    """What the numbers of a track's groups stand for."""
+    """The names that the numbers of a track's groups index."""
 
     track: str
     systems: pl.Series
@@ -29,7 +29,7 @@ class Names(NamedTuple):
 
 
 class _Ready(NamedTuple):
-    """A group of which the long table's part is a row group already."""
+    """A group with its columns of the long table."""
 
     columns: dict[str, pa.Array] | None
     docs: tuple[np.ndarray, ...]
@@ -45,10 +45,10 @@ def write_docs_and_runs(
     Returns
     -------
     tied
-        int64: how many rows of each system share their score, as float32, with another of their
-        list.
+        int64: each system's number of rows that share their score, as float32, with another row
+        of their list.
     judged_rows
-        How many rows have a doc that the primary qrels judge.
+        Number of rows whose doc the primary qrels judge.
     """
     tied, judged_rows = np.zeros(len(names.systems), np.int64), 0
     with (
@@ -74,26 +74,26 @@ def _ready(names: Names, groups: Groups, queries: np.ndarray) -> _Ready:
     group = groups.group(queries)
     columns = None
     if group.lists is not None:
-        places, which = groups.distinct(group.lists.columns["doc"])
-        columns = run_columns(names, group, places, which)
+        distinct, doc_of_row = groups.distinct(group.lists.columns["doc"])
+        columns = run_columns(names, group, distinct, doc_of_row)
     docs = (group.queries, group.lengths, group.docs)
     return _Ready(columns, docs, tied_rows(group, len(names.systems)), group.judged_rows)
 
 
 def tied_rows(group: Group, systems: int) -> np.ndarray:
-    """How many rows of each system share their score with another of their list: int64."""
+    """Count each system's rows that share their score with another row of their list: int64."""
     if group.lists is None:
         return np.zeros(systems, np.int64)
     return np.bincount(group.lists.system, group.lists.tied, systems).astype(np.int64)
 
 
 def run_columns(
-    names: Names, group: Group, places: np.ndarray, which: np.ndarray
+    names: Names, group: Group, docs: np.ndarray, doc_of_row: np.ndarray
 ) -> dict[str, pa.Array]:
-    """All columns of the long table, for a group with lists.
+    """Return all columns of the long table for a group with lists.
 
-    `places` holds each of its docs once, sorted, and `which` where each row's doc is among them:
-    Parquet stores a dictionary whole in every row group, so names that do not occur would cost.
+    `docs` holds each of the group's docs once, sorted; `doc_of_row` indexes it by row. Parquet
+    stores the dictionary in every row group, so names that do not occur would take space.
     """
     assert group.lists is not None
     rows = group.lists.columns
@@ -103,7 +103,7 @@ def run_columns(
         "query": dictionary(group.lists.query, names.queries, lengths),
         "system": dictionary(group.lists.system, names.systems, lengths),
         "rank": column(ranks_from(group.lists.starts)),
-        "doc": pa.DictionaryArray.from_arrays(column(which), strings(names.docs, places)),
+        "doc": pa.DictionaryArray.from_arrays(column(doc_of_row), strings(names.docs, docs)),
         "grade": column(group.grades.astype(np.int8), group.grades != Judgments.NO_GRADE),
         "score": column(rows["score"]),
         "position": column(rows["position"]),
@@ -115,7 +115,7 @@ def run_columns(
 def doc_columns(
     names: Names, queries: np.ndarray, lengths: np.ndarray, docs: np.ndarray
 ) -> dict[str, pa.Array]:
-    """All columns of the docs table, for whole queries; the arguments as in `Group`."""
+    """Return all columns of the docs table for complete queries; for the arguments see `Group`."""
     first = np.repeat(np.cumsum(lengths) - lengths, lengths)
     return {
         "track": constant(names.track, len(docs)),
@@ -126,19 +126,19 @@ def doc_columns(
 
 
 class _DocGroup:
-    """Gathers whole queries of the docs table until they fill a row group."""
+    """Collects complete queries of the docs table until they fill a row group."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
         self.rows = 0
-        self._held: list[tuple[np.ndarray, ...]] = []
+        self._collected: list[tuple[np.ndarray, ...]] = []
 
     def add(self, docs: tuple[np.ndarray, ...]) -> None:
-        self._held.append(docs)
+        self._collected.append(docs)
         self.rows += len(docs[-1])
 
     def take(self) -> dict[str, pa.Array]:
-        """The columns gathered so far; gathering begins anew."""
-        queries, lengths, docs = map(np.concatenate, zip(*self._held, strict=True))
-        self._held, self.rows = [], 0
+        """Return the collected columns and start over."""
+        queries, lengths, docs = map(np.concatenate, zip(*self._collected, strict=True))
+        self._collected, self.rows = [], 0
         return doc_columns(self._names, queries, lengths, docs)

@@ -1,4 +1,4 @@
-"""A store that is not written: the tracks of a collection, read into arrays."""
+"""A store in memory: the tracks of a collection, read into arrays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from irmeta.store.tables import qrels_columns, subtopics_columns, systems_column
 from irmeta.store.track import Count, Limits, Progress, read_track
 from irmeta.trec.source import AnyTrack, BrokenTrack, TrackSource
 
-# A row takes 20 bytes as it is read and 26 as it is kept, and for a moment both
+# A row takes 20 bytes while it is read and 26 in the store, and both for a moment
 READ_SHARE = 0.4
 
 
@@ -37,7 +37,7 @@ class HeldTrack:
     Attributes
     ----------
     frames
-        Its qrels, systems and subtopics tables.
+        The track's qrels, systems and subtopics tables.
     """
 
     record: dict[str, Any]
@@ -47,21 +47,21 @@ class HeldTrack:
 
     @property
     def held(self) -> int:
-        """The bytes of memory that it takes."""
+        """Return the bytes of memory that the track takes."""
         frames = [self.names.docs, self.names.queries, *self.frames.values()]
         return int(sum(frame.estimated_size() for frame in frames)) + sum(
             _held(group) for group in self.groups
         )
 
     def table(self, kind: str, where: pl.Expr | None) -> pl.LazyFrame:
-        """One of its tables, or some rows; runs and docs are made anew, group by group."""
+        """Return a table, or the rows where `where` is true; build runs and docs by group."""
         if kind in self.frames:
-            found = self.frames[kind].lazy()
-            return found if where is None else found.filter(where)
-        made = self._runs() if kind == "runs" else self._docs()
-        parts = (_frame(kind, [part]) for part in made)
-        kept = parts if where is None else (part.filter(where) for part in parts)
-        return pl.concat([_frame(kind, []), *kept]).lazy()
+            frame = self.frames[kind].lazy()
+            return frame if where is None else frame.filter(where)
+        groups = self._runs() if kind == "runs" else self._docs()
+        parts = (_frame(kind, [columns]) for columns in groups)
+        filtered = parts if where is None else (part.filter(where) for part in parts)
+        return pl.concat([_frame(kind, []), *filtered]).lazy()
 
     def _runs(self) -> Iterator[dict[str, pa.Array]]:
         for group in self.groups:
@@ -91,21 +91,21 @@ class HeldGroup:
         return self.track.names.queries[int(self.group.lists.query[-1])]
 
     def lists(self, columns: Sequence[str], codes: Mapping[str, Mapping[str, int]]) -> StoredLists:
-        """Its lists, see `StoreReader.lists`."""
+        """Return the group's lists, see `StoreReader.lists`."""
         lists, names = self.group.lists, self.track.names
         assert lists is not None
-        own = lists.columns | {"doc_id": self.group.numbers}
+        arrays = lists.columns | {"doc_id": self.group.numbers}
         return StoredLists(
             _coded(lists.query, names.queries, codes["query"]),
             _coded(lists.system, names.systems, codes["system"]),
             lists.starts,
-            {name: own[name] for name in columns},
+            {name: arrays[name] for name in columns},
         )
 
 
-def _coded(places: np.ndarray, names: pl.Series, codes: Mapping[str, int]) -> np.ndarray:
-    used, which = np.unique(places, return_inverse=True)
-    return np.array([codes.get(names[place], -1) for place in used.tolist()], np.int32)[which]
+def _coded(indices: np.ndarray, names: pl.Series, codes: Mapping[str, int]) -> np.ndarray:
+    used, inverse = np.unique(indices, return_inverse=True)
+    return np.array([codes.get(names[index], -1) for index in used.tolist()], np.int32)[inverse]
 
 
 class MemoryStore:
@@ -114,12 +114,12 @@ class MemoryStore:
     Parameters
     ----------
     name
-        What messages call it.
+        The store's name in messages.
     failures
         The tracks that could not be read, and why.
     """
 
-    block_rows = 1 << 19  # arrays that are small enough to be used again
+    block_rows = 1 << 19  # arrays of this size are small enough to be reused
 
     def __init__(
         self,
@@ -135,11 +135,11 @@ class MemoryStore:
         return self._name
 
     def read_policy(self) -> ReadPolicy:
-        """How the runs were read."""
+        """Return the policy under which the runs were read."""
         return self._policy
 
     def tracks(self) -> list[str]:
-        """The names of the tracks, sorted."""
+        """Return the names of the tracks, sorted."""
         return list(self._tracks)
 
     def failures(self) -> dict[str, str]:
@@ -147,38 +147,38 @@ class MemoryStore:
         return dict(self._failures)
 
     def read_record(self, track: str) -> dict[str, Any]:
-        """A track's record.
+        """Return a track's record.
 
         Raises
         ------
         UsageError
-            If there is no such track.
+            If the store has no track of this name.
         """
         return json.loads(to_json(self._held(track).record))
 
     def fingerprint(self, track: str | None = None) -> str:
-        """What a folder's store of the same input would say."""
+        """Return the fingerprint that a store in a folder would have for the same input."""
         names = self.tracks() if track is None else [track]
         return fingerprint(manifest(self._policy), map(self.read_record, names))
 
     def version(self, track: str) -> bytes:
-        """Nothing is put in a track's place."""
+        """Return no bytes: a track in memory is never replaced."""
         return b""
 
     def only(self, track: str) -> MemoryStore:
-        """A store of that track alone."""
+        """Return a store of this track alone."""
         return MemoryStore(self._name, self._policy, {track: self._held(track)})
 
     def table(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.LazyFrame:
-        """One of a track's tables, or some rows of it."""
+        """Return one of a track's tables, or the rows where `where` is true."""
         return self._held(track).table(kind, where)
 
     def read(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.DataFrame:
-        """As `table`, read at once."""
+        """Return `table` as a collected frame."""
         return self.table(kind, track, where).collect()
 
     def groups(self, track: str) -> list[HeldGroup]:
-        """The groups of a track that have rows."""
+        """Return the groups of a track that have rows."""
         held = self._held(track)
         return [HeldGroup(held, group) for group in held.groups if group.lists is not None]
 
@@ -188,15 +188,15 @@ class MemoryStore:
         columns: Sequence[str],
         codes: Mapping[str, Mapping[str, int]],
     ) -> StoredLists:
-        """The lists of groups, see `StoreReader`."""
-        found = [group.lists(columns, codes) for group in groups]
-        ends = np.cumsum([own.rows for own in found])
-        starts = [own.starts[:-1] + end - own.rows for own, end in zip(found, ends, strict=True)]
+        """Return the lists of groups, see `StoreReader`."""
+        parts = [group.lists(columns, codes) for group in groups]
+        ends = np.cumsum([part.rows for part in parts])
+        starts = [p.starts[:-1] + end - p.rows for p, end in zip(parts, ends, strict=True)]
         return StoredLists(
-            np.concatenate([own.query for own in found]),
-            np.concatenate([own.system for own in found]),
+            np.concatenate([part.query for part in parts]),
+            np.concatenate([part.system for part in parts]),
             np.append(np.concatenate(starts), ends[-1]),
-            {name: np.concatenate([own.columns[name] for own in found]) for name in columns},
+            {name: np.concatenate([part.columns[name] for part in parts]) for name in columns},
         )
 
     def _held(self, track: str) -> HeldTrack:
@@ -215,19 +215,19 @@ def read_into_memory(
     memory: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[MemoryStore, list[Outcome]]:
-    """Some tracks, one after another; those that fail are outcomes.
+    """Read tracks into memory, one after another; return the store and an outcome per track.
 
     Parameters
     ----------
     name
-        Of the store, for messages.
+        The store's name in messages.
     policy
-        How all of them are read.
+        The policy under which all tracks are read.
     workers
-        Threads over the runs of a track; default the usable cores.
+        Threads over the runs of a track; default: the usable cores.
     memory
-        Bytes that may be taken, default half of what the machine has: about 50 a row, and each
-        doc's name once a track. A track that does not fit fails.
+        Limit in bytes, default half of the usable memory. A row takes about 50 bytes, and each
+        doc's name is held once per track. A track that does not fit fails.
     """
     left = usable_memory() // 2 if memory is None else memory
     workers, count = thread_count(workers), Count(sources, progress)
@@ -249,15 +249,15 @@ def read_into_memory(
 def _read(source: TrackSource, limits: Limits, count: Count) -> HeldTrack:
     read = read_track(source, limits, None, count.add)
     names, groups = read.groups()
-    made = tuple(ordered_map(groups.group, groups.portions(), workers=limits.workers))
-    tied = sum(tied_rows(group, len(names.systems)) for group in made)
+    read_groups = tuple(ordered_map(groups.group, groups.portions(), workers=limits.workers))
+    tied = sum(tied_rows(group, len(names.systems)) for group in read_groups)
     frames = {
         "qrels": _frame("qrels", qrels_columns(source.name, read.pool)),
         "systems": _frame("systems", [systems_columns(read, np.asarray(tied))]),
         "subtopics": _frame("subtopics", [subtopics_columns(read)]),
     }
-    judged_rows = sum(group.judged_rows for group in made)
-    return HeldTrack(read.record(judged_rows), names, made, frames)
+    judged_rows = sum(group.judged_rows for group in read_groups)
+    return HeldTrack(read.record(judged_rows), names, read_groups, frames)
 
 
 def _held(group: Group) -> int:
@@ -268,8 +268,8 @@ def _held(group: Group) -> int:
 
 
 def _frame(table: str, parts: Iterable[Mapping[str, pa.Array]]) -> pl.DataFrame:
-    """A table as polars reads it from Parquet."""
+    """Return a table with the types that polars reads from Parquet."""
     schema = TABLES[table].arrow(dictionary=True)
     columns = ([part[name] for name in schema.names] for part in parts)
-    whole = [as_frame(pa.Table.from_arrays(own, schema=schema)) for own in columns]
-    return pl.concat([as_frame(schema.empty_table()), *whole])
+    frames = [as_frame(pa.Table.from_arrays(arrays, schema=schema)) for arrays in columns]
+    return pl.concat([as_frame(schema.empty_table()), *frames])

@@ -1,4 +1,4 @@
-"""The systems of a track: runs get their names, and those that cannot be in the track are out."""
+"""Names of a track's systems; runs that cannot be in the track are skipped."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Named:
     Attributes
     ----------
     runs
-        Those of the track, each of another name, sorted by it.
+        The runs of the track, sorted by name; no two have the same name.
     skipped
-        Those that are not in it.
+        The runs that are not in the track.
     by
-        What they are named by: ``tag``, ``file`` or ``pattern``.
+        The source of the names: ``tag``, ``file`` or ``pattern``.
     note
-        Why they are not named by tag, where ``auto`` found that they cannot be.
+        The reason why ``auto`` did not name the systems by tag, if it did not.
     """
 
     runs: list[Run]
@@ -40,13 +40,13 @@ class Named:
     note: str | None = None
 
 
-def name_systems(found: Iterable[Run | SkippedRun], judged: int, source: TrackSource) -> Named:
-    """Name the systems of a track under its policy; the numbers of judged queries are < `judged`.
+def name_systems(read: Iterable[Run | SkippedRun], judged: int, source: TrackSource) -> Named:
+    """Name the systems of a track under its policy; judged queries have numbers below `judged`.
 
-    Names under ``auto`` depend on the runs that are in the track, and on no other.
+    Names under ``auto`` depend only on the runs that are in the track.
     """
-    skipped = [run for run in found if isinstance(run, SkippedRun)]
-    runs = [run for run in found if isinstance(run, Run)]
+    skipped = [run for run in read if isinstance(run, SkippedRun)]
+    runs = [run for run in read if isinstance(run, Run)]
     foreign = [run for run in runs if run.queries.min() >= judged]
     runs = [run for run in runs if run.queries.min() < judged]
     fix = "Are these the runs of another track?"
@@ -73,7 +73,7 @@ def _tag_of(run: Run) -> str:
 
 
 def _clash(names: list[str]) -> str | None:
-    """Return why names cannot tell systems apart, if they cannot."""
+    """Return the reason why names do not identify systems; None if all names are distinct."""
     counts = Counter(names)
     alike = sum(count for count in counts.values() if count > 1)
     if not alike:
@@ -90,20 +90,22 @@ def _by_pattern(
 ) -> tuple[list[Run], list[SkippedRun]]:
     named = [replace(run, system=pattern_name(pattern, run.file) or "") for run in runs]
     problem = f"its name does not match the pattern {pattern!r}"
-    lost = [_skipped(run, problem, _FIXES["pattern"]) for run in named if not run.system]
-    return [run for run in named if run.system], [*skipped, *lost]
+    unnamed = [_skipped(run, problem, _FIXES["pattern"]) for run in named if not run.system]
+    return [run for run in named if run.system], [*skipped, *unnamed]
 
 
 def _unique(runs: list[Run], skipped: list[SkippedRun], by: str) -> Named:
-    """Set skipped the second run of one name."""
-    kept: dict[str, Run] = {}
+    """Skip each run whose name an earlier run has."""
+    by_name: dict[str, Run] = {}
     for run in runs:
-        if run.system in kept:
-            problem = f"system {short(run.system)!r} is already read from {kept[run.system].file}"
+        if run.system in by_name:
+            problem = (
+                f"system {short(run.system)!r} is already read from {by_name[run.system].file}"
+            )
             skipped = [*skipped, _skipped(run, problem, _FIXES[by])]
         else:
-            kept[run.system] = run
-    return Named([kept[name] for name in sorted(kept)], skipped, by)
+            by_name[run.system] = run
+    return Named([by_name[name] for name in sorted(by_name)], skipped, by)
 
 
 def _skipped(run: Run, problem: str, fix: str) -> SkippedRun:

@@ -1,4 +1,4 @@
-"""Readers of one track's runs, and all the names that they have read."""
+"""Readers of one track's runs, and all names that they have numbered."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from irmeta.trec.rows import RowReader
 
 
 class Readers(Lent[RowReader]):
-    """A reader for each thread that asks.
+    """A reader for each thread.
 
-    All number the judged queries first, and alike: a query below `judged` is one.
+    All readers number the judged queries first and alike: numbers below `judged` are theirs.
 
     Attributes
     ----------
     first
-        The one that also knows the judged docs.
+        The reader that has also numbered the judged docs.
     """
 
     def __init__(self, queries: pl.Series, docs: pl.Series) -> None:
@@ -37,11 +37,11 @@ class Readers(Lent[RowReader]):
 
     @property
     def held(self) -> int:
-        """The bytes of memory that they take."""
+        """Return the bytes of memory that the readers take."""
         return sum(reader.held for reader in self.all)
 
     def names(self) -> TrackNames:
-        """All names, once all is read: the readers are done."""
+        """Return all names and finish the readers, after the last run was read."""
         for reader in self.all:
             reader.finish()
         queries, query_places = in_order([reader.queries for reader in self.all])
@@ -56,12 +56,12 @@ class Readers(Lent[RowReader]):
 
 @dataclass(frozen=True)
 class TrackNames:
-    """All queries and docs of a track, sorted by their bytes; their places stand for them.
+    """All queries and docs of a track, sorted by their bytes and represented by their indices.
 
     Attributes
     ----------
     query_places, doc_places
-        int32, for each reader: the place of each of its numbers.
+        int32, for each reader: the index of the name of each of its numbers.
     """
 
     queries: pl.Series

@@ -1,4 +1,4 @@
-"""One run file to numbers: names interned, duplicates dealt with, the list order still open."""
+"""Read one run file to numbers: names interned, duplicates handled, lists not yet ordered."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from irmeta.trec.tie_orders import missing_rank, row_without_rank
 
 @dataclass(frozen=True)
 class Run:
-    """The rows of one system, list by list, each in file order.
+    """The rows of one system, list by list, each list in file order.
 
     Attributes
     ----------
     tag
-        The first tag of the file; None where it has none.
+        The first tag of the file, or None.
     reader
-        Whose names the numbers of queries and docs are of.
+        The reader that numbered the queries and docs.
     queries, starts
-        int32: the query of each list, each once; int64 [lists + 1]: where its rows begin.
+        int32: the query of each list, all distinct; int64 [lists + 1]: where its rows begin.
     states
-        uint8 [lists]: how the scores of each go, see irmeta.kernels.lists.
+        uint8 [lists]: the order of the scores of each list, see irmeta.kernels.lists.
     columns
-        By row: doc, score, rank_given (the file's own rank) and position, 1-based in the file.
+        By row: doc, score, rank_given (the rank column) and position, 1-based in the file.
     system
-        Its name, which may depend on the other runs of the track.
+        The system's name, which may depend on the other runs of the track.
     """
 
     file: str
@@ -57,7 +57,7 @@ class Run:
 
 @dataclass(frozen=True)
 class SkippedRun:
-    """A run file that is not in the track, and why; `tag` is None where it was not read."""
+    """A run file that is not in the track, and the reason; `tag` is None if it was not read."""
 
     file: str
     sha256: str | None
@@ -86,17 +86,17 @@ def _run(source: TrackSource, file: InputFile, parsed: RunText, reader: RowReade
     count = len(rows.doc)
     position = np.arange(1, count + 1, dtype=np.int32)
     columns = {"doc": rows.doc, "score": rows.score, "rank_given": rows.rank, "position": position}
-    queries, starts, order = _whole_lists(rows.queries, rows.starts)
+    queries, starts, order = _group_lists(rows.queries, rows.starts)
     if order is not None:
         columns = {name: values[order] for name, values in columns.items()}
     dropped = 0
     if rows.repeats or order is not None:
-        kept = _first_of_each(starts, columns["doc"])
-        dropped = count - len(kept)
+        first_rows = _first_of_each(starts, columns["doc"])
+        dropped = count - len(first_rows)
         if dropped and source.policy.duplicates == "error":
             raise first_repeat(file)
-        columns = {name: values[kept] for name, values in columns.items()}
-        starts = np.searchsorted(kept, starts)
+        columns = {name: values[first_rows] for name, values in columns.items()}
+        starts = np.searchsorted(first_rows, starts)
     if row_without_rank(source.policy.tie_order, columns) is not None:
         raise missing_rank(source.policy.tie_order, file=file.name)
     notes = [*parsed.notes]
@@ -107,46 +107,57 @@ def _run(source: TrackSource, file: InputFile, parsed: RunText, reader: RowReade
     if lists := _contradicting(starts, states, columns["score"], columns["rank_given"]):
         notes.append(f"the rank column disagrees with the scores in {lists:,} lists")
     counts = (parsed.malformed, dropped)
-    held = InMemory(columns)
+    stored = InMemory(columns)
     return Run(
-        file.name, parsed.sha256, parsed.tag, reader, queries, starts, states, held, *counts, notes
+        file.name,
+        parsed.sha256,
+        parsed.tag,
+        reader,
+        queries,
+        starts,
+        states,
+        stored,
+        *counts,
+        notes,
     )
 
 
-def _whole_lists(
+def _group_lists(
     queries: np.ndarray, starts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Return each query once in order of appearance, where its rows begin, and their permutation.
+    """Return the distinct queries by appearance, where their rows begin, and a row permutation.
 
-    The permutation is None where the rows of each query lie together already.
+    The permutation is None if the rows of each query are already adjacent.
     """
     if len(set(queries.tolist())) == len(queries):
         return queries, starts, None
-    once, firsts, which = np.unique(queries, return_index=True, return_inverse=True)
+    distinct, firsts, inverse = np.unique(queries, return_index=True, return_inverse=True)
     order = np.argsort(firsts)
-    place = np.empty(len(once), np.int64)
-    place[order] = np.arange(len(once))
-    lists = np.repeat(place[which], np.diff(starts))
-    lengths = np.bincount(lists, minlength=len(once))
-    return once[order], np.r_[0, np.cumsum(lengths)], np.argsort(lists, kind="stable")
+    new_index = np.empty(len(distinct), np.int64)
+    new_index[order] = np.arange(len(distinct))
+    lists = np.repeat(new_index[inverse], np.diff(starts))
+    lengths = np.bincount(lists, minlength=len(distinct))
+    return distinct[order], np.r_[0, np.cumsum(lengths)], np.argsort(lists, kind="stable")
 
 
 def _first_of_each(starts: np.ndarray, doc: np.ndarray) -> np.ndarray:
-    """The rows whose doc has not come before in their list, ascending."""
+    """Return the first row of each doc in its list, ascending."""
     lists = np.repeat(np.arange(len(starts) - 1, dtype=np.int64), np.diff(starts))
-    # Rows of a list lie in file order, so the first of a pair is the first in the file.
+    # Rows of a list are in file order, so the first row of a pair is the first in the file.
     return np.sort(np.unique(lists << 32 | doc, return_index=True)[1])
 
 
 def _contradicting(
     starts: np.ndarray, states: np.ndarray, score: np.ndarray, rank: np.ndarray
 ) -> int:
-    """How many lists have a rank column that no order by score agrees with."""
-    found = np.empty(len(states), bool)
-    ranks_contradict(starts, score, rank, NO_RANK, found)
+    """Count the lists whose rank column contradicts every order by score."""
+    contradicts = np.empty(len(states), bool)
+    ranks_contradict(starts, score, rank, NO_RANK, contradicts)
     rising = np.flatnonzero(states == RISES)
     if not len(rising):
-        return int(found.sum())
+        return int(contradicts.sum())
     lengths = np.diff(starts)[rising]
     rows, lists = rows_of(starts[rising], lengths), np.repeat(rising, lengths)
-    return int(found[states != RISES].sum()) + contradicting_lists(lists, score[rows], rank[rows])
+    return int(contradicts[states != RISES].sum()) + contradicting_lists(
+        lists, score[rows], rank[rows]
+    )

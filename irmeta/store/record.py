@@ -1,4 +1,4 @@
-"""What a track's record says: what it was made from and how, and what it holds."""
+"""Records of tracks: input, settings and content; and the check that a record is up to date."""
 
 from __future__ import annotations
 
@@ -23,20 +23,19 @@ from irmeta.trec.source import QrelsSource, TrackSource
 from irmeta.trec.streams import file_sha256
 
 Seen = dict[str, list[object]]
-"""For each source file its size, its time of change and its SHA-256."""
+"""Maps each source file to its size, modification time and SHA-256."""
 
 
 class Inputs:
-    """Tells whether a track's source files are those that its record was made from.
+    """Checks whether a track's source files are those that its record was made from.
 
-    Sizes and times of files serve only to skip hashing: a source file that was changed within the
-    same size and time of change counts as unchanged. They live in `.cache.json`, which may be lost
-    without harm.
+    Sizes and times of files, cached in `.cache.json`, serve only to skip hashing: a changed file
+    of the same size and modification time counts as unchanged. The cache may be lost without harm.
 
     Parameters
     ----------
     rehash
-        Whether every file is hashed anew, the track's own in the store too.
+        Whether every file is hashed again, those of the track in the store included.
     """
 
     def __init__(self, source: TrackSource, layout: Layout, *, rehash: bool = False) -> None:
@@ -44,16 +43,16 @@ class Inputs:
         facts = [source.facts.file] if source.facts else []
         qrels = [file for one in source.qrels for file in one.files]
         self.files = sorted({*source.runs, *qrels, *facts})
-        # Taken before anything is read: a file that changes meanwhile is read again next time.
+        # Taken before any file is read: a file that changes meanwhile is read again next time.
         self.stamps = {file: self._stamp(file) for file in self.files}
 
     def unchanged(self) -> dict[str, Any] | None:
-        """The track's record, if it is still of these files."""
+        """Return the track's record if it is up to date, else None."""
         try:
             record = self.layout.read_record(self.source.name)
         except IrmetaError:
             return None
-        if record.get("config") != config_record(self.source) or not self._whole(record):
+        if record.get("config") != config_record(self.source) or not self._is_intact(record):
             return None
         known = {} if self.rehash else read_cache(self.layout).get(self.source.name, {})
         for file in self.files:
@@ -65,15 +64,15 @@ class Inputs:
                 return None
         return record if set(self.files) == set(record["inputs"]) else None
 
-    def _whole(self, record: dict[str, Any]) -> bool:
-        """Whether the track's own files are as they were written."""
+    def _is_intact(self, record: dict[str, Any]) -> bool:
+        """Check whether the track's files in the store are as they were written."""
         folders = {kind: self.layout.folder(kind, self.source.name) for kind in KINDS}
         if self.rehash:
             return file_checksums(folders) == record["files"]
         return has_same_footers(folders, record["files"])
 
     def seen(self, record: dict[str, Any]) -> Seen:
-        """What the cache should say of the track."""
+        """Return the track's entry in the cache."""
         return {
             file: [*stamp, record["inputs"][file]]
             for file, stamp in self.stamps.items()
@@ -82,14 +81,14 @@ class Inputs:
 
     def _stamp(self, file: str) -> tuple[int, int] | None:
         try:
-            found = os.stat(self.source.root / file)
+            status = os.stat(self.source.root / file)
         except OSError:
             return None
-        return found.st_size, found.st_mtime_ns
+        return status.st_size, status.st_mtime_ns
 
 
 def read_cache(layout: Layout) -> dict[str, Seen]:
-    """What `.cache.json` says of each track."""
+    """Return each track's entry in `.cache.json`."""
     try:
         cache = json.loads(layout.cache.read_bytes())
     except (OSError, ValueError):
@@ -99,7 +98,7 @@ def read_cache(layout: Layout) -> dict[str, Seen]:
 
 
 def config_record(source: TrackSource) -> dict[str, Any]:
-    """All that the collection says of a track, as JSON values without absolute paths."""
+    """Return a track's settings in the collection as JSON values without absolute paths."""
     return {
         "format": FORMAT,
         "runs": list(source.runs),
@@ -111,7 +110,7 @@ def config_record(source: TrackSource) -> dict[str, Any]:
 
 
 def _qrels_config(source: QrelsSource) -> dict[str, Any]:
-    """Return what the collection says of a qrels set; a file that it does not name is left out."""
+    """Return a qrels set's settings in the collection, without files that it does not name."""
     config = asdict(source)
     if source.subtopics_file is None:
         del config["subtopics_file"]
@@ -128,7 +127,7 @@ def track_record(
     inputs: dict[str, str | None],
     judged_rows: int,
 ) -> dict[str, Any]:
-    """The record, but for the track's files; `judged_rows` have a doc that is judged."""
+    """Return the record without `files`; `judged_rows` is the number of rows of judged docs."""
     warnings = {"names": named.note, "qrels": _qrels_warning(rows, pool, judged_rows)}
     return {
         "track": source.name,
@@ -148,7 +147,7 @@ def track_record(
 
 
 def _qrels_warning(rows: TrackRows, pool: Judgments, judged_rows: int) -> str | None:
-    """Return what lets qrels look like those of another track, if anything does."""
+    """Return a warning where the qrels look like those of another track, else None."""
     queries = pool.queries()
     missed = len(queries) - len(np.intersect1d(queries, rows.queries))
     problems = []
@@ -156,8 +155,8 @@ def _qrels_warning(rows: TrackRows, pool: Judgments, judged_rows: int) -> str | 
         problems.append(f"{missed:,} of {len(queries):,} judged queries have no list in any run")
     if not judged_rows:
         problems.append(f"none of {len(pool.pairs):,} judged docs is retrieved by any run")
-    said = " and ".join(problems)
-    return f"{said}: are these the qrels of another track?" if problems else None
+    signs = " and ".join(problems)
+    return f"{signs}: are these the qrels of another track?" if problems else None
 
 
 def _set_record(given: QrelsSource, parsed: QrelsText, described: pl.DataFrame) -> dict[str, Any]:

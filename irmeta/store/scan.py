@@ -1,4 +1,4 @@
-"""Reading a store, wherever it lies: frames for people, blocks of whole queries for kernels."""
+"""Read a store in a folder or in memory: frames for users, blocks of queries for kernels."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from irmeta.policies import ReadPolicy
 from irmeta.schema.arrow import DAMAGED
 
 AGAIN = "Ingest the track again with --rehash (in Python rehash=True)."
-"""What to do about a track of a store that is damaged."""
+"""The fix for a damaged track of a store."""
 
 Tracks = str | Iterable[str] | None
-"""One track by name, several, or None: all."""
+"""The name of one track, names of several, or None for all."""
 
 
 class RowGroup(Protocol):
-    """Whole queries of the long table that are read together, up to `last_query`."""
+    """Complete queries of the long table that are read together, up to `last_query`."""
 
     @property
     def rows(self) -> int: ...
@@ -40,10 +40,10 @@ class StoredLists:
     query, system
         int32 [lists].
     starts
-        int64 [lists + 1]: where the rows of each list begin, which are in the store's order.
+        int64 [lists + 1]: where the rows of each list begin; rows are in the store's order.
     columns
-        Columns of the long table, by row: doc_id, doc as numbers that sort as the docs' bytes do
-        within a query, score, position, rank_given; null is the least int32.
+        Columns of the long table, by row: doc_id, score, position, rank_given, and doc as numbers
+        that sort like the docs' bytes within a query. Null is the smallest int32.
     """
 
     query: np.ndarray
@@ -53,90 +53,90 @@ class StoredLists:
 
     @property
     def rows(self) -> int:
-        """How many rows they have together."""
+        """Return the number of rows of all lists."""
         return int(self.starts[-1])
 
     def by_row(self, values: np.ndarray) -> np.ndarray:
-        """A value of each list, for each of its rows."""
+        """Repeat a value of each list for each of its rows."""
         return np.repeat(values, np.diff(self.starts))
 
-    def only(self, kept: np.ndarray) -> StoredLists:
-        """The lists that a bool array keeps."""
-        rows = self.by_row(kept)
+    def only(self, is_kept: np.ndarray) -> StoredLists:
+        """Return the lists where a bool array is true."""
+        rows = self.by_row(is_kept)
         return StoredLists(
-            self.query[kept],
-            self.system[kept],
-            np.concatenate([[0], np.cumsum(np.diff(self.starts)[kept])]),
+            self.query[is_kept],
+            self.system[is_kept],
+            np.concatenate([[0], np.cumsum(np.diff(self.starts)[is_kept])]),
             {name: values[rows] for name, values in self.columns.items()},
         )
 
 
 class StoreReader(Protocol):
-    """What a store is to whoever reads it: a folder's `Layout`, or a `MemoryStore`.
+    """Interface to read a store: a folder's `Layout`, or a `MemoryStore`.
 
-    As a string it is what messages call it.
+    `str` gives the store's name in messages.
     """
 
     @property
     def block_rows(self) -> int:
-        """How many rows of a long table are best read at a time."""
+        """Return the preferred number of rows of a long table to read at a time."""
         ...
 
     def read_policy(self) -> ReadPolicy:
-        """How its runs were read."""
+        """Return the policy under which the runs were read."""
         ...
 
     def tracks(self) -> list[str]:
-        """The names of the tracks that are complete, sorted."""
+        """Return the names of the complete tracks, sorted."""
         ...
 
     def failures(self) -> dict[str, str]:
-        """The tracks that the last ingest could not read, and why."""
+        """Return the tracks that the last ingest could not read, and the reasons."""
         ...
 
     def read_record(self, track: str) -> dict[str, Any]:
-        """A track's record; `UsageError` if there is no such track."""
+        """Return a track's record; raise `UsageError` if the store has no such track."""
         ...
 
     def fingerprint(self, track: str | None = None) -> str:
-        """A hash of what a track, or the whole store, was made from and how."""
+        """Return a hash of the input and policy of a track or, by default, of all tracks."""
         ...
 
     def version(self, track: str) -> bytes:
-        """What tells a track from another that is put in its place; empty where there is none."""
+        """Return bytes that change when the track is replaced; empty without the track."""
         ...
 
     def only(self, track: str) -> StoreReader:
-        """What another process must be sent to read one track."""
+        """Return the smallest store that another process needs to read one track."""
         ...
 
     def table(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.LazyFrame:
-        """runs, qrels, docs or systems of one track, as irmeta.schema says; or some rows."""
+        """Return a table of irmeta.schema for one track, or the rows where `where` is true."""
         ...
 
     def read(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.DataFrame:
-        """As `table`, read at once, and checked where there is something to check it by."""
+        """Return `table` as a collected frame, checked against checksums where it has any."""
         ...
 
     def groups(self, track: str) -> Sequence[RowGroup]:
-        """The groups of a track that have rows, in query order."""
+        """Return the groups of a track that have rows, in query order."""
         ...
 
     def lists(
         self, groups: Sequence[Any], columns: Sequence[str], codes: Mapping[str, Mapping[str, int]]
     ) -> StoredLists:
-        """The lists of neighbouring groups, query and system by their `codes` (-1: none)."""
+        """Return the lists of adjacent groups, query and system by their `codes` (-1: none)."""
         ...
 
 
 @contextmanager
 def undisturbed(store: StoreReader, *tracks: str) -> Iterator[None]:
-    """Where tracks are read file by file, or in several steps: all must be of one ingest.
+    """Read several files of tracks as one consistent snapshot.
 
     Raises
     ------
     DataError
-        If an ingest has put other files in their place meanwhile, whatever else went wrong.
+        If an ingest replaced a track meanwhile, even if another error was raised.
     """
     before = {track: store.version(track) for track in tracks}
     try:
@@ -159,7 +159,7 @@ def _refuse_replaced(
 
 @contextmanager
 def _readable(track: str) -> Iterator[None]:
-    """For what opens a track's files: those that are damaged are a `DataError`."""
+    """Turn errors of damaged files of a track into a `DataError`."""
     try:
         yield
     except DAMAGED as error:
@@ -168,12 +168,12 @@ def _readable(track: str) -> Iterator[None]:
 
 
 def tracks_of(store: StoreReader, track: Tracks) -> list[str]:
-    """The names of the tracks that are asked for, sorted.
+    """Return the names of the requested tracks, sorted.
 
     Raises
     ------
     UsageError
-        If one is not there, or none is.
+        If a track is not in the store, or none is requested, or the store is empty.
     """
     if track is None:
         names = store.tracks()
@@ -189,9 +189,9 @@ def tracks_of(store: StoreReader, track: Tracks) -> list[str]:
 def lazy(
     store: StoreReader, kind: str, track: Tracks = None, where: pl.Expr | None = None
 ) -> pl.LazyFrame:
-    """One of the store's tables (runs, qrels, docs, systems), of some tracks or of all.
+    """Scan one of the store's tables (runs, qrels, docs, systems), of some tracks or of all.
 
-    Only complete tracks are read; of them all rows, or those where `where` is true.
+    Only complete tracks are read: all rows, or those where `where` is true.
     """
     return pl.concat([store.table(kind, name, where) for name in tracks_of(store, track)])
 
@@ -199,19 +199,19 @@ def lazy(
 def read_table(
     store: StoreReader, kind: str, track: str, where: pl.Expr | None = None
 ) -> pl.DataFrame:
-    """As `lazy`, of one track, read and checked.
+    """Read and check a table of one track, like `lazy`.
 
     Raises
     ------
     DataError
-        If it is damaged.
+        If the table is damaged.
     """
     with _readable(track):
         return store.read(kind, track, where)
 
 
 def track_notes(record: Mapping[str, Any]) -> str | None:
-    """Return what reading noticed of a track, from its record; None: nothing."""
+    """Return the warnings in a track's record, or None."""
     notes = list(record.get("warnings", {}).values())
     notes += [f"qrels {q['name']}: {note}" for q in record["qrels"] for note in q["notes"]]
     return "; ".join(notes) or None
@@ -219,12 +219,12 @@ def track_notes(record: Mapping[str, Any]) -> str | None:
 
 @dataclass(frozen=True)
 class RowBlock:
-    """Whole queries of the long table, which are read when they are asked for.
+    """Complete queries of the long table, read on request.
 
     Attributes
     ----------
     first_query, last_query
-        It has the lists of ``queries[first_query:last_query]`` of those given to `row_blocks`.
+        The block has the lists of ``queries[first_query:last_query]``, see `row_blocks`.
     """
 
     store: StoreReader
@@ -235,7 +235,7 @@ class RowBlock:
     last_query: int
 
     def lists(self, columns: Sequence[str]) -> StoredLists:
-        """Its lists: query and system by their places among those given to `row_blocks`, or -1."""
+        """Return the lists; query and system index the names given to `row_blocks`, or are -1."""
         with _readable(self.track):
             return self.store.lists(self.groups, columns, self.codes)
 
@@ -247,27 +247,27 @@ def row_blocks(
     systems: Sequence[str],
     max_rows: int | None = None,
 ) -> Iterator[RowBlock]:
-    """The long table of one track, a block of whole queries at a time.
+    """Yield the long table of one track in blocks of complete queries.
 
     A block has at most `max_rows` rows, or as many as the store prefers, and at least one group.
-    The blocks share out all of `queries` (which must be sorted), those without a row included.
+    The blocks cover all of `queries` (which must be sorted), those without a row included.
     """
     with _readable(track):
         groups = store.groups(track)
-    most = max_rows or store.block_rows
+    limit = max_rows or store.block_rows
     codes = {
         "query": {name: i for i, name in enumerate(queries)},
         "system": {name: i for i, name in enumerate(systems)},
     }
-    first = at = 0
-    while at < len(groups):
-        stop, rows = at + 1, groups[at].rows
-        while stop < len(groups) and rows + groups[stop].rows <= most:
+    first = start = 0
+    while start < len(groups):
+        stop, rows = start + 1, groups[start].rows
+        while stop < len(groups) and rows + groups[stop].rows <= limit:
             rows += groups[stop].rows
             stop += 1
         last = len(queries)
         if stop < len(groups):
-            limit = groups[stop - 1].last_query.encode()
-            last = next((i for i in range(first, last) if queries[i].encode() > limit), last)
-        yield RowBlock(store, track, groups[at:stop], codes, first, last)
-        first, at = last, stop
+            final = groups[stop - 1].last_query.encode()
+            last = next((i for i in range(first, last) if queries[i].encode() > final), last)
+        yield RowBlock(store, track, groups[start:stop], codes, first, last)
+        first, start = last, stop

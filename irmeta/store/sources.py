@@ -1,4 +1,4 @@
-"""The arrays of many runs at once, as kernels find them."""
+"""Addresses of the arrays of many runs, for kernels that gather rows from all of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from irmeta.store.spill import KINDS, InMemory
 
 
 class Places(NamedTuple):
-    """Where lists lie: a source, the row that each begins with, and how many it has; all int64."""
+    """The source, first row and number of rows of each list; all int64."""
 
     source: np.ndarray
     starts: np.ndarray
@@ -22,12 +22,12 @@ class Places(NamedTuple):
 
 @dataclass(frozen=True)
 class Sources:
-    """Columns of rows, and for each the table of what its docs' numbers stand for.
+    """Columns of rows of several runs, each with the table that maps its doc numbers.
 
     Attributes
     ----------
     held
-        The arrays, so that their addresses stay good.
+        The arrays, referenced so that their addresses stay valid.
     addresses
         int64 [sources], by the names of `KINDS`, and of the tables under "table".
     """
@@ -37,9 +37,9 @@ class Sources:
 
     @classmethod
     def of(cls, columns: Sequence[InMemory], tables: Sequence[np.ndarray]) -> Self:
-        """Of columns as they were read, each with its table."""
+        """Collect columns as they were read, each with its table."""
         held = tuple(
-            own.arrays | {"table": table} for own, table in zip(columns, tables, strict=True)
+            run.arrays | {"table": table} for run, table in zip(columns, tables, strict=True)
         )
         kinds = KINDS | {"table": np.int32}
         addresses = {
@@ -49,17 +49,17 @@ class Sources:
         return cls(held, addresses)
 
     def rows(self, places: Places) -> dict[str, np.ndarray]:
-        """The rows of lists, list after list, by the names of `KINDS`; doc: what it stands for."""
-        found = {name: np.empty(places.lengths.sum(), kind) for name, kind in KINDS.items()}
-        own = self.addresses
-        gather_names(own["doc"], own["table"], *places, found["doc"])
-        gather_floats(own["score"], *places, found["score"])
+        """Return the rows of lists, list after list, by the names of `KINDS`; doc is mapped."""
+        arrays = {name: np.empty(places.lengths.sum(), kind) for name, kind in KINDS.items()}
+        addresses = self.addresses
+        gather_names(addresses["doc"], addresses["table"], *places, arrays["doc"])
+        gather_floats(addresses["score"], *places, arrays["score"])
         for name in ("rank_given", "position"):
-            gather_ints(own[name], *places, found[name])
-        return found
+            gather_ints(addresses[name], *places, arrays[name])
+        return arrays
 
 
 def _address(array: np.ndarray, kind: type[np.generic]) -> int:
-    if array.dtype != kind or not array.flags.c_contiguous:  # kernels would read what is not there
-        raise TypeError(f"not an array of {np.dtype(kind)} in one piece: {array.dtype}")
+    if array.dtype != kind or not array.flags.c_contiguous:  # kernels would read beyond the array
+        raise TypeError(f"not a contiguous array of {np.dtype(kind)}: {array.dtype}")
     return array.ctypes.data

@@ -1,4 +1,4 @@
-"""The rows of runs, in memory or, where there are too many, in a temporary file."""
+"""Rows of runs in memory or, beyond the memory limit, in a temporary file."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Columns(Protocol):
 
     @property
     def held(self) -> int:
-        """The bytes of memory that they take."""
+        """Return the bytes of memory that the arrays take."""
         ...
 
     def rows(self, start: int, stop: int) -> dict[str, np.ndarray]:
-        """Some of their rows."""
+        """Return rows `start` to `stop` of each array."""
         ...
 
 
@@ -38,12 +38,12 @@ class InMemory:
         return {name: values[start:stop] for name, values in self.arrays.items()}
 
     def spill(self, path: Path) -> Spilled:
-        """Put them into a file of their own.
+        """Write the columns to a file.
 
         Raises
         ------
         OSError
-            If not all of them could be written; numpy's `tofile` would not say so.
+            If the columns could not be written completely; numpy's `tofile` would not raise.
         """
         with path.open("wb") as file:
             for name, kind in KINDS.items():
@@ -60,12 +60,12 @@ class Spilled:
     held = 0
 
     def rows(self, start: int, stop: int) -> dict[str, np.ndarray]:
-        found, begin = {}, 0
+        arrays, begin = {}, 0
         for name, kind in KINDS.items():
             size = np.dtype(kind).itemsize
             offset = begin + start * size
             begin += self.count * size
-            found[name] = np.fromfile(self.path, kind, stop - start, offset=offset)
-            if len(found[name]) != stop - start:  # kernels would read beyond them
-                raise OSError(f"{self.path} ends before the rows that were put there")
-        return found
+            arrays[name] = np.fromfile(self.path, kind, stop - start, offset=offset)
+            if len(arrays[name]) != stop - start:  # kernels would read beyond the array
+                raise OSError(f"{self.path} is shorter than the rows written to it")
+        return arrays

@@ -1,4 +1,4 @@
-"""A CSV that describes the subtopics of a qrels set: their weights and types."""
+"""A CSV with the weights and types of a qrels set's subtopics."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _SCHEMA = pl.Schema(dict.fromkeys(("set", *_COLUMNS), pl.String) | {"weight": pl
 def read_subtopics(
     source: TrackSource, sets: Sequence[tuple[QrelsSource, QrelsText]]
 ) -> pl.DataFrame:
-    """Read the subtopics that files describe: set, query, subtopic, weight, type.
+    """Read the subtopics files: set, query, subtopic, weight, type.
 
-    Sorted by set, query and subtopic; null where a file gives no weight or type.
+    Rows are sorted by set, query and subtopic; null where a file gives no weight or type.
 
     Raises
     ------
     DataError
-        A file that is no CSV with columns query, subtopic and weight or type; a subtopic described
-        twice; a weight that is not a number from 0; or no query that the qrels set judges.
+        If a file is no CSV with columns query, subtopic and weight or type, describes a subtopic
+        twice, has a weight that is not a number from 0, or has no query that the qrels set judges.
     """
     frames = [_SCHEMA.to_frame()]
     for given, parsed in sets:
@@ -44,7 +44,7 @@ def read_subtopics(
         except DataError as error:
             if not source.may_quote(given.subtopics_file):
                 error.conceal()
-                error.fix = None  # it may list the columns
+                error.fix = None  # the fix may list the columns
             raise
         frames.append(frame.select(pl.lit(given.name).alias("set"), *_COLUMNS))
     return pl.concat(frames).sort("set", *_KEY)
@@ -93,7 +93,7 @@ def _parse(file: str, source: TrackSource) -> pl.DataFrame:
 
 
 def _checked(file: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows with weights as numbers, or raise for the first that is wrong."""
+    """Return the rows with weights as numbers; raise for the first malformed row."""
     weight = pl.col("weight").cast(pl.Float64, strict=False)
     is_weight = weight.is_finite() & (weight >= 0)
     wrong = {

@@ -1,4 +1,4 @@
-"""The small tables of a track: qrels and systems."""
+"""The small tables of a track: qrels, subtopics and systems."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from irmeta.store.writing import part_writer
 
 
 def write_qrels(folder: Path, track: str, pool: Judgments) -> None:
-    """Write the qrels table, one row group a set."""
+    """Write the qrels table, one row group per set."""
     with part_writer("qrels", folder) as writer:
         for columns in qrels_columns(track, pool):
             writer.write(columns)
 
 
 def qrels_columns(track: str, pool: Judgments) -> Iterator[dict[str, pa.Array]]:
-    """All columns of the qrels table, set by set."""
+    """Yield all columns of the qrels table, set by set."""
     for frame in pool.frames:
         columns = {"track": constant(track, frame.height)}
         for name in ("set", "query", "subtopic", "doc"):
@@ -38,45 +38,47 @@ def qrels_columns(track: str, pool: Judgments) -> Iterator[dict[str, pa.Array]]:
 
 
 def write_subtopics(folder: Path, read: ReadTrack) -> None:
-    """Write the subtopics table, if a file describes any subtopics."""
+    """Write the subtopics table if a file describes any subtopics."""
     if read.described.height:
         with part_writer("subtopics", folder) as writer:
             writer.write(subtopics_columns(read))
 
 
 def subtopics_columns(read: ReadTrack) -> dict[str, pa.Array]:
-    """All columns of the subtopics table."""
+    """Return all columns of the subtopics table."""
     frame, schema = read.described, TABLES["subtopics"].arrow(dictionary=True)
     columns = {name: _as(frame[name], schema.field(name).type) for name in frame.columns}
     return {"track": constant(read.source.name, frame.height), **columns}
 
 
 def write_systems(folder: Path, read: ReadTrack, tied: np.ndarray) -> None:
-    """Write the systems table; the arguments as of `systems_columns`."""
+    """Write the systems table; for the arguments see `systems_columns`."""
     with part_writer("systems", folder) as writer:
         writer.write(systems_columns(read, tied))
 
 
 def systems_columns(read: ReadTrack, tied: np.ndarray) -> dict[str, pa.Array]:
-    """All columns of the systems table: what reading noticed, and why some runs are skipped.
+    """Return all columns of the systems table: notes of reading, and why runs are skipped.
 
-    `tied` is how many rows of each system share their score with another of their list.
+    `tied` is each system's number of rows that share their score with another row of their list.
     """
     track, rows, judged = read.source.name, read.rows, read.pool.queries()
     is_judged = np.zeros(len(read.names.queries), bool)
     is_judged[judged] = True
-    both = [int(is_judged[own].sum()) for own in rows.own]
+    counts = [int(is_judged[queries].sum()) for queries in rows.queries_of_run]
     records = [
         _system_record(track, run, read.facts)
         | {
             "rows": rows.kept(run),
-            "lists": len(own),
+            "lists": len(queries),
             "missing_queries": len(judged) - common,
-            "unjudged_queries": len(own) - common,
+            "unjudged_queries": len(queries) - common,
             "deepest_rank": rows.deepest(run),
             "tied_rows": count,
         }
-        for run, own, common, count in zip(rows.runs, rows.own, both, tied.tolist(), strict=True)
+        for run, queries, common, count in zip(
+            rows.runs, rows.queries_of_run, counts, tied.tolist(), strict=True
+        )
     ]
     records += [_skipped_record(track, skipped) for skipped in read.skipped]
     records.sort(key=lambda r: (str(r["system"] or ""), str(r["file"])))

@@ -1,4 +1,4 @@
-"""All files of one track to rows and judgments: names numbered, nothing in its place yet."""
+"""Read all files of one track to rows and judgments with numbered names; write no table."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from irmeta.trec.source import AnyTrack, QrelsSource, TrackSource
 from irmeta.trec.streams import InputFile, file_sha256, stored_sha256
 
 Progress = Callable[[str, int, int], None]
-"""Called with a track, how many files of the collection are read, and how many it has."""
+"""Called with a track, the number of files read so far, and that of the collection."""
 
-MOST_ROWS = 1 << 25  # of one track in memory; what is more waits in a temporary file
+MOST_ROWS = 1 << 25  # of one track in memory; further rows go to a temporary file
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one track may take: threads, and bytes of memory for its names and rows."""
+    """Limits for one track: threads, and bytes of memory for its names and rows."""
 
     workers: int
     memory: int
@@ -52,11 +52,11 @@ class ReadTrack:
     Attributes
     ----------
     named
-        Its systems, and the runs that are not in it.
+        The track's systems and its skipped runs.
     inputs
-        The SHA-256 of each source file; None: it could not be read.
+        The SHA-256 of each source file; None for a file that could not be read.
     described
-        The subtopics that files describe: set, query, subtopic, weight, type.
+        The subtopics of subtopics files: set, query, subtopic, weight, type.
     """
 
     source: TrackSource
@@ -71,13 +71,13 @@ class ReadTrack:
 
     @property
     def skipped(self) -> list[SkippedRun]:
-        """The runs that are not in it."""
+        """Return the runs that are not in the track."""
         return self.named.skipped
 
     def record(self, judged_rows: int) -> dict[str, Any]:
-        """Return the track's record, but for the sizes of its files in a store.
+        """Return the track's record without the checksums of its files in a store.
 
-        `judged_rows` is how many rows have a doc that is judged.
+        `judged_rows` is the number of rows of judged docs.
         """
         return track_record(
             self.source,
@@ -91,7 +91,7 @@ class ReadTrack:
         )
 
     def groups(self) -> tuple[Names, Groups]:
-        """Its lists, a group of queries at a time, and what the numbers in them stand for."""
+        """Return the names of the track and its lists, a group of queries at a time."""
         systems = pl.Series([run.system for run in self.rows.runs], dtype=pl.String)
         names = Names(self.source.name, systems, self.names.queries, self.names.docs)
         return names, Groups(self.rows, self.pool, self.names)
@@ -108,15 +108,15 @@ def read_track(
     Parameters
     ----------
     spill
-        The folder where rows wait that are beyond the limits.
+        The folder for rows beyond the limits.
     count
         Called with the track after each of its runs.
 
     Raises
     ------
     DataError
-        Qrels or facts that cannot be read, no run that can be used, or more rows than the limits
-        allow and no folder to put them.
+        If qrels or facts cannot be read, no run can be used, or the rows exceed the limits and
+        no folder is given for them.
     """
     _check_pattern(source)
     sets = _read_qrels(source)
@@ -132,9 +132,9 @@ def read_track(
     read, hashes = _read_runs(source, spill, readers, limits, count)
     named = name_systems(read, readers.judged, source)
     if not named.runs:
-        one = named.skipped[0]
-        first = f" The first: {source.located(one.file, one.reason)}"
-        raise DataError(f"none of its {len(read)} runs can be used.{first}")
+        first = named.skipped[0]
+        example = f" The first: {source.located(first.file, first.reason)}"
+        raise DataError(f"none of its {len(read)} runs can be used.{example}")
     names = readers.names()
     pool = judgments(sets, readers.first, names)
     rows = TrackRows(named.runs, names, source.policy)
@@ -142,7 +142,7 @@ def read_track(
 
 
 def _check_pattern(source: TrackSource) -> None:
-    """Refuse a pattern that takes too long, before any run is read for it."""
+    """Reject a pattern that takes too long, before any run is read."""
     if source.policy.names not in NAMES:
         for file in source.runs:
             pattern_name(source.policy.names, file)
@@ -178,12 +178,12 @@ def _read_runs(
     limits: Limits,
     count: Callable[[str], None] | None,
 ) -> tuple[list[Run | SkippedRun], dict[str, str | None]]:
-    """Read all runs; where their rows are too many, leave those of each in a file.
+    """Read all runs; beyond the limits, move the rows of each to a file.
 
     Returns
     -------
     runs
-        In the order of the files; those of an archive in its own order.
+        In the order of the files; runs of an archive in the archive's order.
     hashes
         The SHA-256 of each run file and archive.
     """
@@ -195,36 +195,36 @@ def _read_runs(
         kind = archive_kind(file) if isinstance(run, SkippedRun) else None
         return run if kind is None else _Archive(file, kind)
 
-    found: list[Run | SkippedRun] = []
+    runs: list[Run | SkippedRun] = []
     hashes: dict[str, str | None] = {}
     rows = held = 0
-    # Some ahead, for files differ in size; they come on top of the memory that is counted.
+    # Some files are read ahead, for sizes differ; `held` does not count them.
     for name, item in zip(
         source.runs,
         ordered_map(read, source.runs, workers=limits.workers, ahead=limits.workers),
         strict=True,
     ):
         for run in _unpacked(source, item, readers):
-            found.append(run)
+            runs.append(run)
             if isinstance(run, Run):
                 rows, held = rows + run.rows, held + run.columns.held
             if spill is None and held + readers.held > limits.memory:
-                fix = "Allow more, or read it into a folder: irmeta ingest needs less."
-                problem = "its rows and names take more than the memory left for them"
+                fix = "Raise the limit, or use irmeta ingest, which needs less memory."
+                problem = "its rows and names exceed the memory limit"
                 raise DataError(problem, fix=fix)
             if spill is not None and (rows > MOST_ROWS or held + readers.held > limits.memory):
-                found = [_spilled(one, spill / f"rows-{i}") for i, one in enumerate(found)]
+                runs = [_spilled(run, spill / f"rows-{i}") for i, run in enumerate(runs)]
                 rows = held = 0
         hashes[name] = stored_sha256(item.file) if isinstance(item, _Archive) else item.sha256
         if count is not None:
             count(source.name)
-    return found, hashes
+    return runs, hashes
 
 
 def _unpacked(
     source: TrackSource, item: Run | SkippedRun | _Archive, readers: Readers
 ) -> Iterator[Run | SkippedRun]:
-    """Yield a run, or the runs in an archive, one after another."""
+    """Yield a run, or each run of an archive."""
     if not isinstance(item, _Archive):
         yield item
         return
@@ -248,7 +248,7 @@ def _spilled(run: Run | SkippedRun, path: Path) -> Run | SkippedRun:
 
 
 class Count:
-    """Counts the files that are read, for all threads together, and ends these when asked."""
+    """Counter of the files read by all threads, which it can also stop."""
 
     def __init__(self, sources: Sequence[AnyTrack], progress: Progress | None) -> None:
         self._report = progress or (lambda track, done, files: None)
@@ -257,7 +257,7 @@ class Count:
         self._lock, self._stopped = Lock(), False
 
     def stop(self) -> None:
-        """Let every thread end after the file that it is reading."""
+        """End every thread after its current file."""
         self._stopped = True
 
     def add(self, track: str) -> None:
@@ -268,7 +268,7 @@ class Count:
             self._report(track, sum(self._done.values()), self._files)
 
     def finish(self, source: AnyTrack) -> None:
-        """All of a track's files, those that were not read among them."""
+        """Count all of a track's files as done, unread files included."""
         with self._lock:
             if self._done[source.name] < len(source.runs):
                 self._done[source.name] = len(source.runs)

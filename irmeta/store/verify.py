@@ -1,4 +1,4 @@
-"""Whether the Parquet files of a track are as its record says."""
+"""Check the Parquet files of a track against the checksums in its record."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def file_checksums(folders: Mapping[str, Path]) -> dict[str, str]:
 
 
 def has_same_footers(folders: Mapping[str, Path], written: Mapping[str, object]) -> bool:
-    """Check whether a track has the files that its record lists, by sizes and footers.
+    """Check whether the sizes and footers of a track's files match its record.
 
-    False for the record of an older irmeta, which lists less.
+    False for the record of an earlier irmeta, which has fewer checksums.
     """
-    found = {
+    present = {
         f"{kind}/{file.name}": footer_checksum(file)
         for kind, folder in folders.items()
         for file in folder.glob("part-*.parquet")
     }
-    parts = {name: str(said).rpartition(" ") for name, said in written.items()}
-    return found == {name: footer for name, (footer, _, _) in parts.items()}
+    parts = {name: str(checksums).rpartition(" ") for name, checksums in written.items()}
+    return present == {name: footer for name, (footer, _, _) in parts.items()}
 
 
 def problems(
@@ -43,29 +43,29 @@ def problems(
     written: Mapping[str, object],
     content: Callable[[Path], str] | None,
 ) -> Iterator[tuple[str, str]]:
-    """Yield the files of one kind that are not as the record says, and what is wrong with each.
+    """Yield the name and problem of each file of one kind that does not match the record.
 
     Parameters
     ----------
     files
-        The files that are there.
+        The existing files.
     written
-        The record's `files`; of an older irmeta it holds sizes alone, or no checksum of contents.
+        The record's `files`; earlier versions wrote only sizes, or no content checksums.
     content
-        What gives the content checksum of a file; None: sizes and footers alone are compared.
+        Returns a file's content checksum; None: only sizes and footers are compared.
     """
-    there = {f"{kind}/{file.name}": file for file in files}
-    for name, said in written.items():
-        if name.startswith(f"{kind}/") and name not in there:
+    present = {f"{kind}/{file.name}": file for file in files}
+    for name, checksums in written.items():
+        if name.startswith(f"{kind}/") and name not in present:
             yield name, "is missing"
-        elif name in there and not _is_as_written(there[name], str(said).split(), content):
+        elif name in present and not _is_unchanged(present[name], str(checksums).split(), content):
             yield name, "was changed after it was written"
-    yield from ((name, "is not in the track's record") for name in there if name not in written)
+    yield from ((name, "is not in the track's record") for name in present if name not in written)
 
 
-def _is_as_written(file: Path, said: list[str], content: Callable[[Path], str] | None) -> bool:
-    if content is not None and len(said) == 3:
-        return content(file).split() == [said[0], said[2]]
-    if len(said) > 1:
-        return footer_checksum(file).split() == said[:2]
-    return said == [str(file.stat().st_size)]
+def _is_unchanged(file: Path, checksums: list[str], content: Callable[[Path], str] | None) -> bool:
+    if content is not None and len(checksums) == 3:
+        return content(file).split() == [checksums[0], checksums[2]]
+    if len(checksums) > 1:
+        return footer_checksum(file).split() == checksums[:2]
+    return checksums == [str(file.stat().st_size)]

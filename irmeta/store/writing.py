@@ -1,4 +1,4 @@
-"""A track's tables to Parquet: row groups that end where a query ends, strings by dictionary."""
+"""Write a track's tables to Parquet: row groups of complete queries, strings by dictionary."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class PartWriter:
 
 @contextmanager
 def part_writer(table: str, folder: Path) -> Iterator[PartWriter]:
-    """A `PartWriter` that leaves at least one file, so that every table of a track can be read."""
+    """Yield a `PartWriter` that leaves at least one file, so that every table can be read."""
     writer = PartWriter(table, folder)
     try:
         yield writer
@@ -61,10 +61,10 @@ def part_writer(table: str, folder: Path) -> Iterator[PartWriter]:
 
 
 def _options(table: str) -> dict[str, Any]:
-    """How a table is encoded; benchmarks/README.md has the bytes a row.
+    """Return a table's Parquet options; benchmarks/README.md has the bytes per row.
 
     `store_schema=False` keeps the dictionary type out of the file: every reader sees strings.
-    Statistics serve to find a track, set or query. A row group has whole queries, so all systems.
+    Statistics serve to find a track, set or query: each row group holds all systems.
     """
     columns = TABLES[table].columns
     strings = [c for c, column in columns.items() if column.kind in ("name", "text")]
@@ -74,8 +74,8 @@ def _options(table: str) -> dict[str, Any]:
     few = []
     if table == "runs":
         few.append("grade")
-        levels["score"] = -1  # quicker than 1, and never larger on the real tracks
-        del levels["doc_id"]  # any order of many numbers: zstd finds nothing
+        levels["score"] = -1  # faster than 1, and never larger on the real tracks
+        del levels["doc_id"]  # many numbers in any order: zstd does not compress them
     return {
         "compression": {c: "zstd" if c in levels else "none" for c in columns},
         "compression_level": levels,
@@ -83,7 +83,7 @@ def _options(table: str) -> dict[str, Any]:
         "use_dictionary": strings + few,
         "column_encoding": {c: e for c, e in encodings.items() if c in columns},
         "dictionary_pagesize_limit": 1 << 27,
-        "write_batch_size": 1 << 16,  # the same bytes as by the default 2^10, in less time
-        "write_page_checksum": True,  # a bit that a disk flips would be another rank or grade
+        "write_batch_size": 1 << 16,  # the same bytes as with the default 2^10, in less time
+        "write_page_checksum": True,  # a bit flipped by a disk would change a rank or grade
         "write_statistics": [c for c in ("track", "query", "set") if c in strings],
     }

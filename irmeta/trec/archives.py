@@ -1,4 +1,4 @@
-"""Archives of runs, tar (compressed or not) and zip, read member by member without unpacking."""
+"""Archives of runs, tar (compressed or not) and zip, read by member without unpacking."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from typing import IO, Any, BinaryIO, cast
 from irmeta.errors import DataError
 from irmeta.trec.streams import InputFile, TextStream, open_stream
 
-HELD = 64 << 20  # bytes of a member of a tar archive that are held, to be read again
-_HEADER = 1 << 20  # bytes of a tar header with its long names; a hostile one may claim any
+HELD = 64 << 20  # largest member of a tar archive, in bytes, that is held to be read again
+_HEADER = 1 << 20  # limit in bytes of a tar header with long names; a hostile one may claim more
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _FAULTS = (tarfile.TarError, zipfile.BadZipFile, RuntimeError)
 _DAMAGED = (*_FAULTS, ValueError, OSError, EOFError)
-_Found = Iterator[tuple[str, "Callable[[], BinaryIO] | str"]]
-"""Members' names, and for each what opens it, or what is wrong with it."""
+_Members = Iterator[tuple[str, "Callable[[], BinaryIO] | str"]]
+"""Names of members, each with a function that opens the member, or with its problem."""
 
 
 def archive_kind(file: InputFile) -> str | None:
-    """Return ``tar`` or ``zip`` for an archive, which its first bytes tell; else None."""
+    """Return ``tar`` or ``zip`` for an archive, by its first bytes; else None."""
     try:
         with open_stream(file, is_text=False) as stream:
             head = io.BufferedReader(_Reader(stream)).read(tarfile.BLOCKSIZE)
@@ -40,10 +40,10 @@ def archive_kind(file: InputFile) -> str | None:
 
 
 def members(file: InputFile, kind: str) -> Iterator[InputFile | DataError]:
-    """Yield the files in an archive, each to be read before the next; errors for what is no file.
+    """Yield the files in an archive, each to be read before the next; errors for other members.
 
-    A member's name is the archive's, a slash, and what the archive calls it: nothing is ever
-    opened by it. Links are not followed. Hidden files are left out, as in a folder.
+    A member's name is the archive's, a slash and its path in the archive; no file is opened by
+    this name. Links are not followed. Hidden files are skipped, as in a folder.
     """
     seen: set[str] = set()
     try:
@@ -72,7 +72,7 @@ def _is_hidden(part: str) -> bool:
     return part == "__MACOSX" or (part.startswith(".") and part != "..")
 
 
-def _zip_members(file: InputFile) -> _Found:
+def _zip_members(file: InputFile) -> _Members:
     with file.open() as raw, zipfile.ZipFile(raw) as archive:
         for info in archive.infolist():
             if stat.S_ISLNK(info.external_attr >> 16):
@@ -91,11 +91,11 @@ def _open_zipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> BinaryIO:
     return cast(BinaryIO, _Member(content, content.close))
 
 
-def _tar_members(file: InputFile) -> _Found:
+def _tar_members(file: InputFile) -> _Members:
     with _open_tar(file) as tar:
         index = 0
-        while (found := tar.next()) is not None:
-            info, content = found
+        while (member := tar.next()) is not None:
+            info, content = member
             if content is not None:
                 yield info.name, _opener(file, index, info, content)
                 while content.read(1 << 20):
@@ -108,34 +108,34 @@ def _tar_members(file: InputFile) -> _Found:
 def _opener(
     file: InputFile, index: int, info: tarfile.TarInfo, content: IO[bytes]
 ) -> Callable[[], BinaryIO]:
-    """Return what opens a member of a tar archive, which can be read only once as it comes.
+    """Return a function that opens a member of a tar archive, a stream that is read only once.
 
     A large member is read again from the archive's start.
     """
     if info.size <= HELD:
         return partial(io.BytesIO, content.read())
-    left = [content]
+    unread = [content]
 
     def open_member() -> BinaryIO:
-        if left:
-            return cast(BinaryIO, _Member(left.pop(), lambda: None))
+        if unread:
+            return cast(BinaryIO, _Member(unread.pop(), lambda: None))
         stack = ExitStack()
         try:
-            tar, found = stack.enter_context(_open_tar(file)), None
+            tar, member = stack.enter_context(_open_tar(file)), None
             for _ in range(index + 1):
-                found = tar.next()
+                member = tar.next()
         except BaseException:
             stack.close()
             raise
-        if found is None or found[1] is None:
+        if member is None or member[1] is None:
             raise EOFError("the archive was changed while it was read")
-        return cast(BinaryIO, _Member(found[1], stack.close))
+        return cast(BinaryIO, _Member(member[1], stack.close))
 
     return open_member
 
 
 class _Tar:
-    """A tar archive that is read from its start to its end."""
+    """A tar archive read from start to end."""
 
     def __init__(self, reader: _Reader) -> None:
         self._reader = reader
@@ -145,10 +145,10 @@ class _Tar:
         )
 
     def next(self) -> tuple[tarfile.TarInfo, IO[bytes] | None] | None:
-        """Return the next member and the content of a file, once the one before is read."""
+        """Return the next member, and its content if it is a file; read the previous one first."""
         self._reader.left = _HEADER
         info = self._tar.next()
-        cast(Any, self._tar).members.clear()  # they would pile up
+        cast(Any, self._tar).members.clear()  # else tarfile keeps them all
         self._reader.left = None
         if info is None:
             return None
@@ -156,7 +156,7 @@ class _Tar:
 
 
 class _Header(tarfile.TarInfo):
-    """A header of which tarfile does not overlook that it is damaged, or missing at the end."""
+    """A header that makes tarfile report damaged headers, and a missing one at the end."""
 
     @classmethod
     def fromtarfile(cls, tarfile: tarfile.TarFile) -> Any:
@@ -173,7 +173,7 @@ _END = cast(Any, tarfile).EOFHeaderError  # a block of zeros
 
 
 class _Reader(io.RawIOBase):
-    """A stream as tarfile reads it; an error beyond `left` bytes."""
+    """A stream for tarfile; reading more than `left` bytes is an error."""
 
     def __init__(self, stream: TextStream) -> None:
         self._stream = stream
@@ -198,7 +198,7 @@ def _open_tar(file: InputFile) -> Iterator[_Tar]:
 
 
 class _Member(io.RawIOBase):
-    """A member's content, with the errors that damaged compression has."""
+    """A member's content; errors become those of damaged compressed data."""
 
     def __init__(self, content: IO[bytes], close: Callable[[], object]) -> None:
         self._content, self._close = cast(Any, content), close

@@ -1,4 +1,4 @@
-"""Which files make a track: `collection.toml`, or folders laid out by convention."""
+"""Find the files of each track: by `collection.toml`, or in folders laid out by convention."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _FACT_KEYS = ("file", "name", "group", "type", "pooled")
 def read_collection(folder: str | Path, policy: ReadPolicy | None = None) -> list[AnyTrack]:
     """Return the tracks of a collection, sorted by name.
 
-    `collection.toml` decides where there is one. Otherwise every sub-folder that holds `runs/` is a
-    track, with one file named qrels*; a folder that itself holds `runs/` is a single track. A track
-    that cannot be understood is a `BrokenTrack`.
+    `collection.toml`, if present, names the tracks. Otherwise every sub-folder with `runs/` is a
+    track with one file named qrels*; a folder that itself has `runs/` is a single track. A track
+    whose files are missing or ambiguous is a `BrokenTrack`.
 
     Raises
     ------
     UsageError
         If `folder` is not a folder.
     DataError
-        If `folder` cannot be opened or holds no track, or its `collection.toml` cannot be followed.
+        If `folder` cannot be opened or has no track, or its `collection.toml` is malformed.
     """
     root = Path(folder)
     if not root.is_dir():
         raise UsageError(
-            f"{root} is not a folder: a collection is a folder with one folder a track."
+            f"{root} is not a folder: a collection is a folder with one folder per track."
         )
     policy = policy or ReadPolicy()
     config = root / CONFIG
@@ -56,7 +56,7 @@ def read_collection(folder: str | Path, policy: ReadPolicy | None = None) -> lis
 
 
 def left_out(folder: str | Path) -> list[str]:
-    """Return sub-folders that look like a track and that `collection.toml` does not name."""
+    """Return sub-folders that look like tracks but are not named in `collection.toml`."""
     root = Path(folder)
     if not (root / CONFIG).is_file():
         return []
@@ -68,16 +68,16 @@ def left_out(folder: str | Path) -> list[str]:
 def chosen(
     sources: Sequence[AnyTrack], tracks: str | Iterable[str] | None, folder: str
 ) -> list[AnyTrack]:
-    """Return the tracks of a collection that are asked for; None: all of them.
+    """Return the requested tracks of a collection; None requests all.
 
     Raises
     ------
     UsageError
-        If none is, or one that is not there.
+        If no track is requested, or a requested track is not in the collection.
     DataError
-        If none of them can be understood.
+        If all requested tracks are broken.
     """
-    found = list(sources)
+    selected = list(sources)
     if tracks is not None:
         tracks = [tracks] if isinstance(tracks, str) else list(tracks)
         if not tracks:
@@ -86,14 +86,15 @@ def chosen(
         for name in tracks:
             if name not in known:
                 raise UsageError(f"{folder} has no track {name!r}. {did_you_mean(name, known)}")
-        found = [known[name] for name in dict.fromkeys(tracks)]
-    broken = [source for source in found if isinstance(source, BrokenTrack)]
-    if len(broken) == len(found):
-        others = f" ({len(found) - 1} more tracks cannot be understood)" if len(found) > 1 else ""
+        selected = [known[name] for name in dict.fromkeys(tracks)]
+    broken = [source for source in selected if isinstance(source, BrokenTrack)]
+    if len(broken) == len(selected):
+        others = len(selected) - 1
+        more = f" ({others} more tracks cannot be understood)" if others else ""
         error = broken[0].error
-        error.fix = f"{error.fix or ''}{others}".strip() or None
+        error.fix = f"{error.fix or ''}{more}".strip() or None
         raise error
-    return found
+    return selected
 
 
 def _holds_runs(root: Path, name: str) -> bool:
@@ -102,12 +103,12 @@ def _holds_runs(root: Path, name: str) -> bool:
     Raises
     ------
     DataError
-        If it cannot be opened.
+        If the folder cannot be opened.
     """
     if not is_folder(root, name):
         return False
     entries = list_folder(root, name)
-    # A store has a folder of this name too.
+    # A store has a folder `runs` too.
     return "runs" in entries and "manifest.json" not in entries and is_folder(root, f"{name}/runs")
 
 
@@ -135,18 +136,18 @@ def _follow_convention(root: Path, name: str, prefix: str, policy: ReadPolicy) -
     qrels = [f"{prefix}{entry}" for entry in entries if entry.startswith("qrels")]
     qrels = [file for file in qrels if (root / file).is_file()]
     if len(qrels) != 1:
-        found = ", ".join((root / file).as_posix() for file in qrels) or "none"
+        listed = ", ".join((root / file).as_posix() for file in qrels) or "none"
         fix = f"Name the track's files in {CONFIG}."
-        raise DataError(f"one file named qrels* expected, found {found}", fix=fix)
+        raise DataError(f"one file named qrels* expected, found {listed}", fix=fix)
     runs = tuple(f"{prefix}runs/{entry}" for entry in list_folder(root, f"{prefix}runs"))
     if not runs:
-        fix = "Put one run a file there."
+        fix = "Put one file per run there."
         raise DataError("is empty", file=f"{prefix}runs", fix=fix)
     return TrackSource(name, root, runs, (QrelsSource("qrels", qrels[0]),), policy=policy)
 
 
 class _Config:
-    """`collection.toml`, checked key by key so that an error can name the one at fault."""
+    """`collection.toml`, checked key by key so that an error can name the key."""
 
     def __init__(self, root: Path, raw: bytes, policy: ReadPolicy) -> None:
         self.root, self.policy = root, policy
@@ -209,7 +210,7 @@ class _Config:
         patterns = [given] if isinstance(given, str) else given
         if not isinstance(patterns, list) or not patterns:
             raise self._error(f"{key}.runs", given, "is not a list of file patterns", "")
-        found: set[str] = set()
+        matched: set[str] = set()
         for pattern in patterns:
             if not isinstance(pattern, str):
                 raise self._error(f"{key}.runs", pattern, "is not a file pattern", "")
@@ -223,11 +224,11 @@ class _Config:
                 raise DataError(problem, file=self.file) from None
             if not files:
                 raise self._error(f"{key}.runs", pattern, "matches no file", "")
-            found.update(files)
-        return tuple(sorted(found))
+            matched.update(files)
+        return tuple(sorted(matched))
 
     def _check_inside(self, key: str, path: str) -> None:
-        """Refuse a path outside of the collection, unless the collection allows such."""
+        """Reject a path outside of the collection, unless the collection allows such paths."""
         if is_inside(path):
             return
         if not self.allow_outside:
@@ -308,5 +309,5 @@ class _Config:
                 raise self._error(dotted, None, "is not a known key", did_you_mean(name, known))
 
     def _error(self, key: str, value: object, problem: str, fix: str) -> DataError:
-        said = f"{key} = {value!r} {problem}" if value is not None else f"{key} {problem}"
-        return DataError(said, file=self.file, fix=fix or None)
+        message = f"{key} = {value!r} {problem}" if value is not None else f"{key} {problem}"
+        return DataError(message, file=self.file, fix=fix or None)

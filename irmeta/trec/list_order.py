@@ -1,4 +1,4 @@
-"""Lists as read: putting their rows into a tie order, in place, and counting tied rows."""
+"""Sort the rows of lists into a tie order, in place, and count tied rows."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ LONGEST_TIE = 64  # rows that insertion sorts as fast as a general sort
 def order_lists(
     order: TieOrder, starts: np.ndarray, states: np.ndarray, columns: dict[str, np.ndarray]
 ) -> None:
-    """Put the rows of lists as read into a tie order, in place.
+    """Sort the rows of lists from file order into a tie order, in place.
 
-    Only lists that are not in order already are sorted: most are as they were read.
+    Most lists are in order as read; only the others are sorted.
 
     Parameters
     ----------
     order
         The tie order.
     starts
-        int64 [lists + 1]: where the rows of each list begin, which are in file order.
+        int64 [lists + 1]: where the rows of each list begin; rows are in file order.
     states
-        uint8 [lists]: how the scores of each go, see irmeta.kernels.lists.
+        uint8 [lists]: the order of the scores of each list, see irmeta.kernels.lists.
     columns
-        Those that the order compares, and all others whose rows move with them.
+        The columns that the order compares, and all other columns whose rows move with them.
 
     Raises
     ------
@@ -58,10 +58,10 @@ def order_lists(
 def _unordered_lists(
     rule: TieRule, starts: np.ndarray, states: np.ndarray, columns: dict[str, np.ndarray]
 ) -> Iterator[np.ndarray]:
-    """Yield the lists that must be sorted, in portions that are best sorted together.
+    """Yield the lists that must be sorted, in portions that sort fastest together.
 
-    Scores that strictly fall as float32 are in order under every rule that compares scores, as
-    float64 too. Short blocks of tied docs are put in order here where that needs no sort.
+    Scores that strictly fall as float32 are in order under every rule that compares scores, also
+    as float64. Short blocks of tied docs that need no general sort are ordered here.
     """
     if rule.column == "position":
         return
@@ -82,7 +82,7 @@ def _unordered_lists(
 def _order_short_ties(
     starts: np.ndarray, with_ties: np.ndarray, columns: dict[str, np.ndarray]
 ) -> np.ndarray:
-    """Put blocks of tied docs in the order of docs, in place; return the lists with longer blocks.
+    """Sort short blocks of tied docs by doc, in place; return the lists with longer blocks.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def _order_short_ties(
 
 
 def _move(columns: dict[str, np.ndarray], rows: np.ndarray, source_index: np.ndarray) -> None:
-    """Overwrite rows of every column with other rows of it."""
+    """Overwrite rows of every column with rows of the same column."""
     for values in columns.values():
         values[rows] = values[source_index]
 
@@ -114,7 +114,7 @@ def _move(columns: dict[str, np.ndarray], rows: np.ndarray, source_index: np.nda
 def tied_rows(
     order: TieOrder, starts: np.ndarray, states: np.ndarray, score: np.ndarray
 ) -> np.ndarray:
-    """Count for each list the rows that share their score, as float32, with another row of it.
+    """Count each list's rows that share their score, as float32, with another row of the list.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def tied_rows(
     starts
         int64 [lists + 1]: where the rows of each list begin.
     states
-        uint8 [lists]: how the scores of each went as they were read; where they strictly fell, no
+        uint8 [lists]: the order of the scores of each list as read; where they strictly fall, no
         rows are tied.
     score
         float64, by row.
@@ -134,9 +134,9 @@ def tied_rows(
     """
     tied = np.zeros(len(starts) - 1, np.int64)
     may_tie = np.flatnonzero(states != FALLS)
-    if TIE_RULES[order].column != "score":  # tied docs may lie apart
+    if TIE_RULES[order].column != "score":  # tied docs may not be adjacent
         score = score.copy()
-        for one in may_tie:
-            score[starts[one] : starts[one + 1]].sort()
+        for index in may_tie:
+            score[starts[index] : starts[index + 1]].sort()
     count_tied(starts, may_tie, score, tied)
     return tied

@@ -1,4 +1,4 @@
-"""Files in folders, where a folder that cannot be opened is an error and not an empty one."""
+"""List files in folders; a folder that cannot be opened is an error, not an empty folder."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _MAGIC = re.compile(r"[*?\[]")
 
 
 def list_folder(root: Path, folder: str) -> list[str]:
-    """Return the names of what is in a folder, sorted, without hidden files.
+    """Return the names of the entries of a folder, sorted, without hidden files.
 
     Raises
     ------
     DataError
-        If it cannot be opened.
+        If the folder cannot be opened.
     """
     try:
         names = os.listdir(root / folder)
@@ -30,23 +30,23 @@ def list_folder(root: Path, folder: str) -> list[str]:
 
 
 def expand(root: Path, pattern: str) -> set[str]:
-    """Return the files that a pattern matches: paths relative to `root` where the pattern is.
+    """Return the files that a pattern matches, relative to `root` if the pattern is.
 
-    ``*``, ``?`` and ``[...]`` match within a name, ``**`` any folders, of which symbolic links are
-    not followed: they may lead in circles. Hidden files match no pattern.
+    ``*``, ``?`` and ``[...]`` match within a name, ``**`` matches any folders except symbolic
+    links, which may form cycles. Hidden files match no pattern.
 
     Raises
     ------
     DataError
         If a folder in which files may match cannot be opened.
     ValueError
-        If `pattern` is none.
+        If `pattern` is malformed.
     """
     parts = [part for part in pattern.split("/") if part not in ("", ".")]
     if not parts or parts[-1] == "**" or any("**" in part and part != "**" for part in parts):
         raise ValueError(f"{pattern!r} is not a file pattern")
-    found = _matches(root, "/" if pattern.startswith("/") else "", parts)
-    return {path for path in found if not path.rsplit("/", 1)[-1].startswith(".")}
+    paths = _matches(root, "/" if pattern.startswith("/") else "", parts)
+    return {path for path in paths if not path.rsplit("/", 1)[-1].startswith(".")}
 
 
 def _matches(root: Path, folder: str, parts: list[str]) -> Iterator[str]:
@@ -81,12 +81,12 @@ def _exists(root: Path, path: str) -> bool:
 
 
 def is_folder(root: Path, path: str) -> bool:
-    """Check whether there is a folder at a path.
+    """Check whether a path is a folder.
 
     Raises
     ------
     DataError
-        If that cannot be told.
+        If the operating system does not say, such as without permission.
     """
     try:
         return stat.S_ISDIR(os.stat(root / path).st_mode)

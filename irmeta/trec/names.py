@@ -8,19 +8,19 @@ import pyarrow as pa
 
 from irmeta.kernels.interning import COUNT, HEAD, USED, fill, intern, spell
 
-_SLACK = 128  # bytes that kernels may read or write beyond what they are given
+_SLACK = 128  # bytes that kernels may read or write beyond the end of their input
 _BATCH = 1 << 20  # strings that are interned at once
 
 
 class Names:
-    """Strings and their numbers, from 0 in the order in which they first came.
+    """Strings numbered from 0 in order of first appearance.
 
-    For one thread at a time.
+    Not thread-safe.
 
     Attributes
     ----------
     table, content, state
-        What kernels work on; see irmeta.kernels.interning.
+        The arrays of the kernels; see irmeta.kernels.interning.
     """
 
     def __init__(self) -> None:
@@ -33,28 +33,28 @@ class Names:
 
     @property
     def nbytes(self) -> int:
-        """The memory that the names take."""
+        """Return the bytes of memory that the names take."""
         return self.table.nbytes + self.content.nbytes
 
     def make_room(self, count: int, size: int) -> None:
-        """Make sure that `count` more names of together `size` bytes can be added."""
-        places = len(self.table)
-        while places < 2 * (len(self) + count):
-            places *= 2
-        if places > len(self.table):
-            self.table = np.zeros(places, np.uint64)
+        """Allocate room for `count` more names of `size` bytes in total."""
+        slots = len(self.table)
+        while slots < 2 * (len(self) + count):
+            slots *= 2
+        if slots > len(self.table):
+            self.table = np.zeros(slots, np.uint64)
             fill(self.table, self.content, self.state)
         used = int(self.state[USED])
-        most = used + size + (HEAD + 8) * count + _SLACK
-        if most > len(self.content):
-            content = np.empty(max(most, 2 * len(self.content)), np.uint8)
+        needed = used + size + (HEAD + 8) * count + _SLACK
+        if needed > len(self.content):
+            content = np.empty(max(needed, 2 * len(self.content)), np.uint8)
             content[:used] = self.content[:used]
             self.content = content
 
     def numbers(self, strings: pl.Series) -> np.ndarray:
-        """An int32 number per string, a new one for a new string."""
+        """Return the int32 number of each string; a new string gets a new number."""
         parts = range(0, max(1, len(strings)), _BATCH)
-        return np.concatenate([self._numbers(strings[at : at + _BATCH]) for at in parts])
+        return np.concatenate([self._numbers(strings[i : i + _BATCH]) for i in parts])
 
     def _numbers(self, strings: pl.Series) -> np.ndarray:
         column = strings.cast(pl.String).to_arrow().cast(pa.large_string())
@@ -69,7 +69,7 @@ class Names:
         return numbers
 
     def strings(self) -> pl.Series:
-        """All names, by number."""
+        """Return all names, by number."""
         out = np.empty(int(self.state[USED]) + _SLACK, np.uint8)
         ends = np.zeros(len(self) + 1, np.int64)
         spell(self.content, self.state, out, ends[1:])
@@ -78,21 +78,21 @@ class Names:
 
 
 def in_order(several: list[Names]) -> tuple[pl.Series, list[np.ndarray]]:
-    """All names of several, once, sorted by their bytes, and for each of these its names' places.
+    """Merge several `Names` into one sorted series of distinct names.
 
-    The first takes in what the others have.
+    The first also gets the names of the others.
 
     Returns
     -------
     names
-        Sorted.
-    places
-        int32: for each number of the first, the second..., its name's place.
+        Distinct, sorted by their bytes.
+    indices
+        For each of `several`, int32 by number: the index of its name in `names`.
     """
-    every, *others = several
-    numbers = [every.numbers(other.strings()) for other in others]
-    names = every.strings()
+    merged, *others = several
+    numbers = [merged.numbers(other.strings()) for other in others]
+    names = merged.strings()
     order = names.arg_sort().to_numpy()
-    place = np.empty(len(order), np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    return names.gather(order), [place, *(place[own] for own in numbers)]
+    index = np.empty(len(order), np.int32)
+    index[order] = np.arange(len(order), dtype=np.int32)
+    return names.gather(order), [index, *(index[of_other] for of_other in numbers)]

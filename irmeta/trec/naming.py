@@ -17,27 +17,27 @@ _FIRST_WORD = re.compile(r"([A-Za-z]+\.).*[A-Za-z].*", re.DOTALL)
 def stem(file: str) -> str:
     """Return a file's name without folders, compression and extension.
 
-    Only endings that say how a run is stored are left out, such as .gz, .txt and .run.
+    Only suffixes of storage formats are removed, such as .gz, .txt and .run.
 
     Examples
     --------
     >>> stem("web/runs/bm25.v1.txt.gz")
     'bm25.v1'
     """
-    found = _STEM.fullmatch(file.rsplit("/", 1)[-1])
-    return found.group(1) if found is not None else file
+    match = _STEM.fullmatch(file.rsplit("/", 1)[-1])
+    return match.group(1) if match is not None else file
 
 
 def file_names(files: Iterable[str]) -> dict[str, str]:
-    """Name systems by their files, each differently.
+    """Name systems by their files, with distinct names.
 
-    The name is the file's stem, without a first word that all files share up to a dot
-    (``input.``). Files of one name are distinguished by their folders, or else by their endings.
+    A name is the file's stem, without a first word that all files share up to a dot (``input.``).
+    Files of equal names are distinguished by their folders, or else by their suffixes.
 
     Parameters
     ----------
     files
-        Paths with /, each once.
+        Distinct paths with /.
 
     Examples
     --------
@@ -74,16 +74,16 @@ def _below_common_folder(files: Iterable[str]) -> list[list[str]]:
 
 
 def _without_first_word(stems: Mapping[str, str]) -> dict[str, str]:
-    found = [_FIRST_WORD.fullmatch(name) for name in stems.values()]
-    words = {match.group(1) if match else "" for match in found}
+    matches = [_FIRST_WORD.fullmatch(name) for name in stems.values()]
+    words = {match.group(1) if match else "" for match in matches}
     word = words.pop() if len(words) == 1 and len(stems) > 1 else ""
     return {file: name.removeprefix(word) for file, name in stems.items()}
 
 
 def pattern_name(pattern: str, file: str) -> str | None:
-    """Return what the first group of a pattern matches in a file's whole name, without folders.
+    """Return the first group of a pattern that matches a file's full name, without folders.
 
-    None: the name does not match.
+    None if the name does not match.
 
     Raises
     ------
@@ -94,9 +94,9 @@ def pattern_name(pattern: str, file: str) -> str | None:
 
     base = file.rsplit("/", 1)[-1]
     try:
-        found = regex.fullmatch(pattern, base, timeout=MATCH_SECONDS)
+        match = regex.fullmatch(pattern, base, timeout=MATCH_SECONDS)
     except TimeoutError:
         problem = f"the pattern names = {pattern!r} takes too long on this name"
         fix = "Write it without repetitions of repetitions, such as (a*)*."
         raise DataError(problem, file=file, fix=fix) from None
-    return found.group(1) or None if found is not None else None
+    return match.group(1) or None if match is not None else None

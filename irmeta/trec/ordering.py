@@ -1,4 +1,4 @@
-"""Sorting the rows of ranked lists, and ranks of rows that are in list order."""
+"""Sort the rows of ranked lists, and rank rows that are in list order."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def sorted_lists(lists: np.ndarray, key: np.ndarray, *tie_keys: np.ndarray) -> n
     lists
         The index of each row's list, from 0 to 2^32 - 1.
     key
-        uint32, as of `descending_bits` or `ascending_bits`.
+        uint32, see `descending_bits` and `ascending_bits`.
     tie_keys
-        Numbers that are compared where list and key are equal, the first key first.
+        Numbers compared, in this order, where list and key are equal.
 
     Raises
     ------
@@ -27,13 +27,13 @@ def sorted_lists(lists: np.ndarray, key: np.ndarray, *tie_keys: np.ndarray) -> n
 
     Notes
     -----
-    One sort of 64 bits, and another of only the rows that share list and key, is faster than
-    lexsort, which sorts all rows once for each of the three.
+    One sort of 64 bits, then one of only the rows that share list and key, is faster than lexsort,
+    which sorts all rows once per key.
     """
     if len(lists) and not 0 <= lists.min() <= lists.max() < 2**32:
         raise ValueError("lists are numbered from 0 to 2^32 - 1.")
     both = lists.astype(np.uint64) << np.uint64(32) | key
-    permutation = np.argsort(both, kind="stable")  # quick where runs of rows are in order already
+    permutation = np.argsort(both, kind="stable")  # fast where rows are mostly in order
     ordered = both[permutation]
     same = ordered[1:] == ordered[:-1]
     if same.any():
@@ -44,7 +44,7 @@ def sorted_lists(lists: np.ndarray, key: np.ndarray, *tie_keys: np.ndarray) -> n
 
 
 def descending_bits(score: np.ndarray) -> np.ndarray:
-    """Map float32 scores to uint32 that ascend as scores fall; 0 and -0 map to the same."""
+    """Map float32 scores to uint32 in reverse order; 0 and -0 map to the same number."""
     bits = (score + np.float32(0)).view(np.uint32)
     ascending = bits ^ np.where(bits >> 31, np.uint32(0xFFFFFFFF), np.uint32(0x80000000))
     return ~ascending
@@ -56,16 +56,16 @@ def ascending_bits(number: np.ndarray) -> np.ndarray:
 
 
 def as_float32(score: np.ndarray) -> np.ndarray:
-    """Round scores as trec_eval 7-9 do; as in C, what float32 cannot hold becomes infinite."""
+    """Round scores as trec_eval 7-9 do; as in C, scores beyond float32 become infinite."""
     with np.errstate(over="ignore", under="ignore"):
         return score.astype(np.float32)
 
 
 def contradicting_lists(lists: np.ndarray, score: np.ndarray, rank: np.ndarray) -> int:
-    """Count the lists that have a rank column that no order by score agrees with.
+    """Count the lists whose rank column contradicts every order by score.
 
-    Rows are put in rank order, equal ranks by score: a score that then rises is a contradiction.
-    Lists ranked 0 throughout, or whose rank column orders tied docs, contradict nothing.
+    Rows are sorted by rank, equal ranks by score: a score that then rises is a contradiction. Lists
+    with all ranks 0, or whose rank column only orders tied docs, have no contradiction.
     """
     known = rank != NO_RANK
     if not known.all():

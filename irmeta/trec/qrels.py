@@ -1,4 +1,4 @@
-"""A qrels file to columns: query, subtopic, doc and grade of each judged doc."""
+"""Read a qrels file to columns: query, subtopic, doc and grade of each judged doc."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QrelsFormat = Literal["trec", "prels", "sample-eval"]
 FORMATS: tuple[str, ...] = get_args(QrelsFormat)
 _WHOLE = re.compile(rb"[+-]?\d+\Z")
 
-# The place of query, second column, doc and grade in a line of each format.
+# The fields of a line of each format, in order.
 _FIELDS: dict[str, tuple[str, ...]] = {
     "trec": ("query", "second", "doc", "grade"),
     "prels": ("query", "doc", "grade", "method", "probability"),
@@ -37,12 +37,12 @@ class QrelsText:
     Attributes
     ----------
     frame
-        Columns query, subtopic (null for ad hoc), doc, grade (Int8), line; each
-        (query, subtopic, doc) once, in file order.
+        Columns query, subtopic (null for ad hoc), doc, grade (Int8), line; distinct
+        (query, subtopic, doc), in file order.
     sha256
-        Of the file as it lies on disk.
+        SHA-256 of the file as stored.
     notes
-        What reading noticed, in words.
+        Notes of reading, as text.
     """
 
     frame: pl.DataFrame
@@ -55,7 +55,7 @@ def parse_qrels(
 ) -> QrelsText:
     """Read a qrels file; negative grades are kept.
 
-    No more than two megabytes of text are held at a time.
+    At most two megabytes of text are held at a time.
 
     Parameters
     ----------
@@ -63,14 +63,14 @@ def parse_qrels(
         ``trec`` has four fields, the second ignored unless `subtopics`; the five-field ``prels``
         and ``sample-eval`` forms cannot be distinguished safely and are read only when named.
     subtopics
-        The second column is a subtopic.
+        Whether the second column is a subtopic.
 
     Raises
     ------
     DataError
-        A line that is not of this form, a grade that is not a whole number of -128..127, two
-        different grades of one (query, subtopic, doc), or one (query, doc) under several values of
-        the second column where `subtopics` is not set.
+        If a line is malformed, a grade is not a whole number of -128..127, a
+        (query, subtopic, doc) has two different grades, or, without `subtopics`, a (query, doc)
+        has several values in the second column.
     """
     with open_stream(file) as stream:
         text = Text(stream, file.name)
@@ -89,7 +89,7 @@ def parse_qrels(
 
 
 def _parse_piece(data: bytes, form: str, file: str, first: int) -> pl.DataFrame:
-    """Parse whole lines, of which the first has the number `first`."""
+    """Parse complete lines; `first` is the number of the first line."""
     frame = _fast(data, form, first)
     return _by_line(data, form, file, first) if frame is None else frame
 
@@ -102,8 +102,8 @@ def _fast(data: bytes, form: str, first: int) -> pl.DataFrame | None:
     if table is None:
         return None
     frame = pl.DataFrame(table).with_row_index("line", first)
-    kept = [c for c in ("query", "second", "doc", "grade") if c in frame.columns]
-    return frame.select(*kept, pl.col("line").cast(pl.Int64))
+    columns = [c for c in ("query", "second", "doc", "grade") if c in frame.columns]
+    return frame.select(*columns, pl.col("line").cast(pl.Int64))
 
 
 def _by_line(data: bytes, form: str, file: str, first: int) -> pl.DataFrame:
@@ -112,8 +112,8 @@ def _by_line(data: bytes, form: str, file: str, first: int) -> pl.DataFrame:
         (*_row(fields, names, form, file, number), number)
         for number, fields in lines(data, file, first=first)
     ]
-    kept = [c for c in ("query", "second", "doc", "grade") if c in names]
-    types = dict.fromkeys(kept, pl.String) | {"grade": pl.Int8, "line": pl.Int64}
+    columns = [c for c in ("query", "second", "doc", "grade") if c in names]
+    types = dict.fromkeys(columns, pl.String) | {"grade": pl.Int8, "line": pl.Int64}
     return pl.DataFrame(rows, schema=types, orient="row")
 
 
@@ -140,14 +140,14 @@ def _row(
         raise error(
             "the grade is outside -128..127", named["grade"], "Map the grades to fewer steps."
         )
-    kept = [named[c].decode() for c in ("query", "second", "doc") if c in named]
-    return (*kept, grade)
+    values = [named[c].decode() for c in ("query", "second", "doc") if c in named]
+    return (*values, grade)
 
 
 def _once_each(
     frame: pl.DataFrame, file: str, subtopics: bool
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Each (query, subtopic, doc) once, or the error that names both lines."""
+    """Drop equal duplicates of (query, subtopic, doc); raise for lines that disagree."""
     key = ["query", "subtopic", "doc"] if subtopics else ["query", "doc"]
     if not frame.select(key).is_duplicated().any():
         return frame, ()
@@ -172,5 +172,7 @@ def _once_each(
             fix = "Keep one of the two lines."
         problem += f", first in line {row['first_line']}"
         raise DataError(problem, file=file, line=row["line"], ids=ids, fix=fix)
-    kept = frame.unique(key, keep="first", maintain_order=True)
-    return kept, (f"{frame.height - kept.height:,} judgments given twice with equal grades",)
+    distinct = frame.unique(key, keep="first", maintain_order=True)
+    return distinct, (
+        f"{frame.height - distinct.height:,} judgments given twice with equal grades",
+    )

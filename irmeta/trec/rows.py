@@ -1,4 +1,4 @@
-"""The rows of a run's text as columns, by the kernel that reads what is as it should be."""
+"""Read the rows of a run's text as columns, by the kernel for well-formed text."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from irmeta.trec import text
 from irmeta.trec.names import Names
 from irmeta.trec.text import first_fields
 
-NO_RANK = np.iinfo(np.int32).min  # stands where the file gives no usable rank
+NO_RANK = np.iinfo(np.int32).min  # marks a row without a usable rank
 CHUNK = 1 << 20  # bytes of text in memory at a time
 NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
 COMMA = re.compile(rb"[+-]?\d*,\d+(?:[eE][+-]?\d+)?\Z")
 WHOLE = re.compile(rb"[+-]?\d+\Z")
-# By row: the lists begin with a place that is none's.
+# By row, but the first element of "lists" is reserved.
 _KINDS = {
     "lists": np.int32,
     "starts": np.int64,
@@ -46,28 +46,28 @@ _KINDS = {
 
 
 class Stream(Protocol):
-    """What text is read from."""
+    """A source of text."""
 
     def readinto(self, buffer: memoryview, /) -> int | None: ...
 
 
 @dataclass(frozen=True)
 class Rows:
-    """What stands in the lines of a run.
+    """The fields of all lines of a run.
 
     Attributes
     ----------
     queries, starts
-        The lists, rows in a row of one query: int32 numbers of their queries, and int64
-        [lists + 1], where their rows begin. A query may have several.
+        Lists, which are consecutive rows of one query: int32 numbers of their queries, and int64
+        [lists + 1], where their rows begin. A query may have several lists.
     doc, score, rank
         By row: int32 number of its doc; float64; int32, `NO_RANK` where it is not a whole number.
     tags
-        Each tag once, in the order in which they first appear; empty for five columns.
+        Distinct tags in order of first appearance; empty for five columns.
     commas, odd_ranks
-        How many scores have a decimal comma; how many ranks are not whole numbers.
+        Numbers of scores with a decimal comma, and of ranks that are not whole numbers.
     repeats
-        How many docs their list has had before. Where a query has several lists there may be more.
+        Number of duplicate docs within lists. Several lists of a query may share further docs.
     """
 
     queries: np.ndarray
@@ -110,21 +110,20 @@ class RowReader:
         self._space = self._tags = self._hard = np.empty((0, 0), np.int64)
 
     def _make_arrays(self, rows: int) -> None:
-        """Arrays by row of some length, with what the present ones hold."""
+        """Allocate arrays by row of a new length, and copy the present content."""
         before, self._arrays = self._arrays, {n: np.empty(rows, k) for n, k in _KINDS.items()}
         for name, values in before.items():
             self._arrays[name][: len(values)] = values
 
     def read(self, stream: Stream) -> Rows | None:
-        """All lines of a run, or None where some line is not as it should be.
+        """Read all lines of a run, or return None if some line is malformed.
 
-        A caller that gets None reads line by line, and can say what is wrong where. Lines may be
-        blank or comments; fields may be apart by any white space; each line has six fields or more,
-        the sixth being the rest of the line, or exactly five throughout. The text is UTF-8, without
-        NUL and byte-order mark, and its first row comes within
-        `text.FIRST_ROW_WITHIN` bytes.
+        After None, a caller reads line by line to report the line and its problem. Lines may be
+        blank or comments, and any white space separates fields. Each line has six fields or more,
+        the sixth being the rest of the line, or all lines have exactly five. The text is UTF-8
+        without NUL and byte-order mark, and has a row in its first `text.FIRST_ROW_WITHIN` bytes.
         """
-        found = np.zeros(FOUND, np.int64)
+        counts = np.zeros(FOUND, np.int64)
         self._files += 1
         self._arrays["lists"][0] = -1
         tags: dict[bytes, None] = {}
@@ -144,77 +143,79 @@ class RowReader:
                 before_rows += 0 if width else size
                 if before_rows > text.FIRST_ROW_WITHIN:
                     return None
-                if not self._chunk(size, width or 6, found, tags):
+                if not self._chunk(size, width or 6, counts, tags):
                     return None
                 self._buffer[: filled - size] = self._buffer[size:filled]
                 filled -= size
-                found[AT] = 0
-        return self._rows(found, tags)
+                counts[AT] = 0
+        return self._rows(counts, tags)
 
-    def _chunk(self, size: int, width: int, found: np.ndarray, tags: dict[bytes, None]) -> bool:
-        """Read the lines in the buffer; False where one is not as it should be."""
+    def _chunk(self, size: int, width: int, counts: np.ndarray, tags: dict[bytes, None]) -> bool:
+        """Read the lines in the buffer; return False if a line is malformed."""
         done, is_text = NEEDS_ROOM, False
         while done == NEEDS_ROOM:
-            own = self._arrays
+            arrays = self._arrays
             done = tokenize(
-                self._data, size, width, self._files, self._space, own["lists"], own["starts"],
+                self._data, size, width, self._files, self._space,
+                arrays["lists"], arrays["starts"],
                 self.queries.table, self.queries.content, self.queries.state,
                 self.docs.table, self.docs.content, self.docs.state,
-                own["doc"], own["rank"], own["score"], self._tags, self._hard, is_text, found,
+                arrays["doc"], arrays["rank"], arrays["score"],
+                self._tags, self._hard, is_text, counts,
             )  # fmt: skip
             if done == NEEDS_ROOM:
-                self._make_room(int(found[ROWS]))
+                self._make_room(int(counts[ROWS]))
             elif done == HAS_ODD_BYTES:
                 if not _is_utf8(bytes(memoryview(self._buffer)[:size])):
                     return False
                 done, is_text = NEEDS_ROOM, True
-        if done == NO_ROW or not self._fill(found):
+        if done == NO_ROW or not self._fill(counts):
             return False
-        for start, end in self._tags[: found[TAGS]].tolist():
+        for start, end in self._tags[: counts[TAGS]].tolist():
             tags.setdefault(bytes(self._buffer[start:end]))
-        found[TAGS] = 0
+        counts[TAGS] = 0
         return True
 
     def _make_room(self, rows: int) -> None:
-        """Room for a block more, of the longest lines, in everything."""
+        """Allocate room for another block of the longest lines in all arrays."""
         most = LONGEST // SHORTEST + 2
         self.queries.make_room(most, LONGEST)
         self.docs.make_room(most, LONGEST)
         if rows + most >= len(self._arrays["doc"]):
             self._make_arrays(2 * len(self._arrays["doc"]))
 
-    def _fill(self, found: np.ndarray) -> bool:
-        """Put in the scores that the kernel leaves; False where one is beyond all floats."""
-        for row, start, end in self._hard[: found[HARD]].tolist():
+    def _fill(self, counts: np.ndarray) -> bool:
+        """Parse the scores that the kernel left out; return False if one is not finite."""
+        for row, start, end in self._hard[: counts[HARD]].tolist():
             score = float(self._buffer[start:end].replace(b",", b"."))
             if not np.isfinite(score):
                 return False
             self._arrays["score"][row] = score
-        found[HARD] = 0
+        counts[HARD] = 0
         return True
 
-    def _rows(self, found: np.ndarray, tags: dict[bytes, None]) -> Rows | None:
-        count, lists, own = int(found[ROWS]), int(found[LISTS]), self._arrays
-        # A tag with a carriage return hides lines that end in it alone, or a row.
+    def _rows(self, counts: np.ndarray, tags: dict[bytes, None]) -> Rows | None:
+        count, lists, arrays = int(counts[ROWS]), int(counts[LISTS]), self._arrays
+        # A tag with a carriage return hides a row, or lines that end in a bare carriage return.
         if count == 0 or any(b"\r" in tag for tag in tags):
             return None
         return Rows(
-            queries=own["lists"][1 : lists + 1].copy(),
-            starts=np.append(own["starts"][1 : lists + 1], count),
-            doc=own["doc"][:count].copy(),
-            score=own["score"][:count].copy(),
-            rank=own["rank"][:count].copy(),
+            queries=arrays["lists"][1 : lists + 1].copy(),
+            starts=np.append(arrays["starts"][1 : lists + 1], count),
+            doc=arrays["doc"][:count].copy(),
+            score=arrays["score"][:count].copy(),
+            rank=arrays["rank"][:count].copy(),
             tags=tuple(tag.decode() for tag in tags),
-            commas=int(found[COMMAS]),
-            odd_ranks=int(found[ODD_RANKS]),
-            repeats=int(found[REPEATS]),
+            commas=int(counts[COMMAS]),
+            odd_ranks=int(counts[ODD_RANKS]),
+            repeats=int(counts[REPEATS]),
         )
 
 
 def width_of(fields: list[bytes]) -> int:
-    """Return 5 where the first row's fields lack a tag: they end with a whole number and a number.
+    """Return 5 if the first row has no tag (it ends with a whole number and a number), else 6.
 
-    0: there is no row.
+    0 if there is no row.
     """
     if not fields:
         return 0

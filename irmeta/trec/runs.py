@@ -1,4 +1,4 @@
-"""A run file to rows: query, doc, score and rank of each retrieved doc."""
+"""Read a run file to rows: query, doc, score and rank of each retrieved doc."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class RunText:
     Attributes
     ----------
     rows
-        Their queries and docs are numbers of the reader's names; scores are finite.
+        Rows with queries and docs as numbers of the reader's names; scores are finite.
     sha256
-        Of the file as it lies on disk.
+        SHA-256 of the file as stored.
     tag
         The run's name, None in a five-column file.
     malformed
-        How many lines ``malformed="skip"`` dropped.
+        Number of lines that ``malformed="skip"`` dropped.
     notes
-        What reading noticed, in words.
+        Notes of reading, as text.
     """
 
     rows: Rows
@@ -43,18 +43,18 @@ class RunText:
 
 
 def parse_run(file: InputFile, reader: RowReader, malformed: Malformed = "error") -> RunText:
-    """Read a run in TREC form: six fields a line, or five where the tag is missing throughout.
+    """Read a run in TREC form: six fields per line, or five if no line has a tag.
 
     Fields are separated by any mix of spaces and tabs; blank lines and lines beginning with # are
     skipped; everything after the score is the tag; a decimal comma is read as a point (noted).
-    Lines that are not UTF-8 are read as Latin-1 (noted). No more than two megabytes of text are
-    held at a time.
+    Lines that are not UTF-8 are read as Latin-1 (noted). At most two megabytes of text are held at
+    a time.
 
     Raises
     ------
     DataError
-        At the first line that cannot be read, unless `malformed` is ``skip``; when no line can be
-        read, or none of the first 64 MB; and when the file is missing, truncated or damaged.
+        At the first malformed line, unless `malformed` is ``skip``; if no line can be read, or none
+        of the first 64 MB; and if the file is missing, truncated or damaged.
     """
     with open_stream(file) as stream:
         rows = reader.read(stream)
@@ -78,7 +78,7 @@ def _run(rows: Rows, sha256: str, skipped: int = 0, notes: tuple[str, ...] = ())
 
 
 def _notes(rows: Rows, skipped: int) -> list[str]:
-    """What is worth saying of a run that could be read."""
+    """Return the notes on a run that could be read."""
     notes = []
     if not rows.tags:
         notes.append("five columns: no tag, the system is named after the file")
@@ -94,7 +94,7 @@ def _notes(rows: Rows, skipped: int) -> list[str]:
 
 
 def _width(file: InputFile) -> int:
-    """Return 5 where every line lacks a tag."""
+    """Return 5 if no line has a tag, else 6."""
     width = 0
     with open_stream(file) as stream:
         text = Text(stream, file.name)
@@ -106,7 +106,7 @@ def _width(file: InputFile) -> int:
 
 
 class _Lines:
-    """Rows that are gathered line by line."""
+    """Collector of rows, line by line."""
 
     def __init__(self, reader: RowReader) -> None:
         self._reader = reader
@@ -116,11 +116,11 @@ class _Lines:
         self.noticed: Counter[str] = Counter()
 
     def add(self, row: tuple[bytes, bytes, float, int]) -> None:
-        """Add a row, as `_row` gives it."""
+        """Add a row returned by `_row`."""
         self._rows.append(row)
 
     def pack(self) -> bool:
-        """Turn what was added into arrays; False: there is no row so far."""
+        """Turn the added rows into arrays; return whether there is any row so far."""
         if self._rows:
             query, doc, score, rank = zip(*self._rows, strict=True)
             self._parts.append(
@@ -153,34 +153,31 @@ class _Lines:
 
 
 def _by_line(text: Text, width: int, reader: RowReader, malformed: Malformed) -> tuple[Rows, int]:
-    """Return the rows, and how many lines were dropped."""
-    found = _Lines(reader)
+    """Return the rows and the number of dropped lines."""
+    collected = _Lines(reader)
     for first, piece in text.pieces():
         for number, fields in lines(piece, text.name, 6, first):
             try:
-                found.add(_row(fields, width, number, found.noticed))
+                collected.add(_row(fields, width, number, collected.noticed))
             except DataError as error:
                 if malformed == "error":
                     error.file = text.name
                     raise
-                found.noticed["malformed"] += 1
+                collected.noticed["malformed"] += 1
                 continue
             if width == 6:
-                found.tags.setdefault(fields[5].decode())
-        if not found.pack():
+                collected.tags.setdefault(fields[5].decode())
+        if not collected.pack():
             text.refuse_no_row()
-    skipped = found.noticed["malformed"]
-    if not found.pack():
+    skipped = collected.noticed["malformed"]
+    if not collected.pack():
         problem = "no line can be read as a result" if skipped else "holds no result"
         raise DataError(problem, file=text.name, fix=_SHAPE)
-    return found.rows(), skipped
+    return collected.rows(), skipped
 
 
 def first_repeat(file: InputFile) -> DataError:
-    """Return the error of the first result whose query has its doc a second time.
-
-    Lines that are no results are passed over.
-    """
+    """Return the error of the first duplicate (query, doc); malformed lines are skipped."""
     seen: dict[tuple[bytes, bytes], int] = {}
     width, noticed = _width(file), Counter[str]()
     with open_stream(file) as stream:
@@ -206,22 +203,22 @@ def first_repeat(file: InputFile) -> DataError:
 def _row(
     fields: list[bytes], width: int, line: int, noticed: Counter[str]
 ) -> tuple[bytes, bytes, float, int]:
-    """One line as (query, doc, score, rank), or a DataError without its file."""
+    """Parse one line to (query, doc, score, rank); raise a DataError without its file."""
     if len(fields) < 5:
         problem = f"{len(fields)} fields where a run has six"
         raise DataError(problem, line=line, value=b" ".join(fields), fix=_SHAPE)
     query, _, doc, rank, printed = fields[:5]
     score = _score(printed, line, noticed)
-    whole = WHOLE.match(rank) is not None
-    if len(fields) != width or (width == 5 and not whole):
+    is_whole = WHOLE.match(rank) is not None
+    if len(fields) != width or (width == 5 and not is_whole):
         problem = f"{len(fields)} fields where a run has six"
-        if not whole and len(fields) == 5:
+        if not is_whole and len(fields) == 5:
             problem = "field 4 (the rank) of a run of five columns is not a whole number"
         raise DataError(problem, line=line, value=b" ".join(fields), fix=_SHAPE)
     if any(b"\r" in field for field in fields):
         problem = "a carriage return in the middle of the line"
         raise DataError(problem, line=line, value=b" ".join(fields), fix="End lines with LF.")
-    number = int(rank) if whole and len(rank) < 12 else NO_RANK
+    number = int(rank) if is_whole and len(rank) < 12 else NO_RANK
     if not NO_RANK < number < 2**31:
         noticed["ranks"] += 1
         number = NO_RANK

@@ -1,4 +1,4 @@
-"""What a file looks like that cannot be read as the qrels that it should be."""
+"""Recognize a run or archive given in place of qrels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from irmeta.trec.text import Text, first_fields
 
 
 def qrels_problem(source: TrackSource, file: InputFile) -> DataError | None:
-    """Return what a file is that is no qrels file: a run, or an archive; None: something else."""
+    """Return the error for a run or archive in place of qrels; None for any other file."""
     if (kind := archive_kind(file)) is not None:
         return DataError(f"a {kind} archive", file=file.name, fix="Unpack the qrels.")
     if not _looks_like_run(_first_row(file)):

@@ -1,4 +1,4 @@
-"""What a track is read from: run files, qrels, facts about systems, and how they are read."""
+"""Sources of a track: run files, qrels, facts about systems, and the policy to read them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class QrelsSource:
 
 @dataclass(frozen=True)
 class FactsSource:
-    """A CSV of facts about systems, and which of its columns hold what (None: not given)."""
+    """A CSV of facts about systems, and the name of its column of each fact (None: not given)."""
 
     file: str
     name: str
@@ -66,7 +66,7 @@ class TrackSource:
     outside
         Files and folders outside of `root` that the collection names.
     given
-        How files were named that were named one by one.
+        Paths as the user typed them, for files that were named one by one.
     """
 
     name: str
@@ -80,7 +80,7 @@ class TrackSource:
     given: Mapping[str, str] = field(default_factory=dict)
 
     def input_file(self, file: str) -> InputFile:
-        """Return one of the track's files, to be opened."""
+        """Return an input file of the track."""
         return InputFile.at(self.root / file, file)
 
     def as_given(self, file: str) -> str:
@@ -91,7 +91,7 @@ class TrackSource:
         return printable((self.root / file).as_posix())
 
     def located(self, file: str, message: str) -> str:
-        """Return a message that begins with the path of a file, with that path as given."""
+        """Replace the path of a file at the start of a message with the path as given."""
         name = printable(file)
         return (
             self.as_given(file) + message.removeprefix(name)
@@ -102,8 +102,8 @@ class TrackSource:
     def may_quote(self, file: str) -> bool:
         """Check whether messages may quote from a file.
 
-        What a symbolic link leads to elsewhere is read, but not shown: a collection that someone
-        else made may link to any file of the user's.
+        Content behind a symbolic link to elsewhere is read, but not shown: a collection made by
+        another person may link to any file of the user.
         """
         path = os.path.realpath(self.root / file)
         folders = [".", *self.outside, *self.given]
@@ -112,18 +112,18 @@ class TrackSource:
 
 @dataclass(frozen=True)
 class BrokenTrack:
-    """A track of a collection whose files cannot be told: what is wrong, for its outcome."""
+    """A track of a collection whose files are missing or ambiguous, with the error."""
 
     name: str
     error: DataError
     runs: tuple[str, ...] = ()
 
     def as_given(self, file: str) -> str:
-        """Return a path as it is: the error names files as the user would type them."""
+        """Return a path unchanged: the error names files as the user would type them."""
         return file
 
     def located(self, file: str, message: str) -> str:
-        """Return a message as it is."""
+        """Return a message unchanged."""
         return message
 
 
@@ -137,28 +137,28 @@ def _is_below(path: str, folder: str) -> bool:
 def track_of_files(
     qrels: str | Path, runs: Iterable[str | Path], policy: ReadPolicy
 ) -> TrackSource:
-    """Make a track of files that lie anywhere, named after the file of its qrels.
+    """Make a track of files in any folders, named after its qrels file.
 
-    Its root is the nearest folder that all are in, so that it does not matter how they are named.
+    Its root is the nearest common folder, so that relative and absolute paths give the same track.
 
     Raises
     ------
     UsageError
-        If one of them is not a file, or no run is named.
+        If a path is not a file, or no run is named.
     """
     files = [Path(qrels), *map(Path, runs)]
     for file in files:
         if not file.is_file():
-            what = "is a folder" if file.is_dir() else "is no file"
-            raise UsageError(f"{file} {what}: name the file of the qrels, then those of the runs.")
+            problem = "is a folder" if file.is_dir() else "is no file"
+            raise UsageError(f"{file} {problem}: name the file of the qrels, then the run files.")
     if len(files) == 1:
         raise UsageError(f"{qrels} alone is no track: name the files of its runs too.")
     name = stem(files[0].name)
     if printable(name) != name:
         raise DataError("its name is not UTF-8", file=printable(str(qrels)), fix="Rename it.")
-    whole = [Path(os.path.abspath(file)) for file in files]  # a link keeps its own name
-    root = Path(os.path.commonpath([file.parent for file in whole]))
-    first, *others = (file.relative_to(root).as_posix() for file in whole)
+    paths = [Path(os.path.abspath(file)) for file in files]  # links are not resolved
+    root = Path(os.path.commonpath([file.parent for file in paths]))
+    first, *others = (file.relative_to(root).as_posix() for file in paths)
     given = {file: printable(str(path)) for file, path in zip([first, *others], files, strict=True)}
     return TrackSource(
         name,

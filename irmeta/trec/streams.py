@@ -1,4 +1,4 @@
-"""Bytes of files as streams: decompressed by content, hashed as they lie on disk."""
+"""Streams of files: decompressed by content, and hashed as stored."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class InputFile:
     name
         The path as the collection gives it, for messages and for the store's records.
     open
-        Opens its bytes as they are stored, compressed or not.
+        Opens the stored bytes, compressed or not.
     """
 
     name: str
@@ -64,7 +64,7 @@ def _open_path(path: Path) -> BinaryIO:
 
 
 class _Hashed(io.RawIOBase):
-    """A file whose bytes are hashed as they are read."""
+    """A file whose bytes are hashed while they are read."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = cast(Any, file)
@@ -84,7 +84,7 @@ class _Hashed(io.RawIOBase):
 
 
 class TextStream:
-    """The decompressed content of a file; of text, without a byte-order mark at its start."""
+    """The decompressed content of a file; a byte-order mark at the start of text is dropped."""
 
     def __init__(self, file: InputFile, is_text: bool = True) -> None:
         self._name, self._has_begun = file.name, not is_text
@@ -100,7 +100,7 @@ class TextStream:
             raise _unreadable(self._name, error) from None
 
     def readinto(self, buffer: memoryview, /) -> int:
-        """Fill the start of a buffer; 0: the end of the file."""
+        """Fill the start of a buffer; return the number of bytes, 0 at the end of the file."""
         if self._has_begun:
             return self._read(buffer)
         self._has_begun, filled = True, 0
@@ -119,7 +119,7 @@ class TextStream:
             raise _unreadable(self._name, error) from None
 
     def sha256(self) -> str:
-        """Return the hexadecimal SHA-256 of the stored bytes, all of which it reads."""
+        """Read to the end and return the hexadecimal SHA-256 of the stored bytes."""
         try:
             while self._stored.read(1 << 17):
                 pass
@@ -137,7 +137,7 @@ def _unreadable(name: str, error: Exception) -> DataError:
     """Return the error of a file that is missing, damaged or truncated."""
     if isinstance(error, IsADirectoryError):
         return DataError("is a directory, not a file", file=name)
-    if isinstance(error, OSError) and error.errno is not None:  # not of the compression
+    if isinstance(error, OSError) and error.errno is not None:  # not a decompression error
         return DataError(f"cannot be read ({error.strerror})", file=name)
     fix = "The file is cut short or damaged: fetch it again."
     problem = f"compressed data cannot be read ({error})".replace("\n", " ")
@@ -162,7 +162,7 @@ def open_stream(file: InputFile, is_text: bool = True) -> Iterator[TextStream]:
 
 
 def stored_sha256(file: InputFile) -> str | None:
-    """Return the hexadecimal SHA-256 of a file as it is stored; None: it cannot be read."""
+    """Return the hexadecimal SHA-256 of a file as stored, or None if it cannot be read."""
     try:
         with closing(_Hashed(file.open())) as stored:
             buffer = memoryview(bytearray(1 << 17))
@@ -174,12 +174,12 @@ def stored_sha256(file: InputFile) -> str | None:
 
 
 def file_sha256(path: Path) -> str | None:
-    """As `stored_sha256`, of a path."""
+    """Return `stored_sha256` of the file at a path."""
     return stored_sha256(InputFile.at(path, str(path)))
 
 
 def decompressed(file: io.BufferedReader[Any]) -> Any:
-    """Decompress gz, bz2, xz and zst, which the first bytes tell; other files stay as they are."""
+    """Decompress gz, bz2, xz and zst, by the first bytes; return other files unchanged."""
     head = file.peek(8)
     if head.startswith(_GZ):
         return igzip.GzipFile(fileobj=file)

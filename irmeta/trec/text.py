@@ -1,4 +1,4 @@
-"""Streams to text: pieces of whole lines in UTF-8, and lines cut at white space."""
+"""Streams to text: pieces of complete lines in UTF-8, and lines split at white space."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from irmeta.trec.streams import InputFile, TextStream, open_stream
 
 LONGEST_LINE = 1 << 20  # bytes; the longest line of any known TREC file is under 1 KB
 FIRST_ROW_WITHIN = 64 << 20  # bytes of decompressed text
-MOST_HELD = 64 << 20  # bytes of a file that is read at once
+MOST_HELD = 64 << 20  # limit in bytes of a file that is read at once
 _WHITE = bytes.maketrans(b"\t\v\f\r", b"    ")
 _NO_ROWS = re.compile(rb"(?:^#[^\n]*+|\s++)*+", re.MULTILINE)  # comments, and white space
 
 
 class Text:
-    """The text of a stream as UTF-8, in pieces of whole lines of at most two megabytes.
+    """The text of a stream as UTF-8, in pieces of complete lines of at most two megabytes.
 
     Lines that are not UTF-8 are read as Latin-1, line by line: a stray byte does not change the
     names in other lines.
@@ -31,7 +31,7 @@ class Text:
     name
         The name of the file, for messages.
     size
-        How many bytes of it were read.
+        Number of bytes read so far.
     """
 
     def __init__(self, stream: TextStream, name: str) -> None:
@@ -43,7 +43,7 @@ class Text:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was noticed of the text that was read."""
+        """Return the notes on the text read so far."""
         return (f"{self._latin:,} lines not UTF-8: read as Latin-1",) if self._latin else ()
 
     def pieces(self) -> Iterator[tuple[int, bytes]]:
@@ -52,7 +52,7 @@ class Text:
         Raises
         ------
         DataError
-            An empty file, a NUL byte, a line longer than a megabyte, or no row in the first 64 MB.
+            For an empty file, a NUL byte, a line of over a megabyte, or no row in the first 64 MB.
         """
         buffer, filled, number, has_row = bytearray(2 * LONGEST_LINE), 0, 1, False
         view, is_blank = memoryview(buffer), True
@@ -80,7 +80,7 @@ class Text:
             raise DataError("is empty", file=self.name, fix="Remove it, or restore its content.")
 
     def readinto(self, buffer: memoryview, /) -> int:
-        """Read the pieces as a stream."""
+        """Read the pieces as a stream of bytes."""
         while not self._rest:
             _, piece = next(self._pieces, (0, b""))
             if not piece:
@@ -92,20 +92,22 @@ class Text:
         return count
 
     def refuse_no_row(self) -> None:
-        """Raise an error if a row should have come by now.
+        """Raise an error if the first `FIRST_ROW_WITHIN` bytes have no row.
+
+        A few bytes on disk may decompress to very many.
 
         Raises
         ------
         DataError
-            A few bytes on disk may be very many of text.
+            After that many bytes.
         """
         if self.size >= FIRST_ROW_WITHIN:
             problem = f"no row in its first {FIRST_ROW_WITHIN / (1 << 20):g} MB of text"
             raise DataError(problem, file=self.name, fix="Is this a TREC file?")
 
     def _refuse_nul(self, data: bytes, number: int) -> None:
-        if (place := data.find(b"\0")) >= 0:
-            line = number + data.count(b"\n", 0, place)
+        if (position := data.find(b"\0")) >= 0:
+            line = number + data.count(b"\n", 0, position)
             fix = (
                 "Is this a text file in UTF-8 or Latin-1? (UTF-16 and binary files cannot be read.)"
             )
@@ -115,9 +117,9 @@ class Text:
         if data.isascii() or _is_utf8(data):
             return data
         lines = data.split(b"\n")
-        for place, line in enumerate(lines):
+        for index, line in enumerate(lines):
             if not _is_utf8(line):
-                lines[place] = line.decode("latin-1").encode()
+                lines[index] = line.decode("latin-1").encode()
                 self._latin += 1
         return b"\n".join(lines)
 
@@ -136,24 +138,24 @@ def _long_line(file: str, number: int, start: bytes) -> DataError:
         file=file,
         line=number,
         value=start,
-        fix="Is this a TREC file, one result a line?",
+        fix="Is this a TREC file, one result per line?",
     )
 
 
 def read_text(file: InputFile) -> tuple[bytes, tuple[str, ...]]:
-    """Read a small file whole.
+    """Read a small file at once.
 
     Returns
     -------
     data
-        Its text, as UTF-8.
+        The text, as UTF-8.
     notes
-        What reading noticed, in words.
+        Notes of reading, as text.
 
     Raises
     ------
     DataError
-        As `Text.pieces`, or if it is larger than 64 MB.
+        As for `Text.pieces`, and for a file of more than 64 MB.
     """
     with open_stream(file) as stream:
         text, parts = Text(stream, file.name), []
@@ -167,9 +169,9 @@ def read_text(file: InputFile) -> tuple[bytes, tuple[str, ...]]:
 def read_columns(data: bytes, types: dict[str, pa.DataType]) -> pa.Table | None:
     """Parse all lines as typed columns, or return None unless every line fits them exactly.
 
-    The fast way. It only ever accepts text that `lines` would read the same way: each line has
-    exactly as many fields as `types`, each converts, and there is no blank line and no comment.
-    A caller that gets None reads line by line and can name the line at fault.
+    Only text that `lines` would read the same way is accepted: each line has exactly as many fields
+    as `types`, each field converts, and no line is blank or a comment. After None, a caller reads
+    line by line, more slowly, and can name the malformed line.
     """
     if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):
         return None
@@ -206,25 +208,25 @@ def _read_csv(data: bytes, types: dict[str, pa.DataType]) -> pa.Table:
 
 
 def _without_hex(data: bytes, types: dict[str, pa.DataType]) -> pa.Table | None:
-    """As `_read_csv`, where some field begins with 0x: a doc may, a whole number may not.
+    """Parse text with a field that begins with 0x, which a doc may, but a whole number may not.
 
     Arrow would read 0x10 as 16.
     """
-    whole = [name for name, kind in types.items() if pa.types.is_integer(kind)]
-    table = _read_csv(data, types | dict.fromkeys(whole, pa.string()))
-    for name in whole:
-        place = table.schema.get_field_index(name)
+    integers = [name for name, kind in types.items() if pa.types.is_integer(kind)]
+    table = _read_csv(data, types | dict.fromkeys(integers, pa.string()))
+    for name in integers:
+        index = table.schema.get_field_index(name)
         if pl.Series(table[name]).str.contains("(?i)x").any():
             return None
-        table = table.set_column(place, name, table[name].cast(types[name]))
+        table = table.set_column(index, name, table[name].cast(types[name]))
     return table
 
 
 def first_fields(data: bytes | bytearray, end: int | None = None) -> list[bytes]:
-    """Return the fields of the first line that is neither blank nor a comment, if there is one."""
+    """Return the fields of the first line that is neither blank nor a comment, or no fields."""
     end = len(data) if end is None else end
-    found = _NO_ROWS.match(data, 0, end)
-    start = found.end() if found else 0
+    match = _NO_ROWS.match(data, 0, end)
+    start = match.end() if match else 0
     stop = data.find(b"\n", start, end)
     return bytes(data[start : end if stop < 0 else stop]).split()
 
@@ -237,25 +239,25 @@ def lines(
     Parameters
     ----------
     data
-        Whole lines of text.
+        Complete lines of text.
     file
         The name of the file, for messages.
     fields
-        At most that many are split off, and the last keeps the rest of the line; 0: all.
+        Largest number of fields, the last of which is the rest of the line; 0: no limit.
     first
         The number of the first line.
 
     Raises
     ------
     DataError
-        A line longer than a megabyte.
+        For a line of more than a megabyte.
     """
     if not first_fields(data):  # megabytes of blank lines take seconds one by one
         return
-    most = fields - 1 if fields > 0 else -1
+    splits = fields - 1 if fields > 0 else -1
     for number, row in enumerate(data.split(b"\n"), first):
         if len(row) > LONGEST_LINE:
             raise _long_line(file, number, row[:60])
-        if row[:1] != b"#" and (found := row.split(None, most)):
-            found[-1] = found[-1].rstrip()
-            yield number, found
+        if row[:1] != b"#" and (parts := row.split(None, splits)):
+            parts[-1] = parts[-1].rstrip()
+            yield number, parts

@@ -22,8 +22,8 @@ from irmeta.trec.rows import NO_RANK
 Columns = Mapping[str, np.ndarray]
 """Arrays by row.
 
-score: float64, as read. doc: integers that sort as the docs' bytes do, at least within a list.
-position: int32, where the row is in its file. rank_given: int32, the file's own rank, `NO_RANK`
+score: float64, as read. doc: integers that sort like the docs' bytes, at least within a list.
+position: int32, the row's position in its file. rank_given: int32, the rank column, `NO_RANK`
 where the file has no usable rank.
 """
 
@@ -36,10 +36,10 @@ class TieRule:
     ----------
     column
         The column that is compared first: scores descending, ranks and positions ascending. Docs
-        that are equal in it are tied.
+        with equal values are tied.
     tie_break
-        The order of tied docs. ``doc``: by the bytes of their names, descending. ``line``: as they
-        stand in the file.
+        The order of tied docs. ``doc``: by the bytes of their names, descending. ``line``: by line
+        of the file.
     float32
         Whether scores are compared as float32.
     """
@@ -55,7 +55,7 @@ class TieRule:
 
     @property
     def keys(self) -> tuple[str, str]:
-        """Columns that the order of the rows depends on."""
+        """Return the columns that the order of the rows depends on."""
         return self.column, "doc" if self.tie_break == "doc" else "position"
 
 
@@ -67,11 +67,11 @@ TIE_RULES: dict[TieOrder, TieRule] = {
     "file": TieRule("position"),
     "rank": TieRule("rank_given"),
 }
-"""Every tie order by name; `ReadPolicy` says what the names mean to users."""
+"""Every tie order by name; `ReadPolicy` explains the names to users."""
 
 
 def sort_rows(order: TieOrder, lists: np.ndarray, columns: Columns) -> np.ndarray:
-    """Return the permutation that puts rows into list order: by list, then best first.
+    """Return the permutation that sorts rows into list order: by list, then best first.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def sort_rows(order: TieOrder, lists: np.ndarray, columns: Columns) -> np.ndarra
     lists
         The index of each row's list, from 0 to 2^32 - 1.
     columns
-        Those that the order compares; rows of several lists may be interleaved.
+        The columns that the order compares; rows of several lists may be interleaved.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def sort_rows(order: TieOrder, lists: np.ndarray, columns: Columns) -> np.ndarra
     if rule.column != "score":
         return sorted_lists(lists, ascending_bits(columns[rule.column]), *tie_keys)
     score = columns["score"]
-    if not rule.float32:  # rounding keeps the order, but for ties that float64 breaks
+    if not rule.float32:  # rounding preserves the order except ties that float64 breaks
         tie_keys.insert(0, -score)
     return sorted_lists(lists, descending_bits(as_float32(score)), *tie_keys)
 
@@ -108,9 +108,9 @@ def ranks_under(order: TieOrder, starts: np.ndarray, columns: Columns) -> np.nda
     order
         The tie order.
     starts
-        int64 [lists + 1]: where the rows of each list begin; they may be in any order.
+        int64 [lists + 1]: where the rows of each list begin; its rows may be in any order.
     columns
-        Those that the order compares.
+        The columns that the order compares.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def tie_blocks(
 
 
 def row_without_rank(order: TieOrder, columns: Columns) -> int | None:
-    """Return the first row that has no usable rank, if the order compares ranks; otherwise None."""
+    """Return the first row without a usable rank if the order compares ranks, else None."""
     if TIE_RULES[order].column != "rank_given":
         return None
     is_missing = columns["rank_given"] == NO_RANK

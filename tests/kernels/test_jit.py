@@ -178,10 +178,10 @@ def temporary(monkeypatch, tmp_path):
     """A temporary folder of the machine for this test alone."""
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    jit._own_folder.cache_clear()
+    jit._temporary_folder.cache_clear()
     yield tmp_path / "temporary"
-    jit._own_folder().cleanup()
-    jit._own_folder.cache_clear()
+    jit._temporary_folder().cleanup()
+    jit._temporary_folder.cache_clear()
 
 
 def assert_private(found: Path, temporary: Path) -> None:

@@ -92,8 +92,8 @@ def test_a_disk_that_is_full_while_rows_wait_fails_the_track_and_no_row_is_wrong
     found = ingest_collection(collections, Layout(store), ReadPolicy(), memory=0, workers=1)
     assert {o.track: o.state for o in found}.pop("news") == "failed"
     (error,) = [o.error for o in found if o.error is not None]
-    assert "track news: cannot be put into the store" in str(error)
-    assert "ends before the rows that were put there" in str(error)
+    assert "track news: cannot be written to the store" in str(error)
+    assert "is shorter than the rows written to it" in str(error)
     assert irmeta.open_store(store).tracks == ["passage", "web"]
 
 

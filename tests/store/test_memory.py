@@ -187,7 +187,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(track, "MOST_ROWS", 1)  # which is of rows that may wait in a file
     needed = irmeta.read(collections, tracks="web").reader._tracks["web"].held
-    with pytest.raises(irmeta.IrmetaError, match=r"web.*more than the memory left.*irmeta ingest"):
+    with pytest.raises(irmeta.IrmetaError, match=r"web.*exceed the memory limit.*irmeta ingest"):
         irmeta.read(collections, tracks="web", memory=needed)
     assert list(tmp_path.iterdir()) == []
 

@@ -91,7 +91,7 @@ def test_a_folder_may_have_any_name_and_is_no_pattern(tmp_path, name):
             ["t/runs/1"],
             "track t: one file named qrels* expected, found none. Name the track's files",
         ),
-        (["t/runs/.keep", "t/qrels"], "track t: FOLDER/t/runs: is empty. Put one run a file there"),
+        (["t/runs/.keep", "t/qrels"], "track t: FOLDER/t/runs: is empty. Put one file per run"),
     ],
 )
 def test_what_convention_cannot_settle_is_an_error_that_says_what_to_do(tmp_path, files, said):
