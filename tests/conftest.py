@@ -15,7 +15,7 @@ import irmeta
 from irmeta import cli
 
 # No clock decides a test, and every run sees the same examples.
-settings.register_profile("irmeta", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("irmeta", deadline=None, derandomize=True, max_examples=45)
 settings.load_profile("irmeta")
 
 ROOT = Path(__file__).parents[1]

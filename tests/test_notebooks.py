@@ -16,6 +16,7 @@ def test_there_are_notebooks():
     assert {"first_look", "search_length_explorer"} <= {file.stem for file in NOTEBOOKS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
 def test_a_notebook_runs_from_top_to_bottom(file: Path):
     notebook = nbformat.read(file, as_version=4)

@@ -20,13 +20,7 @@ from irmeta.rankings.judged import JudgedRanks, Need, check_needs
 from irmeta.rankings.load import judged_ranks
 from irmeta.results.scores import Scores
 from irmeta.store.layout import Layout, store_folder
-from irmeta.store.scan import (
-    StoreReader,
-    Tracks,
-    lazy,
-    read_table,
-    tracks_of,
-)
+from irmeta.store.scan import StoreReader, Tracks, lazy, read_table, tracks_of
 
 Measures = str | Iterable[str]
 

@@ -27,7 +27,8 @@ def add_curves(
     averaged
         bool [queries, systems]: whether to add the value.
     steps, latest
-        float64 [cutoffs, systems], NaN, and [systems]: working space, NaN again at the end.
+        float64 [cutoffs, systems] and [systems]: working space; `steps` must hold NaN, and does so
+        again at the end.
     sums
         float64 [cutoffs, systems]; added to.
     """
