@@ -114,7 +114,7 @@ def _headroom(found: Gathered, options: Options) -> Iterator[Row]:
 
 def _best_by_choice(found: Gathered, options: Options) -> Iterator[Row]:
     """Yield the best system by each choice for docs that are not retrieved, and by others."""
-    scores = found.scores
+    scores, lengths = found.scores, found.scores.lists_without_nonrelevant
     for measure in options.choices:
         best = best_system(scores, measure)
         if best is not None:
@@ -124,8 +124,7 @@ def _best_by_choice(found: Gathered, options: Options) -> Iterator[Row]:
                 "system": best,
                 "value": scores.mean_of(measure, best),
                 **found.missed.row(best),
-                "short": measure in scores.lists_without_nonrelevant
-                and found.missed.is_short(best),
+                "short": measure in lengths and found.missed.is_short(best),
                 "rows": float(listed / len(scores.queries)),
             }
 

@@ -43,7 +43,7 @@ class Gathered:
         int64 [query]: how many relevant docs it has.
     listed
         int64 [system]: rows of its lists for judged queries.
-    lists_without_nonrelevant
+    only_relevant
         bool [query, system]: the list holds no doc that is not relevant.
     nonrelevant_judged
         How many docs are judged not relevant.
@@ -58,7 +58,7 @@ class Gathered:
     precision_lengths: np.ndarray
     relevant: np.ndarray
     listed: np.ndarray
-    lists_without_nonrelevant: np.ndarray
+    only_relevant: np.ndarray
     nonrelevant_judged: int
 
     @property
@@ -90,7 +90,7 @@ class Gathered:
     def without_irrelevant(self) -> tuple[int, int]:
         """How many lists hold no doc that is not relevant, and how many lists there are."""
         there = ~self.scores.no_list[self.relevant > 0]
-        none = self.lists_without_nonrelevant[self.relevant > 0] & there
+        none = self.only_relevant[self.relevant > 0] & there
         return int(none.sum()), int(there.sum())
 
     @property
@@ -122,7 +122,7 @@ def _of_block(view: JudgedRanks, options: Options, specs: Sequence[Spec]) -> Gat
         precision_lengths=precision_lengths(view, rel),
         relevant=view.counts(rel),
         listed=view.lengths.sum(axis=0, dtype=np.int64),
-        lists_without_nonrelevant=irrelevant_retrieved(view, rel) == 0,
+        only_relevant=irrelevant_retrieved(view, rel) == 0,
         nonrelevant_judged=int(view.counts(*view.nonrelevant(rel)).sum()),
     )
 
@@ -131,13 +131,7 @@ def _joined(blocks: Sequence[Gathered]) -> Gathered:
     def end_to_end(name: str) -> np.ndarray:
         return np.concatenate([getattr(block, name) for block in blocks])
 
-    by_query = (
-        "lengths",
-        "retrieved",
-        "precision_lengths",
-        "relevant",
-        "lists_without_nonrelevant",
-    )
+    by_query = ("lengths", "retrieved", "precision_lengths", "relevant", "only_relevant")
     return Gathered(
         scores=Scores.concat([block.scores for block in blocks]),
         cut=Scores.concat([block.cut for block in blocks]),
