@@ -325,7 +325,7 @@ class JudgedRanks:
         """
         if self.blocks is None:
             ties = self.require("ties")
-            made = unjudged.judged_blocks(self.ranks, ties, self.offsets, self.lengths)
+            made = unjudged.blocks_from_ties(self.ranks, ties, self.offsets, self.lengths)
             object.__setattr__(self, "blocks", made)  # for the views that are derived from this
         return self.require("blocks")
 

@@ -20,7 +20,7 @@ from irmeta.trec.ordering import (
 from irmeta.trec.rows import NO_RANK
 
 Columns = Mapping[str, np.ndarray]
-"""Arrays by row.
+"""Columns of run rows by name, one array each.
 
 score: float64, as read. doc: integers that sort like the docs' bytes, at least within a list.
 position: int32, the row's position in its file. rank_given: int32, the rank column, `NO_RANK`

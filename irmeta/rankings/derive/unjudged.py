@@ -45,7 +45,7 @@ def condense(view: JudgedRanks) -> JudgedRanks:
     )
 
 
-def judged_blocks(
+def blocks_from_ties(
     ranks: np.ndarray,
     ties: tuple[np.ndarray, np.ndarray],
     offsets: np.ndarray,

@@ -1,0 +1,45 @@
+"""Stores that an older irmeta wrote: they are read, and made anew by the next ingest."""
+
+import polars as pl
+import pytest
+from ingesting import content, states
+
+import irmeta
+from irmeta.checksums import parse_record, to_json
+
+
+@pytest.mark.parametrize(
+    "older", [lambda said: int(said.split()[0]), lambda said: said.rpartition(" ")[0]]
+)
+def test_a_store_of_an_older_irmeta_is_read_and_made_anew_by_ingest(two, store, older):
+    states(two, store)
+    before, means = content(store), irmeta.open_store(store).means("AP")
+    runs = irmeta.open_store(store).runs().collect()
+    for file in (store / "tracks").iterdir():
+        found = parse_record(file.read_bytes())
+        found["files"] = {name: older(said) for name, said in found["files"].items()}
+        file.write_bytes(to_json(found))
+    assert irmeta.open_store(store).runs().collect().equals(runs)
+    assert irmeta.open_store(store).means("AP").equals(means)
+    assert states(two, store) == {"a": "written", "b": "written"}
+    assert content(store) == before
+
+
+def test_a_store_without_a_later_column_is_read(two, store, tmp_path):
+    """The column `tag` of systems came after the first stores, when others had other names."""
+    states(two, store)
+    file = store / "systems" / "a" / "part-0.parquet"
+    older = pl.read_parquet(file).drop("tag").rename({"skip_reason": "set_aside"})
+    older.write_parquet(file)
+    record = store / "tracks" / "a.json"
+    found = parse_record(record.read_bytes())
+    sizes = {name: int(said.split()[0]) for name, said in found["files"].items()}
+    sizes |= {name: file.stat().st_size for name in sizes if name.startswith("systems")}
+    found["set_aside"] = found.pop("skipped_runs")
+    record.write_bytes(to_json(found | {"files": sizes}))
+    later = irmeta.open_store(store)
+    assert later.info("a")["skipped_runs"].item() == 0
+    assert later.means("AP", track="a").height == later.systems("a").height
+    assert later.systems("a")["tag"].null_count() == later.systems("a").height
+    assert later.systems().columns == later.systems("b").columns
+    assert later.reader.table("systems", "a").collect().equals(later.systems("a"))
