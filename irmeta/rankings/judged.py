@@ -13,7 +13,7 @@ from irmeta.errors import UsageError, check_choice
 from irmeta.policies import Negative
 from irmeta.rankings.arrays import view_arrays
 from irmeta.rankings.derive import fewer_judgments, fewer_lists, unjudged
-from irmeta.rankings.pool import PooledLists
+from irmeta.rankings.pool import POOL_ARRAYS, PooledLists
 from irmeta.rankings.sorted_ranks import sorted_by_rank
 from irmeta.rankings.subtopics import Subtopics
 from irmeta.rankings.track_facts import TrackFacts
@@ -22,7 +22,7 @@ Need = Literal["ties", "pool", "retrieved", "subtopics"]
 """What only some measures read: see `JudgedRanks`."""
 NEEDED: Mapping[Need, tuple[str, ...]] = {
     "ties": ("ties", "blocks"),
-    "pool": ("pooled_lists", "pool_depth", "complete_depth"),
+    "pool": POOL_ARRAYS,
     "retrieved": ("retrieved",),
     "subtopics": ("subtopics", "diversity"),
 }

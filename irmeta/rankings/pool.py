@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from irmeta.rankings.judged import JudgedRanks
 
 NOT_POOLED = int(np.iinfo(np.int64).max)
+POOL_ARRAYS = ("pooled_lists", "pool_depth", "complete_depth")
+"""The fields of a view that describe its pool."""
 
 
 @dataclass(frozen=True)

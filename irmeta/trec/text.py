@@ -208,7 +208,7 @@ def _read_csv(data: bytes, types: dict[str, pa.DataType]) -> pa.Table:
 
 
 def _without_hex(data: bytes, types: dict[str, pa.DataType]) -> pa.Table | None:
-    """Parse text with a field that begins with 0x, which a doc may, but a whole number may not.
+    """Parse text in which a field begins with 0x, as a doc may but a whole number may not.
 
     Arrow would read 0x10 as 16.
     """

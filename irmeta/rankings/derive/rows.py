@@ -10,16 +10,14 @@ import numpy as np
 
 from irmeta.rankings.derive.change import changed
 from irmeta.rankings.derive.unjudged import condense
-from irmeta.rankings.pool import NOT_POOLED, PooledLists
+from irmeta.rankings.pool import NOT_POOLED, POOL_ARRAYS, PooledLists
 
 if TYPE_CHECKING:
     from irmeta.rankings.judged import JudgedRanks
 
-POOL = ("pooled_lists", "pool_depth", "complete_depth")
 
-
-def take_rows(view: JudgedRanks, rows: np.ndarray, **arrays: np.ndarray) -> JudgedRanks:
-    """Return the view that judges only the docs in some rows, sorted by query."""
+def take_rows(view: JudgedRanks, rows: np.ndarray, grades: np.ndarray | None = None) -> JudgedRanks:
+    """Return the view that judges only the docs in some rows, sorted by query, or regraded."""
     ranks = view.ranks[rows]
     ties, subtopics, pooled_lists = view.ties, view.subtopics, view.pooled_lists
     blocks = view.blocks
@@ -33,7 +31,7 @@ def take_rows(view: JudgedRanks, rows: np.ndarray, **arrays: np.ndarray) -> Judg
         view,
         offsets=np.concatenate([[0], np.cumsum(counts)]),
         ranks=ranks,
-        grades=arrays.get("grades", view.grades[rows]),
+        grades=view.grades[rows] if grades is None else grades,
         docs=view.docs.gather(rows),
         doc_ids=view.doc_ids[rows],
         ties=_both(ties, lambda array: array[rows]),
@@ -96,7 +94,7 @@ def repooled(view: JudgedRanks) -> JudgedRanks:
     if view.pooled_lists is None:
         return view
     if not view.facts.contributors:
-        return changed(view, dict.fromkeys(POOL, "no system that was pooled is left"))
+        return changed(view, dict.fromkeys(POOL_ARRAYS, "no system that was pooled is left"))
     return limit_pool(changed(view, **view.pooled_lists.depths(view.facts)), None)
 
 
