@@ -22,10 +22,10 @@ from synthetic import JUDGED, judged_view
 
 from irmeta.kernels.jit import jit
 from irmeta.kernels.lanes import BITS, STEPS, add_signs
+from irmeta.kernels.nonrelevant_above import search_lengths
 from irmeta.kernels.numbering import _look_up, number
 from irmeta.kernels.rarity import systems_within
 from irmeta.kernels.recall_paired import add_preferences, preference_counts
-from irmeta.kernels.search_length import search_lengths
 from irmeta.measures.search_length import unretrieved_length
 
 LEVELS = 95  # about as many relevant docs as a query of TREC-8 has

@@ -29,7 +29,7 @@ from machine import machine
 from timing import seconds
 
 from irmeta.policies import ReadPolicy
-from irmeta.store import assemble, groups, ingest, long_table, sources, writing
+from irmeta.store import assemble, groups, ingest, long_table, run_addresses, writing
 from irmeta.store.layout import Layout
 from irmeta.trec import rows, streams
 from irmeta.trec.rows import RowReader
@@ -96,7 +96,7 @@ def timed(room: Any, name: str, into: dict[str, float], stage: str) -> Iterator[
 STAGES = (
     (streams._Hashed, "readinto", "files to memory, sha256 included"),
     (rows, "tokenize", "lines to numbers: tokens, ranks, scores, queries, docs"),
-    (sources.Sources, "rows", "lists gathered from the runs"),
+    (run_addresses.Sources, "rows", "lists gathered from the runs"),
     (assemble, "_in_order", "lists in order"),
     (groups, "number", "doc ids and grades, from tables"),
     (long_table, "_ready", "row groups, these three included"),

@@ -33,7 +33,7 @@ _PLACES = {
     "diff": "irmeta.results.diff",
     "ingest": "irmeta.api",
     "list_measures": "irmeta.measures.catalog",
-    "matrices": "irmeta.api.values",
+    "matrices": "irmeta.api.matrices",
     "matrix_of": "irmeta.results.matrix",
     "open_store": "irmeta.api",
     "power": "irmeta.api.significance",
@@ -81,8 +81,8 @@ if TYPE_CHECKING:
     from irmeta.api import Store, ingest, open_store, read, read_files, reanalyze
     from irmeta.api.check import check
     from irmeta.api.explore import SearchLengths
+    from irmeta.api.matrices import matrices
     from irmeta.api.significance import compare, power
-    from irmeta.api.values import matrices
     from irmeta.errors import (
         DataError,
         IrmetaError,

@@ -160,7 +160,7 @@ def test_only_the_home_of_tie_orders_tells_them_apart_by_name(file: Path):
 @in_rooms("stats")
 def test_statistics_never_see_a_file(file: Path):
     assert packages(file).isdisjoint({"pathlib", "os", "io", "pyarrow", "json", "csv"})
-    assert "irmeta.results.tables" not in {name.rpartition(".")[0] for name in imports(file)}
+    assert "irmeta.results.tidy_files" not in {name.rpartition(".")[0] for name in imports(file)}
     assert rooms(file).isdisjoint({"store", "trec", "rankings"})
 
 

@@ -12,7 +12,7 @@ from undrawn import draw_nothing
 import irmeta
 from irmeta.checksums import add_checksum, parse_record, to_json
 from irmeta.errors import UsageError
-from irmeta.results.tables import write_out
+from irmeta.results.tidy_files import write_out
 
 
 @pytest.fixture(scope="module")

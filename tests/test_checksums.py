@@ -18,7 +18,7 @@ from irmeta.checksums import (
     parse_record,
     to_json,
 )
-from irmeta.results.tables import provenance, read_parquet, write_parquet
+from irmeta.results.tidy_files import provenance, read_parquet, write_parquet
 
 SCALARS = st.none() | st.integers() | st.text(st.characters(codec="utf-8"), max_size=5)
 ANY_REASON = "."  # of the JSON parser, or of ours

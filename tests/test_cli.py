@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.results.tables import provenance
-from irmeta.studies.framework.files import ALL, RecordedFiles
+from irmeta.results.tidy_files import provenance
+from irmeta.studies.framework.recorded_files import ALL, RecordedFiles
 
 
 def test_the_main_job_says_where_everything_is_and_names_the_run_skipped(

@@ -78,7 +78,7 @@ def test_of_a_collection_what_cannot_be_read_is_left_out_and_said(run, two_track
 
 
 def test_a_measure_is_looked_at_before_anything_is_read(run, collections: Path, monkeypatch):
-    monkeypatch.delattr("irmeta.api.reading.read_into_memory")
+    monkeypatch.delattr("irmeta.api.in_memory.read_into_memory")
     for command in (("evaluate",), ("explain", "--system", "s", "--query", "q")):
         done = run(command[0], collections, "-m", "NoSuch", *command[1:])
         assert done.status == 2

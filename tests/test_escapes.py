@@ -17,7 +17,7 @@ from undrawn import draw_nothing
 from irmeta.errors import DataError, IrmetaError, SkippedRunWarning, warn
 from irmeta.escapes import drop_unsafe, escape_json, escape_name, escape_text
 from irmeta.report.latex import escape_latex
-from irmeta.results.tables import to_csv
+from irmeta.results.tidy_files import to_csv
 
 TITLE, COLOUR, BIDI, C1 = "\x1b]0;owned\x07", "\x1b[31m", "\u202e", "\x9b2J"
 HOSTILE = f"{TITLE}{COLOUR}{BIDI}{C1}"

@@ -12,7 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import irmeta
-from irmeta.api import reading
+from irmeta.api import in_memory
 from irmeta.api import store as api_store
 from irmeta.errors import UsageError
 
@@ -114,7 +114,7 @@ def test_evaluate_takes_files(files: list[Path], run) -> None:
 
 def test_workers_reach_whoever_reads_and_evaluates(files: list[Path], run, monkeypatch) -> None:
     asked: list[object] = []
-    read, evaluate = reading.read_into_memory, api_store.evaluate_tracks
+    read, evaluate = in_memory.read_into_memory, api_store.evaluate_tracks
 
     def reads(*arguments, workers, **more):
         asked.append(workers)
@@ -124,7 +124,7 @@ def test_workers_reach_whoever_reads_and_evaluates(files: list[Path], run, monke
         asked.append(arguments[-1])
         return evaluate(*arguments)
 
-    monkeypatch.setattr(reading, "read_into_memory", reads)
+    monkeypatch.setattr(in_memory, "read_into_memory", reads)
     monkeypatch.setattr(api_store, "evaluate_tracks", evaluates)
     for source in (files, [files[0].parent.parent / "folder"]):
         if source != files:

@@ -134,7 +134,7 @@ def test_killed_processes__go_on_to_the_same_bytes(
 def test_a_stop_between_two_settings_leaves_no_mixture(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from irmeta.studies.framework.files import RecordedFiles
+    from irmeta.studies.framework.recorded_files import RecordedFiles
 
     out = tmp_path / "out"
     irmeta.reanalyze(store, out, measures="AP")

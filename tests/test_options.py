@@ -18,7 +18,7 @@ import typer
 from typer.testing import CliRunner
 
 from irmeta.api import EvalChoices
-from irmeta.api.reading import ReadChoices
+from irmeta.api.in_memory import ReadChoices
 from irmeta.cli.declared import takes
 from irmeta.errors import UsageError
 from irmeta.options import Options, numpydoc, option, signature

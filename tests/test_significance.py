@@ -10,10 +10,10 @@ import pytest
 
 import irmeta
 from irmeta.api import significance
-from irmeta.api.values import made_from
+from irmeta.api.matrices import made_from
 from irmeta.errors import DataError, UsageError
 from irmeta.results.matrix import Matrix
-from irmeta.results.tables import provenance
+from irmeta.results.tidy_files import provenance
 from irmeta.stats.coverage import coverage
 
 

@@ -1,5 +1,6 @@
 """What a user holds: `Store` and its methods, and what makes or opens one."""
 
+from irmeta.api.in_memory import read, read_files, read_tracks
 from irmeta.api.jobs import (
     Reanalysis,
     ingest,
@@ -8,7 +9,6 @@ from irmeta.api.jobs import (
     reanalyze,
     reanalyze_tracks,
 )
-from irmeta.api.reading import read, read_files, read_tracks
 from irmeta.api.store import EvalChoices, Store
 
 __all__ = [

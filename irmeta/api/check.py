@@ -11,10 +11,10 @@ import polars as pl
 
 from irmeta.errors import DataError, UsageError
 from irmeta.parallel import ordered_map
-from irmeta.results.tables import is_ours, read_parquet
-from irmeta.store.check import Found, check_manifest, check_track
+from irmeta.results.tidy_files import is_ours, read_parquet
+from irmeta.store.damaged_files import Found, check_manifest, check_track
 from irmeta.store.layout import Layout, is_store
-from irmeta.studies.framework.files import PARTS, RecordedFiles, recorded_parts
+from irmeta.studies.framework.recorded_files import PARTS, RecordedFiles, recorded_parts
 
 
 @dataclass(frozen=True)

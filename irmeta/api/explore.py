@@ -19,7 +19,7 @@ from irmeta.measures.search_length import UNRETRIEVED, irrelevant_retrieved, len
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
 from irmeta.report.browse import browser
-from irmeta.report.figures.lengths import length_differences, length_histogram
+from irmeta.report.figures.length_figures import length_differences, length_histogram
 from irmeta.results.scores import Scores
 from irmeta.stats import buckets as cut
 from irmeta.stats.orders import round_means

@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack
 
-from irmeta.api.reading import ReadChoices, whole
+from irmeta.api.in_memory import ReadChoices, whole
 from irmeta.api.store import EvalChoices, Measures, Store
 from irmeta.errors import UsageError
 from irmeta.parallel import check_open_files
 from irmeta.policies import ReadPolicy
 from irmeta.store.ingest import Outcome, ingest_collection
 from irmeta.store.layout import Layout, is_store, store_folder
+from irmeta.store.read_track import Progress
 from irmeta.store.scan import Tracks, tracks_of
-from irmeta.store.track import Progress
 from irmeta.studies.framework.control import Progress as BatchProgress
 from irmeta.studies.framework.control import Run
-from irmeta.studies.framework.files import PARTS
 from irmeta.studies.framework.plan import check_folder
-from irmeta.studies.framework.results import StudyResults
+from irmeta.studies.framework.recorded_files import PARTS
 from irmeta.studies.framework.runner import Batch, run
+from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.reanalysis.options import OverviewOptions
 from irmeta.studies.reanalysis.study import STUDY as OVERVIEW
 from irmeta.trec.collection import chosen, read_collection

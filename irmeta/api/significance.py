@@ -11,15 +11,15 @@ import numpy as np
 import polars as pl
 
 from irmeta._version import __version__
+from irmeta.api.matrices import Results, matrices
 from irmeta.api.store import EvalChoices
-from irmeta.api.values import Results, matrices
 from irmeta.errors import MeasureError, UsageError, check_share
 from irmeta.files import remove_temporaries, write_text
 from irmeta.measures.names import parse_measure
-from irmeta.report.figures.significance import achieved_significance, pairwise_significance
+from irmeta.report.figures.significance_figures import achieved_significance, pairwise_significance
 from irmeta.report.look import to_svg
 from irmeta.results.matrix import Matrix
-from irmeta.results.tables import check_ours, write_out
+from irmeta.results.tidy_files import check_ours, write_out
 from irmeta.stats.orders import round_means
 from irmeta.stats.pairs import FAMILY_TESTS, Pairs, pairwise
 from irmeta.stats.power import LEVELS, asp, by_every_test, checked_levels, separation
@@ -219,7 +219,7 @@ def write_comparisons(
     Parameters
     ----------
     source
-        What the values come from: see `irmeta.api.values.made_from`.
+        What the values come from: see `irmeta.api.matrices.made_from`.
 
     Raises
     ------

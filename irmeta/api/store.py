@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack
 
 import polars as pl
 
-from irmeta.api import per_doc
+from irmeta.api import per_doc_tables
 from irmeta.api.track_info import track_info
 from irmeta.errors import UsageError
 from irmeta.measures.curve import curves
@@ -295,7 +295,7 @@ class Store:
             track, query, system, doc.
         """
         policy = EvalPolicy(**choices)
-        return per_doc.search_lengths(self.reader, track, rel, unretrieved, policy, workers)
+        return per_doc_tables.search_lengths(self.reader, track, rel, unretrieved, policy, workers)
 
     def rarity(
         self,
@@ -320,7 +320,7 @@ class Store:
         DataFrame
             track, query, doc, grade, retrieved_by, systems, rarity (1 - retrieved_by / systems).
         """
-        return per_doc.rarity(self.reader, track, depth, rel, EvalPolicy(**choices), workers)
+        return per_doc_tables.rarity(self.reader, track, depth, rel, EvalPolicy(**choices), workers)
 
     def explain(
         self,

@@ -10,8 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from irmeta.cli.declared import takes
-from irmeta.cli.options import (
+from irmeta.cli.app import (
     MemoryOption,
     RehashOption,
     StrictOption,
@@ -21,6 +20,7 @@ from irmeta.cli.options import (
     bytes_of,
     progress_bar,
 )
+from irmeta.cli.declared import takes
 from irmeta.cli.sources import (
     READING,
     SourceArgument,

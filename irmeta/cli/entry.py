@@ -12,7 +12,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from irmeta._version import __version__
-from irmeta.cli.options import FAILED, INTERRUPTED, USAGE, app
+from irmeta.cli.app import FAILED, INTERRUPTED, USAGE, app
 from irmeta.errors import IrmetaError, MeasureError, UsageError
 from irmeta.escapes import escape_text, print_line
 

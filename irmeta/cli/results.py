@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from irmeta.cli.options import (
+from irmeta.cli.app import (
     DAMAGED,
     DIFFERENT,
     CorrectionOption,
@@ -92,8 +92,8 @@ def compare(
 ) -> None:
     """Test all pairs of systems; mark the systems that none is significantly better than."""
     from irmeta.api import significance
-    from irmeta.api.values import consistent_read, made_from
-    from irmeta.show.significance import print_comparisons
+    from irmeta.api.matrices import consistent_read, made_from
+    from irmeta.show.significance_output import print_comparisons
 
     with consistent_read(results, track or None) as tracks:
         found = significance.compare(
@@ -136,8 +136,8 @@ def power(
 ) -> None:
     """Count the significantly different pairs of systems by each measure."""
     from irmeta.api import significance
-    from irmeta.api.values import consistent_read, made_from
-    from irmeta.show.significance import print_power
+    from irmeta.api.matrices import consistent_read, made_from
+    from irmeta.show.significance_output import print_power
 
     tests, levels = test or ["t"], level or significance.LEVELS
     with consistent_read(results, track or None) as tracks:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from irmeta.cli.options import FAILED, STRICT, progress_bar
+from irmeta.cli.app import FAILED, STRICT, progress_bar
 from irmeta.errors import IrmetaError, UsageError, first_few
 from irmeta.escapes import print_line
 from irmeta.policies import ReadPolicy
@@ -78,7 +78,7 @@ def opened(
 def _store_in(source: Path) -> Path | None:
     """Return the folder of a store, or of the store inside the results of `reanalyze`."""
     from irmeta.store.layout import is_store, store_folder
-    from irmeta.studies.framework.files import PARTS
+    from irmeta.studies.framework.recorded_files import PARTS
 
     folder = store_folder(source)
     if is_store(folder):

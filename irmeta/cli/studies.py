@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from irmeta.cli.app import FAILED, StoreArgument, app, progress_bar
 from irmeta.cli.declared import KEYWORD, parameters, taken, takes
-from irmeta.cli.options import FAILED, StoreArgument, app, progress_bar
 from irmeta.errors import did_you_mean
 from irmeta.escapes import print_line
 from irmeta.studies.framework.control import Run
@@ -89,8 +89,8 @@ def _command(one: Study) -> typer.Typer:
     def call(**given: Any) -> None:
         from irmeta.show.batches import print_study
         from irmeta.studies.framework.function import reader_of
-        from irmeta.studies.framework.results import StudyResults
         from irmeta.studies.framework.runner import run
+        from irmeta.studies.framework.study_results import StudyResults
 
         options = one.options.of(taken(one.options.__dataclass_fields__, given))
         with progress_bar("Studying") as progress:

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from irmeta.cli.declared import takes
-from irmeta.cli.options import (
+from irmeta.cli.app import (
     CsvSafeOption,
     ForceOption,
     MeasuresOption,
@@ -19,6 +18,7 @@ from irmeta.cli.options import (
     app,
     one_measure,
 )
+from irmeta.cli.declared import takes
 from irmeta.cli.sources import READING, SourceArgument, opened
 from irmeta.errors import UsageError
 from irmeta.escapes import print_line
@@ -48,10 +48,10 @@ def evaluate(
     workers: WorkersOption = None,
 ) -> None:
     """Evaluate every system by measures: a table on a terminal, CSV in a pipe, or a file."""
-    from irmeta.api.values import consistent_read
+    from irmeta.api.matrices import consistent_read
     from irmeta.measures.names import parse_measures
     from irmeta.results.scores import wide as spread
-    from irmeta.results.tables import check_ending, write_out
+    from irmeta.results.tidy_files import check_ending, write_out
     from irmeta.show.console import print_frame
 
     if out is not None:

@@ -7,7 +7,7 @@ from irmeta.kernels.jit import jit
 def amounts_within(ranks, offsets, amounts, cuts, out):
     """Sum the amounts of the docs within each cutoff.
 
-    `amounts` is float64 [docs, systems]; for the other arguments see irmeta.kernels.precision.
+    `amounts` is float64 [docs, systems]; the other arguments as in irmeta.kernels.relevant_counts.
     """
     for c in range(len(cuts)):
         for q in range(len(offsets) - 1):

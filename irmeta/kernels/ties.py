@@ -20,7 +20,7 @@ def shared_gain(ranks, firsts, lasts, offsets, gains, cumulative, cuts, out):
     ranks, firsts, lasts
         [docs, systems]: each doc's rank, and the first and last rank of its block.
     offsets, gains, cuts, out
-        As in irmeta.kernels.gain.
+        As in irmeta.kernels.discounted_gains.
     """
     missing = np.iinfo(ranks.dtype).max
     for c in range(len(cuts)):

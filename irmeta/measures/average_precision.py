@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from irmeta.kernels.precision import precision_sum
+from irmeta.kernels.relevant_counts import precision_sum
 from irmeta.measures.by_rank import positions
 from irmeta.measures.cut_norms import (
     NORM,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from irmeta.kernels.incomplete import bpref_sum
+from irmeta.kernels.judged_only import bpref_sum
 from irmeta.measures.cuts import per_query
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.rankings.judged import JudgedRanks

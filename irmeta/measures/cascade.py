@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.kernels.cascade import still_reading, stop_amounts
+from irmeta.kernels.cascade_model import still_reading, stop_amounts
 from irmeta.measures.by_rank import add_up, positions, running_sums, sums_at, valued_by_rank
 from irmeta.measures.cuts import per_query, rank_cuts
 from irmeta.measures.events import Events

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.kernels.search_length import mean_of_first
+from irmeta.kernels.nonrelevant_above import mean_of_first
 from irmeta.measures.parameters import REL, Parameter
 from irmeta.measures.search_length import irrelevant_retrieved
 from irmeta.measures.spec import Compute, Cutoffs, Measure, OneList, Params, Term, Trace

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 from irmeta.errors import MeasureError, UsageError
-from irmeta.kernels.curve import add_curves
+from irmeta.kernels.cutoff_sums import add_curves
 from irmeta.measures import aliases
 from irmeta.measures.evaluate import SeenViews, included, needs_of
 from irmeta.measures.events import Events
@@ -23,7 +23,7 @@ from irmeta.rankings.load import over_blocks
 from irmeta.rankings.pool import complete_depths_of, pool_of, warn_without_depth
 from irmeta.rankings.track_facts import track_facts
 from irmeta.results.averages import sum_over_queries
-from irmeta.results.curves import Curve
+from irmeta.results.curve_means import Curve
 from irmeta.store.scan import StoreReader, undisturbed
 
 SUMS = 1 << 26  # points of curves summed at a time, 16 bytes each

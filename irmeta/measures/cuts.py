@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from irmeta.kernels.precision import count_within
+from irmeta.kernels.relevant_counts import count_within
 from irmeta.measures.spec import Cutoffs
 from irmeta.rankings.judged import JudgedRanks
 

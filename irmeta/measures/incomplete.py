@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from irmeta.kernels.precision import count_within
-from irmeta.kernels.unjudged import first_unjudged
+from irmeta.kernels.relevant_counts import count_within
+from irmeta.kernels.unjudged_ranks import first_unjudged
 from irmeta.measures.cuts import empty_values, rank_cuts
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.rankings.derive.unjudged import UNJUDGED_DOC, counting_space

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from irmeta.kernels.incomplete import inferred_sum
+from irmeta.kernels.judged_only import inferred_sum
 from irmeta.measures.cuts import per_query
 from irmeta.measures.parameters import REL
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace

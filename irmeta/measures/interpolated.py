@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from irmeta.kernels.interpolated import best_precision_from, count_to_own_cut
+from irmeta.kernels.interpolation import best_precision_from, count_to_own_cut
 from irmeta.measures.cuts import empty_values, per_query
 from irmeta.measures.parameters import REL, Parameter, numbers
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from irmeta.kernels.precision import count_within, reciprocal_rank
+from irmeta.kernels.relevant_counts import count_within, reciprocal_rank
 from irmeta.measures.cuts import empty_values, per_query, rank_cuts
 from irmeta.measures.events import Events
 from irmeta.measures.parameters import REL, TIES

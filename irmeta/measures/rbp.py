@@ -8,7 +8,7 @@ import numpy as np
 
 from irmeta.errors import MeasureError
 from irmeta.kernels.ties import averaged_total
-from irmeta.kernels.unjudged import add_unjudged
+from irmeta.kernels.unjudged_ranks import add_unjudged
 from irmeta.measures.cuts import empty_values, rank_cuts, retrieved
 from irmeta.measures.events import Events
 from irmeta.measures.gains import GAIN_OF, doc_gains

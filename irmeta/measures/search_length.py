@@ -11,7 +11,7 @@ from typing import get_args
 
 import numpy as np
 
-from irmeta.kernels.search_length import mean_of_first, search_lengths
+from irmeta.kernels.nonrelevant_above import mean_of_first, search_lengths
 from irmeta.measures.cuts import empty_values, retrieved
 from irmeta.measures.parameters import REL, Parameter
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from irmeta.kernels.trec_gain import (
+from irmeta.kernels.trec_gain_terms import (
     discounted_lengths,
     gain_over_lag,
     ndcg_at_docs,

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.kernels.gain import add_worths
+from irmeta.kernels.discounted_gains import add_worths
 from irmeta.kernels.ties import averaged_gain, shared_gain
 from irmeta.measures.by_rank import valued_by_rank
 from irmeta.measures.cuts import empty_values, rank_cuts

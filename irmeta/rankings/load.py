@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from irmeta.kernels.scatter import scatter
+from irmeta.kernels.list_arrays import scatter
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy, TieOrder
 from irmeta.rankings.judged import JudgedRanks, Need, check_needs

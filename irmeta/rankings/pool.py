@@ -11,7 +11,7 @@ import polars as pl
 
 from irmeta.errors import DataError, PoolDepthWarning, warn
 from irmeta.kernels.rarity import systems_within
-from irmeta.kernels.unjudged import first_unjudged
+from irmeta.kernels.unjudged_ranks import first_unjudged
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.store.scan import StoreReader, read_table
 

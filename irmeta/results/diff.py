@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from irmeta.errors import UsageError
-from irmeta.results.tables import provenance, read_parquet
+from irmeta.results.tidy_files import provenance, read_parquet
 
 KEYS = ("track", "system", "query", "measure")
 NOT_RECORDED = "not recorded"

@@ -13,7 +13,7 @@ import polars as pl
 
 from irmeta.errors import DataError, UsageError, did_you_mean, shown
 from irmeta.results.averages import mean_over_queries
-from irmeta.results.tables import read_parquet
+from irmeta.results.tidy_files import read_parquet
 from irmeta.schema.arrow import DAMAGED
 
 _KEYS = ["track", "system", "query", "measure"]

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.schema.arrow import column, constant, dictionary, strings
-from irmeta.schema.results import SEARCH_LENGTHS
+from irmeta.schema.result_tables import SEARCH_LENGTHS
 
 
 def search_length_table(view: JudgedRanks, rel: int, lengths: np.ndarray) -> pa.Table:

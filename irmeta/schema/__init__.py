@@ -1,7 +1,7 @@
 """Columns and tables of stores and results."""
 
 from irmeta.schema.columns import Column, Table, by_name
-from irmeta.schema.store import TABLES as STORE_TABLES
+from irmeta.schema.store_tables import TABLES as STORE_TABLES
 
 __all__ = ["FORMAT", "TABLES", "Column", "Table"]
 

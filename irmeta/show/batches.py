@@ -17,7 +17,7 @@ from irmeta.store.ingest import Outcome
 if TYPE_CHECKING:
     from irmeta.api.check import Checked
     from irmeta.studies.framework.every import Done
-    from irmeta.studies.framework.results import StudyResults
+    from irmeta.studies.framework.study_results import StudyResults
 
 
 def print_outcomes(outcomes: Sequence[Outcome], store: Store) -> None:

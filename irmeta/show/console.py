@@ -13,7 +13,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from irmeta.escapes import escape_name, escape_text
-from irmeta.results.tables import to_csv
+from irmeta.results.tidy_files import to_csv
 
 if TYPE_CHECKING:
     pass

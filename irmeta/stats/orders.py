@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from irmeta.kernels.orders import concordance
+from irmeta.kernels.rank_agreement import concordance
 
 Correlation = Callable[[np.ndarray, np.ndarray, bool], np.ndarray]
 

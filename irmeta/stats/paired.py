@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from irmeta.kernels.paired import mirror, paired_moments, pooled_moments
+from irmeta.kernels.pair_moments import mirror, paired_moments, pooled_moments
 
 ROUNDING = 16 * np.finfo(np.float64).eps
 """A spread of differences of at most this share of the greatest value counts as 0."""

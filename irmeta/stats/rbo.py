@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from irmeta.errors import UsageError, shown
-from irmeta.kernels.orders import AVERAGE, CORRECTED, EQUAL, overlap
+from irmeta.kernels.rank_agreement import AVERAGE, CORRECTED, EQUAL, overlap
 from irmeta.stats.orders import tie_groups
 
 Ties = Literal["w", "a", "b"]

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from scipy.special import bdtr, ndtr
 
-from irmeta.kernels.signed import count_signs, signed_rank_tails, signed_ranks
+from irmeta.kernels.signed_ranks import count_signs, signed_rank_tails, signed_ranks
 from irmeta.results.verdicts import TIE
 from irmeta.stats.paired import square
 

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError, check_whole
-from irmeta.kernels.stability import add_swaps, add_wins, subset_means
+from irmeta.kernels.query_subsets import add_swaps, add_wins, subset_means
 from irmeta.results.matrix import Matrix
 
 Ties = Literal["against", "out", "half"]

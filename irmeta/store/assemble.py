@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from irmeta.policies import ReadPolicy
+from irmeta.store.read_run import Run
 from irmeta.store.readers import TrackNames
-from irmeta.store.reading import Run
-from irmeta.store.sources import Places, Sources
+from irmeta.store.run_addresses import Places, Sources
 from irmeta.store.spill import InMemory
 from irmeta.trec.list_order import order_lists, tied_rows
 from irmeta.trec.ordering import ranks_from

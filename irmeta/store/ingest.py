@@ -19,10 +19,10 @@ from irmeta.policies import ReadPolicy
 from irmeta.store.layout import KINDS, Layout, folder_name
 from irmeta.store.lock import only_writer
 from irmeta.store.long_table import write_docs_and_runs
+from irmeta.store.read_track import Count, Limits, Progress, read_track
 from irmeta.store.record import Inputs, Seen, read_cache
 from irmeta.store.scan import Tracks
-from irmeta.store.tables import write_qrels, write_subtopics, write_systems
-from irmeta.store.track import Count, Limits, Progress, read_track
+from irmeta.store.small_tables import write_qrels, write_subtopics, write_systems
 from irmeta.store.verify import file_checksums
 from irmeta.trec.collection import chosen, read_collection
 from irmeta.trec.source import AnyTrack, BrokenTrack, TrackSource

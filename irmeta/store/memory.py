@@ -21,9 +21,9 @@ from irmeta.store.groups import Group
 from irmeta.store.ingest import Outcome, failed, failures
 from irmeta.store.layout import fingerprint, manifest
 from irmeta.store.long_table import Names, doc_columns, run_columns, tied_rows
+from irmeta.store.read_track import Count, Limits, Progress, read_track
 from irmeta.store.scan import StoredLists
-from irmeta.store.tables import qrels_columns, subtopics_columns, systems_columns
-from irmeta.store.track import Count, Limits, Progress, read_track
+from irmeta.store.small_tables import qrels_columns, subtopics_columns, systems_columns
 from irmeta.trec.source import AnyTrack, BrokenTrack, TrackSource
 
 # A row takes 20 bytes while it is read and 26 in the store, and both for a moment

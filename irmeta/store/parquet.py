@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from irmeta.kernels.scatter import list_starts
+from irmeta.kernels.list_arrays import list_starts
 from irmeta.schema.arrow import as_frame
 from irmeta.store.scan import StoredLists
 

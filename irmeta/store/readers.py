@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.parallel import Lent
-from irmeta.trec.names import in_order
+from irmeta.trec.numbered_names import in_order
 from irmeta.trec.rows import RowReader
 
 

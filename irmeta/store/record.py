@@ -15,8 +15,8 @@ from irmeta.schema import FORMAT
 from irmeta.store.assemble import TrackRows
 from irmeta.store.judgments import Judgments
 from irmeta.store.layout import KINDS, Layout
-from irmeta.store.naming import Named
 from irmeta.store.subtopics_file import undescribed
+from irmeta.store.track_systems import Named
 from irmeta.store.verify import file_checksums, has_same_footers
 from irmeta.trec.qrels import QrelsText
 from irmeta.trec.source import QrelsSource, TrackSource

@@ -12,7 +12,7 @@ from typing import Any
 
 def __getattr__(name: str) -> Any:
     if name == "open":
-        from irmeta.studies.framework.results import StudyResults
+        from irmeta.studies.framework.study_results import StudyResults
 
         return StudyResults
     if name == "run_all":

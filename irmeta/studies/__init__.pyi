@@ -8,7 +8,7 @@ from irmeta.api import Store
 from irmeta.store.scan import StoreReader
 from irmeta.studies.framework.control import Progress
 from irmeta.studies.framework.every import run_all as run_all
-from irmeta.studies.framework.results import StudyResults
+from irmeta.studies.framework.study_results import StudyResults
 
 def open(folder: str | Path) -> StudyResults:
     """Open the results that a study left in a folder."""

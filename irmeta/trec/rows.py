@@ -27,7 +27,7 @@ from irmeta.kernels.tokenize import (
     tokenize,
 )
 from irmeta.trec import text
-from irmeta.trec.names import Names
+from irmeta.trec.numbered_names import Names
 from irmeta.trec.text import first_fields
 
 NO_RANK = np.iinfo(np.int32).min  # marks a row without a usable rank

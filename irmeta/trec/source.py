@@ -9,9 +9,9 @@ from pathlib import Path
 
 from irmeta.errors import DataError, UsageError, printable
 from irmeta.policies import ReadPolicy
-from irmeta.trec.naming import stem
 from irmeta.trec.qrels import QrelsFormat
 from irmeta.trec.streams import InputFile
+from irmeta.trec.system_names import stem
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from naive_reading import numbers
 from irmeta.kernels import interning
 from irmeta.kernels.jit import jit
 from irmeta.kernels.vector import address
-from irmeta.trec.names import Names, in_order
+from irmeta.trec.numbered_names import Names, in_order
 
 NAME = st.one_of(
     st.text(st.characters(codec="utf-8"), min_size=1, max_size=30),

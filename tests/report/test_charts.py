@@ -21,8 +21,12 @@ from irmeta.report.charts.histogram import Class, bucket_name, histogram
 from irmeta.report.charts.ranked import ranked
 from irmeta.report.charts.scatter import graph, scatter
 from irmeta.report.charts.strip import strip
-from irmeta.report.figures.lengths import length_differences, length_histogram, rarity_histogram
-from irmeta.report.figures.significance import achieved_significance, pairwise_significance
+from irmeta.report.figures.length_figures import (
+    length_differences,
+    length_histogram,
+    rarity_histogram,
+)
+from irmeta.report.figures.significance_figures import achieved_significance, pairwise_significance
 from irmeta.report.look import PRINT_WIDTH, to_print, to_svg
 
 HOSTILE = "<script>alert('x')</script> & \"ü\"|\\"
@@ -180,7 +184,7 @@ def test_chart__prints_at_the_size_asked(name: str):
 def test_chart__is_the_same_in_another_process():
     code = (
         "import polars as pl, sys; from irmeta.report.look import to_svg;"
-        "from irmeta.report.figures.lengths import length_histogram;"
+        "from irmeta.report.figures.length_figures import length_histogram;"
         "sys.stdout.write(to_svg(length_histogram(pl.DataFrame("
         "{'low': [1, 2, None], 'high': [1, 4, None], 'docs': [30, 20, 5]}), 'x')))"
     )

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from irmeta.report.cells import Cell, Grid, Head
-from irmeta.report.page import FOLD, Block, Page, Picture, anchors_of, render
+from irmeta.report.html_page import FOLD, Block, Page, Picture, anchors_of, render
 
 HOSTILE = "<script>alert('x')</script> & \"ü\""
 

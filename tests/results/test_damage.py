@@ -12,9 +12,9 @@ import pytest
 from undrawn import draw_nothing
 
 import irmeta
-from irmeta.api.values import made_from
+from irmeta.api.matrices import made_from
 from irmeta.errors import DataError, IrmetaError
-from irmeta.results.tables import provenance, read_parquet, write_out
+from irmeta.results.tidy_files import provenance, read_parquet, write_out
 
 SAMPLES = 12  # places in each file, and three near its end
 

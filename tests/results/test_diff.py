@@ -13,7 +13,7 @@ from irmeta.api import EvalChoices
 from irmeta.errors import DataError, UsageError
 from irmeta.results.diff import diff
 from irmeta.results.scores import wide
-from irmeta.results.tables import write_out
+from irmeta.results.tidy_files import write_out
 
 MEANS = ("track", "system", "measure", "value")
 PER_QUERY = ("track", "system", "query", "measure", "value")

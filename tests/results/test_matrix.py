@@ -12,7 +12,7 @@ import pytest
 
 from irmeta.errors import DataError, UsageError
 from irmeta.results.matrix import Matrix, matrix_of, read_matrices
-from irmeta.results.tables import write_out
+from irmeta.results.tidy_files import write_out
 
 NAN = math.nan
 VALUES = np.array([[0.5, NAN, 0.25], [1.0, NAN, NAN], [0.0, NAN, 0.75]])

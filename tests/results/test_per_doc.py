@@ -13,7 +13,7 @@ from making import Track, down, read_qrels, read_run, tracks
 
 import irmeta
 from irmeta.errors import UsageError
-from irmeta.schema.results import RARITY, SEARCH_LENGTHS
+from irmeta.schema.result_tables import RARITY, SEARCH_LENGTHS
 
 UNRETRIEVED = ("irrel", "floor", "irrel+1", "depth")
 ORDERS = ("trec_eval", "trec_eval10", "score-file", "file", "rank")

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 from irmeta.errors import IrmetaError
 from irmeta.results.scores import Scores, wide
 from irmeta.schema.columns import Table
-from irmeta.schema.results import MEANS, SCORES
+from irmeta.schema.result_tables import MEANS, SCORES
 
 NAN = math.nan
 VALUES = np.array(

@@ -16,8 +16,8 @@ import irmeta
 from irmeta.errors import UsageError
 from irmeta.files import write_text
 from irmeta.results.scores import wide
-from irmeta.results.tables import provenance, write_out, write_parquet
-from irmeta.schema.results import MEANS, SEARCH_LENGTHS
+from irmeta.results.tidy_files import provenance, write_out, write_parquet
+from irmeta.schema.result_tables import MEANS, SEARCH_LENGTHS
 
 RECORD = {"irmeta": "0.1.0", "store": "abc", "eval_policy": {"queries": "judged"}, "ü": [1, None]}
 

@@ -17,7 +17,8 @@ from irmeta.api.jobs import Reanalysis, reanalyze_tracks
 from irmeta.errors import DataError
 from irmeta.store.layout import Layout
 from irmeta.store.scan import StoreReader, undisturbed
-from irmeta.studies.framework import files, runner
+from irmeta.studies.framework import recorded_files as files
+from irmeta.studies.framework import runner
 from irmeta.studies.framework.control import Run
 from irmeta.studies.reanalysis.options import OverviewOptions
 

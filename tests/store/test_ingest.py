@@ -15,8 +15,8 @@ from irmeta.checksums import to_json
 from irmeta.errors import DataError, SkippedRunWarning, UsageError
 from irmeta.policies import ReadPolicy
 from irmeta.store import ingest as room
+from irmeta.store import read_track as reading
 from irmeta.store import record
-from irmeta.store import track as reading
 from irmeta.store.ingest import ingest_collection
 from irmeta.store.layout import FOLDERS, Layout
 from irmeta.store.lock import only_writer

@@ -12,7 +12,7 @@ from ingesting import content, outcomes, put
 
 import irmeta
 from irmeta.policies import ReadPolicy
-from irmeta.store import track as room
+from irmeta.store import read_track as room
 from irmeta.store.ingest import ingest_collection
 from irmeta.store.layout import Layout
 from irmeta.store.spill import KINDS, InMemory, Spilled

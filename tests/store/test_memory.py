@@ -22,7 +22,8 @@ from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
 from irmeta.policies import EvalPolicy, ReadPolicy, TieOrder
 from irmeta.rankings.load import judged_ranks
-from irmeta.store import groups, track
+from irmeta.store import groups
+from irmeta.store import read_track as track
 from irmeta.store.scan import lazy
 from irmeta.testing.tracks import Track, tracks
 

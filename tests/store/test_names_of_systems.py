@@ -10,7 +10,7 @@ from ingesting import CONFIG, QRELS, RUN, content, put, states
 
 import irmeta
 from irmeta.errors import DataError, IrmetaError, NamesWarning, SkippedRunWarning
-from irmeta.store import track as reading
+from irmeta.store import read_track as reading
 
 
 def tagged(tag: str, doc: str = "a") -> str:
@@ -139,7 +139,7 @@ def test_name_systems__runs_that_are_not_in_the_track_share_no_tag(tmp_path):
 
 
 def test_read_track__a_pattern_that_takes_too_long_fails_its_track_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr("irmeta.trec.naming.MATCH_SECONDS", 0.05)
+    monkeypatch.setattr("irmeta.trec.system_names.MATCH_SECONDS", 0.05)
     monkeypatch.setattr(reading, "_read_runs", None)  # before any run is read
     pattern = r"(?:\\w|[a-z])*([0-9])[A-Z]"
     config = CONFIG.replace("[tracks.t]", f'[tracks.t]\nnames = "{pattern}"')

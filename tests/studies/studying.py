@@ -14,7 +14,7 @@ from making import Track, read_qrels, read_run
 import irmeta
 from irmeta.stats.buckets import GREATEST
 from irmeta.studies import search_length
-from irmeta.studies.framework.results import StudyResults
+from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.papers.search_length.options import SearchLengthOptions
 
 MADE = {"news": "news/qrels.txt", "passage": "passage/qrels.txt", "web": "web/adhoc.qrels.txt"}

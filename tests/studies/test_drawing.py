@@ -18,7 +18,7 @@ import pytest
 import irmeta
 from irmeta.errors import IrmetaError
 from irmeta.report import look
-from irmeta.report.figures.lengths import rarity_histogram
+from irmeta.report.figures.length_figures import rarity_histogram
 from irmeta.studies import drawing
 
 FRAME = pl.DataFrame({"retrieved_by": [0, 1, 2], "docs": [3, 2, 1]})

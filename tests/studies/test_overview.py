@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 import irmeta
 from irmeta.api import EvalChoices
-from irmeta.results.tables import provenance
+from irmeta.results.tidy_files import provenance
 from irmeta.studies.reanalysis.study import STUDY
 
 COMBINED = [table.name for table in STUDY.by_table.values() if not table.apart]

@@ -23,13 +23,13 @@ from irmeta.measures.search_length import UNRETRIEVED
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
 from irmeta.store import groups as rows_of_groups
-from irmeta.studies.framework.results import StudyResults
 from irmeta.studies.framework.study import Tables
-from irmeta.studies.framework.track import TrackView
+from irmeta.studies.framework.study_results import StudyResults
+from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.search_length import chains
 from irmeta.studies.papers.search_length.compute import effective_fraction_table
-from irmeta.studies.papers.search_length.gather import Gathered, gather
 from irmeta.studies.papers.search_length.options import SearchLengthOptions
+from irmeta.studies.papers.search_length.track_values import Gathered, gather
 
 CHAINS = {"AP": "AP", "nDCG": "nDCG", "RBP(p=0.8)": "RBP", "ERR": "ERR", "P@20": "P@20", "RR": "RR"}
 """By the name in the tables: the twin's."""

@@ -13,7 +13,7 @@ from studying import assert_rows, made_track, studied
 from undrawn import draw_nothing
 
 import irmeta
-from irmeta.studies.framework.results import StudyResults
+from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.papers.search_length.options import SearchLengthOptions
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import irmeta
-from irmeta.results.tables import provenance
+from irmeta.results.tidy_files import provenance
 
 
 @pytest.mark.usefixtures("undrawn")

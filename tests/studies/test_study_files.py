@@ -16,9 +16,9 @@ from studying import MADE, studied
 from undrawn import draw_nothing
 
 import irmeta
-from irmeta.results.tables import provenance
+from irmeta.results.tidy_files import provenance
 from irmeta.studies import drawing
-from irmeta.studies.framework.results import StudyResults
+from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.papers.search_length.study import STUDY
 
 OVER_TRACKS = {

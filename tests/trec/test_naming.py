@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from irmeta.errors import DataError, UsageError
 from irmeta.policies import ReadPolicy
-from irmeta.trec import naming
-from irmeta.trec.naming import file_names, pattern_name, stem
+from irmeta.trec import system_names
+from irmeta.trec.system_names import file_names, pattern_name, stem
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_pattern_name__the_group_of_a_pattern_that_matches_the_whole_name(patter
 
 
 def test_pattern_name__a_pattern_that_takes_too_long_is_an_error_that_names_it(monkeypatch):
-    monkeypatch.setattr(naming, "MATCH_SECONDS", 0.05)
+    monkeypatch.setattr(system_names, "MATCH_SECONDS", 0.05)
     pattern, began = r"(?:\w|[a-z])*([0-9])[A-Z]", time.perf_counter()
     with pytest.raises(DataError) as error:
         pattern_name(pattern, "r/" + "a" * 60)

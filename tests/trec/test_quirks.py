@@ -8,7 +8,7 @@ from naive import read_run as naive_run
 from parsing import parse, rows
 
 from irmeta.policies import ReadPolicy
-from irmeta.store.reading import SkippedRun, read_run
+from irmeta.store.read_run import SkippedRun, read_run
 from irmeta.trec.rows import RowReader
 from irmeta.trec.source import TrackSource
 

@@ -9,7 +9,7 @@ from parsing import READER, by_line, parse, rows
 
 from irmeta.errors import DataError
 from irmeta.policies import ReadPolicy
-from irmeta.store.reading import SkippedRun, read_run
+from irmeta.store.read_run import SkippedRun, read_run
 from irmeta.trec import runs as room
 from irmeta.trec.rows import NO_RANK, RowReader
 from irmeta.trec.runs import parse_run

@@ -10,7 +10,7 @@ import pytest
 
 from irmeta.errors import DataError
 from irmeta.policies import ReadPolicy
-from irmeta.store.reading import SkippedRun, read_run
+from irmeta.store.read_run import SkippedRun, read_run
 from irmeta.trec import text as room
 from irmeta.trec.qrels import parse_qrels
 from irmeta.trec.rows import RowReader

@@ -15,7 +15,7 @@ from irmeta.rankings.derive.change import (
     random_number,
     seed_of,
 )
-from irmeta.rankings.derive.rows import limit_pool, rejudged, take_queries, take_rows
+from irmeta.rankings.derive.select_rows import limit_pool, rejudged, take_queries, take_rows
 from irmeta.rankings.pool import pool_depths
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from irmeta.rankings.derive.change import (
     random_number,
     seed_of,
 )
-from irmeta.rankings.derive.rows import take_queries, take_systems
+from irmeta.rankings.derive.select_rows import take_queries, take_systems
 
 if TYPE_CHECKING:
     from irmeta.rankings.judged import JudgedRanks

@@ -14,7 +14,7 @@ import polars as pl
 from irmeta.options import Options
 from irmeta.parallel import ordered_map
 from irmeta.studies import drawing
-from irmeta.studies.framework.files import RecordedFiles
+from irmeta.studies.framework.recorded_files import RecordedFiles
 from irmeta.studies.framework.study import Figure, Study, Tables
 
 

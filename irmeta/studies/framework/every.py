@@ -8,18 +8,18 @@ from typing import Any, NamedTuple
 
 from irmeta._version import __version__
 from irmeta.errors import UsageError
-from irmeta.report.page import Block, Page, render
+from irmeta.report.html_page import Block, Page, render
 from irmeta.store.lock import only_writer
 from irmeta.store.scan import StoreReader, tracks_of
 from irmeta.studies.framework.control import Run
-from irmeta.studies.framework.files import ALL, PARTS, RecordedFiles
 from irmeta.studies.framework.function import failures, reader_of
-from irmeta.studies.framework.page import pictures_in
 from irmeta.studies.framework.plan import check_folder
+from irmeta.studies.framework.recorded_files import ALL, PARTS, RecordedFiles
 from irmeta.studies.framework.registry import find_all
-from irmeta.studies.framework.results import StudyResults
 from irmeta.studies.framework.runner import run
 from irmeta.studies.framework.study import Study
+from irmeta.studies.framework.study_page import pictures_in
+from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.framework.words import count
 
 NAME = "all"

@@ -14,8 +14,8 @@ from irmeta.studies.framework.study import Study
 
 if TYPE_CHECKING:
     from irmeta.store.scan import StoreReader
-    from irmeta.studies.framework.results import StudyResults
     from irmeta.studies.framework.runner import Batch
+    from irmeta.studies.framework.study_results import StudyResults
 
 DOCSTRING = """{title}: {paper}
 
@@ -103,8 +103,8 @@ def run_study(
     IrmetaError
         When a track could not be analysed.
     """
-    from irmeta.studies.framework.results import StudyResults
     from irmeta.studies.framework.runner import run
+    from irmeta.studies.framework.study_results import StudyResults
 
     batch = run(study, reader_of(store), Path(out), options, control)
     if batch.failed:

@@ -19,7 +19,7 @@ from irmeta.options import Options
 from irmeta.store.layout import has_content
 from irmeta.store.scan import StoreReader, read_table, tracks_of
 from irmeta.studies.framework.control import Run
-from irmeta.studies.framework.files import (
+from irmeta.studies.framework.recorded_files import (
     ALL,
     ALONE,
     PARTS,

@@ -17,7 +17,8 @@ from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies import drawing
 from irmeta.studies.framework.control import Run
 from irmeta.studies.framework.draw import draw_figures
-from irmeta.studies.framework.files import (
+from irmeta.studies.framework.plan import Task, check_folder, check_store, plan
+from irmeta.studies.framework.recorded_files import (
     ALL,
     PARTS,
     RecordedFiles,
@@ -25,11 +26,10 @@ from irmeta.studies.framework.files import (
     recorded_tracks,
     remove_leftovers,
 )
-from irmeta.studies.framework.page import write_page
-from irmeta.studies.framework.plan import Task, check_folder, check_store, plan
 from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.study import Study
-from irmeta.studies.framework.track import TrackView
+from irmeta.studies.framework.study_page import write_page
+from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.framework.write import TableWriter, joined_parts, provenance, used_only
 
 

@@ -124,7 +124,7 @@ class Study:
         ``tracks``: a store is needed; ``none``: no store is read; ``optional``.
     compute
         ``compute(track, options)`` yields pieces of the tables by track; without a store it is
-        called once with None. See `irmeta.studies.framework.track.TrackView`.
+        called once with None. See `irmeta.studies.framework.track_view.TrackView`.
     over_tracks
         ``over_tracks(tables, options)`` yields pieces of the other tables from the joined ones,
         which hold only the tracks that are used.

@@ -15,11 +15,11 @@ from irmeta.errors import IrmetaError
 from irmeta.measures.evaluate import how_made
 from irmeta.options import Options
 from irmeta.policies import TrackOptions
-from irmeta.results.tables import ParquetFile, read_parquet
+from irmeta.results.tidy_files import ParquetFile, read_parquet
 from irmeta.schema.columns import Table, by_name
 from irmeta.store.scan import StoreReader
-from irmeta.studies.framework.files import RecordedFiles
 from irmeta.studies.framework.plan import scored_specs
+from irmeta.studies.framework.recorded_files import RecordedFiles
 from irmeta.studies.framework.studied_tracks import STUDIED_TRACKS
 from irmeta.studies.framework.study import Study, Tables
 

@@ -21,7 +21,7 @@ from irmeta.stats.orders import round_means
 from irmeta.store.scan import track_notes
 from irmeta.studies.framework.study import Pieces
 from irmeta.studies.framework.systems import Missed
-from irmeta.studies.framework.track import TrackView
+from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.reanalysis.options import OverviewOptions
 
 REL = 1

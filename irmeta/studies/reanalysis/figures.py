@@ -8,7 +8,7 @@ import polars as pl
 
 from irmeta.report.charts.heat import heat_map, lower_triangle
 from irmeta.report.charts.ranked import ranked
-from irmeta.report.figures.lengths import length_histogram, rarity_histogram
+from irmeta.report.figures.length_figures import length_histogram, rarity_histogram
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.reanalysis.options import OverviewOptions as Options
 from irmeta.studies.reanalysis.sections import DAGGERS, headline

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Table
-from irmeta.schema.results import (
+from irmeta.schema.result_tables import (
     AGREEMENT,
     MEANS,
     RARITY,
@@ -11,7 +11,7 @@ from irmeta.schema.results import (
     SEARCH_LENGTH_HISTOGRAM,
     SEARCH_LENGTHS,
 )
-from irmeta.schema.store import SYSTEMS
+from irmeta.schema.store_tables import SYSTEMS
 
 SHORT = (
     "The system misses more relevant docs than the median system, and Eq. 3 makes the docs that a "

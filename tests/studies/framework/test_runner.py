@@ -17,9 +17,10 @@ from tiny import collection
 
 import irmeta
 from irmeta.errors import IrmetaError, UsageError
-from irmeta.results.tables import provenance
-from irmeta.studies.framework import files, registry
-from irmeta.studies.framework.results import StudyResults
+from irmeta.results.tidy_files import provenance
+from irmeta.studies.framework import recorded_files as files
+from irmeta.studies.framework import registry
+from irmeta.studies.framework.study_results import StudyResults
 
 ALL = ("a", "b", "c")
 

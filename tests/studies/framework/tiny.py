@@ -17,7 +17,7 @@ from irmeta.report.charts.ranked import ranked
 from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Paper, Table
 from irmeta.studies.framework.data import data_section
 from irmeta.studies.framework.study import Figure, Pieces, Section, Show, Study, Tables
-from irmeta.studies.framework.track import TrackView
+from irmeta.studies.framework.track_view import TrackView
 
 FAILING: dict[str, Exception] = {}
 """What `compute` raises, by track."""

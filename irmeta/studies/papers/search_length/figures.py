@@ -11,7 +11,7 @@ import polars as pl
 from irmeta.report.charts.dumbbell import dumbbell
 from irmeta.report.charts.histogram import Class, bucket_name, histogram
 from irmeta.report.charts.strip import strip
-from irmeta.report.figures.lengths import length_differences, length_histogram, share
+from irmeta.report.figures.length_figures import length_differences, length_histogram, share
 from irmeta.report.look import BLUE, PALE_BLUE
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.framework.words import count

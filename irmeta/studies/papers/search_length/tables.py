@@ -14,7 +14,7 @@ from irmeta.schema.columns import (
     spread_columns,
     stored,
 )
-from irmeta.schema.results import MEANS, SEARCH_LENGTH_HISTOGRAM
+from irmeta.schema.result_tables import MEANS, SEARCH_LENGTH_HISTOGRAM
 from irmeta.studies.papers.search_length import paper
 
 SHORT = (

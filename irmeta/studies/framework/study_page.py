@@ -14,9 +14,9 @@ from irmeta.errors import IrmetaError, MeasureError
 from irmeta.measures.names import parse_measure
 from irmeta.options import Options
 from irmeta.report.cells import Grid, grid
+from irmeta.report.html_page import Block, Page, Picture, render
 from irmeta.report.latex import to_latex
-from irmeta.report.page import Block, Page, Picture, render
-from irmeta.studies.framework.files import RecordedFiles, part_of
+from irmeta.studies.framework.recorded_files import RecordedFiles, part_of
 from irmeta.studies.framework.studied_tracks import STUDIED_TRACKS
 from irmeta.studies.framework.study import Section, Show, Study, Tables
 from irmeta.studies.framework.words import count

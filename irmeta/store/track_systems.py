@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from irmeta.errors import DataError, short
 from irmeta.policies import NAMES
-from irmeta.store.reading import Run, SkippedRun
-from irmeta.trec.naming import file_names, pattern_name, stem
+from irmeta.store.read_run import Run, SkippedRun
 from irmeta.trec.source import TrackSource
+from irmeta.trec.system_names import file_names, pattern_name, stem
 
 _FIXES = {
     "tag": 'Name systems by file: --names file, or names = "file".',

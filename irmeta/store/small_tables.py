@@ -14,8 +14,8 @@ from irmeta.schema import TABLES
 from irmeta.schema.arrow import constant
 from irmeta.store.facts import Facts
 from irmeta.store.judgments import Judgments
-from irmeta.store.reading import Run, SkippedRun
-from irmeta.store.track import ReadTrack
+from irmeta.store.read_run import Run, SkippedRun
+from irmeta.store.read_track import ReadTrack
 from irmeta.store.writing import part_writer
 
 

@@ -16,7 +16,7 @@ from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.results.scores import Scores
 from irmeta.studies.framework.systems import Missed
-from irmeta.studies.framework.track import TrackView
+from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.search_length.chains import CHAINS
 from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
 

@@ -10,7 +10,7 @@ def add_worths(ranks, labels, worth, offsets, cuts, out):
     Parameters
     ----------
     ranks, offsets, cuts, out
-        As in irmeta.kernels.precision; `ranks` ascend within a query.
+        As in irmeta.kernels.relevant_counts; `ranks` ascend within a query.
     labels
         uint8, of the shape of `ranks`: the class of each doc.
     worth

@@ -18,18 +18,18 @@ from irmeta.store.facts import Facts, read_facts
 from irmeta.store.groups import Groups
 from irmeta.store.judgments import Judgments, judgments
 from irmeta.store.long_table import Names
-from irmeta.store.naming import Named, name_systems
+from irmeta.store.read_run import Run, SkippedRun, read_run
 from irmeta.store.readers import Readers, TrackNames
-from irmeta.store.reading import Run, SkippedRun, read_run
 from irmeta.store.record import track_record
 from irmeta.store.spill import InMemory
 from irmeta.store.subtopics_file import read_subtopics
+from irmeta.store.track_systems import Named, name_systems
 from irmeta.trec.archives import archive_kind, members
-from irmeta.trec.naming import pattern_name
 from irmeta.trec.qrels import QrelsText, parse_qrels
 from irmeta.trec.shapes import qrels_problem
 from irmeta.trec.source import AnyTrack, QrelsSource, TrackSource
 from irmeta.trec.streams import InputFile, file_sha256, stored_sha256
+from irmeta.trec.system_names import pattern_name
 
 Progress = Callable[[str, int, int], None]
 """Called with a track, the number of files read so far, and that of the collection."""

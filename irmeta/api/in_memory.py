@@ -20,8 +20,8 @@ from irmeta.policies import Duplicates, Malformed, ReadPolicy, TieOrder
 from irmeta.store.ingest import Outcome
 from irmeta.store.layout import is_store
 from irmeta.store.memory import read_into_memory
+from irmeta.store.read_track import Progress
 from irmeta.store.scan import Tracks
-from irmeta.store.track import Progress
 from irmeta.trec.collection import chosen, read_collection
 from irmeta.trec.source import track_of_files
 

@@ -15,7 +15,7 @@ from irmeta.checksums import (
     to_json,
 )
 from irmeta.files import remove_temporaries, replacing, write_bytes
-from irmeta.results.tables import ParquetFile
+from irmeta.results.tidy_files import ParquetFile
 from irmeta.schema.columns import Table
 from irmeta.store.layout import folder_name
 

@@ -11,10 +11,10 @@ import polars as pl
 
 from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.options import Options
-from irmeta.results.tables import check_parquet, provenance, read_parquet
+from irmeta.results.tidy_files import check_parquet, provenance, read_parquet
 from irmeta.studies.framework.draw import charts
-from irmeta.studies.framework.files import ALL, RecordedFiles, recorded_tracks
 from irmeta.studies.framework.plan import study_in
+from irmeta.studies.framework.recorded_files import ALL, RecordedFiles, recorded_tracks
 from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.runner import Batch
 from irmeta.studies.framework.write import used_only

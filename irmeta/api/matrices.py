@@ -12,7 +12,7 @@ from irmeta.api.store import EvalChoices, Store
 from irmeta.errors import MeasureError, UsageError, did_you_mean
 from irmeta.measures.names import parse_measure, parse_measures, split_names
 from irmeta.results.matrix import Matrix, read_matrices
-from irmeta.results.tables import provenance
+from irmeta.results.tidy_files import provenance
 from irmeta.store.layout import is_store
 from irmeta.store.scan import Tracks, tracks_of, undisturbed
 

@@ -35,7 +35,7 @@ def stop_amounts(ranks, labels, stops, offsets, missing, reading, amounts):
 def still_reading(ranks, labels, stops, offsets, cuts, out):
     """Multiply `out` by the probability that the user reads on after each cutoff.
 
-    `cuts` and `out` are as in irmeta.kernels.precision, but `out` need not be zero.
+    `cuts` and `out` are as in irmeta.kernels.relevant_counts, but `out` need not be zero.
     """
     for c in range(len(cuts)):
         for q in range(len(offsets) - 1):

@@ -98,7 +98,7 @@ def add_unjudged(ranks, offsets, judged, lengths, counts, weights, cuts, out):
     weights
         float64: a doc at rank i has ``weights[i - 1]``.
     cuts, out
-        As in irmeta.kernels.precision.
+        As in irmeta.kernels.relevant_counts.
     """
     for q in range(len(offsets) - 1):
         for s in range(ranks.shape[1]):
