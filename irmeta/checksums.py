@@ -97,10 +97,10 @@ def footer_checksum(path: Path) -> str:
 def embed_checksum(path: Path) -> None:
     """Write the CRC-32 of a Parquet file into its footer, over `BLANK`."""
     with path.open("r+b") as stream:
-        place = _embedded(stream)
-        assert place is not None, "no place for the checksum"
-        crc = _crc_with_blank(stream, place[0])
-        stream.seek(place[0])
+        field = _embedded(stream)
+        assert field is not None, "no place for the checksum"
+        crc = _crc_with_blank(stream, field[0])
+        stream.seek(field[0])
         stream.write(crc)
 
 
@@ -113,10 +113,10 @@ def check_embedded(path: Path) -> bool:
         If the checksum differs.
     """
     with path.open("rb") as stream:
-        place = _embedded(stream)
-        if place is None:
+        field = _embedded(stream)
+        if field is None:
             return False
-        if _crc_with_blank(stream, place[0]) != place[1]:
+        if _crc_with_blank(stream, field[0]) != field[1]:
             raise ValueError(MISMATCH)
     return True
 
@@ -137,9 +137,9 @@ def _embedded(stream: IO[bytes]) -> tuple[int, bytes] | None:
     return (start + matches[-1].start(1), matches[-1][1]) if matches else None
 
 
-def _crc_with_blank(stream: IO[bytes], place: int) -> bytes:
-    before = _crc(stream, 0, place)
-    return b"%08x" % _crc(stream, place + len(BLANK), None, zlib.crc32(BLANK, before))
+def _crc_with_blank(stream: IO[bytes], position: int) -> bytes:
+    before = _crc(stream, 0, position)
+    return b"%08x" % _crc(stream, position + len(BLANK), None, zlib.crc32(BLANK, before))
 
 
 def _crc(stream: IO[bytes], start: int, stop: int | None, crc: int = 0) -> int:

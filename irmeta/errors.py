@@ -88,17 +88,17 @@ class DataError(IrmetaError):
         self.ids = dict.fromkeys(self.ids or {}, "...")
 
     def __str__(self) -> str:
-        place = [f"track {self.track}"] if self.track is not None else []
+        location = [f"track {self.track}"] if self.track is not None else []
         if self.file is not None:
-            place.append(self.file if self.line is None else f"{self.file}, line {self.line}")
-        said = self.problem
+            location.append(self.file if self.line is None else f"{self.file}, line {self.line}")
+        problem = self.problem
         if self.ids:
-            said = said.format_map({name: short(value) for name, value in self.ids.items()})
+            problem = problem.format_map({name: short(value) for name, value in self.ids.items()})
         if self.value is not None:
-            said += f": {shown(self.value)}"
+            problem += f": {shown(self.value)}"
         if self.is_concealed:
-            said += " (not quoted, since the file lies outside the collection)"
-        text = ": ".join([*place, said]) + (f". {self.fix}" if self.fix else "")
+            problem += " (not quoted, since the file lies outside the collection)"
+        text = ": ".join([*location, problem]) + (f". {self.fix}" if self.fix else "")
         return escape_text(text)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -152,14 +152,14 @@ def did_you_mean(given: object, known: Iterable[str]) -> str:
     """Return a sentence with the nearest known name, or with the first known names."""
     name, names = str(given), sorted(set(known))
     lower = {n.lower(): n for n in reversed(names)}
-    near = [lower[name.lower()]] if name.lower() in lower else []
-    near += difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    near += [lower[m] for m in difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)]
-    if near:
-        return f"Did you mean {near[0]!r}?"
+    matches = [lower[name.lower()]] if name.lower() in lower else []
+    matches += difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    matches += [lower[m] for m in difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)]
+    if matches:
+        return f"Did you mean {matches[0]!r}?"
     some = ", ".join(names[:_LISTED])
-    rest = f", ... ({len(names):,} in all)" if len(names) > _LISTED else ""
-    return f"Known: {some}{rest}." if names else ""
+    ellipsis = f", ... ({len(names):,} in all)" if len(names) > _LISTED else ""
+    return f"Known: {some}{ellipsis}." if names else ""
 
 
 def first_few(items: Sequence[str], rest: str, joined_by: str = ", ") -> str:

@@ -1,7 +1,7 @@
 """Options: dataclass fields with default, rule and help.
 
-From the field come the checks with "did you mean", the record in a result's metadata, the keywords
-of the Python function with their documentation, and the options of the command.
+The field defines the checks with "did you mean", the record in a result's metadata, the documented
+keywords of the Python function, and the command-line options.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def option(
     least, most
         Bounds of a number, both included; excluded if `exclusive`.
     parse
-        "module:function" of one argument, which checks the value further and returns its canonical
-        form. The module is imported when a value is checked, not when the field is declared.
+        "module:function" that checks a value and returns its canonical form. The module is imported
+        when a value is checked, not when the field is declared.
     flag
         Names on the command line, separated by spaces, e.g. "-m --measure"; default the field's
         name. The empty string keeps the option off the command line.
@@ -148,15 +148,15 @@ class Options:
         Raises
         ------
         UsageError
-            If they cannot, before any result is computed.
+            If they cannot; raised before any result is computed.
         """
 
 
 @cache
 def typed_fields(cls: type[Options]) -> tuple[tuple[Field[Any], Any], ...]:
-    """Return the fields of a class with their types, its new or changed fields first."""
-    hints, own = get_type_hints(cls), inspect.get_annotations(cls)
-    ordered = sorted(fields(cls), key=lambda one: one.name not in own)
+    """Return the fields of a class with their types, fields declared in the class itself first."""
+    hints, declared = get_type_hints(cls), inspect.get_annotations(cls)
+    ordered = sorted(fields(cls), key=lambda one: one.name not in declared)
     return tuple((one, hints[one.name]) for one in ordered)
 
 
@@ -224,7 +224,7 @@ def _scalar(one: Field[Any], kind: Any, value: Any) -> Any:
     if choices := choices_of(one, kind):
         check_choice(one.name, value, choices)
         return value
-    if kind not in _ACCEPTED:  # an executor, a callback: whatever uses it checks it
+    if kind not in _ACCEPTED:  # an executor or a callback: its user checks it
         return value
     is_kind = isinstance(value, _ACCEPTED[kind]) and (kind is bool or not isinstance(value, bool))
     # numpy's numbers become Python's, so that the record is JSON

@@ -14,7 +14,7 @@ Malformed = Literal["error", "skip"]
 Averaged = Literal["judged", "relevant", "retrieved"]
 Negative = Literal["unjudged", "nonrelevant"]
 NAMES = ("auto", "tag", "file")
-"""The ways to name systems, other than a pattern."""
+"""Naming rules of systems, other than a pattern."""
 Unretrieved = Literal["irrel", "floor", "irrel+1", "depth"]
 Test = Literal[
     "t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap",
@@ -40,12 +40,12 @@ class ReadPolicy(Options):
     malformed
         A line that cannot be read: ``error`` skips the run, ``skip`` drops the line and counts it.
     names
-        How systems are named. ``tag``: by the last column of their runs, or by the file where that
-        is missing; a second run of one name is skipped. ``file``: by the file's name without
-        extension, compression and a first word that all share (``input.``); files of one name are
-        distinguished by folder or extension. ``auto``: by tag, unless two runs of a track have the
-        same: then all runs of that track by file. Otherwise a pattern (a regular expression with
-        one group) that is matched against the whole file name; the group is the name.
+        Names of systems. ``tag``: the last column of the run, or the file name where the column is
+        missing; a second run of the same name is skipped. ``file``: the file name without
+        extension, compression and a common first word (``input.``); files of the same name are
+        distinguished by folder or extension. ``auto``: the tag, or the file name for all runs of a
+        track where two runs share a tag. Any other value is a regular expression with one group
+        that matches the complete file name; the group is the name.
     """
 
     tie_order: TieOrder = option("trec_eval", "Order of docs, and of docs with equal scores.")
@@ -66,7 +66,7 @@ def checked_names(names: str) -> str:
     Raises
     ------
     UsageError
-        If `names` is none of `NAMES` and no pattern with one group.
+        If `names` is neither in `NAMES` nor a pattern with one group.
     """
     if names in NAMES:
         return names
@@ -91,24 +91,24 @@ class EvalPolicy(Options):
     Parameters
     ----------
     queries
-        Which queries a mean covers. ``judged``: every query in the qrels, as trec_eval -c; one
-        without a list scores the measure's own worst. ``relevant``: only those with a relevant doc
-        at the measure's `rel`. ``retrieved``: only those that the system has a list for (trec_eval
-        without -c).
+        Queries that a mean covers. ``judged``: every query in the qrels, as trec_eval -c; a query
+        without a list scores the measure's worst value. ``relevant``: queries with a relevant doc
+        at the measure's `rel`. ``retrieved``: queries with a list of the system (trec_eval without
+        -c).
     negative
         Grades below 0. ``unjudged``: in the pool but unjudged (trec_eval). ``nonrelevant``:
         judged and not relevant.
     qrels
         The qrels set by name; None is the track's primary set.
     tie_order
-        Order the lists by another rule than the store's; None keeps the store's. An error where a
-        depth cut was made at reading, since the docs beyond it are gone.
+        Tie order of the lists; None keeps the store's. An error where the lists were cut to a depth
+        at ingest, since the docs below the cut are lost.
     pool_order
-        The tie order under which systems gave their first docs to the pool, for measures that ask
-        how deep in the pool a doc lies. ``score-file``: as `head` on a run sorted by score would.
+        Tie order of the lists that made the pool, for measures that use the depth of a doc in the
+        pool. ``score-file``: as `head` on a run sorted by score would.
     """
 
-    queries: Averaged = option("judged", "Queries that means are taken over.")
+    queries: Averaged = option("judged", "Queries that means cover.")
     negative: Negative = option("unjudged", "Meaning of grades below 0.")
     qrels: str | None = option(None, "Qrels set; default the track's first.", metavar="SET")
     tie_order: TieOrder | None = option(None, "Tie order; default the store's.")
@@ -120,7 +120,7 @@ class TrackOptions(EvalPolicy):
     """Options of every study over tracks."""
 
     min_systems: int = option(
-        1, "Leave tracks with fewer systems out of what is said over tracks.", least=1
+        1, "Exclude tracks with fewer systems from summaries over tracks.", least=1
     )
 
     @property

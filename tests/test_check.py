@@ -45,7 +45,7 @@ def test_check__nothing_is_damaged(made: Path, what: str, run):
     assert irmeta.check(made / what).rows() == []
     done = run("check", made / what)
     assert (done.status, done.err) == (0, "")
-    assert done.out.endswith(" read, 0 not as irmeta wrote them\n")
+    assert done.out.endswith(" read, 0 damaged\n")
 
 
 def test_check__every_damaged_file_is_named(results: Path, run):
@@ -60,7 +60,7 @@ def test_check__every_damaged_file_is_named(results: Path, run):
             done = run("check", results)
             assert done.status == 1
             assert f"{file}: cannot be read (checksum mismatch" in done.out
-            assert done.out.splitlines()[-1].endswith("files read, 1 not as irmeta wrote them")
+            assert done.out.splitlines()[-1].endswith("files read, 1 damaged")
         file.write_bytes(before)
 
 

@@ -126,7 +126,7 @@ def test_info_lists_tracks_what_was_noticed_and_what_was_skipped(
     run, made_store: irmeta.Store
 ) -> None:
     said = run("info", made_store.path).out
-    assert "lists for queries that no one judged: 1" in said
+    assert "lists for unjudged queries: 1" in said
     assert "the rank column disagrees with the scores in 25 lists" in said
     assert "nuthFirst.txt, line 611" in said
 

@@ -236,7 +236,7 @@ def test_ctrl_c_says_that_nothing_is_lost(made_store: irmeta.Store, tmp_path: Pa
         time.sleep(1)
     _, said = process.communicate()
     assert process.returncode == 130
-    assert said.decode().startswith("irmeta: stopped; what is written is whole")
+    assert said.decode().startswith("irmeta: stopped; written tracks are complete")
 
 
 def test_ids_that_a_terminal_cannot_show_are_no_error(tmp_path: Path) -> None:

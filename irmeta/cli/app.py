@@ -56,7 +56,7 @@ ResultsArgument = Annotated[
     typer.Argument(
         metavar="RESULTS",
         show_default=False,
-        help="A folder of reanalyze, a store, values per query, or a table: systems in columns.",
+        help="Folder of reanalyze, store, per-query values, or table with systems in columns.",
     ),
 ]
 CorrectionOption = Annotated[
@@ -77,13 +77,14 @@ WorkersOption = Annotated[int | None, typer.Option(min=1, help="Threads; default
 RehashOption = Annotated[
     bool,
     typer.Option(
-        "--rehash", help="Compare files by content, even where size and time of change are equal."
+        "--rehash",
+        help="Compare files by content, even if size and modification time match.",
     ),
 ]
 MemoryOption = Annotated[
     str | None,
     typer.Option(
-        metavar="SIZE", help="Memory for what is read, e.g. 4G; default a quarter of all."
+        metavar="SIZE", help="Memory for reading, e.g. 4G; default a quarter of the machine's."
     ),
 ]
 
@@ -111,7 +112,7 @@ def bytes_of(size: str | None) -> int | None:
 
 @contextmanager
 def progress_bar(doing: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Show a progress bar on stderr from the first report on, if stderr is a terminal."""
+    """Show a progress bar on stderr after the first report, if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield lambda track, done, total: None
         return
@@ -124,8 +125,8 @@ def progress_bar(doing: str) -> Iterator[Callable[[str, int, int], None]]:
 
     def report(track: str, done: int, total: int) -> None:
         bar.start()
-        said = escape(f"{doing} {escape_name(track)}")
-        bar.update(task, description=said, completed=done, total=total, visible=True)
+        description = escape(f"{doing} {escape_name(track)}")
+        bar.update(task, description=description, completed=done, total=total, visible=True)
 
     try:
         yield report

@@ -13,7 +13,7 @@ import typer
 from irmeta.options import Options, choices_of, typed_fields, value_type
 
 Group = type[Options] | tuple[type[Options], tuple[str, ...]]
-"""A class whose options a command takes, or a class and the names of the options to take."""
+"""Options class of a command, or an options class and the names of the selected options."""
 
 
 def takes(**groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -32,12 +32,12 @@ def takes(**groups: Group) -> Callable[[Callable[..., None]], Callable[..., None
         def call(**given: Any) -> None:
             command(**made_from(classes, given))
 
-        own = inspect.signature(command, eval_str=True).parameters.values()
-        kept = [one.replace(kind=KEYWORD) for one in own if one.name not in classes]
+        declared = inspect.signature(command, eval_str=True).parameters.values()
+        remaining = [one.replace(kind=KEYWORD) for one in declared if one.name not in classes]
         added: dict[str, inspect.Parameter] = {}
         for cls, names in classes.values():  # the first class wins where two share a name
             added = {one.name: one for one in parameters(cls) if one.name in names} | added
-        call.__signature__ = inspect.Signature([*kept, *added.values()])  # type: ignore[attr-defined]
+        call.__signature__ = inspect.Signature([*remaining, *added.values()])  # type: ignore[attr-defined]
         return call
 
     return decorate
@@ -55,14 +55,14 @@ def made_from(
 
     An option that two classes share is passed to both, unless its value is the first default.
     """
-    rest, made = dict(given), dict[str, Any]()
+    arguments, made = dict(given), dict[str, Any]()
     shared: dict[str, Any] = {}
     for name, (cls, names) in groups.items():
         again = {n: v for n, v in shared.items() if n in names}
-        made[name] = cls.of(again | taken(names, rest))
+        made[name] = cls.of(again | taken(names, arguments))
         plain = {one.name: one.default for one in fields(cls) if one.name in names}
         shared |= {n: given[n] for n, default in plain.items() if given.get(n, default) != default}
-    return rest | made
+    return arguments | made
 
 
 KEYWORD = inspect.Parameter.KEYWORD_ONLY

@@ -59,7 +59,10 @@ def _stop() -> NoReturn:
     """Exit at once, which is safe because tracks are written atomically."""
     # A second Ctrl-C while Python waits for threads would exit without a message or a status.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    print_line("irmeta: stopped; what is written is whole, run it again to go on", sys.stderr)
+    print_line(
+        "irmeta: stopped; written tracks are complete, run again to continue",
+        sys.stderr,
+    )
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     os._exit(INTERRUPTED)

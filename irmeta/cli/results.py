@@ -50,9 +50,9 @@ def diff(
     from irmeta.results.diff import diff as compared
     from irmeta.show.measures import print_difference
 
-    found = compared(a, b, tolerance)
-    print_difference(found, str(a), str(b))
-    if not found.same:
+    difference = compared(a, b, tolerance)
+    print_difference(difference, str(a), str(b))
+    if not difference.same:
         raise typer.Exit(DIFFERENT)
 
 
@@ -62,9 +62,9 @@ def check(path: PathArgument, workers: WorkersOption = None) -> None:
     from irmeta.api.check import check_files
     from irmeta.show.batches import print_checked
 
-    found = check_files(path, workers=workers)
-    print_checked(found)
-    if found.problems.height:
+    checked = check_files(path, workers=workers)
+    print_checked(checked)
+    if checked.problems.height:
         raise typer.Exit(DAMAGED)
 
 
@@ -83,20 +83,20 @@ def compare(
     less_is_better: Annotated[
         bool,
         typer.Option(
-            "--less-is-better", help="Smaller values are better, where irmeta has no such measure."
+            "--less-is-better", help="Smaller values are better, for a measure unknown to irmeta."
         ),
     ] = False,
     out: OutOption = None,
     csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
 ) -> None:
-    """Test all pairs of systems; mark the systems that none is significantly better than."""
+    """Test all pairs of systems; mark the systems that no other is significantly better than."""
     from irmeta.api import significance
     from irmeta.api.matrices import consistent_read, made_from
     from irmeta.show.significance_output import print_comparisons
 
     with consistent_read(results, track or None) as tracks:
-        found = significance.compare(
+        comparisons = significance.compare(
             results,
             one_measure(measure) if measure else None,
             test=test,
@@ -107,11 +107,11 @@ def compare(
             rng=seed,
             less_is_better=less_is_better,
         )
-        name = found[0].pairs.measure
-        source = made_from(results, [name], [one.pairs.track for one in found])
-    print_comparisons(found, csv_safe)
+        name = comparisons[0].pairs.measure
+        source = made_from(results, [name], [one.pairs.track for one in comparisons])
+    print_comparisons(comparisons, csv_safe)
     if out := out or significance.default_folder(results, "compare", f"{name}.{test}"):
-        for path in significance.write_comparisons(found, out, source, force=force):
+        for path in significance.write_comparisons(comparisons, out, source, force=force):
             print_line(str(path), sys.stderr)
 
 
@@ -141,7 +141,7 @@ def power(
 
     tests, levels = test or ["t"], level or significance.LEVELS
     with consistent_read(results, track or None) as tracks:
-        found, curves = significance.power(
+        shares, curves = significance.power(
             results,
             measures,
             tests=tests,
@@ -151,11 +151,11 @@ def power(
             resamples=resamples,
             rng=seed,
         )
-        source = made_from(results, found["measure"].unique(), found["track"].unique())
+        source = made_from(results, shares["measure"].unique(), shares["track"].unique())
     settings = {"tests": tests, "levels": list(levels), "correction": correction}
     settings |= {"resamples": resamples, "seed": seed}
-    print_power(found, csv_safe)
+    print_power(shares, csv_safe)
     if out := out or significance.default_folder(results, "power"):
         write = significance.write_power
-        for path in write(found, curves, out, source, settings, force=force):
+        for path in write(shares, curves, out, source, settings, force=force):
             print_line(str(path), sys.stderr)

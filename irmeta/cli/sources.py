@@ -1,4 +1,4 @@
-"""Sources of commands, a store or a collection that is read into memory, and their problems."""
+"""Sources of commands: a store, or a collection read into memory; and reports of its problems."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ def opened(
     """
     from irmeta.api import open_store, read_tracks
 
-    first, *others = source
-    if not others and first.is_file():
+    first, *runs = source
+    if not runs and first.is_file():
         raise UsageError(f"{first} is a file: name the qrels file, and after it the runs.")
-    if not others and (folder := _store_in(first)) is not None:
+    if not runs and (folder := _store_in(first)) is not None:
         if policy != ReadPolicy():
-            raise UsageError(f"{folder} is a store: how runs are read was settled at ingest.")
+            raise UsageError(f"{folder} is a store: its reading options were fixed at ingest.")
         yield open_store(folder)
         return
     with progress_bar("Reading") as read:
         store, outcomes = read_tracks(
             first,
             policy,
-            runs=others or None,
+            runs=runs or None,
             tracks=tracks,
             workers=workers,
             progress=read,
@@ -69,7 +69,7 @@ def opened(
         raise IrmetaError(first_few(lost, "name one with --track to see why.", " "))
     try:
         yield store
-    except IrmetaError:  # the cause may be a track or a run that could not be read
+    except IrmetaError:  # an unreadable track or run may be the cause
         say(store, outcomes)
         raise
     finish(store, outcomes)
@@ -84,7 +84,7 @@ def _store_in(source: Path) -> Path | None:
     if is_store(folder):
         return folder
     if (source / PARTS).is_dir():
-        raise UsageError(f"{source} holds results of a store that lies elsewhere: name that one.")
+        raise UsageError(f"{source} holds results of a store in another folder: name the store.")
     return None
 
 
@@ -108,15 +108,15 @@ def say_left_out(source: Path) -> None:
     from irmeta.trec.collection import left_out
 
     if names := left_out(source):
-        said = first_few(names, "all other folders with runs/")
-        print_line(f"irmeta: not named in collection.toml, left out: {said}", sys.stderr)
+        listed = first_few(names, "all other folders with runs/")
+        print_line(f"irmeta: not named in collection.toml, left out: {listed}", sys.stderr)
 
 
 def say_kept(store: Store, read: Collection[str]) -> None:
     """Report on stderr the tracks of a store that are not in the collection."""
-    if others := [track for track in store.tracks if track not in read]:
-        said = first_few(others, f"irmeta info {store.reader}")
-        print_line(f"irmeta: not in the collection, kept in the store: {said}", sys.stderr)
+    if absent := [track for track in store.tracks if track not in read]:
+        listed = first_few(absent, f"irmeta info {store.reader}")
+        print_line(f"irmeta: not in the collection, kept in the store: {listed}", sys.stderr)
 
 
 def say(
@@ -134,7 +134,7 @@ def say(
     lost
         Tracks that failed later, with the error.
     tracks
-        Other tracks of the store to report, which were not read now.
+        Other tracks of the store to report, not read by this command.
 
     Returns
     -------
@@ -143,8 +143,8 @@ def say(
     """
     failed = [(o.track, str(o.error)) for o in outcomes if o.error is not None]
     for track, error in [*failed, *lost]:
-        kept = " The store keeps what it had of it." if track in store.tracks else ""
-        print_line(f"irmeta: failed: {error}{kept}", sys.stderr)
+        note = " The store keeps its previous data." if track in store.tracks else ""
+        print_line(f"irmeta: failed: {error}{note}", sys.stderr)
     sources = {o.track: o.source for o in outcomes if o.error is None}
     skipped = [
         file
@@ -154,8 +154,8 @@ def say(
     ]
     if skipped:
         runs = "1 run" if len(skipped) == 1 else f"{len(skipped)} runs"
-        said = first_few(skipped, "the reasons are above")
-        print_line(f"irmeta: {runs} skipped: {said}", sys.stderr)
+        listed = first_few(skipped, "the reasons are above")
+        print_line(f"irmeta: {runs} skipped: {listed}", sys.stderr)
     return skipped
 
 

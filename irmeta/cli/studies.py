@@ -24,7 +24,7 @@ OptionalStore = Annotated[Path | None, typer.Argument(metavar="[STORE]", show_de
 
 
 class Studies(TyperGroup):
-    """Command group of all studies, whose commands are made on request."""
+    """Command group of all studies; commands are built on request."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*super().list_commands(ctx), *places()]
@@ -58,14 +58,14 @@ def list_all(context: typer.Context) -> None:
             print_line(f"{one.name:<16} {one.gives}")
             if one.paper:
                 print_line(f"{'':<16} {one.paper}")
-        print_line(f"{'all':<16} Every study that reads a store, each in its own folder.")
+        print_line(f"{'all':<16} Every study that reads a store, in one folder each.")
         for problem in problems:
             print_line(f"irmeta: {problem}", sys.stderr)
         print_line("")
         print_line("irmeta study NAME --help shows the options of a study.")
 
 
-@study.command(name="all", help="Every study that reads a store, each in its own folder.")
+@study.command(name="all", help="Every study that reads a store, in one folder each.")
 @takes(control=Run)
 def run_every(store: StoreArgument, out: OutOption, control: Run) -> None:
     """Run all studies with their default options, and write an index page."""

@@ -47,7 +47,7 @@ def evaluate(
     force: ForceOption = False,
     workers: WorkersOption = None,
 ) -> None:
-    """Evaluate every system by measures: a table on a terminal, CSV in a pipe, or a file."""
+    """Evaluate all systems: a table on a terminal, CSV in a pipe, or a file."""
     from irmeta.api.matrices import consistent_read
     from irmeta.measures.names import parse_measures
     from irmeta.results.scores import wide as spread
@@ -57,7 +57,7 @@ def evaluate(
     if out is not None:
         check_ending(out)
         if csv_safe and out.suffix != ".csv":
-            raise UsageError(f"--csv-safe is for CSV, not for {out}.")
+            raise UsageError(f"--csv-safe applies only to CSV, not to {out}.")
     asked = measures or "default"
     parse_measures(asked)  # reject unknown names before reading anything
     choices: Any = policy.record()
@@ -91,7 +91,7 @@ def explain(
     system: Annotated[str, typer.Option(help="System to explain.", show_default=False)],
     query: Annotated[str, typer.Option(help="Query to explain.", show_default=False)],
     track: TrackOption = None,
-    every: Annotated[bool, typer.Option("--all", help="Print every term, however many.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Print all terms.")] = False,
 ) -> None:
     """Show the arithmetic behind one value."""
     from irmeta.measures.names import parse_measure

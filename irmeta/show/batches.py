@@ -22,16 +22,20 @@ if TYPE_CHECKING:
 
 def print_outcomes(outcomes: Sequence[Outcome], store: Store) -> None:
     """Print one line per track, and the path of the store."""
-    kept = [outcome.track for outcome in outcomes if outcome.error is None]
-    facts = {row["track"]: row for row in store.info(kept).iter_rows(named=True)} if kept else {}
+    complete = [outcome.track for outcome in outcomes if outcome.error is None]
+    facts = (
+        {row["track"]: row for row in store.info(complete).iter_rows(named=True)}
+        if complete
+        else {}
+    )
     for outcome in outcomes:
-        said = outcome.state
+        line = outcome.state
         if outcome.error is None:
             row = facts[outcome.track]
-            said += f": {row['systems']} systems, {row['queries']} queries, {row['rows']:,} rows"
+            line += f": {row['systems']} systems, {row['queries']} queries, {row['rows']:,} rows"
             if row["skipped_runs"]:
-                said += f", {row['skipped_runs']} skipped"
-        print_line(f"{escape_name(outcome.track)}: {said}")
+                line += f", {row['skipped_runs']} skipped"
+        print_line(f"{escape_name(outcome.track)}: {line}")
     print_line(f"store: {store.path}")
 
 
@@ -57,17 +61,17 @@ def _print_left_out(done: StudyResults) -> None:
 
 def _print_files(done: StudyResults) -> None:
     study = done.study
-    places = [("report.html", "the page: open it in a browser")]
+    files = [("report.html", "the page: open it in a browser")]
     joined = sum(not table.apart for table in study.by_table.values())
-    places.append(("*.parquet", f"{joined} tables, each named on the page"))
+    files.append(("*.parquet", f"{joined} tables, each named on the page"))
     apart = [table for table in study.by_table.values() if table.apart]
-    places += [(f"{table.name}/", f"{table.caption} One file a track.") for table in apart]
+    files += [(f"{table.name}/", f"{table.caption} One file per track.") for table in apart]
     if study.drawn:
         formats = ", ".join(name.upper() for name in study.formats)
-        places.append(("figures/", f"every figure as {formats}"))
+        files.append(("figures/", f"every figure as {formats}"))
     if (done.folder / "latex").is_dir():
-        places.append(("latex/", "the tables for a paper"))
-    for name, holds in places:
+        files.append(("latex/", "the tables for a paper"))
+    for name, holds in files:
         print_line(f"  {done.folder / name!s:<46} {holds}")
 
 
@@ -105,7 +109,7 @@ def print_reanalysis(done: Reanalysis) -> None:
 
 
 def print_info(store: Store) -> None:
-    """Print the tracks, then the notes of reading on their systems."""
+    """Print the tracks, then notes of reading on their systems."""
     console = open_console()
     frame = store.info()
     if frame.is_empty():
@@ -118,21 +122,21 @@ def print_info(store: Store) -> None:
     noticed = systems.filter(
         pl.col("notes").is_not_null() | pl.col("skip_reason").is_null() & (missed > 0)
     )
-    said = pl.concat_str(
+    notes = pl.concat_str(
         counted("missing_queries", "judged queries without a list:"),
-        counted("unjudged_queries", "lists for queries that no one judged:"),
+        counted("unjudged_queries", "lists for unjudged queries:"),
         pl.col("notes"),
         separator="; ",
         ignore_nulls=True,
     )
-    of_runs = noticed.select("track", "system", noticed=said)
+    of_runs = noticed.select("track", "system", noticed=notes)
     of_qrels = frame.drop_nulls("notes").select("track", system=pl.lit("-"), noticed="notes")
     if of_runs.height + of_qrels.height:
-        console.print("\n[bold]What reading noticed[/bold]")
+        console.print("\n[bold]Notes of reading[/bold]")
         print_table(console, pl.concat([of_qrels, of_runs]))
     skipped = systems.drop_nulls("skip_reason")
     if skipped.height:
-        console.print("\n[bold]Set skipped[/bold]")
+        console.print("\n[bold]Skipped runs[/bold]")
         for track, reason in skipped.select("track", "skip_reason").iter_rows():
             print_text(console, f"{track}: {reason}")
     _print_failures(console, store)
@@ -151,4 +155,4 @@ def print_checked(checked: Checked) -> None:
         print_line(f"{file}: {problem}")
     damaged = checked.problems.height
     files = "1 file" if checked.files == 1 else f"{checked.files:,} files"
-    print_line(f"{files} read, {damaged:,} not as irmeta wrote them")
+    print_line(f"{files} read, {damaged:,} damaged")

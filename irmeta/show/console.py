@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 import polars as pl
 from rich.console import Console
@@ -14,10 +13,6 @@ from rich.table import Table
 
 from irmeta.escapes import escape_name, escape_text
 from irmeta.results.tidy_files import to_csv
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST_ROWS = 500  # of a frame on a terminal
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import polars as pl
 from rich.console import Console
@@ -16,18 +15,14 @@ from irmeta.measures.explain import Explanation
 from irmeta.results.diff import Difference
 from irmeta.show.console import open_console, print_frame, print_table, print_text
 
-if TYPE_CHECKING:
-    pass
-
-
-MOST_TERMS = 40  # of an explanation, unless all are asked for
+MOST_TERMS = 40  # of an explanation, without --all
 
 
 def print_explanation(explained: Explanation, every: bool) -> None:
     """Print the facts, the policies, the terms, and the sum."""
     console = open_console()
-    place = f"{explained.system} on query {explained.query} (track {explained.track})"
-    print_text(console, f"{explained.measure} of {place} = {explained.value:.6g}", "bold")
+    subject = f"{explained.system} on query {explained.query} (track {explained.track})"
+    print_text(console, f"{explained.measure} of {subject} = {explained.value:.6g}", "bold")
     print_text(console, f"{explained.summary}\nsource: {explained.source}", "dim")
     for facts in (explained.facts, explained.policies):
         print_text(console, "; ".join(f"{name}: {value}" for name, value in facts.items()))
@@ -40,23 +35,23 @@ def print_explanation(explained: Explanation, every: bool) -> None:
         is_text = name in ("doc", "subtopics", "arithmetic")
         table.add_column(name, justify="left" if is_text else "right")
     for term in shown:
-        found = details.get(term.doc, {"score": None, "tied": None})
-        tied = found["tied"]
+        doc = details.get(term.doc, {"score": None, "tied": None})
+        tied = doc["tied"]
         table.add_row(
             "-" if term.rank is None else str(term.rank),
             escape(escape_name(term.doc)),
             str(term.grade) if term.doc in details else "-",
-            *(escape(escape_text(found.get(name) or "")) for name in by_subtopic),
-            "-" if found["score"] is None else f"{found['score']:g}",
+            *(escape(escape_text(doc.get(name) or "")) for name in by_subtopic),
+            "-" if doc["score"] is None else f"{doc['score']:g}",
             "" if tied in (None, 1) else f"with {tied - 1}",
             term.arithmetic,
             f"{term.amount:.6g}",
         )
     console.print()
     console.print(table)
-    if rest := terms[len(shown) :]:
-        amount = sum(t.amount for t in rest)
-        print_text(console, f"... {len(rest)} more add {amount:.6g}; --all shows them.")
+    if hidden := terms[len(shown) :]:
+        amount = sum(t.amount for t in hidden)
+        print_text(console, f"... {len(hidden)} more terms add {amount:.6g}; --all shows them.")
     _print_sum(console, explained)
 
 
@@ -64,23 +59,23 @@ def _print_sum(console: Console, explained: Explanation) -> None:
     trace = explained.trace
     total = sum(t.amount for t in trace.terms)
     if trace.undefined is not None:
-        said = f"nothing to divide by: defined as {trace.undefined:g}"
+        line = f"divisor 0: defined as {trace.undefined:g}"
     elif trace.divisor == 1:
-        said = f"sum = {total:.6g}"
+        line = f"sum = {total:.6g}"
     else:
-        said = f"{total:.6g} / {trace.divisor:.6g} ({trace.divisor_is}) = {explained.value:.6g}"
-    print_text(console, said, "bold")
+        line = f"{total:.6g} / {trace.divisor:.6g} ({trace.divisor_is}) = {explained.value:.6g}"
+    print_text(console, line, "bold")
 
 
 def print_measures(frame: pl.DataFrame) -> None:
-    """Print the table of all measures, and on a terminal a text on their shared parameters."""
+    """Print the table of all measures; on a terminal also explain their shared parameters."""
     if not sys.stdout.isatty():
         print_frame(frame)
         return
     console = open_console()
     print_table(console, frame, fit=True)
     console.print(f"\n{SHARED}", markup=False, highlight=False)
-    console.print("irmeta measures NAME says all there is to say of one.", highlight=False)
+    console.print("irmeta measures NAME describes one measure.", highlight=False)
 
 
 def print_description(asked: str, described: Description) -> None:
@@ -95,8 +90,8 @@ def print_description(asked: str, described: Description) -> None:
     print_table(console, described.parameters, fit=True)
     console.print()
     table = Table(box=None, show_header=False, pad_edge=False)
-    for fact, said in described.facts.items():
-        table.add_row(escape(escape_text(fact)), escape(escape_text(said, keep="\n")))
+    for fact, text in described.facts.items():
+        table.add_row(escape(escape_text(fact)), escape(escape_text(text, keep="\n")))
     console.print(table)
 
 
@@ -105,10 +100,10 @@ def print_difference(difference: Difference, a: str, b: str) -> None:
     console = open_console()
     print_text(console, f"A: {a}\nB: {b}")
     if difference.made.height:
-        print_text(console, "\nMade differently", "bold")
+        print_text(console, "\nDifferent provenance", "bold")
         print_table(console, difference.made)
     else:
-        print_text(console, "\nBoth were made alike: irmeta, policies, measures and input.")
+        print_text(console, "\nSame provenance: irmeta, policies, measures and input.")
     exact = pl.col("greatest", "a", "b").map_elements("{:.10g}".format, pl.String)
     print_text(console, "\nValues by measure", "bold")
     print_table(console, difference.measures.with_columns(exact))

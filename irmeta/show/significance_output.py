@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from irmeta.api.significance import Comparison
 
 
-def print_comparisons(found: Sequence[Comparison], csv_safe: bool = False) -> None:
-    """Print the systems, best first, with a star where none is significantly better."""
+def print_comparisons(comparisons: Sequence[Comparison], csv_safe: bool = False) -> None:
+    """Print the systems, best first, with a star where no system is significantly better."""
     if not sys.stdout.isatty():
-        print_frame(pl.concat(_labelled(comparison) for comparison in found), csv_safe)
-    for comparison in found:
+        print_frame(pl.concat(_labelled(comparison) for comparison in comparisons), csv_safe)
+    for comparison in comparisons:
         pairs = comparison.pairs
         different = int(pairs.separated(comparison.alpha)[pairs.upper].sum())
         possible = int(pairs.upper.sum())
         share = f" ({100 * different / possible:.1f}%)" if possible else ""
         on = f" on {pairs.track}" if pairs.track else ""
         corrected = "" if pairs.correction == "none" else f", {pairs.correction}"
-        said = (
+        summary = (
             f"{pairs.measure}{on}, {pairs.test}{corrected}: {different:,} of {possible:,} "
             f"pairs{share} differ significantly at {comparison.alpha:g}; "
             f"{'greater' if pairs.direction > 0 else 'less'} is better"
@@ -35,9 +35,9 @@ def print_comparisons(found: Sequence[Comparison], csv_safe: bool = False) -> No
             top = pl.when("top").then(pl.lit("*")).otherwise(pl.lit("")).alias("top")
             console = open_console()
             print_table(console, comparison.systems.with_columns(top))
-            print_text(console, f"{said}; * none is better by the test", "bold")
+            print_text(console, f"{summary}; * none is better by the test", "bold")
         else:
-            print_line(said, sys.stderr)
+            print_line(summary, sys.stderr)
 
 
 def _labelled(comparison: Comparison) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""What reading noticed of each run is in the systems table."""
+"""Notes of reading of each run are in the systems table."""
 
 import naive
 import polars as pl
