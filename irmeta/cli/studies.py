@@ -16,7 +16,7 @@ from irmeta.cli.declared import KEYWORD, parameters, taken, takes
 from irmeta.errors import did_you_mean
 from irmeta.escapes import print_line
 from irmeta.studies.framework.control import Run
-from irmeta.studies.framework.registry import find, find_all, places
+from irmeta.studies.framework.registry import find, find_all, study_modules
 from irmeta.studies.framework.study import Study
 
 OutOption = Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)]
@@ -27,10 +27,10 @@ class Studies(TyperGroup):
     """Command group of all studies; commands are built on request."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return [*super().list_commands(ctx), *places()]
+        return [*super().list_commands(ctx), *study_modules()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name in places():
+        if cmd_name in study_modules():
             return typer.main.get_command(_command(find(cmd_name)))
         return super().get_command(ctx, cmd_name)
 

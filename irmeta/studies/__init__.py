@@ -1,8 +1,8 @@
-"""Studies: what a paper computes over many tracks, as named tables and figures.
+"""Studies: computations of papers over many tracks, as named tables and figures.
 
 Each study is a function: ``irmeta.studies.search_length(store, out)`` runs the study of paper 1.
-``irmeta.studies.open(out)`` opens what a study left, `reanalyze` included, and
-``irmeta.studies.run_all(store, out)`` runs every study that a store can answer.
+``irmeta.studies.open(out)`` opens the results of a study or of `reanalyze`, and
+``irmeta.studies.run_all(store, out)`` runs all studies of a store.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(f"module 'irmeta.studies' has no attribute {name!r}")
     from irmeta.studies.framework.function import function_of
-    from irmeta.studies.framework.registry import find, places
+    from irmeta.studies.framework.registry import find, study_modules
 
-    if (study := name.replace("_", "-")) not in places():
+    if (study := name.replace("_", "-")) not in study_modules():
         raise AttributeError(f"module 'irmeta.studies' has no attribute {name!r}")
     return globals().setdefault(name, function_of(find(study)))
 
 
 def __dir__() -> list[str]:
-    from irmeta.studies.framework.registry import places
+    from irmeta.studies.framework.registry import study_modules
 
-    return sorted({*globals(), "open", "run_all", *(name.replace("-", "_") for name in places())})
+    return sorted(
+        {*globals(), "open", "run_all", *(name.replace("-", "_") for name in study_modules())}
+    )

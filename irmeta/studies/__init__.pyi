@@ -33,7 +33,7 @@ def overview(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> StudyResults:
-    """Overview of retrieval tracks: Every system of every track by every measure, and how far the measures agree."""
+    """Overview of retrieval tracks: All systems of all tracks by all measures, and the agreement of the measures."""
 
 def search_length(
     store: Store | StoreReader | str | Path,

@@ -141,7 +141,7 @@ def test_combined_results_are_of_the_tracks_that_were_done(tmp_path: Path, monke
         join(*arguments)
 
     monkeypatch.setattr(runner, "_join", swap)
-    with pytest.raises(DataError, match="track t: was replaced meanwhile"):
+    with pytest.raises(DataError, match="track t: was replaced during the run"):
         reanalyzed(place, tmp_path / "out")
     assert not (tmp_path / "out" / "means.parquet").exists()
 

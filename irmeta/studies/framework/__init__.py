@@ -1,1 +1,1 @@
-"""What every study shares: planning, resuming, writing, drawing, the page and provenance."""
+"""Framework of all studies: planning, resuming, writing, drawing, page and provenance."""

@@ -1,4 +1,4 @@
-"""How a study is run: nothing here changes a result, so none of it is recorded."""
+"""Options of running a study. They change no result and are not recorded."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from dataclasses import dataclass
 from irmeta.options import Options, option
 
 Progress = Callable[[str, int, int], None]
-"""Called with a track, the number of tracks that are finished, and the number of tracks."""
+"""Function of a track, the number of finished tracks, and the number of all tracks."""
 
 
 @dataclass(frozen=True)
 class Run(Options):
-    """How a study is run."""
+    """Options of running a study."""
 
     tracks: tuple[str, ...] | None = option(
-        None, "Only these tracks (repeatable); results of others stay.", flag="--track"
+        None, "Only these tracks (repeatable); results of other tracks are kept.", flag="--track"
     )
     only: bool = option(False, "With --track: remove the results of other tracks.")
     force: bool = option(False, "Use a folder that holds other files.")
     workers: int | None = option(None, "Threads; default all cores.", least=1)
     executor: Executor | None = option(
-        None, "Executor in place of threads: spawned processes, or a cluster.", flag=""
+        None, "Executor instead of threads: spawned processes, or a cluster.", flag=""
     )
     progress: Progress | None = option(
-        None, "Called with a track, the number of finished tracks and of all.", flag=""
+        None, "Called with a track, the number of finished tracks and of all tracks.", flag=""
     )

@@ -1,4 +1,4 @@
-"""The section of a study's page that says which tracks it counts."""
+"""The section of a study's page on the tracks it covers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from irmeta.studies.framework.words import count
 def data_section(
     tables: Tables, options: TrackOptions, heading: str = "Data", paper: Paper | None = None
 ) -> Section:
-    """Return the section: how many tracks, systems and queries, and which are left out and why."""
+    """Return the section: numbers of tracks, systems and queries, and the excluded tracks."""
     tracks = tables["studied_tracks"]
     used = tracks.filter("used")
     systems, queries = (int(used[name].sum()) for name in ("systems", "queries"))

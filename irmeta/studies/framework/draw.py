@@ -1,4 +1,4 @@
-"""The figures of a study as SVG, PDF and PNG; a file whose chart is unchanged is left alone."""
+"""The figures of a study as SVG, PDF and PNG; files of unchanged charts are kept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from irmeta.studies.framework.study import Figure, Study, Tables
 
 
 class Drawn(NamedTuple):
-    """A chart under the name of its files, with its words."""
+    """A chart with the name of its files, its caption and its reading."""
 
     name: str
     draw: Callable[[], Any]
@@ -30,10 +30,7 @@ class Drawn(NamedTuple):
 def charts(
     study: Study, tables: Tables, options: Options, track: str | None = None
 ) -> Iterator[Drawn]:
-    """Yield the charts of all tracks, or of one whose tables are given.
-
-    Figures without rows are left out.
-    """
+    """Yield the charts of all tracks, or of one track; figures without rows are skipped."""
     by = "all" if track is None else "track"
     for figure in study.drawn:
         if figure.by == by:
@@ -41,8 +38,8 @@ def charts(
 
 
 def _charts_of(figure: Figure, tables: Tables, options: Options) -> Iterator[Drawn]:
-    found = figure.rows
-    rows = tables[found] if isinstance(found, str) else found(tables, options)
+    source = figure.rows
+    rows = tables[source] if isinstance(source, str) else source(tables, options)
     for name, part in _parts(figure, rows):
         if part.height:
             caption = figure.caption
@@ -78,9 +75,9 @@ def draw_figures(
             return one, digest, {}
         return one, digest, drawing.draw(spec, study.formats)
 
-    found = charts(study, tables, options, track)
-    # tracks are in threads of their own already
-    results = ordered_map(images, found, workers=drawing.threads() if track is None else 1)
+    drawable = charts(study, tables, options, track)
+    # each track already has its thread
+    results = ordered_map(images, drawable, workers=drawing.threads() if track is None else 1)
     for order, (one, digest, drawn) in enumerate(results):
         words = {"caption": one.caption, "reading": one.reading}
         facts = {"chart": digest, "order": order, **words}

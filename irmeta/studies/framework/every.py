@@ -1,4 +1,4 @@
-"""Every study that a store can answer, each in a folder of its own, with one index page."""
+"""All studies of a store, in one folder each, with an index page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAME = "all"
 
 
 class Done(NamedTuple):
-    """A study of `run_all`: its results, and what is wrong with it, if anything is."""
+    """A study of `run_all` with its results and its problem; "" without a problem."""
 
     study: Study
     results: StudyResults | None
@@ -41,15 +41,14 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
     store
         A `Store`, or the folder of one.
     out
-        Folder for the results: each study's are in a folder with its name, the index in
-        report.html.
+        Folder for the results: a folder per study, and the index report.html.
     **options
-        tracks, only, force, workers, executor, progress: as every study takes them.
+        tracks, only, force, workers, executor, progress: see any study.
 
     Returns
     -------
     list of Done
-        A study that the store cannot answer, or that failed for some tracks, says so.
+        A study that the store cannot answer, or that failed for some tracks, has a `problem`.
 
     Raises
     ------
@@ -90,7 +89,7 @@ def _index(done: Sequence[Done], problems: Sequence[str]) -> Page:
     finished = [one for one in done if one.results is not None]
     return Page(
         title="Studies",
-        lead="What the studies say of one store. Each has its own page, tables and figures.",
+        lead="All studies of one store, with a page, tables and figures for each.",
         summary={"studies": len(finished)},
         sections=[_section(one) for one in done],
         notes=problems,

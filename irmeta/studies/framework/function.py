@@ -1,4 +1,4 @@
-"""The public function of a study, made from what the study declares."""
+"""The public function of a study, built from its `Study`."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ StudyResults
 Raises
 ------
 UsageError
-    For an option that is unknown or out of range, or that the store cannot answer.
+    For an unknown option, a value out of range, or options that the store cannot answer.
 IrmetaError
-    When a track could not be analysed; the results of the others are in the folder.
+    If a track could not be analysed; the results of the other tracks are in the folder.
 
 Notes
 -----
@@ -46,16 +46,15 @@ Tables:
 """
 STORE = "store : Store, str or Path\n    A store, or its folder."
 OUT = (
-    "out : str or Path\n    Folder for the results: new, empty, or one that this study made. "
-    "Tracks whose results are\n    up to date are not analysed again."
+    "out : str or Path\n    Folder for the results: new, empty, or made by this study. Tracks with "
+    "up-to-date results\n    are not analysed again."
 )
 
 
 def function_of(study: Study) -> Callable[..., StudyResults]:
     """Return ``irmeta.studies.NAME(store, out, **options)``; its `tables` are the study's tables.
 
-    The function of a study that needs no store is called with `out` alone; where a store is
-    optional, `store` may be None.
+    The function of a study without a store takes `out` alone; an optional `store` may be None.
     """
     names = ("out",) if study.inputs == "none" else ("store", "out")
     leading = [
@@ -101,7 +100,7 @@ def run_study(
     Raises
     ------
     IrmetaError
-        When a track could not be analysed.
+        If a track could not be analysed.
     """
     from irmeta.studies.framework.runner import run
     from irmeta.studies.framework.study_results import StudyResults
@@ -113,7 +112,7 @@ def run_study(
 
 
 def reader_of(store: Any) -> StoreReader | None:
-    """Return what reads a store: a `Store`'s reader, or that of a store's folder.
+    """Return the reader of a `Store` or of a store's folder.
 
     Raises
     ------
@@ -124,7 +123,7 @@ def reader_of(store: Any) -> StoreReader | None:
 
     if isinstance(store, str | Path):
         reader = Layout(store_folder(store))
-        reader.read_policy()  # there is none in a folder without a store
+        reader.read_policy()  # fails in a folder without a store
         return reader
     return getattr(store, "reader", store)
 

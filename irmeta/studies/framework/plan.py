@@ -1,4 +1,4 @@
-"""Which parts of a study are up to date, and which are still to do."""
+"""Plan of a study: parts that are up to date, and parts to compute."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class Task:
     track
         None: the part that reads no store.
     key
-        Hash of all that its results are made from.
+        Hash of the inputs of its results.
     is_done
-        Whether the results are there, made from the same.
+        Whether results made from the same inputs exist.
     version
         The track's fingerprint.
     problem
-        Why the track cannot be read; None: it can.
+        Why the track cannot be read; None for a readable track.
     """
 
     track: str | None
@@ -61,12 +61,12 @@ class Task:
 
 
 def check_folder(root: Path, study: str, force: bool) -> None:
-    """Refuse a folder with other people's files or another study's results.
+    """Check that a folder holds no foreign files and no results of another study.
 
     Raises
     ------
     UsageError
-        Unless `force`.
+        If it does, unless `force`.
     """
     if root.exists() and not root.is_dir():
         raise UsageError(f"{root} is a file: name a folder for the results.")
@@ -77,28 +77,28 @@ def check_folder(root: Path, study: str, force: bool) -> None:
     if any((root / PARTS).glob("*/done.json")):
         fix = "name a new folder; a store in it can be read."
         raise UsageError(f"{root} holds the results of an earlier irmeta: {fix}")
-    other = study_in(root)
-    if other is not None and other != study:
+    earlier = study_in(root)
+    if earlier is not None and earlier != study:
         fix = "name a new folder, or use --force."
-        raise UsageError(f"{root} holds the results of {other}: {fix}")
+        raise UsageError(f"{root} holds the results of {earlier}: {fix}")
 
 
 def study_in(root: Path) -> str | None:
-    """Return the name of the study whose results a folder holds; None where it is not known."""
+    """Return the name of the study whose results a folder holds; None if unknown."""
     return RecordedFiles(root, ALL).facts.get("study")
 
 
 def plan(
     study: Study, store: StoreReader | None, root: Path, options: Options, control: Run
 ) -> list[Task]:
-    """Return the parts that the folder shall hold, in the order of the tracks.
+    """Return the parts of a complete folder, in the order of the tracks.
 
-    Results of tracks that are not asked for stay and are brought up to date, unless `control.only`.
+    Results of tracks that were not requested are kept and updated, unless `control.only`.
 
     Raises
     ------
     UsageError
-        If the results that stay were made with other options.
+        If the kept results were made with other options.
     """
     tasks = [] if study.inputs == "tracks" else [_task(study, store, root, options, None)]
     if store is None:
@@ -110,13 +110,13 @@ def plan(
 
 
 def check_store(study: Study, store: StoreReader | None, options: Options, control: Run) -> None:
-    """Check that a store has what is asked for, before anything is written.
+    """Check that a store has the requested tracks and systems, before anything is written.
 
     Raises
     ------
     UsageError
-        If there is no store where the study needs one, no such track, or the systems cannot answer
-        the options.
+        If a required store or a requested track is missing, or the systems cannot answer the
+        options.
     """
     if store is None:
         if study.inputs == "tracks":
@@ -128,14 +128,14 @@ def check_store(study: Study, store: StoreReader | None, options: Options, contr
 
 
 def _asked(store: StoreReader, control: Run) -> list[str]:
-    """Return the tracks that are asked for; one whose record is damaged fails in its turn."""
+    """Return the requested tracks; a track with a damaged record fails later, by itself."""
     if control.tracks and set(control.tracks) <= set(store.tracks()):
         return sorted(set(control.tracks))
     return tracks_of(store, control.tracks)
 
 
 def _systems(store: StoreReader, tracks: Sequence[str]) -> pl.DataFrame | None:
-    """Return the systems of the tracks that can be read; the others fail in their turn."""
+    """Return the systems of the readable tracks; the other tracks fail later, by themselves."""
     frames = []
     for track in tracks:
         try:
@@ -146,16 +146,18 @@ def _systems(store: StoreReader, tracks: Sequence[str]) -> pl.DataFrame | None:
 
 
 def _kept(store: StoreReader, root: Path, options: Options, asked: Sequence[str]) -> list[str]:
-    there = set(store.tracks())
-    kept = [track for track in recorded_tracks(root) if track in there and track not in asked]
+    in_store = set(store.tracks())
+    remaining = [
+        track for track in recorded_tracks(root) if track in in_store and track not in asked
+    ]
     made, now = RecordedFiles(root, ALL).facts.get("options"), options.record()
-    if kept and made is not None and made != now:
+    if remaining and made is not None and made != now:
         changed = ", ".join(name for name in now if made.get(name) != now[name])
         raise UsageError(
-            f"{root} holds results of {len(kept)} other tracks that were made with other options "
+            f"{root} holds results of {len(remaining)} other tracks, made with other options "
             f"({changed}): name a new folder, or use --only to remove them."
         )
-    return kept
+    return remaining
 
 
 def scored_specs(options: Options) -> list[Spec]:

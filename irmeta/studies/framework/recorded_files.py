@@ -1,4 +1,4 @@
-"""The files that a study writes, recorded so that a later run removes those and no others."""
+"""Records of the files that a study writes, so that later runs remove only those files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from irmeta.schema.columns import Table
 from irmeta.store.layout import folder_name
 
 PARTS = ".parts"
-# no track's folder begins with a point
+# No track's folder begins with a dot.
 ALL = ".all"
 ALONE = ".alone"
 
@@ -28,8 +28,8 @@ ALONE = ".alone"
 class RecordedFiles:
     """The files of one part of a study: of a track, or of all tracks together.
 
-    A file's name and checksum are recorded before the file is put in place, so that a run that is
-    stopped leaves nothing that the next one does not know.
+    A file's name and checksum are recorded before the file is moved to its path, so that the next
+    run knows all files of an interrupted run.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class RecordedFiles:
         The study's folder.
     part
         The part's folder of records: `part_of` a track, `ALONE` for the part that reads no store,
-        `ALL` for what joins the others.
+        `ALL` for the joined results.
     """
 
     def __init__(self, root: Path, part: str) -> None:
@@ -51,7 +51,7 @@ class RecordedFiles:
         """The record of the files."""
         return self.root / PARTS / self._part / "files.json"
 
-    def place(self, table: Table) -> str:
+    def table_file(self, table: Table) -> str:
         """Return the name of the file with a table's rows."""
         if table.apart:
             return f"{table.name}/{self._part}.parquet"
@@ -65,16 +65,16 @@ class RecordedFiles:
         return f"{folder}/{name}.{ending}"
 
     def is_done(self, key: str) -> bool:
-        """Check whether all files are there, made from the same input, and undamaged."""
+        """Check whether all files exist, made from the same inputs, and undamaged."""
         return self._record.get("key") == key and not any(map(self._problem, self._known))
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """The facts given to `start`; empty where nothing was recorded."""
+        """The facts given to `start`; empty without a record."""
         return self._record.get("facts", {})
 
     def problems(self) -> Iterator[tuple[Path, str | None]]:
-        """Yield the record and each file that it lists, and what is wrong with it, if anything."""
+        """Yield the record and each file that it lists, with its problem or None."""
         if not self._record.get("facts"):
             is_there = self.mark.exists()
             yield self.mark, "is damaged, or of an older irmeta" if is_there else "is missing"
@@ -86,7 +86,7 @@ class RecordedFiles:
                 yield self.root / name, self._problem(name)
 
     def _problem(self, name: str) -> str | None:
-        """Return what is wrong with a file; None: it is as it was written."""
+        """Return the problem of a file; None for an unchanged file."""
         try:
             checksum = content_checksum(self.root / name)
         except FileNotFoundError:
@@ -97,42 +97,42 @@ class RecordedFiles:
         return None if is_known else "was changed after it was written"
 
     def start(self, **facts: Any) -> None:
-        """Record that the files are being replaced: a stop from here on leaves nothing to trust."""
+        """Record that the files are being replaced; an interrupted run leaves no valid results."""
         self._record |= {"key": None, "facts": facts}
         self._save()
 
     def write(self, name: str, data: bytes, **facts: Any) -> None:
-        """Put a file in place; `facts` are recorded beside its checksum."""
+        """Write a file, and record `facts` beside its checksum."""
         self._expect(name, checksum_of_bytes(data), facts)
         write_bytes(self.root / name, data)
 
     @contextmanager
     def parquet(self, table: Table, provenance: Mapping[str, Any]) -> Iterator[ParquetFile]:
-        """Write a table in pieces; its file is put in place at the end."""
-        name = self.place(table)
+        """Write a table in pieces; its file appears when the last piece is written."""
+        name = self.table_file(table)
         with replacing(self.root / name) as temporary:
             with ParquetFile(temporary, table, provenance) as file:
                 yield file
             self._expect(name, content_checksum(temporary), {})
 
     def has(self, name: str, **facts: Any) -> bool:
-        """Check whether a file is there, undamaged, and was recorded with these facts."""
+        """Check whether a file exists, undamaged, and was recorded with these facts."""
         known = self._known.get(name)
         is_same = known is not None and all(known.get(n) == v for n, v in facts.items())
         return is_same and self._problem(name) is None
 
     def keep(self, name: str, **facts: Any) -> None:
-        """Leave a file as it is; `facts` are recorded."""
+        """Keep a file of an earlier run, and record `facts`."""
         self._known[name] |= facts
         self._written.add(name)
 
     def recorded(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return the facts of each file by its name; of files written now, where any were."""
+        """Return the facts of each file by name: of the files of this run, or else of all."""
         written = self._written or self._known
         return {name: facts for name, facts in self._known.items() if name in written}
 
     def finish(self, key: str) -> None:
-        """Remove the files of an earlier run that this one did not write, and record the key."""
+        """Remove files of earlier runs that this run did not write, and record the key."""
         for name in sorted(self._known.keys() - self._written):
             self._remove(name)
         for known in self._known.values():
@@ -171,20 +171,20 @@ def part_of(track: str) -> str:
 
 
 def recorded_tracks(root: Path) -> list[str]:
-    """Return the tracks of which a study's folder has files, sorted."""
+    """Return the sorted tracks with files in a study's folder."""
     marks = (root / PARTS).glob("*/files.json")
     tracks = (_read_record(mark).get("facts", {}).get("track") for mark in marks)
     return sorted(track for track in tracks if track is not None)
 
 
 def recorded_parts(root: Path) -> list[str]:
-    """Return the parts of which a study's folder has a folder of records, `ALL` first."""
+    """Return the parts with a record in a study's folder, `ALL` first."""
     folders = sorted(path.name for path in (root / PARTS).iterdir() if path.is_dir())
     return [ALL, *(name for name in folders if name != ALL)]
 
 
 def remove_leftovers(root: Path) -> None:
-    """Remove the temporary files of writers that were killed while they wrote results."""
+    """Remove the temporary files of killed writers."""
     tables = [path for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
     nested = [root / name for name in (PARTS, "figures", "compare", "power")]
     below = [path for folder in nested for path in folder.glob("**/") if path != folder]
@@ -192,7 +192,7 @@ def remove_leftovers(root: Path) -> None:
 
 
 def _read_record(path: Path) -> dict[str, Any]:
-    """Return a record of files; empty where there is none that can be read."""
+    """Return a record of files; empty if none can be read."""
     try:
         record = parse_record(path.read_bytes(), required=True)
         names = record["files"]
@@ -207,7 +207,7 @@ def _is_inside(name: str) -> bool:
 
 
 def _remove_empty(folder: Path, root: Path) -> None:
-    """Remove a folder, and those around it below `root`, where nothing is left in them."""
+    """Remove a folder and its parents below `root` if they are empty."""
     while folder != root and folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
         folder = folder.parent

@@ -1,4 +1,4 @@
-"""The studies by name: irmeta's own, and those of entry points in the group `irmeta.studies`."""
+"""Registry of studies: built-in studies, and entry points of the group `irmeta.studies`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ OWN = {
 
 
 @cache
-def places() -> dict[str, str]:
-    """Return "module:name" of each study by its name; irmeta's own names cannot be taken."""
-    others = {point.name: point.value for point in entry_points(group=GROUP)}
-    return {**dict(sorted(others.items())), **OWN}
+def study_modules() -> dict[str, str]:
+    """Map each study's name to "module:name"; built-in studies take precedence."""
+    external = {point.name: point.value for point in entry_points(group=GROUP)}
+    return {**dict(sorted(external.items())), **OWN}
 
 
 def find(name: str) -> Study:
@@ -29,25 +29,29 @@ def find(name: str) -> Study:
     Raises
     ------
     UsageError
-        If there is no such study, with the nearest, or another package's cannot be imported.
+        For an unknown name, with the nearest known name, or a study that cannot be imported.
     """
-    check_choice("study", name, places())
+    check_choice("study", name, study_modules())
     if name in OWN:
         return load(OWN[name])
     try:
-        study = load(places()[name])
-    except Exception as error:  # whatever another package raises
+        study = load(study_modules()[name])
+    except Exception as error:  # a package may raise any exception
         reason = f"{type(error).__name__}: {error}"
-        raise UsageError(f"study {name} ({places()[name]}) cannot be loaded: {reason}.") from error
-    if getattr(study, "name", None) != name:  # results are found again by the study's name
-        raise UsageError(f"entry point {name} ({places()[name]}) is no study of this name.")
+        raise UsageError(
+            f"study {name} ({study_modules()[name]}) cannot be loaded: {reason}."
+        ) from error
+    if getattr(study, "name", None) != name:  # results are looked up by the study's name
+        raise UsageError(
+            f"entry point {name} ({study_modules()[name]}) is not a study of this name."
+        )
     return study
 
 
 def find_all() -> tuple[list[Study], list[str]]:
-    """Return all studies, and what is wrong with those that cannot be loaded."""
+    """Return all studies that can be loaded, and the problems of the others."""
     studies, problems = list[Study](), list[str]()
-    for name in places():
+    for name in study_modules():
         try:
             studies.append(find(name))
         except UsageError as error:

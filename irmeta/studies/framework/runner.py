@@ -1,4 +1,4 @@
-"""Run a study: do what is not up to date, survive what fails, and join the results."""
+"""Run a study: compute outdated parts, report failures, and join the results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from irmeta.studies.framework.write import TableWriter, joined_parts, provenance
 
 @dataclass(frozen=True)
 class Batch:
-    """What a run did: tracks analysed, tracks whose results were up to date, and failures."""
+    """Outcome of a run: analysed tracks, tracks with up-to-date results, and failures."""
 
     analysed: tuple[str, ...]
     unchanged: tuple[str, ...]
@@ -45,15 +45,14 @@ class Batch:
 def run(
     study: Study, store: StoreReader | None, root: Path, options: Options, control: Run
 ) -> Batch:
-    """Do every part of a study that is not up to date, then join them.
+    """Compute all parts of a study that are not up to date, then join the parts.
 
-    A track that fails is reported and does not stop the others. A run that is stopped goes on
-    where it was.
+    A failed track is reported and does not stop the others. An interrupted run resumes.
 
     Raises
     ------
     UsageError
-        If the folder holds something else, or the store cannot answer the options.
+        If the folder holds other files, or the store cannot answer the options.
     """
     check_open_files()
     check_store(study, store, options, control)
@@ -89,7 +88,7 @@ def _run_tasks(
     control: Run,
     tasks: Sequence[Task],
 ) -> dict[str | None, str]:
-    """Do the tasks; returns what is wrong with those that failed, by track."""
+    """Run the tasks; return the errors of failed tasks by track."""
     work = partial(_do, study.name, root, options)
     sent = (
         (None if store is None or task.track is None else store.only(task.track), task)
@@ -109,10 +108,7 @@ def _run_tasks(
 def _do(
     name: str, root: Path, options: Options, sent: tuple[StoreReader | None, Task]
 ) -> str | None:
-    """Do one task; returns what is wrong with it, if anything is.
-
-    Its arguments are names and values, so that another process can be sent them.
-    """
+    """Run one task; return its error, or None. All arguments can be sent to another process."""
     store, task = sent
     if task.is_done or task.problem is not None:
         return task.problem
@@ -124,8 +120,8 @@ def _do(
     except IrmetaError as error:
         return str(error if task.track is None else of_track(task.track, error))
     except OSError as error:
-        lost = DataError(f"a file cannot be read or written ({error})", track=task.track)
-        return str(lost)
+        failure = DataError(f"a file cannot be read or written ({error})", track=task.track)
+        return str(failure)
     files.finish(task.key)
     return None
 
@@ -158,7 +154,7 @@ def _join(
     options: Options,
     done: Sequence[Task],
 ) -> None:
-    """Join the tables of all parts, and write what is made from them."""
+    """Join the tables of all parts, and write tables, figures and page over all tracks."""
     tracks = [task.track for task in done if task.track is not None]
     with _unchanged(store, done):
         made = provenance(study, store, options, tracks)
@@ -177,12 +173,12 @@ def _join(
 
 @contextmanager
 def _unchanged(store: StoreReader | None, tasks: Sequence[Task]) -> Iterator[None]:
-    """Refuse tracks that an ingest replaces after the tasks were planned.
+    """Check that no ingest replaces the tracks of planned tasks.
 
     Raises
     ------
     DataError
-        At the first of them, before or after what is done with the tracks.
+        For the first replaced track, before or after the body runs.
     """
     tracks = [task for task in tasks if task.track is not None]
     if store is None or not tracks:
@@ -191,6 +187,6 @@ def _unchanged(store: StoreReader | None, tasks: Sequence[Task]) -> Iterator[Non
     with undisturbed(store, *(str(task.track) for task in tracks)):
         for task in tracks:
             if store.fingerprint(task.track) != task.version:
-                fix = "An ingest put another in its place: run this again."
-                raise DataError("was replaced meanwhile", track=task.track, fix=fix)
+                fix = "An ingest replaced it: run the command again."
+                raise DataError("was replaced during the run", track=task.track, fix=fix)
         yield

@@ -1,4 +1,4 @@
-"""Sides of a comparison, as options name them: the best system, the median, a group, a system."""
+"""Sides of a comparison: the best system, the median system, a group, or a system."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_side(side: str, systems: pl.DataFrame) -> None:
     Raises
     ------
     UsageError
-        For a column that is no fact of systems, or a value or a system that no track has.
+        For a column that is not a fact of systems, or a value or a system that no track has.
     """
     import polars as pl
 
@@ -49,7 +49,7 @@ def check_side(side: str, systems: pl.DataFrame) -> None:
 
 
 def systems_of(side: str, systems: pl.DataFrame, median: str | None) -> Collection[str]:
-    """Return the systems of a track that a side may take the best of.
+    """Return the candidate systems of a side on one track.
 
     Parameters
     ----------

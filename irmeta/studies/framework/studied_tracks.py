@@ -14,9 +14,11 @@ STUDIED_TRACKS = Table(
         "relevant": Column("big", "relevant (query, doc) pairs", label="relevant docs"),
         "deepest_rank": Column("count", "deepest rank of all lists"),
         "highest_grade": Column("count", "highest grade of the qrels set"),
-        "used": Column("yes", "whether what is said over tracks counts the track"),
-        "left_out": Column("text", "why it does not; null: it does", null=True, show="none"),
-        "notes": Column("text", "what else to know of the track", null=True, show="none"),
+        "used": Column("yes", "whether results over tracks include the track"),
+        "left_out": Column(
+            "text", "why the track is excluded; null: it is not", null=True, show="none"
+        ),
+        "notes": Column("text", "notes on the track", null=True, show="none"),
     },
     caption="The tracks of the store.",
 )

@@ -1,7 +1,7 @@
-"""`Study`: what a study declares. Importing it loads neither polars, pyarrow nor numba.
+"""`Study`: the declaration of a study. Importing it loads neither polars, pyarrow nor numba.
 
-A study computes frames; it opens no file, writes none and knows no folder. Functions and figures
-may be given as "module:name", which is imported when the study runs.
+A study computes frames; it reads and writes no files. Functions and figures may be given as
+"module:name", which is imported when the study runs.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 Tables = Mapping[str, "pl.DataFrame"]
 Pieces = Iterable[tuple[str, Any]]
-"""Names of tables with rows of each: a frame, dicts, or an Arrow table of the table's schema.
+"""Names of tables with some of their rows: a frame, dicts, or an Arrow table of the table's schema.
 
-A table may come in as many pieces as the study likes; pieces of a table that is `apart` are written
-as they come. Rows of one track need no column track.
+A table may come in several pieces; pieces of a table that is `apart` are written at once. Rows of
+one track need no column track.
 """
 Later = Callable[..., Any] | str | None
 
@@ -38,17 +38,16 @@ class Figure:
     draw
         ``draw(rows, options)`` returns an Altair chart. It is called once for all formats.
     rows
-        ``rows(tables, options)`` returns the rows to draw; a table's name: the table as it is. No
-        rows, no figure.
+        ``rows(tables, options)`` returns the rows to draw; or the name of a table. Without rows
+        there is no figure.
     caption
-        What the figure shows: text, or ``caption(rows, options)``.
+        Caption: text, or ``caption(rows, options)``.
     reading
-        How to read it.
+        Explanation of how to read the figure.
     by
-        ``all``: one figure; ``track``: one for each track.
+        ``all``: one figure; ``track``: one figure per track.
     each
-        A column of the rows: a figure for each of its values, called NAME_VALUE, or NAME where the
-        value is empty.
+        Column with one figure per value, called NAME_VALUE, or NAME for an empty value.
     """
 
     name: str
@@ -62,18 +61,18 @@ class Figure:
 
 @dataclass(frozen=True)
 class Show:
-    """A table as a page shows it: some columns or rows, or the values of one column side by side.
+    """Selection of a table for a page: columns, rows, or the values of one column side by side.
 
     Attributes
     ----------
     columns
-        The columns to show, in order; default all that the table declares to be shown.
+        Columns to show, in order; default the shown columns of the table.
     rows
-        Rows to show: by column, the values that it may have.
+        Rows to show: accepted values by column.
     pivot
         A column whose values become groups of columns.
     name, caption
-        Of the LaTeX file; default the table's own.
+        Name and caption of the LaTeX file; default the table's.
     """
 
     table: str
@@ -91,14 +90,13 @@ class Section:
     Attributes
     ----------
     text
-        A paragraph, or several.
+        One or several paragraphs.
     show
-        Names of tables and figures, or `Show`. A name that ends in "*" stands for all figures that
-        begin so.
+        Names of tables and figures, or `Show`. A name may be a pattern such as "figure_*".
     facts
         Label to value, printed large.
     notes
-        What a reader must know before trusting the numbers, a sentence each.
+        Warnings about the numbers, one sentence each.
     """
 
     heading: str
@@ -110,29 +108,29 @@ class Section:
 
 @dataclass(frozen=True)
 class Study:
-    """What a study of a paper declares.
+    """Declaration of a study of a paper.
 
     Attributes
     ----------
     name
-        As the command spells it, e.g. "search-length".
+        Name in commands, e.g. "search-length".
     title, paper, gives
-        Title of the page; citation; one line on what it gives.
+        Title of the page; citation; one line on its results.
     revision
-        Raised when a change of the code changes results: finished parts are then done again.
+        Number to raise when a change of the code changes results; finished parts are recomputed.
     inputs
-        ``tracks``: a store is needed; ``none``: no store is read; ``optional``.
+        ``tracks``: the study needs a store; ``none``: it reads no store; ``optional``.
     compute
         ``compute(track, options)`` yields pieces of the tables by track; without a store it is
         called once with None. See `irmeta.studies.framework.track_view.TrackView`.
     over_tracks
-        ``over_tracks(tables, options)`` yields pieces of the other tables from the joined ones,
-        which hold only the tracks that are used.
+        ``over_tracks(tables, options)`` yields pieces of the other tables from the joined tables,
+        which hold only the included tracks.
     figures
         The figures, in the order of the page.
     sections, track_section
         ``sections(tables, options)`` yields `Section`; ``track_section(tables, options, track)``
-        returns that of one track, whose tables hold that track alone.
+        returns the section of one track from the tables of that track.
     formats
         The formats in which figures are written.
     """
@@ -164,7 +162,7 @@ class Study:
         Raises
         ------
         IrmetaError
-            If the study declares no such table: an error of whoever wrote the study.
+            If the study declares no such table.
         """
         if name not in self.by_table:
             hint = did_you_mean(name, self.by_table)

@@ -87,11 +87,11 @@ def _items(
     name = shown.table if isinstance(shown, Show) else shown
     if name in tables:
         return [_grid(study, Show(name) if isinstance(shown, str) else shown, tables)]
-    found = [picture for one, picture in pictures.items() if fnmatchcase(one, name)]
+    matches = [picture for one, picture in pictures.items() if fnmatchcase(one, name)]
     is_known = any(name.startswith(figure.name) for figure in study.drawn)
-    if not found and not is_known:
-        raise IrmetaError(f"section {section.heading!r}: there is no table or figure {name!r}")
-    return [*found]
+    if not matches and not is_known:
+        raise IrmetaError(f"section {section.heading!r}: no table or figure {name!r}")
+    return [*matches]
 
 
 def _grid(study: Study, show: Show, tables: Tables) -> Grid:
@@ -110,7 +110,7 @@ def _grid(study: Study, show: Show, tables: Tables) -> Grid:
 
 
 def display_of(measure: str) -> str:
-    """Return how the values of a measure print."""
+    """Return the display format of a measure's values."""
     try:
         return parse_measure(measure).measure.display
     except MeasureError:
@@ -131,9 +131,9 @@ def _summary(tables: Tables) -> dict[str, int]:
 
 
 def _track(study: Study, root: Path, tables: Tables, options: Options, track: str) -> Block:
-    """Return the section of one track: what all studies show, then what this one adds."""
-    own = {n: f.filter(track=track) for n, f in tables.items() if "track" in f.columns}
-    row = own[STUDIED_TRACKS.name].row(0, named=True)
+    """Return the section of one track: the shared part, then the part of this study."""
+    of_track = {n: f.filter(track=track) for n, f in tables.items() if "track" in f.columns}
+    row = of_track[STUDIED_TRACKS.name].row(0, named=True)
     pictures = pictures_in(RecordedFiles(root, part_of(track)))
     text = (
         f"{count(row['systems'], 'system')}, {count(row['queries'], 'query', 'queries')} with a "
@@ -142,10 +142,10 @@ def _track(study: Study, root: Path, tables: Tables, options: Options, track: st
     )
     notes = [f"Left out: {row['left_out']}."] if row["left_out"] else []
     notes += [f"{row['notes'][0].upper()}{row['notes'][1:]}."] if row["notes"] else []
-    section = study.call("track_section", own, options, track)
+    section = study.call("track_section", of_track, options, track)
     if section is None:
         return Block(track, [text], list(pictures.values()), notes=notes)
-    block = _block(study, section, own, pictures)
+    block = _block(study, section, of_track, pictures)
     texts = block.text or ([] if block.facts else [text])
     return Block(track, texts, block.items, block.facts, [*notes, *block.notes])
 
@@ -182,7 +182,7 @@ def _written(value: Any) -> str:
 def _files(study: Study, latex: bool) -> Iterator[tuple[str, str]]:
     for table in study.by_table.values():
         if table.apart:
-            yield f"{table.name}/", f"{table.caption} One file a track."
+            yield f"{table.name}/", f"{table.caption} One file per track."
         else:
             yield f"{table.name}.parquet", table.caption
     if study.drawn:

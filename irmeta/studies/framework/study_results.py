@@ -1,4 +1,4 @@
-"""`StudyResults`: what a study left in a folder."""
+"""`StudyResults`: the results of a study in a folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Item = TypeVar("Item")
 
 
 class Named(Mapping[str, Item]):
-    """Items by name, each made when it is asked for."""
+    """Items by name, created on access."""
 
     def __init__(self, what: str, makers: Mapping[str, Callable[[], Item]]) -> None:
         self._what, self._makers = what, makers
@@ -52,9 +52,9 @@ class StudyResults:
     Parameters
     ----------
     folder
-        The folder that a study was given as `out`.
+        The folder given to the study as `out`.
     batch
-        What was done, what was up to date, and what failed; None where the folder was only opened.
+        Outcome of the run; None for a folder that was only opened.
 
     Attributes
     ----------
@@ -97,24 +97,24 @@ class StudyResults:
 
     @cached_property
     def provenance(self) -> dict[str, Any]:
-        """What the results were computed from and how."""
+        """The provenance of the results: inputs, policies and versions."""
         name = next(iter(self._files))
         return provenance(self._files[name]) or {}
 
     @property
     def _files(self) -> dict[str, Path]:
         written = RecordedFiles(self.folder, ALL)
-        places = {table.name: written.place(table) for table in self.study.by_table.values()}
+        files = {table.name: written.table_file(table) for table in self.study.by_table.values()}
         recorded = written.recorded()
-        return {n: self.folder / place for n, place in places.items() if place in recorded}
+        return {n: self.folder / file for n, file in files.items() if file in recorded}
 
     @property
     def tables(self) -> Mapping[str, pl.DataFrame]:
-        """The joined tables by name, read when asked for; ``study.table(NAME).docs()`` explains."""
+        """The joined tables by name, read on access; ``study.table(NAME).docs()`` describes one."""
         return Named("table", {n: partial(read_parquet, file) for n, file in self._files.items()})
 
     def scan(self, table: str) -> pl.LazyFrame:
-        """Return any table as a lazy frame, also one with a file for each track.
+        """Return any table as a lazy frame, including tables with one file per track.
 
         Raises
         ------
@@ -131,13 +131,13 @@ class StudyResults:
 
     @property
     def figures(self) -> Mapping[str, Any]:
-        """Altair charts by name, drawn when asked for; those of one track are TRACK/NAME."""
+        """Altair charts by name, drawn on access; charts of one track are named TRACK/NAME."""
         tables = dict(self.tables)
         made = [(one.name, one.draw) for one in charts(self.study, used_only(tables), self.options)]
         for track in recorded_tracks(self.folder):
-            own = {n: f.filter(track=track) for n, f in tables.items() if "track" in f.columns}
+            of_track = {n: f.filter(track=track) for n, f in tables.items() if "track" in f.columns}
             made += [
                 (f"{track}/{one.name}", one.draw)
-                for one in charts(self.study, own, self.options, track)
+                for one in charts(self.study, of_track, self.options, track)
             ]
         return Named("figure", dict(made))

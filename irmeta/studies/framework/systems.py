@@ -1,4 +1,4 @@
-"""Systems in order of their means, and what every study says of the best of them."""
+"""Systems in order of their means, and facts about the best systems."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from irmeta.stats.permutation_bootstrap import bootstrap
 
 
 def systems_in_order(scores: Scores, measure: str) -> list[str]:
-    """Return the systems that have a mean, best first; means equal to 12 digits tie, by name."""
+    """Return the systems with a mean, best first; means equal to 12 digits tie, sorted by name."""
     values = scores.mean_values()[scores.measures.index(measure)] * scores.directions[measure]
     pairs = zip((-round_means(values)).tolist(), scores.systems, strict=True)
     return [system for value, system in sorted(p for p in pairs if not np.isnan(p[0]))]
 
 
 def best_system(scores: Scores, measure: str, among: Collection[str] | None = None) -> str | None:
-    """Return the system with the best mean, ties by name; None where none has a mean."""
+    """Return the system with the best mean, the first by name among ties; None without means."""
     chosen = [s for s in systems_in_order(scores, measure) if among is None or s in among]
     return chosen[0] if chosen else None
 
 
 def median_system(scores: Scores, measure: str) -> str | None:
-    """Return the middle system, of an even number the better of the two middle ones."""
+    """Return the middle system, or the better of the two middle systems."""
     order = systems_in_order(scores, measure)
     return order[(len(order) - 1) // 2] if order else None
 
@@ -34,9 +34,8 @@ def median_system(scores: Scores, measure: str) -> str | None:
 class Missed(Mapping[str, float]):
     """The share of the relevant docs that each system does not retrieve.
 
-    A search length under which missed docs are cheap (Eq. 3 of Alex, Hall and Metzler 2022) may
-    call a system best for its short lists. Wherever one is named best, it is marked if it misses
-    more than the median system.
+    A search length that counts missed docs as cheap (Eq. 3 of Alex, Hall and Metzler 2022) may
+    favour short lists. A best system is therefore marked if it misses more than the median system.
 
     Attributes
     ----------
@@ -75,13 +74,13 @@ def mean_difference(
     Parameters
     ----------
     values
-        float64 [query, 2]; queries where either is NaN are left out.
+        float64 [query, 2]; queries with a NaN are ignored.
 
     Returns
     -------
     dict
-        difference, low, high (NaN where there is one query), queries. The same queries are drawn
-        for every pair of one track, so that equal pairs have equal intervals.
+        difference, low, high (NaN for one query), queries. All pairs of one track share their
+        resampled queries, so that equal pairs have equal intervals.
     """
     _, low, high = bootstrap(values, resamples, seed, confidence)
     difference = values[:, 0] - values[:, 1]

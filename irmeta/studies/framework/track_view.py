@@ -1,4 +1,4 @@
-"""`TrackView`: one track of a store as a study sees it."""
+"""`TrackView`: the interface of a study to one track of a store."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class TrackView:
         return read_table(self._store, "systems", self.name)
 
     def blocks(self, needs: Collection[Need] = (), **policy: Any) -> Iterator[JudgedRanks]:
-        """Yield the arrays of the track, a block of queries at a time.
+        """Yield the arrays of the track, one block of queries at a time.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class TrackView:
         return judged_ranks(self._store, self.name, replace(self.policy, **policy), needs=needs)
 
     def blocks_for(self, specs: Sequence[Spec]) -> Iterator[JudgedRanks]:
-        """Yield the blocks with all arrays that some measures read."""
+        """Yield the blocks with all arrays that the measures read."""
         return self.blocks(needs_of(specs))
 
     def scores(self, measures: str | Sequence[str], **policy: Any) -> Scores:
@@ -77,11 +77,11 @@ class TrackView:
         return evaluate(self._store, self.name, specs, replace(self.policy, **policy))
 
     def leave_out(self, reason: str) -> None:
-        """Leave the track out of what is said over tracks; the first reason counts."""
+        """Exclude the track from results over tracks; only the first reason is recorded."""
         self._reason = self._reason or reason
 
     def note(self, text: str) -> None:
-        """Add a note on the track, a sentence without its full stop."""
+        """Add a note on the track: a sentence without a full stop."""
         self._notes.append(text)
 
     def studied(self) -> dict[str, Any]:
@@ -90,8 +90,8 @@ class TrackView:
         relevant = judged.filter(pl.col("grade") >= getattr(self._options, "rel", 1))
         systems, least = len(self.facts.systems), self._options.min_systems
         if systems < least:
-            there = "1 system" if systems == 1 else f"{systems} systems"
-            self.leave_out(f"{there}, and at least {least} are asked for")
+            available = "1 system" if systems == 1 else f"{systems} systems"
+            self.leave_out(f"{available}, fewer than the minimum of {least}")
         notes = [n for n in (track_notes(self.record), *self._notes) if n]
         return {
             "track": self.name,

@@ -1,4 +1,4 @@
-"""Small phrases that the pages of all studies use."""
+"""Phrases on the pages of all studies."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from irmeta.studies.framework.study import Study, Tables
 def provenance(
     study: Study, store: StoreReader | None, options: Options, tracks: Sequence[str]
 ) -> dict[str, Any]:
-    """Return what the results of some tracks are computed from and how, as JSON values."""
+    """Return the provenance of the results of some tracks as JSON values."""
     made: dict[str, Any] = {"irmeta": __version__}
     if store is not None and isinstance(options, TrackOptions):
         made = how_made(store, scored_specs(options), options.policy, tracks)
@@ -35,14 +35,14 @@ def provenance(
 
 
 class TableWriter:
-    """Writes the pieces of one part's tables; a table that is `apart` is written as they come.
+    """Writer of one part's tables in pieces; pieces of a table that is `apart` are written at once.
 
     Parameters
     ----------
     tables
-        The tables that may come.
+        The tables of the part.
     track
-        The track of all rows, filled in where they have no column track.
+        The track of all rows, added to rows without a column track.
     """
 
     def __init__(
@@ -68,12 +68,12 @@ class TableWriter:
         self._stack.__exit__(*error)
 
     def add(self, name: str, rows: Any) -> None:
-        """Take a piece of a table.
+        """Add a piece of a table.
 
         Raises
         ------
         IrmetaError
-            For a table that is not expected, or rows that do not fit it.
+            For an unexpected table, or rows that do not fit its schema.
         """
         if name not in self._tables:
             raise IrmetaError(f"study {self._study.name}: {name!r} is not a table of this part")
@@ -87,10 +87,7 @@ class TableWriter:
             self._pieces.setdefault(name, []).append(rows)
 
     def finish(self, expected: Iterable[Table]) -> dict[str, pl.DataFrame]:
-        """Write the tables, and return those that are not apart.
-
-        A table that is expected is written also where no piece of it came, without rows.
-        """
+        """Write the tables, expected tables also without rows; return those that are not apart."""
         for table in expected:
             if table.apart:
                 self._file(table)
@@ -115,7 +112,7 @@ class TableWriter:
 def _check_key(table: Table, frame: pl.DataFrame) -> None:
     key = list(table.key)
     if not key and frame.height > 1:
-        raise IrmetaError(f"table {table.name}: {frame.height} rows, and it has no key")
+        raise IrmetaError(f"table {table.name}: {frame.height} rows without a key")
     if key and frame.select(key).is_duplicated().any():
         raise IrmetaError(f"table {table.name}: two rows with the same {', '.join(key)}")
 
@@ -123,31 +120,33 @@ def _check_key(table: Table, frame: pl.DataFrame) -> None:
 def joined_parts(
     study: Study, root: Path, parts: Iterable[str]
 ) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the tables of all parts, each joined.
+    """Yield the joined tables of all parts.
 
     Raises
     ------
     DataError
-        If the file of a part was damaged meanwhile.
+        If the file of a part was damaged during the run.
     """
     recorded = [RecordedFiles(root, part) for part in parts]
     for table in study.by_table.values():
         if table.apart:
             continue
-        paths = [root / name for one in recorded if (name := one.place(table)) in one.recorded()]
+        paths = [
+            root / name for one in recorded if (name := one.table_file(table)) in one.recorded()
+        ]
         if paths:
             yield table.name, pl.concat([table.empty(), *map(read_parquet, paths)])
 
 
 def used_only(tables: Tables) -> dict[str, pl.DataFrame]:
-    """Return tables with the rows of the tracks that are used; `studied_tracks` keeps all."""
+    """Return the tables with rows of included tracks only; `studied_tracks` keeps all rows."""
     name = STUDIED_TRACKS.name
     if name not in tables:
         return dict(tables)
     used = tables[name].filter("used").select("track")
     return {
-        other: frame
-        if other == name or "track" not in frame.columns
+        table: frame
+        if table == name or "track" not in frame.columns
         else frame.join(used, on="track", how="semi", maintain_order="left")
-        for other, frame in tables.items()
+        for table, frame in tables.items()
     }

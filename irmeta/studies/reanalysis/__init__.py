@@ -1,1 +1,1 @@
-"""The study `overview`: what `irmeta.reanalyze` computes of every track."""
+"""The study `overview`: the results of `irmeta.reanalyze`."""

@@ -28,7 +28,7 @@ REL = 1
 
 
 def compute(track: TrackView, options: OverviewOptions) -> Pieces:
-    """Yield the tables of one track; those with a row for each doc or query as blocks come."""
+    """Yield the tables of one track; tables by doc or query block by block."""
     specs = parse_measures(options.measures)
     blocks, counts, histogram, rarity = [], [], [], []
     for view in track.blocks_for(specs):
@@ -61,7 +61,7 @@ def compute(track: TrackView, options: OverviewOptions) -> Pieces:
 def best_systems(scores: Scores) -> pl.DataFrame:
     """Return all systems of a track by each measure, best first; equal values share a rank.
 
-    Means that differ by the order of summing alone are equal: see `round_means`.
+    Means that differ only by rounding errors of summation are equal: see `round_means`.
     """
     means = np.stack([round_means(values) for values in scores.mean_values()])
     order = np.tile(np.arange(len(scores.measures)), len(scores.systems))
@@ -85,25 +85,25 @@ def best_systems(scores: Scores) -> pl.DataFrame:
 def _summary(
     best: pl.DataFrame, scores: Scores, facts: Mapping[str, Any], docs: np.ndarray
 ) -> Iterator[dict[str, Any]]:
-    """Yield the best and second system, the median and the worst value by each measure."""
+    """Yield the best and second system, and the median and worst value, by each measure."""
     shared = {
         n: facts[n] for n in ("track", "systems", "skipped_runs", "queries", "relevant", "rows")
     }
     missed = Missed(scores.systems, docs[:, -1] / np.maximum(docs.sum(axis=1), 1))
-    for (measure,), places in best.group_by("measure", maintain_order=True):
-        first = places.row(0, named=True)
-        second = places.row(1, named=True) if places.height > 1 else {}
+    for (measure,), ranking in best.group_by("measure", maintain_order=True):
+        first = ranking.row(0, named=True)
+        second = ranking.row(1, named=True) if ranking.height > 1 else {}
         is_length = measure in scores.lists_without_nonrelevant
         yield {
             **shared,
             **{name: first[name] for name in ("measure", "direction", "system", "value")},
             "second": second.get("system"),
             "second_value": second.get("value"),
-            "median": places["value"].median(),
-            "worst": places["value"][-1],
+            "median": ranking["value"].median(),
+            "worst": ranking["value"][-1],
             "missed": missed[first["system"]] if is_length else None,
             "short": is_length and missed.is_short(first["system"]),
-            "ties": places.filter(pl.col("rank") == 1).height - 1,
+            "ties": ranking.filter(pl.col("rank") == 1).height - 1,
         }
 
 

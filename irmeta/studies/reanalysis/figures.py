@@ -42,7 +42,7 @@ def _caption(rows: pl.DataFrame, options: Options) -> str:
 def _agreement(rows: pl.DataFrame, options: Options) -> Any:
     return heat_map(
         lower_triangle(rows, "measure_a", "measure_b", "tau"),
-        title="How far the measures agree",
+        title="Agreement of measures",
         subtitle="Kendall's tau-b between the orders of the systems",
     )
 
@@ -54,18 +54,18 @@ FIGURES = (
            "Each dot is a system, best first. Orange is the best system, the dashed line the "
            "median.", by="track", each="measure"),
     Figure("search_lengths", _best, _lengths, _caption,
-           "Each bar counts relevant docs by their search length. Bars at the left are docs found "
-           "early; the last bar, orange, is the docs that were not retrieved at all.",
+           "Each bar counts relevant docs by their search length. Bars at the left are docs "
+           "retrieved early; the last bar, orange, is the docs that were not retrieved.",
            by="track", each="measure"),
     Figure("rarity_of_docs", "rarity_histogram", lambda rows, _: rarity_histogram(rows),
-           lambda _, o: "Relevant docs by how many systems retrieve them in their first "
-           f"{o.rarity_depth}.",
+           lambda _, o: "Relevant docs by the number of systems that retrieve them in the first "
+           f"{o.rarity_depth} ranks.",
            "Each bar counts relevant docs by the number of systems that retrieve them. Rare docs "
            "are at the left; the first bar, orange, is the docs that no system retrieves.",
            by="track"),
     Figure("tau_b", "agreement", _agreement,
            "Kendall's tau-b between the measures' orders of systems.",
-           "Each cell is Kendall's tau-b between the orders in which two measures put the systems: "
-           "1 is the same order, 0 no relation, below 0 more pairs of systems reversed than kept.",
+           "Each cell is Kendall's tau-b between the orders of the systems by two measures: 1 is "
+           "the same order, 0 no relation, below 0 more pairs of systems reversed than kept.",
            by="track"),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the overview may be asked."""
+"""Options of the overview."""
 
 from __future__ import annotations
 
@@ -14,19 +14,17 @@ class OverviewOptions(TrackOptions):
 
     measures: tuple[str, ...] = option(
         ("default",),
-        "Names or presets of measures (repeatable); ASL comes with unretrieved=depth beside it.",
+        "Names or presets of measures (repeatable); ASL adds ASL(unretrieved=depth).",
         parse="irmeta.studies.reanalysis.options:with_deep",
         flag="-m --measures",
     )
-    rarity_depth: int = option(
-        100, "Rank up to which a system retrieves a doc, for rarity.", least=1
-    )
+    rarity_depth: int = option(100, "Rank to which a system retrieves a doc, for rarity.", least=1)
     unretrieved: Unretrieved = option(
         "irrel", "Search length of a relevant doc that is not retrieved, in the tables of lengths."
     )
 
     def __post_init__(self) -> None:
-        if self.tie_order is None:  # a preset may ask for one
+        if self.tie_order is None:  # a preset may set the tie order
             from irmeta.measures.names import parse_call
 
             _, policy = parse_call(self.measures, {})
@@ -38,16 +36,16 @@ class OverviewOptions(TrackOptions):
 
 
 def with_deep(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return canonical names, before each search length the same with ``unretrieved=depth``.
+    """Return canonical names; each search length follows its ``unretrieved=depth`` variant.
 
-    Under Eq. 3 of its paper a short list makes search lengths short: see measure ASL.
+    By Eq. 3 of the paper, short lists have short search lengths: see measure ASL.
     """
     from irmeta.measures.names import parse_measures
 
-    found: dict[str, None] = {}
+    expanded: dict[str, None] = {}
     for spec in parse_measures(names):
         if spec.measure.counts_irrelevant:
             params = tuple((n, "depth" if n == "unretrieved" else v) for n, v in spec.params)
-            found[replace(spec, params=params).name] = None
-        found[spec.name] = None
-    return tuple(found)
+            expanded[replace(spec, params=params).name] = None
+        expanded[spec.name] = None
+    return tuple(expanded)

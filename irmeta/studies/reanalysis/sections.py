@@ -14,17 +14,17 @@ DAGGERS = "\u2020: the system misses more relevant docs than the median system."
 
 
 def headline(options: OverviewOptions) -> list[str]:
-    """Return the measures of the first table: AP and ASL, or the first of those asked for."""
+    """Return the measures of the first table: AP and ASL, or the first requested measure."""
     return [m for m in HEADLINE if m in options.measures] or list(options.measures[:1])
 
 
 def sections(tables: Tables, options: OverviewOptions) -> Iterator[Section]:
-    """Yield what is said over tracks."""
+    """Yield the sections over tracks."""
     yield Section(
         "Best systems",
         [
-            "The best system of each track. A line runs from the worst system at the left to the "
-            "best at the right (orange); the tick is the median system. All tracks share a scale.",
+            "The best system of each track. Each line runs from the worst system (left) to the "
+            "best (right, orange); the tick is the median system. All tracks share one scale.",
         ],
         [
             Show("best_systems", ("track", "systems", "queries", "relevant", "measure", "system",
@@ -42,7 +42,7 @@ def _short(tables: Tables, options: OverviewOptions) -> Iterator[str]:
     if rows.height:
         tracks = ", ".join(rows["track"].head(5)) + (", ..." if rows.height > 5 else "")
         yield (
-            f"By ASL, as printed in Eq. 3 of its paper, the best system of {tracks} misses more "
+            f"By ASL, as defined in Eq. 3 of the paper, the best system of {tracks} misses more "
             "relevant docs than the median system (\u2020): ASL(unretrieved=depth) counts them at "
             "the track's deepest rank."
         )
@@ -76,19 +76,19 @@ def _notes(tables: Tables) -> Iterator[str]:
     if row["queries_without_relevant"]:
         yield (
             f"{row['queries_without_relevant']} of {row['queries']} judged queries have no "
-            "relevant doc: they score 0 where trec_eval prints 0; search lengths leave them out."
+            "relevant doc: the value is 0 where trec_eval prints 0; search lengths exclude them."
         )
     lengths = tables["means"].filter(pl.col("lists_without_nonrelevant").is_not_null())
     first = lengths.filter(pl.col("measure") == pl.col("measure").first())
     if perfect := first["lists_without_nonrelevant"].sum():
         yield (
             f"{perfect} lists hold no non-relevant doc (irrel_q = 0). Eq. 3 of the paper on search "
-            "lengths gives the relevant docs that such a list misses a length of 0, as if it were "
-            "perfect: compare ASL(unretrieved=depth)."
+            "lengths gives the relevant docs that such a list misses a length of 0, like a perfect "
+            "list: compare ASL(unretrieved=depth)."
         )
     if missing := first["no_list"].sum():
         yield (
-            f"{missing} (system, query) pairs have no list: they score each measure's worst, for "
+            f"{missing} (system, query) pairs have no list and get each measure's worst value, for "
             f"search lengths the track's deepest rank ({row['deepest_rank']:,}) plus 1."
         )
     tied = tables["systems"]["tied_rows"].sum() / max(1, row["rows"])

@@ -1,4 +1,4 @@
-"""The overview: what it declares."""
+"""The declaration of the overview."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ STUDY = Study(
     name="overview",
     title="Overview of retrieval tracks",
     paper="",
-    gives="Every system of every track by every measure, and how far the measures agree.",
+    gives="All systems of all tracks by all measures, and the agreement of the measures.",
     revision=5,
     options=OverviewOptions,
     tables=TABLES,

@@ -14,8 +14,8 @@ from irmeta.schema.result_tables import (
 from irmeta.schema.store_tables import SYSTEMS
 
 SHORT = (
-    "The system misses more relevant docs than the median system, and Eq. 3 makes the docs that a "
-    "short list misses cheap: compare unretrieved=depth."
+    "The system misses more relevant docs than the median system, and Eq. 3 gives the docs that a "
+    "short list misses a short length: compare unretrieved=depth."
 )
 _FACTS = {
     "systems": Column("count", "systems of the track"),
@@ -33,13 +33,13 @@ TRACKS = Table(
         **_FACTS,
         "deepest_rank": Column("count", "deepest rank"),
         "qrels": Column("text", "qrels set used"),
-        "tie_order": Column("text", "how ties are ordered"),
+        "tie_order": Column("text", "tie order of the lists"),
         "queries_without_relevant": Column("count", "judged queries without a relevant doc"),
         "judged": Column("big", "judged (query, doc) pairs"),
         "highest_grade": Column("count", "highest grade"),
-        "notes": Column("text", "what reading noticed of the qrels", null=True),
+        "notes": Column("text", "notes of reading on the qrels", null=True),
     },
-    caption="What each track holds.",
+    caption="Contents of each track.",
     latex=False,
 )
 BEST = Table(
@@ -66,16 +66,17 @@ BEST_SYSTEMS = Table(
         "direction": Column("count", "1: greater is better, -1: less is better", show="none"),
         "system": Column("name", "best system, the first by name", label="best system",
                          dagger="short"),
-        "value": Column("real", "its mean over queries", label="its value", format="measure"),
-        "second": Column("name", "next system; null: there is one", null=True, label="runner-up"),
-        "second_value": Column("real", "its mean", null=True, label="its value", format="measure"),
+        "value": Column("real", "mean over queries", label="value", format="measure"),
+        "second": Column("name", "next system; null: no other", null=True, label="runner-up"),
+        "second_value": Column("real", "mean of the next system", null=True, label="its value",
+                               format="measure"),
         "median": Column("real", "median of all systems", label="median system", format="measure"),
         "worst": Column("real", "mean of the worst system", label="worst system",
                         format="range", span=("median", "value"), show="page"),
         "missed": Column("real", "share of the relevant docs that the best system misses; null: "
-                         "not a search length", null=True, label="it misses", format="percent"),
+                         "not a search length", null=True, label="missed", format="percent"),
         "short": Column("yes", "whether it misses more than the median system", show="none"),
-        "ties": Column("count", "other systems of the same value", label="tied with it"),
+        "ties": Column("count", "other systems of the same value", label="tied systems"),
     },
     caption="The best systems of each track.",
     note=SHORT,
@@ -88,7 +89,7 @@ RARITY_HISTOGRAM = Table(
         "retrieved_by": Column("count", "systems that retrieve a doc within the depth"),
         "docs": Column("big", "relevant (query, doc) pairs"),
     },
-    caption="Relevant docs by how many systems retrieve them.",
+    caption="Relevant docs by the number of systems that retrieve them.",
     latex=False,
 )
 SKIPPED_RUNS = Table(
@@ -99,7 +100,7 @@ SKIPPED_RUNS = Table(
         "file": Column("text", "run file, relative to the collection"),
         "reason": Column("text", "why it could not be read"),
     },
-    caption="Runs that could not be read and are in no number of this page.",
+    caption="Runs that could not be read and are excluded from all results.",
     latex=False,
 )
 

@@ -77,7 +77,9 @@ def test_a_study_of_another_package_is_one_like_ours(
     assert irmeta.studies.open(tmp_path / "out").study.name == done.study.name == "tiny"
     assert run("study", "tiny", store.path, "--out", tmp_path / "out").status == 0
     assert registry.find("overview").title != done.study.title
-    with pytest.raises(UsageError, match=r"entry point other \(tiny:STUDY\) is no study of this"):
+    with pytest.raises(
+        UsageError, match=r"entry point other \(tiny:STUDY\) is not a study of this"
+    ):
         registry.find("other")
 
 

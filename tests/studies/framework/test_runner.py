@@ -351,4 +351,4 @@ def test_places__a_name_of_irmeta_cannot_be_taken(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(registry, "entry_points", lambda group: [Point])
     registry.places.cache_clear()
-    assert registry.places()["search-length"].startswith("irmeta.")
+    assert registry.study_modules()["search-length"].startswith("irmeta.")

@@ -1,11 +1,11 @@
-"""From a measure to search length, a step at a time: paper 1, Section 4.4 and Table 2.
+"""Chains of steps from a measure to search length: paper 1, Section 4.4 and Table 2.
 
-The paper takes AP to ASL in three steps: each doc by itself (its precision is 1/SL, which docs
-above it do not raise), docs averaged as 1/P, queries averaged as 1/P. Every such measure discounts
-rank r by some c(r); precision's c is 1/r, and what the paper averages is c's inverse, the length.
-So nDCG, RBP and ERR go the same way: a doc by itself is worth c(SL); then docs, and then queries,
-are averaged as lengths and not as worths, with the measure's own gains as weights. `sections` says
-why the literal 1/c would not do, and why Delta-value has a change of scale in it.
+The paper changes AP to ASL in three steps: each doc alone (its precision is 1/SL, independent of
+relevant docs above it), docs averaged as 1/P, queries averaged as 1/P. Each such measure discounts
+rank r by some c(r); for precision c is 1/r, and the paper averages the inverse of c, the length.
+nDCG, RBP and ERR take the same steps: a doc alone is worth c(SL); then docs, and then queries, are
+averaged as lengths, weighted by the measure's gains. `sections` explains why the literal 1/c is
+unsuitable, and why Delta-value includes a change of scale.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from irmeta.studies.papers.search_length.options import PERSISTENCE
 from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
 
 STEPS = ("cumulative", "atomize P", "aggregate docs", "aggregate queries")
-"""By number; 0 compares the old measure with the last."""
+"""Names of the steps by number; step 0 compares the first measure with the last."""
 
 
 def _reciprocal(lengths: np.ndarray) -> np.ndarray:
@@ -41,31 +41,31 @@ CHAINS = (
 
 
 def steps(
-    chain: Chain, old: Matrix, found: Atomized, options: Options
+    chain: Chain, old: Matrix, atomized_values: Atomized, options: Options
 ) -> Iterator[tuple[int, Reordering]]:
-    """Yield step 0, a chain's whole way, then each of its steps against the one before.
+    """Yield step 0, from the first measure of a chain to the last, then each single step.
 
-    `old` has the measure's values; lists on which it has none, or that have no relevant doc to
-    find, are left out of every step.
+    `old` has the measure's values. Lists without a value or without a relevant doc are excluded
+    from every step.
     """
-    known = ~np.isnan(found.length) & ~np.isnan(old.values)
+    known = ~np.isnan(atomized_values.length) & ~np.isnan(old.values)
 
     def stage(values: np.ndarray, name: str, direction: Literal[1, -1] = 1) -> Matrix:
         values = np.where(known, values, np.nan)
         return replace(old, values=values, measure=name, direction=direction)
 
-    way = [
+    stages = [
         stage(old.values, old.measure),
-        stage(found.worth, "atomized"),
-        stage(chain.discount(found.length), "docs as lengths"),
-        stage(found.length, "search length", -1),
+        stage(atomized_values.worth, "atomized"),
+        stage(chain.discount(atomized_values.length), "docs as lengths"),
+        stage(atomized_values.length, "search length", -1),
     ]
-    for step, (before, after) in enumerate([(way[0], way[-1]), *pairwise(way)]):
+    for step, (before, after) in enumerate([(stages[0], stages[-1]), *pairwise(stages)]):
         yield step, _compare(before, after, options, chain.discount)
 
 
 def cumulative(old: Matrix, new: Matrix, options: Options) -> Iterator[tuple[int, Reordering]]:
-    """Compare two measures as they are, over lists on which both are defined, as step 0."""
+    """Compare two measures over lists on which both are defined, as step 0."""
     known = ~np.isnan(new.values) & ~np.isnan(old.values)
     before, after = (replace(m, values=np.where(known, m.values, np.nan)) for m in (old, new))
     yield 0, _compare(before, after, options)
@@ -79,16 +79,16 @@ def _compare(
 
 
 def frames(
-    chain: str, found: Iterable[tuple[int, Reordering]]
+    chain: str, comparisons: Iterable[tuple[int, Reordering]]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the tables `reordering`, a row a step, and `moves`, a row a step and system."""
+    """Return the tables `reordering` (a row per step) and `moves` (a row per step and system)."""
     summaries, moves = [], []
-    for step, one in found:
-        place = {"chain": pl.lit(chain), "step": pl.lit(step, pl.Int32)}
+    for step, one in comparisons:
+        key = {"chain": pl.lit(chain), "step": pl.lit(step, pl.Int32)}
         systems = one.frame().drop("old", "new")
         moved = systems.filter(pl.col("moved") > 0)
         furthest = moved.filter(pl.col("moved") == pl.col("moved").max()).head(1)
         furthest = furthest.select("track", "better_old", "better_new", furthest="system")
-        summaries.append(one.summary().join(furthest, on="track", how="left").with_columns(**place))
-        moves.append(systems.with_columns(**place))
+        summaries.append(one.summary().join(furthest, on="track", how="left").with_columns(**key))
+        moves.append(systems.with_columns(**key))
     return pl.concat(summaries), pl.concat(moves)

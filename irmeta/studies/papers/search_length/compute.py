@@ -34,43 +34,43 @@ Row = dict[str, Any]
 
 def compute(track: TrackView, options: Options) -> Pieces:
     """Yield the tables of one track, from a single pass over its blocks."""
-    found = gather(track, options)
-    _describe(track, found, options)
-    yield "means", _means(found, options)
-    if not found.has_lengths:
+    gathered = gather(track, options)
+    _describe(track, gathered, options)
+    yield "means", _means(gathered, options)
+    if not gathered.has_lengths:
         return
-    yield "headroom", _headroom(found, options)
-    yield "best_by_choice", _best_by_choice(found, options)
-    yield "table_1", _table_1(found, options, track.systems)
-    yield "asl_differences", _differences(found, options, track.systems)
-    yield "depth_sensitivity", _depth_sensitivity(found, options)
-    yield from _reordered(found, options)
-    yield from _doc_by_doc(track, found, options)
+    yield "headroom", _headroom(gathered, options)
+    yield "best_by_choice", _best_by_choice(gathered, options)
+    yield "table_1", _table_1(gathered, options, track.systems)
+    yield "asl_differences", _differences(gathered, options, track.systems)
+    yield "depth_sensitivity", _depth_sensitivity(gathered, options)
+    yield from _reordered(gathered, options)
+    yield from _doc_by_doc(track, gathered, options)
 
 
-def _describe(track: TrackView, found: Gathered, options: Options) -> None:
-    """Leave the track out where search lengths say nothing, and note what to beware of."""
-    without, lists = found.without_irrelevant
-    if not found.relevant.any():
+def _describe(track: TrackView, gathered: Gathered, options: Options) -> None:
+    """Exclude a track without meaningful search lengths, and add notes on its values."""
+    without, lists = gathered.without_irrelevant
+    if not gathered.relevant.any():
         track.leave_out("no query has a relevant doc")
-    elif not found.has_lengths:
+    elif not gathered.has_lengths:
         track.leave_out(
             f"{without:,} of {lists:,} lists hold no doc that is not relevant, so search lengths "
             "and Bpref mean nothing here"
         )
-    empty = int((found.relevant == 0).sum())
+    empty = int((gathered.relevant == 0).sum())
     if empty and options.queries != "relevant":
         queries = count(empty, "judged query has", "judged queries have")
         track.note(
-            f"{queries} no relevant doc: P@20 and AP count 0 there, search lengths leave them out"
+            f"{queries} no relevant doc: P@20 and AP are 0 there, search lengths exclude them"
         )
-    if not found.has_lengths:
+    if not gathered.has_lengths:
         return
-    if found.nonrelevant_judged == 0:
+    if gathered.nonrelevant_judged == 0:
         track.note("no doc is judged non-relevant, so Bpref means nothing here")
-    if not found.retrieved.any():
+    if not gathered.retrieved.any():
         track.note("no system retrieves a relevant doc")
-    if len(found.scores.systems) == 1:
+    if len(gathered.scores.systems) == 1:
         track.note("one system, so none to compare it with")
     if without and options.unretrieved == "irrel":
         track.note(
@@ -79,25 +79,25 @@ def _describe(track: TrackView, found: Gathered, options: Options) -> None:
         )
 
 
-def _means(found: Gathered, options: Options) -> pl.DataFrame:
-    means = found.scores.means()
-    if not found.has_lengths:
-        asl = list(found.scores.lists_without_nonrelevant)
+def _means(gathered: Gathered, options: Options) -> pl.DataFrame:
+    means = gathered.scores.means()
+    if not gathered.has_lengths:
+        asl = list(gathered.scores.lists_without_nonrelevant)
         means = means.filter(~pl.col("measure").is_in([*asl, options.named("Bpref")]))
-    elif found.nonrelevant_judged == 0:
+    elif gathered.nonrelevant_judged == 0:
         means = means.filter(pl.col("measure") != options.named("Bpref"))
     return means
 
 
-def _missing(found: Gathered, measure: str, system: str) -> Row:
-    """Return the share that a system misses, if it is the best by a search length."""
-    if measure in found.scores.lists_without_nonrelevant:
-        return found.missed.row(system)
+def _missing(gathered: Gathered, measure: str, system: str) -> Row:
+    """Return the share that a best system misses, if the measure is a search length."""
+    if measure in gathered.scores.lists_without_nonrelevant:
+        return gathered.missed.row(system)
     return {"missed": None, "median_missed": None, "short": False}
 
 
-def _headroom(found: Gathered, options: Options) -> Iterator[Row]:
-    scores = found.scores
+def _headroom(gathered: Gathered, options: Options) -> Iterator[Row]:
+    scores = gathered.scores
     for measure in options.headroom:
         by = options.best_by or measure
         best, median = best_system(scores, by), median_system(scores, by)
@@ -108,23 +108,23 @@ def _headroom(found: Gathered, options: Options) -> Iterator[Row]:
                 "value": scores.mean_of(measure, best),
                 "median": scores.mean_of(measure, median),
                 "chosen_by": by,
-                **_missing(found, measure, best),
+                **_missing(gathered, measure, best),
             }
 
 
-def _best_by_choice(found: Gathered, options: Options) -> Iterator[Row]:
-    """Yield the best system by each choice for docs that are not retrieved, and by others."""
-    scores, lengths = found.scores, found.scores.lists_without_nonrelevant
+def _best_by_choice(gathered: Gathered, options: Options) -> Iterator[Row]:
+    """Yield the best system by each choice for docs not retrieved, and by AP, P@20 and RR."""
+    scores, lengths = gathered.scores, gathered.scores.lists_without_nonrelevant
     for measure in options.choices:
         best = best_system(scores, measure)
         if best is not None:
-            listed = found.listed[scores.systems.index(best)]
+            listed = gathered.listed[scores.systems.index(best)]
             yield {
                 "measure": measure,
                 "system": best,
                 "value": scores.mean_of(measure, best),
-                **found.missed.row(best),
-                "short": measure in lengths and found.missed.is_short(best),
+                **gathered.missed.row(best),
+                "short": measure in lengths and gathered.missed.is_short(best),
                 "rows": float(listed / len(scores.queries)),
             }
 
@@ -132,9 +132,9 @@ def _best_by_choice(found: Gathered, options: Options) -> Iterator[Row]:
 def _sides(
     scores: Scores, options: Options, systems: pl.DataFrame, measure: str
 ) -> tuple[str, str] | None:
-    """Baseline and contender by a measure: the best of each side; None where one has none.
+    """Return baseline and contender: the best system of each side; None if a side has none.
 
-    The median system is that by ASL, or by the options' `best_by`.
+    The median system is taken by ASL, or by the options' `best_by`.
     """
     median = median_system(scores, options.best_by or options.asl())
     baseline, contender = (
@@ -144,8 +144,8 @@ def _sides(
     return None if baseline is None or contender is None else (baseline, contender)
 
 
-def _table_1(found: Gathered, options: Options, systems: pl.DataFrame) -> Iterator[Row]:
-    scores = found.scores
+def _table_1(gathered: Gathered, options: Options, systems: pl.DataFrame) -> Iterator[Row]:
+    scores = gathered.scores
     for measure in options.headroom:
         if (pair := _sides(scores, options, systems, measure)) is None:
             continue
@@ -159,7 +159,7 @@ def _table_1(found: Gathered, options: Options, systems: pl.DataFrame) -> Iterat
             "contender_value": contender,
             "rrie": reduction_in_error(baseline, contender, scores.directions[measure]),
             **{name: interval[name] for name in ("difference", "low", "high")},
-            **_missing(found, measure, pair[1]),
+            **_missing(gathered, measure, pair[1]),
         }
 
 
@@ -171,8 +171,8 @@ def _difference(
     return mean_difference(values, options.resamples, options.seed, options.confidence)
 
 
-def _differences(found: Gathered, options: Options, systems: pl.DataFrame) -> Iterator[Row]:
-    scores = found.scores
+def _differences(gathered: Gathered, options: Options, systems: pl.DataFrame) -> Iterator[Row]:
+    scores = gathered.scores
     measures = [options.asl(), options.asl(1), options.asl(10), options.deep[options.asl()]]
     for measure in dict.fromkeys(measures):
         order = systems_in_order(scores, options.best_by or measure)
@@ -183,12 +183,12 @@ def _differences(found: Gathered, options: Options, systems: pl.DataFrame) -> It
             pairs.append(("contender - baseline", sides[1], sides[0]))
         for comparison, a, b in pairs:
             row: Row = {"measure": measure, "comparison": comparison, "a": a, "b": b}
-            row["a_short"] = found.missed.is_short(a)
+            row["a_short"] = gathered.missed.is_short(a)
             yield row | _difference(scores, options, measure, a, b)
 
 
-def _depth_sensitivity(found: Gathered, options: Options) -> Iterator[Row]:
-    full, cut = found.scores, found.cut
+def _depth_sensitivity(gathered: Gathered, options: Options) -> Iterator[Row]:
+    full, cut = gathered.scores, gathered.cut
     for measure in options.shallow:
         best, best_cut = best_system(full, measure), best_system(cut, measure)
         if best is None or best_cut is None:
@@ -203,70 +203,72 @@ def _depth_sensitivity(found: Gathered, options: Options) -> Iterator[Row]:
             "best_cut": best_cut,
             "value_cut": cut.mean_of(measure, best_cut),
             "tau": float(correlate(orders, "tau-b").values[0, 1]),
-            "short": is_length and found.missed.is_short(best),
-            "short_cut": is_length and found.missed_cut.is_short(best_cut),
+            "short": is_length and gathered.missed.is_short(best),
+            "short_cut": is_length and gathered.missed_cut.is_short(best_cut),
         }
 
 
-def _reordered(found: Gathered, options: Options) -> Pieces:
+def _reordered(gathered: Gathered, options: Options) -> Pieces:
     """Yield the tables `reordering`, `moves` and `furthest`, all chains."""
-    scores = found.scores
+    scores = gathered.scores
     measures = {f"RBP(p={PERSISTENCE})": options.rbp, "AP": options.ap}
-    ways = {}
+    chains = {}
     for chain in CHAINS:
         old = scores.matrix(measures.get(chain.name, chain.name))
-        ways[chain.name] = steps(chain, old, found.chains[chain.name], options)
+        chains[chain.name] = steps(chain, old, gathered.chains[chain.name], options)
     for name, old, first in (("P@20", options.p20, 10), ("RR", options.named("RR"), 1)):
         new = scores.matrix(options.asl(first, "floor"))
-        ways[name] = cumulative(scores.matrix(old), new, options)
-    shares = {"old": dict(found.missed), "default": None, "return_dtype": pl.Float64}
-    for name, way in ways.items():
-        summary, moves = frames(name, way)
+        chains[name] = cumulative(scores.matrix(old), new, options)
+    shares = {"old": dict(gathered.missed), "default": None, "return_dtype": pl.Float64}
+    for name, chain_steps in chains.items():
+        summary, moves = frames(name, chain_steps)
         yield "reordering", summary
         yield "moves", moves
-        whole = summary.filter(step=0).select(
+        cumulative_step = summary.filter(step=0).select(
             *("track", "chain", "better_old", "better_new", "systems", "delta_sort", "tau"),
             change=pl.format("{} to {}", "old", "new"),
             furthest=pl.col("furthest").fill_null("none"),
             missed=pl.col("furthest").replace_strict(**shares),
         )
-        yield "furthest", whole
+        yield "furthest", cumulative_step
 
 
-def _doc_by_doc(track: TrackView, found: Gathered, options: Options) -> Pieces:
-    """Yield the tables that look at each relevant doc."""
-    scores = found.scores
-    counts = length_buckets(found.lengths.astype(np.float64), found.retrieved)
+def _doc_by_doc(track: TrackView, gathered: Gathered, options: Options) -> Pieces:
+    """Yield the tables on single relevant docs."""
+    scores = gathered.scores
+    counts = length_buckets(gathered.lengths.astype(np.float64), gathered.retrieved)
     yield "search_length_histogram", length_frame(scores.track, scores.systems, counts)
-    fractions = effective_fraction_table(found)
+    fractions = effective_fraction_table(gathered)
     yield "effective_fraction", fractions
-    yield "effective_by_track", [_effective_by_track(found, fractions)]
+    yield "effective_by_track", [_effective_by_track(gathered, fractions)]
     for measure in dict.fromkeys([options.asl(), options.deep[options.asl()]]):
         best, median = best_system(scores, measure), median_system(scores, measure)
         if best is None or median is None or best == median:
             continue
-        lengths = found.lengths if measure == options.asl() else found.deep_lengths(track.facts)
-        places = [scores.systems.index(system) for system in (best, median)]
-        a, b = lengths[:, places].astype(np.float64).T
+        lengths = (
+            gathered.lengths if measure == options.asl() else gathered.deep_lengths(track.facts)
+        )
+        columns = [scores.systems.index(system) for system in (best, median)]
+        a, b = lengths[:, columns].astype(np.float64).T
         retrieved = pl.col("retrieved").replace({"first": "best", "second": "median"})
-        buckets = difference_buckets(a - b, tuple(found.retrieved[:, places].T))
+        buckets = difference_buckets(a - b, tuple(gathered.retrieved[:, columns].T))
         names = {"measure": pl.lit(measure), "best": pl.lit(best), "median": pl.lit(median)}
         yield "length_differences", buckets.with_columns(retrieved, **names)
 
 
-def effective_fraction_table(found: Gathered) -> pl.DataFrame:
+def effective_fraction_table(gathered: Gathered) -> pl.DataFrame:
     """Return the table `effective_fraction`, a row for each system."""
-    by_system = effective_fractions(found.precision_lengths, found.offsets)
-    systems = pl.Series(found.scores.systems, dtype=pl.String)
+    by_system = effective_fractions(gathered.precision_lengths, gathered.offsets)
+    systems = pl.Series(gathered.scores.systems, dtype=pl.String)
     return pl.DataFrame({"system": systems, **by_system})
 
 
-def _effective_by_track(found: Gathered, fractions: pl.DataFrame) -> Row:
-    """Yield means over systems; `trivial` if every system with a fraction has 1."""
+def _effective_by_track(gathered: Gathered, fractions: pl.DataFrame) -> Row:
+    """Return means over systems; `trivial` if every system with a fraction has 1."""
     known = {name: fractions[name].drop_nans().to_numpy() for name in ("fraction", "pooled")}
     return {
         "systems": fractions.height,
         **{name: float(v.mean()) if len(v) else np.nan for name, v in known.items()},
         "undefined": fractions["undefined"].sum(),
-        "trivial": bool(found.relevant.max() <= 1),
+        "trivial": bool(gathered.relevant.max() <= 1),
     }

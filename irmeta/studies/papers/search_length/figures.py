@@ -146,9 +146,8 @@ def _chain(rows: pl.DataFrame, options: Options, value: str) -> Any:
     row = pl.col("change").str.replace(" to ", "|to ", literal=True).str.replace(": ", "|")
     return strip(
         rows.select(row=row, name=pl.format("{}, {}", "change", "track"), value=value),
-        title=f"How far {'systems keep their order' if is_tau else 'a system moves'} when the "
-        "measure changes",
-        subtitle="a dot a track; below the dots their mean and one standard deviation either side",
+        title=f"{'Correlation of orders' if is_tau else 'Largest move'} when the measure changes",
+        subtitle="one dot per track; below: mean plus and minus one standard deviation",
         x_title=CHAIN_AXES[value],
         domain=(-1.0 if is_signed else 0.0, 1.0) if is_tau else (0.0, 100.0),
         digits=".2f" if is_tau else ".0f",
@@ -169,7 +168,7 @@ def _fraction(rows: pl.DataFrame, options: Options) -> Any:
     around += "" if sd is None else f" \u00b1 {sd:.0%}"
     return strip(
         rows.select(row="track", name=pl.format("{}: {}", "track", "system"), value="fraction"),
-        title="The share of relevant docs that average precision averages",
+        title="Share of relevant docs that average precision averages",
         subtitle=f"mean of {count(len(means), 'track')}: {around}",
         x_title="share of relevant docs, mean over queries",
         domain=(0.0, 1.0),
@@ -203,7 +202,7 @@ def _caption_5(rows: pl.DataFrame, options: Options) -> str:
 
 
 def _differences(tables: Tables, options: Options) -> pl.DataFrame:
-    """Both measures, or the first alone where both name the same systems."""
+    """Return the rows of both measures, or of the first if both select the same systems."""
     rows = _named(tables["length_differences"], _asl_and_deep(options))
     best, median = (pl.col(name) != pl.col(name).first() for name in ("best", "median"))
     return rows.filter((pl.col("which") == "") | best | median)
@@ -226,32 +225,32 @@ def _caption_6(rows: pl.DataFrame, options: Options) -> str:
 
 BEST = (
     "Each line is a track: the filled dot is its best system, the ring its median system, and the "
-    f"line how far they are apart. {DAGGERS}"
+    f"line their difference. {DAGGERS}"
 )
 MOVES = (
-    "Each dot is a track: how far its furthest system moves past the others when the measure "
-    "changes, in percent of its systems; the bar is the mean and one sd to either side."
+    "Each dot is a track: the largest move of a system past others when the measure changes, in "
+    "percent of its systems; the bar is the mean plus and minus one standard deviation."
 )
 TAUS = (
-    "Each dot is a track: how far its systems keep their order when the measure changes (1 is the "
-    "same order, 0 no relation); the bar is the mean and one sd to either side."
+    "Each dot is a track: the correlation of the orders of its systems (1 is the same order, 0 no "
+    "relation); the bar is the mean plus and minus one standard deviation."
 )
 WINS = (
-    "Each bar counts relevant docs by how much longer the best system's search for them is than "
-    "the median system's: left of 0 the best system finds them earlier or finds them alone, right "
-    "of 0 the median system does."
+    "Each bar counts relevant docs by their search length in the best system minus that in the "
+    "median system: left of 0 the best system retrieves them earlier or alone, right of 0 the "
+    "median system does."
 )
 CHAIN_AXES = {
     "tau": "Kendall's tau-b between the orders of a track's systems",
-    "delta_sort": "Delta-sort: furthest move of a system, % of the track's systems",
+    "delta_sort": "Delta-sort: largest move of a system, % of the track's systems",
 }
 PAPER, OTHERS = "Table 2 and Section 4.4", "nDCG, RBP and ERR"
 FIGURES = (
     Figure("figure", _distributions, _distribution,
            lambda rows, _: f"{rows['figure'][0]}: tracks by the {rows['measure'][0]} of their best "
            "system.",
-           "Each bar counts tracks by the value of their best system; a bucket holds its lower end "
-           "and not its upper one.", each="number"),
+           "Each bar counts tracks by the value of their best system; a bucket includes its lower "
+           "bound, but not its upper bound.", each="number"),
     Figure("headroom", _headrooms, _headroom,
            lambda rows, o: f"{rows['measure'][0]} of the best and the median system of each track, "
            f"by {o.best_by or rows['measure'][0]}.", BEST, each="which"),
@@ -266,17 +265,17 @@ FIGURES = (
     Figure("averaged_by_ap", _fractions, _fraction,
            "The share of the relevant docs that AP averages (Appendix A.1).",
            "Each dot is a system: the share of the relevant docs, best first, that its average "
-           "precision in truth averages; the black tick is the mean of the track."),
+           "precision effectively averages; the black tick is the mean of the track."),
     Figure("cut_lists",
            lambda tables, o: _named(tables["depth_sensitivity"], _asl_and_deep(o)), _depth,
            lambda rows, o: f"The best {rows['measure'][0]} over full lists and lists cut at "
            f"{o.depth} (footnote 6).",
            "Each line is a track: the filled dot is its best system over full lists, the ring the "
-           "best over lists that are cut; tau-b compares the two orders of its systems. " + DAGGERS,
+           "best over cut lists; tau-b compares the two orders of its systems. " + DAGGERS,
            each="which"),
     Figure("figure_5", _best, _figure_5, _caption_5,
-           "Each bar counts relevant docs by their search length. Bars at the left are docs found "
-           "early; the last bar, orange, is the docs that were not retrieved at all.",
+           "Each bar counts relevant docs by their search length. Bars at the left are docs "
+           "retrieved early; the last bar, orange, is the docs that were not retrieved.",
            by="track", each="which"),
     Figure("figure_6", _differences, _figure_6, _caption_6, WINS, by="track", each="which"),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the study may be asked, and the names of its measures."""
+"""Options of the study, and the names of its measures."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class SearchLengthOptions(TrackOptions):
     rel: int = option(1, "Least grade that is relevant.", least=1, most=127)
     unretrieved: Unretrieved = option(
         "irrel",
-        "ASL of a relevant doc that is not retrieved; the chains always take floor, since 1/SL "
-        "must exist.",
+        "Search length of a relevant doc that is not retrieved; the chains always use floor, since "
+        "1/SL must exist.",
     )
     min_systems: int = option(
-        5, "Leave tracks with fewer systems out of what is said over tracks (paper: 5).", least=1
+        5, "Exclude tracks with fewer systems from results over tracks (paper: 5).", least=1
     )
     best_by: str | None = option(
         None,
-        "Measure by which a system is best; default each measure its own.",
+        "Measure that defines the best system; default each measure for itself.",
         parse="irmeta.measures.names:canonical_name",
     )
     baseline: str = option(
@@ -38,11 +38,11 @@ class SearchLengthOptions(TrackOptions):
         "Baseline of Table 1: best, median (by ASL), a system, or COLUMN=VALUE, the best system "
         "of a group, e.g. type=manual.",
     )
-    contender: str = option("best", "Contender of Table 1, written as the baseline.")
+    contender: str = option("best", "Contender of Table 1, in the syntax of the baseline.")
     firsts: tuple[int, ...] = option(
-        (), "Another N of ASL@gN, beside 1 and 10 (repeatable).", least=1, flag="--first"
+        (), "Additional N of ASL@gN, besides 1 and 10 (repeatable).", least=1, flag="--first"
     )
-    depth: int = option(100, "Rank at which lists are cut to see what depth does.", least=1)
+    depth: int = option(100, "Rank at which lists are cut to measure the effect of depth.", least=1)
     ratio: float = option(
         1.10, "Smallest ratio of means for one system to count as better.", least=1
     )
@@ -88,23 +88,23 @@ class SearchLengthOptions(TrackOptions):
 
     @property
     def deep(self) -> dict[str, str]:
-        """By search length, the same with missed docs at the track's deepest rank."""
+        """Each search length with missed docs at the track's deepest rank, by its plain name."""
         return {self.asl(first): self.asl(first, "depth") for first in (10, None, 1)}
 
     @property
     def headroom(self) -> tuple[str, ...]:
-        """The measures of Figures 1 to 4, and search lengths that a short list cannot shorten."""
+        """The measures of Figures 1 to 4, and search lengths with missed docs at full depth."""
         deep = (self.deep.get(name, name) for name in self.printed)
         return tuple(dict.fromkeys([*self.printed, *deep]))
 
     @property
     def shallow(self) -> tuple[str, ...]:
-        """The measures that are computed again on lists cut at `depth`."""
+        """The measures computed again on lists cut at `depth`."""
         return tuple(dict.fromkeys([self.ap, self.asl(), self.asl(10), self.deep[self.asl()]]))
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """AP, P@20, RR, and ASL and every ASL@gN with every choice for docs not retrieved."""
+        """AP, P@20, RR, and ASL and each ASL@gN with each choice for docs not retrieved."""
         from irmeta.measures.search_length import UNRETRIEVED
 
         firsts = dict.fromkeys((None, 10, 1, *self.firsts))
@@ -112,10 +112,10 @@ class SearchLengthOptions(TrackOptions):
         return (self.ap, self.p20, self.named("RR"), *asl)
 
     def scored(self) -> tuple[str, ...]:
-        """Return the names of all measures that are computed."""
-        own = [*self.choices, self.named("Bpref"), self.asl(), self.asl(1), self.asl(10)]
+        """Return the names of all computed measures."""
+        reported = [*self.choices, self.named("Bpref"), self.asl(), self.asl(1), self.asl(10)]
         asked = [self.best_by] if self.best_by is not None else []
-        return tuple(dict.fromkeys([*own, self.rbp, "nDCG", "ERR", *asked]))
+        return tuple(dict.fromkeys([*reported, self.rbp, "nDCG", "ERR", *asked]))
 
     def check_systems(self, systems: pl.DataFrame) -> None:
         for side in (self.baseline, self.contender):

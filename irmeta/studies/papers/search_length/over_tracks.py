@@ -1,4 +1,4 @@
-"""What is said over tracks: distributions, classes, Table 2, the effective fraction."""
+"""Tables over tracks: distributions, classes, Table 2, the effective fraction."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 
 def over_tracks(tables: Tables, options: Options) -> Pieces:
-    """Yield the tables that come from all tracks that are used."""
+    """Yield the tables over all included tracks."""
     headroom = tables["headroom"]
     yield "distributions", distributions(headroom, options)
     yield "classes", classes(headroom, options)
@@ -36,11 +36,11 @@ def over_tracks(tables: Tables, options: Options) -> Pieces:
 
 
 def distributions(headroom: pl.DataFrame, options: Options) -> Iterator[Row]:
-    """Yield Figures 1 to 4: how many tracks have their best system's mean in which bucket.
+    """Yield Figures 1 to 4: numbers of tracks by the bucket of their best system's mean.
 
-    P@20 and AP in ten equal buckets, the last with 1 in it; search lengths in `LENGTHS` and beyond,
-    and a bucket below the first where Eq. 3 puts a mean there. The buckets of the paper are lost
-    with its figures; these are ours.
+    P@20 and AP have ten equal buckets, the last including 1; search lengths have `LENGTHS`, a last
+    bucket without end, and one below the first where Eq. 3 gives such a mean. The text of the paper
+    does not state its buckets.
     """
     figures = {f"Figure {n}": measure for n, measure in enumerate(options.printed, 1)}
     for figure, measure in [*figures.items()]:
@@ -53,18 +53,18 @@ def distributions(headroom: pl.DataFrame, options: Options) -> Iterator[Row]:
         for low, high, inside in value_buckets(values, SHARES if is_share else LENGTHS, is_share):
             counts = {"tracks": int(inside.sum()), "short": int((inside & short).sum())}
             share = counts["tracks"] / max(len(values), 1)
-            place = {"figure": figure, "measure": measure, "low": low, "high": high}
-            yield {**place, **counts, "share": share}
+            key = {"figure": figure, "measure": measure, "low": low, "high": high}
+            yield {**key, **counts, "share": share}
 
 
 def classes(headroom: pl.DataFrame, options: Options) -> Iterator[Row]:
-    """Yield Section 4.2: tracks by best P@20, and those whose best ASL@g10 P@20 cannot see."""
-    low, said = paper.UNDERSAMPLED
+    """Yield Section 4.2: tracks by best P@20, and by a best ASL@g10 beyond the reach of P@20."""
+    low, claim = paper.UNDERSAMPLED
     asl = options.asl(10)
     beyond = dict.fromkeys([asl, options.deep[asl]])
     rows = [(options.p20, *row) for row in paper.P20_CLASSES]
-    rows += [(name, low, None, said if name == asl else "") for name in beyond]
-    for measure, low, high, said in rows:
+    rows += [(name, low, None, claim if name == asl else "") for name in beyond]
+    for measure, low, high, claim in rows:
         best = headroom.filter(measure=measure)["value"].to_numpy()
         if high is None:
             name, inside = f"over {low:g}", best > low + ROUNDING
@@ -73,12 +73,12 @@ def classes(headroom: pl.DataFrame, options: Options) -> Iterator[Row]:
             inside = (best + ROUNDING >= low) & ((best + ROUNDING < high) | (high == 1.0))
         tracks = int(inside.sum())
         share = tracks / max(len(best), 1)
-        place = {"measure": measure, "best_system": name, "low": low, "high": high}
-        yield {**place, "tracks": tracks, "share": share, "paper": said}
+        key = {"measure": measure, "best_system": name, "low": low, "high": high}
+        yield {**key, "tracks": tracks, "share": share, "paper": claim}
 
 
 def table_2(reordering: pl.DataFrame, moves: pl.DataFrame) -> Iterator[Row]:
-    """Table 2 and the other chains: means over tracks, Delta-value over all systems of all tracks.
+    """Yield Table 2 and the other chains: means over tracks; Delta-value over all systems.
 
     Standard deviations are those of a sample (n - 1), NaN for one track.
     """
@@ -106,9 +106,9 @@ def table_2(reordering: pl.DataFrame, moves: pl.DataFrame) -> Iterator[Row]:
 
 
 def effective_summary(by_track: pl.DataFrame) -> Row:
-    """Appendix A.1: the mean over tracks of the mean over their systems.
+    """Return the means of Appendix A.1 over tracks, of means over systems.
 
-    Tracks without a query that has two relevant docs are left out: they are at 1 trivially.
+    Tracks where no query has two relevant docs are excluded: their value is always 1.
     """
     counted = by_track.filter(~pl.col("trivial"))
     return {

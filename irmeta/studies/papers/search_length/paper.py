@@ -1,6 +1,6 @@
-"""What the paper prints, of its 76 tracks.
+"""Numbers printed in the paper, for its 76 tracks.
 
-Figures 1 to 6 are pictures whose numbers the text does not give, but for what is here.
+Figures 1 to 6 are images; of their numbers, the text states only those listed here.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ CLASSES: Mapping[int, tuple[tuple[float, str], ...]] = {
     3: (),
     4: ((100.0, "from 100 up"),),
 }
-"""What the text makes of Figures 1 to 4, by number: where a class begins, and its name."""
+"""Classes that the text names in Figures 1 to 4, by figure: lower bound and name."""
 
 TABLE_1 = (
     ("documents", "P@20", 0.456, 0.594, 0.25),

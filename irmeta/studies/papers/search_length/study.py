@@ -1,4 +1,4 @@
-"""The study of atomized search length: what it declares."""
+"""The declaration of the study of atomized search length."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STUDY = Study(
     name="search-length",
     title="Atomized search length",
     paper=SOURCE,
-    gives="How far the best systems are from perfect, and how measures reorder them.",
+    gives="Headroom of the best systems, and reordering of systems by measures.",
     revision=2,
     options=SearchLengthOptions,
     tables=TABLES,

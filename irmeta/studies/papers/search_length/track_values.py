@@ -1,4 +1,4 @@
-"""All that the study reads of a track, in one pass over its blocks."""
+"""Values of one track that the study needs, from one pass over its blocks."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from irmeta.studies.papers.search_length.options import SearchLengthOptions as O
 
 @dataclass(frozen=True)
 class Gathered:
-    """What one track holds for the study.
+    """Values of one track for the study.
 
     Attributes
     ----------
     scores
         All measures; `cut`: some of them on lists cut at the options' depth.
     chains
-        By the chain's name.
+        Atomized values by the chain's name.
     lengths
-        int32 [relevant doc, system]: search lengths as the options' `unretrieved` has them.
+        int32 [relevant doc, system]: search lengths under the options' `unretrieved`.
     retrieved
         bool [relevant doc, system].
     found_cut
@@ -40,13 +40,13 @@ class Gathered:
     precision_lengths
         float64 [relevant doc, system]: 1/P ascending within a query, infinite where not retrieved.
     relevant
-        int64 [query]: how many relevant docs it has.
+        int64 [query]: number of relevant docs.
     listed
-        int64 [system]: rows of its lists for judged queries.
+        int64 [system]: rows of the lists for judged queries.
     only_relevant
         bool [query, system]: the list holds no doc that is not relevant.
     nonrelevant_judged
-        How many docs are judged not relevant.
+        Number of docs judged non-relevant.
     """
 
     scores: Scores
@@ -63,7 +63,7 @@ class Gathered:
 
     @property
     def offsets(self) -> np.ndarray:
-        """int64 [query + 1]: the relevant docs of each query."""
+        """Offsets of each query's relevant docs: int64 [query + 1]."""
         return np.concatenate([[0], np.cumsum(self.relevant)])
 
     @property
@@ -79,29 +79,33 @@ class Gathered:
     def deep_lengths(self, facts: TrackFacts) -> np.ndarray:
         """Search lengths under ``unretrieved=depth``: int32 [relevant doc, system].
 
-        Of docs that are retrieved they are those of any other choice.
+        Lengths of retrieved docs are the same under every choice.
         """
         queries = np.flatnonzero(self.relevant)
-        found = np.add.reduceat(self.retrieved, self.offsets[queries], axis=0, dtype=np.int32)
-        missing = np.repeat(facts.deepest_rank + 1 - found, self.relevant[queries], axis=0)
+        retrieved_counts = np.add.reduceat(
+            self.retrieved, self.offsets[queries], axis=0, dtype=np.int32
+        )
+        missing = np.repeat(
+            facts.deepest_rank + 1 - retrieved_counts, self.relevant[queries], axis=0
+        )
         return np.where(self.retrieved, self.lengths, missing.astype(np.int32))
 
     @property
     def without_irrelevant(self) -> tuple[int, int]:
-        """How many lists hold no doc that is not relevant, and how many lists there are."""
-        there = ~self.scores.no_list[self.relevant > 0]
-        none = self.only_relevant[self.relevant > 0] & there
-        return int(none.sum()), int(there.sum())
+        """The number of lists without a non-relevant doc, and the number of lists."""
+        has_list = ~self.scores.no_list[self.relevant > 0]
+        without_nonrelevant = self.only_relevant[self.relevant > 0] & has_list
+        return int(without_nonrelevant.sum()), int(has_list.sum())
 
     @property
     def has_lengths(self) -> bool:
-        """Whether search lengths say anything: most lists hold a doc that is not relevant."""
+        """Whether search lengths are meaningful: most lists hold a doc that is not relevant."""
         without, lists = self.without_irrelevant
         return bool(self.relevant.any()) and 2 * without <= lists
 
 
 def gather(track: TrackView, options: Options) -> Gathered:
-    """Read a track and compute all that does not depend on which system is best."""
+    """Read a track and compute all values that do not depend on the best system."""
     specs = parse_measures(options.scored())
     return _joined([_of_block(view, options, specs) for view in track.blocks_for(specs)])
 
