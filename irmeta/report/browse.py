@@ -1,4 +1,4 @@
-"""A chart in which a reader chooses a system and a bar, and sees the docs behind it."""
+"""An interactive chart: choose a system and a bar to see the docs behind the bar."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def browser(bars: list[dict[str, Any]], buckets: Sequence[str]) -> alt.VConcatChart:
-    """Bars over a table; the parameter `system`, which both read, is the caller's to add.
+    """Draw bars above a table; the caller adds the parameter `system`, which both read.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ def browser(bars: list[dict[str, Any]], buckets: Sequence[str]) -> alt.VConcatCh
     weight = alt.expr("datum.row == 1 ? 'bold' : 'normal'")
     table = [
         lines.transform_calculate(text=f"datum.line[{i}]")
-        .mark_text(align="left", limit=wide, fontWeight=weight)
-        .encode(alt.Y("row:O", axis=None), x=alt.value(at), text="text:N")
-        for i, (at, wide) in enumerate(((0, 90), (100, 40), (150, 50), (210, WIDTH - 210)))
+        .mark_text(align="left", limit=width, fontWeight=weight)
+        .encode(alt.Y("row:O", axis=None), x=alt.value(x), text="text:N")
+        for i, (x, width) in enumerate(((0, 90), (100, 40), (150, 50), (210, WIDTH - 210)))
     ]
     chart = alt.vconcat(
         alt.layer(drawn, counts).properties(width=WIDTH, height=230),

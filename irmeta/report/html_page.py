@@ -1,4 +1,4 @@
-"""One page of sections: self-contained, without scripts, the same bytes every time."""
+"""HTML page of sections: self-contained, without scripts, reproducible byte by byte."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from irmeta.report.cells import ABSENT, Grid
 if TYPE_CHECKING:
     import jinja2
 
-FOLD = 40  # rows; a longer table is shown on request
+FOLD = 40  # rows; longer tables are folded
 MOST_LISTED = 3  # tracks; more tracks have a separate table of contents
 
 Fact = str | int | float | None
 
 
 class Picture(NamedTuple):
-    """A figure on the page: its SVG, what it shows, and how to read it."""
+    """A figure on the page: SVG, caption, and explanation of how to read it."""
 
     svg: str
     caption: str
@@ -43,7 +43,7 @@ class Block:
 
     @property
     def parts(self) -> list[tuple[bool, list[Grid | Picture]]]:
-        """Items, grouped into runs of one kind; True: figures."""
+        """Consecutive items of one kind; True: figures."""
         by_kind = groupby(self.items, key=lambda item: isinstance(item, Picture))
         return [(is_picture, list(items)) for is_picture, items in by_kind]
 
@@ -55,9 +55,9 @@ class Page:
     Attributes
     ----------
     title, lead
-        The heading, and the sentence under it.
+        The heading, and the sentence below the heading.
     summary
-        Label to number, for the whole page.
+        Label to number, for the entire page.
     sections, tracks
         Sections over all tracks, then one section per track, with the track's name as heading.
     notes
@@ -65,7 +65,7 @@ class Page:
     provenance
         Label to value.
     files
-        Path relative to the page, and what the file holds.
+        Path relative to the page, and contents of the file.
     """
 
     title: str
@@ -105,11 +105,11 @@ def _fact(value: Fact) -> str:
 
 
 def anchors_of(names: Sequence[str]) -> list[str]:
-    """Return a readable id for each name, also where names differ only in odd characters."""
+    """Return a readable unique id per name, even if names differ only in special characters."""
     anchors: list[str] = []
     for name in names:
         stem = "track-" + (re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-") or "unnamed")
-        taken = sum(other == stem or other.startswith(stem + "~") for other in anchors)
+        taken = sum(anchor == stem or anchor.startswith(stem + "~") for anchor in anchors)
         anchors.append(f"{stem}~{taken + 1}" if taken else stem)
     return anchors
 

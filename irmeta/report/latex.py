@@ -1,4 +1,4 @@
-"""Tables for a paper: LaTeX with booktabs, long ones with longtable."""
+"""Tables for a paper: LaTeX with booktabs, and longtable for long tables."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def to_latex(grid: Grid) -> str:
 
     Columns that are for the page only are left out. A table of more than 45 rows is a longtable.
     """
-    kept = [i for i, head in enumerate(grid.head) if not head.on_page_only]
-    heads = [grid.head[i] for i in kept]
+    columns = [i for i, head in enumerate(grid.head) if not head.on_page_only]
+    heads = [grid.head[i] for i in columns]
     layout = "".join("l" if head.is_text else "r" for head in heads)
     label = f"tab:{grid.name.replace('_', '-')}"
     caption = rf"\caption{{{escape_latex(' '.join([grid.caption, *grid.notes]))}}}\label{{{label}}}"
     head = [*_group_row(heads), _row(head.label for head in heads)]
-    rows = [_row(row[i].text for i in kept) for row in grid.rows]
+    rows = [_row(row[i].text for i in columns) for row in grid.rows]
     small = [r"\footnotesize", r"\setlength{\tabcolsep}{3.5pt}"]
     if len(rows) > LONGEST_FLOAT:
         begin, end = rf"\begin{{longtable}}{{{layout}}}", r"\end{longtable}"
@@ -60,13 +60,13 @@ def to_latex(grid: Grid) -> str:
 
 
 def escape_latex(text: str) -> str:
-    """Return text that LaTeX prints as it stands, on one line; control characters are left out."""
+    """Escape text for LaTeX, on one line; control characters are removed."""
     text = drop_unsafe(" ".join(text.split()))
     return _SPECIAL.sub(lambda match: _ESCAPED[match[0]], text)
 
 
 def _group_row(heads: Sequence[Head]) -> list[str]:
-    """Return the row of headings over several columns, where there is one."""
+    """Return the row of headings over several columns, if there is one."""
     groups = spans(heads)
     if not groups:
         return []
@@ -76,5 +76,5 @@ def _group_row(heads: Sequence[Head]) -> list[str]:
 
 def _row(cells: Iterable[str]) -> str:
     row = " & ".join(map(escape_latex, cells)) + r" \\"
-    # what begins with these would be an argument of the line's end before it
+    # A leading bracket or star would be read as an argument of the preceding line break.
     return "{}" + row if row.startswith(("[", "*")) else row

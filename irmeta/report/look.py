@@ -1,4 +1,4 @@
-"""One look for all figures, and their SVG, PNG and PDF."""
+"""Style of all figures, and their output as SVG, PNG and PDF."""
 
 from __future__ import annotations
 
@@ -23,17 +23,16 @@ PRINT_WIDTH = 420  # in a column of 240 points, 11 pixels are 6.3 points
 PPI = 300
 NARROW = 360  # least width for the bars of a printed plot
 
-# Okabe and Ito's blue and vermillion differ for every common form of colour vision, and as greys in
-# print
+# Okabe and Ito's blue and vermillion differ for all common forms of colour vision, and in grey.
 BLUE, VERMILLION = "#0072B2", "#D55E00"
 INK, MUTED, RULE = "#222222", "#5f6368", "#e4e6e8"
 PALE_BLUE, PALE_RED, GREY = "#8ec1de", "#f2ab7c", "#a9aeb4"
 
-# vl-convert carries Liberation Sans inside it, so text measures the same, and the SVG has the same
-# bytes, on a machine without fonts; Arial and Helvetica share its widths
+# vl-convert includes Liberation Sans, so text widths and SVG bytes do not depend on the machine's
+# fonts; Arial and Helvetica have the same widths.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
-# What XML lacks or should not hold; in an expression it stands as an escape.
+# Characters that XML forbids or discourages; expressions contain their escapes.
 _UNDRAWABLE = re.compile(
     f"(?![\t\n\r])[{UNSAFE}\ufffe\uffff]"
     r"|\\u(?:000[0-8bcef]|001[0-9a-f]|007f|00[89][0-9a-f]"
@@ -63,7 +62,7 @@ CONFIG: Mapping[str, Any] = {
         "anchor": "start",
         "frame": "bounds",
         "offset": 14,
-        "limit": WIDTH - 4,  # a longer one would take the room of the figure itself
+        "limit": WIDTH - 4,  # a longer title would shrink the figure
         "fontSize": 14,
         "fontWeight": "bold",
         "color": INK,
@@ -78,7 +77,7 @@ CONFIG: Mapping[str, Any] = {
 
 
 def nothing(message: str) -> alt.LayerChart:
-    """Build a figure with only a message, so that one unusual track does not stop a report."""
+    """Return a figure with only a message, so that an unusual track does not stop a report."""
     import altair as alt
 
     text = alt.Chart(pl.DataFrame({"message": [message]})).mark_text(fontSize=12, color=MUTED)
@@ -89,8 +88,8 @@ def described(marks: alt.Chart, name: str, value: str, digits: str) -> alt.Chart
     """Add a tooltip with a name and a number, in a notebook and in the SVG."""
     import altair as alt
 
-    said = f"replace(datum.{name}, '|', ' ') + ': ' + format(datum.{value}, '{digits}')"
-    return marks.transform_calculate(said=said).encode(
+    text = f"replace(datum.{name}, '|', ' ') + ': ' + format(datum.{value}, '{digits}')"
+    return marks.transform_calculate(said=text).encode(
         tooltip=alt.Tooltip("said:N", title=" "), description=alt.Description("said:N")
     )
 
@@ -128,7 +127,7 @@ def to_spec(chart: Any) -> dict[str, Any]:
 
 
 def to_svg(chart: Any, draw: Callable[[dict[str, Any]], str] = vega_svg) -> str:
-    """Draw a chart as an SVG element that can stand inside a page: see `svg_of`."""
+    """Draw a chart as an SVG element for a page: see `svg_of`."""
     return svg_of(to_spec(chart), draw)
 
 
@@ -150,9 +149,9 @@ def svg_of(spec: dict[str, Any], draw: Callable[[dict[str, Any]], str] = vega_sv
     Parameters
     ----------
     spec
-        Of `to_spec`.
+        Spec made by `to_spec`.
     draw
-        Draws a Vega-Lite spec as SVG.
+        Function that draws a Vega-Lite spec as SVG.
     """
     svg = draw(spec)
     svg = re.sub(r"<[^>]+>", lambda tag: _lean(tag[0]), svg)
@@ -165,18 +164,18 @@ def print_of(
     ppi: int = PPI,
     draw: Callable[[dict[str, Any], int], tuple[bytes, bytes]] = vega_print,
 ) -> tuple[bytes, bytes]:
-    """Draw a spec as PDF and PNG, narrower than on the page, so that a column can be read.
+    """Draw a spec as PDF and PNG, narrower than on the page, to fit a column of print.
 
     The same spec gives the same PNG; a PDF contains the time.
 
     Parameters
     ----------
     spec
-        Of `to_spec`.
+        Spec made by `to_spec`.
     ppi
-        Pixels of the PNG for each 72 of the chart's own.
+        PNG pixels per 72 pixels of the chart.
     draw
-        Draws a Vega-Lite spec with `ppi` as PDF and PNG.
+        Function that draws a Vega-Lite spec with `ppi` as PDF and PNG.
     """
     title = spec["config"]["title"] | {"limit": PRINT_WIDTH - 4}
     narrow = spec | {"width": PRINT_WIDTH, "config": spec["config"] | {"title": title}}
@@ -196,24 +195,24 @@ def _drawable(spec: Any) -> Any:
 
 
 def _lean(tag: str) -> str:
-    """Remove attributes of a tag that only Vega's pages need; turn a description into a title."""
+    """Remove attributes of a tag that only Vega needs; convert a description to a title."""
     if re.match(r'<path class="(?:back|fore)ground".* d="(?:M0,0h0v0h0Z)?"', tag):
         return ""
-    said = re.search(r' aria-label="([^"]*)"', tag)
+    label = re.search(r' aria-label="([^"]*)"', tag)
     tag = re.sub(r' (?:role|aria-[a-z]+|pointer-events|xmlns:xlink)="[^"]*"', "", tag)
     # The last digits of a coordinate depend on the platform and are invisible.
     tag = re.sub(
         r' (?:d|transform|x|y|[xy][12]|offset)="[^"]*"',
-        lambda found: re.sub(r"-?\d+\.\d{3,}", lambda n: f"{float(n[0]):.2f}", found[0]),
+        lambda match: re.sub(r"-?\d+\.\d{3,}", lambda n: f"{float(n[0]):.2f}", match[0]),
         tag,
     )
-    if said and tag.endswith("/>"):
-        return f"{tag[:-2]}><title>{said[1]}</title></{tag[1 : tag.index(' ')]}>"
+    if label and tag.endswith("/>"):
+        return f"{tag[:-2]}><title>{label[1]}</title></{tag[1 : tag.index(' ')]}>"
     return tag
 
 
 def _own_ids(svg: str) -> str:
-    """Make ids independent of other charts of this process, and unique within a page."""
+    """Rename ids to be unique within a page, and independent of earlier charts of the process."""
     uses = re.compile(r'(?<= id="|url\(#)(?:clip|gradient_)\d+')
     order = {old: f"{n}" for n, old in enumerate(dict.fromkeys(uses.findall(svg)))}
     plain = uses.sub(lambda use: order[use[0]], svg)

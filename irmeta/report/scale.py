@@ -1,4 +1,4 @@
-"""Shared scale of the rows of a table, for small pictures of worst, median and best value."""
+"""Shared scale of the rows of a table, for sparklines of worst, median and best value."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Scale:
     greater_is_better: bool
     is_log: bool
 
-    def place(self, value: float) -> float:
+    def position(self, value: float) -> float:
         """Return the position of a value on the scale."""
         ends = value, self.low, self.high
         value, low, high = (math.log10(max(n, 1)) for n in ends) if self.is_log else ends
@@ -34,13 +34,13 @@ class Scale:
 
     def picture(self, *values: float | None) -> tuple[float, float, float] | None:
         """Return the positions of worst, median and best; None if one of them is undefined."""
-        known = [self.place(v) for v in values if v is not None and math.isfinite(v)]
+        known = [self.position(v) for v in values if v is not None and math.isfinite(v)]
         worst, median, best = known if len(known) == 3 else (None, None, None)
         return None if worst is None or median is None or best is None else (worst, median, best)
 
     @property
     def text(self) -> str:
-        """The scale in words, worst end first."""
+        """The scale in words, worst value first."""
         ends = (self.low, self.high) if self.greater_is_better else (self.high, self.low)
         low, high = (f"{end:,.0f}" if end >= 100 else f"{end:.4g}" for end in ends)
         kind = " on a log scale" if self.is_log else ""

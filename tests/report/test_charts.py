@@ -240,7 +240,7 @@ def test_bucket_name__names_the_ends(low, high, expected: str):
 
 def test_length_differences__split_wins_by_who_retrieves_the_doc():
     shown = texts(to_svg(CHARTS["differences"]()))
-    for text in ("best wins: 50 (50%)", "10 of them retrieved by it alone", "5 of them retrieved",
+    for text in ("best wins: 50 (50%)", "10 of them retrieved only there", "5 of them retrieved",
                  "median wins: 40 (40%)", "100 relevant docs; ties: 10 (10%)",
                  "\u22124 to \u22122, only the best: 10", "0, neither: 6"):  # fmt: skip
         assert text in shown

@@ -1,1 +1,1 @@
-"""General charts: each takes a frame with named columns and says what it draws in words."""
+"""General charts of frames with named columns, with a description in words for each mark."""

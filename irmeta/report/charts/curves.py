@@ -29,21 +29,21 @@ def curves(
     steps: bool = False,
     rules: Sequence[float] = (),
 ) -> alt.LayerChart:
-    """Draw a curve for each name.
+    """Draw one curve per name.
 
     Parameters
     ----------
     frame
-        Columns name, x, y, and optionally low and high, the ends of a band around each curve, e.g.
+        Columns name, x, y, and optionally low and high, bounds of a band around each curve, e.g.
         quartiles; by name and x. Curves of many points are thinned, their ends kept.
     domain
-        Least and greatest y; default: the range of the values.
+        Smallest and largest y; default the range of the values.
     log
         Whether the x axis is logarithmic.
     steps
-        Whether a value holds from its x to the next.
+        Whether curves are step functions, constant from each x to the next.
     rules
-        Values of y that are drawn as dashed lines.
+        Values of y, drawn as dashed lines.
     """
     import altair as alt
 
@@ -74,18 +74,18 @@ def curves(
     line = base.mark_line(interpolate=shape, strokeWidth=1.6)
     layers.append(line.encode(alt.Y("y:Q", title=y_title, scale=scale)))
     if rules:
-        at = alt.Chart(pl.DataFrame({"y": [float(value) for value in rules]}))
-        layers.append(at.mark_rule(strokeDash=[4, 3], color=VERMILLION).encode(alt.Y("y:Q")))
+        level = alt.Chart(pl.DataFrame({"y": [float(value) for value in rules]}))
+        layers.append(level.mark_rule(strokeDash=[4, 3], color=VERMILLION).encode(alt.Y("y:Q")))
     return finish(alt.layer(*layers), height=300, title=title, subtitle=subtitle)
 
 
 def ecdf(frame: pl.DataFrame, *, title: str, subtitle: str, x_title: str) -> alt.LayerChart:
-    """Draw for each name the share of its values that are at most x.
+    """Draw the empirical distribution function of each name's values.
 
     Parameters
     ----------
     frame
-        Columns name and value; null and NaN are left out.
+        Columns name and value; null and NaN are ignored.
     """
     known = frame.with_columns(pl.col("value").cast(pl.Float64).fill_nan(None)).drop_nulls("value")
     shares = (

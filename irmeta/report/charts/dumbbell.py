@@ -1,4 +1,4 @@
-"""Two values of each row, joined by a line."""
+"""Dumbbell chart: two values of each row, joined by a line."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def dumbbell(
     aside: str,
     less_is_better: bool = False,
 ) -> alt.LayerChart:
-    """Draw a filled dot and a ring for each row, the row with the best filled value first.
+    """Draw a filled dot and a ring per row, best filled value first.
 
     Parameters
     ----------
     frame
         Columns row (name), filled, ring (values; null or NaN: no mark), filled_name, ring_name
-        (under the pointer), aside (text at the right). A row without a filled value is counted in
-        the subtitle and not drawn.
+        (in tooltips), aside (text at the right). Rows without a filled value are not drawn, only
+        counted in the subtitle.
     aside
         Heading of the text at the right.
     less_is_better
-        For search lengths, which are drawn on a log axis; other values begin at 0.
+        True for search lengths, which have a log axis; other values begin at 0.
     """
     import altair as alt
 
@@ -78,16 +78,16 @@ def dumbbell(
 
 
 def value_axis(values: list[float], lengths: bool) -> dict[str, Any]:
-    """Return scale and axis for values: search lengths by their logarithm, others from 0."""
+    """Return scale and axis for values: logarithmic for search lengths, from 0 for others."""
     import altair as alt
 
     low, high = min(values), max(values)
     if not lengths:
         scale = alt.Scale(domain=[min(0.0, low), high * 1.05 or 1.0], nice=False)
         return {"scale": scale, "axis": alt.Axis(tickCount=6)}
-    # means are below 1 only by Eq. 3, of lists without a non-relevant doc, and can be 0
+    # Means are below 1, even 0, only by Eq. 3, for lists without a non-relevant doc.
     kind = "log" if low > 0 else "symlog"
-    # never less than a decade, so that there are ticks to read by
+    # At least a decade, so that there are ticks.
     domain = [low / 1.2 if low > 0 else 0, max(1.2 * high, 10 * low, 10)]
     steps = (1, 2, 5) if high < 300 * low else (1,)
     powers = range(math.floor(math.log10(low)) if low > 0 else 0, int(math.log10(domain[1])) + 1)

@@ -1,4 +1,4 @@
-"""A cell for each pair of names, coloured by its value."""
+"""Heat map: one cell per pair of names, coloured by its value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def heat_map(
     cells: pl.DataFrame, *, title: str, subtitle: str, digits: str = ".2f"
 ) -> alt.LayerChart:
-    """Draw values between -1 and 1, their numbers in the cells.
+    """Draw values between -1 and 1, with their numbers in the cells.
 
     Parameters
     ----------
@@ -66,18 +66,18 @@ def heat_map(
 
 
 def lower_triangle(pairs: pl.DataFrame, a: str, b: str, value: str) -> pl.DataFrame:
-    """Return each unordered pair once as the cells of `heat_map`, the later name down the side.
+    """Return each unordered pair once as cells of `heat_map`; the later name is the row.
 
     Parameters
     ----------
     pairs
-        A pair may come once or in both orders, and a name beside itself or not.
+        Pairs in one or both orders, with or without pairs of equal names.
     a, b, value
         Names of the columns.
     """
     names = pl.concat([pairs[a], pairs[b]]).unique(maintain_order=True)
-    place = {name: n for n, name in enumerate(names)}
-    at_a, at_b = (pl.col(c).replace_strict(place, return_dtype=pl.Int64) for c in (a, b))
+    index = {name: n for n, name in enumerate(names)}
+    at_a, at_b = (pl.col(c).replace_strict(index, return_dtype=pl.Int64) for c in (a, b))
     return (
         pairs.filter(at_a != at_b)
         .select(
@@ -87,6 +87,6 @@ def lower_triangle(pairs: pl.DataFrame, a: str, b: str, value: str) -> pl.DataFr
         )
         .unique(["across", "down"], keep="first", maintain_order=True)
         .with_columns(name=pl.format("{} and {}", "across", "down"))
-        .sort(pl.col("down").replace_strict(place, return_dtype=pl.Int64),
-              pl.col("across").replace_strict(place, return_dtype=pl.Int64))
+        .sort(pl.col("down").replace_strict(index, return_dtype=pl.Int64),
+              pl.col("across").replace_strict(index, return_dtype=pl.Int64))
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Bars over buckets."""
+"""Histogram over given buckets."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Corner(NamedTuple):
 
 
 class Class(NamedTuple):
-    """A name for buckets from `bucket` on; `rule`: whether a line is drawn where they begin."""
+    """Name of the buckets from `bucket` on; `rule`: whether a line marks the first of them."""
 
     bucket: str
     text: str
@@ -52,7 +52,7 @@ def histogram(
     classes: Sequence[Class] = (),
     corners: tuple[Corner, Corner] | None = None,
 ) -> alt.LayerChart:
-    """Draw counts by bucket, stacked where there are several kinds.
+    """Draw counts by bucket, stacked by kind.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ def histogram(
     kinds
         Colour and label of each kind, the lowest in the stack first; labels make a legend.
     classes
-        Named runs of buckets.
+        Named ranges of buckets.
     corners
-        Text at the upper left and right.
+        Text in the upper left and right corners.
     """
     import altair as alt
 
@@ -147,20 +147,20 @@ def _classes(classes: Sequence[Class]) -> list[Any]:
 def _corner(corner: Corner, align: str) -> list[Any]:
     import altair as alt
 
-    at = alt.value(2) if align == "left" else alt.value("width")
+    x = alt.value(2) if align == "left" else alt.value("width")
     mark: dict[str, Any] = {"align": align, "baseline": "top"}
     lines: list[tuple[str, str, Any, float]] = [(corner.text, corner.colour, "bold", 12.0)]
     lines += [(text, INK, "normal", 10.5) for text in corner.below]
     return [
         alt.Chart(pl.DataFrame({"text": [text]}))
         .mark_text(color=colour, fontWeight=weight, fontSize=size, limit=230, **mark)
-        .encode(x=at, y=alt.value(15 * line), text="text:N")
+        .encode(x=x, y=alt.value(15 * line), text="text:N")
         for line, (text, colour, weight, size) in enumerate(lines)
     ]
 
 
 def bucket_name(low: float | None, high: float | None, digits: str = ",g") -> str:
-    """Return a bucket's name from its inclusive ends: "5–9", "4", "100+", "below 1"."""
+    """Return a bucket's name from its inclusive bounds: "5–9", "4", "100+", "below 1"."""
     if low is None or high is None:
         return (
             "all"

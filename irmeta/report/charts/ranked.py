@@ -1,4 +1,4 @@
-"""Names by their values, best first."""
+"""Chart of names by value, best first."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def ranked(frame: pl.DataFrame, measure: str, *, direction: int = 1) -> alt.Laye
     Parameters
     ----------
     frame
-        Columns name and value. Up to 30 names have a line each; more make a curve over their ranks.
-        A name whose value is null or NaN is counted and not drawn.
+        Columns name and value. Up to 30 names have one line each; more are a curve over their
+        ranks. Names with a null or NaN value are not drawn, only counted.
     measure
         The measure's name.
     direction
@@ -44,7 +44,7 @@ def ranked(frame: pl.DataFrame, measure: str, *, direction: int = 1) -> alt.Laye
     values = scores["value"].to_list()
     low, high, median = min(values), max(values), middle(values)
     lengths = direction < 0 and low >= 1
-    # over orders of magnitude a linear axis would press the good systems into one corner
+    # Over orders of magnitude a linear axis would squeeze the best systems into a corner.
     log = lengths and high > 30 * low
     digits = ",.1f" if lengths or high > 1 else ".4f"
     named = scores.height <= NAMED
@@ -77,7 +77,7 @@ def _lines(scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: f
     )
     dots = _marked(base.mark_circle(size=80, opacity=1), digits)
     values = base.encode(text=alt.Text("value:Q", format=digits))
-    # white under the numbers keeps the median's line out of them
+    # A white background separates the numbers from the median line.
     halo = values.mark_text(align="left", dx=8, stroke="white", strokeWidth=4)
     line = _median_line(median).encode(alt.X("value:Q", **axis))
     layers = [line, halo, dots, values.mark_text(align="left", dx=8)]
@@ -108,7 +108,7 @@ def _curve(scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: f
     )
     line = _median_line(median).encode(alt.Y("value:Q", **axis))
     chart = alt.layer(line, dots, name)
-    # by name: altair refuses a frame of more than 5,000 rows, and copies other rows with each layer
+    # A named dataset: altair refuses frames above 5,000 rows, and copies others with each layer.
     chart.datasets = {"systems": scores.to_dicts()}
     return chart
 
@@ -127,7 +127,7 @@ def _median_line(median: float) -> alt.Chart:
 
 
 def _log_ticks(low: float, high: float) -> list[int]:
-    """Return round numbers between two search lengths, few enough to label."""
+    """Return a few round numbers between two search lengths, as ticks."""
     powers = range(int(math.log10(high)) + 2)
     steps = (1, 2, 5) if high < 1000 * low else (1,)
     ticks = [step * 10**power for power in powers for step in steps]

@@ -1,4 +1,4 @@
-"""Dots in a plane, and a graph of names."""
+"""Scatter plot, and a layered graph of names."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from irmeta.report.look import BLUE, INK, MUTED, described, finish, nothing
 if TYPE_CHECKING:
     import altair as alt
 
-POINTS = 5000  # rows that Altair takes
+POINTS = 5000  # largest number of rows that Altair accepts
 
 
 def scatter(
     frame: pl.DataFrame, *, title: str, subtitle: str, x_title: str, y_title: str
 ) -> alt.LayerChart:
-    """Draw a dot for each row, and Pearson's r of both values in the subtitle.
+    """Draw one dot per row, with Pearson's r in the subtitle.
 
     Parameters
     ----------
     frame
-        Columns name, x, y; rows where either is null or NaN are left out.
+        Columns name, x, y; rows with a null or NaN are ignored.
     """
     import altair as alt
 
@@ -49,7 +49,7 @@ def scatter(
 
 
 def graph(nodes: pl.DataFrame, edges: pl.DataFrame, *, title: str, subtitle: str) -> alt.LayerChart:
-    """Draw names on levels from the top, joined where an edge says so.
+    """Draw names on levels from the top, joined by edges.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def graph(nodes: pl.DataFrame, edges: pl.DataFrame, *, title: str, subtitle: str
             alt.X2("target_x:Q"),
             alt.Y2("target_level:Q"),
         ),
-        # white under the names keeps the lines out of them
+        # A white background separates the names from the lines.
         texts.mark_text(stroke="white", strokeWidth=5).encode(
             alt.X("x:Q", scale=x), alt.Y("level:Q", scale=y), alt.Text("name:N")
         ),

@@ -1,4 +1,4 @@
-"""A line of dots for each row, with their mean."""
+"""Strip chart: one line of dots per row, with their mean."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from irmeta.report.look import BLUE, INK, VERMILLION, described, finish, nothing
 if TYPE_CHECKING:
     import altair as alt
 
-SPOKEN = 1500  # more dots than these have no text under the pointer: the SVG would be huge
-MANY = 60  # dots of a line; more are drawn thinner
+SPOKEN = 1500  # most dots with tooltips; more would make a huge SVG
+MANY = 60  # dots of a line; larger numbers are drawn thinner
 
 
 def strip(
@@ -27,7 +27,7 @@ def strip(
     rule: tuple[float, str] | None = None,
     axis_format: str = "",
 ) -> alt.LayerChart:
-    """Draw a dot for each value, a line for each row, and the mean of each line.
+    """Draw one dot per value, one line per row, and the mean of each line.
 
     Parameters
     ----------
@@ -35,14 +35,14 @@ def strip(
         Columns row (its name, "|" for a new line), name (under the pointer), value (null or NaN:
         counted, not drawn); rows in the order in which they appear.
     domain
-        Least and greatest value that is possible.
+        Smallest and largest possible value.
     digits
         Format of values.
     spread
         Whether a bar of one standard deviation either side of the mean stands below the dots,
         within `domain`. Otherwise the mean is a tick through them.
     rule
-        A value drawn as a dashed line through all rows, and what it is.
+        A value drawn as a dashed line through all rows, and its label.
     """
     import altair as alt
 
@@ -57,9 +57,9 @@ def strip(
     aside = "mean \u00b1 sd" if spread else "mean"
     layers = _layers(dots, lines, x, domain[1] - domain[0], aside, height, digits, spread)
     if rule is not None:
-        at = alt.Chart(pl.DataFrame({"value": [rule[0]]})).encode(alt.X("value:Q"))
-        line = at.mark_rule(color=VERMILLION, strokeDash=[5, 3], strokeWidth=1.5, aria=False)
-        text = at.mark_text(color=VERMILLION, dy=-7)
+        mark = alt.Chart(pl.DataFrame({"value": [rule[0]]})).encode(alt.X("value:Q"))
+        line = mark.mark_rule(color=VERMILLION, strokeDash=[5, 3], strokeWidth=1.5, aria=False)
+        text = mark.mark_text(color=VERMILLION, dy=-7)
         layers = [line, *layers, text.encode(y=alt.value(0), text=alt.value(rule[1]))]
     missing = frame.height - dots.height
     chart = alt.layer(*layers).resolve_axis(y="independent")
@@ -108,7 +108,7 @@ def _layers(
     )  # fmt: skip
     y = alt.Y("row:N", scale=domain, title=None, axis=left)
     placed = _stacked(dots, reach, middle, half)
-    # inline, because altair refuses a frame of more than 5,000 rows
+    # inline, because altair refuses a frame above 5,000 rows
     marks = alt.Chart(alt.InlineData(placed.to_dicts())).encode(
         x, y, alt.YOffset("offset:Q", scale=offset)
     )
@@ -138,11 +138,11 @@ def _layers(
 
 
 def _stacked(dots: pl.DataFrame, reach: float, middle: float, half: float) -> pl.DataFrame:
-    """Return dots with their offset within a line: those of about one value stand side by side."""
+    """Return dots with their offset within a line, so that nearly equal values do not overlap."""
     turn = pl.int_range(pl.len()).over("row", (pl.col("value") / reach * 100).round())
     side = pl.when(turn % 2 == 0).then(1).otherwise(-1)
-    place = (turn + 1) // 2 * side
-    return dots.sort("row", "value", "name").with_columns(place=place).with_columns(
+    offset = (turn + 1) // 2 * side
+    return dots.sort("row", "value", "name").with_columns(place=offset).with_columns(
         offset=middle + half * pl.col("place") / pl.col("place").abs().max().clip(4).over("row"),
         thin=pl.len().over("row") > MANY,
     )  # fmt: skip

@@ -1,1 +1,1 @@
-"""Figures of one subject, made of the general charts."""
+"""Figures of specific results, built from the general charts."""

@@ -71,7 +71,7 @@ def length_differences(
         alone = won.filter(retrieved=roles[side])
         docs, only = (int(f["docs"].sum()) for f in (won, alone))
         text = f"{roles[side]} wins: {docs:,} ({share(docs, total)})"
-        return Corner(text, [systems[side], f"{only:,} of them retrieved by it alone"], colour)
+        return Corner(text, [systems[side], f"{only:,} of them retrieved only there"], colour)
 
     return histogram(
         bars.select(
@@ -81,7 +81,7 @@ def length_differences(
         ),
         title=title,
         subtitle=f"{total:,} relevant docs; ties: {tied:,} ({share(tied, total)})",
-        x_title=f"search length in the {roles[0]} system less that in the {roles[1]} (docs)",
+        x_title=f"search length in the {roles[0]} system minus that in the {roles[1]} (docs)",
         kinds=kinds,
         corners=(corner(0, pl.col("high") < 0, BLUE), corner(1, pl.col("low") > 0, VERMILLION)),
     )
@@ -93,8 +93,8 @@ def rarity_histogram(frame: pl.DataFrame) -> alt.LayerChart:
     Parameters
     ----------
     frame
-        Columns retrieved_by (from 0) and docs. A number of systems that is missing has no doc.
-        Above 40 systems the bars are ranges of one width, 0 by itself.
+        Columns retrieved_by (from 0) and docs; missing rows have no docs. Above 40 systems the bars
+        are ranges of equal width, and a separate bar for 0.
     """
     counts = frame.select(pl.col("retrieved_by").cast(pl.Int64), "docs")
     most = max(counts["retrieved_by"].to_list(), default=0)
@@ -111,7 +111,7 @@ def rarity_histogram(frame: pl.DataFrame) -> alt.LayerChart:
     names = [bucket_name(low, high, "d") for low, high in bars.select("low", "high").iter_rows()]
     kind = pl.when(pl.col("high") == 0).then(pl.lit("missed")).otherwise(pl.lit("plain"))
     total = int(counts["docs"].sum())
-    none, one = (int(counts.filter(number == n)["docs"].sum()) for n in (0, 1))
+    lost, unique = (int(counts.filter(number == n)["docs"].sum()) for n in (0, 1))
     return histogram(
         bars.select(
             pl.Series("bucket", names, dtype=pl.String),
@@ -120,8 +120,8 @@ def rarity_histogram(frame: pl.DataFrame) -> alt.LayerChart:
         ),
         title="How many systems retrieve a relevant doc",
         subtitle=(
-            f"{total:,} relevant docs; {none:,} ({share(none, total)}) retrieved by no system,"
-            f" {one:,} ({share(one, total)}) by one alone"
+            f"{total:,} relevant docs; {lost:,} ({share(lost, total)}) retrieved by no system,"
+            f" {unique:,} ({share(unique, total)}) by a single system"
         ),
         x_title="systems that retrieve the doc",
         kinds=RETRIEVED,
@@ -129,6 +129,6 @@ def rarity_histogram(frame: pl.DataFrame) -> alt.LayerChart:
 
 
 def share(part: int, total: int) -> str:
-    """Return a share in percent; "<1%" for a small one."""
+    """Format a share in percent; small shares are "<1%"."""
     value = part / total if total else 0
     return "<1%" if 0 < value < 0.01 else f"{value:.0%}"

@@ -22,14 +22,14 @@ DIFFERENT, UNCLEAR = "significantly different", "not significantly different"
 def pairwise_significance(
     frame: pl.DataFrame, systems: Sequence[str], title: str, alpha: float
 ) -> alt.LayerChart:
-    """Draw which pairs of systems differ significantly, systems by their means.
+    """Draw the significantly different pairs of systems, ordered by their means.
 
     Parameters
     ----------
     frame
-        Columns system_a, system_b, p: a row for each unordered pair; p NaN: nothing can be said.
+        Columns system_a, system_b, p: one row per unordered pair; p is NaN if undefined.
     systems
-        Their names, best first.
+        Names of the systems, best first.
     alpha
         Significance level.
     """
@@ -37,9 +37,9 @@ def pairwise_significance(
 
     if len(systems) < 2:
         return nothing("There is one system, and none to compare it with.")
-    place = {name: i for i, name in enumerate(systems)}
+    index = {name: i for i, name in enumerate(systems)}
     different = {
-        tuple(sorted((place[a], place[b])))
+        tuple(sorted((index[a], index[b])))
         for a, b, p in frame.select("system_a", "system_b", "p").iter_rows()
         if p is not None and p <= alpha
     }
@@ -67,7 +67,9 @@ def pairwise_significance(
     share = f"{len(different):,} of {pairs:,} pairs ({100 * len(different) / pairs:.1f}%)"
     subtitle = f"{share} differ significantly (p <= {alpha:g}); systems by their means, best first"
     chart = alt.layer(strips)
-    chart.datasets = {"strips": cells.to_dicts()}  # they may be many, see `figures._curve`
+    chart.datasets = {
+        "strips": cells.to_dicts()
+    }  # inline, because altair refuses more than 5,000 rows
     return finish(chart, height=length, title=title, subtitle=subtitle)
 
 
@@ -108,14 +110,14 @@ def _axis(systems: Sequence[str], angle: int, first: int = 0) -> alt.Axis:
 def achieved_significance(
     frame: pl.DataFrame, levels: Sequence[float], title: str
 ) -> alt.LayerChart:
-    """Draw the sorted p-values of all pairs of systems: curves nearer to the axes have more power.
+    """Draw the sorted p-values of all pairs of systems; curves closer to the axes have more power.
 
     Parameters
     ----------
     frame
         Columns measure, rank (from 1, by p from the greatest down), p.
     levels
-        Levels that are drawn as lines.
+        Significance levels, drawn as lines.
     """
     text = " and ".join(f"{level:g}" for level in levels)
     return curves(
