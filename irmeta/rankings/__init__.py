@@ -1,1 +1,1 @@
-"""Runs and qrels as arrays: the only place where the store's tables become kernels' input."""
+"""Runs and qrels as arrays: the only conversion of the store's tables to kernel input."""

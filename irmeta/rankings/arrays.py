@@ -1,4 +1,4 @@
-"""Rankings given as arrays, checked and brought into the form that `JudgedRanks` has."""
+"""Validation and conversion of rankings given as arrays, for `JudgedRanks.from_arrays`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from irmeta.rankings.track_facts import NumberedNames, TrackFacts
 
 
 def rank_array(name: str, given: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """Return ranks as uint16 or uint32 [rows, systems], the greatest value for none.
+    """Return ranks as uint16 or uint32 [rows, systems]; the maximum value means no rank.
 
     Raises
     ------
     UsageError
-        If they have another shape, or are not whole numbers from 0.
+        If the ranks have another shape, or are not whole numbers from 0.
     """
     ranks = _whole_numbers(name, given, 2)
     ranks = ranks.astype(ranks.dtype.newbyteorder("="), copy=False)
@@ -37,7 +37,7 @@ def rank_array(name: str, given: Any, shape: tuple[int, ...] | None = None) -> n
         raise UsageError(f"{name}[{row}, {system}] = {ranks[row, system]} is below 0.")
     deepest = int(ranks.max(initial=0))
     if deepest >= np.iinfo(np.uint32).max:
-        raise UsageError(f"{name} hold {deepest}, which is beyond the ranks of any list.")
+        raise UsageError(f"{name} hold {deepest}, more than the largest rank of a list.")
     dtype = np.uint16 if deepest < np.iinfo(np.uint16).max else np.uint32
     return np.where(ranks == 0, np.iinfo(dtype).max, ranks).astype(dtype, order="C")
 
@@ -58,7 +58,7 @@ def view_arrays(
     deepest_rank: int | None,
     track: str,
 ) -> dict[str, Any]:
-    """Return the fields of a view but `negative`; arguments as of `JudgedRanks.from_arrays`."""
+    """Return the fields of a view except `negative`: see `JudgedRanks.from_arrays`."""
     ranks = rank_array("ranks", ranks)
     rows, count = ranks.shape
     offsets = _offsets([0, rows] if offsets is None else offsets, rows)
@@ -127,22 +127,22 @@ def _grades(given: Any, offsets: np.ndarray) -> np.ndarray:
     if len(inside):
         row = int(inside[0])
         raise UsageError(
-            f"grades must descend within a query: row {row} has grade {grades[row]}, the one "
-            f"before it {grades[row - 1]}. Sort the rows of ranks and grades by grade, descending."
+            f"grades must descend within a query: row {row} has grade {grades[row]}, the row "
+            f"before {grades[row - 1]}. Sort the rows of ranks and grades by grade, descending."
         )
     return grades.astype(np.int8)
 
 
 def _lengths(ranks: np.ndarray, offsets: np.ndarray, given: Any) -> np.ndarray:
-    """Return the lengths of the lists, after checking that their ranks are possible."""
+    """Check that ranks are possible, and return the lengths of the lists."""
     missing = np.iinfo(ranks.dtype).max
     shape = len(offsets) - 1, ranks.shape[1]
     deepest = np.zeros(shape, np.uint32)
     for query, (start, stop) in enumerate(pairwise(offsets.tolist())):
         ordered = np.sort(ranks[start:stop], axis=0)
-        twice = (ordered[1:] == ordered[:-1]) & (ordered[1:] != missing)
-        if twice.any():
-            row, system = np.argwhere(twice)[0].tolist()
+        repeated = (ordered[1:] == ordered[:-1]) & (ordered[1:] != missing)
+        if repeated.any():
+            row, system = np.argwhere(repeated)[0].tolist()
             where = f"query {query}, system {system}"
             raise UsageError(f"two docs have rank {ordered[row, system]} ({where}, from 0).")
         if stop > start:
@@ -207,8 +207,8 @@ def _retrieved(
         retrieved = _whole_numbers("retrieved", given, 1).astype(np.int64)
         if retrieved.shape != held.shape or (retrieved < held).any():
             raise UsageError(
-                f"retrieved must be {len(held)} numbers, for each query at least as many docs as "
-                "are judged and in some list."
+                f"retrieved must be {len(held)} numbers, for each query at least the number of "
+                "judged docs in any list."
             )
         return retrieved, {}
     if (judged == lengths).all():
@@ -234,7 +234,7 @@ def _texts(what: str, given: Sequence[str]) -> tuple[str, ...]:
 
 
 def _docs(given: Sequence[str] | None, offsets: np.ndarray) -> tuple[pl.Series, np.ndarray]:
-    """Return the names of the docs, and numbers that sort as the names do within a query."""
+    """Return the names of the docs, and numbers in the order of the names within a query."""
     sizes = np.diff(offsets)
     if given is None:
         numbers = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
@@ -247,7 +247,7 @@ def _docs(given: Sequence[str] | None, offsets: np.ndarray) -> tuple[pl.Series, 
     frame = pl.DataFrame({"query": np.repeat(np.arange(len(sizes)), sizes), "doc": names})
     if frame.is_duplicated().any():
         again = frame.filter(frame.is_duplicated())["doc"][0]
-        raise UsageError(f"doc {again!r} is there twice in a query.")
+        raise UsageError(f"doc {again!r} occurs twice in a query.")
     order = frame.with_columns(row=pl.int_range(pl.len())).sort("query", "doc")["row"].to_numpy()
     numbers = np.empty(len(names), np.int32)
     numbers[order] = np.arange(len(names)) - np.repeat(offsets[:-1], sizes)
@@ -265,5 +265,5 @@ def _at_least(name: str, given: int | None, least: int) -> int:
     if given is not None and not isinstance(given, int | np.integer):
         raise UsageError(f"{name} = {given!r} is not a whole number.")
     if given is not None and given < least:
-        raise UsageError(f"{name} = {given} is less than {least}, which the arrays hold.")
+        raise UsageError(f"{name} = {given} is less than {least}, a value in the arrays.")
     return int(least if given is None else given)

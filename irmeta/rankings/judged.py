@@ -19,18 +19,18 @@ from irmeta.rankings.subtopics import Subtopics
 from irmeta.rankings.track_facts import TrackFacts
 
 Need = Literal["ties", "pool", "retrieved", "subtopics"]
-"""What only some measures read: see `JudgedRanks`."""
+"""Arrays that only some measures read: see `JudgedRanks`."""
 NEEDED: Mapping[Need, tuple[str, ...]] = {
     "ties": ("ties", "blocks"),
     "pool": POOL_ARRAYS,
     "retrieved": ("retrieved",),
     "subtopics": ("subtopics", "diversity"),
 }
-"""The arrays of a view that each need stands for."""
+"""The arrays of a view for each need."""
 
 
 def check_needs(needs: Collection[str]) -> None:
-    """Raise `UsageError` for a need that is none of `NEEDED`."""
+    """Raise `UsageError` for a need that is not in `NEEDED`."""
     if isinstance(needs, str):
         raise UsageError(f"needs = {needs!r} must be a list of names, e.g. [{needs!r}].")
     for need in needs:
@@ -52,45 +52,44 @@ class JudgedRanks:
     grades
         int8 [rows], descending within a query: its relevant docs are its leading rows at any `rel`.
     docs, doc_ids
-        [rows], names and their int32 numbers in the store, which sort alike within a query.
+        [rows], names and their int32 numbers in the store, in the same order within a query.
     lengths
         uint32 [queries, systems]; 0: the system has no list for the query.
     ties
-        Where needed, the first and the last rank of the block of tied docs that each doc is in: two
-        arrays like `ranks`.
+        If needed, the first and last rank of each doc's block of tied docs: two arrays like
+        `ranks`.
     blocks
-        Along with `ties`, of unjudged docs too: int64 [queries, systems], where each list begins in
-        the second array, which is int32: list by list, the last rank of the block of tied docs that
-        the doc at each rank is in. None where the ties of unjudged docs are not known, or there are
-        none: see `tie_blocks`.
+        With `ties`, blocks of all docs: int64 [queries, systems], the start of each list in the
+        second array; and int32, list by list, the last rank of the block of tied docs at each rank.
+        None if the ties of unjudged docs are unknown, or no docs are tied: see `tie_blocks`.
     pooled_lists
-        Where needed, the lists that the pool was made from.
+        If needed, the lists that made the pool.
     pool_depth
-        Along with them, int64 [rows]: the rank from which on a doc is in the pool; `NOT_POOLED`
-        where no contributing system retrieves it.
+        With `pooled_lists`, int64 [rows]: the smallest pool depth that includes the doc;
+        `NOT_POOLED` if no contributing system retrieves it.
     complete_depth
-        Likewise, int64 [queries]: the depth to which the pool is complete (see
-        `irmeta.rankings.pool.complete_depths`), or the one that the collection states.
+        With `pooled_lists`, int64 [queries]: the depth to which the pool is complete (see
+        `irmeta.rankings.pool.complete_depths`), or the depth stated in the collection.
     pooled_to
-        The depth of the pool that the judgments were cut to; None: they were not.
+        Pool depth to which the judgments were cut; None if they were not cut.
     retrieved
-        Where needed, int64 [queries]: how many distinct docs all systems together retrieve.
+        If needed, int64 [queries]: number of distinct docs that all systems retrieve together.
     subtopics
-        Where needed, and if `grades` are of a qrels set with subtopics: the grade of each doc for
-        each subtopic. `grades` are then the greatest of a doc.
+        If needed, and `grades` are of a qrels set with subtopics: the grade of each doc for each
+        subtopic. `grades` are then the maxima over subtopics.
     diversity
-        Where subtopics are needed, and `grades` are of an ad hoc qrels set: the view of the same
-        queries and lists under the qrels set of the track that has subtopics.
+        If subtopics are needed, and `grades` are of an ad hoc qrels set: the view of the same
+        queries and lists under the track's qrels set with subtopics.
     in_qrels
-        Along with `diversity`, bool [queries]: whether the qrels set of this view judges the query.
-        None: it judges all.
+        With `diversity`, bool [queries]: whether the qrels set of this view judges the query. None:
+        it judges all queries.
     condensed
-        Whether unjudged docs were left out of the lists.
+        Whether unjudged docs were removed from the lists.
     assumed, assumed_gain
-        Where unjudged docs are taken to be relevant (see `assume_relevant`): bool [rows], the rows
-        that stand for such docs, and the gain they have: ``one`` or ``gmax``.
+        After `assume_relevant`, bool [rows]: the rows of unjudged docs assumed to be relevant; and
+        their gain: ``one`` or ``gmax``.
     lacks
-        Why the view has no `ties`, `blocks`, `retrieved` and so on, by name of the array.
+        Reasons why the view lacks an array such as `ties` or `retrieved`, by its name.
     """
 
     facts: TrackFacts
@@ -248,13 +247,13 @@ class JudgedRanks:
         return self.grades >= 0
 
     def counts(self, low: int, high: int = 127) -> np.ndarray:
-        """int64 [queries]: how many judged docs of each query have a grade in low..high."""
-        found = (self.grades >= low) & (self.grades <= high)
-        return np.diff(self.offsets_of(found))
+        """Count the judged docs of each query with a grade in low..high: int64 [queries]."""
+        in_range = (self.grades >= low) & (self.grades <= high)
+        return np.diff(self.offsets_of(in_range))
 
-    def offsets_of(self, kept: np.ndarray) -> np.ndarray:
-        """`offsets` into the rows that the bool array `kept` leaves."""
-        return np.concatenate([[0], np.cumsum(kept)])[self.offsets]
+    def offsets_of(self, selected: np.ndarray) -> np.ndarray:
+        """Return the `offsets` of the rows selected by a bool array."""
+        return np.concatenate([[0], np.cumsum(selected)])[self.offsets]
 
     def sorted_ranks(self, low: int, high: int = 127) -> tuple[np.ndarray, np.ndarray]:
         """Sort the ranks of the docs with a grade in low..high within each query and system.
@@ -262,10 +261,10 @@ class JudgedRanks:
         Returns
         -------
         ranks
-            [docs, systems]: in the rows of a query, each system's ranks ascend downwards, with the
-            missing ones last.
+            [docs, systems]: each system's ranks ascend within the rows of a query, missing ranks
+            last.
         offsets
-            int64 [queries + 1] into those rows.
+            int64 [queries + 1]: the rows of each query.
         """
         ranks, _, offsets = self.sort_by_rank((self.grades >= low) & (self.grades <= high))
         return ranks, offsets
@@ -275,22 +274,22 @@ class JudgedRanks:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sort some judged docs by rank, for each query and system.
 
-        The result is kept, so that measures that ask for the same rows share it.
+        The result is cached, so that measures share it.
 
         Parameters
         ----------
         rows
-            bool [rows]: which docs.
+            bool [rows]: the selected docs.
         labels
-            uint8, one for each of these docs, that goes along with its rank; None: 0 for all.
+            uint8, a label of each selected doc, sorted with its rank; None: 0 for all.
 
         Returns
         -------
         ranks, labels
-            [docs, systems], like `ranks` and uint8: in the rows of a query, each system's ranks
-            ascend downwards, with the missing ones last.
+            [docs, systems], like `ranks` and uint8: each system's ranks ascend within the rows of a
+            query, missing ranks last.
         offsets
-            int64 [queries + 1] into those rows.
+            int64 [queries + 1]: the rows of each query.
         """
         offsets = self.offsets_of(rows)
         key = rows.tobytes(), b"" if labels is None else labels.tobytes()
@@ -304,7 +303,7 @@ class JudgedRanks:
         Raises
         ------
         UsageError
-            If the view has none.
+            If the view lacks the array.
         """
         array = getattr(self, name)
         if array is None:
@@ -314,9 +313,9 @@ class JudgedRanks:
         return array
 
     def tie_blocks(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return `blocks`; where the view has none, they are computed from `ties`.
+        """Return `blocks`, if necessary computed from `ties`.
 
-        An unjudged doc is then in the block of the tied judged docs around it, or in none.
+        A computed block includes the unjudged docs between tied judged docs, and no others.
 
         Raises
         ------
@@ -326,11 +325,11 @@ class JudgedRanks:
         if self.blocks is None:
             ties = self.require("ties")
             made = unjudged.blocks_from_ties(self.ranks, ties, self.offsets, self.lengths)
-            object.__setattr__(self, "blocks", made)  # for the views that are derived from this
+            object.__setattr__(self, "blocks", made)  # derived views reuse it
         return self.require("blocks")
 
     def by_subtopic(self) -> JudgedRanks:
-        """Return the view whose judgments are by subtopic: this one, or its `diversity`.
+        """Return the view with judgments by subtopic: this view, or its `diversity`.
 
         Raises
         ------

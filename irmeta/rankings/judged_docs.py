@@ -1,4 +1,4 @@
-"""The judged docs of a qrels set, a block of queries at a time."""
+"""The judged docs of a qrels set, one block of queries at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from irmeta.store.scan import StoreReader, read_table
 
 @dataclass(frozen=True)
 class JudgedDocs:
-    """The judged docs of some queries as arrays, as `JudgedRanks` has them."""
+    """The judged docs of some queries, as arrays of `JudgedRanks`."""
 
     offsets: np.ndarray
     grades: np.ndarray
@@ -35,9 +35,9 @@ class Judged:
         query, doc_id, doc, grade (the greatest over subtopics), sorted by query, then grade
         descending, then doc_id: the relevant docs of a query lead, at any `rel`.
     pairs
-        query, subtopic, doc_id, grade; None: not asked for.
+        query, subtopic, doc_id, grade; None if not requested.
     described
-        query, subtopic, weight, type of all subtopics, sorted; likewise.
+        query, subtopic, weight, type of all subtopics, sorted; None if not requested.
     """
 
     facts: TrackFacts
@@ -47,19 +47,19 @@ class Judged:
 
     @cached_property
     def queries(self) -> list[str]:
-        """The queries that the set judges, sorted."""
+        """The queries judged by the set, sorted."""
         return self.docs["query"].unique(maintain_order=True).to_list()
 
     @cached_property
     def _bounds(self) -> dict[str, list[int]]:
-        """The first row of each query and the row after its last."""
+        """The first row of each query, and the row after its last row."""
         sizes = self.docs.group_by("query", maintain_order=True).len()["len"].to_numpy()
         ends = np.cumsum(sizes, dtype=np.int64)
         first = (ends - sizes).tolist()
         return {q: rows for q, *rows in zip(self.queries, first, ends.tolist(), strict=True)}
 
     def of_queries(self, queries: list[str]) -> JudgedDocs:
-        """Return the judged docs of consecutive queries, of which the set may not judge some."""
+        """Return the judged docs of consecutive queries, including unjudged queries."""
         bounds = [self._bounds.get(query) for query in queries]
         judged = [one for one in bounds if one is not None]
         first, last = (judged[0][0], judged[-1][1]) if judged else (0, 0)
@@ -79,7 +79,7 @@ class Judged:
 
 
 def read_judged(store: StoreReader, facts: TrackFacts, *, subtopics: bool = False) -> Judged:
-    """Read the judgments of the chosen qrels set of a track, by subtopic too if asked for."""
+    """Read the judgments of the chosen qrels set of a track, with `subtopics` also by subtopic."""
     rows = read_table(store, "qrels", facts.track, pl.col("set") == facts.qrels)
     docs = (
         rows.group_by("query", "doc_id")

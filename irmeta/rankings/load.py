@@ -1,4 +1,4 @@
-"""The store's tables of one track as `JudgedRanks`, a block of queries at a time."""
+"""Conversion of one track's tables to `JudgedRanks`, one block of queries at a time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from irmeta.trec.tie_orders import TIE_RULES
 
 Result = TypeVar("Result")
 
-LEAST_ROWS = 1 << 19  # of a block that a thread is given
+LEAST_ROWS = 1 << 19  # smallest block of a thread
 
 
 def over_blocks(
@@ -42,22 +42,22 @@ def over_blocks(
     Parameters
     ----------
     workers
-        Threads that read blocks and call the function; None: the usable cores. They share the rows
-        of one block of the store, down to `LEAST_ROWS` each.
+        Threads that read blocks and call the function; None: the usable cores. Threads share the
+        rows of one block of the store, down to `LEAST_ROWS` each.
 
     Raises
     ------
     DataError, UsageError
-        As `judged_ranks`; or less than one thread is asked for.
+        See `judged_ranks`; or if `workers` is less than 1.
     """
     threads, least = thread_count(workers), min(store.block_rows, LEAST_ROWS)
     rows = max(store.block_rows // threads, least)
     blocks = judged_blocks(store, track, policy, rows, needs)
     with (
         undisturbed(store, track),
-        closing(ordered_map(lambda read: function(read()), blocks, workers=threads)) as found,
+        closing(ordered_map(lambda read: function(read()), blocks, workers=threads)) as results,
     ):
-        yield from found
+        yield from results
 
 
 def judged_ranks(
@@ -72,10 +72,10 @@ def judged_ranks(
     Raises
     ------
     UsageError
-        If the track or the qrels set is not there, or another tie order is asked for where a depth
-        cut was made at reading.
+        If the track or the qrels set does not exist, or the tie order differs from the store's and
+        the lists were cut at ingest.
     DataError
-        If the track is damaged; or if it is replaced while it is read, after the last block.
+        If the track is damaged; or, after the last block, if it was replaced during reading.
     """
     with undisturbed(store, track):
         for read in judged_blocks(store, track, policy, max_rows, needs):
@@ -89,12 +89,12 @@ def judged_blocks(
     max_rows: int | None = None,
     needs: Collection[Need] = (),
 ) -> Iterator[Callable[[], JudgedRanks]]:
-    """Yield a function for each block that reads it, in any thread: see `judged_ranks`.
+    """Yield one function per block that reads the block in any thread: see `judged_ranks`.
 
     Raises
     ------
     UsageError
-        As `judged_ranks`, when the first is asked for.
+        See `judged_ranks`; raised before the first block.
     """
     check_needs(needs)
     facts = track_facts(store, track, policy.qrels)
@@ -124,14 +124,14 @@ def _qrels_sets(store: StoreReader, facts: TrackFacts, needs: Collection[Need]) 
 
 @dataclass(frozen=True)
 class _Rows:
-    """A block's rows of the long table, of judged queries alone, and where they go.
+    """A block's rows of the long table for judged queries, and their target arrays.
 
     Attributes
     ----------
     lists
-        With the place of their query in the block.
+        Lists; their query is an index in the block.
     shape, dtype
-        Of the arrays of judged docs by systems.
+        Shape and dtype of the arrays [judged docs, systems].
     """
 
     lists: StoredLists
@@ -144,8 +144,8 @@ class _Rows:
         """Arrange an int32 value of each row as an array [judged docs, systems]."""
         out = np.full(self.shape, np.iinfo(self.dtype).max, self.dtype)
         lists, doc_id = self.lists, self.lists.columns["doc_id"]
-        own = (lists.query, lists.system, lists.starts)
-        scatter(*own, doc_id, self.row_of, self.first_row, values, out)
+        keys = (lists.query, lists.system, lists.starts)
+        scatter(*keys, doc_id, self.row_of, self.first_row, values, out)
         return out
 
     def ranks(self, order: TieOrder, facts: TrackFacts) -> np.ndarray:
@@ -163,7 +163,7 @@ def _block_view(
     columns: Sequence[str],
     needs: Collection[Need],
 ) -> JudgedRanks:
-    """Read the lists of a block, and lay them out under each qrels set."""
+    """Read the lists of a block, and arrange them under each qrels set."""
     lists = block.lists(columns)
     if not (is_judged := lists.query >= 0).all():
         lists = lists.only(is_judged)
@@ -223,20 +223,20 @@ def _view(
 def _ties(
     rows: _Rows, order: TieOrder, rank: np.ndarray, lengths: np.ndarray
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """`ties` and `blocks` of `JudgedRanks`."""
+    """Return `ties` and `blocks` of `JudgedRanks`."""
     lists = rows.lists
-    places = list_places(lists, rank)
-    first, last = tie_blocks(order, lists, places)
+    permutation = list_places(lists, rank)
+    first, last = tie_blocks(order, lists, permutation)
     starts = np.zeros(lengths.shape, np.int64)
     starts[lists.query, lists.system] = lists.starts[:-1]
     return {
         "ties": (rows.laid_out(first), rows.laid_out(last)),
-        "blocks": (starts, last[places]),
+        "blocks": (starts, last[permutation]),
     }
 
 
 def _row_of(doc_ids: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each query a table from doc_id to row, laid end to end; -1 where no row has it."""
+    """Return concatenated tables from doc_id to row, one per query; -1 for no row."""
     widths = np.zeros(len(offsets) - 1, np.int64)
     query = np.repeat(np.arange(len(widths)), np.diff(offsets))
     np.maximum.at(widths, query, doc_ids.astype(np.int64) + 1)

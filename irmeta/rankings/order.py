@@ -1,4 +1,4 @@
-"""Ranks and blocks of tied docs of stored lists, under the store's tie order or another."""
+"""Ranks and blocks of tied docs of stored lists under any tie order."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from irmeta.trec import tie_orders
 def other_order(
     facts: TrackFacts, order: TieOrder | None, what: str = "tie order"
 ) -> TieOrder | None:
-    """`order` where it differs from the one that the store's ranks were made with.
+    """Return `order` if it differs from the store's tie order, otherwise None.
 
     Raises
     ------
     UsageError
-        If it does, and the lists were cut at reading.
+        If it differs, and the lists were cut at ingest.
     """
     if order is None or order == facts.policy["tie_order"]:
         return None
     if (depth := facts.policy["depth"]) is not None:
         raise UsageError(
             f"track {facts.track!r} was cut at depth {depth} under tie order "
-            f"{facts.policy['tie_order']!r}; under {what} {order!r} other docs would be in the "
-            f"cut. Ask for {what} {facts.policy['tie_order']!r}, or ingest it again without a "
+            f"{facts.policy['tie_order']!r}; under {what} {order!r} the cut lists would hold other "
+            f"docs. Use {what} {facts.policy['tie_order']!r}, or ingest the track again without a "
             "depth."
         )
     return order
@@ -39,7 +39,7 @@ def ranks_under(order: TieOrder, lists: StoredLists, facts: TrackFacts) -> np.nd
     Raises
     ------
     DataError
-        If the order compares ranks and a system has none on some row.
+        If the order compares ranks and a row has no rank.
     """
     if (row := tie_orders.row_without_rank(order, lists.columns)) is not None:
         system = facts.systems[int(lists.by_row(lists.system)[row])]
@@ -48,7 +48,7 @@ def ranks_under(order: TieOrder, lists: StoredLists, facts: TrackFacts) -> np.nd
 
 
 def list_places(lists: StoredLists, rank: np.ndarray) -> np.ndarray:
-    """Return the permutation that puts the rows in list order, given their ranks."""
+    """Return the permutation that sorts the rows into list order by their ranks."""
     permutation = np.empty(len(rank), np.int64)
     permutation[lists.by_row(lists.starts[:-1]) + rank - 1] = np.arange(len(rank))
     return permutation
@@ -57,8 +57,8 @@ def list_places(lists: StoredLists, rank: np.ndarray) -> np.ndarray:
 def tie_blocks(
     order: TieOrder, lists: StoredLists, permutation: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first and the last rank of the block of tied docs that each row is in: int32.
+    """Return the first and last rank of each row's block of tied docs: int32.
 
-    `permutation` puts the rows in list order, as of `list_places`.
+    `permutation` sorts the rows into list order, see `list_places`.
     """
     return tie_orders.tie_blocks(order, lists.starts, lists.columns, permutation)

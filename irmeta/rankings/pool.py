@@ -1,4 +1,4 @@
-"""The pool: which systems made it, how deep it is, how deep each judged doc lies in it."""
+"""The pool: contributing systems, depth of the pool, and depth of each judged doc."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ POOL_ARRAYS = ("pooled_lists", "pool_depth", "complete_depth")
 
 @dataclass(frozen=True)
 class Pool:
-    """Which systems' lists make the pool of a track.
+    """The systems whose lists make the pool of a track.
 
     Attributes
     ----------
     systems
-        Those that the store says were pooled; all systems where it says so of none.
+        Systems that the store declares as pooled; all systems if it declares none.
     known
-        Whether the store says which were.
+        Whether the store declares pooled systems.
     skipped
-        Files of systems that were pooled, but whose run was skipped: what only they retrieve is
-        in no pool here.
+        Files of pooled systems whose run was skipped; docs that only they retrieve are missing from
+        the pool.
     """
 
     systems: tuple[str, ...]
@@ -44,13 +44,13 @@ class Pool:
 
     @property
     def note(self) -> str:
-        """The same in words."""
+        """The pool in words."""
         if not self.known:
             return "all systems: the store does not say which were pooled"
-        said = f"the {len(self.systems)} systems here that are said to have been pooled"
+        text = f"the {len(self.systems)} systems here that are recorded as pooled"
         if self.skipped:
-            said += f", without {', '.join(self.skipped)}, skipped"
-        return said
+            text += f", without {', '.join(self.skipped)}, skipped"
+        return text
 
 
 def pool_of(store: StoreReader, track: str) -> Pool:
@@ -59,29 +59,29 @@ def pool_of(store: StoreReader, track: str) -> Pool:
     Raises
     ------
     DataError
-        If it is known which systems were pooled, and none of them is there.
+        If the pooled systems are known, and none of them is in the store.
     """
     facts = read_table(store, "systems", track)
     known = facts["pooled"].null_count() < facts.height
     pooled = facts.filter("pooled") if known else facts
-    there = pooled.filter(pl.col("skip_reason").is_null())["system"].to_list()
+    available = pooled.filter(pl.col("skip_reason").is_null())["system"].to_list()
     skipped = pooled.filter(pl.col("skip_reason").is_not_null())["file"].to_list() if known else []
-    if known and not there:
+    if known and not available:
         raise no_contributor(track)
-    return Pool(tuple(there), known, tuple(skipped))
+    return Pool(tuple(available), known, tuple(skipped))
 
 
 def no_contributor(track: str) -> DataError:
-    """Return the error for a track none of whose systems contributed to its pool."""
+    """Return the error for a track without any contributing system."""
     return DataError(
-        "no system that was pooled is there, so there is no pool to measure by",
+        "none of the pooled systems is in the store, so there is no pool",
         track=track,
-        fix="Correct the column of `pooled`, or leave it out: then all systems make the pool.",
+        fix="Correct the column `pooled`, or remove it: then all systems make the pool.",
     )
 
 
 def pool_depths(ranks: np.ndarray, systems: Sequence[int]) -> np.ndarray:
-    """Return the least rank of each doc over some systems: int64 [rows], or `NOT_POOLED`."""
+    """Return the smallest rank of each doc over some systems: int64 [rows], or `NOT_POOLED`."""
     missing = np.iinfo(ranks.dtype).max
     if len(systems) < ranks.shape[1]:
         ranks = np.take(ranks, systems, axis=1)
@@ -90,20 +90,20 @@ def pool_depths(ranks: np.ndarray, systems: Sequence[int]) -> np.ndarray:
 
 
 def judged_depths(ranks: np.ndarray, offsets: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Compute how deep each list is judged: int64 [queries, systems].
+    """Compute the judged depth of each list: int64 [queries, systems].
 
-    It is the greatest d at which every doc in the top d of the list is judged, `NOT_POOLED` where
-    all docs of the list are.
+    The judged depth is the largest d with all top d docs judged, `NOT_POOLED` for a list with all
+    docs judged.
 
     Parameters
     ----------
     ranks
-        uint16 or uint32 [docs, systems]: of the docs of the qrels, whatever their grade. The
-        greatest value: not retrieved.
+        uint16 or uint32 [docs, systems]: ranks of all docs of the qrels. The maximum value means
+        not retrieved.
     offsets
-        int64 [queries + 1] into those rows.
+        int64 [queries + 1]: the rows of each query.
     lengths
-        uint32 [queries, systems], of the lists.
+        uint32 [queries, systems]: lengths of the lists.
     """
     first = np.empty(lengths.shape)
     space = np.zeros(int(lengths.max(initial=0)) + 2, np.int64)
@@ -114,16 +114,16 @@ def judged_depths(ranks: np.ndarray, offsets: np.ndarray, lengths: np.ndarray) -
 def complete_depths(judged: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """Compute the depth to which the pool of each query is complete: int64 [queries].
 
-    It is the greatest d at which every doc in the top d of every contributing list is judged, the d
-    of Lu, Moffat and Culpepper (2016). A list shorter than d asks only that its docs be judged, and
-    d is at most the length of the longest list; 0 where the pool is complete at no depth.
+    The depth is the largest d with the top d docs of every contributing list judged, the d of Lu,
+    Moffat and Culpepper (2016). All docs of a list shorter than d must be judged. The largest
+    possible d is the length of the longest list; 0 if the pool is complete at no depth.
 
     Parameters
     ----------
     judged
         `judged_depths` of the lists of the contributing systems: int64 [queries, systems].
     lengths
-        uint32 [queries, systems], of those lists.
+        uint32 [queries, systems]: lengths of these lists.
     """
     longest = lengths.max(axis=1, initial=0).astype(np.int64)
     return np.minimum(judged.min(axis=1, initial=NOT_POOLED), longest)
@@ -131,7 +131,7 @@ def complete_depths(judged: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class PooledLists:
-    """The lists that the pool was made from, as whole lists under the tie order of the pool.
+    """The lists that made the pool, uncut and under the tie order of the pool.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class PooledLists:
     def of(
         cls, facts: TrackFacts, ranks: np.ndarray, offsets: np.ndarray, lengths: np.ndarray
     ) -> PooledLists:
-        """Compute how deep the lists of the contributing systems are judged."""
+        """Compute the judged depths of the lists of the contributing systems."""
         systems = facts.contributors
         judged = np.full(lengths.shape, NOT_POOLED, np.int64)
         lists = (np.take(array, systems, axis=1) for array in (ranks, lengths))
@@ -175,14 +175,14 @@ class PooledLists:
 
 
 def complete_depths_of(view: JudgedRanks) -> np.ndarray:
-    """Return `complete_depth` of the queries that the qrels judge; empty if there is none."""
+    """Return `complete_depth` of the judged queries; empty if the view has none."""
     if view.complete_depth is None:
         return np.empty(0, np.int64)
     return view.complete_depth if view.in_qrels is None else view.complete_depth[view.in_qrels]
 
 
 def warn_without_depth(track: str, complete: Collection[np.ndarray]) -> None:
-    """Warn once of the queries of a track whose pool is complete at no depth.
+    """Warn once about queries of a track whose pool is complete at no depth.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def warn_without_depth(track: str, complete: Collection[np.ndarray]) -> None:
         warn(
             f"track {track}: on {none} of {len(depths)} queries the pool is complete at no depth, "
             "since a contributing system's first doc is unjudged; norm=pool and ideal=pool are "
-            "undefined (NaN) there and left out of means. If the pool's depth is known, write "
+            "undefined (NaN) there and excluded from means. If the pool's depth is known, write "
             "pool_depth = N for the track in collection.toml; if not all systems contributed, name "
             "those that did (`pooled`).",
             PoolDepthWarning,
@@ -203,9 +203,9 @@ def warn_without_depth(track: str, complete: Collection[np.ndarray]) -> None:
 
 
 def retrieved_by(view: JudgedRanks, depth: int, rel: int) -> np.ndarray:
-    """Return how many systems retrieve each relevant doc at a rank up to `depth`: int32 [doc].
+    """Count the systems that retrieve each relevant doc at a rank up to `depth`: int32 [doc].
 
-    Docs as `JudgedRanks.relevant_rows` says.
+    The docs are in the order of `JudgedRanks.relevant_rows`.
     """
     ranks = np.ascontiguousarray(view.ranks[view.relevant_rows(rel)])
     out = np.zeros(len(ranks), np.int32)

@@ -10,11 +10,11 @@ import numpy as np
 def sorted_by_rank(
     ranks: np.ndarray, labels: np.ndarray | None, offsets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ranks and labels [docs, systems] as `JudgedRanks.sort_by_rank` returns them."""
+    """Return sorted ranks and labels [docs, systems]: see `JudgedRanks.sort_by_rank`."""
     if labels is None:
         _sort_queries(ranks, offsets)
         return ranks, np.zeros(ranks.shape, np.uint8)
-    # Rank and label as one number: sorting it is much faster than sorting places.
+    # Sorting rank and label as one number is much faster than argsort.
     wide = np.uint32 if ranks.dtype == np.uint16 else np.uint64
     keys = ranks.astype(wide) << wide(8) | labels.astype(wide)[:, None]
     _sort_queries(keys, offsets)
@@ -22,6 +22,6 @@ def sorted_by_rank(
 
 
 def _sort_queries(keys: np.ndarray, offsets: np.ndarray) -> None:
-    """Sort the rows of each query, every column on its own."""
+    """Sort each column within the rows of each query."""
     for start, stop in pairwise(offsets):
         keys[start:stop].sort(axis=0)

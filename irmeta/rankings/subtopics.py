@@ -1,4 +1,4 @@
-"""Judgments by subtopic: which docs of a view are relevant to which subtopics of their query."""
+"""Judgments by subtopic: grades of docs for the subtopics of their query."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Subtopics:
     Attributes
     ----------
     names
-        Names of the subtopics, query by query, in byte order within a query. Subtopics to which no
-        doc is relevant are among them.
+        Names of the subtopics, query by query, in byte order within a query; includes subtopics
+        without relevant docs.
     offsets
         int64 [queries + 1]; the subtopics of query q are ``names[offsets[q]:offsets[q + 1]]``.
     starts
@@ -30,9 +30,9 @@ class Subtopics:
     grade
         int8 [pairs]; the grade of the doc for that subtopic, as judged.
     weights
-        float64 [names]; from the collection's `subtopics_file`, NaN where it gives none.
+        float64 [names]; from the collection's `subtopics_file`, NaN if missing.
     types
-        [names]; likewise, None where it gives none, e.g. "inf", "nav" or "vital".
+        [names]; e.g. "inf", "nav" or "vital"; None if missing.
     """
 
     names: tuple[str, ...]
@@ -45,12 +45,12 @@ class Subtopics:
 
     @property
     def counts(self) -> np.ndarray:
-        """int64 [queries]: the number of subtopics of each query."""
+        """The number of subtopics of each query: int64 [queries]."""
         return np.diff(self.offsets)
 
     @property
     def rows(self) -> np.ndarray:
-        """int64 [pairs]: the row of the view that each pair belongs to."""
+        """The row of the view of each pair: int64 [pairs]."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     def of_query(self, query: int) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ class Subtopics:
         Parameters
         ----------
         first_row, last_row
-            The rows of the view from `first_row` up to `last_row`.
+            Range of rows of the view, `last_row` excluded.
         count
             The number of subtopics of the query.
         fill
@@ -79,7 +79,7 @@ class Subtopics:
         return out
 
     def take_rows(self, rows: np.ndarray) -> Subtopics:
-        """Return the pairs of some rows, by their indices, in that order; all names stay."""
+        """Return the pairs of some rows, in the order of the given indices; all names remain."""
         sizes = np.diff(self.starts)[rows]
         starts = np.concatenate([[0], np.cumsum(sizes)])
         pairs = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], sizes)
@@ -87,20 +87,18 @@ class Subtopics:
 
     def take_queries(self, queries: np.ndarray, rows: np.ndarray) -> Subtopics:
         """Return the subtopics of some queries, by ascending indices, and of their rows."""
-        kept = [slice(*self.offsets[q : q + 2].tolist()) for q in queries.tolist()]
+        slices = [slice(*self.offsets[q : q + 2].tolist()) for q in queries.tolist()]
         return replace(
             self.take_rows(rows),
-            names=tuple(name for part in kept for name in self.names[part]),
+            names=tuple(name for part in slices for name in self.names[part]),
             offsets=np.concatenate([[0], np.cumsum(self.counts[queries])]),
-            weights=np.concatenate([self.weights[:0], *(self.weights[part] for part in kept)]),
-            types=tuple(kind for part in kept for kind in self.types[part]),
+            weights=np.concatenate([self.weights[:0], *(self.weights[part] for part in slices)]),
+            types=tuple(kind for part in slices for kind in self.types[part]),
         )
 
 
 def subtopic_set(store: StoreReader, facts: TrackFacts) -> str:
-    """Return the name of the qrels set whose judgments are by subtopic.
-
-    It is the chosen set if that has subtopics, otherwise the first set of the track that has.
+    """Return the name of the qrels set with subtopics: the chosen set, or the first with subtopics.
 
     Raises
     ------
@@ -118,10 +116,7 @@ def subtopic_set(store: StoreReader, facts: TrackFacts) -> str:
 
 
 def described_subtopics(store: StoreReader, facts: TrackFacts, pairs: pl.DataFrame) -> pl.DataFrame:
-    """Return query, subtopic, weight, type of all subtopics, judged or described.
-
-    Sorted by query, then subtopic.
-    """
+    """Return query, subtopic, weight, type of all judged or described subtopics, sorted."""
     described = read_table(store, "subtopics", facts.track, pl.col("set") == facts.qrels)
     described = described.select("query", "subtopic", "weight", "type")
     return (
@@ -146,7 +141,7 @@ def lay_out(
     pairs
         query, subtopic, doc_id, grade.
     described
-        As `described_subtopics` returns it.
+        See `described_subtopics`.
     queries
         The queries of the block.
     offsets

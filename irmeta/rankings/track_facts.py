@@ -1,4 +1,4 @@
-"""`TrackFacts`: what holds for a whole track, whatever block of its queries a view has."""
+"""`TrackFacts`: facts of a track, shared by all blocks of its queries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from irmeta.store.scan import StoreReader, read_table
 
 @dataclass(frozen=True)
 class TrackFacts:
-    """What measures and derived views need to know of a track.
+    """Facts of a track for measures and derived views.
 
     Attributes
     ----------
@@ -25,19 +25,19 @@ class TrackFacts:
     qrels
         Name of the qrels set.
     highest_grade
-        The highest grade of that set; at least 1, so that a gain can be divided by it. It is the
-        scale of the judgments: a view with fewer judgments keeps it.
+        The highest grade of that set; at least 1, so that gains can be divided by it. Views with
+        fewer judgments keep it as the scale of grades.
     policy
-        How the runs were read: a record of `ReadPolicy`.
+        Policy of reading: a record of `ReadPolicy`.
     pool_depth
-        Depth of the pool that the collection states; None: it states none.
+        Pool depth stated in the collection, or None.
     groups, types, pooled
         For each system its participant, its type of run, and whether it contributed to the pool;
-        None where that is not known. Empty: of no system.
+        None if unknown. Empty if unknown for all systems.
     pool_known
-        Whether it is known which systems contributed. If not, all of them count as contributing.
+        Whether the contributing systems are known. If not, all systems count as contributing.
     deepest_ranks
-        The deepest rank of each system. Empty: not known.
+        The deepest rank of each system; empty if unknown.
     """
 
     track: str
@@ -74,7 +74,7 @@ class TrackFacts:
         )
 
     def indices(self, named: str | Iterable[str]) -> list[int]:
-        """Return the indices of systems that are named one by one, by group or by type.
+        """Return the indices of systems given by name, group or type.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> Tra
 
 
 class NumberedNames(Sequence[str]):
-    """Names that are made when they are asked for: a prefix and a number of fixed width, from 0."""
+    """Names computed on access: a prefix and a number of fixed width, from 0."""
 
     def __init__(self, prefix: str, count: int) -> None:
         self._prefix, self._numbers = prefix, range(count)

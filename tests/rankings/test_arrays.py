@@ -120,7 +120,7 @@ def test_from_arrays__shares_ties_with_the_docs_between():
         ({"retrieved": [2]}, "retrieved must be 1 numbers"),
         ({"systems": ["a", "a"]}, "systems must be 2 different names"),
         ({"queries": ["a", "b"]}, "queries must be 1 different names"),
-        ({"docs": ["a", "b", "a"]}, "doc 'a' is there twice in a query"),
+        ({"docs": ["a", "b", "a"]}, "doc 'a' occurs twice in a query"),
         ({"docs": ["a"]}, "1 docs do not fit 3 rows"),
         ({"pooled": [False, False]}, "pooled must be 2 bools, at least one of them true"),
         ({"pooled": ["no", "no"]}, "pooled must be 2 bools"),

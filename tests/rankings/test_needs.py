@@ -208,7 +208,7 @@ def test_only_pooled_systems_make_the_pool_where_that_is_known(tmp_path: Path):
     assert pool_of(store.reader, "t").systems == ("in",)
     assert view_of(store, "pool").pool_depth.tolist() == [1, NOT_POOLED, NOT_POOLED]
     said = store.provenance("AP(norm=pool)@10")["tracks"]["t"]["pool"]
-    assert said == "the 1 systems here that are said to have been pooled"
+    assert said == "the 1 systems here that are recorded as pooled"
     every = track.ingest(tmp_path / "other")
     assert not pool_of(every.reader, "t").known
     assert view_of(every, "pool").pool_depth.tolist() == [1, 1, 2]

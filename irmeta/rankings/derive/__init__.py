@@ -1,11 +1,9 @@
-"""Views made from other views: fewer judgments, systems, queries or ranks.
+"""Views derived from other views: fewer judgments, systems, queries or ranks.
 
-A derived view is the view of a store into which the changed runs and qrels were read, with three
-exceptions. `TrackFacts.highest_grade` stays, since it is the scale of the judgments. A pool stays
-that of the whole lists where only the lists are changed (`condense`, `cut_to`). After `with_pool`
-the pool is never taken to be deeper than it was asked for.
+A derived view equals the view of a store with the changed runs and qrels, with three exceptions.
+`TrackFacts.highest_grade`, the scale of the judgments, is unchanged. The pool is unchanged if only
+the lists change (`condense`, `cut_to`). After `with_pool` the pool is never deeper than requested.
 
-Every function returns a new view that has the arrays of the old one, or says in
-`JudgedRanks.lacks` why it cannot have one of them. Views may share arrays, which are never written
-to.
+Every function returns a new view with the arrays of the old view, or with the reason in
+`JudgedRanks.lacks` why an array is missing. Views may share arrays, which are read-only.
 """

@@ -1,4 +1,4 @@
-"""How every derived view is made: arrays replaced, those that it cannot have named."""
+"""Construction of derived views: replaced arrays, and reasons for missing arrays."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Derive = Callable[Concatenate["JudgedRanks", P], "JudgedRanks"]
 
 
 def also_diversity(derive: Derive[P]) -> Derive[P]:
-    """Let a function derive the view of the diversity qrels of a view as well."""
+    """Make a function also derive the view of the diversity qrels."""
 
     @wraps(derive)
     def both(view: JudgedRanks, *args: P.args, **kwargs: P.kwargs) -> JudgedRanks:
@@ -35,7 +35,7 @@ def also_diversity(derive: Derive[P]) -> Derive[P]:
 def changed(
     view: JudgedRanks, lacks: dict[str, str] | None = None, /, **arrays: Any
 ) -> JudgedRanks:
-    """Return the view with other arrays; those in `lacks` are gone, for the reason given."""
+    """Return the view with other arrays, without those in `lacks`, for the given reasons."""
     gone = {name: why for name, why in (lacks or {}).items() if getattr(view, name) is not None}
     arrays |= dict.fromkeys(gone)
     return replace(view, **arrays, lacks={**view.lacks, **gone}, _sorted={})
@@ -47,7 +47,7 @@ def seed_of(rng: int | np.random.Generator) -> int:
     Raises
     ------
     UsageError
-        If it is neither a whole number from 0 nor a Generator.
+        If `rng` is neither a whole number from 0 nor a Generator.
     """
     if isinstance(rng, np.random.Generator):
         return int(rng.integers(2**63))
@@ -57,6 +57,6 @@ def seed_of(rng: int | np.random.Generator) -> int:
 
 
 def random_number(seed: int, *names: str) -> int:
-    """Return a number from 0 to 2^64 - 1 that depends on the seed and the names alone."""
+    """Return a number from 0 to 2^64 - 1 that depends only on the seed and the names."""
     text = "\0".join((str(seed), *names))
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())

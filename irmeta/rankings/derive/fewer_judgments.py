@@ -1,4 +1,4 @@
-"""Views with fewer judgments: of a shallower pool, of one subtopic, or incomplete ones."""
+"""Views with fewer judgments: a shallower pool, one subtopic, or incomplete judgments."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ DropOrder = Literal["random", "least-retrieved"]
 def with_pool(
     view: JudgedRanks, depth: int | None = None, without: str | Iterable[str] = ()
 ) -> JudgedRanks:
-    """Keep the judgments that a shallower pool, or a pool of fewer systems, would have made.
+    """Keep the judgments of a shallower pool, or of a pool of fewer systems.
 
     Parameters
     ----------
     depth
-        Keep the docs that a contributing system ranks at `depth` or above. None: drop only the docs
-        that the systems in `without` alone rank within the depth to which the pool is complete;
-        docs that were judged for other reasons stay.
+        Keep the docs that a contributing system ranks at `depth` or above. None: drop only docs
+        that no system except those in `without` ranks within the complete depth of the pool; docs
+        judged for other reasons remain.
     without
-        Contributing systems to remove from the pool, as in `TrackFacts.indices`. Their lists stay.
+        Contributing systems to remove from the pool, see `TrackFacts.indices`. Their lists remain.
 
     Raises
     ------
     UsageError
-        If the view was made without the pool, a system in `without` did not contribute, none is
-        left, or `depth` is not a whole number from 1.
+        If the view has no pool, a system in `without` did not contribute, no system remains, or
+        `depth` is not a whole number from 1.
     """
     if depth is not None:
         check_whole("depth", depth)
@@ -54,8 +54,8 @@ def with_pool(
     if not removed:
         if depth is None:
             return view
-        kept = take_rows(view, np.flatnonzero(view.require("pool_depth") <= depth))
-        return limit_pool(kept, depth)
+        is_kept = take_rows(view, np.flatnonzero(view.require("pool_depth") <= depth))
+        return limit_pool(is_kept, depth)
     remaining = set(facts.contributors) - set(removed)
     pooled = tuple(i in remaining for i in range(len(facts.systems)))
     facts = replace(facts, pooled=pooled, pool_known=True)
@@ -63,30 +63,30 @@ def with_pool(
     if depth is None:
         query_depth = before[view.query_of(np.arange(len(view.grades)))]
         removed_depth = pool_depths(lists.ranks, removed)
-        kept = (removed_depth > query_depth) | (depths["pool_depth"] <= query_depth)
+        is_kept = (removed_depth > query_depth) | (depths["pool_depth"] <= query_depth)
     else:
-        kept = depths["pool_depth"] <= depth
-    lesser = take_rows(changed(view, facts=facts, **depths), np.flatnonzero(kept))
-    # Of docs deeper than the pool was complete, those of the removed systems alone are gone.
-    return rejudged(lesser) if depth is None else limit_pool(lesser, depth)
+        is_kept = depths["pool_depth"] <= depth
+    smaller = take_rows(changed(view, facts=facts, **depths), np.flatnonzero(is_kept))
+    # Below the complete depth, only docs of the removed systems are dropped.
+    return rejudged(smaller) if depth is None else limit_pool(smaller, depth)
 
 
 def _contributors(view: JudgedRanks, named: str | Iterable[str]) -> list[int]:
-    """Return the indices of the contributing systems among those named."""
+    """Return the indices of the named contributing systems."""
     contributors, removed = set(view.facts.contributors), list[int]()
     for name in [named] if isinstance(named, str) else named:
-        found = [i for i in view.facts.indices(name) if i in contributors]
-        if not found:
+        contributing = [i for i in view.facts.indices(name) if i in contributors]
+        if not contributing:
             raise UsageError(f"{name!r} did not contribute to the pool of {view.facts.track!r}.")
-        removed += found
+        removed += contributing
     return sorted(set(removed))
 
 
 def pooled_at(view: JudgedRanks, k: int) -> JudgedRanks:
-    """Return the view for an evaluation at k that uses a pool no deeper than k.
+    """Return the view for an evaluation at k with a pool no deeper than k.
 
-    A query whose pool is deeper than k is judged by the pool of depth k, as in `with_pool`. Every
-    other query keeps all of its judged docs, also those that no contributing system retrieves.
+    Queries with a deeper pool are judged by the pool of depth k, as in `with_pool`. Other queries
+    keep all judged docs, including docs that no contributing system retrieves.
     """
     query = view.query_of(np.arange(len(view.grades)))
     is_kept = (k >= view.require("complete_depth"))[query] | (view.require("pool_depth") <= k)
@@ -101,20 +101,20 @@ def drop_relevant(
     rel: int = 1,
     rng: int | np.random.Generator = 0,
 ) -> JudgedRanks:
-    """Drop the judgments of some of the relevant docs of each query: they become unjudged.
+    """Drop the judgments of some relevant docs of each query, which become unjudged.
 
     Parameters
     ----------
     share
-        Part of the relevant docs of each query, from 0 to 1. Fractions of a doc are rounded down.
+        Share of the relevant docs of each query, from 0 to 1. Fractions of a doc are rounded down.
     order
-        ``random``, or ``least-retrieved``: first the docs that the fewest systems retrieve, and of
-        these the first by name.
+        ``random``, or ``least-retrieved``: first the docs retrieved by the fewest systems, ties by
+        name.
     rel
         The least grade that is relevant.
     rng
-        Random seed, or a Generator that draws one. Whether a doc of a query is dropped before
-        another depends on the seed and their names alone, not on the other queries or qrels sets.
+        Random seed, or a Generator that draws one. The order of docs depends only on the seed and
+        on names, not on other queries or qrels sets.
 
     Raises
     ------
@@ -148,14 +148,14 @@ def _drop(view: JudgedRanks, share: float, seed: int | None, rel: int) -> Judged
 
 
 def one_subtopic(view: JudgedRanks, name: str) -> JudgedRanks:
-    """Keep the judgments of one subtopic: grades are those for it.
+    """Keep the judgments of one subtopic, and its grades.
 
-    Queries that have no doc judged for that subtopic are dropped.
+    Queries without a doc judged for the subtopic are dropped.
 
     Raises
     ------
     UsageError
-        If the view was made without subtopics.
+        If the view has no subtopics.
     """
     view = view.by_subtopic()
     subtopics = view.require("subtopics")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def cut_to(view: JudgedRanks, depth: int) -> JudgedRanks:
     """Cut every list at rank `depth`: deeper docs are not retrieved.
 
-    The pool stays that of the whole lists.
+    The pool is unchanged.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def cut_to(view: JudgedRanks, depth: int) -> JudgedRanks:
 
 @also_diversity
 def without_systems(view: JudgedRanks, systems: str | Iterable[str]) -> JudgedRanks:
-    """Leave systems out, as if they had submitted no run; the judgments stay.
+    """Remove systems, as if they had submitted no run; the judgments remain.
 
     Parameters
     ----------
@@ -76,12 +76,12 @@ def without_systems(view: JudgedRanks, systems: str | Iterable[str]) -> JudgedRa
 
 @also_diversity
 def only_systems(view: JudgedRanks, systems: str | Iterable[str]) -> JudgedRanks:
-    """Keep only some systems, named as in `without_systems`, as if no other had submitted a run.
+    """Keep only some systems, given as in `without_systems`, as if no other had submitted a run.
 
     Raises
     ------
     UsageError
-        If there is no such system, group or type, or none is named.
+        If there is no such system, group or type, or no system is given.
     """
     return _remaining(view, view.facts.indices(systems))
 
@@ -115,13 +115,13 @@ def sample_queries(
 ) -> tuple[str, ...]:
     """Draw queries at random without replacement, for `only_queries`.
 
-    With a seed, a smaller sample is part of a larger one, and whether a query is drawn before
-    another does not depend on the other queries.
+    With a seed, smaller samples are subsets of larger samples, and the order of two queries does
+    not depend on the other queries.
 
     Raises
     ------
     UsageError
-        If there are fewer than `number`, or less than none are asked for.
+        If `number` is negative or larger than the number of queries.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The arrays of a view for some of its rows, systems or queries."""
+"""Selection of rows, systems or queries of a view."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def take_rows(view: JudgedRanks, rows: np.ndarray, grades: np.ndarray | None = None) -> JudgedRanks:
-    """Return the view that judges only the docs in some rows, sorted by query, or regraded."""
+    """Return the view with only some rows judged, sorted by query, with optional new grades."""
     ranks = view.ranks[rows]
     ties, subtopics, pooled_lists = view.ties, view.subtopics, view.pooled_lists
     blocks = view.blocks
     if ties is not None and ties[0] is not ties[1] and not view.condensed:
-        blocks = view.tie_blocks()  # docs of the rows that are dropped stay tied
+        blocks = view.tie_blocks()  # docs of dropped rows remain tied
     if pooled_lists is not None:
         is_same = pooled_lists.ranks is view.ranks
         pooled_lists = replace(pooled_lists, ranks=ranks if is_same else pooled_lists.ranks[rows])
@@ -48,7 +48,7 @@ def take_systems(view: JudgedRanks, systems: list[int]) -> JudgedRanks:
     """Return the view of some systems, by ascending indices."""
 
     def columns(array: np.ndarray) -> np.ndarray:
-        return np.take(array, systems, axis=1)  # in C order, as kernels take it
+        return np.take(array, systems, axis=1)  # in C order for kernels
 
     ties, blocks, pooled_lists = view.ties, view.blocks, view.pooled_lists
     made = changed(
@@ -90,7 +90,7 @@ def take_queries(view: JudgedRanks, queries: np.ndarray) -> JudgedRanks:
 
 
 def repooled(view: JudgedRanks) -> JudgedRanks:
-    """Compute the depths of the pool again, after systems were left out."""
+    """Recompute the depths of the pool after removing systems."""
     if view.pooled_lists is None:
         return view
     if not view.facts.contributors:
@@ -99,7 +99,7 @@ def repooled(view: JudgedRanks) -> JudgedRanks:
 
 
 def rejudged(view: JudgedRanks) -> JudgedRanks:
-    """Compute anew how deep the contributing lists are judged, after judgments were dropped."""
+    """Recompute the judged depths of contributing lists after dropping judgments."""
     if (lists := view.pooled_lists) is None:
         return view
     lists = PooledLists.of(view.facts, lists.ranks, view.offsets, lists.lengths)
@@ -109,7 +109,7 @@ def rejudged(view: JudgedRanks) -> JudgedRanks:
 def _both(
     ties: tuple[np.ndarray, np.ndarray] | None, take: Callable[[np.ndarray], np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Take a part of first and last ranks, which are one array where no docs are tied."""
+    """Select from first and last ranks, which are the same array if no docs are tied."""
     if ties is None:
         return None
     first = take(ties[0])
@@ -121,7 +121,7 @@ def _at(array: np.ndarray | None, index: Any) -> Any:
 
 
 def limit_pool(view: JudgedRanks, depth: int | None) -> JudgedRanks:
-    """Return the view with a pool that is known to be no deeper than `depth`."""
+    """Return the view with a pool limited to `depth`."""
     limit = min(view.pooled_to or NOT_POOLED, depth or NOT_POOLED)
     complete = np.minimum(view.require("complete_depth"), limit)
     pooled_to = None if limit == NOT_POOLED else limit

@@ -1,4 +1,4 @@
-"""Views that treat the unjudged docs of a list otherwise than as non-relevant."""
+"""Views that do not treat unjudged docs as non-relevant."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from irmeta.rankings.judged import JudgedRanks
 
 UNJUDGED_DOC = "an unjudged doc"
-"""Name of docs that are assumed to be relevant; ids of docs hold no spaces."""
+"""Name of docs assumed to be relevant; ids of docs contain no spaces."""
 ASSUMED_GRADE = 127  # relevant at any `rel`
 
 
@@ -26,7 +26,7 @@ ASSUMED_GRADE = 127  # relevant at any `rel`
 def condense(view: JudgedRanks) -> JudgedRanks:
     """Drop the unjudged docs of every list; the docs below them move up.
 
-    The pool stays that of the whole lists.
+    The pool is unchanged.
     """
     ranks, lengths = view.ranks.copy(), view.lengths.copy()
     none = np.empty((0, ranks.shape[1]), ranks.dtype)
@@ -39,7 +39,7 @@ def condense(view: JudgedRanks) -> JudgedRanks:
         ranks=ranks,
         lengths=lengths,
         ties=None if view.ties is None else (firsts, lasts),
-        blocks=None,  # of judged docs alone: they follow from `ties`
+        blocks=None,  # computed from `ties`, since all docs are judged
         retrieved=None if view.retrieved is None else np.diff(view.offsets_of(is_retrieved)),
         condensed=True,
     )
@@ -53,14 +53,14 @@ def blocks_from_ties(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute `JudgedRanks.blocks` from `ranks` and `ties`.
 
-    An unjudged doc is in the block of tied judged docs around it, or tied with no doc.
+    A block includes unjudged docs between tied judged docs; other unjudged docs are not tied.
     """
     sizes = lengths.astype(np.int64)
     bounds = np.concatenate([[0], np.cumsum(sizes.ravel())])
     starts = bounds[:-1].reshape(sizes.shape)
     rows, systems = np.nonzero(ranks != np.iinfo(ranks.dtype).max)
     start = starts[np.searchsorted(offsets, rows, side="right") - 1, systems]
-    ends = np.arange(1, bounds[-1] + 1)  # of every doc alone, lists laid end to end
+    ends = np.arange(1, bounds[-1] + 1)  # of single docs, lists concatenated
     firsts, lasts = (one[rows, systems] for one in ties)
     ends[start + firsts - 1] = start + lasts
     np.maximum.accumulate(ends, out=ends)
@@ -68,10 +68,10 @@ def blocks_from_ties(
 
 
 def assume_relevant(view: JudgedRanks, deepest: int, gain: str) -> JudgedRanks:
-    """Take every unjudged doc of a list, down to rank `deepest`, as a relevant one.
+    """Assume that all unjudged docs of a list, down to rank `deepest`, are relevant.
 
-    Such docs differ from list to list, so a row stands for the i-th unjudged doc of each. `gain` is
-    ``one`` or ``gmax``: what each of them gains.
+    These docs differ between lists, so row i stands for the i-th unjudged doc of each list. `gain`
+    is ``one`` or ``gmax``: the gain of these docs.
     """
     check_choice("gain", gain, ("one", "gmax"))
     judged, queries = view.is_judged, len(view.queries)
@@ -84,7 +84,7 @@ def assume_relevant(view: JudgedRanks, deepest: int, gain: str) -> JudgedRanks:
     ranks = np.full((first[-1], view.ranks.shape[1]), view.missing, view.ranks.dtype)
     space = counting_space(view)
     unjudged_ranks(view.ranks, view.offsets, judged, view.lengths, deepest, space, first, ranks)
-    # Within a query the assumed docs lead, as the highest grade does.
+    # Assumed docs are the first of a query, because they have the highest grade.
     rows = view.query_of(np.arange(len(view.grades)))
     order = np.argsort(np.concatenate([np.repeat(np.arange(queries), extra), rows]), kind="stable")
 
