@@ -1,10 +1,10 @@
 """For authors of measures: `check_measure`, and strategies that draw tracks.
 
-It needs hypothesis, which ``pip install 'irmeta[test]'`` brings.
+The module needs hypothesis: ``pip install 'irmeta[test]'``.
 """
 
 try:
-    import hypothesis  # noqa: F401 - asked for only to say what is missing
+    import hypothesis  # noqa: F401 - imported only for the error message
 except ModuleNotFoundError:
     message = "irmeta.testing needs hypothesis: pip install 'irmeta[test]'"
     raise ModuleNotFoundError(message, name="hypothesis") from None
@@ -36,25 +36,25 @@ def check_measure(
     twin: Twin | None = None,
     skip: Mapping[str, str] | None = None,
 ) -> None:
-    """Check what irmeta's own measures are checked for; no registration is needed.
+    """Check measures by the checks of built-in measures; registration is not required.
 
     Parameters
     ----------
     measures
-        One measure, or several.
+        One or several measures.
     twin
-        The same measure written slowly and plainly, under its default parameters:
-        ``twin(ranking, qrels, k)``. A ranking is a list of docs, best first, and empty where the
-        system has no list; qrels are grades by doc, those below 0 unjudged. Values must agree to
-        1e-9 on tracks that hypothesis draws.
+        Slow and simple reference implementation with default parameters:
+        ``twin(ranking, qrels, k)``. A ranking is a list of docs, best first, and empty if the
+        system has no list; qrels are grades by doc, below 0 unjudged. Values must agree to 1e-9 on
+        tracks drawn by hypothesis.
     skip
-        By name of a check (see `CHECKS`), a regular expression: canonical names that it matches
-        are left out of that check, since it does not suit them. ``".*"``: all of them.
+        Map from a check (see `CHECKS`) to a regular expression of canonical names to exclude from
+        that check; ``".*"`` excludes all.
 
     Raises
     ------
     AssertionError
-        At the first thing that does not hold: which check, for which name, and what was found.
+        At the first failed check, with the canonical name and the values.
     """
     given = [measures] if isinstance(measures, Measure) else list(measures)
     skip = skip or {}

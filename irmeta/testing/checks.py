@@ -1,4 +1,4 @@
-"""What must hold for every measure, whoever registers it."""
+"""Checks of properties that every registered measure must have."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ TOLERANCE = 1e-12
 
 
 def equal(a: float, b: float, within: float = TOLERANCE) -> bool:
-    """Equal, relative or absolute; NaN equals NaN."""
+    """Check whether two values are equal, relative or absolute; NaN equals NaN."""
     both = math.isnan(a) and math.isnan(b)
     return both or math.isclose(a, b, rel_tol=within, abs_tol=TOLERANCE)
 
 
-def require(holds: object, of: str, said: str) -> None:
-    """Raise an AssertionError about a measure unless something holds, also under ``python -O``."""
+def require(holds: object, of: str, message: str) -> None:
+    """Raise an AssertionError unless a condition holds, also under ``python -O``."""
     if not holds:
-        raise AssertionError(f"{of}: {said}")
+        raise AssertionError(f"{of}: {message}")
 
 
 def check_registration(subject: Subject) -> None:
     """Check that the registration is complete and consistent."""
-    m, own = subject.measure, [p.name for p in subject.measure.parameters]
+    m, names = subject.measure, [p.name for p in subject.measure.parameters]
     facts = {
         "its name is one word": re.fullmatch(r"\w+", m.name),
         "it has a summary and a source": m.summary.strip() and m.source.strip(),
@@ -58,15 +58,15 @@ def check_registration(subject: Subject) -> None:
         "empty_list says something": m.empty_list.strip(),
         "its average is a known one": m.average in AVERAGES,
         "its revision is a whole number from 1": type(m.revision) is int and m.revision >= 1,
-        "its parameters have different names": len(set(own)) == len(own),
-        "unjudged and average are no parameters of its own": not {"unjudged", "average"} & {*own},
+        "its parameters have different names": len(set(names)) == len(names),
+        "unjudged and average are no parameters of its own": not {"unjudged", "average"} & {*names},
     }
-    for said, holds in facts.items():
-        require(holds, m.name, f"it does not hold that {said}")
+    for fact, holds in facts.items():
+        require(holds, m.name, f"it does not hold that {fact}")
     for p in m.parameters:
         require(p.meaning.strip(), m.name, f"the parameter {p.name} has no meaning")
-        said = f"the default {p.name}={p.default!r} is not read as itself"
-        require(p.default is None or _is_read(p), m.name, said)
+        fact = f"the default {p.name}={p.default!r} is not read as itself"
+        require(p.default is None or _is_read(p), m.name, fact)
 
 
 def _is_read(parameter: Parameter) -> bool:
@@ -77,28 +77,30 @@ def _is_read(parameter: Parameter) -> bool:
 
 
 def check_names(subject: Subject) -> None:
-    """Check that a canonical name means the same measure and is its own canonical name."""
+    """Check that parsing a canonical name returns the same measure."""
     with registered(subject.measure):
         for case in subject.cases:
             again = parse_measure(case.spec.name)
-            said = f"read again, the name means {again.name} with {again.settings}"
-            require(again == case.spec, f"{case.spec.name} with {case.spec.settings}", said)
+            message = f"read again, the name means {again.name} with {again.settings}"
+            require(again == case.spec, f"{case.spec.name} with {case.spec.settings}", message)
 
 
 def check_parameters(subject: Subject) -> None:
-    """Every parameter and every choice can be used, and some cutoff."""
+    """Check that every parameter and every choice can be used, with some cutoff."""
     require(subject.cases, subject.measure.name, "no name of it can be computed")
     used = {pair for case in subject.cases for pair in case.spec.params}
     for p in subject.measure.parameters:
         tried = [p.read(value, p.name) for value in some_values(p)]
         accepted = [value for value in tried if (p.name, value) in used]
         enough = len(accepted) == len(tried) if p.kind == "choice" else accepted
-        said = f"{p.name} can be none of {tried}" if not accepted else f"{p.name} can be {accepted}"
-        require(enough, subject.measure.name, f"{said} alone, out of {tried}")
+        message = (
+            f"{p.name} can be none of {tried}" if not accepted else f"{p.name} can be {accepted}"
+        )
+        require(enough, subject.measure.name, f"{message} alone, out of {tried}")
 
 
 def check_cutoffs(subject: Subject) -> None:
-    """Values do not depend on which other cutoffs are asked for, and the view stays as it was."""
+    """Check that values do not depend on other cutoffs, and that `compute` keeps the view."""
     together: dict[tuple[object, ...], list[Case]] = {}
     for case in subject.cases:
         together.setdefault(case.spec.params, []).append(case)
@@ -106,8 +108,8 @@ def check_cutoffs(subject: Subject) -> None:
         view = view_for(cases[0].spec, "unjudged")
         before = view.ranks.copy(), view.grades.copy(), view.lengths.copy()
         specs = [case.spec for case in reversed(cases)]
-        found = evaluate_block(view, specs, EvalPolicy()).values[::-1]
-        for case, values in zip(cases, found, strict=True):
+        computed = evaluate_block(view, specs, EvalPolicy()).values[::-1]
+        for case, values in zip(cases, computed, strict=True):
             alike = np.array_equal(values, case.values["unjudged"], equal_nan=True)
             require(alike, case.spec.name, "its values change when other cutoffs are asked for too")
         after = view.ranks, view.grades, view.lengths
@@ -116,29 +118,29 @@ def check_cutoffs(subject: Subject) -> None:
 
 
 def check_undefined(subject: Subject) -> None:
-    """No value is infinite; NaN is for queries without relevant docs, or without any in a pool."""
+    """Check that values are finite, or NaN without relevant docs or for an empty pool."""
     for case in subject.cases:
         relevant = view_for(case.spec, "unjudged").counts(case.spec.rel) > 0
         for negative in NEGATIVE:
             values = case.values[negative]
             require(not np.isinf(values).any(), case.spec.name, "a value is infinite")
-            lost = np.isnan(values[relevant]).any() and not case.pooled
-            require(not lost, case.spec.name, "a value is NaN although there are relevant docs")
+            has_nan = np.isnan(values[relevant]).any() and not case.pooled
+            require(not has_nan, case.spec.name, "a value is NaN although there are relevant docs")
 
 
 def check_bounds(subject: Subject) -> None:
-    """Values lie within the bounds."""
+    """Check that values lie within the bounds."""
     low, high = subject.measure.bounds
     for case in subject.cases:
         for negative in NEGATIVE:
             values = case.values[negative]
             outside = values[(values < low - TOLERANCE) | (values > high + TOLERANCE)]
-            said = f"the value {outside[:1]} is not between {low:g} and {high:g}"
-            require(not len(outside), case.spec.name, said)
+            message = f"the value {outside[:1]} is not between {low:g} and {high:g}"
+            require(not len(outside), case.spec.name, message)
 
 
 def check_direction(subject: Subject) -> None:
-    """Check that a relevant doc moved up, or put in place of another, is never worse."""
+    """Check that moving a relevant doc up, or substituting one, is never worse."""
     for case in subject.cases:
         if case.spec.unjudged.startswith("upper") or case.spec.rel > HIGHEST:
             continue
@@ -148,48 +150,48 @@ def check_direction(subject: Subject) -> None:
         gains = [_better(case, *pair) for pair in pairs]
         for gain, what in zip(gains, ("moved up", "put in place of another doc"), strict=False):
             least = gain.min(initial=0.0)
-            said = f"a relevant doc {what} makes the value worse, by {-least:g}"
-            require(least >= -TOLERANCE, case.spec.name, said)
+            message = f"a relevant doc {what} makes the value worse, by {-least:g}"
+            require(least >= -TOLERANCE, case.spec.name, message)
         some = max(gain.max(initial=0.0) for gain in gains) > TOLERANCE
         wanted = subject.measure.family != "count" and case in subject.usual
-        said = "no relevant doc that is moved up or put in makes the value better"
-        require(some or not wanted, case.spec.name, said)
+        message = "no relevant doc that is moved up or put in makes the value better"
+        require(some or not wanted, case.spec.name, message)
 
 
-def _better(case: Case, system: str, other: str) -> np.ndarray:
-    """How much better another system is, by query, where both are defined."""
-    gain = case.spec.measure.direction * (case.of(other) - case.of(system))
+def _better(case: Case, system: str, rival: str) -> np.ndarray:
+    """Return how much better another system is, by query with both values defined."""
+    gain = case.spec.measure.direction * (case.of(rival) - case.of(system))
     return gain[~np.isnan(gain)]
 
 
 def check_monotone(subject: Subject) -> None:
-    """Monotone: never worse as the cutoff grows, or as a list goes on. Else it is somewhere."""
+    """Check that exactly monotone measures never get worse with the cutoff or a longer list."""
     direction, usual = subject.measure.direction, subject.usual
     for less, more in pairwise(usual if subject.measure.monotone else ()):
         fall = (direction * (more.of("plain") - less.of("plain"))).min()
-        said = f"monotone=True, but it is worse than {less.spec.name}, by {-fall:g}"
-        require(fall >= -TOLERANCE, more.spec.name, said)
+        message = f"monotone=True, but it is worse than {less.spec.name}, by {-fall:g}"
+        require(fall >= -TOLERANCE, more.spec.name, message)
     for case in subject.cases if subject.measure.monotone else ():
         fall = _better(case, "plain", "longer").min(initial=0.0)
-        said = f"monotone=True, but it gets worse by {-fall:g} as a list goes on"
-        require(fall >= -TOLERANCE, case.spec.name, said)
+        message = f"monotone=True, but it gets worse by {-fall:g} as a list goes on"
+        require(fall >= -TOLERANCE, case.spec.name, message)
     if not subject.measure.monotone and len(usual) > 1:
         steps = (direction * (b.of("plain") - a.of("plain")) for a, b in pairwise(usual))
-        said = "monotone=False, but no value gets worse as the cutoff grows"
-        require(min(step.min() for step in steps) < 0, subject.measure.name, said)
+        message = "monotone=False, but no value gets worse as the cutoff grows"
+        require(min(step.min() for step in steps) < 0, subject.measure.name, message)
 
 
 def check_no_relevant(subject: Subject) -> None:
-    """Check that a query without relevant docs has the registered value, or NaN of a pool."""
+    """Check that queries without relevant docs have the registered value, or NaN by the pool."""
     expected = subject.measure.no_relevant
     for case in subject.cases:
         if expected is None or case.spec.unjudged.startswith("upper"):
             continue
         for system in crowd().runs:
-            (found,) = case.of(system, "none")
-            same = equal(found, expected) or (case.pooled and math.isnan(found))
-            said = f"without relevant docs the value is {found:g}, not no_relevant={expected:g}"
-            require(same, case.spec.name, said)
+            (value,) = case.of(system, "none")
+            same = equal(value, expected) or (case.pooled and math.isnan(value))
+            message = f"without relevant docs the value is {value:g}, not no_relevant={expected:g}"
+            require(same, case.spec.name, message)
 
 
 def check_no_list(subject: Subject) -> None:
@@ -199,22 +201,22 @@ def check_no_list(subject: Subject) -> None:
     except ValueError:
         return
     for case in subject.cases:
-        found = case.of("absent")
-        found = found[~np.isnan(found)]
-        wrong = found[found != expected]
-        said = f"a system without a list scores {wrong[:1]}, not empty_list={expected:g}"
-        require(not len(wrong), case.spec.name, said)
+        values = case.of("absent")
+        values = values[~np.isnan(values)]
+        wrong = values[values != expected]
+        message = f"a system without a list scores {wrong[:1]}, not empty_list={expected:g}"
+        require(not len(wrong), case.spec.name, message)
 
 
 def check_no_list_is_worst(subject: Subject) -> None:
-    """Having no list is never better than having one."""
+    """Check that a missing list is never better than a list."""
     if subject.measure.family == "count":
         return
     for case in subject.cases:
         for system in crowd().runs:
             gain = _better(case, "absent", system)
-            said = f"a system without a list scores better than {system!r} with one"
-            require(gain.min(initial=0.0) >= -TOLERANCE, case.spec.name, said)
+            message = f"a system without a list scores better than {system!r} with one"
+            require(gain.min(initial=0.0) >= -TOLERANCE, case.spec.name, message)
 
 
 def check_nothing_found(subject: Subject) -> None:
@@ -224,22 +226,22 @@ def check_nothing_found(subject: Subject) -> None:
         return
     for case in subject.cases:
         if not case.spec.unjudged.startswith("upper"):
-            found = case.of("unjudged")
-            most = found[~np.isnan(found)].max(initial=low)
-            said = f"a list of unjudged docs scores {most:g}, not {low:g}"
-            require(most <= low + TOLERANCE, case.spec.name, said)
+            values = case.of("unjudged")
+            most = values[~np.isnan(values)].max(initial=low)
+            message = f"a list of unjudged docs scores {most:g}, not {low:g}"
+            require(most <= low + TOLERANCE, case.spec.name, message)
 
 
 def check_ideal_is_best(subject: Subject) -> None:
-    """No list is better than all judged docs in the order of their grades."""
+    """Check that no list is better than all judged docs in the order of their grades."""
     if subject.measure.family == "count":
         return
     for case in subject.cases:
         if case.spec.unjudged == "nonrelevant":
             for system in ("plain", "swapped", "replaced", "longer"):
                 gain = _better(case, system, "ideal")
-                said = f"{system!r} scores better than all judged docs in the order of grades"
-                require(gain.min(initial=0.0) >= -TOLERANCE, case.spec.name, said)
+                message = f"{system!r} scores better than all judged docs in the order of grades"
+                require(gain.min(initial=0.0) >= -TOLERANCE, case.spec.name, message)
 
 
 def check_trace(subject: Subject) -> None:
@@ -255,8 +257,8 @@ def check_trace(subject: Subject) -> None:
                         one_list(view, q, s), case.spec.settings, case.spec.cutoff
                     )
                     value = case.values[negative][q, s]
-                    said = f"the trace adds up to {trace.value!r}, but compute says {value!r}"
-                    require(equal(trace.value, value, 1e-9), case.spec.name, said)
+                    message = f"the trace adds up to {trace.value!r}, but compute says {value!r}"
+                    require(equal(trace.value, value, 1e-9), case.spec.name, message)
 
 
 def check_events(subject: Subject) -> None:
@@ -281,8 +283,8 @@ def check_events(subject: Subject) -> None:
             np.add.at(total, query, np.where(held, events.amounts, 0.0))
             by = np.where(divisor > 0, divisor, 1.0)[:, None]
             value = total * events.scale / by
-            found = np.where(divisor[:, None] > 0, value, events.undefined)
-            same = np.allclose(found, values, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
+            expected = np.where(divisor[:, None] > 0, value, events.undefined)
+            same = np.allclose(expected, values, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
             require(same, case.spec.name, f"its events and compute disagree at k = {k}")
 
 
@@ -303,4 +305,4 @@ CHECKS: Mapping[str, Callable[[Subject], None]] = {
     "trace": check_trace,
     "events": check_events,
 }
-"""By name, what `check_measure` looks at, in this order."""
+"""The checks of `check_measure` by name, in order."""

@@ -1,4 +1,4 @@
-"""A measure under many parameters and cutoffs, on a made track: what the checks look at."""
+"""Samples for the checks: a measure with many parameters and cutoffs on an artificial track."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from irmeta.rankings.load import judged_ranks
 from irmeta.testing.tracks import DOCS, Diversity, Qrels, Runs, Track, down
 
 CUTOFFS: Mapping[str, tuple[Cutoff, ...]] = {
-    "rank": (1, 2, 3, 7, 10**6, None),  # the last is beyond all ranks that the arrays can hold
+    "rank": (1, 2, 3, 7, 10**6, None),  # 10**6 exceeds all ranks of the arrays
     "level": (0, 0.3, 1, None),
 }
 NEGATIVE: tuple[Negative, ...] = ("unjudged", "nonrelevant")
@@ -33,7 +33,7 @@ QUERIES = tuple(f"q{i}" for i in range(150))
 
 
 def some_values(parameter: Parameter) -> list[str]:
-    """Values to try for one parameter, all that it accepts and none the default."""
+    """Return accepted sample values of a parameter, except its default."""
     tried: dict[str, tuple[object, ...]] = {
         "choice": parameter.choices,
         "gain": (*parameter.choices, "1:3;2:9;3:10;4:20"),
@@ -41,14 +41,14 @@ def some_values(parameter: Parameter) -> list[str]:
         "whole": (2, 5, 1000),
         "number": (0.3, 2.5, 30, -3),
     }
-    found = []
+    accepted = []
     for value in map(str, tried[parameter.kind]):
         try:
             if parameter.read(value, parameter.name) != parameter.default:
-                found.append(value)
+                accepted.append(value)
         except MeasureError:
             continue
-    return found[:1] if parameter.kind in ("number", "levels") else found
+    return accepted[:1] if parameter.kind in ("number", "levels") else accepted
 
 
 def written(measure: Measure, settings: Mapping[str, str], cutoff: Cutoff) -> str:
@@ -59,16 +59,15 @@ def written(measure: Measure, settings: Mapping[str, str], cutoff: Cutoff) -> st
 
 
 def samples(measure: Measure) -> Iterator[Spec]:
-    """Yield the measure with each parameter, each pair of its own, and several cutoffs.
+    """Yield the measure with single parameters, pairs of parameters, and several cutoffs.
 
-    Those that its name may not say are left out: parameters that do not go together, a cutoff
-    where none is taken.
+    Invalid names are skipped, such as conflicting parameters or an unsupported cutoff.
     """
-    own = [(p.name, value) for p in measure.parameters for value in some_values(p)]
+    pairs = [(p.name, value) for p in measure.parameters for value in some_values(p)]
     unjudged = [p for p in measure.all_parameters if p.name == "unjudged"]
     shared = [(p.name, value) for p in unjudged for value in some_values(p)]
     seen = set()
-    for chosen in [(), *((t,) for t in own + shared), *combinations(own, 2)]:
+    for chosen in [(), *((t,) for t in pairs + shared), *combinations(pairs, 2)]:
         for cutoff in CUTOFFS[measure.cutoff_is]:
             try:
                 spec = parse_measure(written(measure, dict(chosen), cutoff))
@@ -81,7 +80,7 @@ def samples(measure: Measure) -> Iterator[Spec]:
 
 @contextmanager
 def registered(measure: Measure) -> Iterator[None]:
-    """Register a measure for a while, in place of another of its name."""
+    """Register a measure temporarily, replacing another of the same name."""
     known = registry()
     before = known.get(measure.name)
     known[measure.name] = measure
@@ -98,10 +97,10 @@ def registered(measure: Measure) -> Iterator[None]:
 def crowd() -> Track:
     """Systems to compare on many queries.
 
-    ``swapped`` has a relevant doc one place higher than ``plain``, ``replaced`` a doc of the
-    highest grade in place of another, ``tied`` the same docs with equal scores; ``longer`` goes on
-    where it ends. ``ideal`` has all judged docs, best first; ``unjudged`` retrieves no judged doc;
-    ``absent`` has no list but for query `only`. Query `none` has no relevant doc.
+    Compared with ``plain``, ``swapped`` ranks a relevant doc one rank higher, ``replaced`` has a
+    doc of the highest grade instead of another, ``tied`` has equal scores, and ``longer`` appends
+    docs. ``ideal`` has all judged docs, best first; ``unjudged`` retrieves no judged doc;
+    ``absent`` has a list only for query `only`. Query `none` has no relevant doc.
     """
     rng = random.Random(7)
     names = ("plain", "swapped", "replaced", "tied", "longer", "ideal", "unjudged", "absent")
@@ -113,22 +112,22 @@ def crowd() -> Track:
         docs = rng.sample(DOCS, 8)
         grades = qrels[query] = {d: rng.randint(-2, HIGHEST) for d in docs}
         grades[docs[0]] = rng.randint(1, HIGHEST)
-        found = rng.sample(DOCS, rng.randint(1, 10))
-        rest = rng.sample([d for d in DOCS if d not in found], rng.randint(1, 2))
-        runs["plain"][query] = down(*found)
-        runs["tied"][query] = [(doc, -(place // 3)) for place, doc in enumerate(found)]
-        runs["longer"][query] = down(*found, *rest)
-        runs["swapped"][query] = down(*_swapped(found, grades, rng))
-        runs["replaced"][query] = down(*_replaced(found, grades, rng))
+        ranked = rng.sample(DOCS, rng.randint(1, 10))
+        added = rng.sample([d for d in DOCS if d not in ranked], rng.randint(1, 2))
+        runs["plain"][query] = down(*ranked)
+        runs["tied"][query] = [(doc, -(index // 3)) for index, doc in enumerate(ranked)]
+        runs["longer"][query] = down(*ranked, *added)
+        runs["swapped"][query] = down(*_swapped(ranked, grades, rng))
+        runs["replaced"][query] = down(*_replaced(ranked, grades, rng))
         runs["ideal"][query] = down(*sorted(docs, key=lambda d: grades[d], reverse=True))
         runs["unjudged"][query] = down(*(f"x{i}" for i in range(rng.randint(1, 12))))
     return Track(runs, qrels, diversity=_diversity(qrels))
 
 
 def _diversity(qrels: Qrels) -> Diversity:
-    """Three subtopics a query, nested: a doc of a higher grade is relevant to more of them.
+    """Return three nested subtopics per query: docs of a higher grade are relevant to more.
 
-    Thus a measure of subtopics, too, is no worse where a doc of a higher grade stands higher.
+    Ranking a doc of a higher grade higher is therefore never worse by a measure of subtopics.
     """
     return {
         query: {
@@ -142,20 +141,20 @@ def _diversity(qrels: Qrels) -> Diversity:
 def _swapped(docs: list[str], grades: dict[str, int], rng: random.Random) -> list[str]:
     """Return the list with a relevant doc moved above one of a lower grade, if there is one."""
     graded = [grades.get(d, -3) for d in docs]
-    places = [i for i, (up, low) in enumerate(pairwise(graded)) if low >= 1 and low > up]
-    if not places:
+    positions = [i for i, (up, low) in enumerate(pairwise(graded)) if low >= 1 and low > up]
+    if not positions:
         return docs
-    i = rng.choice(places)
+    i = rng.choice(positions)
     return [*docs[:i], docs[i + 1], docs[i], *docs[i + 2 :]]
 
 
 def _replaced(docs: list[str], grades: dict[str, int], rng: random.Random) -> list[str]:
     """Return the list with a doc of the highest grade for a non-relevant one, if possible."""
     missing = [d for d, grade in grades.items() if grade == HIGHEST and d not in docs]
-    places = [i for i, d in enumerate(docs) if grades.get(d, -3) < 1]
-    if not missing or not places:
+    positions = [i for i, d in enumerate(docs) if grades.get(d, -3) < 1]
+    if not missing or not positions:
         return docs
-    i = rng.choice(places)
+    i = rng.choice(positions)
     return [*docs[:i], missing[0], *docs[i + 1 :]]
 
 
@@ -163,20 +162,20 @@ def _replaced(docs: list[str], grades: dict[str, int], rng: random.Random) -> li
 def views() -> dict[Negative, JudgedRanks]:
     """Return the views of the crowd, by policy for negative grades."""
     store = crowd().read()
-    found: dict[Negative, JudgedRanks] = {}
+    views_of_crowd: dict[Negative, JudgedRanks] = {}
     for negative in NEGATIVE:
         blocks = judged_ranks(
             store.reader, "t", EvalPolicy(negative=negative), needs=get_args(Need)
         )
-        (found[negative],) = blocks
-    return found
+        (views_of_crowd[negative],) = blocks
+    return views_of_crowd
 
 
 def view_for(spec: Spec, negative: Negative) -> JudgedRanks:
     """Return the view of the crowd with only the arrays that the measure needs."""
     needs = spec.measure.needs(spec.settings)
-    others = [name for need, names in NEEDED.items() if need not in needs for name in names]
-    return replace(views()[negative], **dict.fromkeys(others))
+    unneeded = [name for need, names in NEEDED.items() if need not in needs for name in names]
+    return replace(views()[negative], **dict.fromkeys(unneeded))
 
 
 @dataclass(frozen=True)
@@ -188,14 +187,14 @@ class Case:
 
     @property
     def pooled(self) -> bool:
-        """Whether a parameter takes something from the pool of depth k, which may hold nothing."""
+        """Whether a parameter uses the pool of depth k, which may be empty."""
         return "pool" in (self.spec.settings.get("norm"), self.spec.settings.get("ideal"))
 
     def of(self, system: str, *queries: str, negative: Negative = "unjudged") -> np.ndarray:
         """Return the values of one system, by default for `QUERIES`."""
         view = views()[negative]
-        places = [view.queries.index(q) for q in queries or QUERIES]
-        return self.values[negative][places, view.systems.index(system)]
+        rows = [view.queries.index(q) for q in queries or QUERIES]
+        return self.values[negative][rows, view.systems.index(system)]
 
 
 @dataclass(frozen=True)
@@ -206,33 +205,33 @@ class Subject:
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
-        """Its samples, without those that the made track's data do not allow."""
+        """The samples that can be computed on the artificial track."""
         with registered(self.measure):
-            found = ((spec, _values(spec)) for spec in samples(self.measure))
-            return tuple(Case(spec, values) for spec, values in found if values is not None)
+            values_of = ((spec, _values(spec)) for spec in samples(self.measure))
+            return tuple(Case(spec, values) for spec, values in values_of if values is not None)
 
     @property
     def usual(self) -> tuple[Case, ...]:
-        """The samples with default parameters alone, by cutoff."""
+        """The samples with only default parameters, by cutoff."""
         defaults = {p.name: p.default for p in self.measure.all_parameters}
         return tuple(case for case in self.cases if case.spec.settings == defaults)
 
     def without(self, names: str) -> Subject:
         """Return the subject without samples whose canonical name matches a regular expression."""
-        other = Subject(self.measure)
-        kept = tuple(case for case in self.cases if not re.fullmatch(names, case.spec.name))
-        other.__dict__["cases"] = kept
-        return other
+        subject = Subject(self.measure)
+        cases = tuple(case for case in self.cases if not re.fullmatch(names, case.spec.name))
+        subject.__dict__["cases"] = cases
+        return subject
 
 
 def _values(spec: Spec) -> dict[Negative, np.ndarray] | None:
-    found = {}
+    values = {}
     for negative in NEGATIVE:
         view, policy = view_for(spec, negative), EvalPolicy(negative=negative)
         try:
-            found[negative] = evaluate_block(view, [spec], policy).values[0]
+            values[negative] = evaluate_block(view, [spec], policy).values[0]
         except IrmetaError:
             return None
         except Exception as error:
             raise AssertionError(f"{spec.name}: compute fails: {error!r}") from error
-    return found
+    return values

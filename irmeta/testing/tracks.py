@@ -1,4 +1,4 @@
-"""Tiny tracks: written from Python values, or drawn by hypothesis."""
+"""Small tracks: given as Python values, or drawn by hypothesis."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Qrels = dict[str, dict[str, int]]
 """By query, then doc."""
 
 SCORES = (3, 2.5, 2, 1, 0, -1.5, 16777216, 16777217)
-"""Few, so that ties are common; the last two tie as float32 alone."""
+"""Few scores, so that ties are common; the last two are tied only as float32."""
 DOCS: tuple[str, ...] = ("a", "b", "B", "doc1", "doc10", "doc9", "e", "f", "g", "h", "é", "z")
 
 
 def down(*docs: str) -> list[Line]:
-    """Lines that rank docs in the order given."""
-    return [(doc, -place) for place, doc in enumerate(docs)]
+    """Return lines that rank docs in the given order."""
+    return [(doc, -index) for index, doc in enumerate(docs)]
 
 
 Diversity = dict[str, dict[str, dict[str, int]]]
@@ -40,9 +40,9 @@ class Track:
     Attributes
     ----------
     qrels
-        Ad hoc qrels; empty: the track has none.
+        Ad hoc qrels; may be empty.
     diversity
-        Qrels by subtopic, the second set of the track; empty: it has none.
+        Qrels by subtopic, the second set of the track; may be empty.
     """
 
     runs: Runs
@@ -51,7 +51,7 @@ class Track:
     diversity: Diversity = field(default_factory=dict)
 
     def write(self, folder: Path) -> Path:
-        """Write a collection that holds this track alone, and return its folder."""
+        """Write a collection with only this track, and return its folder."""
         runs = folder / self.name / "runs"
         runs.mkdir(parents=True)
         for system, lists in self.runs.items():
@@ -77,11 +77,11 @@ class Track:
 
     def ingest(self, folder: Path, **choices: Any) -> Store:
         """Write and ingest this track, and return the store."""
-        place = folder / f"store{len(list(folder.glob('store*')))}"
+        target = folder / f"store{len(list(folder.glob('store*')))}"
         source = folder / "collection"
         if not source.exists():
             self.write(source)
-        return ingest(source, place, workers=1, **choices)
+        return ingest(source, target, workers=1, **choices)
 
     def read(self, **choices: Any) -> Store:
         """Read this track into memory, for tests with many examples."""
@@ -90,7 +90,7 @@ class Track:
 
     @property
     def deepest(self) -> int:
-        """The longest list of any system, for any query."""
+        """The length of the longest list."""
         return max(len(lines) for lists in self.runs.values() for lines in lists.values())
 
     @property
@@ -101,8 +101,8 @@ class Track:
 
 def _run_lines(system: str, lists: dict[str, list[Line]]) -> Iterable[str]:
     for query, lines in lists.items():
-        for place, (doc, score, *rank) in enumerate(lines):
-            yield f"{query} Q0 {doc} {rank[0] if rank else place} {score} {system}\n"
+        for index, (doc, score, *rank) in enumerate(lines):
+            yield f"{query} Q0 {doc} {rank[0] if rank else index} {score} {system}\n"
 
 
 @st.composite
@@ -117,21 +117,21 @@ def lists(draw: st.DrawFn, docs: Sequence[str]) -> list[Line]:
 def tracks(draw: st.DrawFn, systems: int = 4, queries: int = 4) -> Track:
     """Draw a small track: unjudged docs, negative grades, missing queries, relevant docs only.
 
-    Some queries are judged and not in any run, or in runs and not judged.
+    Some queries are judged but not in any run, or in runs but not judged.
     """
     names = [f"q{i}" for i in range(draw(st.integers(1, queries)))]
     grades = st.dictionaries(st.sampled_from(DOCS), st.integers(-2, 4), max_size=8)
     qrels = {query: draw(grades) for query in names}
     qrels[names[0]].setdefault("a", draw(st.integers(-2, 4)))
     runs: Runs = {}
-    for place in range(draw(st.integers(2, systems))):
-        own = runs[f"s{place}"] = {}
+    for index in range(draw(st.integers(2, systems))):
+        run = runs[f"s{index}"] = {}
         for query in names:
             relevant = [d for d, g in qrels[query].items() if g >= 1]
-            own[query] = draw(st.one_of(lists(DOCS), lists(DOCS), lists(relevant)))
-        if not any(own[q] for q in names if qrels[q]):  # a run without a judged query is skipped
-            own[names[0]] = [("a", 1, 1)]
+            run[query] = draw(st.one_of(lists(DOCS), lists(DOCS), lists(relevant)))
+        if not any(run[q] for q in names if qrels[q]):  # a run without a judged query is skipped
+            run[names[0]] = [("a", 1, 1)]
     return Track(
-        {s: {q: lines for q, lines in own.items() if lines} for s, own in runs.items()},
+        {s: {q: lines for q, lines in run.items() if lines} for s, run in runs.items()},
         {q: docs for q, docs in qrels.items() if docs},
     )

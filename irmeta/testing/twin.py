@@ -1,4 +1,4 @@
-"""A measure against its slow twin."""
+"""Comparison of a measure with its slow twin."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from irmeta.testing.samples import CUTOFFS, crowd, written
 from irmeta.testing.tracks import Track, tracks
 
 Twin = Callable[[list[str], dict[str, int], int | float | None], float]
-"""The ranking, best first, the grades by doc, and the cutoff, to the value."""
+"""Function from ranking (best first), grades by doc and cutoff to the value."""
 
 
 def check_twin(measure: Measure, twin: Twin) -> None:
@@ -28,7 +28,7 @@ def check_twin(measure: Measure, twin: Twin) -> None:
         if cutoff is None or measure.cutoff != "none":
             specs.append(parse_measure(written(measure, {}, cutoff)))
 
-    # Without a clock and without a database: the same examples everywhere.
+    # No deadline and derandomized: the same examples everywhere.
     @settings(
         max_examples=30,
         deadline=None,
@@ -53,5 +53,7 @@ def _agrees(store: Store, track: Track, specs: list[Spec], twin: Twin) -> None:
             for s, system in enumerate(scores.systems):
                 docs, grades = rankings.get((system, query), []), track.qrels[query]
                 expected, value = twin(list(docs), dict(grades), spec.cutoff), values[q, s]
-                said = f"{value!r}, but the twin says {expected!r}, of {docs} with grades {grades}"
-                require(equal(expected, value, 1e-9), spec.name, said)
+                message = (
+                    f"{value!r}, but the twin says {expected!r}, of {docs} with grades {grades}"
+                )
+                require(equal(expected, value, 1e-9), spec.name, message)

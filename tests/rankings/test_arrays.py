@@ -103,7 +103,7 @@ def test_from_arrays__shares_ties_with_the_docs_between():
         ({"ranks": RANKS[:, 0]}, "ranks must be an array [rows, systems]"),
         ({"ranks": -RANKS}, "ranks[0, 0] = -1 is below 0"),
         ({"ranks": RANKS * 0 + 2}, "two docs have rank 2 (query 0, system 0, from 0)"),
-        ({"ranks": RANKS + 2**32}, "beyond the ranks of any list"),
+        ({"ranks": RANKS + 2**32}, "more than the largest rank of a list"),
         ({"offsets": [0, 2]}, "offsets must ascend from 0 to 3"),
         ({"offsets": [0, 2, 1, 3]}, "offsets must ascend from 0 to 3"),
         (

@@ -298,7 +298,7 @@ def collection(folder: Path, judged: dict[str, str]) -> Path:
 
 def test_without_a_pooled_system_there_is_no_pool(tmp_path: Path):
     store = irmeta.ingest(collection(tmp_path / "c", {"one": "no", "two": "no"}), tmp_path / "s")
-    with pytest.raises(DataError, match=r"no system that was pooled is there"):
+    with pytest.raises(DataError, match=r"none of the pooled systems is in the store"):
         store.means("AP(norm=pool)@5")
     assert store.means("AP@5").height == 2
 
