@@ -19,7 +19,7 @@ def blended_ratios(
     gains, relevant
         float64 and bool by label.
     missing
-        The rank that stands for not retrieved.
+        The rank of a doc that is not retrieved.
     ideal, starts
         The gain of the first i docs of the ideal list of query q is ``ideal[starts[q] + i]``, for i
         below ``starts[q + 1] - starts[q]``.

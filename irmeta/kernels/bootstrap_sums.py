@@ -1,33 +1,33 @@
-"""Sums over resampled queries, of all pairs of systems."""
+"""Sums over resampled queries for all pairs of systems."""
 
 from irmeta.kernels.jit import jit
 
 
 @jit
 def count_as_far(sums, threshold, count):
-    """Add to `count` how often two systems' resampled sums differ by the threshold or more.
+    """Count the resamples where the sums of two systems differ by at least the threshold.
 
     Parameters
     ----------
     sums
         float64 [system, resample].
     threshold, count
-        float64 and int64 [system, system]; only the part above the diagonal is used.
+        float64 and int64 [system, system]; only the upper triangle is used. `count` is added to.
     """
     for a in range(sums.shape[0]):
         for b in range(a + 1, sums.shape[0]):
             limit = threshold[a, b]
-            found = 0
+            exceeding = 0
             for r in range(sums.shape[1]):
-                found += abs(sums[a, r] - sums[b, r]) >= limit
-            count[a, b] += found
+                exceeding += abs(sums[a, r] - sums[b, r]) >= limit
+            count[a, b] += exceeding
 
 
 @jit
 def weighted_sums(values, times, out):
-    """Add to `out` [system, resample] the sums of values [system, query] times [query, resample].
+    """Add the product of values [system, query] and [query, resample] to `out` [system, resample].
 
-    Not BLAS, whose last bits depend on the number of its threads.
+    The last bits of BLAS would depend on its number of threads.
     """
     for s in range(values.shape[0]):
         for q in range(values.shape[1]):
@@ -38,16 +38,16 @@ def weighted_sums(values, times, out):
 
 @jit
 def resampled_means(differences, draws, out):
-    """Compute means of queries drawn with replacement from those where a pair has a difference.
+    """Compute means over queries drawn with replacement from those where a pair has a difference.
 
     Parameters
     ----------
     differences
         float64 [pair, query]; NaN: undefined.
     draws
-        float32 in [0, 1) [resample, query]: each names the query that far into the pair's list.
+        float32 in [0, 1) [resample, query]: relative index in the pair's list of queries.
     out
-        float64 [pair, resample]; written where a pair has a query.
+        float64 [pair, resample]; written for pairs with a query.
     """
     for i in range(differences.shape[0]):
         known = differences[i][differences[i] == differences[i]]

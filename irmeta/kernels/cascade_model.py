@@ -14,7 +14,7 @@ def stop_amounts(ranks, labels, stops, offsets, missing, reading, amounts):
     Parameters
     ----------
     missing
-        The rank that stands for not retrieved.
+        The rank of a doc that is not retrieved.
     reading
         float64 [systems]: working space.
     amounts

@@ -9,10 +9,10 @@ from irmeta.kernels.jit import jit
 def settle(rates, mass, limit, home):
     """Compute the limiting distribution of a chain with initial distribution `mass`.
 
-    States are eliminated from the last to the first. Each passes on its mass and its inflow in
-    proportion to its rates (Grassmann, Taksar, Heyman 1985, doi:10.1287/opre.33.5.1107). There is
-    no subtraction, so that even the smallest probabilities keep their digits. A state without
-    outflow at its turn is the last of a closed class and keeps the mass of the class.
+    States are eliminated from the last to the first. The mass and inflow of a state are distributed
+    in proportion to its rates (Grassmann, Taksar, Heyman 1985, doi:10.1287/opre.33.5.1107). The
+    algorithm has no subtraction, so that even the smallest probabilities are precise. A state
+    without remaining outflow is the last of a closed class and keeps the mass of the class.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def settle(rates, mass, limit, home):
     limit
         float64 [state]: written.
     home
-        int64 [state], written: the first state of its closed class; -1 if it is in none.
+        int64 [state], written: the first state of the closed class; -1 for a transient state.
     """
     size = rates.shape[0]
     total = np.zeros(size)

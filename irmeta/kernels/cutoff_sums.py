@@ -27,8 +27,7 @@ def add_curves(
     averaged
         bool [queries, systems]: whether to add the value.
     steps, latest
-        float64 [cutoffs, systems] and [systems]: working space; `steps` must hold NaN, and does so
-        again at the end.
+        float64 [cutoffs, systems] and [systems]: working space; `steps` holds NaN before and after.
     sums
         float64 [cutoffs, systems]; added to.
     """

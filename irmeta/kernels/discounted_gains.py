@@ -12,7 +12,7 @@ def add_worths(ranks, labels, worth, offsets, cuts, out):
     ranks, offsets, cuts, out
         As in irmeta.kernels.relevant_counts; `ranks` ascend within a query.
     labels
-        uint8, of the shape of `ranks`: the class of each doc.
+        uint8, shaped like `ranks`: the class of each doc.
     worth
         float64 [label, rank]: the discounted gain of a doc with this label at this rank.
     """

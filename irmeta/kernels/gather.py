@@ -1,7 +1,7 @@
 """Copy the rows of lists from many arrays into one, list after list.
 
-The arrays are given by their addresses, int64; the caller keeps them alive. List i has
-``lengths[i]`` rows of the array ``source[i]``, from its row ``starts[i]`` on.
+The arrays are given by int64 addresses; the caller keeps them alive. List i has ``lengths[i]`` rows
+of the array ``source[i]``, starting at its row ``starts[i]``.
 """
 
 from irmeta.kernels.jit import jit
@@ -11,31 +11,31 @@ from irmeta.kernels.vector import as_float, load_int, load_word
 @jit
 def gather_ints(addresses, source, starts, lengths, out):
     """Copy rows of int32 arrays into int32 `out`."""
-    at = 0
+    target = 0
     for i in range(len(source)):
-        place = addresses[source[i]] + 4 * starts[i]
+        pointer = addresses[source[i]] + 4 * starts[i]
         for row in range(lengths[i]):
-            out[at + row] = load_int(place + 4 * row)
-        at += lengths[i]
+            out[target + row] = load_int(pointer + 4 * row)
+        target += lengths[i]
 
 
 @jit
 def gather_floats(addresses, source, starts, lengths, out):
     """Copy rows of float64 arrays into float64 `out`."""
-    at = 0
+    target = 0
     for i in range(len(source)):
-        place = addresses[source[i]] + 8 * starts[i]
+        pointer = addresses[source[i]] + 8 * starts[i]
         for row in range(lengths[i]):
-            out[at + row] = as_float(load_word(place + 8 * row))
-        at += lengths[i]
+            out[target + row] = as_float(load_word(pointer + 8 * row))
+        target += lengths[i]
 
 
 @jit
 def gather_names(addresses, tables, source, starts, lengths, out):
     """Copy rows of int32 arrays, mapped by each array's int32 table, into int32 `out`."""
-    at = 0
+    target = 0
     for i in range(len(source)):
-        place, table = addresses[source[i]] + 4 * starts[i], tables[source[i]]
+        pointer, table = addresses[source[i]] + 4 * starts[i], tables[source[i]]
         for row in range(lengths[i]):
-            out[at + row] = load_int(table + 4 * load_int(place + 4 * row))
-        at += lengths[i]
+            out[target + row] = load_int(table + 4 * load_int(pointer + 4 * row))
+        target += lengths[i]

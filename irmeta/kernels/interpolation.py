@@ -14,7 +14,7 @@ def best_precision_from(ranks, offsets, missing, out):
     Parameters
     ----------
     missing
-        The rank that stands for not retrieved.
+        The rank of a doc that is not retrieved.
     out
         float64 [docs, systems], zero; written.
     """
@@ -32,7 +32,7 @@ def best_precision_from(ranks, offsets, missing, out):
 def count_to_own_cut(ranks, offsets, cuts, out):
     """Count the docs at or above the cutoff of their query.
 
-    `cuts` are int64 [queries], below the rank that stands for not retrieved; `out` is float64
+    `cuts` are int64 [queries], below the rank of docs that are not retrieved; `out` is float64
     [queries, systems], zero.
     """
     for q in range(len(offsets) - 1):

@@ -1,7 +1,7 @@
-"""The one door to numba: every kernel is declared with `jit`, and nothing compiles at import.
+"""Declaration of kernels: all use of numba is here, and nothing compiles at import.
 
-numba's cache does not notice an edited callee in another file and would return old numbers, so the
-cache folder's name is a hash of every kernel file, of numba's version and of the CPU.
+numba's cache does not notice an edited callee in another file and would return stale results, so
+the cache folder's name is a hash of all kernel files, of numba's version and of the CPU.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ config: Any = numba_config  # settings are attributes made at run time
 njit: Any = numba.njit  # its types lack options
 Function = TypeVar("Function", bound=Callable[..., object])
 DAYS_KEPT = 30
-"""Days that compiled kernels of another version are kept: another environment may need them."""
+"""Days before unused kernels of another version are removed; another environment may need them."""
 
 
 @cache
 def cache_folder() -> str:
     """Return the folder of cached kernels: `IRMETA_CACHE_DIR`, else the user's cache folder.
 
-    If that is not writable (a read-only home, a container), a temporary folder of this process.
+    If that folder is not writable (a read-only home, a container), return a temporary folder.
     """
     digest = hashlib.sha256(f"{numba.__version__} {llvmlite.binding.get_host_cpu_name()}".encode())
     for file in sorted(Path(__file__).parent.glob("*.py")):
@@ -59,15 +59,15 @@ def cache_folder() -> str:
 def _remove_unused(folder: Path) -> None:
     """Remove caches beside `folder` that no process has used for `DAYS_KEPT` days."""
     oldest = time.time() - DAYS_KEPT * 86_400
-    for other in folder.parent.glob("kernels-*"):
+    for sibling in folder.parent.glob("kernels-*"):
         with suppress(OSError):  # another process may remove it too
-            if other.stat().st_mtime < oldest:
-                shutil.rmtree(other)
+            if sibling.stat().st_mtime < oldest:
+                shutil.rmtree(sibling)
 
 
 @cache
 def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
-    # Never shared: numba unpickles cached files, so a folder that others can write is unsafe.
+    # Private, because numba unpickles cached files: a folder writable by others is unsafe.
     return tempfile.TemporaryDirectory(prefix="irmeta-")
 
 
@@ -77,8 +77,8 @@ _DIGEST = hashlib.sha256().digest_size
 class _CheckedCacheFile(IndexDataCacheFile):
     """Cache files of one kernel, each followed by the SHA-256 of its content.
 
-    A damaged file counts as missing: its kernel is compiled again and the file replaced. numba
-    would raise an UnpicklingError at every start, or run machine code that was changed.
+    A damaged file counts as missing: the kernel is compiled again and the file replaced. Plain
+    numba would raise an UnpicklingError at every start, or run changed machine code.
     """
 
     def _load_index(self) -> dict[Any, str]:
@@ -109,13 +109,13 @@ def _is_intact(path: str) -> bool:
 def jit(function: Function) -> Function:
     """Compile `function` at its first call, without the GIL, cached on disk.
 
-    The cache folder is chosen when numba declares the function. It is set only for that moment, so
-    that numba code of the caller keeps its cache folder.
+    The cache folder is set only while numba declares the function, so that numba code of the caller
+    keeps its own folder.
     """
     before = config.CACHE_DIR
     config.CACHE_DIR = cache_folder()
     try:
-        # the wrapper for C is never called, and takes time to compile
+        # The unused wrapper for C would take time to compile.
         kernel = njit(nogil=True, cache=True, no_cfunc_wrapper=True)(function)
     finally:
         config.CACHE_DIR = before
@@ -138,7 +138,7 @@ def _save(save: Callable[..., None], *compiled: object) -> None:
 
 
 def inner(function: Function) -> Function:
-    """Declare a function that only kernels call: compiled with them, without a Python wrapper.
+    """Declare a function that only kernels call, compiled with them and without a Python wrapper.
 
     Called from Python, the function runs uncompiled.
     """
@@ -146,9 +146,8 @@ def inner(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """Declare a function like `inner`, for a few lines that kernels run for every byte or token.
+    """Declare a function like `inner` to be inlined by LLVM, for short code per byte or token.
 
-    LLVM inlines the function: it is compiled once, where numba's own inlining copies
-    it before type inference.
+    numba's inlining would copy the function before type inference.
     """
     return register_jitable(no_cfunc_wrapper=True, forceinline=True)(function)

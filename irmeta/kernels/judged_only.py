@@ -4,7 +4,7 @@ from irmeta.kernels.jit import jit
 
 
 @jit
-def bpref_sum(relevant, relevant_offsets, other, other_offsets, missing, out):
+def bpref_sum(relevant, relevant_offsets, nonrelevant, nonrelevant_offsets, missing, out):
     """Sum over retrieved relevant docs 1 minus the share of judged non-relevant docs above each.
 
     Parameters
@@ -12,13 +12,13 @@ def bpref_sum(relevant, relevant_offsets, other, other_offsets, missing, out):
     relevant, other
         Ascending ranks [docs, systems] of the relevant and the judged non-relevant docs.
     missing
-        The rank that stands for not retrieved.
+        The rank of a doc that is not retrieved.
     out
         float64 [queries, systems], zero; written.
     """
     for q in range(len(relevant_offsets) - 1):
         first, last = relevant_offsets[q], relevant_offsets[q + 1]
-        start, stop = other_offsets[q], other_offsets[q + 1]
+        start, stop = nonrelevant_offsets[q], nonrelevant_offsets[q + 1]
         bound = min(stop - start, last - first)
         for s in range(relevant.shape[1]):
             above = start
@@ -26,7 +26,7 @@ def bpref_sum(relevant, relevant_offsets, other, other_offsets, missing, out):
                 rank = relevant[row, s]
                 if rank == missing:
                     break
-                while above < stop and other[above, s] < rank:
+                while above < stop and nonrelevant[above, s] < rank:
                     above += 1
                 share = min(above - start, last - first) / bound if above > start else 0.0
                 out[q, s] += 1.0 - share
@@ -36,8 +36,8 @@ def bpref_sum(relevant, relevant_offsets, other, other_offsets, missing, out):
 def inferred_sum(
     relevant,
     relevant_offsets,
-    other,
-    other_offsets,
+    nonrelevant,
+    nonrelevant_offsets,
     unjudged,
     unjudged_offsets,
     missing,
@@ -52,15 +52,15 @@ def inferred_sum(
         Ascending ranks [docs, systems] of the relevant docs, of the judged non-relevant docs, and
         of the unjudged docs in the pool.
     missing
-        The rank that stands for not retrieved.
+        The rank of a doc that is not retrieved.
     epsilon
-        Smooths the share of relevant docs among the judged docs above.
+        Smoothing constant of the share of relevant docs among the judged docs above.
     out
         float64 [queries, systems], zero; written.
     """
     for q in range(len(relevant_offsets) - 1):
         first, last = relevant_offsets[q], relevant_offsets[q + 1]
-        start, stop = other_offsets[q], other_offsets[q + 1]
+        start, stop = nonrelevant_offsets[q], nonrelevant_offsets[q + 1]
         begin, end = unjudged_offsets[q], unjudged_offsets[q + 1]
         for s in range(relevant.shape[1]):
             above, pooled = start, begin
@@ -68,7 +68,7 @@ def inferred_sum(
                 rank = relevant[row, s]
                 if rank == missing:
                     break
-                while above < stop and other[above, s] < rank:
+                while above < stop and nonrelevant[above, s] < rank:
                     above += 1
                 while pooled < end and unjudged[pooled, s] < rank:
                     pooled += 1
@@ -78,5 +78,5 @@ def inferred_sum(
                 better, worse, higher = row - first, above - start, rank - 1.0
                 in_pool = (better + worse + pooled - begin) / higher
                 share = (better + epsilon) / (better + worse + 2.0 * epsilon)
-                # The order of operations of m_infap.c, so that the last bit is the same.
+                # The order of operations of m_infap.c, for bitwise equal results.
                 out[q, s] += 1.0 / rank + higher / rank * in_pool * share

@@ -1,4 +1,4 @@
-"""Operations on a vector of systems at a time in LLVM, for speed that numba's loops do not reach.
+"""Operations on vectors of systems in LLVM, faster than numba's loops.
 
 Vectors have 512 bits, which LLVM splits for processors with shorter vectors.
 tests/kernels/test_lanes.py has plain twins.
@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 
 BITS = 512
 STEPS = 16
-"""Number of following systems that `add_signs` compares at once. Their sums stay in registers, of
+"""Number of following systems that `add_signs` compares at once. Their sums are in registers, of
 which AVX-512 has 32. 8 steps are 6 % slower, as near ranks are loaded twice as often; 20 gain 2 %.
 """
 
@@ -40,18 +40,18 @@ def _fused(typing: Any, a: Any, b: Any, c: Any) -> Any:
     return types.float64(types.float64, types.float64, types.float64), generate
 
 
-def _copy_lanes(typing: Any, source: Any, at: Any, to: Any, place: Any) -> Any:
+def _copy_lanes(typing: Any, source: Any, at: Any, to: Any, offset: Any) -> Any:
     """Copy a vector of numbers from ``source[at:]`` to ``to[place:]``, of the same dtype."""
     vector = ir.VectorType(ir.IntType(source.dtype.bitwidth), BITS // source.dtype.bitwidth)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        places = []
+        pointers = []
         for array in (0, 2):
             data = context.make_array(signature.args[array])(context, builder, args[array]).data
             pointer = builder.gep(data, [args[array + 1]])
-            places.append(builder.bitcast(pointer, vector.as_pointer()))
+            pointers.append(builder.bitcast(pointer, vector.as_pointer()))
         align = source.dtype.bitwidth // 8
-        builder.store(builder.load(places[0], align=align), places[1], align=align)
+        builder.store(builder.load(pointers[0], align=align), pointers[1], align=align)
         return context.get_dummy_value()
 
     return types.void(source, types.int64, to, types.int64), generate
@@ -68,10 +68,10 @@ def _add_signs(
     counts: Any,
     at: Any,
 ) -> Any:
-    """Count the rows where a system's near rank is above another's far rank, less those below.
+    """Count the rows where a system's near rank is above another's far rank, minus those below.
 
-    Adds to ``counts[at + step, lane]``, int32 [any, lanes], for steps below `STEPS`, the sum over
-    rows ``first:stop`` of the sign of ``blocks[far, row, shift + step + lane] -
+    For steps below `STEPS`, ``counts[at + step, lane]``, int32 [any, lanes], increases by the sum
+    over rows ``first:stop`` of the sign of ``blocks[far, row, shift + step + lane] -
     blocks[near, row, lane]``. `blocks` is uint16 or uint32 [blocks, rows, 2 * lanes], C order; at
     most 2^15 - 1 rows, or 2^31 - 1.
     """
@@ -105,9 +105,9 @@ def _add_signs(
             one.add_incoming(ir.Constant(vector, [0] * count), entry)
         builder.cbranch(builder.icmp_signed("<", row, stop), body, end)
 
-        # A far rank that is clamped to the near one less 1 and plus 1 is the near one plus the
-        # sign. That and the sum are three instructions, where two comparisons take four. All sums
-        # wrap around alike, and that of the near ranks is taken off at the end.
+        # A far rank clamped to the near rank plus and minus 1 equals the near rank plus the sign.
+        # Clamping and adding take three instructions, two comparisons four. All sums wrap around
+        # equally, and the sum of near ranks is subtracted at the end.
         builder.position_at_end(body)
         x = load(near, row, ir.Constant(_INDEX, 0))
         ones = ir.Constant(vector, [1] * count)
@@ -142,8 +142,8 @@ def _caller(builder: Any, vector: ir.VectorType) -> Any:
         module = builder.module
         kind = ir.FunctionType(vector, [vector, vector])
         full = f"llvm.{name}.v{vector.count}i{vector.element.width}"
-        found = module.globals.get(full) or ir.Function(module, kind, full)
-        return builder.call(found, args)
+        declared = module.globals.get(full) or ir.Function(module, kind, full)
+        return builder.call(declared, args)
 
     return call
 

@@ -7,7 +7,7 @@ from irmeta.kernels.jit import jit
 
 @jit
 def list_starts(query, system):
-    """Return where the rows of each list begin, int64, from int32 columns of the long table."""
+    """Return the first row of each list, int64, from int32 columns of the long table."""
     starts, lists = np.empty(len(query), np.int64), 0
     for i in range(len(query)):
         starts[lists] = i  # overwritten unless a list begins here
@@ -17,27 +17,27 @@ def list_starts(query, system):
 
 @jit
 def scatter(query, system, starts, doc_id, row_of, first_row, values, out):
-    """Write a value of each judged doc's row of the long table to its row and system in `out`.
+    """Write the values of judged docs' rows of the long table to their row and system in `out`.
 
     Parameters
     ----------
     query, system
         int32 [lists].
     starts
-        int64 [lists + 1]: where the rows of each list begin.
+        int64 [lists + 1]: first row of each list.
     doc_id, values
         int32 columns of the long table.
     row_of, first_row
         The row of `out` for a judged doc is ``row_of[first_row[query] + doc_id]``, for doc_id
-        below ``first_row[query + 1] - first_row[query]``; -1: judged in another set only.
+        below ``first_row[query + 1] - first_row[query]``; -1: judged only in another set.
     out
         [rows, systems], filled with the value for not retrieved; written.
     """
     for i in range(len(query)):
         first, s = first_row[query[i]], system[i]
         width = first_row[query[i] + 1] - first
-        for at in range(starts[i], starts[i + 1]):
-            if doc_id[at] < width:
-                row = row_of[first + doc_id[at]]
+        for index in range(starts[i], starts[i + 1]):
+            if doc_id[index] < width:
+                row = row_of[first + doc_id[index]]
                 if row >= 0:
-                    out[row, s] = values[at]
+                    out[row, s] = values[index]

@@ -1,10 +1,10 @@
-"""Single passes over lists as read, most of which are already in order."""
+"""Single passes over lists in file order; most lists are already sorted."""
 
 import numpy as np
 
 from irmeta.kernels.jit import inner, jit
 
-FALLS, NEVER_RISES, RISES = range(3)  # falls strictly, falls with ties, rises somewhere
+FALLS, NEVER_RISES, RISES = range(3)  # strictly falling, falling with ties, rising somewhere
 
 
 @jit
@@ -26,7 +26,7 @@ def score_states(starts, scores, states):
 
 @jit
 def ranks_fall(starts, ranks, fall):
-    """Check whether the ranks of each list fall somewhere; write into the bool array `fall`."""
+    """Check whether the ranks of each list fall somewhere, into the bool array `fall`."""
     for i in range(len(starts) - 1):
         fall[i] = False
         for row in range(starts[i] + 1, starts[i + 1]):
@@ -37,7 +37,7 @@ def ranks_fall(starts, ranks, fall):
 
 @jit
 def ranks_contradict(starts, scores, ranks, no_rank, contradict):
-    """Check whether in each list a lower score has a better rank; write into bool `contradict`.
+    """Check whether a lower score has a better rank in each list, into bool `contradict`.
 
     The float64 `scores`, compared as float32, must never rise within a list. Rows whose rank is
     `no_rank` are ignored.
@@ -58,25 +58,24 @@ def ranks_contradict(starts, scores, ranks, no_rank, contradict):
 
 @jit
 def order_ties(starts, which, scores, docs, longest, rows, source_index, has_long_tie):
-    """Find the moves that order rows of equal scores by their docs, descending.
+    """Find the permutation that sorts rows of equal scores by doc, descending.
 
     Parameters
     ----------
     which
-        int64: the lists to order; their scores, compared as float32, never rise.
+        int64: the lists to sort; their scores, compared as float32, never rise.
     docs
         int32, by row.
     longest
-        A block of more tied rows is left unsorted: insertion sort is quadratic.
+        Longest block of tied rows to sort, because insertion sort is quadratic.
     rows, source_index
-        int64, by row; written: the rows that change, and the index of the row whose values each of
-        them takes.
+        int64, by row; written: the changed rows, and the row whose values each of them takes.
     has_long_tie
-        bool, by list of `which`; written: whether a block of the list is left unsorted.
+        bool, by list of `which`; written: whether a block of the list remains unsorted.
 
     Returns
     -------
-    The number of rows that change.
+    The number of changed rows.
     """
     count = 0
     block = np.empty(longest, np.int64)
@@ -128,17 +127,17 @@ def count_tied(starts, which, scores, tied):
 
 @jit
 def spread(starts, lengths, rows):
-    """Write the rows of lists that begin at `starts`, list after list, into int64 `rows`."""
-    at = 0
+    """Write the row numbers of lists with these `starts`, list after list, into int64 `rows`."""
+    target = 0
     for i in range(len(starts)):
-        for place in range(lengths[i]):
-            rows[at] = starts[i] + place
-            at += 1
+        for index in range(lengths[i]):
+            rows[target] = starts[i] + index
+            target += 1
 
 
 @jit
 def count_up(starts, ranks):
     """Write the ranks 1, 2, ... of the rows of each list into int32 `ranks`."""
     for i in range(len(starts) - 1):
-        for place in range(starts[i + 1] - starts[i]):
-            ranks[starts[i] + place] = place + 1
+        for index in range(starts[i + 1] - starts[i]):
+            ranks[starts[i] + index] = index + 1

@@ -13,11 +13,11 @@ def search_lengths(ranks, offsets, missing, unretrieved, out):
         Ascending ranks [docs, systems] of the relevant docs; query q has the rows
         ``offsets[q]:offsets[q + 1]``.
     missing
-        The rank that stands for not retrieved.
+        The rank of a doc that is not retrieved.
     unretrieved
         float64 [queries, systems]: the search length of a doc that is not retrieved.
     out
-        float64 [docs, systems]; written. Ascends within a query as `ranks` do, unretrieved last.
+        float64 [docs, systems]; written. Ascending within a query, unretrieved docs last.
     """
     for q in range(len(offsets) - 1):
         for row in range(offsets[q], offsets[q + 1]):
@@ -31,7 +31,7 @@ def search_lengths(ranks, offsets, missing, unretrieved, out):
 
 @jit
 def mean_of_first(lengths, offsets, firsts, out):
-    """Compute the mean of the first rows of each query, for several numbers of rows at once.
+    """Compute the mean of the first rows of each query, for several numbers of rows.
 
     `lengths` is [docs, systems], `firsts` int64, `out` float64 [firsts, queries, systems], zero.
     Queries without rows are not written.

@@ -16,18 +16,18 @@ def collect(docs, starts, judged, judged_starts, seen, stamp, unjudged, ends):
     judged
         int32, by query in the same way.
     seen
-        int32, by doc: the stamp under which the doc was last seen.
+        int32, by doc: the last stamp of the doc.
     stamp
         A stamp that `seen` does not contain; query q uses ``stamp + q``.
     unjudged
         int32, as long as `docs`; written.
     ends
-        int64: where the unjudged docs of each query end; written.
+        int64: the end of each query's unjudged docs; written.
     """
     count = 0
     for q in range(len(starts) - 1):
-        for place in range(judged_starts[q], judged_starts[q + 1]):
-            seen[judged[place]] = stamp + q
+        for index in range(judged_starts[q], judged_starts[q + 1]):
+            seen[judged[index]] = stamp + q
         for row in range(starts[q], starts[q + 1]):
             if seen[docs[row]] != stamp + q:
                 seen[docs[row]] = stamp + q
@@ -58,12 +58,12 @@ def number(
     for q in range(len(starts) - 1):
         top = judged_starts[q]
         known = judged_starts[q + 1] - top
-        for place in range(known):
-            number_of[judged[top + place]] = place
-            grade_of[place] = primary[top + place]
-        for place in range(ends[q] - first):
-            number_of[unjudged[first + place]] = known + place
-            grade_of[known + place] = no_grade
+        for index in range(known):
+            number_of[judged[top + index]] = index
+            grade_of[index] = primary[top + index]
+        for index in range(ends[q] - first):
+            number_of[unjudged[first + index]] = known + index
+            grade_of[known + index] = no_grade
         first = ends[q]
         rows = slice(starts[q], starts[q + 1])
         _look_up(number_of, docs[rows], numbers[rows])

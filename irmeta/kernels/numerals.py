@@ -1,7 +1,7 @@
 """Parse printed numbers, eight digits at a time, to the nearest float.
 
-A field begins at one place (an address, see irmeta.kernels.vector) and ends at another, which has
-white space.
+A field is given by the addresses of its begin and of the white space at its end (see
+irmeta.kernels.vector).
 """
 
 from __future__ import annotations
@@ -62,18 +62,18 @@ def digits_value(word, count):
 
 
 @inlined
-def digit_run(place, value):
-    """Append the digits from `place` on to `value`; return the number and where the digits end.
+def digit_run(pointer, value):
+    """Append the digits at `pointer` to `value`; return the number and the end of the digits.
 
     The number wraps around beyond 64 bits.
     """
     while True:
-        word = load_word(place)
+        word = load_word(pointer)
         count = digits_in(word)
         value = value * _WHOLE_POWERS[count] + digits_value(word, count)
-        place += count
+        pointer += count
         if count < 8:
-            return value, place
+            return value, pointer
 
 
 @inlined
@@ -96,48 +96,48 @@ def decimal(digits, power, negative):
         low += more
         high += np.uint64(low < more)
     upper = high >> np.uint64(63)
-    dropped = upper + np.uint64(9)  # of the product's 64 bits: 53 stay, and one to round by
+    dropped = upper + np.uint64(9)  # of the product's 64 bits, 53 remain, and one for rounding
     mantissa = high >> dropped
     exponent = ((217706 * power) >> 16) + 1086 + np.int64(upper) - shift
     halfway = low <= np.uint64(1) and mantissa & np.uint64(3) == np.uint64(1)
     if halfway and -4 <= power <= 23 and mantissa << dropped == high:
-        mantissa ^= np.uint64(1)  # exactly between two floats: to the even one, below
+        mantissa ^= np.uint64(1)  # exactly between two floats: round down to even
     mantissa = (mantissa + (mantissa & np.uint64(1))) >> np.uint64(1)
-    # A mantissa that rounding made one bit longer adds its bit to the exponent.
+    # A mantissa that is one bit longer after rounding carries into the exponent.
     bits = (np.uint64(exponent) << np.uint64(52)) + (mantissa - (np.uint64(1) << np.uint64(52)))
     return as_float(sign | bits)
 
 
 @inlined
-def _after_sign(place):
-    """Return whether there is a minus, and the place after a plus or minus."""
-    byte = load_byte(place)
-    return byte == 45, place + (byte == 45 or byte == 43)
+def _after_sign(pointer):
+    """Return whether there is a minus, and the address after a plus or minus."""
+    byte = load_byte(pointer)
+    return byte == 45, pointer + (byte == 45 or byte == 43)
 
 
 @inlined
 def parse_score(start, end):
-    """Parse a field: its kind, its value if that is ``EASY``, and whether it has a comma.
+    """Parse a field: return its kind, the value of an ``EASY`` field, and whether it has a comma.
 
-    ``EASY``: at most 19 digits after leading zeros, and no power of ten beyond `FARTHEST`; its
-    value is the nearest float. ``HARD``: any other number. Else ``NO_NUMBER``.
+    ``EASY``: at most 19 digits after leading zeros, and no power of ten beyond `FARTHEST`; the
+    value is the nearest float. ``HARD``: any other number. ``NO_NUMBER``: any other text.
     """
     negative, begin = _after_sign(start)
-    value, place = digit_run(begin, np.uint64(0))
-    digits, power, comma = place - begin, 0, False
-    byte = load_byte(place)
+    value, pointer = digit_run(begin, np.uint64(0))
+    digits, power, comma = pointer - begin, 0, False
+    byte = load_byte(pointer)
     if byte == 46 or byte == 44:
         comma = byte == 44
-        first = place + 1
-        value, place = digit_run(first, value)
-        power = first - place
+        first = pointer + 1
+        value, pointer = digit_run(first, value)
+        power = first - pointer
         digits -= power
         if comma and power == 0:
             return NO_NUMBER, 0.0, False
     if digits == 0:
         return NO_NUMBER, 0.0, False
-    if place < end:
-        exponent, kind = _exponent(place, end)
+    if pointer < end:
+        exponent, kind = _exponent(pointer, end)
         if kind != EASY:
             return kind, 0.0, comma and kind == HARD
         power += exponent
@@ -149,24 +149,24 @@ def parse_score(start, end):
 
 
 @inlined
-def _zeros_first(place):
+def _zeros_first(pointer):
     """Count the zeros before other digits, or before the end."""
     zeros = 0
-    byte = load_byte(place)
+    byte = load_byte(pointer)
     while byte == 48 or byte == 46 or byte == 44:
         zeros += byte == 48
-        place += 1
-        byte = load_byte(place)
+        pointer += 1
+        byte = load_byte(pointer)
     return zeros
 
 
 @inlined
-def _exponent(place, end):
-    """Parse the exponent that begins at `place`; return its value and its kind."""
-    byte = load_byte(place)
+def _exponent(pointer, end):
+    """Parse the exponent at `pointer`; return its value and its kind."""
+    byte = load_byte(pointer)
     if byte != 101 and byte != 69:
         return 0, NO_NUMBER
-    negative, first = _after_sign(place + 1)
+    negative, first = _after_sign(pointer + 1)
     value, stop = digit_run(first, np.uint64(0))
     if stop == first or stop != end:
         return 0, NO_NUMBER

@@ -6,8 +6,8 @@ computes several pairs in parallel.
 In all kernels `values` is float64 [query, system], NaN where undefined. `mean` and `deviation` are
 float64 [system, system], `number` is int32 of the same shape and zero; the upper triangle with the
 diagonal is written. A deviation up to the share `rounding` of the pair's largest value is rounding
-error: it becomes 0, and so does a mean that small. The deviation of fewer than two queries is NaN,
-and so is the mean of none.
+error and becomes 0, like a mean that small. The deviation of fewer than two queries and the mean of
+no query are NaN.
 """
 
 import numpy as np
@@ -39,20 +39,20 @@ def paired_moments(values, rounding, mean, deviation, number):
         squares[:] = 0.0
         largest[:] = 0.0
         for q in range(queries):
-            own = values[q, a]
+            value = values[q, a]
             for b in range(a, systems):
-                difference = own - values[q, b]
+                difference = value - values[q, b]
                 known = difference == difference
                 number[a, b] += known
                 total[b] += difference if known else 0.0
-                size = max(abs(own), abs(values[q, b]))
+                size = max(abs(value), abs(values[q, b]))
                 largest[b] = max(largest[b], size if known else 0.0)
         for b in range(a, systems):
             mean[a, b] = total[b] / number[a, b] if number[a, b] > 0 else np.nan
         for q in range(queries):
-            own = values[q, a]
+            value = values[q, a]
             for b in range(a, systems):
-                off = own - values[q, b] - mean[a, b]
+                off = value - values[q, b] - mean[a, b]
                 squares[b] += off * off if off == off else 0.0
         _write_deviations(a, 1, squares, largest, rounding, mean, deviation, number)
 
@@ -68,22 +68,22 @@ def pooled_moments(values, rounding, mean, deviation, number):
         squares[:] = 0.0
         largest[:] = 0.0
         for q in range(queries):
-            own = values[q, a]
+            value_a = values[q, a]
             for b in range(a, systems):
-                other = values[q, b]
-                known = own == own and other == other
+                value_b = values[q, b]
+                known = value_a == value_a and value_b == value_b
                 number[a, b] += known
-                first[b] += own if known else 0.0
-                second[b] += other if known else 0.0
-                largest[b] = max(largest[b], max(abs(own), abs(other)) if known else 0.0)
+                first[b] += value_a if known else 0.0
+                second[b] += value_b if known else 0.0
+                largest[b] = max(largest[b], max(abs(value_a), abs(value_b)) if known else 0.0)
         for b in range(a, systems):
             first[b] = first[b] / number[a, b] if number[a, b] > 0 else np.nan
             second[b] = second[b] / number[a, b] if number[a, b] > 0 else np.nan
             mean[a, b] = first[b] - second[b]
         for q in range(queries):
-            own = values[q, a]
+            value_a = values[q, a]
             for b in range(a, systems):
-                off, other_off = own - first[b], values[q, b] - second[b]
+                off, other_off = value_a - first[b], values[q, b] - second[b]
                 square = off * off + other_off * other_off
                 squares[b] += square if square == square else 0.0
         _write_deviations(a, 2, squares, largest, rounding, mean, deviation, number)

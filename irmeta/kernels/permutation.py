@@ -14,8 +14,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 def permuted_ranges(values, key, start, out):
     """Compute the range of the column sums after each row is permuted independently.
 
-    Permutation b starts from `values` and depends only on `key` and b, so any split of the
-    permutations into calls gives the same ranges.
+    Permutation b depends only on `values`, `key` and b, not on the other permutations of a call.
 
     Each is a Fisher-Yates shuffle over the words of SplitMix64, taken by number (Steele, Lea, Flood
     2014, doi:10.1145/2660193.2660195), two draws of 32 bits a word. A draw below n is the upper
@@ -33,9 +32,9 @@ def permuted_ranges(values, key, start, out):
     out
         float64 [permutations]; written.
     """
-    # The draws of four rows are made in one loop without branches, which LLVM vectorises (32 words
-    # at a time); the exchanges cannot be, so those four rows are shuffled side by side: no row's
-    # loads wait for another's stores. Rows that are not there are shuffled as zeros.
+    # One loop without branches draws for four rows, which LLVM vectorises (32 words at a time). The
+    # exchanges of the four rows are interleaved, so that loads do not wait for stores. Missing rows
+    # are shuffled as zeros.
     rows, columns = values.shape
     groups = (rows + 3) // 4
     words = (2 * columns + 31) // 32 * 32
@@ -63,7 +62,7 @@ def permuted_ranges(values, key, start, out):
                     two = (word >> np.uint64(32)) * bound[words + i]
                     index[i] = one >> np.uint64(32)
                     index[words + i] = two >> np.uint64(32)
-                    # Where it is less, the difference wraps and its top bit is set.
+                    # If it is smaller, the difference wraps and its top bit is set.
                     below |= ((one & _LOW) - least[i]) | ((two & _LOW) - least[words + i])
                 rejected = below >> np.uint64(63) != np.uint64(0)
                 state = (state ^ _SECOND) * _FIRST  # elsewhere in the stream
@@ -75,7 +74,7 @@ def permuted_ranges(values, key, start, out):
                 r0, r1 = index[j], index[columns + j]
                 r2, r3 = index[2 * columns + j], index[3 * columns + j]
                 v0, v1, v2, v3 = held[0, r0], held[1, r1], held[2, r2], held[3, r3]
-                # What is drawn goes into the sum; what was last takes its place.
+                # Add the drawn value to the sum, and replace it by the last value.
                 held[0, r0] = held[0, j]
                 held[1, r1] = held[1, j]
                 held[2, r2] = held[2, j]

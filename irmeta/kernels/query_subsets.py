@@ -36,7 +36,7 @@ def add_wins(means, least, share, wins):
     means
         float64 [systems, trials].
     least, share
-        The margin is `least` plus `share` of the greater of the two |means|.
+        The margin is `least` plus `share` times the larger of the two |means|.
     wins
         int32 [systems, systems]; added to: number of trials where the row is above the column.
     """
@@ -64,7 +64,7 @@ def add_swaps(first, second, width, slack, comparisons, swaps):
     width
         Width of a bin; the last bin has no upper bound.
     slack
-        A difference up to `slack` is 0; a difference below a bin by up to `slack` is in the bin.
+        Rounding error: differences up to `slack` are 0, and bins begin `slack` earlier.
     comparisons, swaps
         int64 [bins]; added to.
     """

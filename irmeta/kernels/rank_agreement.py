@@ -13,10 +13,10 @@ EQUAL, AVERAGE, CORRECTED = 0, 1, 2  # tie variants w, a and b
 
 @jit
 def concordance(x, y, same, opposite):
-    """Count for every system the systems above it in `y` that `x` has above it, or below it.
+    """Count for each system the systems above it in `y` that are also above it in `x`, or below.
 
-    All [ordering, system]: `x`, `y` float64, greater values above; `same`, `opposite` int64. Each
-    row of `x` goes with the same row of `y`.
+    All arrays are [ordering, system]: `x`, `y` float64, larger values first; `same`, `opposite`
+    int64. Each row of `x` is compared with the same row of `y`.
     """
     for row in range(x.shape[0]):
         for i in range(x.shape[1]):
@@ -31,16 +31,16 @@ def concordance(x, y, same, opposite):
 
 @jit
 def overlap(top, bottom, length, top_y, bottom_y, length_y, paired, mirrored, p, variant, out):
-    """Compute RBO of rankings of one universe of items, as in Corsi and Urbano 2024.
+    """Compute RBO of rankings of the same items, as in Corsi and Urbano 2024.
 
     `top` and `bottom` int32 [ranking, item]: the first and last rank of the item's tie group,
     1-based; 0: not in the ranking. `length` int32 [ranking]: its number of items. `paired`: compare
-    each ranking with the other side's of the same index, else with all. `mirrored`: both sides are
-    the same, and every pair is computed once. `out` float64 [ranking, ranking or 1, 3]:
+    rankings of the same index, otherwise all rankings of both sides. `mirrored`: both sides are
+    equal, and every pair is computed once. `out` float64 [ranking, ranking or 1, 3]:
     extrapolated, minimum, maximum; NaN for a ranking without items.
     """
     size = top.shape[1]
-    both, whole, unseen = np.empty(size + 2), np.empty(size + 2), np.empty(size + 2)
+    both, complete, unseen = np.empty(size + 2), np.empty(size + 2), np.empty(size + 2)
     first, last = np.empty((2, size + 2), np.int64), np.empty((2, size + 2), np.int64)
     for x in range(top.shape[0]):
         for y in range(x if paired or mirrored else 0, x + 1 if paired else top_y.shape[0]):
@@ -56,7 +56,7 @@ def overlap(top, bottom, length, top_y, bottom_y, length_y, paired, mirrored, p,
                 continue
             _groups(long_top, long_bottom, longer, first[0], last[0])
             _groups(short_top, short_bottom, shorter, first[1], last[1])
-            both[: longer + 1] = whole[: longer + 1] = unseen[: longer + 1] = 0.0
+            both[: longer + 1] = complete[: longer + 1] = unseen[: longer + 1] = 0.0
             for i in range(size):
                 if long_top[i] > 0 and short_top[i] == 0:
                     unseen[long_top[i]] += 1.0
@@ -68,17 +68,17 @@ def overlap(top, bottom, length, top_y, bottom_y, length_y, paired, mirrored, p,
                         short_bottom[i],
                         variant,
                         both,
-                        whole,
+                        complete,
                     )
             for depth in range(1, longer + 1):
-                whole[depth] += whole[depth - 1]
-                both[depth] += whole[depth]
+                complete[depth] += complete[depth - 1]
+                both[depth] += complete[depth]
             _scores(longer, shorter, first, last, both, unseen, p, variant, out[x, column])
 
 
 @inner
 def _groups(top, bottom, length, first, last):
-    """Write the first and last rank of the tie group at every rank, from those of every item."""
+    """Write the first and last rank of the tie group at every rank, from those of the items."""
     for i in range(top.shape[0]):
         if top[i] > 0:
             first[top[i]] = top[i]
@@ -94,7 +94,7 @@ def _groups(top, bottom, length, first, last):
 
 @inner
 def _within(depth, top, bottom, variant):
-    """Return the share of an item of a tie group that is within `depth`."""
+    """Return the share of a tie group's item within `depth`."""
     if depth < top:
         return 0.0
     if depth >= bottom or variant == EQUAL:
@@ -103,14 +103,14 @@ def _within(depth, top, bottom, variant):
 
 
 @inner
-def _add(top, bottom, other_top, other_bottom, variant, both, whole):
-    """Add one item of two rankings: its shares at every depth, and 1 from where it is complete."""
+def _add(top, bottom, other_top, other_bottom, variant, both, complete):
+    """Add the shares of one item of two rankings at every depth, and its first complete depth."""
     begin = max(top, other_top)
     settled = begin if variant == EQUAL else max(bottom, other_bottom)
     for depth in range(begin, settled):
-        own = _within(depth, top, bottom, variant)
-        both[depth] += own * _within(depth, other_top, other_bottom, variant)
-    whole[settled] += 1.0
+        share = _within(depth, top, bottom, variant)
+        both[depth] += share * _within(depth, other_top, other_bottom, variant)
+    complete[settled] += 1.0
 
 
 @inner
@@ -134,29 +134,29 @@ def _agreement(amount, size_x, size_y, variant):
 @inner
 def _scores(longer, shorter, first, last, both, unseen, p, variant, out):
     """Sum over three sections of depths: within both rankings, within one, beyond both."""
-    shared = both[longer]  # every item of both is there in full at the end of the longer
+    shared = both[longer]  # all common items are complete at the end of the longer
     extrapolated = minimum = maximum = logarithm = 0.0
     power = agreement = 1.0
     before = 0.0
     for depth in range(1, longer + 1):
         power *= p
         logarithm += power / depth
-        own = _size(depth, first[0, depth], last[0, depth], variant)
+        size = _size(depth, first[0, depth], last[0, depth], variant)
         if depth <= shorter:
-            other = _size(depth, first[1, depth], last[1, depth], variant)
-            agreement = _agreement(both[depth], own, other, variant)
+            other_size = _size(depth, first[1, depth], last[1, depth], variant)
+            agreement = _agreement(both[depth], size, other_size, variant)
         group = unseen[first[0, depth]]
         if depth > shorter:
-            # The shorter ranking's items to come: none agrees, or the first of the longer one's
-            # that it lacks, or as large a share of them as at its end.
+            # Unseen items of the shorter ranking: none agrees; the first missing items of the
+            # longer one agree; or the same share agrees as at its end.
             more = depth - shorter
             part = _within(depth, first[0, depth], last[0, depth], variant)
             best = min(more, before) + min(max(more - before, 0.0), group) * part
             mean = (before + group * part) / (before + group)
             likely = more * agreement * mean
-            extrapolated += _agreement(both[depth] + likely, own, float(depth), variant) * power
-            minimum += _agreement(both[depth], own, float(depth), variant) * power
-            maximum += _agreement(both[depth] + best, own, float(depth), variant) * power
+            extrapolated += _agreement(both[depth] + likely, size, float(depth), variant) * power
+            minimum += _agreement(both[depth], size, float(depth), variant) * power
+            maximum += _agreement(both[depth] + best, size, float(depth), variant) * power
         else:
             extrapolated += agreement * power
             minimum += agreement * power

@@ -7,7 +7,7 @@ from irmeta.kernels.jit import jit
 def systems_within(ranks, depth, out):
     """Count for each row of `ranks` [docs, systems] the systems with a rank within `depth`.
 
-    `depth` is below the rank that stands for not retrieved; `out` int32 [docs], zero.
+    `depth` is below the rank of docs that are not retrieved; `out` int32 [docs], zero.
     """
     for row in range(ranks.shape[0]):
         for s in range(ranks.shape[1]):

@@ -1,18 +1,18 @@
 """Recall-paired preference between all pairs of systems: Diaz and Ferraro 2022, Eq. 4, p(i) = 1/R.
 
-At level i of a query a system wins over another if its i-th relevant doc has the lesser rank; its
-preference over the other is its wins less its losses, over the R levels. Relevant docs that a
-system does not retrieve stand at the end of the corpus (Section 3): below any that is retrieved,
-and for the same i at the same rank, where they tie.
+At level i of a query a system wins over another if its i-th relevant doc has the smaller rank; its
+preference over the other is the number of wins minus losses, divided by the R levels. Relevant docs
+that a system does not retrieve are at the end of the corpus (Section 3): below all retrieved docs,
+and tied for the same i.
 
 `ranks` is uint16 or uint32 [levels, systems], C order, the rows of query q at
-``offsets[q]:offsets[q + 1]``; each system's ranks ascend, and the greatest value of the dtype
-stands for not retrieved. Rows are compared one by one, so a query may also have the levels of its
-grades or subtopics one after another, which gives Eqs. 5 and 6 where every level counts the same.
+``offsets[q]:offsets[q + 1]``; each system's ranks ascend, and the maximum of the dtype
+means not retrieved. Rows are compared one by one, so a query may also have the concatenated levels
+of its grades or subtopics, which gives Eqs. 5 and 6 with equal weights of all levels.
 
-The systems stand in a circle, and each is compared with the half of it that follows. So every pair
-is met once, and all lanes of a vector have work. benchmarks/README.md has what that makes, beside
-the limit of a processor.
+The systems form a circle, and each is compared with the following half of it. Every pair is thus
+compared once, and all lanes of a vector are used. benchmarks/README.md has the measured speed and
+the limit of the processor.
 """
 
 import numpy as np
@@ -21,12 +21,12 @@ from irmeta.kernels.jit import inner, jit
 from irmeta.kernels.lanes import STEPS, add_signs, copy_lanes, fused, lane_count
 
 MOST_ROWS = 2**15 - 1  # limit of the lanes of `add_signs`
-ROWS = 4096  # in the circle at once: adding to the pairs takes as long as some 130 rows
+ROWS = 4096  # rows in the circle at once: adding the results takes as long as about 130 rows
 
 
 @jit
 def preference_counts(ranks, start, stop, out):
-    """Count the wins less losses of every system over every other, for one query.
+    """Count the wins minus losses of every system over every other, for one query.
 
     Parameters
     ----------
@@ -39,18 +39,18 @@ def preference_counts(ranks, start, stop, out):
     counts = np.empty((_reach(circle), lane_count(ranks)), np.int32)
     out[:] = 0
     _stand(ranks, start, stop, circle)
-    for near in range(len(circle)):
+    for block in range(len(circle)):
         counts[:] = 0
-        for at in range(0, len(counts), STEPS):
-            _add_counts(circle, near, 0, stop - start, counts, at, at)
-        _hand_on(counts, near, len(circle), out)
+        for passed in range(0, len(counts), STEPS):
+            _add_counts(circle, block, 0, stop - start, counts, passed, passed)
+        _hand_on(counts, block, len(circle), out)
 
 
 @jit
 def add_preferences(ranks, offsets, out):
     """Sum the preferences of every system over every other, for all queries.
 
-    A query without relevant docs adds nothing: a mean is over the others.
+    Queries without relevant docs add nothing.
 
     Parameters
     ----------
@@ -70,22 +70,22 @@ def add_preferences(ranks, offsets, out):
         while last < len(levels) and offsets[last + 1] - offsets[first] <= most:
             last += 1
         _stand(ranks, offsets[first], offsets[last], circle)
-        for near in range(len(circle)):
+        for block in range(len(circle)):
             shares[:] = 0.0
-            for at in range(0, len(shares), STEPS):
+            for passed in range(0, len(shares), STEPS):
                 for q in range(first, last):
                     if levels[q] > 0:
                         start = offsets[q] - offsets[first]
                         counts[:] = 0
-                        _add_counts(circle, near, start, start + levels[q], counts, 0, at)
-                        _add_shares(counts, float(levels[q]), shares, at)
-            _hand_on(shares, near, len(circle), out)
+                        _add_counts(circle, block, start, start + levels[q], counts, 0, passed)
+                        _add_shares(counts, float(levels[q]), shares, passed)
+            _hand_on(shares, block, len(circle), out)
         first = last
 
 
 @inner
 def _circle(ranks, rows):
-    """Allocate blocks of systems as wide as a vector, each with the next block beside it."""
+    """Allocate blocks of systems as wide as a vector, each followed by a copy of the next block."""
     lanes = lane_count(ranks)
     return np.empty(((ranks.shape[1] + lanes - 1) // lanes, rows, 2 * lanes), ranks.dtype)
 
@@ -101,7 +101,7 @@ def _reach(circle):
 def _stand(ranks, start, stop, circle):
     """Copy the rows ``start:stop`` of the systems into the circle.
 
-    Lanes after the last system have any content, and their counts are not used.
+    Lanes after the last system are uninitialized, and their counts are ignored.
     """
     lanes, systems = lane_count(ranks), ranks.shape[1]
     blocks, size = len(circle), circle.shape[1] * 2 * lanes
@@ -109,54 +109,56 @@ def _stand(ranks, start, stop, circle):
     for row in range(stop - start):
         beside = (blocks - 1) * size + row * 2 * lanes + lanes
         for block in range(blocks):
-            at = (start + row) * systems + block * lanes
-            own = block * size + row * 2 * lanes
-            if at + lanes <= len(flat):
-                copy_lanes(flat, at, to, own)
-                copy_lanes(flat, at, to, beside)
+            index = (start + row) * systems + block * lanes
+            start_of_block = block * size + row * 2 * lanes
+            if index + lanes <= len(flat):
+                copy_lanes(flat, index, to, start_of_block)
+                copy_lanes(flat, index, to, beside)
             else:
-                for lane in range(len(flat) - at):
-                    to[own + lane] = to[beside + lane] = flat[at + lane]
-            beside = own + lanes
+                for lane in range(len(flat) - index):
+                    to[start_of_block + lane] = to[beside + lane] = flat[index + lane]
+            beside = start_of_block + lanes
 
 
 @inner
-def _add_counts(circle, near, start, stop, counts, at, passed):
-    """Compare each system of a block with the `STEPS` that follow after those it has `passed`."""
+def _add_counts(circle, block, start, stop, counts, step, passed):
+    """Compare each system of a block with the next `STEPS` systems after the `passed` ones."""
     lanes = lane_count(circle)
-    far = (near + (passed + 1) // lanes) % len(circle)
+    other_block = (block + (passed + 1) // lanes) % len(circle)
     for row in range(start, stop, MOST_ROWS):
         end = min(row + MOST_ROWS, stop)
-        add_signs(circle, near, far, row, end, (passed + 1) % lanes, counts, at)
+        add_signs(circle, block, other_block, row, end, (passed + 1) % lanes, counts, step)
 
 
 @inner
-def _add_shares(counts, levels, shares, at):
-    """Add each count over `levels`, to the last bit what a division gives, from row `at` on.
+def _add_shares(counts, levels, shares, row):
+    """Add each count divided by `levels`, correctly rounded, from row `row` on.
 
-    A product with the inverse may be off by a bit; here the inverse has twice the digits. Whole
-    numbers below 2^32 have no quotient so near to the middle of two floats that what it still
-    lacks could matter. To divide takes two cycles a pair, as much as 40 levels.
+    A product with the inverse may be off by a bit, so the inverse has twice the digits. No quotient
+    of whole numbers below 2^32 is close enough to the middle of two floats for the remaining error
+    to matter. A division would take two cycles per pair, as much as 40 levels.
     """
     inverse = 1.0 / levels
-    rest = fused(-inverse, levels, 1.0) * inverse
+    remainder = fused(-inverse, levels, 1.0) * inverse
     for step in range(len(counts)):
         for lane in range(counts.shape[1]):
             count = float(counts[step, lane])
-            shares[at + step, lane] += fused(count, inverse, count * rest)
+            shares[row + step, lane] += fused(count, inverse, count * remainder)
 
 
 @inner
-def _hand_on(values, near, blocks, out):
+def _hand_on(values, block, blocks, out):
     """Add counts or shares to their pairs, and subtract them from the reversed pairs.
 
-    `values` is [reach, lanes]: of each system in block `near`, over the systems that follow.
+    `values` is [reach, lanes]: of each system in block `block`, over the systems that follow.
     """
     lanes, systems = values.shape[1], len(out)
     size = blocks * lanes
-    for lane in range(min(lanes, systems - near * lanes)):
-        a = near * lanes + lane
-        end = a + size // 2 + (a < size // 2)  # opposite systems meet twice, and count once
+    for lane in range(min(lanes, systems - block * lanes)):
+        a = block * lanes + lane
+        end = (
+            a + size // 2 + (a < size // 2)
+        )  # opposite systems are compared twice, but counted once
         for b in range(a + 1, min(end, systems)):
             out[a, b] += values[b - a - 1, lane]
             out[b, a] -= values[b - a - 1, lane]

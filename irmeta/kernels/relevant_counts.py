@@ -1,7 +1,7 @@
 """Counts, precisions and reciprocal ranks of relevant docs, for several cutoffs at once.
 
 In all kernels `ranks` is [docs, systems], the rows of query q at ``offsets[q]:offsets[q + 1]``;
-`cuts` are int64 cutoffs below the value that stands for not retrieved; `out` is float64
+`cuts` are int64 cutoffs below the rank of docs that are not retrieved; `out` is float64
 [cuts, queries, systems], zero. Systems are the inner loop: they are adjacent in memory.
 """
 

@@ -5,7 +5,7 @@ from irmeta.kernels.jit import jit
 
 @jit
 def count_signs(values, tie, plus, minus):
-    """Count for each pair of systems the queries where the first is greater, and less.
+    """Count for each pair of systems the queries with a larger or smaller value of the first.
 
     Parameters
     ----------
@@ -18,9 +18,9 @@ def count_signs(values, tie, plus, minus):
     """
     for a in range(values.shape[1]):
         for q in range(values.shape[0]):
-            own = values[q, a]
+            value = values[q, a]
             for b in range(a + 1, values.shape[1]):
-                difference = own - values[q, b]
+                difference = value - values[q, b]
                 plus[a, b] += difference > tie
                 minus[a, b] += difference < -tie
 
@@ -34,7 +34,7 @@ def signed_ranks(differences, order, plus, number, ties):
     differences
         float64 [pair, query]; NaN: zero or undefined.
     order
-        int64 [pair, query]: the queries by magnitude, least first, NaN last.
+        int64 [pair, query]: the queries by ascending magnitude, NaN last.
     plus, number, ties
         float64, int64 and float64 [pair]; written: the sum of the mean ranks of the positive
         differences, the number of differences, and the sum of t^3 - t over groups of t ties.
@@ -85,7 +85,7 @@ def signed_rank_tails(differences, order, number, plus, ways, p):
             high = low
             while high < end and abs(differences[i, order[i, high]]) == size:
                 high += 1
-            twice = low + high + 1  # a mean rank is a whole number of halves
+            twice = low + high + 1  # a mean rank is a multiple of 1/2
             for _ in range(low, high):
                 reached += twice
                 for total in range(reached, twice - 1, -1):

@@ -1,6 +1,6 @@
 """Weights of ranks shared over blocks of tied docs.
 
-In all of these `cumulative` is float64 by rank: the weights of all ranks up to it; 0 at 0.
+In all kernels `cumulative` is float64 by rank: the sum of weights up to the rank; 0 at 0.
 """
 
 import numpy as np
@@ -12,8 +12,8 @@ from irmeta.kernels.jit import jit
 def shared_gain(ranks, firsts, lasts, offsets, gains, cumulative, cuts, out):
     """Sum gain times shared weight over the docs of each list, for several cutoffs at once.
 
-    The weight of a doc in a block of ties is the block's mean of the weights within the cutoff: its
-    expected weight over random orders of the block.
+    The weight of a tied doc is the mean over its block of weights within the cutoff, the expected
+    weight over random orders of the block.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def shared_gain(ranks, firsts, lasts, offsets, gains, cumulative, cuts, out):
 def averaged_gain(ranks, firsts, lasts, offsets, gains, cumulative, cuts, out):
     """Sum gains like `shared_gain`, with rbp_eval's weight for blocks that the cutoff splits.
 
-    That is the mean weight of the block times the share of its ranks within the cutoff.
+    The weight is the mean weight of the block times the share of its ranks within the cutoff.
     """
     missing = np.iinfo(ranks.dtype).max
     for c in range(len(cuts)):
@@ -61,9 +61,9 @@ def averaged_total(starts, block_ends, lengths, cumulative, cuts, out):
     Parameters
     ----------
     starts
-        int64 [queries, systems]: where the ranks of each list begin in `block_ends`.
+        int64 [queries, systems]: start of each list in `block_ends`.
     block_ends
-        int32, list by list: the last rank of the block that the doc at each rank is in.
+        int32, list by list: the last rank of the block at each rank.
     lengths
         uint32 [queries, systems].
     """

@@ -1,6 +1,6 @@
-"""Parse the lines of a run file to columns: a block of bytes at a time, one loop per task.
+"""Parse the lines of a run file to columns, one block of bytes at a time, with one loop per task.
 
-A single loop would wait for memory at every doc; a loop per task has many lines in flight.
+A single loop would wait for memory at every doc; separate loops process many lines in parallel.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from irmeta.kernels.vector import (
     white_mask,
 )
 
-BLOCK = 1 << 13  # bytes that are worked on at once: all that is known of them stays near the core
+BLOCK = 1 << 13  # bytes per step, so that working arrays stay in the fastest cache
 LONGEST = 1 << 16  # of a line, in bytes
 PAD = 128  # bytes that `data` must be longer than its content
 SHORTEST = 10  # bytes of a row: five fields, four spaces, a newline
 _FAR = np.int64(1) << 62
 
-# Indices into `found`
+# Indices into `counters`
 AT, ROWS, LISTS, TAGS, HARD, COMMAS, ODD_RANKS, REPEATS = range(8)
 FOUND = 8
 # Return values of `tokenize`
@@ -47,29 +47,30 @@ DONE, NEEDS_ROOM, NO_ROW, HAS_ODD_BYTES = range(4)
 
 @inner
 def _index_block(base, start, stop, edges, lines):
-    """Find where tokens begin and end, and where lines end, in ``data[start:stop]``.
+    """Find the bounds of tokens and the ends of lines in ``data[start:stop]``.
 
     Parameters
     ----------
     base
-        Where the data begin; what is found are places too.
+        Address of the data; results are addresses, too.
     edges
-        int64, longer by 16 than there can be bytes: begins and ends by turns, then far away ones.
+        int64, longer than the number of bytes by 16: alternating begins and ends of tokens, then
+        addresses beyond the data.
     lines
-        int64: the newlines.
+        int64: addresses of newlines.
 
     Returns
     -------
-    How many lines there are, and whether a byte there is NUL or not ASCII.
-    ``data[start - 1]`` ends a line, if there is one.
+    The number of lines, and whether a byte is NUL or not ASCII.
+    ``data[start - 1]`` ends a line, if it exists.
     """
     edge, line = 0, 0
     before, odd = np.uint64(1), np.uint64(0)
-    for at in range(start, stop, 64):
-        place = base + at
-        white, ends, strange = white_mask(place), newline_mask(place), odd_mask(place)
-        if stop - at < 64:
-            inside = (np.uint64(1) << np.uint64(stop - at)) - np.uint64(1)
+    for offset in range(start, stop, 64):
+        pointer = base + offset
+        white, ends, strange = white_mask(pointer), newline_mask(pointer), odd_mask(pointer)
+        if stop - offset < 64:
+            inside = (np.uint64(1) << np.uint64(stop - offset)) - np.uint64(1)
             white |= ~inside
             ends &= inside
             strange &= inside
@@ -77,14 +78,14 @@ def _index_block(base, start, stop, edges, lines):
         turns = white ^ ((white << np.uint64(1)) | before)
         before = white >> np.uint64(63)
         while turns != np.uint64(0):
-            edges[edge] = place + trailing_zeros(turns)
+            edges[edge] = pointer + trailing_zeros(turns)
             edge += 1
             turns &= turns - np.uint64(1)
         while ends != np.uint64(0):
-            lines[line] = place + trailing_zeros(ends)
+            lines[line] = pointer + trailing_zeros(ends)
             line += 1
             ends &= ends - np.uint64(1)
-    if edge & 1:  # a token goes up to `stop`
+    if edge & 1:  # the last token ends at `stop`
         edges[edge] = base + stop
         edge += 1
     for far in range(16):
@@ -94,13 +95,13 @@ def _index_block(base, start, stop, edges, lines):
 
 @inner
 def _mark_rows(begin, width, edges, lines, count, firsts, tag_ends):
-    """Find the lines that are rows: the edge at which each begins, and the end of its tag.
+    """Find the lines that are rows: the index of each row's first edge, and the end of its tag.
 
-    `begin` is where the first line begins.
+    `begin` is the address of the first line.
 
     Returns
     -------
-    How many rows there are; -1 at a line that is neither a row nor blank nor a comment.
+    The number of rows; -1 for a line that is not a row, a blank line or a comment.
     """
     row, edge = 0, 0
     for line in range(count):
@@ -123,85 +124,86 @@ def _mark_rows(begin, width, edges, lines, count, firsts, tag_ends):
 
 
 @inner
-def _mark_tags(base, edges, firsts, tag_ends, count, tags, found):
-    """Record where a tag differs from that of the row before: int64 [tags, 2].
+def _mark_tags(base, edges, firsts, tag_ends, count, tags, counters):
+    """Record bounds of tags that differ from the previous row's tag: int64 [tags, 2].
 
-    The row before this block's first has the tag that was noted last, if any was.
+    The row before this block has the last recorded tag, if any.
     """
     tag, length = np.int64(0), np.int64(-1)
-    if found[TAGS] > 0:
-        before = tags[found[TAGS] - 1]
+    if counters[TAGS] > 0:
+        before = tags[counters[TAGS] - 1]
         tag, length = base + before[0], before[1] - before[0]
     for row in range(count):
-        own = edges[firsts[row] + 10]
-        own_length = tag_ends[row] - own
-        if own_length != length or not same_bytes(own, tag, length):
-            tag, length = own, own_length
-            at = found[TAGS]
-            tags[at, 0], tags[at, 1] = own - base, own - base + length
-            found[TAGS] += 1
+        begin = edges[firsts[row] + 10]
+        own_length = tag_ends[row] - begin
+        if own_length != length or not same_bytes(begin, tag, length):
+            tag, length = begin, own_length
+            row_of_tag = counters[TAGS]
+            tags[row_of_tag, 0], tags[row_of_tag, 1] = begin - base, begin - base + length
+            counters[TAGS] += 1
 
 
 @inner
-def _number_queries(edges, firsts, count, table, names, state, queries, starts, own, found):
-    """Look up each row's query in `own`, and find the lists: consecutive rows of one query.
+def _number_queries(
+    edges, firsts, count, table, names, state, queries, starts, row_queries, counters
+):
+    """Write each row's query into `row_queries`, and find the lists: consecutive rows of one query.
 
-    `queries` (int32) and `starts` (int64) go on after ``found[LISTS]``. The first place of
-    `queries` is no list's, and -1.
+    New lists are appended to `queries` (int32) and `starts` (int64) after ``counters[LISTS]``. The
+    first element of `queries` is -1 and belongs to no list.
     """
     entries, records, last = address(table), address(names), np.uint64(len(table) - 1)
-    place, length, number = np.int64(0), np.int64(-1), np.int64(-1)
+    pointer, length, number = np.int64(0), np.int64(-1), np.int64(-1)
     for row in range(count):
         first = firsts[row]
         own_length = edges[first + 1] - edges[first]
-        if own_length != length or not same_bytes(edges[first], place, length):
-            place, length = edges[first], own_length
-            hashed = hash_of(place, length)
-            record, at = find(entries, last, records, hashed, place, length)
+        if own_length != length or not same_bytes(edges[first], pointer, length):
+            pointer, length = edges[first], own_length
+            hashed = hash_of(pointer, length)
+            record, slot = find(entries, last, records, hashed, pointer, length)
             if record < 0:
-                record = add(entries, at, records, address(state), hashed, place, length)
+                record = add(entries, slot, records, address(state), hashed, pointer, length)
             number = number_of(records + record)
-            lists = found[LISTS]
+            lists = counters[LISTS]
             if queries[lists] != number:
-                found[LISTS] = lists + 1
-                queries[lists + 1], starts[lists + 1] = number, found[ROWS] + row
-        own[row] = number
+                counters[LISTS] = lists + 1
+                queries[lists + 1], starts[lists + 1] = number, counters[ROWS] + row
+        row_queries[row] = number
 
 
 @inner
-def _parse_ranks(needs_rank, edges, firsts, count, ranks, found):
-    """Parse the rank of each row: int32, its minimum where the rank is no 32-bit whole number.
+def _parse_ranks(needs_rank, edges, firsts, count, ranks, counters):
+    """Parse the rank of each row: int32, its minimum if the rank is not a 32-bit whole number.
 
     Returns
     -------
-    False at a rank that is no whole number, if it `needs_rank`.
+    False if `needs_rank` and a rank is not a whole number.
     """
     for row in range(count):
         start, end = edges[firsts[row] + 6], edges[firsts[row] + 7]
-        whole, rank = parse_whole(start, end)
-        if whole and end - start < 12 and -2147483648 < rank < 2147483648:
+        is_whole, rank = parse_whole(start, end)
+        if is_whole and end - start < 12 and -2147483648 < rank < 2147483648:
             ranks[row] = rank
         else:
             ranks[row] = -2147483648
-            found[ODD_RANKS] += 1
-            if needs_rank and not whole:
+            counters[ODD_RANKS] += 1
+            if needs_rank and not is_whole:
                 return False
     return True
 
 
 @inner
-def _parse_scores(base, edges, firsts, count, scores, hard, found):
+def _parse_scores(base, edges, firsts, count, scores, hard, counters):
     """Parse the score of each row: float64.
 
     Parameters
     ----------
     hard
-        int64 [hard, 3], a row of the file and where its numeral begins and ends: the scores that
-        are left to others.
+        int64 [hard, 3]: row of the file, begin and end of scores to be parsed by the caller.
 
     Returns
     -------
-    False at a score that is no number.
+    False if a score is not a number.
     """
     for row in range(count):
         start, end = edges[firsts[row] + 8], edges[firsts[row] + 9]
@@ -210,20 +212,26 @@ def _parse_scores(base, edges, firsts, count, scores, hard, found):
             return False
         scores[row] = score
         if comma:
-            found[COMMAS] += 1
+            counters[COMMAS] += 1
         if kind != EASY:
-            at = found[HARD]
-            hard[at, 0], hard[at, 1], hard[at, 2] = found[ROWS] + row, start - base, end - base
-            found[HARD] += 1
+            index = counters[HARD]
+            hard[index, 0], hard[index, 1], hard[index, 2] = (
+                counters[ROWS] + row,
+                start - base,
+                end - base,
+            )
+            counters[HARD] += 1
     return True
 
 
 @inner
-def _number_docs(file, edges, firsts, count, table, names, state, own, hashes, docs, found):
+def _number_docs(
+    file, edges, firsts, count, table, names, state, row_queries, hashes, docs, counters
+):
     """Look up the number of each row's doc, and count the duplicates within lists.
 
-    `own` and `hashes` are this block's: the query's number, and working space. A doc's own word in
-    `names` is the list, of all lists of all files, in which it was seen last.
+    `row_queries` are query numbers of this block, `hashes` working space. The extra word of a doc's
+    record is the last list, of all lists of all files, that contains the doc.
     """
     entries, records, last = address(table), address(names), np.uint64(len(table) - 1)
     for row in range(count):
@@ -237,21 +245,21 @@ def _number_docs(file, edges, firsts, count, table, names, state, own, hashes, d
             prefetch(records + record_of(entry))
     repeats = 0
     for row in range(count):
-        place = edges[firsts[row] + 4]
-        length = edges[firsts[row] + 5] - place
-        record, at = find(entries, last, records, hashes[row], place, length)
+        pointer = edges[firsts[row] + 4]
+        length = edges[firsts[row] + 5] - pointer
+        record, slot = find(entries, last, records, hashes[row], pointer, length)
         if record < 0:
-            record = add(entries, at, records, address(state), hashes[row], place, length)
+            record = add(entries, slot, records, address(state), hashes[row], pointer, length)
         docs[row] = number_of(records + record)
-        seen = np.uint64(file) << np.uint64(32) | np.uint64(own[row])
+        seen = np.uint64(file) << np.uint64(32) | np.uint64(row_queries[row])
         repeats += load_word(records + record + 8) == seen
         store_word(records + record + 8, seen)
-    found[REPEATS] += repeats
+    counters[REPEATS] += repeats
 
 
 @inlined
 def _has_room(count, table, names, state, size):
-    """Check for room for `count` names of `size` bytes in total, with the table half empty."""
+    """Check for room for `count` names of `size` bytes in total, and a table at most half full."""
     most = state[USED] + size + (HEAD + 8) * count + PAD
     return 2 * (state[COUNT] + count) <= len(table) and most <= len(names)
 
@@ -259,54 +267,54 @@ def _has_room(count, table, names, state, size):
 @jit
 def tokenize(
     data, size, width, file, space, queries, starts, query_table, query_names, query_state,
-    doc_table, doc_names, doc_state, docs, ranks, scores, tags, hard, is_text, found,
+    doc_table, doc_names, doc_state, docs, ranks, scores, tags, hard, is_text, counters,
 ):  # fmt: skip
-    """Parse every line of ``data[:size]`` as a row, from ``found[AT]`` on.
+    """Parse every line of ``data[:size]`` as a row, from ``counters[AT]`` on.
 
     Parameters
     ----------
     data
-        uint8, `PAD` longer than `size`, which is after a newline.
+        uint8, longer than `size` by `PAD`; the byte before `size` is a newline.
     width
-        6, or 5 where no line has a tag.
+        6, or 5 without tags.
     file
-        A number, from 1, that no other file has.
+        Unique number of the file, from 1.
     space
         int64 [6, `LONGEST` + `PAD`]: working space.
     queries, starts
-        Of each list after the first place: int32 query and int64 first row. The first place of
+        By list, after the first element: int32 query and int64 first row. The first element of
         `queries` is -1.
     query_table to doc_state
         See irmeta.kernels.interning.
     docs, ranks, scores
         By row: int32, int32, float64.
     tags, hard
-        As long as ``data`` can have rows. See `_mark_tags` and `_parse_scores`.
+        As long as the largest number of rows. See `_mark_tags` and `_parse_scores`.
     is_text
-        Whether it is known that `data` is UTF-8 without NUL.
-    found
-        int64 [`FOUND`], by the names above; it goes on from what it holds.
+        Whether `data` is known to be UTF-8 without NUL.
+    counters
+        int64 [`FOUND`], indexed by the constants above; parsing resumes from its values.
 
     Returns
     -------
-    `DONE`; `NEEDS_ROOM` in tables, names, or arrays by row, and a call with more goes on; `NO_ROW`
-    at a line that is no row, or longer than `LONGEST`; `HAS_ODD_BYTES` where it must be known
-    whether they are text, before any of them becomes a name.
+    `DONE`; `NEEDS_ROOM` if tables, names, or arrays by row are full, and a call with larger ones
+    resumes; `NO_ROW` for a line that is not a row, or longer than `LONGEST`; `HAS_ODD_BYTES` for
+    NUL or non-ASCII bytes, which the caller must check before they become names.
     """
     edges, lines, firsts = space[0], space[1], space[2]
-    tag_ends, own, hashes = space[3], space[4], space[5].view(np.uint64)
+    tag_ends, row_queries, hashes = space[3], space[4], space[5].view(np.uint64)
     base, reach = address(data), BLOCK
-    while found[AT] < size:
-        at, done = found[AT], found[ROWS]
-        stop = min(size, at + reach)
-        most = (stop - at) // SHORTEST + 1
+    while counters[AT] < size:
+        offset, done = counters[AT], counters[ROWS]
+        stop = min(size, offset + reach)
+        most = (stop - offset) // SHORTEST + 1
         if not (
             done + most < len(docs)
-            and _has_room(most, query_table, query_names, query_state, stop - at)
-            and _has_room(most, doc_table, doc_names, doc_state, stop - at)
+            and _has_room(most, query_table, query_names, query_state, stop - offset)
+            and _has_room(most, doc_table, doc_names, doc_state, stop - offset)
         ):
             return NEEDS_ROOM
-        count, odd = _index_block(base, at, stop, edges, lines)
+        count, odd = _index_block(base, offset, stop, edges, lines)
         if odd and not is_text:
             return HAS_ODD_BYTES
         if count == 0:
@@ -314,23 +322,24 @@ def tokenize(
                 return NO_ROW
             reach = LONGEST
             continue
-        rows = _mark_rows(base + at, width, edges, lines, count, firsts, tag_ends)
+        rows = _mark_rows(base + offset, width, edges, lines, count, firsts, tag_ends)
         if (
             rows < 0
-            or not _parse_ranks(width == 5, edges, firsts, rows, ranks[done:], found)
-            or not _parse_scores(base, edges, firsts, rows, scores[done:], hard, found)
+            or not _parse_ranks(width == 5, edges, firsts, rows, ranks[done:], counters)
+            or not _parse_scores(base, edges, firsts, rows, scores[done:], hard, counters)
         ):
             return NO_ROW
         if width == 6:
-            _mark_tags(base, edges, firsts, tag_ends, rows, tags, found)
+            _mark_tags(base, edges, firsts, tag_ends, rows, tags, counters)
         _number_queries(
-            edges, firsts, rows, query_table, query_names, query_state, queries, starts, own, found,
+            edges, firsts, rows, query_table, query_names, query_state, queries, starts,
+            row_queries, counters,
         )  # fmt: skip
         _number_docs(
-            file, edges, firsts, rows, doc_table, doc_names, doc_state, own, hashes, docs[done:],
-            found,
+            file, edges, firsts, rows, doc_table, doc_names, doc_state, row_queries, hashes,
+            docs[done:], counters,
         )  # fmt: skip
-        found[ROWS] += rows
-        found[AT] = lines[count - 1] - base + 1
+        counters[ROWS] += rows
+        counters[AT] = lines[count - 1] - base + 1
         reach = BLOCK
     return DONE

@@ -1,8 +1,8 @@
 """trec_eval's lesser-known measures of gain, each in the order of its arithmetic.
 
 In all of these `ranks` is [docs, systems], ascending in the rows of query q, which are
-``offsets[q]:offsets[q + 1]``; `missing` is the rank that stands for not retrieved; `out` float64
-[queries, systems], zero. Where there are `labels` (uint8, as `ranks`), a doc gains ``gains[label]``
+``offsets[q]:offsets[q + 1]``; `missing` is the rank of docs that are not retrieved; `out` float64
+[queries, systems], zero. With `labels` (uint8, like `ranks`), the gain of a doc is ``gains[label]``
 or, discounted, ``worth[label, rank]``. The sum over the first i docs of the ideal list of query q
 is ``ideal[starts[q] + i]``, for i below ``starts[q + 1] - starts[q]``.
 """
@@ -13,33 +13,33 @@ from irmeta.kernels.jit import jit
 
 
 @jit
-def ndcg_at_docs(ranks, labels, worth, offsets, missing, ideal, starts, gained, found, out):
+def ndcg_at_docs(ranks, labels, worth, offsets, missing, ideal, starts, gained, retrieved, out):
     """Sum nDCG at the rank of each doc, or at the end of the list if the doc is not retrieved.
 
-    `ideal` has discounted gains; `gained` and `found` are float64 [systems], working space.
+    `ideal` has discounted gains; `gained` and `retrieved` are float64 [systems], working space.
     """
     for q in range(len(offsets) - 1):
         last = starts[q + 1] - starts[q] - 1
         for s in range(ranks.shape[1]):
             gained[s] = 0.0
-            found[s] = 0.0
+            retrieved[s] = 0.0
         for row in range(offsets[q], offsets[q + 1]):
             for s in range(ranks.shape[1]):
                 if ranks[row, s] != missing:
                     gained[s] += worth[labels[row, s], ranks[row, s]]
-                    found[s] += 1.0
+                    retrieved[s] += 1.0
                     best = ideal[starts[q] + min(np.int64(ranks[row, s]), last)]
                     out[q, s] += gained[s] / best
         if last > 0:
             for s in range(ranks.shape[1]):
-                out[q, s] += (last - found[s]) * gained[s] / ideal[starts[q] + last]
+                out[q, s] += (last - retrieved[s]) * gained[s] / ideal[starts[q] + last]
 
 
 @jit
 def ndcg_at_ranks(
     ranks, labels, worth, offsets, missing, ideal, starts, ends, bounds, lengths, out
 ):
-    """Average nDCG at some ranks of each query, and at the end of lists that are long enough.
+    """Average nDCG at given ranks of each query, and at the end of lists that are long enough.
 
     Parameters
     ----------
@@ -47,14 +47,14 @@ def ndcg_at_ranks(
         Sums of discounted gains.
     ends
         int64: the ranks of query q are ``ends[bounds[q]:bounds[q + 1]]``, ascending; the last is
-        the length of the ideal list. A list that is longer than that by two counts at its end too.
+        the length of the ideal list. Lists longer than that by two or more also count at their end.
     lengths
-        uint32 [queries, systems], of the lists.
+        uint32 [queries, systems]: lengths of the lists.
     """
     for q in range(len(offsets) - 1):
         if bounds[q] == bounds[q + 1]:
             continue
-        whole = ends[bounds[q + 1] - 1]
+        length = ends[bounds[q + 1] - 1]
         for s in range(ranks.shape[1]):
             gained, total, row = 0.0, 0.0, offsets[q]
             number = bounds[q + 1] - bounds[q]
@@ -63,11 +63,11 @@ def ndcg_at_ranks(
                     gained += worth[labels[row, s], ranks[row, s]]
                     row += 1
                 total += gained / ideal[starts[q] + ends[level]]
-            if lengths[q, s] > whole + 1:
+            if lengths[q, s] > length + 1:
                 while row < offsets[q + 1] and ranks[row, s] != missing:
                     gained += worth[labels[row, s], ranks[row, s]]
                     row += 1
-                total += gained / ideal[starts[q] + whole]
+                total += gained / ideal[starts[q] + length]
                 number += 1
             out[q, s] = total / number
 
@@ -76,7 +76,7 @@ def ndcg_at_ranks(
 def gain_over_lag(ranks, labels, gains, offsets, missing, ideal, starts, gained, out):
     """Sum gain / log2(2 + lag), where lag is ideal minus actual cumulative gain at the rank.
 
-    `ideal` has gains of at least 1 each, and after its end every rank has 1; `gained` is float64
+    `ideal` has gains of at least 1, and gains of 1 after its end; `gained` is float64
     [systems], working space.
     """
     for q in range(len(offsets) - 1):

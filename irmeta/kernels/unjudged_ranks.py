@@ -11,7 +11,7 @@ from irmeta.kernels.jit import inner, jit
 
 @inner
 def _judged_up_to(ranks, start, stop, judged, system, length, counts):
-    """Count the judged docs of one list at ranks up to i, into ``counts[i]`` for i to `length`."""
+    """Write the number of judged docs at ranks up to i into ``counts[i]``, for i up to `length`."""
     for i in range(length + 1):
         counts[i] = 0
     for row in range(start, stop):
@@ -28,8 +28,8 @@ def condense(ranks, firsts, lasts, offsets, judged, lengths, counts):
     Parameters
     ----------
     firsts, lasts
-        As `ranks`: the first and last ranks of blocks of tied docs, replaced too; without rows
-        where they are not known.
+        Like `ranks`: the first and last ranks of blocks of tied docs, also replaced; without rows
+        if unknown.
     lengths
         Replaced by the number of judged docs of each list.
     counts
@@ -60,7 +60,7 @@ def unjudged_ranks(ranks, offsets, judged, lengths, deepest, counts, rows, out):
     rows
         int64 [queries + 1]: query q is written to ``out[rows[q]:rows[q + 1]]``.
     out
-        As `ranks`, filled with its greatest value.
+        Like `ranks`, filled with the maximum of the dtype.
     """
     for q in range(len(offsets) - 1):
         for s in range(ranks.shape[1]):

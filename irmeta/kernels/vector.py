@@ -1,8 +1,8 @@
 """Operations on 64 bytes at a time that numba lacks, in LLVM.
 
-A place is an address, so that these few lines, and the helpers made of them, can be put into any
-loop: an array that is handed over is counted, and that costs more than all of them. A mask reads 64
-bytes from its place on and a word is 8, so arrays must be that much longer than their content.
+Arguments are addresses, because passing an array counts references, which costs more than these
+operations. A mask reads 64 bytes at its address and a word has 8, so arrays must be longer than
+their content by as many bytes.
 tests/kernels/test_vector.py has plain twins.
 """
 
@@ -19,8 +19,8 @@ _BYTE, _INT, _WORD, _TWO_WORDS = (ir.IntType(bits) for bits in (8, 32, 64, 128))
 _LANES = ir.VectorType(_BYTE, 64)
 
 
-def _at(builder: Any, place: Any, to: ir.Type) -> Any:
-    return builder.inttoptr(place, to.as_pointer())
+def _at(builder: Any, pointer: Any, to: ir.Type) -> Any:
+    return builder.inttoptr(pointer, to.as_pointer())
 
 
 def _all(value: int) -> ir.Constant:
@@ -37,43 +37,43 @@ def _address(typing: Any, array: Any) -> Any:
     return types.int64(array), generate
 
 
-def _white_mask(typing: Any, place: Any) -> Any:
-    """Set bit i of a uint64 if byte ``place + i`` is a space, \\t, \\n, \\v, \\f or \\r."""
+def _white_mask(typing: Any, pointer: Any) -> Any:
+    """Set bit i of a uint64 if byte ``pointer + i`` is a space, \\t, \\n, \\v, \\f or \\r."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _at(builder, args[0], _LANES)
-        found = builder.load(place, align=1)
-        is_space = builder.icmp_unsigned("==", found, _all(0x20))
-        is_control = builder.icmp_unsigned("<=", builder.sub(found, _all(9)), _all(4))
+        pointer = _at(builder, args[0], _LANES)
+        loaded = builder.load(pointer, align=1)
+        is_space = builder.icmp_unsigned("==", loaded, _all(0x20))
+        is_control = builder.icmp_unsigned("<=", builder.sub(loaded, _all(9)), _all(4))
         return builder.bitcast(builder.or_(is_space, is_control), _WORD)
 
     return types.uint64(types.int64), generate
 
 
-def _newline_mask(typing: Any, place: Any) -> Any:
-    """Set bit i of a uint64 if byte ``place + i`` is \\n."""
+def _newline_mask(typing: Any, pointer: Any) -> Any:
+    """Set bit i of a uint64 if byte ``pointer + i`` is \\n."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _at(builder, args[0], _LANES)
-        found = builder.icmp_unsigned("==", builder.load(place, align=1), _all(0x0A))
-        return builder.bitcast(found, _WORD)
+        pointer = _at(builder, args[0], _LANES)
+        loaded = builder.icmp_unsigned("==", builder.load(pointer, align=1), _all(0x0A))
+        return builder.bitcast(loaded, _WORD)
 
     return types.uint64(types.int64), generate
 
 
-def _odd_mask(typing: Any, place: Any) -> Any:
-    """Set bit i of a uint64 if byte ``place + i`` is NUL or not ASCII."""
+def _odd_mask(typing: Any, pointer: Any) -> Any:
+    """Set bit i of a uint64 if byte ``pointer + i`` is NUL or not ASCII."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _at(builder, args[0], _LANES)
-        found = builder.load(place, align=1)
-        is_odd = builder.icmp_unsigned(">=", builder.sub(found, _all(1)), _all(0x7F))
+        pointer = _at(builder, args[0], _LANES)
+        loaded = builder.load(pointer, align=1)
+        is_odd = builder.icmp_unsigned(">=", builder.sub(loaded, _all(1)), _all(0x7F))
         return builder.bitcast(is_odd, _WORD)
 
     return types.uint64(types.int64), generate
 
 
-def _load_byte(typing: Any, place: Any) -> Any:
+def _load_byte(typing: Any, pointer: Any) -> Any:
     """Load a byte as an int64."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -82,32 +82,32 @@ def _load_byte(typing: Any, place: Any) -> Any:
     return types.int64(types.int64), generate
 
 
-def _load_int(typing: Any, place: Any) -> Any:
-    """Load an int32 from the four bytes at `place` as an int64."""
+def _load_int(typing: Any, pointer: Any) -> Any:
+    """Load an int32 from the four bytes at `pointer` as an int64."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        found = builder.load(_at(builder, args[0], _INT), align=1)
-        return builder.sext(found, _WORD)
+        loaded = builder.load(_at(builder, args[0], _INT), align=1)
+        return builder.sext(loaded, _WORD)
 
     return types.int64(types.int64), generate
 
 
-def _load_word(typing: Any, place: Any) -> Any:
-    """Load a uint64 from the eight bytes at `place`, little-endian."""
+def _load_word(typing: Any, pointer: Any) -> Any:
+    """Load a uint64 from the eight bytes at `pointer`, little-endian."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _at(builder, args[0], _WORD)
-        return builder.load(place, align=1)
+        pointer = _at(builder, args[0], _WORD)
+        return builder.load(pointer, align=1)
 
     return types.uint64(types.int64), generate
 
 
-def _store_word(typing: Any, place: Any, word: Any) -> Any:
-    """Store a uint64 in the eight bytes at `place`."""
+def _store_word(typing: Any, pointer: Any, word: Any) -> Any:
+    """Store a uint64 in the eight bytes at `pointer`."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _at(builder, args[0], _WORD)
-        builder.store(args[1], place, align=1)
+        pointer = _at(builder, args[0], _WORD)
+        builder.store(args[1], pointer, align=1)
         return context.get_dummy_value()
 
     return types.void(types.int64, types.uint64), generate
@@ -151,15 +151,15 @@ def _as_float(typing: Any, word: Any) -> Any:
     return types.float64(types.uint64), generate
 
 
-def _prefetch(typing: Any, place: Any) -> Any:
-    """Prefetch the cache line of the byte at `place`."""
+def _prefetch(typing: Any, pointer: Any) -> Any:
+    """Prefetch the cache line of the byte at `pointer`."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _at(builder, args[0], _BYTE)
-        kind = ir.FunctionType(ir.VoidType(), [place.type, _INT, _INT, _INT])
+        pointer = _at(builder, args[0], _BYTE)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, _INT, _INT, _INT])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        # To read, and to keep in every cache, as data.
-        builder.call(function, [place, *(ir.Constant(_INT, n) for n in (0, 3, 1))])
+        # For reading, into all levels of the data cache.
+        builder.call(function, [pointer, *(ir.Constant(_INT, n) for n in (0, 3, 1))])
         return context.get_dummy_value()
 
     return types.void(types.int64), generate

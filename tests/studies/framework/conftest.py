@@ -17,11 +17,11 @@ TINY = {name.lower(): f"tiny:{name}" for name in ("ALONE", "OPTIONAL")} | {"tiny
 @pytest.fixture(autouse=True)
 def _known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(registry, "OWN", registry.OWN | TINY)
-    registry.places.cache_clear()
+    registry.study_modules.cache_clear()
     tiny.FAILING.clear()
     tiny.COMPUTED.clear()
     yield
-    registry.places.cache_clear()
+    registry.study_modules.cache_clear()
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("undrawn")
 def _only_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("overview", "search-length"):
         monkeypatch.delitem(registry.OWN, name)
-    registry.places.cache_clear()
+    registry.study_modules.cache_clear()
 
 
 @pytest.mark.usefixtures("_only_tiny")
@@ -71,7 +71,7 @@ def test_a_study_of_another_package_is_one_like_ours(
     ]
     monkeypatch.setattr(registry, "OWN", {n: v for n, v in registry.OWN.items() if n != "tiny"})
     monkeypatch.setattr(registry, "entry_points", lambda group: points)
-    registry.places.cache_clear()
+    registry.study_modules.cache_clear()
     monkeypatch.delitem(vars(irmeta.studies), "tiny", raising=False)
     done = irmeta.studies.tiny(store, tmp_path / "out")
     assert irmeta.studies.open(tmp_path / "out").study.name == done.study.name == "tiny"
@@ -88,7 +88,7 @@ def test_a_study_that_cannot_be_loaded_is_named_and_the_others_go_on(
 ):
     broken = SimpleNamespace(name="broken", value="no_such_package.study:STUDY")
     monkeypatch.setattr(registry, "entry_points", lambda group: [broken])
-    registry.places.cache_clear()
+    registry.study_modules.cache_clear()
     reason = "study broken (no_such_package.study:STUDY) cannot be loaded: ModuleNotFoundError"
     with pytest.raises(UsageError, match=re.escape(reason)):
         irmeta.studies.broken(store, tmp_path / "out")

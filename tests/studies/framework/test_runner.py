@@ -350,5 +350,5 @@ def test_places__a_name_of_irmeta_cannot_be_taken(monkeypatch: pytest.MonkeyPatc
         name, value = "search-length", "elsewhere:STUDY"
 
     monkeypatch.setattr(registry, "entry_points", lambda group: [Point])
-    registry.places.cache_clear()
+    registry.study_modules.cache_clear()
     assert registry.study_modules()["search-length"].startswith("irmeta.")
