@@ -61,7 +61,7 @@ CUT = {
     "success": ("Success@{}", (1, 5, 10)),
     "unj": ("Unjudged@{}", (5, 10, 20)),
 }
-"""trec_eval's measures with cutoffs: our name, and the cutoffs of all_trec."""
+"""trec_eval's measures with cutoffs: irmeta's name, and the cutoffs of all_trec."""
 
 _FORMS = "|".join(map(re.escape, (*CUT, *PLAIN)))
 _WITH_PARAMETERS = re.compile(rf"({_FORMS})[._](?=[-\d.])")
@@ -93,11 +93,11 @@ SET = _listed(*_COUNTS, "utility", "set_P", "set_recall", "set_relative_P", "set
 
 
 def from_trec_eval(name: str) -> list[str] | None:
-    """Translate one of trec_eval's names to our names; return None for any other name.
+    """Translate one of trec_eval's names to irmeta's names; return None for any other name.
 
     Names may be output names (``P_10``, ``set_F_0.5``) or arguments of ``-m`` (``P.5,10``,
-    ``ndcg.1=3,2=9``). A bare name with cutoffs stands for the cutoffs of all_trec, except ``P``,
-    which is also our name.
+    ``ndcg.1=3,2=9``). A bare name with cutoffs means the cutoffs of all_trec, except ``P``,
+    which is also irmeta's name.
     """
     if name in PLAIN:
         return [PLAIN[name]]

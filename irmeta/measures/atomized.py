@@ -1,4 +1,4 @@
-"""Atomized measures: the worth of each relevant doc by itself, and its search length."""
+"""Atomized measures: the worth of each relevant doc alone, and its search length."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Atomized(NamedTuple):
     Attributes
     ----------
     worth
-        Weighted mean worth of the relevant docs, each by itself; NaN without relevant docs.
+        Weighted mean worth of the relevant docs, each alone; NaN without relevant docs.
     length
         Mean search length of the relevant docs, with the same weights.
     """

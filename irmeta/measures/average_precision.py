@@ -70,13 +70,13 @@ def events_average_precision(view: JudgedRanks, params: Params) -> Events | None
 
 def trace_average_precision(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace AP as precisions at relevant docs, over the divisor of `norm`."""
-    whole = one
+    full = one
     if params["norm"] == "pool":
         assert k is not None
         if unknown := trace_without_depth(one):
             return unknown
         one = one.pooled_at(k)
-    divisor, divisor_is, undefined = divisor_of(whole, one, params, k)
+    divisor, divisor_is, undefined = divisor_of(full, one, params, k)
     relevant = [d for d in one.within(k) if d[2] >= params["rel"]]
     terms = tuple(
         Term(rank, doc, grade, f"{i}/{rank}", i / rank)

@@ -17,9 +17,9 @@ def compute_bpref(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     for a relevant doc that is not retrieved.
     """
     relevant, relevant_offsets = view.sorted_ranks(params["rel"])
-    other, other_offsets = view.sorted_ranks(*view.nonrelevant(params["rel"]))
+    nonrelevant, nonrelevant_offsets = view.sorted_ranks(*view.nonrelevant(params["rel"]))
     out = np.zeros(view.lengths.shape)
-    bpref_sum(relevant, relevant_offsets, other, other_offsets, view.missing, out)
+    bpref_sum(relevant, relevant_offsets, nonrelevant, nonrelevant_offsets, view.missing, out)
     return per_query(out[None], view.counts(params["rel"]), 0.0)
 
 
@@ -27,20 +27,20 @@ def trace_bpref(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace Bpref as one term per relevant doc retrieved."""
     rel = params["rel"]
     lowest = -128 if one.negative == "nonrelevant" else 0
-    other = [rank for rank, _, grade in one.judged if lowest <= grade < rel]
+    nonrelevant = [rank for rank, _, grade in one.judged if lowest <= grade < rel]
     relevant = one.relevant(rel)
-    bound = min(len(other), len(relevant))
+    bound = min(len(nonrelevant), len(relevant))
     terms = []
     for rank, doc, grade in relevant:
         if rank is None:
             continue
-        above = sum(r is not None and r < rank for r in other)
-        said, amount = "none judged non-relevant above: 1", 1.0
+        above = sum(r is not None and r < rank for r in nonrelevant)
+        text, amount = "none judged non-relevant above: 1", 1.0
         if above:
             capped = min(above, len(relevant))
-            said = f"1 - min({above}, {len(relevant)})/min({len(other)}, {len(relevant)})"
+            text = f"1 - min({above}, {len(relevant)})/min({len(nonrelevant)}, {len(relevant)})"
             amount = 1.0 - capped / bound
-        terms.append(Term(rank, doc, grade, said, amount))
+        terms.append(Term(rank, doc, grade, text, amount))
     undefined = None if relevant else 0.0
     return Trace(tuple(terms), len(relevant), "relevant docs of the query", undefined)
 

@@ -1,4 +1,4 @@
-"""ERR and related measures: a reader goes down the list and may stop at each doc."""
+"""ERR and related measures: a reader scans the list and may stop at each doc."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ MEASURES = (
     ),
     Measure(
         name="ERRResidual",
-        summary="how much higher ERR could be if the list went on after k",
+        summary="largest possible increase of ERR if the list continued after k",
         compute=compute_residual,
         trace=trace_residual,
         source="doi:10.1007/s10791-016-9282-6, after Eq. 4",

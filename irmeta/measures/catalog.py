@@ -24,25 +24,25 @@ SHARED = (
 """Text on the parameters that measures share."""
 
 
-MOST_NAMED = 3  # of a preset's names for one measure
+MOST_NAMED = 3  # names per measure and preset
 
 
 @dataclass(frozen=True)
 class Description:
-    """Description of one measure, for people.
+    """Description of one measure for display.
 
     Attributes
     ----------
     written
         Form of the name: ``AP[@k]``, ``ASL[@gN]``, ``IPrec@r``.
     asked
-        Canonical names of the given name; empty if the given name was the plain measure.
+        Canonical names of the given name; empty for the name of the plain measure.
     example
         An example name.
     parameters
         name, meaning, default and range of each parameter; shared parameters come last.
     facts
-        Other facts, by heading.
+        Further facts by heading.
     """
 
     name: str
@@ -87,7 +87,7 @@ def list_preset(name: str) -> pl.DataFrame:
         If the preset is unknown.
     """
     if name not in PRESETS:
-        raise MeasureError(f"{name!r} is no preset; there are: {', '.join(PRESETS)}.")
+        raise MeasureError(f"{name!r} is not a preset. Known: {', '.join(PRESETS)}.")
     rows = (
         {"measure": spec.name, "better": _better(spec.measure), "summary": spec.measure.summary}
         for spec in parse_measures(name)
@@ -96,7 +96,7 @@ def list_preset(name: str) -> pl.DataFrame:
 
 
 def describe(name: str) -> Description:
-    """Describe one measure, named in any spelling, with or without a cutoff.
+    """Describe one measure, in any spelling, with or without a cutoff.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def shape(m: Measure) -> str:
 
 
 def example(m: Measure) -> str:
-    """Return an example name: with a cutoff if the measure takes one, and a parameter or two."""
+    """Return an example name, with a cutoff if possible and up to two parameters."""
     cut = "" if m.cutoff == "none" else f"@{m.cutoff_prefix}{'0.1' if _letter(m) == '@r' else 10}"
     tries = (f"({p.name}={value})" for p in m.parameters for value in _other_values(p))
     for inside in tries:
@@ -191,14 +191,14 @@ def _better(m: Measure) -> str:
 
 
 def _as_it_grows(m: Measure) -> dict[str, str]:
-    """Say whether the measure is monotone in its cutoff, if it has a cutoff."""
+    """Return whether the measure is monotone in its cutoff; empty without a cutoff."""
     if m.cutoff == "none":
         return {}
     letter = "N" if m.cutoff_prefix else _letter(m)[1:]
-    said = "never gets worse" if m.monotone else "may get worse"
+    trend = "never gets worse" if m.monotone else "may get worse"
     if m.monotone and _of_the_pool(m):
-        said += " (other norms and ideals may make it)"
-    return {f"as {letter} grows": said}
+        trend += " (other norms and ideals may make it)"
+    return {f"as {letter} grows": trend}
 
 
 def _of_the_pool(m: Measure) -> bool:
@@ -216,12 +216,12 @@ def _no_relevant(m: Measure) -> str:
 
 
 def _stem(name: str) -> str:
-    """Return the measure's name in one of our names."""
+    """Return the measure's name without parameters and cutoff."""
     return re.split(r"[(@]", name)[0]
 
 
 def _in_trec_eval(m: Measure) -> Iterator[str]:
-    """Yield trec_eval's names for a measure, with our name where it has parameters."""
+    """Yield trec_eval's names for a measure, with irmeta's name if it has parameters."""
     letter = _letter(m)[1:]
     for theirs, ours in aliases.PLAIN.items():
         if _stem(ours) == m.name:
@@ -248,4 +248,4 @@ def _elsewhere(m: Measure) -> dict[str, str]:
         "ir_measures also writes": ", ".join(spelled),
         "presets with it": "; ".join(_in_presets(m)),
     }
-    return {what: said for what, said in names.items() if said}
+    return {what: text for what, text in names.items() if text}

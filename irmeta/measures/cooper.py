@@ -1,6 +1,6 @@
 """Search length to the first relevant doc, to the last, and the mean over all relevant docs.
 
-AvgSL is the ASL of Diaz and Ferraro (2022); our ASL is atomized search length.
+AvgSL is the ASL of Diaz and Ferraro (2022); irmeta's ASL is atomized search length.
 """
 
 from __future__ import annotations

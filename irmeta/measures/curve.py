@@ -67,7 +67,7 @@ def curves(
     Warns
     -----
     PoolDepthWarning
-        As `irmeta.measures.evaluate.evaluate`.
+        See `irmeta.measures.evaluate.evaluate`.
     """
     if not measures:
         raise MeasureError("no measure was given")
@@ -162,15 +162,15 @@ def _translated(name: str) -> str:
         If trec_eval's name has a cutoff, or stands for several measures.
     """
     ours = aliases.from_trec_eval(name) or [name]
-    measure, at, _ = ours[0].rpartition("@")
-    if at:
+    measure, separator, _ = ours[0].rpartition("@")
+    if separator:
         raise MeasureError(f"{name} has a cutoff, but a curve has every cutoff: name {measure!r}.")
     return ours[0]
 
 
 def _ascending(name: str, given: Sequence[int]) -> None:
-    whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in given)
-    ascends = whole and len(given) and bool((np.diff(np.array(given, object)) > 0).all())
+    are_integers = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in given)
+    ascends = are_integers and len(given) and bool((np.diff(np.array(given, object)) > 0).all())
     if not ascends or given[0] < 1 or given[-1] > DEEPEST:
         raise UsageError(f"{name} must be ascending integers from 1 to {DEEPEST}.")
 
@@ -221,7 +221,7 @@ def _add_steps(
     events: Events, ks: np.ndarray, averaged: np.ndarray, sums: np.ndarray, counts: np.ndarray
 ) -> None:
     divisors = np.ascontiguousarray(events.divisors(ks))
-    # The rank that marks docs not retrieved never has a slot, whatever the cutoff.
+    # The rank of docs that are not retrieved never has a slot.
     slot = np.searchsorted(
         ks, np.arange(min(int(ks[-1]), np.iinfo(events.ranks.dtype).max - 1) + 1)
     )

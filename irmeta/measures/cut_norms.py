@@ -2,9 +2,9 @@
 
 Lu, Moffat and Culpepper (2016), Table 2: options a, b and c of AP and Q are ``norm=`` all, min and
 pool; a and b of NDCG, i and ii of Q are ``ideal=`` all and pool. Options c, b and ii are for k < d,
-where d is the depth to which a query's pool is complete; from k = d on they are a, a and i. Where
-the pool is complete at no depth, d is unknown and the value is NaN, because option a would be
-another measure. `pool_depth` in collection.toml states d.
+where d is the depth to which a query's pool is complete; from k = d on they equal a, a and i. If
+the pool is complete at no depth, d is unknown and the value is NaN, because option a would be a
+different measure. `pool_depth` in collection.toml states d.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.measures.cuts import over
+from irmeta.measures.cuts import divide
 from irmeta.measures.parameters import Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, OneList, Params, Trace
 from irmeta.rankings.judged import JudgedRanks, Need
@@ -41,7 +41,7 @@ def needs_pool(params: Params) -> tuple[Need, ...]:
 
 
 def refuse_without_cutoff(measure: str, params: Params, cutoff: Cutoff) -> None:
-    """Raise an error for a norm or an ideal that depends on a missing cutoff."""
+    """Raise an error if the norm or the ideal depends on a missing cutoff."""
     for parameter in (NORM, IDEAL):
         chosen = params.get(parameter.name, parameter.default)
         if cutoff is None and chosen != parameter.default:
@@ -61,7 +61,7 @@ def over_pool(
     view: JudgedRanks, pool: JudgedRanks, sums: np.ndarray, rel: int, k: int
 ) -> np.ndarray:
     """Divide sums [query, system] by R_k; NaN where R_k = 0, but 0 where all judgments count."""
-    return over(sums, pool.counts(rel)[:, None], undefined_at(view, k)[:, None])
+    return divide(sums, pool.counts(rel)[:, None], undefined_at(view, k)[:, None])
 
 
 def undefined_at(view: JudgedRanks, k: int) -> np.ndarray:
@@ -82,16 +82,16 @@ def trace_without_depth(one: OneList) -> Trace | None:
 
 
 def divisor_of(
-    whole: OneList, pool: OneList, params: Params, k: int | None
+    full: OneList, pool: OneList, params: Params, k: int | None
 ) -> tuple[int, str, float]:
     """Return a trace's divisor, its description, and the value for divisor 0.
 
-    `pool` is the list under the judgments of the pool of depth k, or `whole` itself.
+    `pool` is the list under the judgments of the pool of depth k, or `full` itself.
     """
     rel = params["rel"]
-    if params["norm"] == "pool" and pool is not whole:
+    if params["norm"] == "pool" and pool is not full:
         return len(pool.relevant(rel)), f"relevant docs in the pool of depth {k}", math.nan
-    relevant = len(whole.relevant(rel))
+    relevant = len(full.relevant(rel))
     if params["norm"] == "min":
         assert k is not None
         return min(k, relevant), "min(k, relevant docs of the query)", 0.0

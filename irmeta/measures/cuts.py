@@ -1,4 +1,4 @@
-"""Helper functions for cutoffs and divisors that all measures share."""
+"""Shared helper functions for cutoffs and divisors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from irmeta.rankings.judged import JudgedRanks
 
 
 def rank_cuts(view: JudgedRanks, ks: Cutoffs) -> np.ndarray:
-    """Convert cutoffs to int64 ranks, at most the greatest rank of the arrays (also for None)."""
+    """Convert cutoffs to int64 ranks, at most the largest rank of the arrays (also for None)."""
     last = view.missing - 1
     return np.array([last if k is None else min(k, last) for k in ks], np.int64)
 
@@ -20,14 +20,14 @@ def empty_values(view: JudgedRanks, ks: Cutoffs) -> np.ndarray:
     return np.zeros((len(ks), *view.lengths.shape))
 
 
-def over(values: np.ndarray, by: np.ndarray, undefined: float | np.ndarray) -> np.ndarray:
+def divide(values: np.ndarray, by: np.ndarray, undefined: float | np.ndarray) -> np.ndarray:
     """Divide `values`; return `undefined` where the divisor is not above 0."""
     return np.where(by > 0, values / np.where(by > 0, by, 1), undefined)
 
 
 def per_query(values: np.ndarray, by: np.ndarray, undefined: float) -> np.ndarray:
     """Divide `values` [cutoff, query, system] by a divisor per query, or per cutoff and query."""
-    return over(values, by[..., None], undefined)
+    return divide(values, by[..., None], undefined)
 
 
 def retrieved(view: JudgedRanks, low: int, high: int = 127) -> np.ndarray:

@@ -196,12 +196,12 @@ def _policies(
     store: StoreReader, view: JudgedRanks, spec: Spec, policy: EvalPolicy
 ) -> dict[str, object]:
     read = view.facts.policy
-    found: dict[str, object] = {
+    record: dict[str, object] = {
         "qrels set": view.facts.qrels,
         "tie order": policy.tie_order or read["tie_order"],
         "depth cut at reading": read["depth"] or "none",
         "negative grades": view.negative,
     }
     if "pool" in needs_of([spec]):
-        found["pool"] = f"{pool_of(store, view.facts.track).note}, in order {policy.pool_order!r}"
-    return found
+        record["pool"] = f"{pool_of(store, view.facts.track).note}, in order {policy.pool_order!r}"
+    return record

@@ -1,4 +1,4 @@
-"""Measures of how much of a list is judged."""
+"""Measures of the judged share of a list."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def compute_unjudged(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
 
 
 def compute_first_unjudged(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Find the rank of the first unjudged doc; length + 1 where all docs are judged."""
+    """Return the rank of the first unjudged doc; length + 1 if all docs are judged."""
     out = np.zeros(view.lengths.shape)
     first_unjudged(
         view.ranks, view.offsets, view.is_judged, view.lengths, counting_space(view), out
@@ -60,8 +60,8 @@ def trace_judged(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace Judged as counts over the docs of the list up to k."""
     terms = tuple(Term(*doc, "1", 1.0) for doc in _judged(one, k))
     listed = one.length if k is None else min(k, one.length)
-    said = "docs of the list" + ("" if k is None else f", to rank {k}")
-    return Trace(terms, listed, said, None if listed else 0.0)
+    divisor_is = "docs of the list" + ("" if k is None else f", to rank {k}")
+    return Trace(terms, listed, divisor_is, None if listed else 0.0)
 
 
 def trace_unjudged(one: OneList, params: Params, k: int | None) -> Trace:

@@ -17,14 +17,14 @@ def compute_inferred(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     """Sum the expected precisions at the relevant docs retrieved, over all relevant docs."""
     lowest, highest = view.nonrelevant(params["rel"])
     relevant, relevant_offsets = view.sorted_ranks(params["rel"])
-    other, other_offsets = view.sorted_ranks(lowest, highest)
+    nonrelevant, nonrelevant_offsets = view.sorted_ranks(lowest, highest)
     unjudged, unjudged_offsets = view.sorted_ranks(-128, lowest - 1)
     out = np.zeros(view.lengths.shape)
     inferred_sum(
         relevant,
         relevant_offsets,
-        other,
-        other_offsets,
+        nonrelevant,
+        nonrelevant_offsets,
         unjudged,
         unjudged_offsets,
         view.missing,
@@ -43,10 +43,10 @@ def trace_inferred(one: OneList, params: Params, k: None) -> Trace:
     for pooled, (rank, doc, grade) in enumerate(one.within(None)):
         if grade >= rel:
             share = (better + EPSILON) / (judged + 2 * EPSILON)
-            said = "1"
+            text = "1"
             if rank > 1:
-                said = f"1/{rank} + {pooled}/{rank} in the pool * ({better} + e)/({judged} + 2e)"
-            terms.append(Term(rank, doc, grade, said, (1 + pooled * share) / rank))
+                text = f"1/{rank} + {pooled}/{rank} in the pool * ({better} + e)/({judged} + 2e)"
+            terms.append(Term(rank, doc, grade, text, (1 + pooled * share) / rank))
         better += grade >= rel
         judged += one.counts_as_judged(grade)
     relevant = len(one.relevant(rel))

@@ -24,8 +24,8 @@ def docs_needed(levels: np.ndarray, relevant: np.ndarray, trec_eval: str) -> np.
     share = levels[:, None] * relevant
     if trec_eval == "9":
         return (share + 0.9).astype(np.int64)
-    whole = np.floor(share)
-    return (whole + (share - whole >= 0.5)).astype(np.int64)
+    floor = np.floor(share)
+    return (floor + (share - floor >= 0.5)).astype(np.int64)
 
 
 def at_levels(view: JudgedRanks, params: Params, levels: np.ndarray) -> np.ndarray:
@@ -78,14 +78,16 @@ def _trace_levels(one: OneList, params: Params, levels: list[float]) -> tuple[Te
     for level in levels:
         needed = _needed(level, len(relevant), params["trec_eval"])
         deep_enough = [
-            (found / rank, found, rank, doc, grade)
-            for found, (rank, doc, grade) in enumerate(retrieved, 1)
-            if rank is not None and found >= needed
+            (hits / rank, hits, rank, doc, grade)
+            for hits, (rank, doc, grade) in enumerate(retrieved, 1)
+            if rank is not None and hits >= needed
         ]
         if deep_enough:
-            best, found, rank, doc, grade = max(deep_enough, key=lambda d: d[0])
-            said = f"recall {level:g} is {needed} docs; best precision from there {found}/{rank}"
-            terms.append(Term(rank, doc, grade, said, best))
+            best, hits, rank, doc, grade = max(deep_enough, key=lambda d: d[0])
+            arithmetic = (
+                f"recall {level:g} is {needed} docs; best precision from there {hits}/{rank}"
+            )
+            terms.append(Term(rank, doc, grade, arithmetic, best))
     return tuple(terms)
 
 
@@ -110,10 +112,10 @@ def trace_r_precision(one: OneList, params: Params, k: None) -> Trace:
         for rank, doc, grade in relevant
         if rank is not None and rank <= cut
     )
-    said = "relevant docs of the query"
+    divisor_is = "relevant docs of the query"
     if params["mult"] != 1:
-        said = f"{params['mult']:g} times the {len(relevant)} relevant docs, rounded"
-    return Trace(terms, cut, said, None if cut else 0.0)
+        divisor_is = f"{params['mult']:g} times the {len(relevant)} relevant docs, rounded"
+    return Trace(terms, cut, divisor_is, None if cut else 0.0)
 
 
 _TREC_EVAL = Parameter(

@@ -45,7 +45,7 @@ FAMILIES = (
 """Modules of measures, in listing order."""
 
 ENTRY_POINTS = "irmeta.measures"
-"""Group of entry points, each of which names a `Measure` or a sequence of measures."""
+"""Group of entry points, each for a `Measure` or a sequence of measures."""
 
 PRESETS = {
     "default": (
@@ -72,7 +72,7 @@ PRESETS = {
 }
 """Names that stand for several measures; trec_eval stands for its all_trec."""
 
-DEEPEST = 2**31 - 1  # the greatest rank that tables can store
+DEEPEST = 2**31 - 1  # largest rank in tables
 _NAME = re.compile(
     r"\w+\s*(?:\((?P<params>[^()]*)\))?\s*"
     r"(?:@\s*(?P<prefix>[a-z]*)(?P<cut>-?[\d.]+))?",
@@ -97,7 +97,7 @@ def registry() -> dict[str, Measure]:
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda e: (e.name, e.value)):
         try:
             measures |= _load(entry, measures)
-        except (Exception, SystemExit) as error:  # another package may raise anything
+        except (Exception, SystemExit) as error:  # another package may raise any exception
             reason = short(" ".join(f"{type(error).__name__}: {error}".split()))
             problem = f"entry point {entry.name!r} ({entry.value}) could not be loaded: {reason}"
             _not_loaded.append(problem)
@@ -105,7 +105,7 @@ def registry() -> dict[str, Measure]:
     return measures
 
 
-_not_loaded: list[str] = []  # the problems that `registry` warned of
+_not_loaded: list[str] = []  # problems of which `registry` warned
 
 
 def _load(entry: EntryPoint, known: Mapping[str, Measure]) -> dict[str, Measure]:
@@ -114,11 +114,11 @@ def _load(entry: EntryPoint, known: Mapping[str, Measure]) -> dict[str, Measure]
     measures: dict[str, Measure] = {}
     for measure in [loaded] if isinstance(loaded, Measure) else loaded:
         if not isinstance(measure, Measure):
-            raise MeasureError(f"it registers {shown(measure)}, which is no Measure")
+            raise MeasureError(f"it registers {shown(measure)}, not a Measure")
         if not re.fullmatch(r"\w+", measure.name):
-            raise MeasureError(f"it registers {measure.name!r}, which is no word")
+            raise MeasureError(f"it registers {measure.name!r}, not a word")
         if {**known, **measures}.get(measure.name, measure) is not measure:
-            raise MeasureError(f"it registers {measure.name!r}, which is taken")
+            raise MeasureError(f"it registers {measure.name!r}, an existing name")
         measures[measure.name] = measure
     return measures
 
@@ -198,8 +198,10 @@ def _parse(name: str) -> Spec:
     measure = registry().get(aliases.IR_MEASURES.get(word, word))
     if measure is None:
         hint = did_you_mean(word or name, [*registry(), *aliases.NAMES, *PRESETS])
-        lost = "".join(f" Its package may be missing: the {reason}." for reason in _not_loaded)
-        raise MeasureError(f"unknown measure {name!r}. {hint} `irmeta measures` lists them.{lost}")
+        missing = "".join(f" Its package may be missing: the {reason}." for reason in _not_loaded)
+        raise MeasureError(
+            f"unknown measure {name!r}. {hint} `irmeta measures` lists them.{missing}"
+        )
     match = _NAME.fullmatch(name)
     if match is None:
         raise MeasureError(
@@ -210,7 +212,7 @@ def _parse(name: str) -> Spec:
     settings |= _settings(measure, match["params"] or "", name)
     cut = _cutoff(measure, name, match["cut"], match["prefix"] or "")
     if measure.printed is not None:
-        measure.printed(settings, cut)  # raises for parameters that cannot be combined
+        measure.printed(settings, cut)  # raises an error for conflicting parameters
     return Spec(measure, tuple(settings.items()), cut)
 
 
@@ -219,16 +221,16 @@ def split_names(text: str) -> Iterator[str]:
 
     A number continues the name before it, as in trec_eval's ``P.5,10`` and ``ndcg.1=3,2=9``.
     """
-    whole = ""
+    name = ""
     for part in re.split(r",(?![^()]*\))", text):
-        if whole and re.fullmatch(r"\s*[-.\d][-.\d=]*\s*", part) and re.search(r"[._]", whole):
-            whole += "," + part.strip()
+        if name and re.fullmatch(r"\s*[-.\d][-.\d=]*\s*", part) and re.search(r"[._]", name):
+            name += "," + part.strip()
             continue
-        if whole:
-            yield whole
-        whole = part.strip()
-    if whole:
-        yield whole
+        if name:
+            yield name
+        name = part.strip()
+    if name:
+        yield name
 
 
 def _ours(name: str) -> list[str]:
@@ -238,7 +240,7 @@ def _ours(name: str) -> list[str]:
 
 def _settings(measure: Measure, text: str, name: str) -> dict[str, object]:
     known = {p.name: p for p in measure.all_parameters}
-    found: dict[str, object] = {}
+    settings: dict[str, object] = {}
     for part in (p.strip() for p in text.split(",") if text.strip()):
         key, equals, value = (p.strip() for p in part.partition("="))
         if not equals:
@@ -246,10 +248,10 @@ def _settings(measure: Measure, text: str, name: str) -> dict[str, object]:
         if key not in known:
             hint = did_you_mean(key, known)
             raise MeasureError(f"{name}: {measure.name} has no parameter {key!r}. {hint}")
-        if key in found:
+        if key in settings:
             raise MeasureError(f"{name}: {key} is given twice.")
-        found[key] = known[key].read(value, name)
-    return found
+        settings[key] = known[key].read(value, name)
+    return settings
 
 
 def _cutoff(measure: Measure, name: str, text: str | None, prefix: str) -> Cutoff:

@@ -58,8 +58,8 @@ class Parameter:
         if self.kind == "gain":
             return text if text in self.choices else self._gain_map(text, of)
         if self.kind == "levels":
-            found = {self._number(part, of) for part in text.split(";")}
-            return ";".join(printed(level) for level in sorted(found))
+            levels = {self._number(part, of) for part in text.split(";")}
+            return ";".join(printed(level) for level in sorted(levels))
         return self._number(text, of)
 
     def _choice(self, text: str, of: str) -> str:
@@ -82,7 +82,7 @@ class Parameter:
         return value
 
     def _gain_map(self, text: str, of: str) -> str:
-        found: dict[int, float] = {}
+        gains: dict[int, float] = {}
         for part in text.split(";"):
             grade, colon, gain = part.partition(":")
             try:
@@ -96,10 +96,10 @@ class Parameter:
                     f"{of}: {self.name}={text} is neither a choice nor gains of at least 0 by "
                     f"grade, such as 1:3;2:9. {hint}"
                 )
-            if pair[0] in found:
+            if pair[0] in gains:
                 raise MeasureError(f"{of}: {self.name}={text} gives grade {pair[0]} twice.")
-            found[pair[0]] = pair[1]
-        return ";".join(f"{grade}:{printed(gain)}" for grade, gain in sorted(found.items()))
+            gains[pair[0]] = pair[1]
+        return ";".join(f"{grade}:{printed(gain)}" for grade, gain in sorted(gains.items()))
 
 
 def printed(value: object) -> str:

@@ -109,14 +109,14 @@ def events_q(view: JudgedRanks, params: Params) -> Events | None:
 def trace_q(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace Q as one ratio per relevant doc, over the divisor of `norm`."""
     rel, beta = params["rel"], params["beta"]
-    whole = one
+    full = one
     if needs_pool(params):
         assert k is not None
         if unknown := trace_without_depth(one):
             return unknown
         one = one.pooled_at(k)
-    divisor, divisor_is, undefined = divisor_of(whole, one, params, k)
-    ideal_of = one if params["ideal"] == "pool" else whole
+    divisor, divisor_is, undefined = divisor_of(full, one, params, k)
+    ideal_of = one if params["ideal"] == "pool" else full
     best = sorted((doc_gain(one, d, g, params) for _, d, g in ideal_of.judged), reverse=True)
     terms, count, gained = [], 0, 0.0
     for rank, doc, grade in one.within(k):

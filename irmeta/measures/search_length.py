@@ -1,4 +1,4 @@
-"""ASL: atomized search length, and its choices for docs that are not retrieved.
+"""ASL: atomized search length, with choices for docs that are not retrieved.
 
 The average search length of Diaz and Ferraro (2022) is another measure, AvgSL.
 """
@@ -83,8 +83,8 @@ def lengths_by_doc(view: JudgedRanks, rel: int, unretrieved: str) -> np.ndarray:
 def precision_lengths(view: JudgedRanks, rel: int) -> np.ndarray:
     """Compute 1/P of Eq. 6, rank / (relevant docs above + 1): float64 [relevant doc, system].
 
-    Values ascend within a query and system, so a row is no particular doc; values are infinite for
-    docs that are not retrieved.
+    Values ascend within a query and system, so rows do not match particular docs; values are
+    infinite for docs that are not retrieved.
     """
     ranks, offsets = view.sorted_ranks(rel)
     above = np.arange(len(ranks)) - np.repeat(offsets[:-1], np.diff(offsets))
@@ -109,11 +109,11 @@ def trace_asl(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace ASL as one search length per relevant doc."""
     relevant = one.relevant(params["rel"])
     retrieved = sum(rank is not None for rank, *_ in relevant)
-    said, missing = _unretrieved(one, retrieved, params["unretrieved"])
+    ending, missing = _unretrieved(one, retrieved, params["unretrieved"])
     terms = []
     for above, (rank, doc, grade) in enumerate(relevant[:k]):
         if rank is None:
-            terms.append(Term(None, doc, grade, said, missing))
+            terms.append(Term(None, doc, grade, ending, missing))
         else:
             arithmetic = f"rank {rank} - {above} relevant above"
             terms.append(Term(rank, doc, grade, arithmetic, float(rank - above)))
@@ -125,12 +125,12 @@ def trace_asl(one: OneList, params: Params, k: int | None) -> Trace:
 def _unretrieved(one: OneList, retrieved: int, choice: str) -> tuple[str, float]:
     irrelevant = one.length - retrieved
     if one.length == 0 or choice == "depth":
-        said = f"depth {one.deepest_rank} - {retrieved} relevant retrieved + 1"
+        ending = f"depth {one.deepest_rank} - {retrieved} relevant retrieved + 1"
         reason = "no list" if one.length == 0 else "not retrieved"
-        return f"{reason}: {said}", float(one.deepest_rank - retrieved + 1)
+        return f"{reason}: {ending}", float(one.deepest_rank - retrieved + 1)
     value = {"irrel": irrelevant, "floor": max(1, irrelevant), "irrel+1": irrelevant + 1}[choice]
-    said = {"irrel": "", "floor": ", at least 1", "irrel+1": " + 1"}[choice]
-    return f"not retrieved: {irrelevant} non-relevant in the list{said}", float(value)
+    ending = {"irrel": "", "floor": ", at least 1", "irrel+1": " + 1"}[choice]
+    return f"not retrieved: {irrelevant} non-relevant in the list{ending}", float(value)
 
 
 MEASURES = (

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from irmeta.measures.cuts import over, retrieved
+from irmeta.measures.cuts import divide, retrieved
 from irmeta.measures.parameters import REL, Parameter
 from irmeta.measures.spec import (
     TREC_EVAL,
@@ -36,35 +36,35 @@ def _for_each(ks: Cutoffs, values: np.ndarray, view: JudgedRanks) -> np.ndarray:
 
 def compute_set_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Divide the relevant docs retrieved by the docs of the list."""
-    listed, _, found = _sizes(view, params)
-    return _for_each(ks, over(found, listed, 0.0), view)
+    listed, _, hits = _sizes(view, params)
+    return _for_each(ks, divide(hits, listed, 0.0), view)
 
 
 def compute_set_recall(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Divide the relevant docs retrieved by all relevant docs."""
-    _, relevant, found = _sizes(view, params)
-    return _for_each(ks, over(found, relevant, 0.0), view)
+    _, relevant, hits = _sizes(view, params)
+    return _for_each(ks, divide(hits, relevant, 0.0), view)
 
 
 def compute_set_f(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Compute (1 + beta^2) P R / (beta^2 P + R) of set precision and set recall."""
-    listed, relevant, found = _sizes(view, params)
-    precision, recall = over(found, listed, 0.0), over(found, relevant, 0.0)
+    listed, relevant, hits = _sizes(view, params)
+    precision, recall = divide(hits, listed, 0.0), divide(hits, relevant, 0.0)
     weight = params["beta"] ** 2
-    value = over((1.0 + weight) * precision * recall, weight * precision + recall, 0.0)
+    value = divide((1.0 + weight) * precision * recall, weight * precision + recall, 0.0)
     return _for_each(ks, value, view)
 
 
 def compute_set_ap(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Multiply set precision by set recall, in one division."""
-    listed, relevant, found = _sizes(view, params)
-    return _for_each(ks, over(found * found, listed * relevant, 0.0), view)
+    listed, relevant, hits = _sizes(view, params)
+    return _for_each(ks, divide(hits * hits, listed * relevant, 0.0), view)
 
 
 def compute_set_relative(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Divide the relevant docs retrieved by the most that a list of this length can hold."""
-    listed, relevant, found = _sizes(view, params)
-    return _for_each(ks, over(found, np.minimum(listed, relevant), 0.0), view)
+    listed, relevant, hits = _sizes(view, params)
+    return _for_each(ks, divide(hits, np.minimum(listed, relevant), 0.0), view)
 
 
 def compute_queries(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -94,10 +94,10 @@ def compute_judged_nonrelevant(view: JudgedRanks, params: Params, ks: Cutoffs) -
 
 def compute_utility(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Weight docs by a (relevant, in the list), b (only in the list), c (only relevant), d."""
-    listed, relevant, found = _sizes(view, params)
-    neither = params["N"] + found - listed - relevant
-    value = params["a"] * found + params["b"] * (listed - found)
-    value = value + params["c"] * (relevant - found) + params["d"] * neither
+    listed, relevant, hits = _sizes(view, params)
+    neither = params["N"] + hits - listed - relevant
+    value = params["a"] * hits + params["b"] * (listed - hits)
+    value = value + params["c"] * (relevant - hits) + params["d"] * neither
     return _for_each(ks, value, view)
 
 
@@ -130,8 +130,8 @@ def trace_set_recall(one: OneList, params: Params, k: None) -> Trace:
 def trace_set_f(one: OneList, params: Params, k: None) -> Trace:
     """Trace SetF as (1 + beta^2) relevant docs retrieved / (beta^2 R + n), an equal ratio."""
     weight, relevant = params["beta"] ** 2, _all_relevant(one, params)
-    said = f"{weight:g} times {relevant} relevant docs + {one.length} docs of the list"
-    return _per_found(one, params, weight * relevant + one.length, said, 1.0 + weight)
+    divisor_is = f"{weight:g} times {relevant} relevant docs + {one.length} docs of the list"
+    return _per_found(one, params, weight * relevant + one.length, divisor_is, 1.0 + weight)
 
 
 def trace_set_ap(one: OneList, params: Params, k: None) -> Trace:
@@ -144,8 +144,8 @@ def trace_set_ap(one: OneList, params: Params, k: None) -> Trace:
 def trace_set_relative(one: OneList, params: Params, k: None) -> Trace:
     """Trace SetRelP as counts over min(n, R)."""
     relevant = _all_relevant(one, params)
-    said = f"min({one.length} docs of the list, {relevant} relevant docs)"
-    return _per_found(one, params, min(one.length, relevant), said)
+    divisor_is = f"min({one.length} docs of the list, {relevant} relevant docs)"
+    return _per_found(one, params, min(one.length, relevant), divisor_is)
 
 
 def _total(*terms: Term) -> Trace:
@@ -189,12 +189,12 @@ def trace_judged_nonrelevant(one: OneList, params: Params, k: None) -> Trace:
 
 def trace_utility(one: OneList, params: Params, k: None) -> Trace:
     """Trace Utility as one term for each of its four kinds of docs."""
-    found, relevant = len(_found(one, params)), _all_relevant(one, params)
+    hits, relevant = len(_found(one, params)), _all_relevant(one, params)
     kinds = {
-        "a": ("relevant, in the list", found),
-        "b": ("not relevant, in the list", one.length - found),
-        "c": ("relevant, not in the list", relevant - found),
-        "d": ("neither", params["N"] + found - one.length - relevant),
+        "a": ("relevant, in the list", hits),
+        "b": ("not relevant, in the list", one.length - hits),
+        "c": ("relevant, not in the list", relevant - hits),
+        "d": ("neither", params["N"] + hits - one.length - relevant),
     }
     return _total(
         *(

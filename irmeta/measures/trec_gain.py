@@ -55,7 +55,7 @@ def compute_ndcg_rel(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     sums, starts, bounds = _ideal_dcgs(view, params)
     ranks, labels, worth, offsets = _gained(view, params)
     out = empty_values(view, ks)
-    gained, found = np.empty((2, out.shape[2]))
+    gained, retrieved = np.empty((2, out.shape[2]))
     ndcg_at_docs(
         ranks,
         labels,
@@ -65,7 +65,7 @@ def compute_ndcg_rel(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
         sums,
         starts,
         gained,
-        found,
+        retrieved,
         out[0],
     )
     out[:] = out[0]
@@ -155,17 +155,17 @@ def trace_ndcg_rel(one: OneList, params: Params, k: int | None) -> Trace:
         dcg += gain / math.log2(rank + 1)
         ideal = _ideal_dcg(best, rank)
         terms.append(Term(rank, doc, grade, f"DCG {dcg:g} / ideal {ideal:g}", dcg / ideal))
-    whole = _ideal_dcg(best, len(best))
+    total = _ideal_dcg(best, len(best))
     for rank, doc, grade in one.judged:
         if rank is None and doc_gain(one, doc, grade, params) > 0:
-            said = f"not retrieved: DCG of the list {dcg:g} / ideal {whole:g}"
-            terms.append(Term(None, doc, grade, said, dcg / whole))
+            arithmetic = f"not retrieved: DCG of the list {dcg:g} / ideal {total:g}"
+            terms.append(Term(None, doc, grade, arithmetic, dcg / total))
     return Trace(tuple(terms), len(best), "docs with a gain", None if best else 0.0)
 
 
 def trace_rndcg(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace RnDCG as nDCG at each rank that counts, over the number of these ranks."""
-    best, found = _best(one, params), _found(one, params)
+    best, gaining = _best(one, params), _found(one, params)
     if not best or not one.relevant(params["rel"]):
         return Trace((), 1.0, "ranks", 0.0)
     last = [i for i in range(1, len(best)) if best[i] != best[i - 1]]
@@ -174,7 +174,7 @@ def trace_rndcg(one: OneList, params: Params, k: int | None) -> Trace:
         ends.append((one.length, "(the list ends)"))
     terms = []
     for rank, what in ends:
-        dcg = sum(gain / math.log2(r + 1) for r, *_, gain in found if r <= rank)
+        dcg = sum(gain / math.log2(r + 1) for r, *_, gain in gaining if r <= rank)
         ideal = _ideal_dcg(best, rank)
         terms.append(Term(rank, what, 0, f"DCG {dcg:g} / ideal {ideal:g}", dcg / ideal))
     return Trace(tuple(terms), len(terms), "ranks at which nDCG is taken")

@@ -1,4 +1,4 @@
-"""Weights of docs by rank, which tied docs may share."""
+"""Weights of docs by rank, optionally shared by tied docs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RBP_TIES = replace(TIES, choices=(*TIES.choices, "rbp_eval"))
 Worth = Callable[[np.ndarray], np.ndarray]
 """Function from gains, float64 [gain], to their worth at each rank, float64 [gain, rank].
 
-Rank 0 stands for docs that are not retrieved, and is worth 0.
+Rank 0 means docs that are not retrieved, with worth 0.
 """
 
 
@@ -50,13 +50,13 @@ def discounts(deepest: int, discount: str = "log2", b: float = 2.0) -> np.ndarra
     """
     ranks = range(1, deepest + 1)
     if discount == "zipf":
-        found = [float(rank) for rank in ranks]
+        positive = [float(rank) for rank in ranks]
     elif discount == "jk":
         base = math.log(b)
-        found = [math.log(max(rank, b)) / base for rank in ranks]
+        positive = [math.log(max(rank, b)) / base for rank in ranks]
     else:
-        found = [math.log2(rank + 1) for rank in ranks]
-    divisors = np.array([math.inf, *found])
+        positive = [math.log2(rank + 1) for rank in ranks]
+    divisors = np.array([math.inf, *positive])
     divisors.flags.writeable = False
     return divisors
 

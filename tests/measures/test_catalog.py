@@ -149,5 +149,5 @@ def test_a_preset_is_listed_by_what_it_holds(preset: str):
 
 
 def test_no_preset_is_an_error():
-    with pytest.raises(MeasureError, match="'all' is no preset; there are: default, trec_eval"):
+    with pytest.raises(MeasureError, match=r"'all' is not a preset\. Known: default, trec_eval"):
         list_preset("all")

@@ -327,11 +327,11 @@ def loading(what: object) -> Callable[[], object]:
         (lambda: ZeroDivisionError(), "ZeroDivisionError"),
         (lambda: SystemExit(3), "SystemExit: 3"),
         (lambda: 3, "TypeError"),
-        (lambda: [3], "it registers 3, which is no Measure"),
-        (lambda: other("AP"), "it registers 'AP', which is taken"),
-        (lambda: other("Mine"), "it registers 'Mine', which is taken"),
-        (lambda: other("a-b"), "it registers 'a-b', which is no word"),
-        (lambda: (other("Good"), other("AP")), "it registers 'AP', which is taken"),
+        (lambda: [3], "it registers 3, not a Measure"),
+        (lambda: other("AP"), "it registers 'AP', an existing name"),
+        (lambda: other("Mine"), "it registers 'Mine', an existing name"),
+        (lambda: other("a-b"), "it registers 'a-b', not a word"),
+        (lambda: (other("Good"), other("AP")), "it registers 'AP', an existing name"),
     ],
 )
 def test_registry__entry_point_that_cannot_be_loaded_is_warned_of_once(installed, make, reason):
