@@ -98,7 +98,7 @@ def embed_checksum(path: Path) -> None:
     """Write the CRC-32 of a Parquet file into its footer, over `BLANK`."""
     with path.open("r+b") as stream:
         field = _embedded(stream)
-        assert field is not None, "no place for the checksum"
+        assert field is not None, "no field for the checksum"
         crc = _crc_with_blank(stream, field[0])
         stream.seek(field[0])
         stream.write(crc)

@@ -162,8 +162,8 @@ def did_you_mean(given: object, known: Iterable[str]) -> str:
     return f"Known: {some}{ellipsis}." if names else ""
 
 
-def first_few(items: Sequence[str], rest: str, joined_by: str = ", ") -> str:
-    """Return a list for a message: the first five items, the number of others, and `rest`.
+def first_few(items: Sequence[str], hint: str, joined_by: str = ", ") -> str:
+    """Return a list for a message: the first five items, the number of others, and `hint`.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def first_few(items: Sequence[str], rest: str, joined_by: str = ", ") -> str:
     """
     listed = joined_by.join(items[:_FEW])
     more = len(items) - _FEW
-    return f"{listed} and {more:,} more: {rest}" if more > 0 else listed
+    return f"{listed} and {more:,} more: {hint}" if more > 0 else listed
 
 
 def check_choice(name: str, value: object, known: Collection[str]) -> None:

@@ -81,9 +81,9 @@ def test_what_is_wrong_with_a_run_is_said(files: list[Path]) -> None:
 
 def test_files_that_are_not_there_are_refused_before_any_is_read(files: list[Path]) -> None:
     for wrong, said in (
-        ([files[0].with_name("none"), files[1]], "none is no file: name the file of the qrels"),
+        ([files[0].with_name("none"), files[1]], "none is not a file: name the file of the qrels"),
         ([files[0], files[1], files[2].parent], "is a folder: name"),
-        ([files[0]], "alone is no track"),
+        ([files[0]], "alone is not a track"),
     ):
         with pytest.raises(UsageError, match=said):
             irmeta.read_files(wrong[0], wrong[1:])
@@ -175,7 +175,7 @@ def test_explain_and_info_take_files(files: list[Path], run) -> None:
 def test_files_that_cannot_be_a_track_end_with_a_usage_error(files: list[Path], run) -> None:
     for arguments, said in (
         (files[:1], "name the qrels file, and after it the runs"),
-        ([files[0], files[1].with_name("none")], "none is no file"),
+        ([files[0], files[1].with_name("none")], "none is not a file"),
         ([*files, "--names", "fiel"], "Did you mean 'file'?"),
     ):
         done = run("evaluate", *arguments)

@@ -41,7 +41,7 @@ def _fused(typing: Any, a: Any, b: Any, c: Any) -> Any:
 
 
 def _copy_lanes(typing: Any, source: Any, at: Any, to: Any, offset: Any) -> Any:
-    """Copy a vector of numbers from ``source[at:]`` to ``to[place:]``, of the same dtype."""
+    """Copy a vector of numbers from ``source[at:]`` to ``to[offset:]``, of the same dtype."""
     vector = ir.VectorType(ir.IntType(source.dtype.bitwidth), BITS // source.dtype.bitwidth)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -87,10 +87,10 @@ def _add_signs(
         call = _caller(builder, vector)
 
         def load(block: Any, row: Any, column: Any) -> Any:
-            place = builder.add(builder.mul(block, rows), row)
-            place = builder.add(builder.mul(place, ir.Constant(_INDEX, 2 * count)), column)
-            found = builder.bitcast(builder.gep(held.data, [place]), vector.as_pointer())
-            return builder.load(found, align=bits // 8)
+            index = builder.add(builder.mul(block, rows), row)
+            index = builder.add(builder.mul(index, ir.Constant(_INDEX, 2 * count)), column)
+            pointer = builder.bitcast(builder.gep(held.data, [index]), vector.as_pointer())
+            return builder.load(pointer, align=bits // 8)
 
         entry = builder.block
         head = builder.append_basic_block("rows")
@@ -123,12 +123,12 @@ def _add_signs(
         builder.position_at_end(end)
         out = context.make_array(signature.args[6])(context, builder, args[6]).data
         for step in range(STEPS):
-            place = builder.add(at, ir.Constant(_INDEX, step))
-            place = builder.gep(out, [builder.mul(place, ir.Constant(_INDEX, count))])
-            place = builder.bitcast(place, wide.as_pointer())
-            found = builder.sub(sums[step], sums[STEPS])
-            found = builder.sext(found, wide) if bits < 32 else found
-            builder.store(builder.add(builder.load(place, align=4), found), place, align=4)
+            slot = builder.add(at, ir.Constant(_INDEX, step))
+            slot = builder.gep(out, [builder.mul(slot, ir.Constant(_INDEX, count))])
+            slot = builder.bitcast(slot, wide.as_pointer())
+            totals = builder.sub(sums[step], sums[STEPS])
+            totals = builder.sext(totals, wide) if bits < 32 else totals
+            builder.store(builder.add(builder.load(slot, align=4), totals), slot, align=4)
         return context.get_dummy_value()
 
     index = types.int64

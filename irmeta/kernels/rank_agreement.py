@@ -86,9 +86,9 @@ def _groups(top, bottom, length, first, last):
     rank = 1
     while rank <= length:
         end = last[rank]
-        for other in range(rank + 1, end + 1):
-            first[other] = rank
-            last[other] = end
+        for rank_in_group in range(rank + 1, end + 1):
+            first[rank_in_group] = rank
+            last[rank_in_group] = end
         rank = end + 1
 
 

@@ -15,7 +15,7 @@ from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy, TieOrder
 from irmeta.rankings.judged import JudgedRanks, Need, check_needs
 from irmeta.rankings.judged_docs import Judged, read_judged
-from irmeta.rankings.order import list_places, other_order, ranks_under, tie_blocks
+from irmeta.rankings.order import list_permutation, other_order, ranks_under, tie_blocks
 from irmeta.rankings.pool import PooledLists, no_contributor
 from irmeta.rankings.subtopics import subtopic_set
 from irmeta.rankings.track_facts import TrackFacts, track_facts
@@ -225,7 +225,7 @@ def _ties(
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return `ties` and `blocks` of `JudgedRanks`."""
     lists = rows.lists
-    permutation = list_places(lists, rank)
+    permutation = list_permutation(lists, rank)
     first, last = tie_blocks(order, lists, permutation)
     starts = np.zeros(lengths.shape, np.int64)
     starts[lists.query, lists.system] = lists.starts[:-1]

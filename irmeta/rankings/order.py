@@ -47,7 +47,7 @@ def ranks_under(order: TieOrder, lists: StoredLists, facts: TrackFacts) -> np.nd
     return tie_orders.ranks_under(order, lists.starts, lists.columns)
 
 
-def list_places(lists: StoredLists, rank: np.ndarray) -> np.ndarray:
+def list_permutation(lists: StoredLists, rank: np.ndarray) -> np.ndarray:
     """Return the permutation that sorts the rows into list order by their ranks."""
     permutation = np.empty(len(rank), np.int64)
     permutation[lists.by_row(lists.starts[:-1]) + rank - 1] = np.arange(len(rank))
@@ -59,6 +59,6 @@ def tie_blocks(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the first and last rank of each row's block of tied docs: int32.
 
-    `permutation` sorts the rows into list order, see `list_places`.
+    `permutation` sorts the rows into list order, see `list_permutation`.
     """
     return tie_orders.tie_blocks(order, lists.starts, lists.columns, permutation)

@@ -62,7 +62,7 @@ def mean_over_queries(values: np.ndarray, counted: np.ndarray | None = None) -> 
         float64 [..., system]; NaN where nothing is counted.
     """
     counted = ~np.isnan(values) if counted is None else counted
-    return _over(sum_over_queries(values, counted), counted.sum(axis=-2))
+    return _divide(sum_over_queries(values, counted), counted.sum(axis=-2))
 
 
 def average(
@@ -101,11 +101,11 @@ def average(
             raise UsageError("average = 'difficulty' needs the difficulty of each query.")
         weights = np.where(counted, difficulty[:, None], 0.0)
         total = sum_over_queries(np.where(counted, values, 0.0) * weights, counted)
-        return _over(total, sum_over_queries(weights, counted))
+        return _divide(total, sum_over_queries(weights, counted))
     return _BY_NAME[how](values, counted)
 
 
-def _over(total: np.ndarray, number: np.ndarray) -> np.ndarray:
+def _divide(total: np.ndarray, number: np.ndarray) -> np.ndarray:
     out = np.full(np.shape(total), np.nan)
     return np.divide(total, number, out=out, where=number > 0)
 

@@ -147,18 +147,18 @@ def _by_measure(a: _Opened, b: _Opened, keys: list[str], tolerance: float) -> pl
         .when(both)
         .then(apart.fill_nan(float("inf"))),
     )
-    far = pl.col("apart") > tolerance
+    differs = pl.col("apart") > tolerance
     counts = joined.group_by("measure").agg(
         both=both.sum(),
         only_a=(~pl.col("in_b")).sum(),
         only_b=(~pl.col("in_a")).sum(),
         equal=(pl.col("apart") <= tolerance).sum(),
-        different=far.sum(),
+        different=differs.sum(),
         greatest=pl.col("apart").max(),
     )
     position = [key for key in keys if key != "measure"]
     worst = (
-        joined.filter(far & (pl.col("apart") == pl.col("apart").max().over("measure")))
+        joined.filter(differs & (pl.col("apart") == pl.col("apart").max().over("measure")))
         .group_by("measure")
         .agg(pl.col(*position, "a", "b").sort_by(position).first())
     )
@@ -177,8 +177,8 @@ def _refuse_repeated(path: Path, rows: pl.LazyFrame, keys: list[str]) -> None:
     repeated = rows.group_by(keys).len().filter(pl.col("len") > 1).head(1).collect()
     if repeated.height:
         which = repeated.select(keys).row(0, named=True).items()
-        said = ", ".join(f"{key} {value}" for key, value in which)
-        raise UsageError(f"{path} has more than one row for {said}.")
+        key_text = ", ".join(f"{key} {value}" for key, value in which)
+        raise UsageError(f"{path} has more than one row for {key_text}.")
 
 
 def _made_otherwise(
@@ -195,10 +195,10 @@ def _made_otherwise(
             there = {True: "there", False: "not there"}
             yield about, "", there[about in ours], there[about in theirs]
             continue
-        one, other = ours[about], theirs[about]
-        for field in dict.fromkeys([*one, *other]):
-            if one.get(field) != other.get(field) or (field in one) != (field in other):
-                yield about, field, _said(one, field), _said(other, field)
+        first, second = ours[about], theirs[about]
+        for field in dict.fromkeys([*first, *second]):
+            if first.get(field) != second.get(field) or (field in first) != (field in second):
+                yield about, field, _value_text(first, field), _value_text(second, field)
 
 
 def _parts(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -215,13 +215,13 @@ def _parts(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _flat(record: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    found = {}
+    flat = {}
     for key, value in record.items():
         inner = isinstance(value, dict)
-        found |= _flat(value, f"{prefix}{key}.") if inner else {f"{prefix}{key}": value}
-    return found
+        flat |= _flat(value, f"{prefix}{key}.") if inner else {f"{prefix}{key}": value}
+    return flat
 
 
-def _said(part: dict[str, Any], field: str) -> str:
+def _value_text(part: dict[str, Any], field: str) -> str:
     value = part.get(field, NOT_RECORDED)
     return "none" if value is None else str(value)

@@ -104,9 +104,9 @@ def matrix_of(frame: pl.DataFrame, measure: str = "value") -> Matrix:
         If two queries have the same name.
     """
     names = None
-    if (place := _query_column(frame)) is not None:
-        names = tuple(frame.to_series(place).cast(pl.String).fill_null("").to_list())
-        frame = frame.drop(frame.columns[place])
+    if (index := _query_column(frame)) is not None:
+        names = tuple(frame.to_series(index).cast(pl.String).fill_null("").to_list())
+        frame = frame.drop(frame.columns[index])
         if "all" in names and len(names) > 1:
             fix = "It is trec_eval's mean and no query: leave that row out."
             raise DataError("a query is called `all`", fix=fix)
@@ -129,33 +129,33 @@ def _query_column(frame: pl.DataFrame) -> int | None:
     if plain[0] in ("system", "systems", "run", "runs", "runid"):
         fix = "A table has systems in columns and queries in rows: turn it round."
         raise DataError("systems in rows", value=frame.columns[0], fix=fix)
-    values, other = _read(frame.to_series(0))
-    return 0 if other.any() and np.isnan(values).all() else None
+    values, invalid = _read(frame.to_series(0))
+    return 0 if invalid.any() and np.isnan(values).all() else None
 
 
 def _numbers(column: pl.Series) -> np.ndarray:
     """Convert a column to float64, NaN where missing."""
-    values, other = _read(column)
-    if other.all() and len(column):
+    values, invalid = _read(column)
+    if invalid.all() and len(column):
         fix = "Columns are systems: put other facts elsewhere."
         raise DataError("a column that holds no numbers", value=column.name, fix=fix)
-    if other.any():
-        found = column.cast(pl.String)[int(np.argmax(other))]
-        raise DataError(f"not a number in the column {shown(column.name)}", value=found)
+    if invalid.any():
+        example = column.cast(pl.String)[int(np.argmax(invalid))]
+        raise DataError(f"not a number in the column {shown(column.name)}", value=example)
     return values
 
 
 def _read(column: pl.Series) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of a column (NaN where missing), and a mask of invalid values."""
     if column.dtype.is_numeric() or column.dtype == pl.Null:
-        other = np.zeros(len(column), bool)
-        return column.cast(pl.Float64).fill_null(np.nan).to_numpy(), other
+        invalid = np.zeros(len(column), bool)
+        return column.cast(pl.Float64).fill_null(np.nan).to_numpy(), invalid
     if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
         return np.full(len(column), np.nan), np.ones(len(column), bool)
     text = column.cast(pl.String).fill_null("").str.strip_chars()
     values = text.cast(pl.Float64, strict=False)
-    other = values.is_null() & ~text.str.to_lowercase().is_in(_MISSING)
-    return values.fill_null(np.nan).to_numpy(), other.to_numpy()
+    invalid = values.is_null() & ~text.str.to_lowercase().is_in(_MISSING)
+    return values.fill_null(np.nan).to_numpy(), invalid.to_numpy()
 
 
 def read_matrices(path: Path, measures: tuple[str, ...] | None = None) -> list[Matrix]:
@@ -212,8 +212,8 @@ def _matrices(frame: pl.DataFrame, path: Path, measures: tuple[str, ...] | None)
         frame = frame.filter(pl.col("measure").is_in(list(measures)))
     _check_keys(frame)
     return [
-        _tidy_matrix(own, str(track), str(name))
-        for (track, name), own in frame.group_by("track", "measure", maintain_order=True)
+        _tidy_matrix(values, str(track), str(name))
+        for (track, name), values in frame.group_by("track", "measure", maintain_order=True)
     ]
 
 
@@ -229,8 +229,8 @@ def _check_keys(frame: pl.DataFrame) -> None:
             raise DataError(f"a row without a {key}")
     again = frame.filter(frame.select(_KEYS).is_duplicated())
     if again.height:
-        said = " ".join(again.select(_KEYS).row(0)).strip()
-        raise DataError("two values for one system, query and measure", value=said)
+        keys_text = " ".join(again.select(_KEYS).row(0)).strip()
+        raise DataError("two values for one system, query and measure", value=keys_text)
 
 
 def _tidy_matrix(frame: pl.DataFrame, track: str, measure: str) -> Matrix:

@@ -30,7 +30,7 @@ def search_length_table(view: JudgedRanks, rel: int, lengths: np.ndarray) -> pa.
 
     rank = by_list(view.ranks[rows])
     system = by_list(np.arange(systems, dtype=np.int32))
-    place = by_list(np.arange(len(rows), dtype=np.int32)[:, None])
+    index = by_list(np.arange(len(rows), dtype=np.int32)[:, None])
     queries = pl.Series(view.queries, dtype=pl.String)
     docs = strings(view.docs, rows).dictionary_encode()
     columns = {
@@ -40,8 +40,8 @@ def search_length_table(view: JudgedRanks, rel: int, lengths: np.ndarray) -> pa.
             strings(pl.Series(list(view.systems), dtype=pl.String), np.arange(systems)),
         ),
         "query": dictionary(query, queries, np.full(len(rows), systems)),
-        "doc": pa.DictionaryArray.from_arrays(docs.indices.take(column(place)), docs.dictionary),
-        "grade": column(view.grades[rows][place]),
+        "doc": pa.DictionaryArray.from_arrays(docs.indices.take(column(index)), docs.dictionary),
+        "grade": column(view.grades[rows][index]),
         "rank": column(rank.astype(np.int32), rank != view.missing),
         "search_length": column(by_list(lengths)),
     }

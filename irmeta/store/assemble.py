@@ -9,7 +9,7 @@ import numpy as np
 from irmeta.policies import ReadPolicy
 from irmeta.store.read_run import Run
 from irmeta.store.readers import TrackNames
-from irmeta.store.run_addresses import Places, Sources
+from irmeta.store.run_addresses import ListRows, Sources
 from irmeta.store.spill import InMemory
 from irmeta.trec.list_order import order_lists, tied_rows
 from irmeta.trec.ordering import ranks_from
@@ -51,11 +51,11 @@ class TrackRows:
 
     def __init__(self, runs: list[Run], names: TrackNames, policy: ReadPolicy) -> None:
         self.runs, self.policy = runs, policy
-        self._tables = [names.doc_places[run.reader] for run in runs]
+        self._tables = [names.doc_indices[run.reader] for run in runs]
         in_memory = [run.columns for run in runs if isinstance(run.columns, InMemory)]
         all_held = len(in_memory) == len(runs)
         self._sources = Sources.of(in_memory, self._tables) if all_held else None
-        self.queries_of_run = [names.query_places[run.reader][run.queries] for run in runs]
+        self.queries_of_run = [names.query_indices[run.reader][run.queries] for run in runs]
         query = np.concatenate(self.queries_of_run)
         counts = [len(queries) for queries in self.queries_of_run]
         system = np.repeat(np.arange(len(runs)), counts)
@@ -84,30 +84,30 @@ class TrackRows:
         """Return the lists of the queries with index `first` up to `last`."""
         lists = slice(*np.searchsorted(self._query, [first, last]).tolist())
         query, system = self._query[lists], self._system[lists]
-        places = Places(system, self._starts[lists], self._lengths[lists])
-        sources, places = self._load(places)
-        rows = sources.rows(places)
-        facts = query, system.astype(np.int32), places.lengths, self._states[lists]
+        list_rows = ListRows(system, self._starts[lists], self._lengths[lists])
+        sources, list_rows = self._load(list_rows)
+        rows = sources.rows(list_rows)
+        facts = query, system.astype(np.int32), list_rows.lengths, self._states[lists]
         return _in_order(self.policy, *facts, rows)
 
-    def _load(self, places: Places) -> tuple[Sources, Places]:
+    def _load(self, list_rows: ListRows) -> tuple[Sources, ListRows]:
         """Return arrays that hold some lists, read from files if need be, and places in them."""
         if self._sources is not None:
-            return self._sources, places
+            return self._sources, list_rows
         columns, tables = [], []
-        source, starts = np.empty_like(places.source), np.empty_like(places.starts)
-        for index in np.unique(places.source).tolist():
-            which = np.flatnonzero(places.source == index)
-            which = which[np.argsort(places.starts[which])]
-            ends = places.starts[which] + places.lengths[which]
-            cuts = np.flatnonzero(places.starts[which][1:] != ends[:-1]) + 1
+        source, starts = np.empty_like(list_rows.source), np.empty_like(list_rows.starts)
+        for index in np.unique(list_rows.source).tolist():
+            which = np.flatnonzero(list_rows.source == index)
+            which = which[np.argsort(list_rows.starts[which])]
+            ends = list_rows.starts[which] + list_rows.lengths[which]
+            cuts = np.flatnonzero(list_rows.starts[which][1:] != ends[:-1]) + 1
             for some in np.split(which, cuts):  # adjacent lists of a file are read at once
-                begin = int(places.starts[some[0]])
-                end = int(places.starts[some[-1]] + places.lengths[some[-1]])
-                source[some], starts[some] = len(columns), places.starts[some] - begin
+                begin = int(list_rows.starts[some[0]])
+                end = int(list_rows.starts[some[-1]] + list_rows.lengths[some[-1]])
+                source[some], starts[some] = len(columns), list_rows.starts[some] - begin
                 columns.append(InMemory(self.runs[index].columns.rows(begin, end)))
                 tables.append(self._tables[index])
-        return Sources.of(columns, tables), Places(source, starts, places.lengths)
+        return Sources.of(columns, tables), ListRows(source, starts, list_rows.lengths)
 
 
 def _in_order(

@@ -156,8 +156,8 @@ def ingest_collection(
                     write_bytes(layout.cache, to_json(cache))
         finally:
             shutil.rmtree(layout.staging, ignore_errors=True)
-        others = {source.name for source in collection} - {source.name for source in sources}
-        before = {track: why for track, why in layout.failures().items() if track in others}
+        excluded = {source.name for source in collection} - {source.name for source in sources}
+        before = {track: why for track, why in layout.failures().items() if track in excluded}
         layout.write_failures(before | failures(outcomes))
     return outcomes
 

@@ -57,11 +57,11 @@ def judgments(
 
     `reader` has numbered their names.
     """
-    query_place, doc_place = names.query_places[reader], names.doc_places[reader]
+    query_index, doc_index = names.query_indices[reader], names.doc_indices[reader]
     pairs_of = [
         _pairs(
-            query_place[reader.queries.numbers(parsed.frame["query"])],
-            doc_place[reader.docs.numbers(parsed.frame["doc"])],
+            query_index[reader.queries.numbers(parsed.frame["query"])],
+            doc_index[reader.docs.numbers(parsed.frame["doc"])],
         )
         for _, parsed in sets
     ]

@@ -44,13 +44,13 @@ class Readers(Lent[RowReader]):
         """Return all names and finish the readers, after the last run was read."""
         for reader in self.all:
             reader.finish()
-        queries, query_places = in_order([reader.queries for reader in self.all])
-        docs, doc_places = in_order([reader.docs for reader in self.all])
+        queries, query_indices = in_order([reader.queries for reader in self.all])
+        docs, doc_indices = in_order([reader.docs for reader in self.all])
         return TrackNames(
             queries,
             docs,
-            dict(zip(self.all, query_places, strict=True)),
-            dict(zip(self.all, doc_places, strict=True)),
+            dict(zip(self.all, query_indices, strict=True)),
+            dict(zip(self.all, doc_indices, strict=True)),
         )
 
 
@@ -60,11 +60,11 @@ class TrackNames:
 
     Attributes
     ----------
-    query_places, doc_places
+    query_indices, doc_indices
         int32, for each reader: the index of the name of each of its numbers.
     """
 
     queries: pl.Series
     docs: pl.Series
-    query_places: dict[RowReader, np.ndarray]
-    doc_places: dict[RowReader, np.ndarray]
+    query_indices: dict[RowReader, np.ndarray]
+    doc_indices: dict[RowReader, np.ndarray]

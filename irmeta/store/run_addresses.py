@@ -12,7 +12,7 @@ from irmeta.kernels.gather import gather_floats, gather_ints, gather_names
 from irmeta.store.spill import KINDS, InMemory
 
 
-class Places(NamedTuple):
+class ListRows(NamedTuple):
     """The source, first row and number of rows of each list; all int64."""
 
     source: np.ndarray
@@ -48,14 +48,14 @@ class Sources:
         }
         return cls(held, addresses)
 
-    def rows(self, places: Places) -> dict[str, np.ndarray]:
+    def rows(self, list_rows: ListRows) -> dict[str, np.ndarray]:
         """Return the rows of lists, list after list, by the names of `KINDS`; doc is mapped."""
-        arrays = {name: np.empty(places.lengths.sum(), kind) for name, kind in KINDS.items()}
+        arrays = {name: np.empty(list_rows.lengths.sum(), kind) for name, kind in KINDS.items()}
         addresses = self.addresses
-        gather_names(addresses["doc"], addresses["table"], *places, arrays["doc"])
-        gather_floats(addresses["score"], *places, arrays["score"])
+        gather_names(addresses["doc"], addresses["table"], *list_rows, arrays["doc"])
+        gather_floats(addresses["score"], *list_rows, arrays["score"])
         for name in ("rank_given", "position"):
-            gather_ints(addresses[name], *places, arrays[name])
+            gather_ints(addresses[name], *list_rows, arrays[name])
         return arrays
 
 

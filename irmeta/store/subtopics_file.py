@@ -56,12 +56,12 @@ def undescribed(given: QrelsSource, parsed: QrelsText, described: pl.DataFrame) 
         return None
     judged = parsed.frame.select(_KEY).unique()
     names = described.filter(pl.col("set") == given.name)
-    lost = judged.join(names, on=_KEY, how="anti").sort(_KEY)
-    if lost.is_empty():
+    missing = judged.join(names, on=_KEY, how="anti").sort(_KEY)
+    if missing.is_empty():
         return None
-    query, subtopic = lost.row(0)
+    query, subtopic = missing.row(0)
     first = f"the first is {subtopic!r} of query {query!r}"
-    return f"{given.subtopics_file} lacks {lost.height} of {judged.height} subtopics; {first}"
+    return f"{given.subtopics_file} lacks {missing.height} of {judged.height} subtopics; {first}"
 
 
 def _parse(file: str, source: TrackSource) -> pl.DataFrame:

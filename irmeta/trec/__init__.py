@@ -1,1 +1,1 @@
-"""TREC text in: run files, qrels files, and which files make a track."""
+"""Reading of TREC text: run files, qrels files, and the files of a track."""

@@ -14,13 +14,13 @@ from typing import IO, Any, BinaryIO, cast
 from irmeta.errors import DataError
 from irmeta.trec.streams import InputFile, TextStream, open_stream
 
-HELD = 64 << 20  # largest member of a tar archive, in bytes, that is held to be read again
+HELD = 64 << 20  # largest member of a tar archive, in bytes, kept in memory for a second read
 _HEADER = 1 << 20  # limit in bytes of a tar header with long names; a hostile one may claim more
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _FAULTS = (tarfile.TarError, zipfile.BadZipFile, RuntimeError)
 _DAMAGED = (*_FAULTS, ValueError, OSError, EOFError)
 _Members = Iterator[tuple[str, "Callable[[], BinaryIO] | str"]]
-"""Names of members, each with a function that opens the member, or with its problem."""
+"""Names of members, each with a function that opens the member, or with a problem."""
 
 
 def archive_kind(file: InputFile) -> str | None:
@@ -148,7 +148,7 @@ class _Tar:
         """Return the next member, and its content if it is a file; read the previous one first."""
         self._reader.left = _HEADER
         info = self._tar.next()
-        cast(Any, self._tar).members.clear()  # else tarfile keeps them all
+        cast(Any, self._tar).members.clear()  # tarfile would keep all members
         self._reader.left = None
         if info is None:
             return None
@@ -156,7 +156,7 @@ class _Tar:
 
 
 class _Header(tarfile.TarInfo):
-    """A header that makes tarfile report damaged headers, and a missing one at the end."""
+    """A header class that makes tarfile report damaged headers and a missing end of the archive."""
 
     @classmethod
     def fromtarfile(cls, tarfile: tarfile.TarFile) -> Any:

@@ -18,7 +18,7 @@ from irmeta.policies import TieOrder
 from irmeta.trec.ordering import rows_of
 from irmeta.trec.tie_orders import TIE_RULES, TieRule, sort_rows
 
-LONGEST_TIE = 64  # rows that insertion sorts as fast as a general sort
+LONGEST_TIE = 64  # longest block of ties for insertion sort
 
 
 def order_lists(
@@ -26,18 +26,18 @@ def order_lists(
 ) -> None:
     """Sort the rows of lists from file order into a tie order, in place.
 
-    Most lists are in order as read; only the others are sorted.
+    Only lists that are not yet sorted are changed; most are sorted in the file.
 
     Parameters
     ----------
     order
         The tie order.
     starts
-        int64 [lists + 1]: where the rows of each list begin; rows are in file order.
+        int64 [lists + 1]: first row of each list; rows are in file order.
     states
         uint8 [lists]: the order of the scores of each list, see irmeta.kernels.lists.
     columns
-        The columns that the order compares, and all other columns whose rows move with them.
+        The compared columns, and all other columns to sort with them.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def order_lists(
 def _unordered_lists(
     rule: TieRule, starts: np.ndarray, states: np.ndarray, columns: dict[str, np.ndarray]
 ) -> Iterator[np.ndarray]:
-    """Yield the lists that must be sorted, in portions that sort fastest together.
+    """Yield the lists that must be sorted, in portions for fast sorting.
 
     Scores that strictly fall as float32 are in order under every rule that compares scores, also
     as float64. Short blocks of tied docs that need no general sort are ordered here.
@@ -119,12 +119,12 @@ def tied_rows(
     Parameters
     ----------
     order
-        The tie order that the rows are in.
+        The tie order of the rows.
     starts
-        int64 [lists + 1]: where the rows of each list begin.
+        int64 [lists + 1]: first row of each list.
     states
-        uint8 [lists]: the order of the scores of each list as read; where they strictly fall, no
-        rows are tied.
+        uint8 [lists]: the order of the scores of each list in the file; strictly falling scores
+        have no ties.
     score
         float64, by row.
 

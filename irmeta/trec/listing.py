@@ -53,9 +53,9 @@ def _matches(root: Path, folder: str, parts: list[str]) -> Iterator[str]:
     if not parts:
         yield folder.removesuffix("/")
         return
-    first, *others = parts
+    first, *remaining = parts
     if first == "**":
-        yield from _matches(root, folder, others)
+        yield from _matches(root, folder, remaining)
         for name in list_folder(root, folder):
             path = root / folder / name
             if path.is_dir() and not path.is_symlink():
@@ -66,8 +66,8 @@ def _matches(root: Path, folder: str, parts: list[str]) -> Iterator[str]:
     else:
         names = [first] if _exists(root, folder + first) else []
     for name in names:
-        if not others or is_folder(root, folder + name):
-            yield from _matches(root, f"{folder}{name}/", others)
+        if not remaining or is_folder(root, folder + name):
+            yield from _matches(root, f"{folder}{name}/", remaining)
 
 
 def _exists(root: Path, path: str) -> bool:
@@ -86,7 +86,7 @@ def is_folder(root: Path, path: str) -> bool:
     Raises
     ------
     DataError
-        If the operating system does not say, such as without permission.
+        If the operating system refuses to tell, for example without permission.
     """
     try:
         return stat.S_ISDIR(os.stat(root / path).st_mode)

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from irmeta.kernels.interning import COUNT, HEAD, USED, fill, intern, spell
 
-_SLACK = 128  # bytes that kernels may read or write beyond the end of their input
+_SLACK = 128  # bytes that kernels may access beyond the end of their input
 _BATCH = 1 << 20  # strings that are interned at once
 
 
@@ -33,7 +33,7 @@ class Names:
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes of memory that the names take."""
+        """Return the memory of the names in bytes."""
         return self.table.nbytes + self.content.nbytes
 
     def make_room(self, count: int, size: int) -> None:
@@ -87,10 +87,10 @@ def in_order(several: list[Names]) -> tuple[pl.Series, list[np.ndarray]]:
     names
         Distinct, sorted by their bytes.
     indices
-        For each of `several`, int32 by number: the index of its name in `names`.
+        For each of `several`, int32 by number: index in `names`.
     """
-    merged, *others = several
-    numbers = [merged.numbers(other.strings()) for other in others]
+    merged, *further = several
+    numbers = [merged.numbers(other.strings()) for other in further]
     names = merged.strings()
     order = names.arg_sort().to_numpy()
     index = np.empty(len(order), np.int32)

@@ -33,7 +33,7 @@ def sorted_lists(lists: np.ndarray, key: np.ndarray, *tie_keys: np.ndarray) -> n
     if len(lists) and not 0 <= lists.min() <= lists.max() < 2**32:
         raise ValueError("lists are numbered from 0 to 2^32 - 1.")
     both = lists.astype(np.uint64) << np.uint64(32) | key
-    permutation = np.argsort(both, kind="stable")  # fast where rows are mostly in order
+    permutation = np.argsort(both, kind="stable")  # fast for mostly sorted rows
     ordered = both[permutation]
     same = ordered[1:] == ordered[:-1]
     if same.any():
@@ -64,8 +64,8 @@ def as_float32(score: np.ndarray) -> np.ndarray:
 def contradicting_lists(lists: np.ndarray, score: np.ndarray, rank: np.ndarray) -> int:
     """Count the lists whose rank column contradicts every order by score.
 
-    Rows are sorted by rank, equal ranks by score: a score that then rises is a contradiction. Lists
-    with all ranks 0, or whose rank column only orders tied docs, have no contradiction.
+    After sorting by rank, then score, a rising score is a contradiction. Lists with all ranks 0, or
+    with a rank column that only orders tied docs, have no contradiction.
     """
     known = rank != NO_RANK
     if not known.all():
@@ -83,7 +83,7 @@ def ranks_from(starts: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     starts
-        int64 [lists + 1]: where the rows of each list begin.
+        int64 [lists + 1]: first row of each list.
     """
     ranks = np.empty(starts[-1], np.int32)
     count_up(starts, ranks)
@@ -91,7 +91,7 @@ def ranks_from(starts: np.ndarray) -> np.ndarray:
 
 
 def rows_of(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return the rows of lists that begin at `starts`, list after list: int64."""
+    """Return the row numbers of lists with the given `starts`, list after list: int64."""
     rows = np.empty(lengths.sum(), np.int64)
     spread(starts, lengths, rows)
     return rows

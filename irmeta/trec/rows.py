@@ -1,4 +1,4 @@
-"""Read the rows of a run's text as columns, by the kernel for well-formed text."""
+"""Read the rows of a run's text as columns, with the kernel for well-formed text."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ class Rows:
     Attributes
     ----------
     queries, starts
-        Lists, which are consecutive rows of one query: int32 numbers of their queries, and int64
-        [lists + 1], where their rows begin. A query may have several lists.
+        Lists, consecutive rows of one query: int32 number of the query, and int64 [lists + 1], the
+        first row. A query may have several lists.
     doc, score, rank
-        By row: int32 number of its doc; float64; int32, `NO_RANK` where it is not a whole number.
+        By row: int32 number of the doc; float64; int32, `NO_RANK` if not a whole number.
     tags
         Distinct tags in order of first appearance; empty for five columns.
     commas, odd_ranks
@@ -82,10 +82,7 @@ class Rows:
 
 
 class RowReader:
-    """Reads one file after another; the names and the memory serve all of them.
-
-    For one thread at a time.
-    """
+    """Reader of one file after another, with shared names and memory; for one thread at a time."""
 
     def __init__(self) -> None:
         self.queries, self.docs = Names(), Names()
@@ -100,12 +97,12 @@ class RowReader:
 
     @property
     def held(self) -> int:
-        """The bytes of memory that the names take, and what grows with the longest file."""
+        """The memory of names and of arrays that grow with the longest file, in bytes."""
         grown = sum(values.nbytes for values in self._arrays.values())
         return self.queries.nbytes + self.docs.nbytes + grown
 
     def finish(self) -> None:
-        """Let go of all but the names: nothing will be read any more."""
+        """Release all memory except the names, after the last file."""
         self._arrays, self._buffer, self._data = {}, bytearray(), np.empty(0, np.uint8)
         self._space = self._tags = self._hard = np.empty((0, 0), np.int64)
 
@@ -118,7 +115,7 @@ class RowReader:
     def read(self, stream: Stream) -> Rows | None:
         """Read all lines of a run, or return None if some line is malformed.
 
-        After None, a caller reads line by line to report the line and its problem. Lines may be
+        After None, the caller reads line by line to report the malformed line. Lines may be
         blank or comments, and any white space separates fields. Each line has six fields or more,
         the sixth being the rest of the line, or all lines have exactly five. The text is UTF-8
         without NUL and byte-order mark, and has a row in its first `text.FIRST_ROW_WITHIN` bytes.
@@ -185,7 +182,7 @@ class RowReader:
             self._make_arrays(2 * len(self._arrays["doc"]))
 
     def _fill(self, counts: np.ndarray) -> bool:
-        """Parse the scores that the kernel left out; return False if one is not finite."""
+        """Parse the scores left by the kernel; return False if one is not finite."""
         for row, start, end in self._hard[: counts[HARD]].tolist():
             score = float(self._buffer[start:end].replace(b",", b"."))
             if not np.isfinite(score):

@@ -120,7 +120,7 @@ class _Lines:
         self._rows.append(row)
 
     def pack(self) -> bool:
-        """Turn the added rows into arrays; return whether there is any row so far."""
+        """Convert the added rows to arrays; return whether there is any row so far."""
         if self._rows:
             query, doc, score, rank = zip(*self._rows, strict=True)
             self._parts.append(
@@ -135,7 +135,7 @@ class _Lines:
         return bool(self._parts)
 
     def rows(self) -> Rows:
-        """Return all rows that were packed."""
+        """Return all packed rows."""
         query, doc, score, rank = map(np.concatenate, zip(*self._parts, strict=True))
         firsts = np.flatnonzero(np.diff(query, prepend=-1))
         pairs = query.astype(np.int64) << 32 | doc

@@ -1,4 +1,4 @@
-"""Recognize a run or archive given in place of qrels."""
+"""Detect a run or archive given as qrels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from irmeta.trec.text import Text, first_fields
 
 
 def qrels_problem(source: TrackSource, file: InputFile) -> DataError | None:
-    """Return the error for a run or archive in place of qrels; None for any other file."""
+    """Return the error for a run or archive given as qrels; None for any other file."""
     if (kind := archive_kind(file)) is not None:
         return DataError(f"a {kind} archive", file=file.name, fix="Unpack the qrels.")
     if not _looks_like_run(_first_row(file)):
@@ -36,7 +36,7 @@ def _first_row(file: InputFile) -> list[bytes]:
 
 
 def _looks_like_run(fields: list[bytes]) -> bool:
-    if len(fields) < 6:  # the five columns of prels may look like a run without tags
+    if len(fields) < 6:  # prels has five columns, like a run without tags
         return False
     return bool(WHOLE.match(fields[3]) and (NUMBER.match(fields[4]) or COMMA.match(fields[4])))
 

@@ -40,7 +40,7 @@ class QrelsSource:
 
 @dataclass(frozen=True)
 class FactsSource:
-    """A CSV of facts about systems, and the name of its column of each fact (None: not given)."""
+    """A CSV of facts about systems, and the name of its column for each fact, or None."""
 
     file: str
     name: str
@@ -64,9 +64,9 @@ class TrackSource:
     pool_depth
         The depth to which contributing lists were judged, if the collection states it.
     outside
-        Files and folders outside of `root` that the collection names.
+        Files and folders of the collection outside of `root`.
     given
-        Paths as the user typed them, for files that were named one by one.
+        Paths as typed by the user, for files named one by one.
     """
 
     name: str
@@ -102,8 +102,8 @@ class TrackSource:
     def may_quote(self, file: str) -> bool:
         """Check whether messages may quote from a file.
 
-        Content behind a symbolic link to elsewhere is read, but not shown: a collection made by
-        another person may link to any file of the user.
+        Content behind a symbolic link to elsewhere is read, but not shown: a foreign collection may
+        link to any file of the user.
         """
         path = os.path.realpath(self.root / file)
         folders = [".", *self.outside, *self.given]
@@ -112,7 +112,7 @@ class TrackSource:
 
 @dataclass(frozen=True)
 class BrokenTrack:
-    """A track of a collection whose files are missing or ambiguous, with the error."""
+    """A track of a collection with missing or ambiguous files, with the error."""
 
     name: str
     error: DataError
@@ -137,33 +137,35 @@ def _is_below(path: str, folder: str) -> bool:
 def track_of_files(
     qrels: str | Path, runs: Iterable[str | Path], policy: ReadPolicy
 ) -> TrackSource:
-    """Make a track of files in any folders, named after its qrels file.
+    """Build a track from files in any folders, named after its qrels file.
 
     Its root is the nearest common folder, so that relative and absolute paths give the same track.
 
     Raises
     ------
     UsageError
-        If a path is not a file, or no run is named.
+        If a path is not a file, or no run is given.
     """
     files = [Path(qrels), *map(Path, runs)]
     for file in files:
         if not file.is_file():
-            problem = "is a folder" if file.is_dir() else "is no file"
+            problem = "is a folder" if file.is_dir() else "is not a file"
             raise UsageError(f"{file} {problem}: name the file of the qrels, then the run files.")
     if len(files) == 1:
-        raise UsageError(f"{qrels} alone is no track: name the files of its runs too.")
+        raise UsageError(f"{qrels} alone is not a track: also name its run files.")
     name = stem(files[0].name)
     if printable(name) != name:
         raise DataError("its name is not UTF-8", file=printable(str(qrels)), fix="Rename it.")
     paths = [Path(os.path.abspath(file)) for file in files]  # links are not resolved
     root = Path(os.path.commonpath([file.parent for file in paths]))
-    first, *others = (file.relative_to(root).as_posix() for file in paths)
-    given = {file: printable(str(path)) for file, path in zip([first, *others], files, strict=True)}
+    first, *run_names = (file.relative_to(root).as_posix() for file in paths)
+    given = {
+        file: printable(str(path)) for file, path in zip([first, *run_names], files, strict=True)
+    }
     return TrackSource(
         name,
         root,
-        tuple(sorted(set(others))),
+        tuple(sorted(set(run_names))),
         (QrelsSource("qrels", first),),
         policy=policy,
         given=given,

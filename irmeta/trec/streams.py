@@ -42,9 +42,9 @@ class InputFile:
     Attributes
     ----------
     name
-        The path as the collection gives it, for messages and for the store's records.
+        The path in the collection, for messages and records of the store.
     open
-        Opens the stored bytes, compressed or not.
+        Function that opens the stored bytes, compressed or not.
     """
 
     name: str
@@ -58,13 +58,13 @@ class InputFile:
 
 def _open_path(path: Path) -> BinaryIO:
     mode = path.stat().st_mode
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # opening a pipe would wait
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # opening a pipe would block
         raise OSError(errno.EINVAL, "a pipe or a device, not a file")
     return cast(BinaryIO, path.open("rb", buffering=0))
 
 
 class _Hashed(io.RawIOBase):
-    """A file whose bytes are hashed while they are read."""
+    """A file hashed during reading."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = cast(Any, file)
@@ -151,8 +151,8 @@ def open_stream(file: InputFile, is_text: bool = True) -> Iterator[TextStream]:
     Raises
     ------
     DataError
-        For a directory, and for an unreadable, truncated or damaged file, at once or while it is
-        read.
+        For a directory, and for an unreadable, truncated or damaged file, at once or during
+        reading.
     """
     stream = TextStream(file, is_text)
     try:

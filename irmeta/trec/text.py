@@ -15,7 +15,7 @@ from irmeta.trec.streams import InputFile, TextStream, open_stream
 
 LONGEST_LINE = 1 << 20  # bytes; the longest line of any known TREC file is under 1 KB
 FIRST_ROW_WITHIN = 64 << 20  # bytes of decompressed text
-MOST_HELD = 64 << 20  # limit in bytes of a file that is read at once
+MOST_HELD = 64 << 20  # limit in bytes of a file read at once
 _WHITE = bytes.maketrans(b"\t\v\f\r", b"    ")
 _NO_ROWS = re.compile(rb"(?:^#[^\n]*+|\s++)*+", re.MULTILINE)  # comments, and white space
 
@@ -23,8 +23,7 @@ _NO_ROWS = re.compile(rb"(?:^#[^\n]*+|\s++)*+", re.MULTILINE)  # comments, and w
 class Text:
     """The text of a stream as UTF-8, in pieces of complete lines of at most two megabytes.
 
-    Lines that are not UTF-8 are read as Latin-1, line by line: a stray byte does not change the
-    names in other lines.
+    Single lines that are not UTF-8 are read as Latin-1, without effect on other lines.
 
     Attributes
     ----------
@@ -94,12 +93,12 @@ class Text:
     def refuse_no_row(self) -> None:
         """Raise an error if the first `FIRST_ROW_WITHIN` bytes have no row.
 
-        A few bytes on disk may decompress to very many.
+        A small compressed file may have a huge content.
 
         Raises
         ------
         DataError
-            After that many bytes.
+            If there is no such row.
         """
         if self.size >= FIRST_ROW_WITHIN:
             problem = f"no row in its first {FIRST_ROW_WITHIN / (1 << 20):g} MB of text"
@@ -169,9 +168,9 @@ def read_text(file: InputFile) -> tuple[bytes, tuple[str, ...]]:
 def read_columns(data: bytes, types: dict[str, pa.DataType]) -> pa.Table | None:
     """Parse all lines as typed columns, or return None unless every line fits them exactly.
 
-    Only text that `lines` would read the same way is accepted: each line has exactly as many fields
-    as `types`, each field converts, and no line is blank or a comment. After None, a caller reads
-    line by line, more slowly, and can name the malformed line.
+    Only text with the same meaning in `lines` is accepted: each line has exactly as many fields as
+    `types`, each field converts, and no line is blank or a comment. After None, a caller reads line
+    by line to report the malformed line.
     """
     if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):
         return None
@@ -208,7 +207,7 @@ def _read_csv(data: bytes, types: dict[str, pa.DataType]) -> pa.Table:
 
 
 def _without_hex(data: bytes, types: dict[str, pa.DataType]) -> pa.Table | None:
-    """Parse text in which a field begins with 0x, as a doc may but a whole number may not.
+    """Parse text with fields that begin with 0x: valid for docs, but not for whole numbers.
 
     Arrow would read 0x10 as 16.
     """
@@ -252,7 +251,7 @@ def lines(
     DataError
         For a line of more than a megabyte.
     """
-    if not first_fields(data):  # megabytes of blank lines take seconds one by one
+    if not first_fields(data):  # fast for megabytes of blank lines
         return
     splits = fields - 1 if fields > 0 else -1
     for number, row in enumerate(data.split(b"\n"), first):

@@ -1,4 +1,4 @@
-"""The tie orders: how docs are compared, what breaks ties, and which docs are tied."""
+"""Tie orders: comparison of docs, order of tied docs, and blocks of tied docs."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ Columns = Mapping[str, np.ndarray]
 
 score: float64, as read. doc: integers that sort like the docs' bytes, at least within a list.
 position: int32, the row's position in its file. rank_given: int32, the rank column, `NO_RANK`
-where the file has no usable rank.
+without a usable rank.
 """
 
 
 @dataclass(frozen=True)
 class TieRule:
-    """How one tie order compares the docs of a list.
+    """Comparison of the docs of a list under one tie order.
 
     Attributes
     ----------
     column
-        The column that is compared first: scores descending, ranks and positions ascending. Docs
-        with equal values are tied.
+        The column compared first: scores descending, ranks and positions ascending. Docs with equal
+        values are tied.
     tie_break
         The order of tied docs. ``doc``: by the bytes of their names, descending. ``line``: by line
         of the file.
@@ -49,13 +49,13 @@ class TieRule:
     float32: bool = False
 
     def compared(self, columns: Columns) -> np.ndarray:
-        """Return the values that are compared first."""
+        """Return the values to compare first."""
         values = columns[self.column]
         return as_float32(values) if self.float32 else values
 
     @property
     def keys(self) -> tuple[str, str]:
-        """Return the columns that the order of the rows depends on."""
+        """Return the columns that determine the order of rows."""
         return self.column, "doc" if self.tie_break == "doc" else "position"
 
 
@@ -95,7 +95,7 @@ def sort_rows(order: TieOrder, lists: np.ndarray, columns: Columns) -> np.ndarra
     if rule.column != "score":
         return sorted_lists(lists, ascending_bits(columns[rule.column]), *tie_keys)
     score = columns["score"]
-    if not rule.float32:  # rounding preserves the order except ties that float64 breaks
+    if not rule.float32:  # float64 may break ties of float32
         tie_keys.insert(0, -score)
     return sorted_lists(lists, descending_bits(as_float32(score)), *tie_keys)
 
@@ -108,7 +108,7 @@ def ranks_under(order: TieOrder, starts: np.ndarray, columns: Columns) -> np.nda
     order
         The tie order.
     starts
-        int64 [lists + 1]: where the rows of each list begin; its rows may be in any order.
+        int64 [lists + 1]: first row of each list; its rows may be in any order.
     columns
         The columns that the order compares.
 
@@ -126,18 +126,18 @@ def ranks_under(order: TieOrder, starts: np.ndarray, columns: Columns) -> np.nda
 def tie_blocks(
     order: TieOrder, starts: np.ndarray, columns: Columns, permutation: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first and the last rank of the block of tied docs that each row is in, int32.
+    """Return the first and last rank of each row's block of tied docs, int32.
 
     Parameters
     ----------
     order
         The tie order.
     starts
-        int64 [lists + 1]: where the rows of each list begin.
+        int64 [lists + 1]: first row of each list.
     columns
-        The column that the order compares first; docs of one file are never tied by position.
+        The column compared first; docs of one file are never tied by position.
     permutation
-        The rows in list order, as `sort_rows` returns them.
+        The rows in list order, see `sort_rows`.
     """
     rule = TIE_RULES[order]
     first = last = ranks = ranks_from(starts)

@@ -109,5 +109,5 @@ def ecdf(frame: pl.DataFrame, *, title: str, subtitle: str, x_title: str) -> alt
 
 def _thinned(frame: pl.DataFrame, names: int) -> pl.DataFrame:
     step = 1 + frame.height // min(POINTS * names, MOST)
-    at = pl.int_range(1, pl.len() + 1).over("name")
-    return frame.filter((at % step == 1 % step) | (at == pl.len().over("name")))
+    position = pl.int_range(1, pl.len() + 1).over("name")
+    return frame.filter((position % step == 1 % step) | (position == pl.len().over("name")))

@@ -64,9 +64,9 @@ def function_of(study: Study) -> Callable[..., StudyResults]:
     shown = signature(leading, study.options, Run)
     taken = inspect.Signature(leading)
 
-    def function(*places: Any, **given: Any) -> StudyResults:
+    def function(*positional: Any, **given: Any) -> StudyResults:
         where = {name: given.pop(name) for name in names if name in given}
-        asked = taken.bind(*places, **where).arguments
+        asked = taken.bind(*positional, **where).arguments
         control = Run.of({name: given.pop(name) for name in RUN if name in given})
         return run_study(study, asked.get("store"), asked["out"], study.options.of(given), control)
 
