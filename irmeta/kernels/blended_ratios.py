@@ -14,12 +14,10 @@ def blended_ratios(
     Parameters
     ----------
     ranks, labels
-        [docs, systems], ranks ascending in the rows of query q, ``offsets[q]:offsets[q + 1]``;
-        labels uint8.
+        [docs, systems], ranks ascending in the rows of query q, ``offsets[q]:offsets[q + 1]``, and
+        `missing` where not retrieved; labels uint8.
     gains, relevant
         float64 and bool by label.
-    missing
-        The rank of a doc that is not retrieved.
     ideal, starts
         The gain of the first i docs of the ideal list of query q is ``ideal[starts[q] + i]``, for i
         below ``starts[q + 1] - starts[q]``.

@@ -9,16 +9,10 @@ from irmeta.kernels.jit import jit
 
 @jit
 def stop_amounts(ranks, labels, stops, offsets, missing, reading, amounts):
-    """Compute for each doc the probability that the user stops there, over its rank.
+    """Compute for each doc the probability that the user stops there, divided by its rank.
 
-    Parameters
-    ----------
-    missing
-        The rank of a doc that is not retrieved.
-    reading
-        float64 [systems]: working space.
-    amounts
-        float64 [docs, systems], zero; written.
+    `missing` is the rank of docs that are not retrieved, `reading` float64 [systems] working space;
+    `amounts` float64 [docs, systems], zero, is written.
     """
     for q in range(len(offsets) - 1):
         for s in range(ranks.shape[1]):

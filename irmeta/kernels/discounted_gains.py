@@ -7,14 +7,8 @@ from irmeta.kernels.jit import jit
 def add_worths(ranks, labels, worth, offsets, cuts, out):
     """Sum the discounted gains of the docs within each cutoff, in the order of the list.
 
-    Parameters
-    ----------
-    ranks, offsets, cuts, out
-        As in irmeta.kernels.relevant_counts; `ranks` ascend within a query.
-    labels
-        uint8, shaped like `ranks`: the class of each doc.
-    worth
-        float64 [label, rank]: the discounted gain of a doc with this label at this rank.
+    A doc with label l (uint8, shaped like `ranks`) at rank r has the float64 gain ``worth[l, r]``.
+    `ranks`, ascending within a query, and the others are as in irmeta.kernels.relevant_counts.
     """
     for c in range(len(cuts)):
         for q in range(len(offsets) - 1):

@@ -77,16 +77,8 @@ def number_of(record):
 def find(table, last, names, hashed, pointer, length):
     """Find the record of a name.
 
-    Parameters
-    ----------
-    table
-        Address of the table. Its length is a power of two, larger than the number of names.
-    last
-        Length of the table minus 1, uint64.
-    names
-        Address of the records.
-    hashed
-        Hash of the name, see `hash_of`.
+    `table` and `names` are addresses. The length of the table, a power of two, is larger than the
+    number of names; `last` is that length minus 1; `hashed` is the name's `hash_of`.
 
     Returns
     -------

@@ -9,14 +9,9 @@ from irmeta.kernels.jit import jit
 
 @jit
 def best_precision_from(ranks, offsets, missing, out):
-    """Compute the highest precision at each relevant doc or below it; 0 if none is retrieved.
+    """Compute the highest precision at each relevant doc or below; 0 if none is retrieved.
 
-    Parameters
-    ----------
-    missing
-        The rank of a doc that is not retrieved.
-    out
-        float64 [docs, systems], zero; written.
+    `missing` is the rank of docs that are not retrieved; `out` float64 [docs, systems], zero.
     """
     for q in range(len(offsets) - 1):
         for row in range(offsets[q + 1] - 1, offsets[q] - 1, -1):

@@ -1,4 +1,7 @@
-"""Measures over judged docs only."""
+"""Measures over judged docs only.
+
+Ranks are [docs, systems], `missing` where not retrieved; `out` is float64 [queries, systems], zero.
+"""
 
 from irmeta.kernels.jit import jit
 
@@ -7,14 +10,7 @@ from irmeta.kernels.jit import jit
 def bpref_sum(relevant, relevant_offsets, nonrelevant, nonrelevant_offsets, missing, out):
     """Sum over retrieved relevant docs 1 minus the share of judged non-relevant docs above each.
 
-    Parameters
-    ----------
-    relevant, other
-        Ascending ranks [docs, systems] of the relevant and the judged non-relevant docs.
-    missing
-        The rank of a doc that is not retrieved.
-    out
-        float64 [queries, systems], zero; written.
+    `relevant` and `nonrelevant` are ascending ranks of the judged docs.
     """
     for q in range(len(relevant_offsets) - 1):
         first, last = relevant_offsets[q], relevant_offsets[q + 1]
@@ -46,17 +42,8 @@ def inferred_sum(
 ):
     """Sum the expected precisions at the retrieved relevant docs.
 
-    Parameters
-    ----------
-    relevant, other, unjudged
-        Ascending ranks [docs, systems] of the relevant docs, of the judged non-relevant docs, and
-        of the unjudged docs in the pool.
-    missing
-        The rank of a doc that is not retrieved.
-    epsilon
-        Smoothing constant of the share of relevant docs among the judged docs above.
-    out
-        float64 [queries, systems], zero; written.
+    `relevant`, `nonrelevant` and `unjudged` are ascending ranks of the judged docs and of the
+    unjudged docs in the pool; `epsilon` smooths the share of relevant docs among judged docs above.
     """
     for q in range(len(relevant_offsets) - 1):
         first, last = relevant_offsets[q], relevant_offsets[q + 1]

@@ -10,10 +10,8 @@ def search_lengths(ranks, offsets, missing, unretrieved, out):
     Parameters
     ----------
     ranks
-        Ascending ranks [docs, systems] of the relevant docs; query q has the rows
-        ``offsets[q]:offsets[q + 1]``.
-    missing
-        The rank of a doc that is not retrieved.
+        Ascending ranks [docs, systems] of the relevant docs, `missing` where not retrieved; query q
+        has the rows ``offsets[q]:offsets[q + 1]``.
     unretrieved
         float64 [queries, systems]: the search length of a doc that is not retrieved.
     out

@@ -43,10 +43,10 @@ def number(
 ):  # fmt: skip
     """Look up the number and the grade of each row's doc.
 
+    The first arguments are as in `collect`; judged docs are numbered first, then unjudged docs.
+
     Parameters
     ----------
-    docs, starts, judged, judged_starts, unjudged, ends
-        As in `collect`; judged docs are numbered first, then unjudged docs, each in their order.
     primary
         int16: the grades of `judged`.
     number_of, grade_of

@@ -7,14 +7,7 @@ from irmeta.kernels.jit import jit
 def subset_means(values, subsets, out):
     """Compute the mean of each column over each set of rows, summed in the set's order.
 
-    Parameters
-    ----------
-    values
-        float64 [rows, columns].
-    subsets
-        int64 [sets, size]: indices of rows.
-    out
-        float64 [sets, columns]; written.
+    `values` is float64 [rows, columns], `subsets` int64 [sets, size], `out` [sets, columns].
     """
     size = subsets.shape[1]
     for t in range(len(subsets)):

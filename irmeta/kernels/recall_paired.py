@@ -28,12 +28,7 @@ ROWS = 4096  # rows in the circle at once: adding the results takes as long as a
 def preference_counts(ranks, start, stop, out):
     """Count the wins minus losses of every system over every other, for one query.
 
-    Parameters
-    ----------
-    start, stop
-        The query's rows of `ranks`.
-    out
-        int32 [systems, systems]; written: of the system in the row, over the one in the column.
+    The query has the rows ``start:stop``; `out` int32 [systems, systems] is written.
     """
     circle = _circle(ranks, stop - start)
     counts = np.empty((_reach(circle), lane_count(ranks)), np.int32)
@@ -48,14 +43,9 @@ def preference_counts(ranks, start, stop, out):
 
 @jit
 def add_preferences(ranks, offsets, out):
-    """Sum the preferences of every system over every other, for all queries.
+    """Add the preferences of every system over every other, for all queries, to float64 `out`.
 
     Queries without relevant docs add nothing.
-
-    Parameters
-    ----------
-    out
-        float64 [systems, systems]; added to: of the system in the row, over the one in the column.
     """
     levels = offsets[1:] - offsets[:-1]
     most = min(ROWS, len(ranks))

@@ -7,14 +7,8 @@ from irmeta.kernels.jit import jit
 def count_signs(values, tie, plus, minus):
     """Count for each pair of systems the queries with a larger or smaller value of the first.
 
-    Parameters
-    ----------
-    values
-        float64 [query, system]; NaN: undefined, not counted.
-    tie
-        Differences up to `tie` are not counted.
-    plus, minus
-        int32 [system, system], zero; written above the diagonal.
+    `values` is float64 [query, system]; NaN and differences up to `tie` are not counted. `plus` and
+    `minus` are int32 [system, system], zero, written above the diagonal.
     """
     for a in range(values.shape[1]):
         for q in range(values.shape[0]):

@@ -58,14 +58,8 @@ def averaged_gain(ranks, firsts, lasts, offsets, gains, cumulative, cuts, out):
 def averaged_total(starts, block_ends, lengths, cumulative, cuts, out):
     """Sum the weights of `averaged_gain` of all docs of each list, judged or not.
 
-    Parameters
-    ----------
-    starts
-        int64 [queries, systems]: start of each list in `block_ends`.
-    block_ends
-        int32, list by list: the last rank of the block at each rank.
-    lengths
-        uint32 [queries, systems].
+    For `starts` (int64 [queries, systems]) and `block_ends` (int32) see `JudgedRanks.blocks`;
+    `lengths` is uint32 [queries, systems].
     """
     for c in range(len(cuts)):
         for q in range(lengths.shape[0]):

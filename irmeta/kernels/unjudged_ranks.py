@@ -1,7 +1,8 @@
 """Unjudged docs of a list: the ranks without a judged doc.
 
 `ranks` is [docs, systems] of judged docs, in any order within a query (`offsets`); `judged` bool by
-row: False where a negative grade means unjudged; `lengths` uint32 [queries, systems].
+row: False where a negative grade means unjudged; `lengths` uint32 [queries, systems]; `counts`
+int64 working space, longer than any list.
 """
 
 import numpy as np
@@ -25,15 +26,8 @@ def _judged_up_to(ranks, start, stop, judged, system, length, counts):
 def condense(ranks, firsts, lasts, offsets, judged, lengths, counts):
     """Replace ranks by ranks among the judged docs of each list, in place.
 
-    Parameters
-    ----------
-    firsts, lasts
-        Like `ranks`: the first and last ranks of blocks of tied docs, also replaced; without rows
-        if unknown.
-    lengths
-        Replaced by the number of judged docs of each list.
-    counts
-        int64, longer than any list: working space.
+    `firsts` and `lasts`, the first and last ranks of blocks of tied docs, are also replaced; they
+    have no rows if unknown. `lengths` become the numbers of judged docs.
     """
     missing = np.iinfo(ranks.dtype).max
     for q in range(len(offsets) - 1):
@@ -55,12 +49,8 @@ def condense(ranks, firsts, lasts, offsets, judged, lengths, counts):
 def unjudged_ranks(ranks, offsets, judged, lengths, deepest, counts, rows, out):
     """Write the ranks of the unjudged docs of each list, ascending, down to `deepest`.
 
-    Parameters
-    ----------
-    rows
-        int64 [queries + 1]: query q is written to ``out[rows[q]:rows[q + 1]]``.
-    out
-        Like `ranks`, filled with the maximum of the dtype.
+    Query q is written to ``out[rows[q]:rows[q + 1]]``; `out` has the dtype of `ranks` and is filled
+    with its maximum.
     """
     for q in range(len(offsets) - 1):
         for s in range(ranks.shape[1]):
@@ -77,7 +67,7 @@ def unjudged_ranks(ranks, offsets, judged, lengths, deepest, counts, rows, out):
 def first_unjudged(ranks, offsets, judged, lengths, counts, out):
     """Compute the rank of the first unjudged doc of each list, or its length + 1.
 
-    `out` is float64 [queries, systems]; written.
+    `out` is float64 [queries, systems].
     """
     for q in range(len(offsets) - 1):
         for s in range(ranks.shape[1]):
@@ -93,12 +83,7 @@ def first_unjudged(ranks, offsets, judged, lengths, counts, out):
 def add_unjudged(ranks, offsets, judged, lengths, counts, weights, cuts, out):
     """Sum the weights of the unjudged docs of each list within each cutoff, by rank.
 
-    Parameters
-    ----------
-    weights
-        float64: a doc at rank i has ``weights[i - 1]``.
-    cuts, out
-        As in irmeta.kernels.relevant_counts.
+    A doc at rank i has ``weights[i - 1]``; for `cuts` and `out` see irmeta.kernels.relevant_counts.
     """
     for q in range(len(offsets) - 1):
         for s in range(ranks.shape[1]):

@@ -145,7 +145,7 @@ class Layout:
         Raises
         ------
         UsageError
-            If the folder is no store, or its format is newer than this irmeta reads.
+            If the folder is not a store, or its format is newer than this irmeta reads.
         """
         manifest = self.read_manifest()
         try:
@@ -162,10 +162,8 @@ class Layout:
 
         Raises
         ------
-        UsageError
-            If the folder is no store.
-        DataError
-            If the manifest was changed after it was written.
+        UsageError, DataError
+            If the folder is not a store, or the manifest was changed after it was written.
         """
         try:
             return parse_record(self.manifest.read_bytes())
@@ -177,12 +175,10 @@ class Layout:
             raise DataError(problem, file=str(self.manifest), fix=fix) from None
 
     def tracks(self) -> list[str]:
-        """Return the names of the complete tracks, sorted."""
         paths = (p for p in (self.root / "tracks").glob("*.json") if not p.name.startswith("."))
         return sorted(unquote(p.name.removesuffix(".json")) for p in paths)
 
     def failures(self) -> dict[str, str]:
-        """Return the tracks that the last ingest could not read, and the reasons."""
         try:
             content = json.loads(self.failed.read_bytes())
         except (OSError, ValueError):
@@ -200,14 +196,12 @@ class Layout:
             self.failed.unlink(missing_ok=True)
 
     def read_record(self, track: str) -> dict[str, Any]:
-        """Read a track's record.
+        """Return a track's record.
 
         Raises
         ------
-        UsageError
-            If the store has no such track.
-        DataError
-            If the record was changed after it was written.
+        UsageError, DataError
+            If the store has no such track, or the record was changed after it was written.
         """
         try:
             record = parse_record(self.record(track).read_bytes())
@@ -222,7 +216,6 @@ class Layout:
             raise DataError(f"cannot be read ({error})", file=file, fix=AGAIN) from None
 
     def fingerprint(self, track: str | None = None) -> str:
-        """Return a hash of the input and policy of a track or, by default, of all tracks."""
         names = self.tracks() if track is None else [track]
         return fingerprint(self.read_manifest(), map(self.read_record, names))
 
@@ -250,7 +243,6 @@ class Layout:
         return frame if where is None else frame.filter(where)
 
     def read(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.DataFrame:
-        """Return `table` as a collected frame."""
         if kind == "runs":
             return self.table(kind, track, where).collect()
         if kind in OPTIONAL and not self._has(kind, track):
@@ -259,7 +251,6 @@ class Layout:
         return frame if where is None else frame.filter(where)
 
     def groups(self, track: str) -> list[RowGroup]:
-        """Return the row groups of a track's long table."""
         return list(row_groups(self._checked("runs", track)))
 
     def lists(
@@ -268,7 +259,6 @@ class Layout:
         columns: Sequence[str],
         codes: Mapping[str, Mapping[str, int]],
     ) -> StoredLists:
-        """Return the lists of row groups, see `StoreReader`."""
         return read_lists(groups, columns, codes)
 
     def _has(self, kind: str, track: str) -> bool:

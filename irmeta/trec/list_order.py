@@ -1,4 +1,8 @@
-"""Sort the rows of lists into a tie order, in place, and count tied rows."""
+"""Sort the rows of lists into a tie order, in place, and count tied rows.
+
+In both functions `starts` is int64 [lists + 1], the first row of each list, and `states` uint8
+[lists] the order of the scores of each list in the file, see irmeta.kernels.lists.
+"""
 
 from __future__ import annotations
 
@@ -26,18 +30,8 @@ def order_lists(
 ) -> None:
     """Sort the rows of lists from file order into a tie order, in place.
 
-    Only lists that are not yet sorted are changed; most are sorted in the file.
-
-    Parameters
-    ----------
-    order
-        The tie order.
-    starts
-        int64 [lists + 1]: first row of each list; rows are in file order.
-    states
-        uint8 [lists]: the order of the scores of each list, see irmeta.kernels.lists.
-    columns
-        The compared columns, and all other columns to sort with them.
+    `columns` are the compared columns and all others to sort with them. Most lists are already
+    sorted and remain unchanged.
 
     Raises
     ------
@@ -84,10 +78,7 @@ def _order_short_ties(
 ) -> np.ndarray:
     """Sort short blocks of tied docs by doc, in place; return the lists with longer blocks.
 
-    Parameters
-    ----------
-    with_ties
-        int64: the lists to order; their scores, compared as float32, never rise.
+    The scores of lists in `with_ties`, compared as float32, never rise.
     """
     rows, source_index = np.empty((2, starts[-1]), np.int64)
     has_long_tie = np.empty(len(with_ties), bool)
@@ -116,21 +107,7 @@ def tied_rows(
 ) -> np.ndarray:
     """Count each list's rows that share their score, as float32, with another row of the list.
 
-    Parameters
-    ----------
-    order
-        The tie order of the rows.
-    starts
-        int64 [lists + 1]: first row of each list.
-    states
-        uint8 [lists]: the order of the scores of each list in the file; strictly falling scores
-        have no ties.
-    score
-        float64, by row.
-
-    Returns
-    -------
-    ndarray of int64, shape (lists,)
+    Rows are in the tie order `order`, `score` is float64 by row; returns int64 [lists].
     """
     tied = np.zeros(len(starts) - 1, np.int64)
     may_tie = np.flatnonzero(states != FALLS)

@@ -11,14 +11,8 @@ from irmeta.trec.rows import NO_RANK
 def sorted_lists(lists: np.ndarray, key: np.ndarray, *tie_keys: np.ndarray) -> np.ndarray:
     """Return the permutation that sorts rows by list, then key, then tie keys, each ascending.
 
-    Parameters
-    ----------
-    lists
-        The index of each row's list, from 0 to 2^32 - 1.
-    key
-        uint32, see `descending_bits` and `ascending_bits`.
-    tie_keys
-        Numbers compared, in this order, where list and key are equal.
+    `lists` is the index of each row's list, from 0 to 2^32 - 1; `key` uint32, see `descending_bits`
+    and `ascending_bits`.
 
     Raises
     ------
@@ -78,13 +72,7 @@ def contradicting_lists(lists: np.ndarray, score: np.ndarray, rank: np.ndarray) 
 
 
 def ranks_from(starts: np.ndarray) -> np.ndarray:
-    """Return the 1-based ranks of rows in list order, int32.
-
-    Parameters
-    ----------
-    starts
-        int64 [lists + 1]: first row of each list.
-    """
+    """Return the 1-based ranks of rows in list order: int32. List i begins at row ``starts[i]``."""
     ranks = np.empty(starts[-1], np.int32)
     count_up(starts, ranks)
     return ranks

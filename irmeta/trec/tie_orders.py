@@ -1,4 +1,8 @@
-"""Tie orders: comparison of docs, order of tied docs, and blocks of tied docs."""
+"""Tie orders: comparison of docs, order of tied docs, and blocks of tied docs.
+
+In all functions `starts` is int64 [lists + 1], the first row of each list, and `columns` are the
+columns that the tie order compares.
+"""
 
 from __future__ import annotations
 
@@ -71,16 +75,9 @@ TIE_RULES: dict[TieOrder, TieRule] = {
 
 
 def sort_rows(order: TieOrder, lists: np.ndarray, columns: Columns) -> np.ndarray:
-    """Return the permutation that sorts rows into list order: by list, then best first.
+    """Return the permutation that sorts rows by list, then best first.
 
-    Parameters
-    ----------
-    order
-        The tie order.
-    lists
-        The index of each row's list, from 0 to 2^32 - 1.
-    columns
-        The columns that the order compares; rows of several lists may be interleaved.
+    `lists` is the index of each row's list, from 0 to 2^32 - 1; rows may be interleaved.
 
     Raises
     ------
@@ -101,16 +98,7 @@ def sort_rows(order: TieOrder, lists: np.ndarray, columns: Columns) -> np.ndarra
 
 
 def ranks_under(order: TieOrder, starts: np.ndarray, columns: Columns) -> np.ndarray:
-    """Return the rank of every row under a tie order, int32.
-
-    Parameters
-    ----------
-    order
-        The tie order.
-    starts
-        int64 [lists + 1]: first row of each list; its rows may be in any order.
-    columns
-        The columns that the order compares.
+    """Return the rank of every row under a tie order, int32; rows of a list may be in any order.
 
     Raises
     ------
@@ -128,16 +116,8 @@ def tie_blocks(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the first and last rank of each row's block of tied docs, int32.
 
-    Parameters
-    ----------
-    order
-        The tie order.
-    starts
-        int64 [lists + 1]: first row of each list.
-    columns
-        The column compared first; docs of one file are never tied by position.
-    permutation
-        The rows in list order, see `sort_rows`.
+    `permutation` sorts the rows into list order, see `sort_rows`; only the column compared first is
+    read, and none for ``file``, because docs of one file are never tied by position.
     """
     rule = TIE_RULES[order]
     first = last = ranks = ranks_from(starts)

@@ -221,7 +221,9 @@ def test_run__results_that_stay_are_of_the_same_options_and_input(
 ):
     out = tmp_path / "out"
     run(store, out)
-    with pytest.raises(UsageError, match=r"2 other tracks, made with other options \(rel\): .*--only"):
+    with pytest.raises(
+        UsageError, match=r"2 other tracks, made with other options \(rel\): .*--only"
+    ):
         run(store, out, tracks=["a"], rel=2)
     (tmp_path / "in" / "b" / "qrels").write_text("q 0 a 1\n")
     irmeta.ingest(tmp_path / "in", store.path)
