@@ -1,1 +1,1 @@
-"""Score tables: arrays while they are worked on, tidy frames and files for people."""
+"""Score tables: arrays for computation, tidy frames and files for users."""

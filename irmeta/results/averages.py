@@ -1,8 +1,7 @@
-"""Averages over queries: one value of a system from its value on every query.
+"""Averages over queries: one value of a system from its values by query.
 
-Every sum over queries adds up query after query, in the order of the queries, as trec_eval does.
-numpy's own sums add in an order that depends on the shape of the array, so a mean would depend on
-how many systems are evaluated together.
+Sums over queries add in the order of the queries, as in trec_eval. The order of numpy's sums
+depends on the shape of the array, and so on the number of systems evaluated together.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from irmeta.errors import UsageError, check_choice
 
 GEOMETRIC_FLOOR = 1e-5  # trec_eval's MIN_GEO_MEAN
 
-# The C library's, as trec_eval uses them: the last bit of numpy's depends on the processor.
+# The C library's functions, as in trec_eval: the last bit of numpy's depends on the processor.
 _log = np.frompyfunc(math.log, 1, 1)
 _exp = np.frompyfunc(math.exp, 1, 1)
 
@@ -30,7 +29,7 @@ def sum_over_queries(
     values
         float64 [..., query, system].
     counted
-        bool, of the same shape: which values to add.
+        bool, of the same shape: the values to add.
     total
         float64 [..., system]: the sum over earlier queries, updated in place.
 
@@ -54,7 +53,7 @@ def mean_over_queries(values: np.ndarray, counted: np.ndarray | None = None) -> 
     values
         float64 [..., query, system].
     counted
-        bool, of the same shape: which values to average. None: all that are not NaN.
+        bool, of the same shape: the values to average. None: all except NaN.
 
     Returns
     -------
@@ -68,7 +67,7 @@ def mean_over_queries(values: np.ndarray, counted: np.ndarray | None = None) -> 
 def average(
     how: str, values: np.ndarray, counted: np.ndarray, difficulty: np.ndarray | None = None
 ) -> np.ndarray:
-    """Average over the last axis but one, queries.
+    """Average over queries, the second to last axis.
 
     Parameters
     ----------
@@ -82,7 +81,7 @@ def average(
     values
         float64 [..., query, system].
     counted
-        bool, of the same shape: which values to average. Without any the result is NaN, and 0 for
+        bool, of the same shape: the values to average. Without values the result is NaN, and 0 for
         ``sum``.
     difficulty
         float64 [query]. The weights are normalised to the sum 1 over the queries averaged; where

@@ -21,7 +21,7 @@ class Curve:
     ds
         Pool depths; None: all judgments.
     values, queries
-        float64 and int64 [pool depth, cutoff, system]: means, and how many queries they average.
+        float64 and int64 [pool depth, cutoff, system]: means, and their numbers of queries.
     pool
         Description of the systems that made the pool, if a value depends on the pool.
     """

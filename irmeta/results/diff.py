@@ -47,7 +47,7 @@ def diff(a: str | Path, b: str | Path, tolerance: float = 1e-9) -> Difference:
     Parameters
     ----------
     a, b
-        Files that irmeta wrote, Parquet or CSV. A CSV file has no provenance.
+        Files written by irmeta, Parquet or CSV. CSV files have no provenance.
     tolerance
         Absolute tolerance within which values are equal. NaN equals NaN.
 
@@ -88,7 +88,7 @@ def _opened(path: Path) -> _Opened:
         raise UsageError(f"{path} is not there")
     if path.suffix == ".csv":
         return path, partial(_scan_csv, path)
-    frame = read_parquet(path).lazy()  # whole: polars would compare no checksum
+    frame = read_parquet(path).lazy()  # read at once, because polars would verify no checksum
     return path, lambda **_: frame
 
 

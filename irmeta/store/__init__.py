@@ -1,1 +1,1 @@
-"""A store of tracks, in a folder of Parquet files or in memory: making it and reading it."""
+"""Writing and reading of stores of tracks, in a folder of Parquet files or in memory."""

@@ -1,4 +1,4 @@
-"""Ranked lists of all runs of a track in the store's order, a group of queries at a time."""
+"""Ranked lists of all runs of a track in the store's order, one group of queries at a time."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class TrackRows:
         return _in_order(self.policy, *facts, rows)
 
     def _load(self, list_rows: ListRows) -> tuple[Sources, ListRows]:
-        """Return arrays that hold some lists, read from files if need be, and places in them."""
+        """Return arrays with some lists, read from files if necessary, and the lists' rows."""
         if self._sources is not None:
             return self._sources, list_rows
         columns, tables = [], []
@@ -101,7 +101,7 @@ class TrackRows:
             which = which[np.argsort(list_rows.starts[which])]
             ends = list_rows.starts[which] + list_rows.lengths[which]
             cuts = np.flatnonzero(list_rows.starts[which][1:] != ends[:-1]) + 1
-            for some in np.split(which, cuts):  # adjacent lists of a file are read at once
+            for some in np.split(which, cuts):  # read adjacent lists of a file at once
                 begin = int(list_rows.starts[some[0]])
                 end = int(list_rows.starts[some[-1]] + list_rows.lengths[some[-1]])
                 source[some], starts[some] = len(columns), list_rows.starts[some] - begin
@@ -118,7 +118,7 @@ def _in_order(
     states: np.ndarray,
     columns: dict[str, np.ndarray],
 ) -> Lists:
-    """Order lists from the order of their files, and cut them; for `states` see `Run`."""
+    """Sort lists from file order and cut them; for `states` see `Run`."""
     starts = np.r_[0, np.cumsum(lengths)]
     order_lists(policy.tie_order, starts, states, columns)
     if policy.depth is not None:

@@ -1,4 +1,4 @@
-"""Find damaged files of a store: read every file and compare it with its checksum."""
+"""Detection of damaged files of a store by their checksums."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A CSV of facts about systems: group, type, and whether a system contributed to the pool."""
+"""CSV of facts about systems: group, type, and whether a system contributed to the pool."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO = {"no": False, "false": False, "0": False, "n": False, "f": False}
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts of one system from the track's CSV; None where the CSV gives none."""
+    """Facts of one system from the track's CSV, or None."""
 
     group: str | None = None
     type: str | None = None
@@ -24,7 +24,7 @@ class Facts:
 
 
 def read_facts(source: TrackSource) -> dict[str, Facts]:
-    """Read the facts of each system that the CSV names; empty if the track has no CSV.
+    """Read the facts of each system in the CSV; empty if the track has no CSV.
 
     Raises
     ------

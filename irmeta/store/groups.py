@@ -30,7 +30,7 @@ class Group:
         Indices of the queries, the number of docs of each, and the indices of these docs, judged
         docs first. A doc's number is its position among the docs of its query.
     lists
-        None where no system has a list for any of the queries.
+        None if no system has a list for any of the queries.
     numbers, grades
         int32 and int16, by row of `lists`: the number of its doc, and its grade in the primary set,
         or `Judgments.NO_GRADE`.
@@ -57,7 +57,7 @@ class Groups:
         self._spaces = Lent(partial(_Space.of, len(names.docs)))
 
     def portions(self) -> Iterator[np.ndarray]:
-        """Yield the indices of all queries, in portions that each fill a group."""
+        """Yield the indices of all queries, in portions of one group each."""
         rows = self._rows
         queries = np.union1d(self._pool.queries(), rows.queries)
         counts = np.zeros(len(queries), np.int64)
@@ -127,7 +127,7 @@ class _Space:
 
 
 class _Judged(NamedTuple):
-    """Judged docs of some queries, where those of each query begin, and their primary grades."""
+    """Judged docs of some queries, the first doc of each query, and primary grades."""
 
     docs: np.ndarray
     starts: np.ndarray
@@ -135,7 +135,7 @@ class _Judged(NamedTuple):
 
 
 class _Numbered(NamedTuple):
-    """Unjudged docs, where those of each query end, and the number and grade of each row."""
+    """Unjudged docs, their end for each query, and the number and grade of each row."""
 
     unjudged: np.ndarray
     ends: np.ndarray

@@ -69,7 +69,7 @@ def ingest_track(
     """Bring one track of the store up to date with its source files.
 
     Unchanged input is not read again. The track is written to a staging folder and moved into the
-    store with its record last, so that a reader sees the old track, no track, or the new one.
+    store with its record last, so that readers see the old track, no track, or the new track.
     `read` is called with the track after each of its runs; for `rehash` see `Inputs`.
     """
     if isinstance(source, BrokenTrack):
@@ -111,8 +111,8 @@ def ingest_collection(
 ) -> list[Outcome]:
     """Bring a store up to date with the tracks of a collection.
 
-    A track that fails does not stop the others; its outcome has the error. Other tracks of the
-    store stay unchanged.
+    A failed track does not stop the others; its outcome has the error. Other tracks of the store
+    remain unchanged.
 
     Parameters
     ----------
@@ -121,15 +121,15 @@ def ingest_collection(
     rehash
         Whether files are compared by content even if size and modification time are unchanged.
     workers
-        Threads, default: the usable cores. They are shared over tracks, and over the runs of a
-        track if there are fewer tracks. The store does not depend on their number.
+        Threads, default the usable cores, shared by tracks, or by the runs of a track if there are
+        fewer tracks. The store does not depend on their number.
     memory
         Bytes for names and rows of all tracks read at the same time, default a quarter of the
         usable memory. Rows beyond it, or beyond 2^25 of a track, go to a temporary file; the
         names of a track, each doc once, are always held in memory.
     executor
-        Reads tracks in place of threads: processes, or a cluster that sees the same folders. Each
-        track is then read by one thread.
+        Executor instead of threads: processes, or a cluster with the same folders. Each track is
+        then read by one thread.
     """
     check_open_files()
     collection = read_collection(folder, policy)
@@ -141,7 +141,7 @@ def ingest_collection(
     limits = Limits(1 if executor else workers // at_once, share)
     outcomes = []
     with only_writer(layout.root):
-        shutil.rmtree(layout.staging, ignore_errors=True)  # of a process that was stopped
+        shutil.rmtree(layout.staging, ignore_errors=True)  # of an interrupted process
         remove_temporaries(layout.root, layout.root / "tracks")
         count = Count(sources, progress)
         do = partial(ingest_track, layout, limits, None if executor else count.add, rehash)

@@ -15,7 +15,7 @@ from irmeta.trec.source import QrelsSource
 
 @dataclass(frozen=True)
 class Judgments:
-    """Docs of each query that any qrels set judges, as one sorted array of pairs.
+    """Judged docs of each query over all qrels sets, as one sorted array of pairs.
 
     Attributes
     ----------
@@ -33,10 +33,10 @@ class Judgments:
     frames: tuple[pl.DataFrame, ...]
 
     def bounds(self, queries: np.ndarray) -> np.ndarray:
-        """Return where the pairs of each query begin, and where those of the last end.
+        """Return the first pair of each query, and the end of the last query's pairs.
 
-        `queries` are sorted indices. If they skip no judged query, all pairs between the bounds
-        are theirs.
+        `queries` are sorted indices. The pairs between bounds belong to them only if they skip no
+        judged query.
         """
         ends = np.append(queries, queries[-1] + 1).astype(np.uint64)
         return np.searchsorted(self.pairs, ends << np.uint64(32))

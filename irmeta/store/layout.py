@@ -3,7 +3,7 @@
 manifest.json         written once: format, irmeta version, ReadPolicy
 tracks/T.json         a track's record, written last: readers see only tracks that have one
 runs/T/part-N.parquet, qrels/T/, docs/T/, systems/T/; subtopics/T/ for tracks with such a file
-.failed.json          tracks that the last ingest could not read, and why
+.failed.json          tracks that the last ingest could not read, and the reasons
 .cache.json           sizes and times of source files, to skip unchanged input
 .staging/             tracks being written
 """
@@ -44,8 +44,8 @@ _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 def folder_name(track: str) -> str:
     """Encode a track's name as a folder: percent-encoded, never hidden, never `.` or `..`.
 
-    Only ASCII letters, digits, `-`, `_` and inner dots are kept, so that no name can leave the
-    store, hold a wildcard or look like a `key=value` partition.
+    Only ASCII letters, digits, `-`, `_` and inner dots remain, so that no name can leave the store,
+    contain a wildcard or look like a `key=value` partition.
     """
     name = "".join(chr(b) if b in _PLAIN else f"%{b:02X}" for b in track.encode())
     if len(name) > LONGEST_NAME:
@@ -69,7 +69,7 @@ def manifest(policy: ReadPolicy) -> dict[str, Any]:
 
 
 def store_folder(path: str | Path) -> Path:
-    """Return the folder of a store, which may lie in a folder of `reanalyze`'s results."""
+    """Return the folder of a store, given itself or the results of `reanalyze` around it."""
     folder = Path(path)
     if is_store(folder) or not (folder / ".parts").is_dir():
         return folder
@@ -127,7 +127,7 @@ class Layout:
         Raises
         ------
         UsageError
-            If the folder is not empty and no store, or a store made under another ReadPolicy.
+            If the folder holds other files, or a store made under another ReadPolicy.
         """
         if self.manifest.is_file():
             if (current := self.read_policy()) != policy:
@@ -227,14 +227,14 @@ class Layout:
             return b""
 
     def only(self, track: str) -> Layout:
-        """Return this layout, which holds only a path."""
+        """Return this layout, which is only a path."""
         return self
 
     def table(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.LazyFrame:
-        """Scan one of a track's tables; files that its record does not list are an error.
+        """Scan one of a track's tables; files that the record does not list are an error.
 
-        polars does not verify page checksums. The content of each file is therefore compared with
-        the record at the file's first use in a process.
+        polars does not verify page checksums, so the content of each file is compared with the
+        record at its first use in a process.
         """
         if kind in OPTIONAL and not self._has(kind, track):
             return TABLES[kind].empty().lazy()

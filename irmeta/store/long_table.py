@@ -20,7 +20,7 @@ from irmeta.trec.rows import NO_RANK
 
 
 class Names(NamedTuple):
-    """The names that the numbers of a track's groups index."""
+    """Names by the numbers of a track's groups."""
 
     track: str
     systems: pl.Series
@@ -48,7 +48,7 @@ def write_docs_and_runs(
         int64: each system's number of rows that share their score, as float32, with another row
         of their list.
     judged_rows
-        Number of rows whose doc the primary qrels judge.
+        Number of rows of docs judged in the primary qrels.
     """
     tied, judged_rows = np.zeros(len(names.systems), np.int64), 0
     with (
@@ -126,7 +126,7 @@ def doc_columns(
 
 
 class _DocGroup:
-    """Collects complete queries of the docs table until they fill a row group."""
+    """Collector of complete queries of the docs table, up to a full row group."""
 
     def __init__(self, names: Names) -> None:
         self._names = names

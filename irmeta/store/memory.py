@@ -26,7 +26,7 @@ from irmeta.store.scan import StoredLists
 from irmeta.store.small_tables import qrels_columns, subtopics_columns, systems_columns
 from irmeta.trec.source import AnyTrack, BrokenTrack, TrackSource
 
-# A row takes 20 bytes while it is read and 26 in the store, and both for a moment
+# A row takes 20 bytes during reading and 26 in the store, temporarily both
 READ_SHARE = 0.4
 
 
@@ -47,7 +47,7 @@ class HeldTrack:
 
     @property
     def held(self) -> int:
-        """Return the bytes of memory that the track takes."""
+        """Return the memory of the track in bytes."""
         frames = [self.names.docs, self.names.queries, *self.frames.values()]
         return int(sum(frame.estimated_size() for frame in frames)) + sum(
             _held(group) for group in self.groups

@@ -1,4 +1,4 @@
-"""Read Parquet files with checksums verified: row groups of the long table, and frames."""
+"""Reading of Parquet files with verified checksums: row groups of the long table, and frames."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_frame(files: Iterable[Path]) -> pl.DataFrame:
 
 
 def _checked(path: Path, as_dictionary: Sequence[str] = ()) -> pq.ParquetFile:
-    """Open a Parquet file whose page checksums, if it has any, are verified.
+    """Open a Parquet file with verification of its page checksums, if any.
 
     `as_dictionary` are the columns to read as dictionaries.
     """
@@ -91,7 +91,7 @@ def _lists(
         first_rows.append(starts + rows)
         rows += batch.num_rows
     starts, query, system = map(np.concatenate, (first_rows, *list_codes.values()))
-    # A list may continue in the next batch.
+    # Lists may continue in the next batch.
     first = np.append(True, (np.diff(query) != 0) | (np.diff(system) != 0))
     return starts[first], query[first], system[first]
 
@@ -101,7 +101,7 @@ def _array(column: pa.ChunkedArray) -> np.ndarray:
     if not pa.types.is_dictionary(column.type):
         if column.null_count:
             column = column.fill_null(np.iinfo(np.int32).min)
-        # A copy: Arrow's arrays are read-only, and kernels would compile again for those.
+        # A copy, because kernels would compile again for Arrow's read-only arrays.
         return np.concatenate([_values(chunk) for chunk in column.chunks])
     parts = []
     for chunk in column.chunks:

@@ -1,4 +1,4 @@
-"""Read one run file to numbers: names interned, duplicates handled, lists not yet ordered."""
+"""Reading of one run file: interned names, handled duplicates, lists in file order."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Run:
     reader
         The reader that numbered the queries and docs.
     queries, starts
-        int32: the query of each list, all distinct; int64 [lists + 1]: where its rows begin.
+        int32: the query of each list, all distinct; int64 [lists + 1]: first row of each list.
     states
         uint8 [lists]: the order of the scores of each list, see irmeta.kernels.lists.
     columns
@@ -57,7 +57,7 @@ class Run:
 
 @dataclass(frozen=True)
 class SkippedRun:
-    """A run file that is not in the track, and the reason; `tag` is None if it was not read."""
+    """A skipped run file with the reason; `tag` is None if the file was not read."""
 
     file: str
     sha256: str | None
@@ -125,7 +125,7 @@ def _run(source: TrackSource, file: InputFile, parsed: RunText, reader: RowReade
 def _group_lists(
     queries: np.ndarray, starts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Return the distinct queries by appearance, where their rows begin, and a row permutation.
+    """Return the distinct queries by appearance, their first rows, and a permutation of rows.
 
     The permutation is None if the rows of each query are already adjacent.
     """
@@ -143,7 +143,7 @@ def _group_lists(
 def _first_of_each(starts: np.ndarray, doc: np.ndarray) -> np.ndarray:
     """Return the first row of each doc in its list, ascending."""
     lists = np.repeat(np.arange(len(starts) - 1, dtype=np.int64), np.diff(starts))
-    # Rows of a list are in file order, so the first row of a pair is the first in the file.
+    # Rows are in file order, so the first row of a pair is the first in the file.
     return np.sort(np.unique(lists << 32 | doc, return_index=True)[1])
 
 

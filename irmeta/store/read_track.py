@@ -1,4 +1,4 @@
-"""Read all files of one track to rows and judgments with numbered names; write no table."""
+"""Reading of all files of one track to rows and judgments with numbered names."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from irmeta.trec.streams import InputFile, file_sha256, stored_sha256
 from irmeta.trec.system_names import pattern_name
 
 Progress = Callable[[str, int, int], None]
-"""Called with a track, the number of files read so far, and that of the collection."""
+"""Function of a track, the number of files read so far, and of all files."""
 
-MOST_ROWS = 1 << 25  # of one track in memory; further rows go to a temporary file
+MOST_ROWS = 1 << 25  # rows of a track in memory; further rows go to a temporary file
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class Limits:
 
 @dataclass(frozen=True)
 class ReadTrack:
-    """A track as it was read.
+    """Content of the files of a track.
 
     Attributes
     ----------
     named
-        The track's systems and its skipped runs.
+        Systems and skipped runs of the track.
     inputs
         The SHA-256 of each source file; None for a file that could not be read.
     described
@@ -91,7 +91,7 @@ class ReadTrack:
         )
 
     def groups(self) -> tuple[Names, Groups]:
-        """Return the names of the track and its lists, a group of queries at a time."""
+        """Return the names of the track and its lists, one group of queries at a time."""
         systems = pl.Series([run.system for run in self.rows.runs], dtype=pl.String)
         names = Names(self.source.name, systems, self.names.queries, self.names.docs)
         return names, Groups(self.rows, self.pool, self.names)
@@ -108,15 +108,15 @@ def read_track(
     Parameters
     ----------
     spill
-        The folder for rows beyond the limits.
+        Folder for rows beyond the limits.
     count
-        Called with the track after each of its runs.
+        Counter of runs read.
 
     Raises
     ------
     DataError
-        If qrels or facts cannot be read, no run can be used, or the rows exceed the limits and
-        no folder is given for them.
+        If qrels or facts cannot be read, no run can be used, or the rows exceed the limits without
+        a folder for them.
     """
     _check_pattern(source)
     sets = _read_qrels(source)
@@ -165,7 +165,7 @@ def _read_qrels(source: TrackSource) -> list[tuple[QrelsSource, QrelsText]]:
 
 @dataclass(frozen=True)
 class _Archive:
-    """A run file that turned out to be an archive of runs."""
+    """A run file that is an archive of runs."""
 
     file: InputFile
     kind: str
@@ -198,7 +198,7 @@ def _read_runs(
     runs: list[Run | SkippedRun] = []
     hashes: dict[str, str | None] = {}
     rows = held = 0
-    # Some files are read ahead, for sizes differ; `held` does not count them.
+    # Some files are read ahead, because sizes differ; `held` does not count them.
     for name, item in zip(
         source.runs,
         ordered_map(read, source.runs, workers=limits.workers, ahead=limits.workers),
@@ -248,7 +248,7 @@ def _spilled(run: Run | SkippedRun, path: Path) -> Run | SkippedRun:
 
 
 class Count:
-    """Counter of the files read by all threads, which it can also stop."""
+    """Counter of files read by all threads, which can also stop the threads."""
 
     def __init__(self, sources: Sequence[AnyTrack], progress: Progress | None) -> None:
         self._report = progress or (lambda track, done, files: None)
@@ -268,7 +268,7 @@ class Count:
             self._report(track, sum(self._done.values()), self._files)
 
     def finish(self, source: AnyTrack) -> None:
-        """Count all of a track's files as done, unread files included."""
+        """Count all files of a track as read, including unread files."""
         with self._lock:
             if self._done[source.name] < len(source.runs):
                 self._done[source.name] = len(source.runs)

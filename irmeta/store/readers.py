@@ -1,4 +1,4 @@
-"""Readers of one track's runs, and all names that they have numbered."""
+"""Readers of one track's runs, with all numbered names."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from irmeta.trec.rows import RowReader
 
 
 class Readers(Lent[RowReader]):
-    """A reader for each thread.
+    """One reader per thread.
 
-    All readers number the judged queries first and alike: numbers below `judged` are theirs.
+    All readers number the judged queries first and equally: their numbers are below `judged`.
 
     Attributes
     ----------
     first
-        The reader that has also numbered the judged docs.
+        The reader that also numbers the judged docs.
     """
 
     def __init__(self, queries: pl.Series, docs: pl.Series) -> None:
@@ -37,7 +37,7 @@ class Readers(Lent[RowReader]):
 
     @property
     def held(self) -> int:
-        """Return the bytes of memory that the readers take."""
+        """Return the memory of the readers in bytes."""
         return sum(reader.held for reader in self.all)
 
     def names(self) -> TrackNames:
@@ -56,12 +56,12 @@ class Readers(Lent[RowReader]):
 
 @dataclass(frozen=True)
 class TrackNames:
-    """All queries and docs of a track, sorted by their bytes and represented by their indices.
+    """All queries and docs of a track, sorted by bytes.
 
     Attributes
     ----------
     query_indices, doc_indices
-        int32, for each reader: the index of the name of each of its numbers.
+        int32, for each reader: index of the name by number.
     """
 
     queries: pl.Series

@@ -27,15 +27,15 @@ Seen = dict[str, list[object]]
 
 
 class Inputs:
-    """Checks whether a track's source files are those that its record was made from.
+    """Check whether a track's source files match its record.
 
     Sizes and times of files, cached in `.cache.json`, serve only to skip hashing: a changed file
-    of the same size and modification time counts as unchanged. The cache may be lost without harm.
+    of the same size and modification time counts as unchanged. The cache may be deleted.
 
     Parameters
     ----------
     rehash
-        Whether every file is hashed again, those of the track in the store included.
+        Whether every file is hashed again, including the files in the store.
     """
 
     def __init__(self, source: TrackSource, layout: Layout, *, rehash: bool = False) -> None:
@@ -43,7 +43,7 @@ class Inputs:
         facts = [source.facts.file] if source.facts else []
         qrels = [file for one in source.qrels for file in one.files]
         self.files = sorted({*source.runs, *qrels, *facts})
-        # Taken before any file is read: a file that changes meanwhile is read again next time.
+        # Read before any file, so that a file changed later is read again next time.
         self.stamps = {file: self._stamp(file) for file in self.files}
 
     def unchanged(self) -> dict[str, Any] | None:
@@ -65,7 +65,7 @@ class Inputs:
         return record if set(self.files) == set(record["inputs"]) else None
 
     def _is_intact(self, record: dict[str, Any]) -> bool:
-        """Check whether the track's files in the store are as they were written."""
+        """Check whether the track's files in the store are unchanged."""
         folders = {kind: self.layout.folder(kind, self.source.name) for kind in KINDS}
         if self.rehash:
             return file_checksums(folders) == record["files"]
@@ -110,7 +110,7 @@ def config_record(source: TrackSource) -> dict[str, Any]:
 
 
 def _qrels_config(source: QrelsSource) -> dict[str, Any]:
-    """Return a qrels set's settings in the collection, without files that it does not name."""
+    """Return a qrels set's settings in the collection, without unset files."""
     config = asdict(source)
     if source.subtopics_file is None:
         del config["subtopics_file"]
@@ -147,7 +147,7 @@ def track_record(
 
 
 def _qrels_warning(rows: TrackRows, pool: Judgments, judged_rows: int) -> str | None:
-    """Return a warning where the qrels look like those of another track, else None."""
+    """Return a warning if the qrels look like those of another track, else None."""
     queries = pool.queries()
     missed = len(queries) - len(np.intersect1d(queries, rows.queries))
     problems = []

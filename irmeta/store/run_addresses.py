@@ -1,4 +1,4 @@
-"""Addresses of the arrays of many runs, for kernels that gather rows from all of them."""
+"""Addresses of the arrays of many runs, for kernels that gather their rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ListRows(NamedTuple):
 
 @dataclass(frozen=True)
 class Sources:
-    """Columns of rows of several runs, each with the table that maps its doc numbers.
+    """Columns of several runs, each with the table that maps its doc numbers.
 
     Attributes
     ----------
@@ -60,6 +60,6 @@ class Sources:
 
 
 def _address(array: np.ndarray, kind: type[np.generic]) -> int:
-    if array.dtype != kind or not array.flags.c_contiguous:  # kernels would read beyond the array
+    if array.dtype != kind or not array.flags.c_contiguous:  # a kernel would read beyond the array
         raise TypeError(f"not a contiguous array of {np.dtype(kind)}: {array.dtype}")
     return array.ctypes.data

@@ -1,4 +1,4 @@
-"""Read a store in a folder or in memory: frames for users, blocks of queries for kernels."""
+"""Reading of a store in a folder or in memory: frames for users, blocks of queries for kernels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Tracks = str | Iterable[str] | None
 
 
 class RowGroup(Protocol):
-    """Complete queries of the long table that are read together, up to `last_query`."""
+    """Complete queries of the long table, up to `last_query`."""
 
     @property
     def rows(self) -> int: ...
@@ -40,7 +40,7 @@ class StoredLists:
     query, system
         int32 [lists].
     starts
-        int64 [lists + 1]: where the rows of each list begin; rows are in the store's order.
+        int64 [lists + 1]: first row of each list; rows are in the store's order.
     columns
         Columns of the long table, by row: doc_id, score, position, rank_given, and doc as numbers
         that sort like the docs' bytes within a query. Null is the smallest int32.
@@ -115,7 +115,7 @@ class StoreReader(Protocol):
         ...
 
     def read(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.DataFrame:
-        """Return `table` as a collected frame, checked against checksums where it has any."""
+        """Return `table` as a collected frame, with checksums verified."""
         ...
 
     def groups(self, track: str) -> Sequence[RowGroup]:
@@ -136,7 +136,7 @@ def undisturbed(store: StoreReader, *tracks: str) -> Iterator[None]:
     Raises
     ------
     DataError
-        If an ingest replaced a track meanwhile, even if another error was raised.
+        If an ingest replaced a track during the body, even if another error was raised.
     """
     before = {track: store.version(track) for track in tracks}
     try:
@@ -152,14 +152,14 @@ def _refuse_replaced(
 ) -> None:
     for track, version in before.items():
         if store.version(track) != version:
-            fix = "An ingest put another in its place: run this again."
+            fix = "An ingest replaced it: run the command again."
             problem = "was replaced while it was read"
             raise DataError(problem, track=track, fix=fix) from error
 
 
 @contextmanager
 def _readable(track: str) -> Iterator[None]:
-    """Turn errors of damaged files of a track into a `DataError`."""
+    """Convert errors of damaged files of a track to a `DataError`."""
     try:
         yield
     except DAMAGED as error:
@@ -173,7 +173,7 @@ def tracks_of(store: StoreReader, track: Tracks) -> list[str]:
     Raises
     ------
     UsageError
-        If a track is not in the store, or none is requested, or the store is empty.
+        If a track is not in the store, no track is requested, or the store is empty.
     """
     if track is None:
         names = store.tracks()
@@ -182,14 +182,14 @@ def tracks_of(store: StoreReader, track: Tracks) -> list[str]:
         return names
     asked = [track] if isinstance(track, str) else sorted(set(track))
     if not asked:
-        raise UsageError("no track was named: leave `track` out for all of them.")
+        raise UsageError("no track was named: omit `track` for all tracks.")
     return [store.read_record(name)["track"] for name in asked]
 
 
 def lazy(
     store: StoreReader, kind: str, track: Tracks = None, where: pl.Expr | None = None
 ) -> pl.LazyFrame:
-    """Scan one of the store's tables (runs, qrels, docs, systems), of some tracks or of all.
+    """Scan one of the store's tables (runs, qrels, docs, systems) of some or all tracks.
 
     Only complete tracks are read: all rows, or those where `where` is true.
     """
@@ -224,7 +224,7 @@ class RowBlock:
     Attributes
     ----------
     first_query, last_query
-        The block has the lists of ``queries[first_query:last_query]``, see `row_blocks`.
+        Range of the block's queries, see `row_blocks`.
     """
 
     store: StoreReader

@@ -66,6 +66,6 @@ class Spilled:
             offset = begin + start * size
             begin += self.count * size
             arrays[name] = np.fromfile(self.path, kind, stop - start, offset=offset)
-            if len(arrays[name]) != stop - start:  # kernels would read beyond the array
+            if len(arrays[name]) != stop - start:  # a kernel would read beyond the array
                 raise OSError(f"{self.path} is shorter than the rows written to it")
         return arrays

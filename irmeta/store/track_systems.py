@@ -1,4 +1,4 @@
-"""Names of a track's systems; runs that cannot be in the track are skipped."""
+"""Names of a track's systems; runs without a usable name are skipped."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Named:
     by
         The source of the names: ``tag``, ``file`` or ``pattern``.
     note
-        The reason why ``auto`` did not name the systems by tag, if it did not.
+        The reason why ``auto`` did not use tags, if any.
     """
 
     runs: list[Run]
@@ -95,7 +95,7 @@ def _by_pattern(
 
 
 def _unique(runs: list[Run], skipped: list[SkippedRun], by: str) -> Named:
-    """Skip each run whose name an earlier run has."""
+    """Skip runs with the name of an earlier run."""
     by_name: dict[str, Run] = {}
     for run in runs:
         if run.system in by_name:

@@ -18,7 +18,7 @@ PART_ROWS = 1 << 25  # a file is closed at the first row group after this many r
 
 @dataclass
 class PartWriter:
-    """Writes record batches as row groups to `folder`/part-0.parquet, part-1.parquet, ..."""
+    """Writer of record batches as row groups to `folder`/part-0.parquet, part-1.parquet, ..."""
 
     table: str
     folder: Path
@@ -49,7 +49,7 @@ class PartWriter:
 
 @contextmanager
 def part_writer(table: str, folder: Path) -> Iterator[PartWriter]:
-    """Yield a `PartWriter` that leaves at least one file, so that every table can be read."""
+    """Yield a `PartWriter` that writes at least one file, so that every table can be read."""
     writer = PartWriter(table, folder)
     try:
         yield writer
@@ -75,7 +75,7 @@ def _options(table: str) -> dict[str, Any]:
     if table == "runs":
         few.append("grade")
         levels["score"] = -1  # faster than 1, and never larger on the real tracks
-        del levels["doc_id"]  # many numbers in any order: zstd does not compress them
+        del levels["doc_id"]  # zstd does not compress these unsorted numbers
     return {
         "compression": {c: "zstd" if c in levels else "none" for c in columns},
         "compression_level": levels,
