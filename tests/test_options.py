@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from irmeta.api import EvalChoices
 from irmeta.api.in_memory import ReadChoices
-from irmeta.cli.declared import takes
+from irmeta.cli.declared import with_options
 from irmeta.errors import UsageError
 from irmeta.options import Options, numpydoc, option, signature
 from irmeta.policies import EvalPolicy, ReadPolicy
@@ -117,7 +117,7 @@ def command() -> typer.Typer:
     app = typer.Typer()
 
     @app.command()
-    @takes(made=Made)
+    @with_options(made=Made)
     def show(path: Path, made: Made) -> None:
         typer.echo(json.dumps({"path": str(path)} | made.record()))
 

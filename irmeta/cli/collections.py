@@ -20,14 +20,14 @@ from irmeta.cli.app import (
     bytes_of,
     progress_bar,
 )
-from irmeta.cli.declared import takes
+from irmeta.cli.declared import with_options
 from irmeta.cli.sources import (
     READING,
     SourceArgument,
     finish,
-    opened,
-    say_kept,
-    say_left_out,
+    open_source,
+    report_ignored_folders,
+    report_kept_tracks,
 )
 from irmeta.escapes import escape_json
 from irmeta.policies import ReadPolicy
@@ -36,7 +36,7 @@ from irmeta.studies.reanalysis.options import OverviewOptions
 
 
 @app.command()
-@takes(reading=ReadPolicy, options=OverviewOptions, control=Run)
+@with_options(reading=ReadPolicy, options=OverviewOptions, control=Run)
 def reanalyze(
     source: Annotated[Path, typer.Argument(help="A collection or a store.", show_default=False)],
     out: Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)],
@@ -65,16 +65,16 @@ def reanalyze(
             read_progress=read_bar,
         )
     print_reanalysis(done)
-    say_left_out(source)
+    report_ignored_folders(source)
     read = {outcome.track for outcome in done.outcomes}
     if read and not control.tracks:
-        say_kept(done.store, read)
+        report_kept_tracks(done.store, read)
     analysed = {*done.batch.analysed, *done.batch.unchanged}
     finish(done.store, done.outcomes, strict, done.batch.failed, analysed)
 
 
 @app.command()
-@takes(reading=ReadPolicy)
+@with_options(reading=ReadPolicy)
 def ingest(
     collection: Annotated[Path, typer.Argument(help="Folder of tracks.", show_default=False)],
     store: Annotated[Path, typer.Option(help="Folder of the store.", show_default=False)],
@@ -102,14 +102,14 @@ def ingest(
         )
     made = api.open_store(store)
     print_outcomes(outcomes, made)
-    say_left_out(collection)
+    report_ignored_folders(collection)
     if not track:
-        say_kept(made, {outcome.track for outcome in outcomes})
+        report_kept_tracks(made, {outcome.track for outcome in outcomes})
     finish(made, outcomes, strict)
 
 
 @app.command()
-@takes(reading=READING)
+@with_options(reading=READING)
 def info(
     source: SourceArgument,
     reading: ReadPolicy,
@@ -118,7 +118,7 @@ def info(
     """Print tracks, systems, queries, and notes of reading."""
     from irmeta.show.batches import print_info
 
-    with opened(source, reading) as store:
+    with open_source(source, reading) as store:
         if as_json:
             tracks = store.info().to_dicts()
             systems = store.systems().to_dicts() if tracks else []

@@ -16,13 +16,13 @@ Group = type[Options] | tuple[type[Options], tuple[str, ...]]
 """Options class of a command, or an options class and the names of the selected options."""
 
 
-def takes(**groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def with_options(**groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of some classes, and call the command with their instances.
 
     The command's parameters of these names are replaced by the options of the class:
 
         @app.command()
-        @takes(reading=(ReadPolicy, ("names", "duplicates")), policy=EvalPolicy)
+        @with_options(reading=(ReadPolicy, ("names", "duplicates")), policy=EvalPolicy)
         def evaluate(source: SourceArgument, reading: ReadPolicy, policy: EvalPolicy) -> None: ...
     """
     classes = {name: _named(group) for name, group in groups.items()}
@@ -30,7 +30,7 @@ def takes(**groups: Group) -> Callable[[Callable[..., None]], Callable[..., None
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def call(**given: Any) -> None:
-            command(**made_from(classes, given))
+            command(**build_options(classes, given))
 
         declared = inspect.signature(command, eval_str=True).parameters.values()
         remaining = [one.replace(kind=KEYWORD) for one in declared if one.name not in classes]
@@ -48,7 +48,7 @@ def _named(group: Group) -> tuple[type[Options], tuple[str, ...]]:
     return group if isinstance(group, tuple) else (group, tuple(group.__dataclass_fields__))
 
 
-def made_from(
+def build_options(
     groups: Mapping[str, tuple[type[Options], tuple[str, ...]]], given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the arguments of a command with an instance of each class.
@@ -59,7 +59,7 @@ def made_from(
     shared: dict[str, Any] = {}
     for name, (cls, names) in groups.items():
         again = {n: v for n, v in shared.items() if n in names}
-        made[name] = cls.of(again | taken(names, arguments))
+        made[name] = cls.of(again | pop_options(names, arguments))
         plain = {one.name: one.default for one in fields(cls) if one.name in names}
         shared |= {n: given[n] for n, default in plain.items() if given.get(n, default) != default}
     return arguments | made
@@ -68,7 +68,7 @@ def made_from(
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
-def taken(names: Collection[str], given: dict[str, Any]) -> dict[str, Any]:
+def pop_options(names: Collection[str], given: dict[str, Any]) -> dict[str, Any]:
     """Remove the options of these names from a command's arguments, and return them."""
     values = {name: given.pop(name) for name in list(given) if name in names}
     return {n: v for n, v in values.items() if v is not None and v != []}

@@ -34,7 +34,7 @@ SourceArgument = Annotated[
 
 
 @contextmanager
-def opened(
+def open_source(
     source: list[Path],
     policy: ReadPolicy,
     tracks: str | list[str] | None = None,
@@ -63,14 +63,14 @@ def opened(
             workers=workers,
             progress=read,
         )
-    say_left_out(first)
+    report_ignored_folders(first)
     lost = [str(o.error) for o in outcomes if o.error is not None]
     if len(lost) == len(outcomes):
         raise IrmetaError(first_few(lost, "name one with --track to see why.", " "))
     try:
         yield store
     except IrmetaError:  # an unreadable track or run may be the cause
-        say(store, outcomes)
+        report_problems(store, outcomes)
         raise
     finish(store, outcomes)
 
@@ -95,15 +95,15 @@ def finish(
     lost: Sequence[tuple[str, str]] = (),
     tracks: Collection[str] = (),
 ) -> None:
-    """Report with `say`, and exit with status FAILED or STRICT if there are such problems."""
-    skipped = say(store, outcomes, lost, tracks)
+    """Report problems, and exit with status FAILED or STRICT if there are any."""
+    skipped = report_problems(store, outcomes, lost, tracks)
     if lost or any(outcome.error is not None for outcome in outcomes):
         raise typer.Exit(FAILED)
     if strict and skipped:
         raise typer.Exit(STRICT)
 
 
-def say_left_out(source: Path) -> None:
+def report_ignored_folders(source: Path) -> None:
     """Report on stderr the folders that collection.toml does not name."""
     from irmeta.trec.collection import left_out
 
@@ -112,14 +112,14 @@ def say_left_out(source: Path) -> None:
         print_line(f"irmeta: not named in collection.toml, left out: {listed}", sys.stderr)
 
 
-def say_kept(store: Store, read: Collection[str]) -> None:
+def report_kept_tracks(store: Store, read: Collection[str]) -> None:
     """Report on stderr the tracks of a store that are not in the collection."""
     if absent := [track for track in store.tracks if track not in read]:
         listed = first_few(absent, f"irmeta info {store.reader}")
         print_line(f"irmeta: not in the collection, kept in the store: {listed}", sys.stderr)
 
 
-def say(
+def report_problems(
     store: Store,
     outcomes: Sequence[Outcome],
     lost: Sequence[tuple[str, str]] = (),
@@ -150,7 +150,7 @@ def say(
         file
         for track in store.tracks
         if track in sources or track in tracks
-        for file in _say_noticed(store, track, sources.get(track))
+        for file in _report_notes(store, track, sources.get(track))
     ]
     if skipped:
         runs = "1 run" if len(skipped) == 1 else f"{len(skipped)} runs"
@@ -159,7 +159,7 @@ def say(
     return skipped
 
 
-def _say_noticed(store: Store, track: str, source: AnyTrack | None) -> Iterator[str]:
+def _report_notes(store: Store, track: str, source: AnyTrack | None) -> Iterator[str]:
     """Report the notes of reading on a track; yield the skipped files."""
     for warning in store.warnings(track).values():
         print_line(f"irmeta: {track}: {warning}", sys.stderr)

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from irmeta.cli.app import FAILED, StoreArgument, app, progress_bar
-from irmeta.cli.declared import KEYWORD, parameters, taken, takes
+from irmeta.cli.declared import KEYWORD, parameters, pop_options, with_options
 from irmeta.errors import did_you_mean
 from irmeta.escapes import print_line
 from irmeta.studies.framework.control import Run
@@ -66,7 +66,7 @@ def list_all(context: typer.Context) -> None:
 
 
 @study.command(name="all", help="Every study that reads a store, in one folder each.")
-@takes(control=Run)
+@with_options(control=Run)
 def run_every(store: StoreArgument, out: OutOption, control: Run) -> None:
     """Run all studies with their default options, and write an index page."""
     from irmeta.show.batches import print_studies
@@ -92,9 +92,9 @@ def _command(one: Study) -> typer.Typer:
         from irmeta.studies.framework.runner import run
         from irmeta.studies.framework.study_results import StudyResults
 
-        options = one.options.of(taken(one.options.__dataclass_fields__, given))
+        options = one.options.of(pop_options(one.options.__dataclass_fields__, given))
         with progress_bar("Studying") as progress:
-            control = Run.of(taken(Run.__dataclass_fields__, given) | {"progress": progress})
+            control = Run.of(pop_options(Run.__dataclass_fields__, given) | {"progress": progress})
             batch = run(one, reader_of(given.get("store")), given["out"], options, control)
         for _, error in batch.failed:
             print_line(f"irmeta: failed: {error}", sys.stderr)

@@ -18,8 +18,8 @@ from irmeta.cli.app import (
     app,
     one_measure,
 )
-from irmeta.cli.declared import takes
-from irmeta.cli.sources import READING, SourceArgument, opened
+from irmeta.cli.declared import with_options
+from irmeta.cli.sources import READING, SourceArgument, open_source
 from irmeta.errors import UsageError
 from irmeta.escapes import print_line
 from irmeta.policies import EvalPolicy, ReadPolicy
@@ -28,7 +28,7 @@ EXPLAINED = (EvalPolicy, ("qrels", "negative", "tie_order", "pool_order"))
 
 
 @app.command()
-@takes(policy=EvalPolicy, reading=READING)
+@with_options(policy=EvalPolicy, reading=READING)
 def evaluate(
     source: SourceArgument,
     policy: EvalPolicy,
@@ -61,7 +61,7 @@ def evaluate(
     asked = measures or "default"
     parse_measures(asked)  # reject unknown names before reading anything
     choices: Any = policy.record()
-    with opened(source, reading, track or None, workers) as store:
+    with open_source(source, reading, track or None, workers) as store:
         compute = store.evaluate if per_query else store.means
         with consistent_read(store, track or None) as tracks:
             made = store.provenance(asked, track=tracks, **choices)
@@ -79,7 +79,7 @@ def evaluate(
 
 
 @app.command()
-@takes(policy=EXPLAINED, reading=READING)
+@with_options(policy=EXPLAINED, reading=READING)
 def explain(
     source: SourceArgument,
     policy: EvalPolicy,
@@ -100,7 +100,7 @@ def explain(
     name = one_measure(measure)
     parse_measure(name)
     choices: Any = {one: getattr(policy, one) for one in EXPLAINED[1]}
-    with opened(source, reading, track) as store:
+    with open_source(source, reading, track) as store:
         explanation = store.explain(name, system=system, query=query, track=track, **choices)
         print_explanation(explanation, every)
 

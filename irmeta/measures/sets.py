@@ -82,7 +82,7 @@ def compute_relevant(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     return _for_each(ks, view.counts(params["rel"]).astype(np.float64)[:, None], view)
 
 
-def compute_found(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+def compute_relevant_retrieved(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Count the relevant docs of the list."""
     return _for_each(ks, retrieved(view, params["rel"]), view)
 
@@ -101,15 +101,15 @@ def compute_utility(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarra
     return _for_each(ks, value, view)
 
 
-def _found(one: OneList, params: Params) -> list[tuple[int | None, str, int]]:
+def _hits(one: OneList, params: Params) -> list[tuple[int | None, str, int]]:
     return [d for d in one.relevant(params["rel"]) if d[0] is not None]
 
 
-def _per_found(
+def _per_hit(
     one: OneList, params: Params, divisor: float, divisor_is: str, amount: float = 1.0
 ) -> Trace:
     """Trace the same amount for each relevant doc retrieved; 0 for divisor 0."""
-    terms = tuple(Term(*doc, f"{amount:g}", amount) for doc in _found(one, params))
+    terms = tuple(Term(*doc, f"{amount:g}", amount) for doc in _hits(one, params))
     return Trace(terms, divisor, divisor_is, None if divisor else 0.0)
 
 
@@ -119,33 +119,33 @@ def _all_relevant(one: OneList, params: Params) -> int:
 
 def trace_set_precision(one: OneList, params: Params, k: None) -> Trace:
     """Trace SetP as counts over n."""
-    return _per_found(one, params, one.length, "docs of the list")
+    return _per_hit(one, params, one.length, "docs of the list")
 
 
 def trace_set_recall(one: OneList, params: Params, k: None) -> Trace:
     """Trace SetR as counts over R."""
-    return _per_found(one, params, _all_relevant(one, params), "relevant docs of the query")
+    return _per_hit(one, params, _all_relevant(one, params), "relevant docs of the query")
 
 
 def trace_set_f(one: OneList, params: Params, k: None) -> Trace:
     """Trace SetF as (1 + beta^2) relevant docs retrieved / (beta^2 R + n), an equal ratio."""
     weight, relevant = params["beta"] ** 2, _all_relevant(one, params)
     divisor_is = f"{weight:g} times {relevant} relevant docs + {one.length} docs of the list"
-    return _per_found(one, params, weight * relevant + one.length, divisor_is, 1.0 + weight)
+    return _per_hit(one, params, weight * relevant + one.length, divisor_is, 1.0 + weight)
 
 
 def trace_set_ap(one: OneList, params: Params, k: None) -> Trace:
     """Trace SetAP as the precision of the list for each relevant doc retrieved, over R."""
-    precision = len(_found(one, params)) / max(one.length, 1)
+    precision = len(_hits(one, params)) / max(one.length, 1)
     relevant = _all_relevant(one, params)
-    return _per_found(one, params, relevant, "relevant docs of the query", precision)
+    return _per_hit(one, params, relevant, "relevant docs of the query", precision)
 
 
 def trace_set_relative(one: OneList, params: Params, k: None) -> Trace:
     """Trace SetRelP as counts over min(n, R)."""
     relevant = _all_relevant(one, params)
     divisor_is = f"min({one.length} docs of the list, {relevant} relevant docs)"
-    return _per_found(one, params, min(one.length, relevant), divisor_is)
+    return _per_hit(one, params, min(one.length, relevant), divisor_is)
 
 
 def _total(*terms: Term) -> Trace:
@@ -172,9 +172,9 @@ def trace_relevant(one: OneList, params: Params, k: None) -> Trace:
     return _total(*(Term(*doc, "1", 1.0) for doc in one.relevant(params["rel"])))
 
 
-def trace_found(one: OneList, params: Params, k: None) -> Trace:
+def trace_relevant_retrieved(one: OneList, params: Params, k: None) -> Trace:
     """Trace NumRelRet, doc by doc."""
-    return _total(*(Term(*doc, "1", 1.0) for doc in _found(one, params)))
+    return _total(*(Term(*doc, "1", 1.0) for doc in _hits(one, params)))
 
 
 def trace_judged_nonrelevant(one: OneList, params: Params, k: None) -> Trace:
@@ -189,7 +189,7 @@ def trace_judged_nonrelevant(one: OneList, params: Params, k: None) -> Trace:
 
 def trace_utility(one: OneList, params: Params, k: None) -> Trace:
     """Trace Utility as one term for each of its four kinds of docs."""
-    hits, relevant = len(_found(one, params)), _all_relevant(one, params)
+    hits, relevant = len(_hits(one, params)), _all_relevant(one, params)
     kinds = {
         "a": ("relevant, in the list", hits),
         "b": ("not relevant, in the list", one.length - hits),
@@ -314,7 +314,7 @@ MEASURES = (
     _count(
         "NumRelRet",
         "how many relevant docs the list holds",
-        (compute_found, trace_found),
+        (compute_relevant_retrieved, trace_relevant_retrieved),
         unjudged=(),
     ),
     _count(

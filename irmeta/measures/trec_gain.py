@@ -132,7 +132,7 @@ def compute_bin_g(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     return per_query(out, view.counts(params["rel"]), 0.0)
 
 
-def _found(one: OneList, params: Params) -> list[tuple[int, str, int, float]]:
+def _gaining_docs(one: OneList, params: Params) -> list[tuple[int, str, int, float]]:
     """List (rank, doc, grade, gain) of the docs of the list that have a gain."""
     gained = [(*doc, doc_gain(one, *doc[1:], params)) for doc in one.within(None)]
     return [doc for doc in gained if doc[3] > 0]
@@ -151,7 +151,7 @@ def _ideal_dcg(best: list[float], rank: int) -> float:
 def trace_ndcg_rel(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace nDCGRel as nDCG at each doc with a gain, over the number of these docs."""
     best, terms, dcg = _best(one, params), [], 0.0
-    for rank, doc, grade, gain in _found(one, params):
+    for rank, doc, grade, gain in _gaining_docs(one, params):
         dcg += gain / math.log2(rank + 1)
         ideal = _ideal_dcg(best, rank)
         terms.append(Term(rank, doc, grade, f"DCG {dcg:g} / ideal {ideal:g}", dcg / ideal))
@@ -165,7 +165,7 @@ def trace_ndcg_rel(one: OneList, params: Params, k: int | None) -> Trace:
 
 def trace_rndcg(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace RnDCG as nDCG at each rank that counts, over the number of these ranks."""
-    best, gaining = _best(one, params), _found(one, params)
+    best, gaining = _best(one, params), _gaining_docs(one, params)
     if not best or not one.relevant(params["rel"]):
         return Trace((), 1.0, "ranks", 0.0)
     last = [i for i in range(1, len(best)) if best[i] != best[i - 1]]
@@ -183,7 +183,7 @@ def trace_rndcg(one: OneList, params: Params, k: int | None) -> Trace:
 def trace_g(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace G as gains over the logarithm of the lacking gain."""
     best, terms, gained = _best(one, params), [], 0.0
-    for rank, doc, grade, gain in _found(one, params):
+    for rank, doc, grade, gain in _gaining_docs(one, params):
         gained += gain
         lacking = sum(max(g, 1.0) for g in best[:rank]) + max(rank - len(best), 0) - gained
         amount = gain / math.log2(2 + lacking)

@@ -219,7 +219,7 @@ def check_no_list_is_worst(subject: Subject) -> None:
             require(gain.min(initial=0.0) >= -TOLERANCE, case.spec.name, message)
 
 
-def check_nothing_found(subject: Subject) -> None:
+def check_no_judged_retrieved(subject: Subject) -> None:
     """Check that lists of unjudged docs score the lower bound, if greater is better."""
     low, measure = subject.measure.bounds[0], subject.measure
     if measure.direction != 1 or measure.family == "count" or math.isinf(low):
@@ -300,7 +300,7 @@ CHECKS: Mapping[str, Callable[[Subject], None]] = {
     "no relevant docs": check_no_relevant,
     "no list": check_no_list,
     "no list is worst": check_no_list_is_worst,
-    "nothing found": check_nothing_found,
+    "nothing found": check_no_judged_retrieved,
     "ideal is best": check_ideal_is_best,
     "trace": check_trace,
     "events": check_events,
