@@ -1,6 +1,6 @@
-"""Escape control and bidirectional characters, so that no name controls a terminal.
+"""Escaping of control and bidirectional characters, so that no name controls a terminal.
 
-A tag, a file name or a doc may have any character. Control characters set titles, fill the
+Tags, file names and docs may contain any character. Control characters set titles, fill the
 clipboard or move the cursor of a terminal, and bidirectional characters reorder text.
 """
 
@@ -19,7 +19,7 @@ those of the Unicode property Bidi_Control.
 
 _UNSAFE = re.compile(f"[{UNSAFE}]")
 _SHORT = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
-# A backslash that would read as the start of one of our escapes, or of an escaped backslash.
+# A backslash that looks like the start of an escape, or of an escaped backslash.
 _BACKSLASH = re.compile(rf"\\(?=[\\xuUtnr{UNSAFE}])")
 
 

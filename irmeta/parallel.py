@@ -30,7 +30,7 @@ def thread_count(workers: int | None) -> int:
     Raises
     ------
     UsageError
-        If `workers` is no whole number, or below 1.
+        If `workers` is not a whole number, or below 1.
     """
     return usable_cores() if workers is None else check_whole("workers", workers)
 
@@ -89,7 +89,7 @@ class Lent(Generic[Item]):
 
 def usable_memory() -> int:
     """Return the bytes of memory of this process: the machine's, or a control group's limit."""
-    memory = 8 << 30  # default where the system has no `sysconf`
+    memory = 8 << 30  # default for systems without `sysconf`
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min([memory, *group_limits(Path("/"))])
@@ -129,7 +129,7 @@ def ordered_map(
     ahead: int = 1,
     stop: Callable[[], None] | None = None,
 ) -> Generator[Result, None, None]:
-    """Yield ``function(item)`` in the order of `items`, whatever finishes first.
+    """Yield ``function(item)`` in the order of `items`, independent of completion order.
 
     At most `workers` + `ahead` results are in flight, so that memory stays bounded when the
     consumer is slower than the workers.
@@ -141,7 +141,7 @@ def ordered_map(
     executor
         Any concurrent.futures.Executor, which is not shut down; None: a new pool of threads.
     ahead
-        Results in flight beyond `workers`; more keep workers busy beside a slow item.
+        Results in flight beyond `workers`; larger values keep workers busy despite slow items.
     stop
         Called when results in flight are no longer needed, after an error or an interrupt, so that
         `function` may end early: threads of the pool are waited for.
@@ -149,7 +149,7 @@ def ordered_map(
     Raises
     ------
     Exception
-        Any exception of `function`, at that item's turn; items not yet begun are cancelled.
+        Any exception of `function`, raised in order; items not yet started are cancelled.
     UsageError
         If `executor` forks its processes.
 

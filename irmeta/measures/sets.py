@@ -237,7 +237,7 @@ def _count(
 MEASURES = (
     Measure(
         name="SetP",
-        summary="precision of the whole list",
+        summary="precision of the complete list",
         compute=compute_set_precision,
         trace=trace_set_precision,
         source=TREC_EVAL.format("set_P"),
@@ -247,7 +247,7 @@ MEASURES = (
     ),
     Measure(
         name="SetR",
-        summary="recall of the whole list",
+        summary="recall of the complete list",
         compute=compute_set_recall,
         trace=trace_set_recall,
         source=TREC_EVAL.format("set_recall"),
@@ -262,7 +262,7 @@ MEASURES = (
         source=TREC_EVAL.format("set_F"),
         parameters=(
             Parameter(
-                "beta", 1.0, "how many times recall weighs precision", "number", low=0, high=1e6
+                "beta", 1.0, "weight of recall relative to precision", "number", low=0, high=1e6
             ),
             REL,
         ),
@@ -299,27 +299,27 @@ MEASURES = (
     ),
     _count(
         "NumRet",
-        "how many docs the list holds",
+        "number of docs in the list",
         (compute_listed, trace_listed),
         parameters=(),
         no_relevant=None,
     ),
     _count(
         "NumRel",
-        "how many docs are relevant, whatever the list",
+        "number of relevant docs of the query",
         (compute_relevant, trace_relevant),
         empty_list="relevant docs of the query",
         unjudged=(),
     ),
     _count(
         "NumRelRet",
-        "how many relevant docs the list holds",
+        "number of relevant docs in the list",
         (compute_relevant_retrieved, trace_relevant_retrieved),
         unjudged=(),
     ),
     _count(
         "NumNonrelJudgedRet",
-        "how many docs of the list are judged non-relevant",
+        "number of docs of the list judged non-relevant",
         (compute_judged_nonrelevant, trace_judged_nonrelevant),
         direction=-1,
         no_relevant=None,

@@ -228,7 +228,7 @@ MEASURES = (
     ),
     Measure(
         name="G",
-        summary="normalized gain, discounted by how far the list lags behind the ideal list",
+        summary="normalized gain, discounted by the lag of the list behind the ideal list",
         compute=compute_g,
         trace=trace_g,
         source="trec_eval 9.0.8, m_G.c",

@@ -27,7 +27,7 @@ class Difference:
         about, field, a, b: one row per difference in provenance.
     measures
         One row per measure: measure, both (rows in both files), only_a, only_b, equal, different,
-        greatest (the greatest difference; infinite: one of the two is undefined), and its position:
+        greatest (the largest difference; infinite: one value is undefined), and its position:
         track, system, query (null for means), a, b.
     """
 
@@ -54,8 +54,8 @@ def diff(a: str | Path, b: str | Path, tolerance: float = 1e-9) -> Difference:
     Raises
     ------
     UsageError
-        If a file cannot be read or is no result table, or if one has means and the other per-query
-        values.
+        If a file cannot be read or is not a result table, or if one has means and the other
+        per-query values.
     DataError
         If a Parquet file is damaged.
     """

@@ -57,7 +57,7 @@ class Matrix:
         for what, names in (("query", self.queries), ("system", self.systems)):
             if len(set(names)) != len(names):
                 again = next(n for n in names if names.count(n) > 1)
-                raise UsageError(f"{what} {again!r} is there twice.")
+                raise UsageError(f"{what} {again!r} occurs twice.")
 
     @property
     def means(self) -> np.ndarray:

@@ -38,7 +38,7 @@ class Column:
     label
         Heading on the page; default: the column's name with spaces for underscores.
     format
-        How values print: ``score`` (4 decimals), ``length`` (1 decimal), ``percent`` (of shares),
+        Format of values: ``score`` (4 decimals), ``length`` (1 decimal), ``percent`` (of shares),
         ``ratio`` (2 significant digits), ``measure`` (the format of the measure in the row), or a
         format specification of Python. Default: the format of the kind.
     span
@@ -92,7 +92,7 @@ class Table:
     latex
         Whether the table is also written as LaTeX.
     folded
-        Whether the page shows the table on request only.
+        Whether the page shows the table folded.
     note
         A sentence below the table where a dagger is printed.
     paper

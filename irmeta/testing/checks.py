@@ -55,11 +55,11 @@ def check_registration(subject: Subject) -> None:
         "its family is utility, recall or count": m.family in ("utility", "recall", "count"),
         "cutoff is none, optional or required": m.cutoff in ("none", "optional", "required"),
         "cutoff_is is rank or level": m.cutoff_is in CUTOFFS,
-        "empty_list says something": m.empty_list.strip(),
+        "empty_list is not empty": m.empty_list.strip(),
         "its average is a known one": m.average in AVERAGES,
         "its revision is a whole number from 1": type(m.revision) is int and m.revision >= 1,
         "its parameters have different names": len(set(names)) == len(names),
-        "unjudged and average are no parameters of its own": not {"unjudged", "average"} & {*names},
+        "unjudged and average are not among its parameters": not {"unjudged", "average"} & {*names},
     }
     for fact, holds in facts.items():
         require(holds, m.name, f"it does not hold that {fact}")
@@ -87,7 +87,7 @@ def check_names(subject: Subject) -> None:
 
 def check_parameters(subject: Subject) -> None:
     """Check that every parameter and every choice can be used, with some cutoff."""
-    require(subject.cases, subject.measure.name, "no name of it can be computed")
+    require(subject.cases, subject.measure.name, "no sample name can be computed")
     used = {pair for case in subject.cases for pair in case.spec.params}
     for p in subject.measure.parameters:
         tried = [p.read(value, p.name) for value in some_values(p)]
@@ -257,7 +257,7 @@ def check_trace(subject: Subject) -> None:
                         one_list(view, q, s), case.spec.settings, case.spec.cutoff
                     )
                     value = case.values[negative][q, s]
-                    message = f"the trace adds up to {trace.value!r}, but compute says {value!r}"
+                    message = f"the trace adds up to {trace.value!r}, but compute returns {value!r}"
                     require(equal(trace.value, value, 1e-9), case.spec.name, message)
 
 

@@ -59,8 +59,8 @@ def test_parts_are_in_the_order_asked_for():
     ("change", "said"),
     [
         ({"values": VALUES.T[:2]}, r"shape \(2, 3\) do not fit 3 queries and 3 systems"),
-        ({"systems": ("a", "b", "a")}, "system 'a' is there twice"),
-        ({"queries": ("1", "2", "2")}, "query '2' is there twice"),
+        ({"systems": ("a", "b", "a")}, "system 'a' occurs twice"),
+        ({"queries": ("1", "2", "2")}, "query '2' occurs twice"),
     ],
 )
 def test_what_does_not_fit_is_refused(change, said):
@@ -182,7 +182,7 @@ def test_a_header_alone_has_systems_and_no_query(tmp_path):
         ("a,b\n1,x\n2,3\n", "own.csv: not a number in the column 'b': 'x'"),
         ("run1,run2\n.1,.2\noops,.3\n", "own.csv: not a number in the column 'run1': 'oops'"),
         ("a;b\n1;2\n", "own.csv: no column of numbers"),
-        ("query,a\n1,.5\n1,.6\n", "query '1' is there twice"),
+        ("query,a\n1,.5\n1,.6\n", "query '1' occurs twice"),
     ],
 )
 def test_files_that_say_nothing_clear(tmp_path, text, said):

@@ -120,7 +120,7 @@ def test_a_store_without_facts_says_so(tmp_path: Path):
     store = Track(runs, {"q": {"a": 1}}).ingest(tmp_path)
     with pytest.raises(irmeta.UsageError) as error:
         studied(store, tmp_path / "out", baseline="type=manual")
-    assert "no system has type 'manual'. No track says the type of systems." in str(error.value)
+    assert "no system has type 'manual'. No track has the type of systems." in str(error.value)
     assert not (tmp_path / "out").exists()
 
 

@@ -44,7 +44,7 @@ def check_side(side: str, systems: pl.DataFrame) -> None:
         raise UsageError(f"{side!r}: systems have no fact {column!r}. {hint}")
     values = known[column].drop_nulls().cast(pl.String).unique().sort().to_list()
     if value not in values:
-        hint = did_you_mean(value, values) if values else f"No track says the {column} of systems."
+        hint = did_you_mean(value, values) if values else f"No track has the {column} of systems."
         raise UsageError(f"{side!r}: no system has {column} {value!r}. {hint}")
 
 
