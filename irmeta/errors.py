@@ -198,7 +198,7 @@ def check_whole(name: str, value: object, least: int = 1) -> int:
     UsageError
         If the value is no whole number, or below `least`.
     """
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise UsageError(f"{name} = {value!r} is not a whole number of at least {least}.")
     return int(value)
 

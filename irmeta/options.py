@@ -216,7 +216,7 @@ def _checked(one: Field[Any], kind: Any, value: Any) -> Any:
     return load(parse)(value) if parse else value
 
 
-_ACCEPTED = {int: Integral, float: Real, str: str, bool: bool}
+_ACCEPTED: dict[Any, type[Any]] = {int: Integral, float: Real, str: str, bool: bool}
 _CALLED = {int: "a whole number", float: "a number", str: "text", bool: "True or False"}
 
 

@@ -74,7 +74,7 @@ class Lent(Generic[Item]):
         self.all: list[Item] = []
 
     @contextmanager
-    def lend(self) -> Iterator[Item]:
+    def lend(self) -> Generator[Item]:
         """Lend an object to this thread until the block ends."""
         try:
             item = self._idle.get_nowait()

@@ -130,12 +130,6 @@ def test_what_is_for_kernels_alone_is_called_by_kernels_alone(file: Path):
     assert FOR_KERNELS.isdisjoint(imports(file))
 
 
-@files
-def test_numba_is_imported_by_the_jit_door_and_the_vector_words_alone(file: Path):
-    if file.parent != PACKAGE / "kernels" or file.stem not in NUMBA:
-        assert packages(file).isdisjoint({"numba", "llvmlite"})
-
-
 @in_rooms("report")
 def test_the_report_knows_declarations_alone(file: Path):
     assert rooms(file) <= {"report", "schema", "escapes"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -94,7 +94,7 @@ def opened(results: Results) -> Store | Path:
 
 
 @contextmanager
-def consistent_read(results: Results, track: Tracks = None) -> Iterator[Tracks]:
+def consistent_read(results: Results, track: Tracks = None) -> Generator[Tracks]:
     """For what is computed of a store, and what is said of it: no ingest may come between.
 
     Yields the tracks that both are of; where these are no store, what was asked for.

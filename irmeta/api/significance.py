@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -100,8 +101,8 @@ def compare(
         "seed": "a generator" if isinstance(rng, np.random.Generator) else int(rng),
         "less_is_better": less_is_better,
     }
-    options = {"correction": correction, "resamples": resamples, "rng": rng}
-    return [_comparison(m, pairwise(m, test, **options), alpha, settings) for m in found]
+    tested = partial(pairwise, test=test, correction=correction, resamples=resamples, rng=rng)
+    return [_comparison(m, tested(m), alpha, settings) for m in found]
 
 
 def _given(

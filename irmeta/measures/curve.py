@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -168,7 +169,7 @@ def _translated(name: str) -> str:
     return ours[0]
 
 
-def _ascending(name: str, given: Sequence[int]) -> None:
+def _ascending(name: str, given: Sequence[Any]) -> None:
     whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in given)
     ascends = whole and len(given) and bool((np.diff(np.array(given, object)) > 0).all())
     if not ascends or given[0] < 1 or given[-1] > DEEPEST:

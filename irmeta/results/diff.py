@@ -88,8 +88,11 @@ def _opened(path: Path) -> _Opened:
         raise UsageError(f"{path} is not there")
     if path.suffix == ".csv":
         return path, partial(_scan_csv, path)
-    frame = read_parquet(path).lazy()  # whole: polars would compare no checksum
-    return path, lambda **_: frame
+    return path, partial(_stored, read_parquet(path))  # whole: polars would compare no checksum
+
+
+def _stored(frame: pl.DataFrame, **_: Any) -> pl.LazyFrame:
+    return frame.lazy()
 
 
 def _scan_csv(path: Path, **types: Any) -> pl.LazyFrame:

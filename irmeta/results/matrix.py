@@ -150,7 +150,7 @@ def _read(column: pl.Series) -> tuple[np.ndarray, np.ndarray]:
     if column.dtype.is_numeric() or column.dtype == pl.Null:
         other = np.zeros(len(column), bool)
         return column.cast(pl.Float64).fill_null(np.nan).to_numpy(), other
-    if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
+    if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
         return np.full(len(column), np.nan), np.ones(len(column), bool)
     text = column.cast(pl.String).fill_null("").str.strip_chars()
     values = text.cast(pl.Float64, strict=False)

@@ -63,7 +63,7 @@ def _cell(value: object) -> str:
     if value is None:
         return "-"
     if isinstance(value, float):
-        return f"{value:.4f}" if value == 0 or not abs(value) < 5e-5 else f"{value:.1e}"
+        return f"{value:.4f}" if value == 0.0 or not abs(value) < 5e-5 else f"{value:.1e}"
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return escape_name(str(value))

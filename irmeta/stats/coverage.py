@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -61,12 +62,12 @@ def coverage(
         If a new matrix has other systems than the reference.
     """
     several = [new] if isinstance(new, Matrix) else new
-    options = {"correction": correction, "resamples": resamples, "rng": rng}
-    old = pairwise(reference, test, **options)
+    tested = partial(pairwise, test=test, correction=correction, resamples=resamples, rng=rng)
+    old = tested(reference)
     in_reference = _separated(old, alpha)
     rows = []
     for matrix in several:
-        pairs = pairwise(_aligned(matrix, reference.systems), test, **options)
+        pairs = tested(_aligned(matrix, reference.systems))
         better = _better(pairs)
         in_new = _separated(pairs, alpha)
         covered = int((in_new & in_reference).sum())

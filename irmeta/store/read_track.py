@@ -251,7 +251,7 @@ class Count:
     """Counter of the files read by all threads, which it can also stop."""
 
     def __init__(self, sources: Sequence[AnyTrack], progress: Progress | None) -> None:
-        self._report = progress or (lambda track, done, files: None)
+        self._report: Progress = progress or (lambda track, done, files: None)
         self._files = sum(len(source.runs) for source in sources)
         self._done = {source.name: 0 for source in sources}
         self._lock, self._stopped = Lock(), False

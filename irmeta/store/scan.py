@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -130,7 +130,7 @@ class StoreReader(Protocol):
 
 
 @contextmanager
-def undisturbed(store: StoreReader, *tracks: str) -> Iterator[None]:
+def undisturbed(store: StoreReader, *tracks: str) -> Generator[None]:
     """Read several files of tracks as one consistent snapshot.
 
     Raises
@@ -158,7 +158,7 @@ def _refuse_replaced(
 
 
 @contextmanager
-def _readable(track: str) -> Iterator[None]:
+def _readable(track: str) -> Generator[None]:
     """Turn errors of damaged files of a track into a `DataError`."""
     try:
         yield

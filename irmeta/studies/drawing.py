@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 from base64 import b64decode
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -148,7 +148,7 @@ _drawers: _Drawers | None = None
 
 
 @contextmanager
-def apart(workers: int) -> Iterator[None]:
+def apart(workers: int) -> Generator[None]:
     """Let `svg` draw in other processes, as many as threads ask at once, until this ends.
 
     Those threads, `workers` of them, must have ended by then. Whoever is within it at once shares

@@ -3,8 +3,10 @@
 It needs hypothesis, which ``pip install 'irmeta[test]'`` brings.
 """
 
+from importlib import import_module
+
 try:
-    import hypothesis  # noqa: F401 - asked for only to say what is missing
+    import_module("hypothesis")
 except ModuleNotFoundError:
     message = "irmeta.testing needs hypothesis: pip install 'irmeta[test]'"
     raise ModuleNotFoundError(message, name="hypothesis") from None

@@ -101,7 +101,7 @@ def only_queries(view: JudgedRanks, queries: str | Collection[str]) -> JudgedRan
     UsageError
         If a name is not a text.
     """
-    wanted = {queries} if isinstance(queries, str) else set(queries)
+    wanted: set[object] = {queries} if isinstance(queries, str) else set(queries)
     for name in wanted:
         if not isinstance(name, str):
             raise UsageError(f"queries are named by texts, not {name!r}.")

@@ -48,7 +48,7 @@ def dumbbell(
     digits = ",.1f" if less_is_better else ".4f"
     font = 11 if rows.height <= 30 else 10 if rows.height <= 60 else 9
     domain = alt.Scale(domain=rows["row"].to_list())
-    x = {"title": x_title, **value_axis(values, less_is_better)}
+    x: dict[str, Any] = {"title": x_title, **value_axis(values, less_is_better)}
     left = alt.Axis(grid=True, labelFontSize=font, labelLimit=225, labelOverlap=False)
     base = alt.Chart(rows).encode(alt.X("filled:Q", **x), alt.Y("row:N", scale=domain, axis=None))
     gaps = base.mark_rule(color=MUTED, strokeWidth=1.5, aria=False).encode(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -176,7 +176,7 @@ def _join(
 
 
 @contextmanager
-def _unchanged(store: StoreReader | None, tasks: Sequence[Task]) -> Iterator[None]:
+def _unchanged(store: StoreReader | None, tasks: Sequence[Task]) -> Generator[None]:
     """Refuse tracks that an ingest replaces after the tasks were planned.
 
     Raises
