@@ -150,7 +150,7 @@ def nerr(
 def tied_weights(
     blocks: list[list[str]], weight: Callable[[int], float], k: int | None = None
 ) -> list[float]:
-    """Each doc's weight, where tied docs share what their ranks to k have (paper 3, Breaking Ties)."""
+    """Weight of each doc; tied docs share that of their ranks to k (paper 3, "Breaking Ties")."""
     weights: list[float] = []
     for block in blocks:
         ranks = range(len(weights) + 1, len(weights) + len(block) + 1)
