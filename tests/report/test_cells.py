@@ -9,7 +9,7 @@ import pytest
 
 from irmeta.report.cells import ABSENT, DAGGER, Grid, format_value, grid
 from irmeta.report.latex import LONGEST_FLOAT, escape_latex, to_latex
-from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Paper, Table
+from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Display, Paper, Table
 
 TABLE = Table(
     "bests",
@@ -39,8 +39,8 @@ ROWS = [
 FRAME = TABLE.frame(ROWS)
 
 
-def display(measure: str) -> str:
-    return "length" if measure == "ASL" else "score"
+def display(measure: str) -> Display:
+    return Display("length", "docs", -1) if measure == "ASL" else Display()
 
 
 def texts(made: Grid) -> list[list[str]]:

@@ -28,6 +28,7 @@ from irmeta.report.figures.length_figures import (
 )
 from irmeta.report.figures.significance_figures import achieved_significance, pairwise_significance
 from irmeta.report.look import PRINT_WIDTH, to_print, to_svg
+from irmeta.schema.columns import Display
 
 HOSTILE = "<script>alert('x')</script> & \"ü\"|\\"
 LONG = "a-track-with-a-name-of-forty-characters-x"
@@ -101,6 +102,7 @@ EDGES = pl.DataFrame({"source": [HOSTILE, HOSTILE, "x"], "target": ["x", "y", "z
 NODES = pl.DataFrame({"name": [HOSTILE, "x", "y", "z"], "level": [0, 1, 1, 2]})
 
 STRIP = {**WORDS, "domain": (0.0, 1.0), "digits": ".2f"}
+LENGTHS = Display("length", "docs", -1)
 DUMBBELL = {**WORDS, "aside": "best system"}
 CHARTS: dict[str, Callable[[], Any]] = {
     "histogram": lambda: histogram(counts(0, 1, 22, 3), **WORDS),
@@ -118,7 +120,7 @@ CHARTS: dict[str, Callable[[], Any]] = {
     "rarity of 80 systems": lambda: rarity_histogram(
         pl.DataFrame({"retrieved_by": range(81), "docs": [1] * 81})
     ),
-    "dumbbell": lambda: dumbbell(two_values(3), **DUMBBELL, less_is_better=True),
+    "dumbbell": lambda: dumbbell(two_values(3), **DUMBBELL, display=LENGTHS),
     "dumbbell of one": lambda: dumbbell(two_values(1), **DUMBBELL),
     "dumbbell of 80": lambda: dumbbell(two_values(80), **DUMBBELL),
     "strip": lambda: strip(values(3, 10), **STRIP, rule=(0.5, "the paper 50%")),
@@ -133,7 +135,7 @@ CHARTS: dict[str, Callable[[], Any]] = {
         lower_triangle(pairs(4), "a", "b", "tau"), title="T", subtitle="S"
     ),
     "ranked": lambda: ranked(scores(3), "AP"),
-    "ranked, 80 systems": lambda: ranked(scores(80), "ASL", direction=-1),
+    "ranked, 80 systems": lambda: ranked(scores(80), "ASL", LENGTHS),
     "curves": lambda: curves(pl.concat([line("a", 9), line(HOSTILE, 9)]), **WORDS, y_title="y"),
     "curve with band": lambda: curves(
         line("a", 5000, band=True), **WORDS, y_title="y", log=True, rules=[0.5]
@@ -254,7 +256,7 @@ def test_dumbbell__prints_the_best_row_first_and_counts_the_undefined():
     shown = texts(to_svg(dumbbell(frame, **DUMBBELL)))
     assert "1 without a value left out" in shown
     assert shown.index("\nb\n") < shown.index("\na\n")
-    shown = texts(to_svg(dumbbell(frame, **DUMBBELL, less_is_better=True)))
+    shown = texts(to_svg(dumbbell(frame, **DUMBBELL, display=LENGTHS)))
     assert shown.index("\na\n") < shown.index("\nb\n")
 
 
