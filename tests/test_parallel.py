@@ -18,7 +18,7 @@ import pytest
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.parallel import (
-    Lent,
+    ObjectPool,
     group_limits,
     ordered_map,
     thread_count,
@@ -90,18 +90,18 @@ def test_what_runs_is_told_when_no_one_wants_it():
 
 
 def test_no_two_threads_have_the_same_thing_lent():
-    lent, meeting = Lent(object), threading.Barrier(3, timeout=9)
+    lent, meeting = ObjectPool(object), threading.Barrier(3, timeout=9)
 
     def use(_: int) -> object:
-        with lent.lend() as one:
+        with lent.borrow() as one:
             meeting.wait()
             return one
 
     first = list(ordered_map(use, range(3), workers=3))
     assert len({id(one) for one in first}) == 3
-    with pytest.raises(ValueError, match="lost"), lent.lend() as one:
+    with pytest.raises(ValueError, match="lost"), lent.borrow() as one:
         raise ValueError("lost")
-    with lent.lend() as again, lent.lend() as other:
+    with lent.borrow() as again, lent.borrow() as other:
         assert again is not other
     assert [id(one) for one in lent.all].count(id(one)) == 1
     assert len(lent.all) == 3  # what is given back is lent again, after an error too

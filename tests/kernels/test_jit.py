@@ -53,13 +53,14 @@ def judged(scores):
         correlation.correlate(scores.mean_values(), method)
 
 import io
-from irmeta.api import ingest_tracks
+from irmeta.store.ingest import ingest_collection
+from irmeta.store.layout import Layout
 from irmeta.trec.rows import RowReader
 *collections, out = sys.argv[1:]
 for number, path in enumerate(collections):
     for order in ("trec_eval", "rank"):
         store = f"{out}/{number}-{order}"
-        ingest_tracks(path, store, irmeta.ReadPolicy(order))
+        ingest_collection(path, Layout(Path(store)), irmeta.ReadPolicy(order))
         all_of(irmeta.open_store(store))
     for text in (b"1 Q0 a 1 2.5 t\\n1 Q0 b 2 1e-3 t", b"1 Q0 a 1 2"):
         assert RowReader().read(io.BytesIO(text)) is not None

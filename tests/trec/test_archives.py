@@ -14,6 +14,8 @@ import pytest
 
 import irmeta
 from irmeta.errors import DataError, IrmetaError, SkippedRunWarning
+from irmeta.store.ingest import ingest_collection
+from irmeta.store.layout import Layout
 from irmeta.trec import archives
 from irmeta.trec.archives import archive_kind, members
 from irmeta.trec.streams import InputFile, open_stream
@@ -181,5 +183,5 @@ def test_an_archive_of_qrels_is_an_error_that_says_what_to_do(tmp_path, name):
 def test_an_archive_that_has_not_changed_is_not_read_again(tmp_path):
     source = collection(tmp_path, "runs.tar.gz", tar(RUNS, "w:gz"))
     irmeta.ingest(source, tmp_path / "s")
-    done = irmeta.api.ingest_tracks(source, tmp_path / "s", irmeta.ReadPolicy())
+    done = ingest_collection(source, Layout(tmp_path / "s"), irmeta.ReadPolicy())
     assert [outcome.state for outcome in done] == ["unchanged"]
