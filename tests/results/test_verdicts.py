@@ -117,6 +117,6 @@ def test_from_signs__without_queries_or_systems():
         np.array([[[1, 0], [0, 0]]] * 2),
     ],
 )
-def test_from_signs__rejects_signs_that_are_not_antisymmetric(signs):
+def test_from_signs__requires_antisymmetric_signs(signs):
     with pytest.raises(UsageError, match="antisymmetric"):
         Verdicts.from_signs(signs, ("1", "2"), ("a", "b"))

@@ -135,7 +135,7 @@ def test_permutation_p_and_bootstrap__ignore_queries_without_values():
 
 
 @pytest.mark.parametrize("test", [permutation_p, lambda v: bootstrap(v, 200)[0]])
-def test_permutation_p_and_bootstrap__unused_value_does_not_affect_rounding(test):
+def test_permutation_p_and_bootstrap__unused_value_affects_no_rounding(test):
     values = np.random.default_rng(0).random((10, 3))
     values[0] = [1e18, np.nan, 0.5]
     other = values.copy()

@@ -266,7 +266,7 @@ def test_resample__row_for_each_measure_of_scores_or_matrices():
         assert found.filter(measure=measure)["tau"].to_list() == pytest.approx(alone["tau"])
 
 
-def test_resample__rejects_measures_and_systems_absent_from_the_full_collection():
+def test_resample__rejects_measures_and_systems_not_in_full_collection():
     plan = Plan("queries", (1,), 1, 20, 8)
 
     def other(sample: Sample) -> Matrix:

@@ -63,7 +63,7 @@ def test_stability__equals_code_of_paper_2(shared: Path, measure: str, fuzziness
     assert round(found.mean, 3) == expected
 
 
-def test_stability__difference_equal_to_fuzziness_is_a_tie_despite_rounding():
+def test_stability__difference_of_fuzziness_is_a_tie_despite_rounding():
     """0.65 - 0.6 is greater than 0.05 in floating point."""
     values = matrix([[0.65, 0.6], [0.65, 0.6]])
     assert stability(values, trials=10).tie_rate == 1.0
