@@ -78,7 +78,7 @@ def test_values_equal_the_twins(track: Track):
 @pytest.mark.parametrize("order", OTHER_ORDERS)
 @settings(max_examples=10)
 @given(track=tracks(systems=3, queries=2))
-def test_ties_are_those_of_the_tie_order(order: str, track: Track):
+def test_rbp__tie_orders_equal_naive_implementation(order: str, track: Track):
     assert_twins(track.read(), track, TIED, order)
 
 
@@ -88,11 +88,11 @@ def test_the_arithmetic_gives_the_twins_number():
 
 @settings(max_examples=20)
 @given(tracks())
-def test_steps_add_up_to_the_value(track: Track):
+def test_rbp_events__sum_to_value(track: Track):
     assert_steps_add_up(track.read(), "t", STEPS)
 
 
-def test_tied_docs_have_no_events(made_store: irmeta.Store):
+def test_rbp_events__none_with_shared_ties(made_store: irmeta.Store):
     (view,) = judged_ranks(made_store.reader, "news", irmeta.EvalPolicy())
     spec = parse_measure("RBP(ties=share)")
     assert spec.measure.events(view, spec.settings) is None
@@ -101,10 +101,8 @@ def test_tied_docs_have_no_events(made_store: irmeta.Store):
 @pytest.mark.parametrize("ties", ["share", "rbp_eval"])
 @settings(max_examples=20)
 @given(track=tracks())
-def test_a_value_its_residual_and_the_judged_nonrelevant_docs_are_all_weights(
-    ties: str, track: Track
-):
-    """With every judged doc relevant, what RBP lacks is its residual."""
+def test_rbp_residual__value_residual_and_nonrelevant_sum_to_one(ties: str, track: Track):
+    """With every judged doc relevant, RBP and its residual sum to one."""
     qrels = {q: {doc: max(g, 1) for doc, g in docs.items()} for q, docs in track.qrels.items()}
     store = Track(track.runs, qrels).read()
     for how in ("order", ties):
@@ -113,7 +111,7 @@ def test_a_value_its_residual_and_the_judged_nonrelevant_docs_are_all_weights(
         assert abs(value + residual - 1).max() < 1e-12
 
 
-def test_a_residual_is_never_below_nothing(tmp_path: Path):
+def test_rbp_residual__deep_judged_list_is_never_negative(tmp_path: Path):
     docs = [f"d{i}" for i in range(1000)]
     qrels = {f"q{i}": dict.fromkeys(docs, 1) for i in range(3)}
     track = Track({"s": dict.fromkeys(qrels, down(*docs))}, qrels)
@@ -127,7 +125,7 @@ def test_a_residual_is_never_below_nothing(tmp_path: Path):
 
 @pytest.mark.parametrize("ties", ["share", "rbp_eval"])
 @pytest.mark.parametrize("unjudged", ["upper", "upper-gmax"])
-def test_tied_docs_assumed_to_be_relevant_are_refused(ties: str, unjudged: str):
+def test_parse_measure__rbp_ties_with_assumed_relevance_are_refused(ties: str, unjudged: str):
     with pytest.raises(irmeta.MeasureError, match=f"ties={ties} cannot be combined with"):
         parse_measure(f"RBP(ties={ties},unjudged={unjudged})")
 
@@ -137,7 +135,9 @@ CASES = {"s": ("trec_eval10", "share"), "o": ("file", "order"), "r": ("rank", "o
 
 @pytest.mark.parametrize("depth", [0, 3, 5])
 @pytest.mark.parametrize("option", CASES)
-def test_values_and_residuals_are_rbp_evals(shared: Path, tmp_path: Path, option: str, depth: int):
+def test_rbp__value_and_residual_equal_rbp_eval(
+    shared: Path, tmp_path: Path, option: str, depth: int
+):
     folder, compared = shared / "oracles" / "case1_adhoc", 0
     track = Track({"s": read_run(folder / "run_ties.txt")}, read_qrels(folder / "qrels.txt"))
     store = track.ingest(tmp_path)
@@ -155,7 +155,7 @@ def test_values_and_residuals_are_rbp_evals(shared: Path, tmp_path: Path, option
 
 
 def printed(folder: Path, option: str, depth: int) -> Iterator[tuple[float, str, float, float]]:
-    """p, query, value and residual, as rbp_eval prints them."""
+    """Yield p, query, value and residual, as printed by rbp_eval."""
     text = (folder / f"out.rbp_eval.B.order_{option}.d{depth}.run_ties.txt").read_text()
     line = r"p= (\S+) q= +(\d+) d= +\S+ rbp= (\S+) \+(\S+)"
     for p, query, value, residual in re.findall(line, text):
@@ -164,7 +164,7 @@ def printed(folder: Path, option: str, depth: int) -> Iterator[tuple[float, str,
 
 @pytest.mark.parametrize("run", ["plain", "ties"])
 @pytest.mark.parametrize("qrels", ["qrels", "qrels_neg"])
-def test_residuals_are_trec_evals(shared: Path, tmp_path: Path, qrels: str, run: str):
+def test_rbp_residual__equals_trec_eval_10(shared: Path, tmp_path: Path, qrels: str, run: str):
     folder, compared = shared / "oracles" / "case1_adhoc", 0
     track = Track({"s": read_run(folder / f"run_{run}.txt")}, read_qrels(folder / f"{qrels}.txt"))
     scores = track.ingest(tmp_path).scores("rbp_resid", track="t", tie_order="trec_eval10")
