@@ -241,7 +241,7 @@ def at_rel(name: str, rel: int) -> str:
 @given(tracks())
 def test_evaluate__random_tracks_equal_pytrec_eval(track: Track):
     names = [theirs for theirs in PYTREC_EVAL if theirs != "recall_1000"]
-    # pytrec_eval crashes on a query whose grades are all negative; the twins cover those.
+    # pytrec_eval crashes on a query whose grades are all negative; naive code covers those.
     qrels = {q: docs for q, docs in track.qrels.items() if max(docs.values()) >= 0}
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, names)
     store = track.read()

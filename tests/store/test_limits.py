@@ -112,7 +112,7 @@ def test_ingest__spilled_lists_of_interleaved_queries_are_merged(tmp_path, store
     files = {"t/qrels": "".join(f"{q} 0 d{q} 1\n" for q in queries)}
     for s in range(5):
         turned = queries[s * 7 :] + queries[: s * 7]
-        order = turned if s < 4 else [*turned, *turned]  # and each in two pieces
+        order = turned if s < 4 else [*turned, *turned]  # the last run has each list in two pieces
         half = 3 if s == 4 else 6
         files[f"t/runs/{s}"] = "".join(
             f"{q} Q0 d{i + half * (place >= 40)} 1 {-i} s{s}\n"

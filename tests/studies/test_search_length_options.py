@@ -292,7 +292,7 @@ def test_search_length__firsts_option_adds_cutoffs(made_store: irmeta.Store, tmp
     assert (row["system"], row["value"]) == best_of(made_store, "web", "ASL@g5")
 
 
-def test_open__results_equal_those_of_the_run(made_store: irmeta.Store, tmp_path: Path):
+def test_open__results_equal_the_original_run(made_store: irmeta.Store, tmp_path: Path):
     done = studied(made_store, tmp_path / "out", tracks="web", rel=2)
     again = irmeta.studies.open(tmp_path / "out")
     assert again.batch is None

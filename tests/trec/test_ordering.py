@@ -39,7 +39,7 @@ def test_ranks_from__ranks_restart_with_every_list(starts, ranks):
         ([(0, 1.0, 1), (0, 1.0 + 1e-9, 2)], 0),  # tied as float32
         ([(0, 1.0, 1), (0, 2.0, NO_RANK), (0, 0.5, 2)], 0),  # a row without a rank is ignored
         ([(0, 1.0, NO_RANK)], 0),
-        ([(0, 1.0, 1), (1, 2.0, 2), (2, 1.0, 1), (2, 2.0, 2)], 1),  # lists apart
+        ([(0, 1.0, 1), (1, 2.0, 2), (2, 1.0, 1), (2, 2.0, 2)], 1),  # lists are compared separately
         ([(1, 1.0, 1), (0, 1.0, 1), (1, 2.0, 2), (0, 2.0, 2), (2, 2.0, 2), (2, 1.0, 3)], 2),
         ([], 0),
     ],

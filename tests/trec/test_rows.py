@@ -257,7 +257,7 @@ def test_row_reader__buffers_grow_with_rows_and_names(seed: int):
         assert rows is not None
         assert seen(rows, reader) == [(q.encode(), d.encode(), -i, i) for q, d, i in right]
         changes = sum(a[0] != b[0] for a, b in pairwise(right))
-        assert len(rows.queries) == changes + 1  # no list ends where a block or a chunk does
+        assert len(rows.queries) == changes + 1  # lists continue across blocks and chunks
     assert len(reader.docs) == len({d for _, d, _ in right})
 
 
