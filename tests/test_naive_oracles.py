@@ -47,8 +47,14 @@ def test_naive_measures__equal_pref_eval_output(shared: Path) -> None:
 # Ties and unjudged docs
 
 
-@pytest.mark.parametrize("depth", [0, 3, 5])
-@pytest.mark.parametrize(("option", "order"), [("s", "score-file"), ("o", "file"), ("r", "rank")])
+RBP_EVAL = [
+    ("s", "score-file", 0),  # at a cutoff it shares the weights of a whole block, unlike paper 3
+    *(("o", "file", depth) for depth in (0, 3, 5)),
+    *(("r", "rank", depth) for depth in (0, 3, 5)),
+]
+
+
+@pytest.mark.parametrize(("option", "order", "depth"), RBP_EVAL)
 def test_naive_rbp__equals_rbp_eval_output(
     shared: Path, option: str, order: str, depth: int
 ) -> None:
@@ -64,29 +70,15 @@ def test_naive_rbp__equals_rbp_eval_output(
         line = r"p= (\S+) q= +(\S+) d= .* rbp= (\S+) \+(\S+)"
         for p, query, rbp, residual in re.findall(line, output.read_text()):
             queries = list(blocks) if query == "all" else [query]
-            values = [
-                naive_gain.rbp_tied(blocks[q], qrels[q], float(p), k, how="rbp_eval")
-                for q in queries
-            ]
+            values = [naive_gain.rbp_tied(blocks[q], qrels[q], float(p), k) for q in queries]
             residuals = [
-                naive_incomplete.rbp_residual_tied(blocks[q], qrels[q], float(p), k, "rbp_eval")
+                naive_incomplete.rbp_residual_tied(blocks[q], qrels[q], float(p), k)
                 for q in queries
             ]
             yield (p, query), rbp, naive_average.arithmetic(values)
             yield (p, query, "residual"), residual, naive_average.arithmetic(residuals)
 
     assert not differing(pairs())
-
-
-def test_naive_rbp_tied__both_ways_are_equal_without_a_cutoff(shared: Path) -> None:
-    folder = shared / "oracles/case1_adhoc"
-    qrels, run = read_qrels(folder / "qrels.txt"), read_run(folder / "run_ties.txt")
-    for query in qrels.keys() & run.keys():
-        blocks = naive.tied_blocks(run[query], "score-file")
-        ways = [
-            naive_gain.rbp_tied(blocks, qrels[query], 0.8, how=h) for h in ("share", "rbp_eval")
-        ]
-        assert ways[0] == pytest.approx(ways[1], abs=1e-15)
 
 
 @pytest.mark.parametrize("run", ["run_plain", "run_ties"])
@@ -224,12 +216,9 @@ def test_naive_tied_measures__ties_share_weights_up_to_the_cutoff() -> None:
     assert naive_gain.dcg_tied(blocks, qrels, 2) == pytest.approx(3 * (1 / math.log2(3)) / 3)
     # Half, a quarter, an eighth, a sixteenth; rank 2 is one of the three ranks of b, c and d.
     assert naive_gain.rbp_tied(blocks, qrels, 0.5, 2) == pytest.approx(2 * (1 / 4) / 3)
-    each = (1 / 4 + 1 / 8 + 1 / 16) / 3 * (1 / 3)
-    assert naive_gain.rbp_tied(blocks, qrels, 0.5, 2, how="rbp_eval") == pytest.approx(2 * each)
     # Unjudged are a, alone at rank 1, and c; what is below rank 2 weighs a quarter.
     residual = naive_incomplete.rbp_residual_tied
     assert residual(blocks, qrels, 0.5, 2) == pytest.approx(1 / 2 + (1 / 4) / 3 + 1 / 4)
-    assert residual(blocks, qrels, 0.5, 2, "rbp_eval") == pytest.approx(1 / 2 + each + 1 / 4)
     assert naive_incomplete.condensed_blocks(blocks, qrels) == [["b", "d"]]
 
 

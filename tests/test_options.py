@@ -68,7 +68,7 @@ class Made(Options):
         ({"names": ["a", 3]}, "names = 3 is not text."),
         ({"limit": -1}, "limit = -1 is not a whole number of at least 0."),
         ({"word": "a1"}, "'a1' has other characters than letters."),
-        ({"quiet": 1}, "quiet = 1 is not True or False."),
+        ({"quiet": 1}, "quiet = 1 is not true or false."),
         ({"cuont": 1}, "no option 'cuont'. Did you mean 'count'?"),
     ],
 )

@@ -25,7 +25,7 @@ import irmeta, irmeta.kernels
 MEASURES = (
     "default,trec_eval,AP@10,RBP(p=0.5,gain=linear),nDCG(gain=exp)@5,nDCG(ideal=pool)@5,"
     "AP(unjudged=condensed),P(unjudged=upper)@5,ERR(unjudged=upper)@5,P(ties=share)@5,"
-    "RBP(ties=rbp_eval)@5,RBPResidual(ties=rbp_eval)@5,RBPResidual(ties=share),"
+    "RBP(ties=share)@5,RBPResidual(ties=share)@5,"
     "RBP(ties=share,unjudged=condensed)@5,AP(norm=pool)@5,Q(norm=pool,ideal=pool)@5,Q,ERR,nERR@5,"
     "ERRResidual,ISL,AvgSL,Judged@5,FirstUnjudged,AP(average=difficulty)"
 )

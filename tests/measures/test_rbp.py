@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import naive
@@ -23,14 +24,13 @@ from irmeta.rankings.load import judged_ranks
 def _twins() -> Twins:
     twins: Twins = every_cut("RBP", lambda x, k: naive.rbp(x.ranking, x.qrels, 0.8, 1, k))
     twins |= every_cut("RBP(p=0.95,rel=2)", lambda x, k: naive.rbp(x.ranking, x.qrels, 0.95, 2, k))
-    for ties in ("order", "share", "rbp_eval"):
+    for ties in ("order", "share"):
 
         def blocks(x, t=ties):
             return [[doc] for doc in x.ranking or []] if t == "order" else x.blocks
 
-        def tied(x, k, gain, gmax, rel, t=ties, own=blocks):
-            how = "share" if t == "order" else t
-            return naive_gain.rbp_tied(own(x), x.qrels, 0.7, k, gain, gmax, rel, how)
+        def tied(x, k, gain, gmax, rel, own=blocks):
+            return naive_gain.rbp_tied(own(x), x.qrels, 0.7, k, gain, gmax, rel)
 
         for rel in (1, 2):
             twins |= every_cut(
@@ -49,8 +49,8 @@ def _twins() -> Twins:
         for tail in ("always", "trec_eval10"):
             twins |= every_cut(
                 f"RBPResidual(p=0.9,tail={tail},ties={ties})",
-                lambda x, k, t=ties, tail=tail, own=blocks: naive_incomplete.rbp_residual_tied(
-                    own(x), x.qrels, 0.9, k, "share" if t == "order" else t, tail, x.negative
+                lambda x, k, tail=tail, own=blocks: naive_incomplete.rbp_residual_tied(
+                    own(x), x.qrels, 0.9, k, tail, x.negative
                 ),
             )
     for unjudged in ("upper", "upper-gmax"):
@@ -59,8 +59,8 @@ def _twins() -> Twins:
             lambda x, k, u=unjudged: naive_incomplete.rbp_of(x.upper(u, gain="exp"), 0.8, k),
         )
     return twins | every_cut(
-        "RBP(ties=rbp_eval,unjudged=condensed)",
-        lambda x, k: naive_gain.rbp_tied(x.condensed_blocks, x.qrels, 0.8, k, how="rbp_eval"),
+        "RBP(ties=share,unjudged=condensed)",
+        lambda x, k: naive_gain.rbp_tied(x.condensed_blocks, x.qrels, 0.8, k),
     )
 
 
@@ -98,14 +98,12 @@ def test_rbp_events__none_with_shared_ties(made_store: irmeta.Store):
     assert spec.measure.events(view, spec.settings) is None
 
 
-@pytest.mark.parametrize("ties", ["share", "rbp_eval"])
 @settings(max_examples=20)
 @given(track=tracks())
-def test_rbp_residual__value_residual_and_nonrelevant_sum_to_one(ties: str, track: Track):
-    """With every judged doc relevant, RBP and its residual sum to one."""
+def test_rbp_residual__value_and_residual_sum_to_one_if_all_are_relevant(track: Track):
     qrels = {q: {doc: max(g, 1) for doc, g in docs.items()} for q, docs in track.qrels.items()}
     store = Track(track.runs, qrels).read()
-    for how in ("order", ties):
+    for how in ("order", "share"):
         value = store.scores(f"RBP(p=0.6,ties={how})", track="t").values
         residual = store.scores(f"RBPResidual(p=0.6,ties={how})", track="t").values
         assert abs(value + residual - 1).max() < 1e-12
@@ -117,24 +115,22 @@ def test_rbp_residual__deep_judged_list_is_never_negative(tmp_path: Path):
     track = Track({"s": dict.fromkeys(qrels, down(*docs))}, qrels)
     store = track.ingest(tmp_path)
     for p in (1e-300, 1e-9, 0.1, 0.3, 0.77, 0.9):
-        for ties in ("order", "share", "rbp_eval"):
+        for ties in ("order", "share"):
             values = store.scores(f"RBPResidual(p={p},ties={ties})", track="t").values
             assert values.min() >= 0
             assert values.max() < 1e-12
 
 
-@pytest.mark.parametrize("ties", ["share", "rbp_eval"])
 @pytest.mark.parametrize("unjudged", ["upper", "upper-gmax"])
-def test_parse_measure__rbp_ties_with_assumed_relevance_are_refused(ties: str, unjudged: str):
-    with pytest.raises(irmeta.MeasureError, match=f"ties={ties} cannot be combined with"):
-        parse_measure(f"RBP(ties={ties},unjudged={unjudged})")
+def test_rbp__shared_ties_cannot_be_combined_with_assumed_relevance(unjudged: str):
+    with pytest.raises(irmeta.MeasureError, match="ties=share cannot be combined with"):
+        parse_measure(f"RBP(ties=share,unjudged={unjudged})")
 
 
 CASES = {"s": ("trec_eval10", "share"), "o": ("file", "order"), "r": ("rank", "order")}
 
 
-@pytest.mark.parametrize("depth", [0, 3, 5])
-@pytest.mark.parametrize("option", CASES)
+@pytest.mark.parametrize(("option", "depth"), [("s", 0), *product("or", (0, 3, 5))])
 def test_rbp__value_and_residual_equal_rbp_eval(
     shared: Path, tmp_path: Path, option: str, depth: int
 ):
@@ -142,7 +138,6 @@ def test_rbp__value_and_residual_equal_rbp_eval(
     track = Track({"s": read_run(folder / "run_ties.txt")}, read_qrels(folder / "qrels.txt"))
     store = track.ingest(tmp_path)
     order, ties = CASES[option]
-    ties = "rbp_eval" if depth and ties == "share" else ties
     at = f"@{depth}" if depth else ""
     for p, query, value, residual in printed(folder, option, depth):
         names = f"RBP(p={p},ties={ties}){at},RBPResidual(p={p},ties={ties}){at}"

@@ -373,7 +373,7 @@ def test_sample_queries__smaller_samples_are_part_of_larger_ones():
 
 def test_without_systems__keeps_arrays_as_kernels_take_them():
     view = view_of(TRACK.read(), *NEEDS).without_systems("b")
-    for array in (view.ranks, view.lengths, *view.ties, view.blocks[0], view.pooled_lists.ranks):
+    for array in (view.ranks, view.lengths, *view.ties, view.pooled_lists.ranks):
         assert array.flags.c_contiguous
         assert array.flags.writeable
 
