@@ -78,7 +78,7 @@ def test_values_equal_the_twins(track: Track):
 @pytest.mark.parametrize("order", OTHER_ORDERS)
 @settings(max_examples=10)
 @given(track=tracks(systems=3, queries=2))
-def test_ties_are_those_of_the_tie_order(order: str, track: Track):
+def test_rbp__tie_orders_equal_naive_implementation(order: str, track: Track):
     assert_twins(track.read(), track, TIED, order)
 
 
@@ -88,11 +88,11 @@ def test_the_arithmetic_gives_the_twins_number():
 
 @settings(max_examples=20)
 @given(tracks())
-def test_steps_add_up_to_the_value(track: Track):
+def test_rbp_events__sum_to_value(track: Track):
     assert_steps_add_up(track.read(), "t", STEPS)
 
 
-def test_tied_docs_have_no_events(made_store: irmeta.Store):
+def test_rbp_events__none_with_shared_ties(made_store: irmeta.Store):
     (view,) = judged_ranks(made_store.reader, "news", irmeta.EvalPolicy())
     spec = parse_measure("RBP(ties=share)")
     assert spec.measure.events(view, spec.settings) is None
@@ -100,7 +100,7 @@ def test_tied_docs_have_no_events(made_store: irmeta.Store):
 
 @settings(max_examples=20)
 @given(track=tracks())
-def test_rbp_residual__value_and_residual_sum_to_one_if_all_judged_docs_are_relevant(track: Track):
+def test_rbp_residual__value_and_residual_sum_to_one_if_all_are_relevant(track: Track):
     qrels = {q: {doc: max(g, 1) for doc, g in docs.items()} for q, docs in track.qrels.items()}
     store = Track(track.runs, qrels).read()
     for how in ("order", "share"):
@@ -109,7 +109,7 @@ def test_rbp_residual__value_and_residual_sum_to_one_if_all_judged_docs_are_rele
         assert abs(value + residual - 1).max() < 1e-12
 
 
-def test_a_residual_is_never_below_nothing(tmp_path: Path):
+def test_rbp_residual__deep_judged_list_is_never_negative(tmp_path: Path):
     docs = [f"d{i}" for i in range(1000)]
     qrels = {f"q{i}": dict.fromkeys(docs, 1) for i in range(3)}
     track = Track({"s": dict.fromkeys(qrels, down(*docs))}, qrels)
@@ -131,7 +131,9 @@ CASES = {"s": ("trec_eval10", "share"), "o": ("file", "order"), "r": ("rank", "o
 
 
 @pytest.mark.parametrize(("option", "depth"), [("s", 0), *product("or", (0, 3, 5))])
-def test_values_and_residuals_are_rbp_evals(shared: Path, tmp_path: Path, option: str, depth: int):
+def test_rbp__value_and_residual_equal_rbp_eval(
+    shared: Path, tmp_path: Path, option: str, depth: int
+):
     folder, compared = shared / "oracles" / "case1_adhoc", 0
     track = Track({"s": read_run(folder / "run_ties.txt")}, read_qrels(folder / "qrels.txt"))
     store = track.ingest(tmp_path)
@@ -148,7 +150,7 @@ def test_values_and_residuals_are_rbp_evals(shared: Path, tmp_path: Path, option
 
 
 def printed(folder: Path, option: str, depth: int) -> Iterator[tuple[float, str, float, float]]:
-    """p, query, value and residual, as rbp_eval prints them."""
+    """Yield p, query, value and residual, as printed by rbp_eval."""
     text = (folder / f"out.rbp_eval.B.order_{option}.d{depth}.run_ties.txt").read_text()
     line = r"p= (\S+) q= +(\d+) d= +\S+ rbp= (\S+) \+(\S+)"
     for p, query, value, residual in re.findall(line, text):
@@ -157,7 +159,7 @@ def printed(folder: Path, option: str, depth: int) -> Iterator[tuple[float, str,
 
 @pytest.mark.parametrize("run", ["plain", "ties"])
 @pytest.mark.parametrize("qrels", ["qrels", "qrels_neg"])
-def test_residuals_are_trec_evals(shared: Path, tmp_path: Path, qrels: str, run: str):
+def test_rbp_residual__equals_trec_eval_10(shared: Path, tmp_path: Path, qrels: str, run: str):
     folder, compared = shared / "oracles" / "case1_adhoc", 0
     track = Track({"s": read_run(folder / f"run_{run}.txt")}, read_qrels(folder / f"{qrels}.txt"))
     scores = track.ingest(tmp_path).scores("rbp_resid", track="t", tie_order="trec_eval10")
