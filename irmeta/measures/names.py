@@ -37,6 +37,7 @@ from irmeta.measures import (
 )
 from irmeta.measures.spec import Cutoff, Measure, Spec
 from irmeta.policies import EvalPolicy
+from irmeta.schema.columns import Display
 
 FAMILIES = (
     *(average_precision, precision, interpolated, sets, gain, trec_gain, q_measure, cascade, rbp),
@@ -149,6 +150,14 @@ def _texts(names: object) -> list[str]:
     if not isinstance(names, Iterable):
         raise MeasureError(f"name measures as a text or a list of texts, not {names!r}.")
     return [names] if isinstance(names, str) else list(names)
+
+
+def display_of(name: str) -> Display:
+    """Return how the values of a measure are shown; a score for an unknown measure."""
+    try:
+        return parse_measure(name).measure.display
+    except MeasureError:
+        return Display()
 
 
 def parse_call(
