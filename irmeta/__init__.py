@@ -73,11 +73,12 @@ __all__ = [
     "read_files",
     "reanalyze",
     "scores_of",
+    "stats",
     "studies",
 ]
 
 if TYPE_CHECKING:
-    from irmeta import studies
+    from irmeta import stats, studies
     from irmeta.api import Store, ingest, open_store, read, read_files, reanalyze
     from irmeta.api.check import check
     from irmeta.api.explore import SearchLengths
@@ -102,8 +103,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "studies":
-        return import_module("irmeta.studies")
+    if name in ("stats", "studies"):
+        return import_module(f"irmeta.{name}")
     if name in _PLACES:
         return getattr(import_module(_PLACES[name]), name)
     raise AttributeError(f"module 'irmeta' has no attribute {name!r}")

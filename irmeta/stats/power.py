@@ -65,42 +65,72 @@ def power(
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
 ) -> pl.DataFrame:
-    """Count the significantly different pairs of systems by test and level (Sakai 2006).
+    """Count the significantly different pairs of systems by test and level.
 
     Parameters
     ----------
-    tests
-        One or more of `irmeta.stats.pairs.TESTS`.
-    levels
+    matrix : Matrix
+        Values of one measure.
+    tests : str or sequence of str, default 't'
+        Tests of `pairwise`.
+    levels : float or iterable of float
         Significance levels: 0.05 is a confidence level of 95 %.
-    correction
+    correction, resamples, rng
         As for `pairwise`; hsd tests ignore the correction.
 
     Returns
     -------
     DataFrame
         As returned by `separation`, test by test.
+
+    Raises
+    ------
+    UsageError
+        If no test is given, or as `pairwise` and `separation`.
+
+    References
+    ----------
+    .. [1] Sakai (2006). Evaluating evaluation metrics based on the bootstrap. SIGIR, 525-532.
+
+    Examples
+    --------
+    >>> frame = irmeta.stats.power(ap, ["t", "sign"], levels=0.05)
+    >>> frame.select("test", "pairs", "separated").rows()
+    [('t', 3, 2), ('sign', 3, 0)]
     """
     found = by_every_test([matrix], tests, correction=correction, resamples=resamples, rng=rng)
     return separation(found, levels=levels)
 
 
 def separation(found: Iterable[Pairs], *, levels: float | Iterable[float] = LEVELS) -> pl.DataFrame:
-    """Count the significantly different pairs of finished tests, one row per test and level.
+    """Count the significantly different pairs of finished tests.
+
+    Parameters
+    ----------
+    found : iterable of Pairs
+        Results of `pairwise`.
+    levels : float or iterable of float
+        Significance levels.
 
     Returns
     -------
     DataFrame
-        track, measure, test, correction, level, pairs, separated, share, median_p, queries.
-        `separated` counts the pairs with p <= level, and `pairs` all unordered pairs. Pairs with an
-        undefined p are not in `separated` and not in the median; share is NaN without pairs,
-        median_p without a defined p. `queries` is the smallest number that a pair used, 0 without
-        pairs.
+        track, measure, test, correction, level, pairs, separated, share, median_p, queries: one row
+        per test and level. `separated` counts the pairs with p <= level, and `pairs` all unordered
+        pairs. Pairs with an undefined p are not in `separated` and not in the median; share is NaN
+        without pairs, median_p without a defined p. `queries` is the smallest number that a pair
+        used, 0 without pairs.
 
     Raises
     ------
     UsageError
-        As `checked_levels`.
+        If a level is not between 0 and 1, or no level is given.
+
+    Examples
+    --------
+    >>> frame = irmeta.stats.separation([irmeta.stats.pairwise(ap)], levels=[0.05, 0.001])
+    >>> frame["separated"].to_list()
+    [2, 1]
     """
     checked, rows = checked_levels(levels), []
     for pairs in found:
@@ -121,15 +151,26 @@ def separation(found: Iterable[Pairs], *, levels: float | Iterable[float] = LEVE
 
 
 def asp(pairs: Pairs) -> pl.DataFrame:
-    """Return the curve of achieved significance levels, p descending (Sakai 2006, Figure 1).
+    """Compute the curve of achieved significance levels.
 
-    The nearer a measure's curve lies to the axes, the greater its discriminative power.
+    The nearer a measure's curve lies to the axes, the greater its discriminative power (Figure 1 of
+    the paper of `power`).
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Result of `pairwise`.
 
     Returns
     -------
     DataFrame
-        track, measure, test, correction, rank, p: one row per unordered pair with a defined p,
-        ranks from 1.
+        track, measure, test, correction, rank, p: one row per unordered pair with a defined p, p
+        descending, ranks from 1.
+
+    Examples
+    --------
+    >>> irmeta.stats.asp(irmeta.stats.pairwise(ap))["p"].round(3).to_list()
+    [0.312, 0.008, 0.0]
     """
     p = pairs.p[pairs.upper]
     p = np.sort(p[~np.isnan(p)])[::-1]
