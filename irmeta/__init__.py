@@ -1,7 +1,8 @@
-"""irmeta: how far can a retrieval measure be trusted?
+"""Meta-evaluation of information retrieval: how far a measure can be trusted.
 
-store = irmeta.ingest("collection/", "store/")
-store.means(["AP", "P@20", "ASL"])
+>>> store = irmeta.ingest("collection/", "new-store/", tracks="news")
+>>> store.means(["AP", "P@20", "ASL"]).height
+60
 """
 
 from __future__ import annotations

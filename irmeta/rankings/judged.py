@@ -224,6 +224,7 @@ class JudgedRanks:
 
     @property
     def systems(self) -> Sequence[str]:
+        """Names of the systems, in the order of the columns of `ranks`."""
         return self.facts.systems
 
     @property
