@@ -28,14 +28,36 @@ PUBLIC = {
     for name in (getattr(module, "__all__", None) or dir(module))
     if inspect.isfunction(getattr(module, name)) and not name.startswith("_")
 }
+# Their docstrings are generated, so no module has them.
+STUDIES = [name for name in PUBLIC if name.startswith("irmeta.studies.") and "run_all" not in name]
+
+
+@pytest.fixture
+def names(
+    made_store: irmeta.Store,
+    collections: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    undrawn: None,
+) -> dict[str, Any]:
+    """Names that examples may use, in a working folder with a collection and its store."""
+    monkeypatch.chdir(tmp_path)
+    Path("collection").symlink_to(collections)
+    Path("store").symlink_to(made_store.path)
+    names: dict[str, Any] = {"irmeta": irmeta, "np": np, "pl": pl, "store": made_store}
+    exec(doctest.script_from_examples(irmeta.stats.__doc__ or ""), names)  # the matrices ap and rr
+    return names
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_docstring_examples__give_their_output(name: str, made_store: irmeta.Store):
-    names: dict[str, Any] = {"irmeta": irmeta, "np": np, "pl": pl, "store": made_store}
-    exec(doctest.script_from_examples(irmeta.stats.__doc__ or ""), names)  # the matrices ap and rr
-    found = doctest.testmod(import_module(name), extraglobs=names)
-    assert not found.failed
+def test_docstring_examples__give_their_output(name: str, names: dict[str, Any]):
+    assert not doctest.testmod(import_module(name), extraglobs=names).failed
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_study_examples__give_their_output(name: str, names: dict[str, Any]):
+    (example,) = doctest.DocTestFinder().find(PUBLIC[name], name, globs=names)
+    assert not doctest.DocTestRunner().run(example).failed
 
 
 @pytest.mark.parametrize("name", PUBLIC)

@@ -28,30 +28,35 @@ def matrices(
     workers: int | None = None,
     **choices: Unpack[EvalChoices],
 ) -> list[Matrix]:
-    """Values by query and system, of every track and measure that there is.
+    """Return the per-query values of every track and measure as matrices.
 
     Parameters
     ----------
-    results
-        A store (whose measures are then computed), a folder that `reanalyze` made, a file of values
-        per query, or a table of one's own with a column for each system.
-    measures
-        Names; None: all of a file or folder, and ``default`` of a store.
-    track
-        Only this one, or these.
+    results : Store, str or Path
+        A store, whose measures are computed; a folder that `reanalyze` made; a file of per-query
+        values; or a CSV or Parquet table with one column per system.
+    measures : str or iterable of str, optional
+        Names; default: all of a file or folder, and ``default`` of a store.
+    track : str or iterable of str, optional
+        Only these tracks.
     workers, **choices
-        Of a store: see `Store.evaluate`.
+        For a store: see `Store.evaluate`.
 
     Returns
     -------
     list of Matrix
-        By track. A measure with an average of its own, such as ``AP(average=geometric)``, is left
-        out: its values are those of AP.
+        Matrices by track. A measure with its own average, such as ``AP(average=geometric)``, is
+        omitted: its values are those of AP.
 
     Raises
     ------
     UsageError
-        If there is nothing of the kind, or no such track or measure; or such a measure is named.
+        If there are no such results, track or measure, or an omitted measure is named.
+
+    Examples
+    --------
+    >>> [matrix.values.shape for matrix in irmeta.matrices(store, "AP", track=["news", "web"])]
+    [(25, 20), (20, 12)]
     """
     path = opened(results)
     if isinstance(path, Store):

@@ -22,7 +22,7 @@ def reduction_in_error(baseline: float, contender: float, direction: int) -> flo
 
     References
     ----------
-    .. [1] Alex, Hall and Metzler. Atomized search length: beyond user models, Section 4.3.
+    .. [1] Alex, Hall and Metzler (2022). Atomized search length: beyond user models, Section 4.3.
 
     Examples
     --------

@@ -213,7 +213,7 @@ def reordering(
 
     References
     ----------
-    .. [1] Alex, Hall and Metzler. Atomized search length: beyond user models, Section 4.4.
+    .. [1] Alex, Hall and Metzler (2022). Atomized search length: beyond user models, Section 4.4.
 
     Examples
     --------
