@@ -78,10 +78,7 @@ def matrices(
 
 
 def made_from(results: Results, measures: Iterable[str], tracks: Iterable[str]) -> dict[str, Any]:
-    """Return the provenance of the values in results; it names no path.
-
-    The provenance of a store, or of each file; of a table of one's own its name.
-    """
+    """Return the provenance of a store or of each file; of a table without one its name."""
     path, named = opened(results), set(tracks)
     if isinstance(path, Store):
         return path.provenance(measures, track=named)
@@ -100,14 +97,9 @@ def opened(results: Results) -> Store | Path:
 
 @contextmanager
 def consistent_read(results: Results, track: Tracks = None) -> Iterator[Tracks]:
-    """For what is computed of a store, and what is said of it: no ingest may come between.
+    """Read a store and its provenance without an ingest in between; see `undisturbed`.
 
-    Yields the tracks that both are of; where these are no store, what was asked for.
-
-    Raises
-    ------
-    DataError
-        As `undisturbed`.
+    Yields the tracks of the store, or for other results the requested tracks.
     """
     store = opened(results)
     if not isinstance(store, Store):

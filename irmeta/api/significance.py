@@ -222,7 +222,7 @@ def power(
 
 
 def default_folder(results: str | Path, *names: str) -> Path | None:
-    """Where to write if no one says: inside a folder that reanalyze made, else nowhere."""
+    """Return the folder for output inside one that `reanalyze` made; None for other results."""
     folder = Path(results)
     if not (folder / "scores").is_dir() or not (folder / ".parts").is_dir():
         return None
@@ -232,19 +232,10 @@ def default_folder(results: str | Path, *names: str) -> Path | None:
 def write_comparisons(
     found: Sequence[Comparison], out: Path, source: Mapping[str, Any], *, force: bool
 ) -> list[Path]:
-    """Put ``pairs.parquet``, ``systems.parquet`` and a figure of each track into a folder.
+    """Write ``pairs.parquet``, ``systems.parquet`` and a figure of each track to a folder.
 
-    Figures that an earlier comparison left there are removed: what lies there is of this one.
-
-    Parameters
-    ----------
-    source
-        What the values come from: see `irmeta.api.matrices.made_from`.
-
-    Raises
-    ------
-    UsageError
-        If the folder holds a file of the same name that irmeta did not write, unless `force`.
+    Figures of an earlier comparison are removed. `source` is the result of `made_from`. A file of
+    the same name that irmeta did not write is a `UsageError`, unless `force`.
     """
     asked = {
         "test": found[0].pairs.test,
@@ -280,10 +271,10 @@ def write_power(
     *,
     force: bool,
 ) -> list[Path]:
-    """Put ``power.parquet``, ``curves.parquet`` and figures into a folder.
+    """Write ``power.parquet``, ``curves.parquet`` and figures to a folder.
 
     There is a figure for each track, or for each track and test where there are several tests.
-    `settings` are what `power` was asked; the rest as for `write_comparisons`.
+    `settings` are the arguments of `power`; the others are those of `write_comparisons`.
     """
     record = {"irmeta": __version__, "power": {"source": source, **settings}}
     levels = found["level"].unique(maintain_order=True).to_list()

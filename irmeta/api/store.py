@@ -37,11 +37,6 @@ class Store(PerDocTables):
     ------
     UsageError
         If there is no store, or one that a newer irmeta made.
-
-    Examples
-    --------
-    >>> irmeta.Store("store/").means("AP", track="news").height
-    20
     """
 
     def views(
@@ -89,24 +84,12 @@ class Store(PerDocTables):
         workers: int | None = None,
         **choices: Unpack[EvalChoices],
     ) -> Scores:
-        """Compute the values of one track as arrays.
-
-        Parameters
-        ----------
-        measures, workers, **choices
-            See `evaluate`.
-        track : str
-            Name of the track.
+        """Compute the values of one track as arrays; parameters and errors as of `evaluate`.
 
         Returns
         -------
         Scores
             Values as float64 [measure, query, system]; NaN: undefined.
-
-        Raises
-        ------
-        MeasureError, UsageError
-            See `evaluate`.
 
         Examples
         --------
@@ -168,24 +151,13 @@ class Store(PerDocTables):
         workers: int | None = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
-        """Compute means over queries.
-
-        Parameters
-        ----------
-        measures, track, system, workers, **choices
-            See `evaluate`.
+        """Compute means over queries; parameters and errors as of `evaluate`.
 
         Returns
         -------
         DataFrame
-            track, system, measure, value, queries (number that the mean covers), no_list (number of
-            these without a list of the system), lists_without_nonrelevant (of search lengths: lists
-            without a non-relevant doc).
-
-        Raises
-        ------
-        MeasureError, UsageError
-            See `evaluate`.
+            track, system, measure, value, queries (number in the mean), no_list (of them, queries
+            without a list of the system), lists_without_nonrelevant (null: not a search length).
 
         Examples
         --------

@@ -84,18 +84,13 @@ class StoredTables:
 
         Examples
         --------
-        >>> store.runs("news").filter(pl.col("rank") == 1).select(pl.len()).collect().item()
+        >>> store.runs("news").filter(rank=1).collect().height
         497
         """
         return lazy(self.reader, "runs", track)
 
     def qrels(self, track: Tracks = None) -> pl.LazyFrame:
-        """Return all qrels sets.
-
-        Returns
-        -------
-        LazyFrame
-            track, set, query, subtopic (null: ad hoc), doc, grade, doc_id.
+        """Return all qrels sets: track, set, query, subtopic (null: ad hoc), doc, grade, doc_id.
 
         Examples
         --------
@@ -105,12 +100,7 @@ class StoredTables:
         return lazy(self.reader, "qrels", track)
 
     def docs(self, track: Tracks = None) -> pl.LazyFrame:
-        """Return the docs of each query by number.
-
-        Returns
-        -------
-        LazyFrame
-            track, query, doc_id, doc.
+        """Return the docs of each query by number: track, query, doc_id, doc.
 
         Examples
         --------
@@ -120,17 +110,12 @@ class StoredTables:
         return lazy(self.reader, "docs", track)
 
     def subtopics(self, track: Tracks = None) -> pl.LazyFrame:
-        """Return the described subtopics.
-
-        Returns
-        -------
-        LazyFrame
-            track, set, query, subtopic, weight, type; empty without a file of subtopics.
+        """Return the described subtopics: track, set, query, subtopic, weight, type.
 
         Examples
         --------
-        >>> store.subtopics("web").collect().columns
-        ['track', 'set', 'query', 'subtopic', 'weight', 'type']
+        >>> store.subtopics("web").collect().height  # no file describes them
+        0
         """
         return lazy(self.reader, "subtopics", track)
 
@@ -153,12 +138,7 @@ class StoredTables:
         return pl.concat(frames, how="diagonal")  # tracks of an older irmeta have no tags
 
     def warnings(self, track: str) -> dict[str, str]:
-        """Return the warnings that were issued when a track was read.
-
-        Returns
-        -------
-        dict of str
-            Messages by kind, ``names`` and ``qrels``; empty without a warning.
+        """Return the warnings of reading a track by kind, ``names`` and ``qrels``.
 
         Examples
         --------

@@ -14,14 +14,8 @@ from irmeta.results.preference import Preference, Source
 from irmeta.results.verdicts import TIE
 
 __all__ = [
-    "OUTCOMES",
-    "Agreement",
-    "Preference",
-    "Source",
-    "agreement",
-    "agreements",
-    "unanimity",
-]
+    "OUTCOMES", "Agreement", "Preference", "Source", "agreement", "agreements", "unanimity",
+]  # fmt: skip
 
 OUTCOMES = ("same", "opposite", "tied_a", "tied_b", "tied_both")
 

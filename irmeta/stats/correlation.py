@@ -16,18 +16,9 @@ from irmeta.stats import orders
 from irmeta.stats.rbo import Ties, rbo_of_scores
 
 Method = Literal[
-    "tau-b",
-    "tau-a",
-    "tau-ap",
-    "tau-ap-b",
-    "spearman",
-    "pearson",
-    "rmse",
-    "rbo",
-    "rbo-min",
-    "rbo-max",
-    "rbo-res",
-]
+    "tau-b", "tau-a", "tau-ap", "tau-ap-b", "spearman", "pearson", "rmse",
+    "rbo", "rbo-min", "rbo-max", "rbo-res",
+]  # fmt: skip
 Orderings = np.ndarray | Mapping[str, Sequence[float] | np.ndarray] | pl.DataFrame | Scores
 _OVER_COMMON: dict[str, orders.Correlation] = {
     "tau-a": orders.kendall_tau_a,

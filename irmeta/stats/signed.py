@@ -26,25 +26,19 @@ def sign_test(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Parameters
     ----------
-    values : ndarray of float64, shape (queries, systems)
-        A pair ignores queries where either system is NaN (undefined).
+    values
+        float64 [query, system]; a pair ignores queries where either system is NaN (undefined).
 
     Returns
     -------
-    p : ndarray of float64, shape (systems, systems)
+    p : float64 [system, system]
         1 on the diagonal and for a pair that ties on every query; NaN where a pair shares no query.
-    lead : ndarray of int8, shape (systems, systems)
+    lead : int8 [system, system]
         1 where the row is greater on more queries, -1 where the column, 0 for equal numbers.
 
     Notes
     -----
     Differences of at most 1e-12 are ties, as in `Verdicts`, and excluded.
-
-    Examples
-    --------
-    >>> p, lead = sign_test(ap.values)
-    >>> p[0].tolist(), lead[0].tolist()
-    ([1.0, 0.625, 0.125], [0, 1, 1])
     """
     systems = values.shape[1]
     plus, minus = np.zeros((2, systems, systems), np.int32)
@@ -66,20 +60,6 @@ def _lead(signs: np.ndarray, upper: np.ndarray) -> np.ndarray:
 def wilcoxon_test(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Run the two-sided Wilcoxon signed-rank test on all pairs of systems.
 
-    Parameters
-    ----------
-    values : ndarray of float64, shape (queries, systems)
-        A pair ignores queries where either system is NaN (undefined).
-
-    Returns
-    -------
-    p : ndarray of float64, shape (systems, systems)
-        1 on the diagonal; NaN where a pair shares no query.
-    lead : ndarray of int8, shape (systems, systems)
-        1 where the row has the larger rank sum, -1 where the smaller, 0 for equal sums.
-
-    Notes
-    -----
     Equal to ``scipy.stats.wilcoxon(a, b)``: zeros are dropped, equal magnitudes share their mean
     rank, and the null distribution is
 
@@ -87,19 +67,23 @@ def wilcoxon_test(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     - enumerated over all signs for n <= 13 with ties or zeros;
     - else normal, the variance corrected for ties, without continuity correction.
 
+    Parameters
+    ----------
+    values
+        float64 [query, system]; a pair ignores queries where either system is NaN (undefined).
+
+    Returns
+    -------
+    p : float64 [system, system]
+        1 on the diagonal; NaN where a pair shares no query.
+    lead : int8 [system, system]
+        1 where the row has the larger rank sum, -1 where the smaller, 0 for equal sums.
+
+    Notes
+    -----
     As in scipy, magnitudes tie only where they are equal to the last bit: where 0.3 - 0.1 and 0.2
     should tie, round the values to fractions of a power of two or scale them to integers. Unlike
     in scipy, a pair whose differences are all 0 has p = 1 for any n (scipy: NaN above 13).
-
-    References
-    ----------
-    .. [1] Wilcoxon, F. (1945). Individual comparisons by ranking methods. doi:10.2307/3001968
-
-    Examples
-    --------
-    >>> p, lead = wilcoxon_test(ap.values)
-    >>> p[0].tolist(), lead[0].tolist()
-    ([1.0, 0.375, 0.125], [0, 1, 1])
     """
     queries, systems = values.shape
     upper = np.triu(np.ones((systems, systems), bool), 1)
