@@ -72,7 +72,6 @@ def read(
     Returns
     -------
     Store
-        The store.
 
     Warns
     -----
@@ -128,7 +127,6 @@ def read_files(
     Returns
     -------
     Store
-        The store.
 
     Warns
     -----

@@ -38,7 +38,6 @@ def open_store(path: str | Path) -> Store:
     Returns
     -------
     Store
-        The store.
 
     Raises
     ------
@@ -94,7 +93,6 @@ def ingest(
     Returns
     -------
     Store
-        The store.
 
     Warns
     -----
