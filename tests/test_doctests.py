@@ -50,12 +50,12 @@ def names(
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_docstring_examples__give_their_output(name: str, names: dict[str, Any]):
+def test_docstring_examples__output_is_correct(name: str, names: dict[str, Any]):
     assert not doctest.testmod(import_module(name), extraglobs=names).failed
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_study_examples__give_their_output(name: str, names: dict[str, Any]):
+def test_study_examples__output_is_correct(name: str, names: dict[str, Any]):
     (example,) = doctest.DocTestFinder().find(PUBLIC[name], name, globs=names)
     assert not doctest.DocTestRunner().run(example).failed
 

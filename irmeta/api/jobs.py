@@ -109,9 +109,9 @@ def ingest(
     >>> irmeta.ingest("collection/", "new-store/", tracks="news").tracks
     ['news']
     """
-    outcomes = ingest_tracks(
+    outcomes = ingest_collection(
         collection,
-        store,
+        Layout(Path(store)),
         ReadPolicy(**choices),
         tracks=tracks,
         rehash=rehash,
@@ -121,32 +121,6 @@ def ingest(
         progress=progress,
     )
     return whole(Store(store), outcomes)
-
-
-def ingest_tracks(
-    collection: str | Path,
-    store: str | Path,
-    policy: ReadPolicy,
-    *,
-    tracks: Tracks = None,
-    rehash: bool = False,
-    workers: int | None = None,
-    memory: int | None = None,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
-) -> list[Outcome]:
-    """As `ingest`, but failures are outcomes, and nothing is warned of."""
-    return ingest_collection(
-        collection,
-        Layout(Path(store)),
-        policy,
-        tracks=tracks,
-        rehash=rehash,
-        workers=workers,
-        memory=memory,
-        executor=executor,
-        progress=progress,
-    )
 
 
 @dataclass(frozen=True)
@@ -279,9 +253,9 @@ def reanalyze_tracks(
     check_folder(root, OVERVIEW.name, control.force)
     if store is None:
         (root / PARTS).mkdir(parents=True, exist_ok=True)  # the folder is ours from now on
-        outcomes = ingest_tracks(
+        outcomes = ingest_collection(
             source,
-            root / "store",
+            Layout(root / "store"),
             ReadPolicy(**choices),
             tracks=tracks,
             rehash=rehash,

@@ -194,7 +194,7 @@ def _view(
     lengths[lists.query, lists.system] = np.diff(lists.starts)
     arrays: dict[str, Any] = {}
     if "ties" in needs:
-        arrays |= _ties(rows, order, rank, lengths)
+        arrays["ties"] = _ties(rows, order, rank)
     if "pool" in needs:
         is_same = policy.pool_order == order
         pool_ranks = ranks if is_same else rows.laid_out(rows.ranks(policy.pool_order, facts))
@@ -220,19 +220,10 @@ def _view(
     )
 
 
-def _ties(
-    rows: _Rows, order: TieOrder, rank: np.ndarray, lengths: np.ndarray
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """`ties` and `blocks` of `JudgedRanks`."""
-    lists = rows.lists
-    places = list_places(lists, rank)
-    first, last = tie_blocks(order, lists, places)
-    starts = np.zeros(lengths.shape, np.int64)
-    starts[lists.query, lists.system] = lists.starts[:-1]
-    return {
-        "ties": (rows.laid_out(first), rows.laid_out(last)),
-        "blocks": (starts, last[places]),
-    }
+def _ties(rows: _Rows, order: TieOrder, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return `ties` of `JudgedRanks`."""
+    first, last = tie_blocks(order, rows.lists, list_places(rows.lists, rank))
+    return rows.laid_out(first), rows.laid_out(last)
 
 
 def _row_of(doc_ids: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
