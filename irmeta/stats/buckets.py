@@ -27,10 +27,8 @@ def length_buckets(
 
     Parameters
     ----------
-    lengths
-        float64 [doc, system]; ignored where not `retrieved`.
-    retrieved
-        bool [doc, system].
+    lengths, retrieved
+        float64 and bool [doc, system]; lengths are ignored where not `retrieved`.
     lows
         The least length of each bucket, ascending. The last bucket is open.
 
@@ -54,14 +52,9 @@ def length_buckets(
 
 
 def linear_lows(deepest: float, bars: int = 20) -> tuple[int, ...]:
-    """Return the lows of equally wide buckets from 1 up, their width 1, 2, 5, 10, 20, 50, ...
+    """Return the lows of at most `bars` equally wide buckets from 1 to at least `deepest`.
 
-    Parameters
-    ----------
-    deepest
-        The greatest length, which the last bucket holds.
-    bars
-        Largest number of buckets; the narrowest width that needs no more is used.
+    The width is the narrowest of 1, 2, 5, 10, 20, 50, ... that needs no more buckets.
     """
     width = next(n for n in _round() if n * bars >= deepest)
     return tuple(range(1, max(1, int(deepest)) + 1, width))
@@ -72,13 +65,8 @@ def bucket_ends(
 ) -> tuple[list[int | None], list[int | None]]:
     """Return the least and greatest length of each bucket; (None, None): not retrieved.
 
-    Parameters
-    ----------
-    lows
-        See `length_buckets`.
-    last
-        The greatest length to state for the last bucket, which also holds all greater lengths; the
-        default is above every rank.
+    The last bucket ends at `last`, though it also holds all greater lengths; the default is above
+    every rank.
     """
     return [*lows, None], [*(low - 1 for low in lows[1:]), last, None]
 
@@ -94,10 +82,8 @@ def length_frame(
 
     Parameters
     ----------
-    systems
-        A name for each row of `counts`.
     counts
-        int64 [system, bucket].
+        int64 [system, bucket], in the order of `systems`.
     lows, last
         See `bucket_ends`.
 
