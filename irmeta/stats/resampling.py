@@ -191,7 +191,7 @@ def resample(
     ----------
     .. [1] Diaz and Ferraro (2022), Figures 6 and 7: fewer queries and labels; the number of samples
        and the treatment of ties are not stated. doi:10.1145/3477495.3532033
-    .. [2] Türkmen, Lease and Kutlu (2023), Algorithm 1: fewer systems, evaluated without the others.
+    .. [2] Türkmen, Lease and Kutlu (2023), Algorithm 1: fewer systems, evaluated alone.
 
     Examples
     --------
