@@ -38,11 +38,7 @@ def open_store(path: str | Path) -> Store:
     Returns
     -------
     Store
-
-    Raises
-    ------
-    UsageError
-        If there is no store, or one that a newer irmeta made.
+        As `Store(path)`, which also describes errors.
 
     Examples
     --------

@@ -35,18 +35,7 @@ class StoredTables:
 
     @property
     def path(self) -> Path:
-        """Folder of the store.
-
-        Raises
-        ------
-        UsageError
-            If the store is in memory.
-
-        Examples
-        --------
-        >>> store.path.joinpath("manifest.json").exists()
-        True
-        """
+        """Folder of the store; a `UsageError` if the store is in memory."""
         if not isinstance(self.reader, Layout):
             raise UsageError(f"{self.reader} was read into memory: irmeta.ingest makes a folder.")
         return self.reader.root
@@ -64,13 +53,7 @@ class StoredTables:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the input of the store and of the options that it was read with.
-
-        Examples
-        --------
-        >>> store.fingerprint == irmeta.open_store(store.path).fingerprint
-        True
-        """
+        """Hash of the input of the store and of the options that it was read with."""
         return self.reader.fingerprint()
 
     def runs(self, track: Tracks = None) -> pl.LazyFrame:
@@ -149,23 +132,17 @@ class StoredTables:
 
     @property
     def failures(self) -> dict[str, str]:
-        """Errors by track, for tracks that the last ingest could not read.
-
-        Examples
-        --------
-        >>> store.failures
-        {}
-        """
+        """Errors by track, for tracks that the last ingest could not read."""
         return self.reader.failures()
 
     def info(self, track: Tracks = None) -> pl.DataFrame:
-        """Summarise each track.
+        """Return one row per track.
 
         Returns
         -------
         DataFrame
-            One row per track: track, systems, skipped_runs, rows, queries, judgments,
-            highest_grade, deepest_rank, qrels, tie_order, pool_depth, named_by, notes.
+            track, systems, skipped_runs, rows, queries, judgments, highest_grade, deepest_rank,
+            qrels, tie_order, pool_depth, named_by, notes.
 
         Examples
         --------
