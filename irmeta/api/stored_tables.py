@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -21,6 +22,8 @@ class EvalChoices(TypedDict, total=False):
     qrels: str | None
     tie_order: TieOrder | None
     pool_order: TieOrder
+    pool_depth: int | None
+    pool_without: Sequence[str]
 
 
 class StoredTables:

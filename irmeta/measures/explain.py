@@ -202,6 +202,10 @@ def _policies(
         "depth cut at reading": read["depth"] or "none",
         "negative grades": view.negative,
     }
-    if "pool" in needs_of([spec]):
+    if policy.pool_depth is not None:
+        found["pool depth"] = policy.pool_depth
+    if policy.pool_without:
+        found["removed from the pool"] = ", ".join(policy.pool_without)
+    if "pool" in needs_of([spec]) or policy.has_smaller_pool:
         found["pool"] = f"{pool_of(store, view.facts.track).note}, in order {policy.pool_order!r}"
     return found
