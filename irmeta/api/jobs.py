@@ -38,11 +38,7 @@ def open_store(path: str | Path) -> Store:
     Returns
     -------
     Store
-
-    Raises
-    ------
-    UsageError
-        If there is no store, or one that a newer irmeta made.
+        As `Store(path)`, which also describes errors.
 
     Examples
     --------
@@ -176,7 +172,7 @@ def reanalyze(
     unretrieved : {'irrel', 'floor', 'irrel+1', 'depth'}, default 'irrel'
         Search length of a relevant doc that is not retrieved: see measure ASL.
     policy : dict, optional
-        Fields of `EvalPolicy`: queries, negative, qrels, tie_order, pool_order.
+        Fields of `EvalPolicy`.
     only, force : bool, default False
         Remove results of other tracks; write to a folder with other files.
     rehash, workers, memory, executor

@@ -36,7 +36,7 @@ class PerDocTables(StoredTables):
         Parameters
         ----------
         track, workers, **choices
-            See `evaluate`.
+            See `evaluate`, which also describes errors.
         rel : int, default 1
             Smallest relevant grade.
         unretrieved : {'irrel', 'floor', 'irrel+1', 'depth'}, default 'irrel'
@@ -47,11 +47,6 @@ class PerDocTables(StoredTables):
         DataFrame
             track, system, query, doc, grade, rank (null: not retrieved), search_length; sorted by
             track, query, system, doc.
-
-        Raises
-        ------
-        UsageError
-            If a track or qrels set is unknown, or another argument is out of range.
 
         References
         ----------
@@ -85,7 +80,7 @@ class PerDocTables(StoredTables):
         Parameters
         ----------
         track, workers, **choices
-            See `evaluate`.
+            See `evaluate`, which also describes errors.
         depth : int, default 100
             Deepest rank that counts.
         rel : int, default 1
@@ -95,11 +90,6 @@ class PerDocTables(StoredTables):
         -------
         DataFrame
             track, query, doc, grade, retrieved_by, systems, rarity (1 - retrieved_by / systems).
-
-        Raises
-        ------
-        UsageError
-            If a track or qrels set is unknown, or `depth` or `rel` is less than 1.
 
         Examples
         --------

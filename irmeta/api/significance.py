@@ -203,11 +203,7 @@ def power(
     Raises
     ------
     UsageError
-        As `irmeta.matrices` and `irmeta.stats.power`.
-
-    References
-    ----------
-    .. [1] Sakai (2006). Evaluating evaluation metrics based on the bootstrap. SIGIR, 525-532.
+        As `irmeta.matrices` and `irmeta.stats.power`, which has the reference.
 
     Examples
     --------

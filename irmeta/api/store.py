@@ -119,7 +119,7 @@ class Store(PerDocTables):
         workers : int, optional
             Number of threads, default the usable cores. No value depends on it.
         **choices
-            Fields of `EvalPolicy`: queries, negative, qrels, tie_order.
+            Fields of `EvalPolicy`.
 
         Returns
         -------

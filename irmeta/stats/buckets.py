@@ -126,14 +126,9 @@ def value_buckets(
 ) -> Iterator[tuple[float | None, float | None, np.ndarray]]:
     """Yield each bucket's lower and upper end and a bool mask [value] of its values.
 
-    Parameters
-    ----------
-    edges
-        Lower ends of the buckets, ascending. A bucket excludes its upper end.
-    has_end
-        Whether the last edge ends the last bucket, which then includes that edge; otherwise an open
-        bucket (upper end None) begins there. Values below the first edge form a bucket with the
-        lower end None.
+    `edges` are the lower ends, ascending; a bucket excludes its upper end. With `has_end`, the last
+    edge ends the last bucket, which includes the edge; otherwise an open bucket (upper end None)
+    begins there. Values below the first edge form a bucket with the lower end None.
     """
     bucket = np.searchsorted(edges, values + ROUNDING, side="right") - 1
     ends = [*edges[1:], *(() if has_end else (None,))]
@@ -164,10 +159,9 @@ def difference_buckets(
     -------
     DataFrame
         low, high (both inclusive), docs; sorted by low: ..., -4 to -2, -1, 0, 1, 2 to 4, 5 to 9, 10
-        to 19, 20 to 49, ... Both sides reach as far as the longer one, with every bucket between,
-        empty or not. Without differences, the frame has one empty bucket of 0. `retrieved` adds
-        the column retrieved, with one row per bucket and nonempty kind of `RETRIEVED`; an empty
-        bucket has one row, ``both``.
+        to 19, 20 to 49, ... Both sides reach as far as the longer one; without differences there is
+        one empty bucket of 0. `retrieved` adds the column retrieved, with one row per bucket and
+        nonempty kind of `RETRIEVED`; an empty bucket has one row, ``both``.
     """
     values = np.asarray(differences, np.float64).ravel()
     size = np.abs(values)
