@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from irmeta.api.per_doc_tables import PerDocTables
+from irmeta.api.pool_tables import PoolTables
 from irmeta.api.stored_tables import EvalChoices
 from irmeta.errors import UsageError
 from irmeta.measures.curve import curves
@@ -23,7 +23,7 @@ from irmeta.store.scan import Tracks, tracks_of
 Measures = str | Iterable[str]
 
 
-class Store(PerDocTables):
+class Store(PoolTables):
     """Open store; data are read when a method needs them.
 
     The argument `track` of a method is the name of one track, names of several, or None for all.

@@ -28,6 +28,7 @@ _NAMES = {
     ),
     "irmeta.stats.coverage": ("coverage",),
     "irmeta.stats.error_reduction": ("reduction_in_error",),
+    "irmeta.stats.leave_out": ("leave_out_effects",),
     "irmeta.stats.pairs": ("Pairs", "pairwise"),
     "irmeta.stats.power": ("asp", "power", "separation"),
     "irmeta.stats.rbo": ("Overlap", "rbo"),
@@ -40,8 +41,8 @@ _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [
     "Agreement", "Bootstrap", "Correlations", "Overlap", "Pairs", "Plan", "Reordering", "Sample",
     "Stability", "Verdicts", "adjusted", "agreement", "agreements", "asp", "bootstrap_correlation",
-    "borda", "correlate", "coverage", "mc4", "measure_agreement", "pairwise", "power",
-    "query_subsets", "rbo", "reduction_in_error", "reordering", "resample", "separation",
+    "borda", "correlate", "coverage", "leave_out_effects", "mc4", "measure_agreement", "pairwise",
+    "power", "query_subsets", "rbo", "reduction_in_error", "reordering", "resample", "separation",
     "stability", "swap_rates", "unanimity", "win_rate",
 ]  # fmt: skip
 
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     )
     from irmeta.stats.coverage import coverage
     from irmeta.stats.error_reduction import reduction_in_error
+    from irmeta.stats.leave_out import leave_out_effects
     from irmeta.stats.pairs import Pairs, pairwise
     from irmeta.stats.power import asp, power, separation
     from irmeta.stats.rbo import Overlap, rbo

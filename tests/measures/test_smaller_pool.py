@@ -4,58 +4,19 @@ from __future__ import annotations
 
 import json
 import warnings
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from making import Track, down, tracks
+from making import Track, down, tracks, with_smaller_pool
 
 import irmeta
 from irmeta.errors import UsageError
 
 MEASURES = "AP,AP(norm=min)@2,nDCG,P@2,RBP(p=0.8),ASL,Bpref,Judged@2,P(unjudged=condensed)@2"
 CHOICES = {"queries": "judged", "tie_order": "score-file"}
-
-
-def least_ranks(track: Track, query: str, systems: list[str]) -> dict[str, int]:
-    """The least rank of each doc over the lists of some systems, written from paper 3, 2.2."""
-    ranks: dict[str, int] = {}
-    for system in systems:
-        for rank, doc in enumerate(track.ranking(system, query, "score-file") or [], 1):
-            ranks[doc] = min(rank, ranks.get(doc, rank))
-    return ranks
-
-
-def complete_depth(track: Track, query: str) -> int:
-    """The greatest d at which every doc in the top d of every list is judged."""
-    lists = [track.ranking(system, query, "score-file") or [] for system in track.runs]
-    judged = track.qrels[query]
-    depth = 0
-    while depth < max(map(len, lists), default=0):
-        if any(depth < len(docs) and docs[depth] not in judged for docs in lists):
-            break
-        depth += 1
-    return depth
-
-
-def rejudged(track: Track, depth: int | None, removed: str | None) -> Track:
-    """The track whose qrels a pool of this depth, without a system, would have made."""
-    remaining = [system for system in track.runs if system != removed]
-    qrels = {}
-    for query, docs in track.qrels.items():
-        ranks = least_ranks(track, query, remaining)
-        if depth is not None:
-            kept = {doc for doc, rank in ranks.items() if rank <= depth}
-        else:
-            limit = complete_depth(track, query)
-            gone = least_ranks(track, query, [removed]) if removed else {}
-            lost = {d for d, rank in gone.items() if rank <= limit and ranks.get(d, 99) > limit}
-            kept = docs.keys() - lost
-        qrels[query] = {doc: grade for doc, grade in docs.items() if doc in kept}
-    return replace(track, qrels=qrels)
 
 
 TIED = Track(
@@ -74,7 +35,7 @@ def test_pool_policy__equals_ingesting_rewritten_qrels(
 ):
     removed = "s0" if removes and len(track.runs) > 1 and "s0" in track.runs else None
     without = () if removed is None else (removed,)
-    changed = rejudged(track, depth, removed)
+    changed = with_smaller_pool(track, depth, removed)
     assume(any(changed.qrels.values()))  # qrels without a doc cannot be ingested
     scores = track.read().evaluate(MEASURES, pool_depth=depth, pool_without=without, **CHOICES)
     with warnings.catch_warnings():
