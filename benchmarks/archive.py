@@ -23,6 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -230,7 +231,7 @@ def ranked(
 
 def scored(
     rank: np.ndarray, length: np.ndarray, rng: np.random.Generator
-) -> tuple[pl.Series, dict]:
+) -> tuple[pl.Series, dict[str, Any]]:
     """Falling scores, printed in one of the ways that runs print them."""
     kind = rng.choice(6, p=(0.1, 0.5, 0.15, 0.1, 0.1, 0.05))
     if kind == 0:

@@ -16,7 +16,7 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -78,7 +78,7 @@ def in_two(texts: Sequence[bytes]) -> None:
 
 
 @contextmanager
-def timed(room: Any, name: str, into: dict[str, float], stage: str) -> Iterator[None]:
+def timed(room: Any, name: str, into: dict[str, float], stage: str) -> Generator[None]:
     """Add up how long a function takes while the block runs."""
     plain = getattr(room, name)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -13,7 +13,7 @@ _in_use: set[str] = set()  # temporary files that this process is writing
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path) -> Generator[Path]:
     """Yield the path of a temporary file that replaces `path` when the block ends.
 
     The temporary file is in the same folder, so that one rename replaces `path`. After an error,

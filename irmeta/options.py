@@ -216,8 +216,8 @@ def _checked(one: Field[Any], kind: Any, value: Any) -> Any:
     return load(parse)(value) if parse else value
 
 
-_ACCEPTED = {int: Integral, float: Real, str: str, bool: bool}
-_CALLED = {int: "a whole number", float: "a number", str: "text", bool: "True or False"}
+_ACCEPTED: dict[Any, type[Any]] = {int: Integral, float: Real, str: str, bool: bool}
+_CALLED = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 
 
 def _scalar(one: Field[Any], kind: Any, value: Any) -> Any:

@@ -46,6 +46,11 @@ class ReadPolicy(Options):
         distinguished by folder or extension. ``auto``: the tag, or the file name for all runs of a
         track where two runs share a tag. Any other value is a regular expression with one group
         that matches the complete file name; the group is the name.
+
+    Examples
+    --------
+    >>> irmeta.ReadPolicy(tie_order="rank", depth=100).names
+    'auto'
     """
 
     tie_order: TieOrder = option("trec_eval", "Order of docs, and of docs with equal scores.")
@@ -106,6 +111,17 @@ class EvalPolicy(Options):
     pool_order
         Tie order of the lists that made the pool, for measures that use the depth of a doc in the
         pool. ``score-file``: as `head` on a run sorted by score would.
+    pool_depth
+        Judgments as a pool of this depth would have made them: docs that no contributing system
+        ranks so high are unjudged. None: all judgments.
+    pool_without
+        Systems, ``group=NAME`` or ``type=NAME`` that are removed from the pool and still scored:
+        docs that they alone contributed are unjudged. See `JudgedRanks.with_pool`.
+
+    Examples
+    --------
+    >>> irmeta.EvalPolicy(queries="relevant").negative
+    'unjudged'
     """
 
     queries: Averaged = option("judged", "Queries that means cover.")
@@ -113,6 +129,19 @@ class EvalPolicy(Options):
     qrels: str | None = option(None, "Qrels set; default the track's first.", metavar="SET")
     tie_order: TieOrder | None = option(None, "Tie order; default the store's.")
     pool_order: TieOrder = option("score-file", "Tie order of the lists that made the pool.")
+    pool_depth: int | None = option(
+        None, "Depth of the pool that judgments are cut to; default all judgments.", least=1
+    )
+    pool_without: tuple[str, ...] = option(
+        (),
+        "Systems to remove from the pool; they are still scored (repeatable).",
+        metavar="SYSTEM|group=NAME|type=NAME",
+    )
+
+    @property
+    def has_smaller_pool(self) -> bool:
+        """Whether judgments are cut to a smaller pool."""
+        return self.pool_depth is not None or bool(self.pool_without)
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+from dataclasses import replace
 from pathlib import Path
 
 import naive
+import naive_pools
 from hypothesis import strategies as st
 
 from irmeta import testing
@@ -23,6 +25,7 @@ __all__ = [
     "read_run",
     "read_text",
     "tracks",
+    "with_smaller_pool",
 ]
 
 
@@ -104,3 +107,12 @@ ALIKE = Track(
     {f"q{i}": {f"r{place}": 1 for place in range(10)} for i in range(3)},
 )
 """Two systems with the same values on other queries: their means differ by a rounding."""
+
+
+def with_smaller_pool(track: Track, depth: int | None, removed: str | None) -> Track:
+    """The track with the judgments of a smaller pool, made from lists in order score-file."""
+    qrels = {}
+    for query, judged in track.qrels.items():
+        lists = {s: track.ranking(s, query, "score-file") or [] for s in track.runs}
+        qrels[query] = naive_pools.rejudged(lists, judged, depth, removed)
+    return replace(track, qrels=qrels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -111,7 +111,7 @@ def bytes_of(size: str | None) -> int | None:
 
 
 @contextmanager
-def progress_bar(doing: str) -> Iterator[Callable[[str, int, int], None]]:
+def progress_bar(doing: str) -> Generator[Callable[[str, int, int], None]]:
     """Show a progress bar on stderr after the first report, if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield lambda track, done, total: None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -39,7 +39,7 @@ def open_source(
     policy: ReadPolicy,
     tracks: str | list[str] | None = None,
     workers: int | None = None,
-) -> Iterator[Store]:
+) -> Generator[Store]:
     """Open a store, or read a collection (only `tracks`, if given) or files into memory.
 
     Tracks of a collection that cannot be read, and skipped runs, are reported at the end.

@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -90,7 +90,7 @@ class _CheckedCacheFile(IndexDataCacheFile):
         return super()._load_data(name)
 
     @contextmanager
-    def _open_for_write(self, filepath: str) -> Iterator[Any]:
+    def _open_for_write(self, filepath: str) -> Generator[Any]:
         content = io.BytesIO()
         yield content
         with super()._open_for_write(filepath) as file:
@@ -103,7 +103,7 @@ def _is_intact(path: str) -> bool:
         content = memoryview(Path(path).read_bytes())
     except OSError:
         return False
-    return hashlib.sha256(content[:-_DIGEST]).digest() == content[-_DIGEST:]
+    return hashlib.sha256(content[:-_DIGEST]).digest() == bytes(content[-_DIGEST:])
 
 
 def jit(function: Function) -> Function:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -119,7 +120,8 @@ def _together(
         for _ in ordered_map(partial(add, view), parts, workers=workers):
             pass
     warn_without_depth(facts.track, complete)
-    pool = pool_of(store, facts.track).note if "pool" in needs else None
+    pools = ds is not None or policy.has_smaller_pool
+    pool = pool_of(store, facts.track).note if "pool" in needs or pools else None
     for spec, total, count in zip(specs, sums, counts, strict=True):
         yield Curve(
             track=facts.track,
@@ -129,7 +131,7 @@ def _together(
             systems=tuple(facts.systems),
             values=np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0),
             queries=count.copy(),
-            pool=pool if ds is not None or "pool" in needs_of([spec]) else None,
+            pool=pool if pools or "pool" in needs_of([spec]) else None,
         )
 
 
@@ -168,7 +170,7 @@ def _translated(name: str) -> str:
     return ours[0]
 
 
-def _ascending(name: str, given: Sequence[int]) -> None:
+def _ascending(name: str, given: Sequence[Any]) -> None:
     are_integers = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in given)
     ascends = are_integers and len(given) and bool((np.diff(np.array(given, object)) > 0).all())
     if not ascends or given[0] < 1 or given[-1] > DEEPEST:

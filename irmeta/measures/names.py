@@ -37,6 +37,7 @@ from irmeta.measures import (
 )
 from irmeta.measures.spec import Cutoff, Measure, Spec
 from irmeta.policies import EvalPolicy
+from irmeta.schema.columns import Display
 
 FAMILIES = (
     *(average_precision, precision, interpolated, sets, gain, trec_gain, q_measure, cascade, rbp),
@@ -133,11 +134,8 @@ def parse_measures(names: str | Iterable[str]) -> list[Spec]:
     MeasureError
         At the first unknown name or parameter, with the nearest known name.
     """
-    if not isinstance(names, Iterable):
-        raise MeasureError(f"name measures as a text or a list of texts, not {names!r}.")
-    given = [names] if isinstance(names, str) else list(names)
     specs: dict[str, Spec] = {}
-    for text in given:
+    for text in _texts(names):
         for name in split_names(text):
             for member in PRESETS.get(name) or _ours(name):
                 spec = _parse(member)
@@ -145,6 +143,21 @@ def parse_measures(names: str | Iterable[str]) -> list[Spec]:
     if not specs:
         raise MeasureError("no measure was given")
     return list(specs.values())
+
+
+def _texts(names: object) -> list[str]:
+    """Return names as a list; a text is a list of one."""
+    if not isinstance(names, Iterable):
+        raise MeasureError(f"name measures as a text or a list of texts, not {names!r}.")
+    return [names] if isinstance(names, str) else list(names)
+
+
+def display_of(name: str) -> Display:
+    """Return how the values of a measure are shown; a score for an unknown measure."""
+    try:
+        return parse_measure(name).measure.display
+    except MeasureError:
+        return Display()
 
 
 def parse_call(
@@ -162,9 +175,8 @@ def parse_call(
     UsageError
         If that preset is combined with other measures without a tie order, or a choice is unknown.
     """
-    given = names if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
-    specs, policy = parse_measures(given), EvalPolicy(**choices)
-    texts = [given] if isinstance(given, str) else given
+    texts = _texts(names)
+    specs, policy = parse_measures(texts), EvalPolicy(**choices)
     presets = {name == "trec_eval10" for text in texts for name in split_names(text)}
     if True not in presets or policy.tie_order is not None:
         return specs, policy

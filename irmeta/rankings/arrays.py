@@ -27,7 +27,7 @@ def rank_array(name: str, given: Any, shape: tuple[int, ...] | None = None) -> n
     ranks = ranks.astype(ranks.dtype.newbyteorder("="), copy=False)
     if shape is not None and ranks.shape != shape:
         raise UsageError(f"{name} of shape {ranks.shape} do not fit ranks of shape {shape}.")
-    if ranks.dtype in (np.uint16, np.uint32):
+    if ranks.dtype.name in ("uint16", "uint32"):
         missing = np.iinfo(ranks.dtype).max
         if (ranks == 0).any():
             ranks = np.where(ranks == 0, ranks.dtype.type(missing), ranks)
@@ -225,12 +225,13 @@ def _names(what: str, given: Sequence[str] | None, prefix: str, count: int) -> S
     return names
 
 
-def _texts(what: str, given: Sequence[str]) -> tuple[str, ...]:
-    names = tuple(given)
-    for name in names:
+def _texts(what: str, given: Sequence[object]) -> tuple[str, ...]:
+    names: list[str] = []
+    for name in given:
         if not isinstance(name, str):
             raise UsageError(f"{what} must be texts, not {name!r}.")
-    return names
+        names.append(name)
+    return tuple(names)
 
 
 def _docs(given: Sequence[str] | None, offsets: np.ndarray) -> tuple[pl.Series, np.ndarray]:
@@ -254,16 +255,18 @@ def _docs(given: Sequence[str] | None, offsets: np.ndarray) -> tuple[pl.Series, 
     return names, numbers
 
 
-def _pooled(given: Sequence[bool], count: int) -> tuple[bool, ...]:
+def _pooled(given: Sequence[object], count: int) -> tuple[bool, ...]:
     is_bool = all(isinstance(one, bool | np.bool_) for one in given)
     if len(given) != count or not is_bool or not any(given):
         raise UsageError(f"pooled must be {count} bools, at least one of them true.")
     return tuple(bool(one) for one in given)
 
 
-def _at_least(name: str, given: int | None, least: int) -> int:
-    if given is not None and not isinstance(given, int | np.integer):
+def _at_least(name: str, given: object, least: int) -> int:
+    if given is None:
+        return int(least)
+    if not isinstance(given, int | np.integer):
         raise UsageError(f"{name} = {given!r} is not a whole number.")
-    if given is not None and given < least:
+    if given < least:
         raise UsageError(f"{name} = {given} is less than {least}, a value in the arrays.")
-    return int(least if given is None else given)
+    return int(given)

@@ -21,7 +21,7 @@ from irmeta.rankings.track_facts import TrackFacts
 Need = Literal["ties", "pool", "retrieved", "subtopics"]
 """Arrays that only some measures read: see `JudgedRanks`."""
 NEEDED: Mapping[Need, tuple[str, ...]] = {
-    "ties": ("ties", "blocks"),
+    "ties": ("ties",),
     "pool": POOL_ARRAYS,
     "retrieved": ("retrieved",),
     "subtopics": ("subtopics", "diversity"),
@@ -58,10 +58,6 @@ class JudgedRanks:
     ties
         If needed, the first and last rank of each doc's block of tied docs: two arrays like
         `ranks`.
-    blocks
-        With `ties`, blocks of all docs: int64 [queries, systems], the start of each list in the
-        second array; and int32, list by list, the last rank of the block of tied docs at each rank.
-        None if the ties of unjudged docs are unknown, or no docs are tied: see `tie_blocks`.
     pooled_lists
         If needed, the lists that made the pool.
     pool_depth
@@ -102,7 +98,6 @@ class JudgedRanks:
     doc_ids: np.ndarray
     lengths: np.ndarray
     ties: tuple[np.ndarray, np.ndarray] | None = None
-    blocks: tuple[np.ndarray, np.ndarray] | None = None
     pooled_lists: PooledLists | None = None
     pool_depth: np.ndarray | None = None
     complete_depth: np.ndarray | None = None
@@ -223,11 +218,12 @@ class JudgedRanks:
 
     @property
     def systems(self) -> Sequence[str]:
+        """Names of the systems, in the order of the columns of `ranks`."""
         return self.facts.systems
 
     @property
     def judged_queries(self) -> tuple[str, ...]:
-        """The queries that the qrels set of the view judges."""
+        """Queries that the qrels set of the view judges."""
         if self.in_qrels is None:
             return self.queries
         return tuple(
@@ -311,22 +307,6 @@ class JudgedRanks:
             why = self.lacks.get(name, f"ask for it by needs=({need!r},) when the view is made")
             raise UsageError(f"the view of track {self.facts.track!r} has no `{name}`: {why}.")
         return array
-
-    def tie_blocks(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return `blocks`, if necessary computed from `ties`.
-
-        A computed block includes the unjudged docs between tied judged docs, and no others.
-
-        Raises
-        ------
-        UsageError
-            If the view has no `ties`.
-        """
-        if self.blocks is None:
-            ties = self.require("ties")
-            made = unjudged.blocks_from_ties(self.ranks, ties, self.offsets, self.lengths)
-            object.__setattr__(self, "blocks", made)  # derived views reuse it
-        return self.require("blocks")
 
     def by_subtopic(self) -> JudgedRanks:
         """Return the view with judgments by subtopic: this view, or its `diversity`.

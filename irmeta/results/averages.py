@@ -92,7 +92,7 @@ def average(
     UsageError
         If `how` is none of these.
     """
-    check_choice("average", how, _BY_NAME)
+    check_choice("average", how, (*_BY_NAME, "sum", "difficulty"))
     if how == "sum":
         return sum_over_queries(values, counted)
     if how == "difficulty":
@@ -133,6 +133,4 @@ _BY_NAME = {
     "geometric": _geometric,
     "harmonic": _harmonic,
     "median": _median,
-    "sum": None,
-    "difficulty": None,
 }

@@ -73,9 +73,13 @@ class ParquetFile:
 
     def _open(self, piece: Rows) -> None:
         # Larger batches than the default of 2^10 write the same content faster.
-        options = {"compression": "zstd", "store_schema": False, "write_batch_size": 1 << 16}
         self._writer = pq.ParquetWriter(
-            self._path, _schema(piece, self._table), write_page_checksum=True, **options
+            self._path,
+            _schema(piece, self._table),
+            compression="zstd",
+            store_schema=False,
+            write_batch_size=1 << 16,
+            write_page_checksum=True,
         )
         # Not in the schema: without a stored Arrow schema its metadata would be dropped.
         self._writer.add_key_value_metadata({KEY: _json(self._provenance), EMBEDDED: BLANK})

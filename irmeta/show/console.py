@@ -58,7 +58,7 @@ def _cell(value: object) -> str:
     if value is None:
         return "-"
     if isinstance(value, float):
-        return f"{value:.4f}" if value == 0 or not abs(value) < 5e-5 else f"{value:.1e}"
+        return f"{value:.4f}" if value == 0.0 or not abs(value) < 5e-5 else f"{value:.1e}"
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return escape_name(str(value))
@@ -71,4 +71,5 @@ def print_text(console: Console, text: str, style: str = "") -> None:
 
 
 def counted(column: str, what: str) -> pl.Expr:
+    """Return a column's count with its label, null where the count is 0."""
     return pl.when(pl.col(column) > 0).then(pl.format(what + " {}", column))

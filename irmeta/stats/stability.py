@@ -1,8 +1,4 @@
-"""Stability of the ranking of systems over random sets of queries.
-
-Stability and error rate: Buckley and Voorhees 2000 (doi:10.1145/345508.345543); Türkmen, Lease,
-Kutlu 2023 (paper 2, Section 4.4). Swap rates: Voorhees and Buckley 2002
-(doi:10.1145/564376.564432).
+"""Stability and swap rates: comparisons of systems on random sets of queries.
 
 Only queries on which every system has a value are sampled.
 """
@@ -18,6 +14,7 @@ import polars as pl
 from irmeta.errors import UsageError, check_whole
 from irmeta.kernels.query_subsets import add_swaps, add_wins, subset_means
 from irmeta.results.matrix import Matrix
+from irmeta.stats.resampling import checked_query_sets, draw_query_sets
 
 Ties = Literal["against", "out", "half"]
 Fuzziness = Literal["absolute", "relative"]
@@ -146,27 +143,31 @@ def stability(
     subsets: np.ndarray | None = None,
     tolerance: float = 1e-12,
 ) -> Stability:
-    """Compare all pairs of systems on random sets of queries: see `Stability`.
+    """Compare all pairs of systems on random sets of queries.
 
     Parameters
     ----------
-    size
+    matrix : Matrix
+        Values of one measure.
+    size : int, optional
         Number of queries drawn for a trial, without replacement; default: half of the queries,
-        rounded down, as paper 2 says (its code rounds 22.5 to 22 and 11.5 to 12).
-    fuzziness, kind
+        rounded down, as in [1]_ (its code rounds 22.5 to 22 and 11.5 to 12).
+    trials : int, default 1000
+        Number of sets of queries.
+    fuzziness, kind : float, {'absolute', 'relative'}
         Two means tie unless they differ by more than `fuzziness`: an ``absolute`` amount (0.05 in
-        paper 2's code; the paper gives none), or ``relative``, a share of the greater |mean|
-        (Buckley and Voorhees use 0.05).
-    ties
-        A trial in which a pair ties counts ``against`` its stability (paper 2's code), is left
+        the code of [1]_; the paper gives none), or ``relative``, a share of the greater |mean|
+        (0.05 in [2]_).
+    ties : {'against', 'out', 'half'}, default 'against'
+        A trial in which a pair ties counts ``against`` its stability (code of [1]_), is left
         ``out``, or counts ``half``. `Stability.error_rate` and `tie_rate` do not depend on `ties`.
-    subsets
-        int [trial, query]: indices of the queries of each trial in ``matrix.complete()``, instead
-        of random queries.
-    tolerance
+    rng : int or Generator, default 0
+        Random seed.
+    subsets : ndarray of int, shape (trials, queries), optional
+        Indices of the queries of each trial in ``matrix.complete()``, instead of random queries.
+    tolerance : float, default 1e-12
         A difference that exceeds the margin by at most this share of the greatest |value| is a tie.
-        Paper 2's code has no tolerance, so that differences of P@10 of 0.05 do not tie if rounded
-        up: 0 reproduces its numbers to the last digit.
+        The code of [1]_ has none: 0 reproduces its numbers to the last digit.
 
     Returns
     -------
@@ -178,6 +179,16 @@ def stability(
     ------
     UsageError
         If a parameter is out of range.
+
+    References
+    ----------
+    .. [1] Türkmen, Lease and Kutlu (2023). New metrics to encourage innovation and diversity.
+    .. [2] Buckley and Voorhees (2000). doi:10.1145/345508.345543
+
+    Examples
+    --------
+    >>> irmeta.stats.stability(ap, size=2, trials=100).wins[0].tolist()
+    [0, 70, 100]
     """
     if ties not in get_args(Ties) or kind not in get_args(Fuzziness):
         raise UsageError(
@@ -188,8 +199,10 @@ def stability(
         raise UsageError(f"fuzziness {fuzziness}, tolerance {tolerance}: neither may be negative.")
     complete = _complete(matrix)
     if subsets is None:
-        subsets = _drawn(len(complete.queries), _half(complete, size), 1, trials, rng)[:, 0]
-    subsets = _checked(subsets, len(complete.queries))
+        subsets = draw_query_sets(len(complete.queries), _half(complete, size), 1, trials, rng)[
+            :, 0
+        ]
+    subsets = checked_query_sets(subsets, len(complete.queries))
     values = np.ascontiguousarray(complete.oriented, np.float64)
     slack = tolerance * np.abs(values).max(initial=0.0)
     least, share = (fuzziness, 0.0) if kind == "absolute" else (0.0, fuzziness)
@@ -221,21 +234,21 @@ def swap_rates(
 ) -> pl.DataFrame:
     """Compute the rate at which two disjoint sets of queries rank two systems differently.
 
-    Each trial draws two disjoint sets of queries. The |difference of means| of a pair on the first
-    set gives its bin; the pair is swapped if the difference on the second set has the other sign. A
-    difference of 0 has no sign (Voorhees and Buckley 2002).
+    The |difference of means| of a pair on the first set gives its bin; the pair is swapped if the
+    difference on the second set has the other sign. A difference of 0 has no sign.
 
     Parameters
     ----------
-    size
+    matrix, trials, rng
+        See `stability`.
+    size : int, optional
         Number of queries in each set; default: half of the queries, rounded down.
-    width, bins
+    width, bins : float, int
         Width and number of the bins of absolute differences: as published 0 to 0.01, ..., 0.20 and
         more.
-    halves
-        int [trial, 2, query]: indices of the queries of both sets in ``matrix.complete()``, instead
-        of random queries.
-    tolerance
+    halves : ndarray of int, shape (trials, 2, queries), optional
+        Indices of the queries of both sets in ``matrix.complete()``, instead of random queries.
+    tolerance : float, default 1e-12
         Differences of at most this share of the greatest |value| are 0, and a difference that is
         below a bin by at most this share is in the bin.
 
@@ -249,6 +262,15 @@ def swap_rates(
     ------
     UsageError
         If a parameter is out of range, or the two sets of a trial share a query.
+
+    References
+    ----------
+    .. [1] Voorhees and Buckley (2002). doi:10.1145/564376.564432
+
+    Examples
+    --------
+    >>> irmeta.stats.swap_rates(rr, trials=100, width=0.25, bins=3)["swaps"].to_list()
+    [0, 36, 36]
     """
     check_whole("bins", bins)
     if not (width > 0 and tolerance >= 0):
@@ -261,10 +283,10 @@ def swap_rates(
         half = _half(complete, size)
         if 2 * half > number:
             raise UsageError(f"two sets of {half} queries cannot be drawn from {number}.")
-        halves = _drawn(number, half, 2, trials, rng)
+        halves = draw_query_sets(number, half, 2, trials, rng)
     if halves.ndim != 3 or halves.shape[1] != 2:
         raise UsageError(f"halves of shape {halves.shape} are not [trial, 2, query].")
-    pairs = _checked(halves.reshape(len(halves), 2 * halves.shape[2]), number)
+    pairs = checked_query_sets(halves.reshape(len(halves), 2 * halves.shape[2]), number)
     half = pairs.shape[1] // 2
     values = np.ascontiguousarray(complete.values, np.float64)
     slack = float(tolerance * np.abs(values).max(initial=0.0))
@@ -304,29 +326,6 @@ def _half(matrix: Matrix, size: int | None) -> int:
     if check_whole("size", size) > number:
         raise UsageError(f"sets of {size} queries cannot be drawn from {number}.")
     return int(size)
-
-
-def _drawn(
-    queries: int, size: int, sets: int, trials: int, rng: int | np.random.Generator
-) -> np.ndarray:
-    """Draw query indices without replacement within a trial: int64 [trial, set, query]."""
-    check_whole("trials", trials)
-    if size == 0:
-        return np.zeros((0, sets, 0), np.int64)
-    every = np.tile(np.arange(queries), (trials, 1))
-    order = np.random.default_rng(rng).permuted(every, axis=1)
-    return order[:, : sets * size].reshape(trials, sets, size)
-
-
-def _checked(subsets: np.ndarray, queries: int) -> np.ndarray:
-    """Check that the indices are of queries, each at most once in a trial."""
-    indices = np.ascontiguousarray(subsets, np.int64)
-    if indices.ndim != 2 or (indices.size and not (0 <= indices.min() <= indices.max() < queries)):
-        raise UsageError(f"sets of queries are arrays [trial, query] of indices below {queries}.")
-    ordered = np.sort(indices, axis=1)
-    if (ordered[:, 1:] == ordered[:, :-1]).any():
-        raise UsageError("a trial has a duplicate query: queries are drawn without replacement.")
-    return indices
 
 
 def _parts(subsets: np.ndarray, systems: int) -> list[np.ndarray]:

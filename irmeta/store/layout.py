@@ -96,24 +96,30 @@ class Layout:
 
     @property
     def manifest(self) -> Path:
+        """Path of the manifest."""
         return self.root / "manifest.json"
 
     @property
     def cache(self) -> Path:
+        """Path of the cache of checked files."""
         return self.root / ".cache.json"
 
     @property
     def failed(self) -> Path:
+        """Path of the list of tracks that could not be read."""
         return self.root / ".failed.json"
 
     @property
     def staging(self) -> Path:
+        """Folder of unfinished tracks."""
         return self.root / ".staging"
 
     def record(self, track: str) -> Path:
+        """Return the path of a track's record."""
         return self.root / "tracks" / f"{folder_name(track)}.json"
 
     def folder(self, kind: str, track: str) -> Path:
+        """Return the folder of one kind of a track's files."""
         return self.root / kind / folder_name(track)
 
     def files(self, kind: str, track: str) -> list[Path]:
@@ -175,10 +181,12 @@ class Layout:
             raise DataError(problem, file=str(self.manifest), fix=fix) from None
 
     def tracks(self) -> list[str]:
+        """Return the names of the complete tracks, sorted."""
         paths = (p for p in (self.root / "tracks").glob("*.json") if not p.name.startswith("."))
         return sorted(unquote(p.name.removesuffix(".json")) for p in paths)
 
     def failures(self) -> dict[str, str]:
+        """Return the tracks that the last ingest could not read, and the reasons."""
         try:
             content = json.loads(self.failed.read_bytes())
         except (OSError, ValueError):
@@ -216,6 +224,7 @@ class Layout:
             raise DataError(f"cannot be read ({error})", file=file, fix=AGAIN) from None
 
     def fingerprint(self, track: str | None = None) -> str:
+        """Return a hash of the input and policy of one or all tracks."""
         names = self.tracks() if track is None else [track]
         return fingerprint(self.read_manifest(), map(self.read_record, names))
 
@@ -243,6 +252,7 @@ class Layout:
         return frame if where is None else frame.filter(where)
 
     def read(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.DataFrame:
+        """Return `table` as a collected frame."""
         if kind == "runs":
             return self.table(kind, track, where).collect()
         if kind in OPTIONAL and not self._has(kind, track):
@@ -251,6 +261,7 @@ class Layout:
         return frame if where is None else frame.filter(where)
 
     def groups(self, track: str) -> list[RowGroup]:
+        """Return the row groups of a track's long table."""
         return list(row_groups(self._checked("runs", track)))
 
     def lists(
@@ -259,6 +270,7 @@ class Layout:
         columns: Sequence[str],
         codes: Mapping[str, Mapping[str, int]],
     ) -> StoredLists:
+        """Return the lists of row groups, see `StoreReader`."""
         return read_lists(groups, columns, codes)
 
     def _has(self, kind: str, track: str) -> bool:

@@ -83,14 +83,17 @@ class HeldGroup:
 
     @property
     def rows(self) -> int:
+        """Number of rows."""
         return len(self.group.numbers)
 
     @property
     def last_query(self) -> str:
+        """Name of the last query."""
         assert self.group.lists is not None
         return self.track.names.queries[int(self.group.lists.query[-1])]
 
     def lists(self, columns: Sequence[str], codes: Mapping[str, Mapping[str, int]]) -> StoredLists:
+        """Return the group's lists, see `StoreReader.lists`."""
         lists, names = self.group.lists, self.track.names
         assert lists is not None
         arrays = lists.columns | {"doc_id": self.group.numbers}
@@ -126,15 +129,19 @@ class MemoryStore:
         return self._name
 
     def read_policy(self) -> ReadPolicy:
+        """Return the policy under which the runs were read."""
         return self._policy
 
     def tracks(self) -> list[str]:
+        """Return the names of the tracks, sorted."""
         return list(self._tracks)
 
     def failures(self) -> dict[str, str]:
+        """Return the tracks that could not be read, and the reasons."""
         return dict(self._failures)
 
     def read_record(self, track: str) -> dict[str, Any]:
+        """Return a track's record; raise `UsageError` for an unknown track."""
         return json.loads(to_json(self._held(track).record))
 
     def fingerprint(self, track: str | None = None) -> str:
@@ -147,15 +154,19 @@ class MemoryStore:
         return b""
 
     def only(self, track: str) -> MemoryStore:
+        """Return a store of one track."""
         return MemoryStore(self._name, self._policy, {track: self._held(track)})
 
     def table(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.LazyFrame:
+        """Return one of a track's tables, or the rows where `where` is true."""
         return self._held(track).table(kind, where)
 
     def read(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.DataFrame:
+        """Return `table` as a collected frame."""
         return self.table(kind, track, where).collect()
 
     def groups(self, track: str) -> list[HeldGroup]:
+        """Return the groups of a track that have rows."""
         held = self._held(track)
         return [HeldGroup(held, group) for group in held.groups if group.lists is not None]
 
@@ -165,6 +176,7 @@ class MemoryStore:
         columns: Sequence[str],
         codes: Mapping[str, Mapping[str, int]],
     ) -> StoredLists:
+        """Return the lists of groups, see `StoreReader`."""
         parts = [group.lists(columns, codes) for group in groups]
         ends = np.cumsum([part.rows for part in parts])
         starts = [p.starts[:-1] + end - p.rows for p, end in zip(parts, ends, strict=True)]

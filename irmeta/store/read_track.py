@@ -190,7 +190,7 @@ def _read_runs(
 
     def read(name: str) -> Run | SkippedRun | _Archive:
         file = source.input_file(name)
-        with readers.lend() as reader:
+        with readers.borrow() as reader:
             run = read_run(source, file, reader)
         kind = archive_kind(file) if isinstance(run, SkippedRun) else None
         return run if kind is None else _Archive(file, kind)
@@ -232,7 +232,7 @@ def _unpacked(
         if isinstance(member, DataError):
             yield SkippedRun(member.file or item.file.name, None, None, str(member))
             continue
-        with readers.lend() as reader:
+        with readers.borrow() as reader:
             run = read_run(source, member, reader)
         if isinstance(run, SkippedRun) and archive_kind(member) is not None:
             problem, fix = "an archive in an archive", "Unpack the outer one."
@@ -251,7 +251,7 @@ class Count:
     """Counter of files read by all threads, which can also stop the threads."""
 
     def __init__(self, sources: Sequence[AnyTrack], progress: Progress | None) -> None:
-        self._report = progress or (lambda track, done, files: None)
+        self._report: Progress = progress or (lambda track, done, files: None)
         self._files = sum(len(source.runs) for source in sources)
         self._done = {source.name: 0 for source in sources}
         self._lock, self._stopped = Lock(), False
@@ -261,6 +261,7 @@ class Count:
         self._stopped = True
 
     def add(self, track: str) -> None:
+        """Count one file of a track as read and report the progress."""
         if self._stopped:
             raise KeyboardInterrupt
         with self._lock:

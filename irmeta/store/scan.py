@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -25,10 +25,14 @@ class RowGroup(Protocol):
     """Complete queries of the long table, up to `last_query`."""
 
     @property
-    def rows(self) -> int: ...
+    def rows(self) -> int:
+        """Number of rows."""
+        ...
 
     @property
-    def last_query(self) -> str: ...
+    def last_query(self) -> str:
+        """Name of the last query."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -130,7 +134,7 @@ class StoreReader(Protocol):
 
 
 @contextmanager
-def undisturbed(store: StoreReader, *tracks: str) -> Iterator[None]:
+def undisturbed(store: StoreReader, *tracks: str) -> Generator[None]:
     """Read several files of tracks as one consistent snapshot.
 
     Raises
@@ -158,7 +162,7 @@ def _refuse_replaced(
 
 
 @contextmanager
-def _readable(track: str) -> Iterator[None]:
+def _readable(track: str) -> Generator[None]:
     """Convert errors of damaged files of a track to a `DataError`."""
     try:
         yield

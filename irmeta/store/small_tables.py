@@ -115,15 +115,13 @@ def _system_record(track: str, run: Run, facts: dict[str, Facts]) -> dict[str, o
 def _skipped_record(track: str, skipped: SkippedRun) -> dict[str, object]:
     schema = TABLES["systems"].columns
     empty = {name: 0 for name, column in schema.items() if not column.null}
-    return (
-        dict.fromkeys(schema)
-        | empty
-        | {
-            "track": track,
-            "system": skipped.system,
-            "tag": skipped.tag,
-            "file": printable(skipped.file),
-            "sha256": skipped.sha256,
-            "skip_reason": skipped.reason,
-        }
-    )
+    return {
+        **dict.fromkeys(schema),
+        **empty,
+        "track": track,
+        "system": skipped.system,
+        "tag": skipped.tag,
+        "file": printable(skipped.file),
+        "sha256": skipped.sha256,
+        "skip_reason": skipped.reason,
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +22,8 @@ class PartWriter:
 
     table: str
     folder: Path
+    parts: int = 0  # files begun
     _writer: pq.ParquetWriter | None = None
-    _parts: int = 0
     _rows: int = 0
 
     def write(self, columns: dict[str, pa.Array]) -> None:
@@ -32,9 +32,9 @@ class PartWriter:
         if self._writer is None or self._rows >= PART_ROWS:
             self.close()
             self.folder.mkdir(parents=True, exist_ok=True)
-            path = self.folder / f"part-{self._parts}.parquet"
+            path = self.folder / f"part-{self.parts}.parquet"
             self._writer = pq.ParquetWriter(path, schema, **_options(self.table))
-            self._parts += 1
+            self.parts += 1
             self._rows = 0
         group = pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
         self._writer.write_table(group, row_group_size=max(1, group.num_rows))
@@ -48,12 +48,12 @@ class PartWriter:
 
 
 @contextmanager
-def part_writer(table: str, folder: Path) -> Iterator[PartWriter]:
+def part_writer(table: str, folder: Path) -> Generator[PartWriter]:
     """Yield a `PartWriter` that writes at least one file, so that every table can be read."""
     writer = PartWriter(table, folder)
     try:
         yield writer
-        if writer._parts == 0:
+        if writer.parts == 0:
             schema = TABLES[table].arrow(dictionary=True)
             writer.write({f.name: pa.array([], f.type) for f in schema})
     finally:

@@ -3,8 +3,10 @@
 The module needs hypothesis: ``pip install 'irmeta[test]'``.
 """
 
+from importlib import import_module
+
 try:
-    import hypothesis  # noqa: F401 - imported only for the error message
+    import_module("hypothesis")
 except ModuleNotFoundError:
     message = "irmeta.testing needs hypothesis: pip install 'irmeta[test]'"
     raise ModuleNotFoundError(message, name="hypothesis") from None

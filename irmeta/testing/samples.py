@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -79,7 +79,7 @@ def samples(measure: Measure) -> Iterator[Spec]:
 
 
 @contextmanager
-def registered(measure: Measure) -> Iterator[None]:
+def registered(measure: Measure) -> Generator[None]:
     """Register a measure temporarily, replacing another of the same name."""
     known = registry()
     before = known.get(measure.name)

@@ -6,7 +6,7 @@ import io
 import stat
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import IO, Any, BinaryIO, cast
@@ -192,7 +192,7 @@ class _Reader(io.RawIOBase):
 
 
 @contextmanager
-def _open_tar(file: InputFile) -> Iterator[_Tar]:
+def _open_tar(file: InputFile) -> Generator[_Tar]:
     with open_stream(file, is_text=False) as stream:
         yield _Tar(_Reader(stream))
 

@@ -10,7 +10,7 @@ import io
 import lzma
 import stat
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -23,14 +23,11 @@ from irmeta.errors import DataError
 
 try:  # the gzip extra: the same bytes, two to three times faster
     from isal import igzip, igzip_lib
-
-    # isal types the class as an instance of Exception.
-    _GZIP_ERRORS: tuple[type[Exception], ...] = (igzip_lib.IsalError, zlib.error)  # pyright: ignore[reportAssignmentType]
 except ImportError:
-    igzip = gzip
-    _GZIP_ERRORS = (zlib.error,)
+    igzip = igzip_lib = gzip
 
-_DAMAGED = (EOFError, OSError, ValueError, lzma.LZMAError, *_GZIP_ERRORS)
+_GZIP_ERROR = getattr(igzip_lib, "IsalError", zlib.error)  # isal types it as an instance
+_DAMAGED = (EOFError, OSError, ValueError, lzma.LZMAError, zlib.error, _GZIP_ERROR)
 _GZ, _BZ2, _XZ, _ZST = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
 _BOM = b"\xef\xbb\xbf"
 
@@ -106,7 +103,7 @@ class TextStream:
         self._has_begun, filled = True, 0
         while filled < len(_BOM) and (count := self._read(buffer[filled:])):
             filled += count
-        if buffer[:filled][: len(_BOM)] != _BOM:
+        if bytes(buffer[:filled][: len(_BOM)]) != _BOM:
             return filled
         filled -= len(_BOM)
         buffer[:filled] = bytes(buffer[len(_BOM) : len(_BOM) + filled])
@@ -145,7 +142,7 @@ def _unreadable(name: str, error: Exception) -> DataError:
 
 
 @contextmanager
-def open_stream(file: InputFile, is_text: bool = True) -> Iterator[TextStream]:
+def open_stream(file: InputFile, is_text: bool = True) -> Generator[TextStream]:
     """Open the content of a file as a stream.
 
     Raises

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import naive
@@ -23,14 +24,13 @@ from irmeta.rankings.load import judged_ranks
 def _twins() -> Twins:
     twins: Twins = every_cut("RBP", lambda x, k: naive.rbp(x.ranking, x.qrels, 0.8, 1, k))
     twins |= every_cut("RBP(p=0.95,rel=2)", lambda x, k: naive.rbp(x.ranking, x.qrels, 0.95, 2, k))
-    for ties in ("order", "share", "rbp_eval"):
+    for ties in ("order", "share"):
 
         def blocks(x, t=ties):
             return [[doc] for doc in x.ranking or []] if t == "order" else x.blocks
 
-        def tied(x, k, gain, gmax, rel, t=ties, own=blocks):
-            how = "share" if t == "order" else t
-            return naive_gain.rbp_tied(own(x), x.qrels, 0.7, k, gain, gmax, rel, how)
+        def tied(x, k, gain, gmax, rel, own=blocks):
+            return naive_gain.rbp_tied(own(x), x.qrels, 0.7, k, gain, gmax, rel)
 
         for rel in (1, 2):
             twins |= every_cut(
@@ -49,8 +49,8 @@ def _twins() -> Twins:
         for tail in ("always", "trec_eval10"):
             twins |= every_cut(
                 f"RBPResidual(p=0.9,tail={tail},ties={ties})",
-                lambda x, k, t=ties, tail=tail, own=blocks: naive_incomplete.rbp_residual_tied(
-                    own(x), x.qrels, 0.9, k, "share" if t == "order" else t, tail, x.negative
+                lambda x, k, tail=tail, own=blocks: naive_incomplete.rbp_residual_tied(
+                    own(x), x.qrels, 0.9, k, tail, x.negative
                 ),
             )
     for unjudged in ("upper", "upper-gmax"):
@@ -59,8 +59,8 @@ def _twins() -> Twins:
             lambda x, k, u=unjudged: naive_incomplete.rbp_of(x.upper(u, gain="exp"), 0.8, k),
         )
     return twins | every_cut(
-        "RBP(ties=rbp_eval,unjudged=condensed)",
-        lambda x, k: naive_gain.rbp_tied(x.condensed_blocks, x.qrels, 0.8, k, how="rbp_eval"),
+        "RBP(ties=share,unjudged=condensed)",
+        lambda x, k: naive_gain.rbp_tied(x.condensed_blocks, x.qrels, 0.8, k),
     )
 
 
@@ -78,7 +78,7 @@ def test_values_equal_the_twins(track: Track):
 @pytest.mark.parametrize("order", OTHER_ORDERS)
 @settings(max_examples=10)
 @given(track=tracks(systems=3, queries=2))
-def test_ties_are_those_of_the_tie_order(order: str, track: Track):
+def test_rbp__tie_orders_equal_naive_implementation(order: str, track: Track):
     assert_twins(track.read(), track, TIED, order)
 
 
@@ -88,61 +88,56 @@ def test_the_arithmetic_gives_the_twins_number():
 
 @settings(max_examples=20)
 @given(tracks())
-def test_steps_add_up_to_the_value(track: Track):
+def test_rbp_events__sum_to_value(track: Track):
     assert_steps_add_up(track.read(), "t", STEPS)
 
 
-def test_tied_docs_have_no_events(made_store: irmeta.Store):
+def test_rbp_events__none_with_shared_ties(made_store: irmeta.Store):
     (view,) = judged_ranks(made_store.reader, "news", irmeta.EvalPolicy())
     spec = parse_measure("RBP(ties=share)")
     assert spec.measure.events(view, spec.settings) is None
 
 
-@pytest.mark.parametrize("ties", ["share", "rbp_eval"])
 @settings(max_examples=20)
 @given(track=tracks())
-def test_a_value_its_residual_and_the_judged_nonrelevant_docs_are_all_weights(
-    ties: str, track: Track
-):
-    """With every judged doc relevant, what RBP lacks is its residual."""
+def test_rbp_residual__value_and_residual_sum_to_one_if_all_are_relevant(track: Track):
     qrels = {q: {doc: max(g, 1) for doc, g in docs.items()} for q, docs in track.qrels.items()}
     store = Track(track.runs, qrels).read()
-    for how in ("order", ties):
+    for how in ("order", "share"):
         value = store.scores(f"RBP(p=0.6,ties={how})", track="t").values
         residual = store.scores(f"RBPResidual(p=0.6,ties={how})", track="t").values
         assert abs(value + residual - 1).max() < 1e-12
 
 
-def test_a_residual_is_never_below_nothing(tmp_path: Path):
+def test_rbp_residual__deep_judged_list_is_never_negative(tmp_path: Path):
     docs = [f"d{i}" for i in range(1000)]
     qrels = {f"q{i}": dict.fromkeys(docs, 1) for i in range(3)}
     track = Track({"s": dict.fromkeys(qrels, down(*docs))}, qrels)
     store = track.ingest(tmp_path)
     for p in (1e-300, 1e-9, 0.1, 0.3, 0.77, 0.9):
-        for ties in ("order", "share", "rbp_eval"):
+        for ties in ("order", "share"):
             values = store.scores(f"RBPResidual(p={p},ties={ties})", track="t").values
             assert values.min() >= 0
             assert values.max() < 1e-12
 
 
-@pytest.mark.parametrize("ties", ["share", "rbp_eval"])
 @pytest.mark.parametrize("unjudged", ["upper", "upper-gmax"])
-def test_tied_docs_assumed_to_be_relevant_are_refused(ties: str, unjudged: str):
-    with pytest.raises(irmeta.MeasureError, match=f"ties={ties} cannot be combined with"):
-        parse_measure(f"RBP(ties={ties},unjudged={unjudged})")
+def test_rbp__shared_ties_cannot_be_combined_with_assumed_relevance(unjudged: str):
+    with pytest.raises(irmeta.MeasureError, match="ties=share cannot be combined with"):
+        parse_measure(f"RBP(ties=share,unjudged={unjudged})")
 
 
 CASES = {"s": ("trec_eval10", "share"), "o": ("file", "order"), "r": ("rank", "order")}
 
 
-@pytest.mark.parametrize("depth", [0, 3, 5])
-@pytest.mark.parametrize("option", CASES)
-def test_values_and_residuals_are_rbp_evals(shared: Path, tmp_path: Path, option: str, depth: int):
+@pytest.mark.parametrize(("option", "depth"), [("s", 0), *product("or", (0, 3, 5))])
+def test_rbp__value_and_residual_equal_rbp_eval(
+    shared: Path, tmp_path: Path, option: str, depth: int
+):
     folder, compared = shared / "oracles" / "case1_adhoc", 0
     track = Track({"s": read_run(folder / "run_ties.txt")}, read_qrels(folder / "qrels.txt"))
     store = track.ingest(tmp_path)
     order, ties = CASES[option]
-    ties = "rbp_eval" if depth and ties == "share" else ties
     at = f"@{depth}" if depth else ""
     for p, query, value, residual in printed(folder, option, depth):
         names = f"RBP(p={p},ties={ties}){at},RBPResidual(p={p},ties={ties}){at}"
@@ -155,7 +150,7 @@ def test_values_and_residuals_are_rbp_evals(shared: Path, tmp_path: Path, option
 
 
 def printed(folder: Path, option: str, depth: int) -> Iterator[tuple[float, str, float, float]]:
-    """p, query, value and residual, as rbp_eval prints them."""
+    """Yield p, query, value and residual, as printed by rbp_eval."""
     text = (folder / f"out.rbp_eval.B.order_{option}.d{depth}.run_ties.txt").read_text()
     line = r"p= (\S+) q= +(\d+) d= +\S+ rbp= (\S+) \+(\S+)"
     for p, query, value, residual in re.findall(line, text):
@@ -164,7 +159,7 @@ def printed(folder: Path, option: str, depth: int) -> Iterator[tuple[float, str,
 
 @pytest.mark.parametrize("run", ["plain", "ties"])
 @pytest.mark.parametrize("qrels", ["qrels", "qrels_neg"])
-def test_residuals_are_trec_evals(shared: Path, tmp_path: Path, qrels: str, run: str):
+def test_rbp_residual__equals_trec_eval_10(shared: Path, tmp_path: Path, qrels: str, run: str):
     folder, compared = shared / "oracles" / "case1_adhoc", 0
     track = Track({"s": read_run(folder / f"run_{run}.txt")}, read_qrels(folder / f"{qrels}.txt"))
     scores = track.ingest(tmp_path).scores("rbp_resid", track="t", tie_order="trec_eval10")

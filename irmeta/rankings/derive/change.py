@@ -41,7 +41,7 @@ def changed(
     return replace(view, **arrays, lacks={**view.lacks, **gone}, _sorted={})
 
 
-def seed_of(rng: int | np.random.Generator) -> int:
+def seed_of(rng: object) -> int:
     """Return a random seed, or draw one from a Generator.
 
     Raises

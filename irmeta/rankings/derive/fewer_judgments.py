@@ -121,11 +121,15 @@ def drop_relevant(
     UsageError
         If `share` is not from 0 to 1, there is no such `order`, or `rng` is not a seed.
     """
-    if not isinstance(share, int | float) or not 0 <= share <= 1:
+    if not _is_part(share):
         raise UsageError(f"share = {share!r} is not from 0 to 1.")
     if order not in ("random", "least-retrieved"):
         raise UsageError(f"order = {order!r} is neither 'random' nor 'least-retrieved'.")
     return _drop(view, share, seed_of(rng) if order == "random" else None, rel)
+
+
+def _is_part(share: object) -> bool:
+    return isinstance(share, int | float) and 0 <= share <= 1
 
 
 @also_diversity

@@ -64,7 +64,7 @@ def graph(nodes: pl.DataFrame, edges: pl.DataFrame, *, title: str, subtitle: str
         return nothing(f"{title}: nothing to draw.")
     width = pl.len().over("level")
     placed = nodes.with_columns(x=(pl.int_range(pl.len()).over("level") + 0.5) / width)
-    levels = int(placed["level"].max() or 0) + 1  # pyright: ignore[reportArgumentType]
+    levels = int(placed.select(pl.max("level")).item() or 0) + 1
     ends = {
         end: placed.select(pl.col("name").alias(end), pl.col("x").alias(f"{end}_x"),
                            pl.col("level").alias(f"{end}_level"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -107,7 +107,7 @@ class RecordedFiles:
         write_bytes(self.root / name, data)
 
     @contextmanager
-    def parquet(self, table: Table, provenance: Mapping[str, Any]) -> Iterator[ParquetFile]:
+    def parquet(self, table: Table, provenance: Mapping[str, Any]) -> Generator[ParquetFile]:
         """Write a table in pieces; its file appears when the last piece is written."""
         name = self.table_file(table)
         with replacing(self.root / name) as temporary:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -172,7 +172,7 @@ def _join(
 
 
 @contextmanager
-def _unchanged(store: StoreReader | None, tasks: Sequence[Task]) -> Iterator[None]:
+def _unchanged(store: StoreReader | None, tasks: Sequence[Task]) -> Generator[None]:
     """Check that no ingest replaces the tracks of planned tasks.
 
     Raises

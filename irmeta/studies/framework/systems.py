@@ -16,7 +16,7 @@ def systems_in_order(scores: Scores, measure: str) -> list[str]:
     """Return the systems with a mean, best first; means equal to 12 digits tie, sorted by name."""
     values = scores.mean_values()[scores.measures.index(measure)] * scores.directions[measure]
     pairs = zip((-round_means(values)).tolist(), scores.systems, strict=True)
-    return [system for value, system in sorted(p for p in pairs if not np.isnan(p[0]))]
+    return [system for _, system in sorted(p for p in pairs if not np.isnan(p[0]))]
 
 
 def best_system(scores: Scores, measure: str, among: Collection[str] | None = None) -> str | None:

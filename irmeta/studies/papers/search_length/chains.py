@@ -74,8 +74,8 @@ def cumulative(old: Matrix, new: Matrix, options: Options) -> Iterator[tuple[int
 def _compare(
     old: Matrix, new: Matrix, options: Options, in_p_space: Discount | None = None
 ) -> Reordering:
-    tested = {"ratio": options.ratio, "alpha": options.alpha, "test": options.test}
-    return reordering(old, new, **tested, in_p_space=in_p_space)
+    ratio, alpha, test = options.ratio, options.alpha, options.test
+    return reordering(old, new, ratio=ratio, alpha=alpha, test=test, in_p_space=in_p_space)
 
 
 def frames(

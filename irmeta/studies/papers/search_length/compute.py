@@ -219,7 +219,7 @@ def _reordered(gathered: Gathered, options: Options) -> Pieces:
     for name, old, first in (("P@20", options.p20, 10), ("RR", options.named("RR"), 1)):
         new = scores.matrix(options.asl(first, "floor"))
         chains[name] = cumulative(scores.matrix(old), new, options)
-    shares = {"old": dict(gathered.missed), "default": None, "return_dtype": pl.Float64}
+    missed = dict(gathered.missed)
     for name, chain_steps in chains.items():
         summary, moves = frames(name, chain_steps)
         yield "reordering", summary
@@ -228,7 +228,7 @@ def _reordered(gathered: Gathered, options: Options) -> Pieces:
             *("track", "chain", "better_old", "better_new", "systems", "delta_sort", "tau"),
             change=pl.format("{} to {}", "old", "new"),
             furthest=pl.col("furthest").fill_null("none"),
-            missed=pl.col("furthest").replace_strict(**shares),
+            missed=pl.col("furthest").replace_strict(missed, default=None, return_dtype=pl.Float64),
         )
         yield "furthest", cumulative_step
 

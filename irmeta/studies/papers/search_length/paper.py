@@ -24,9 +24,10 @@ _PRINTED = {
 }
 TABLE_2: Mapping[str, Mapping[tuple[Any, ...], Paper]] = {
     column: {
-        key: Paper(values[i], "Table 2" if key[0] == "AP" else "Section 4.4")
+        key: Paper(value, "Table 2" if key[0] == "AP" else "Section 4.4")
         for key, values in _PRINTED.items()
-        if values[i] is not None
+        for value in [values[i]]
+        if value is not None
     }
     for i, column in enumerate(("delta_sort", "tau", "delta_value"))
 }

@@ -1,0 +1,152 @@
+"""The part of `Store` that asks how results depend on the pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Unpack
+
+import numpy as np
+import polars as pl
+
+from irmeta.api.per_doc_tables import PerDocTables
+from irmeta.api.stored_tables import EvalChoices
+from irmeta.errors import UsageError, check_choice, check_whole
+from irmeta.measures.names import parse_call
+from irmeta.measures.reduced_pools import ReducedPools, complete_depth, parts_of, reduced_pools
+from irmeta.measures.spec import Spec
+from irmeta.rankings.track_facts import TrackFacts, track_facts
+from irmeta.stats.leave_out import leave_out_effects
+from irmeta.store.scan import Tracks, tracks_of
+
+LEAVE_OUT = {
+    "track": pl.String, "level": pl.String, "left_out": pl.String, "system": pl.String,
+    "measure": pl.String, "judgments": pl.String, "depth": pl.Int64, "judged_lost": pl.Int64,
+    "relevant_lost": pl.Int64, "value": pl.Float64, "value_left_out": pl.Float64,
+    "delta_percent": pl.Float64, "rank": pl.Int64, "rank_left_out": pl.Int64,
+}  # fmt: skip
+
+
+class PoolTables(PerDocTables):
+    """Scores by the pools that fewer contributors would have made."""
+
+    def leave_out(
+        self,
+        measures: str | Iterable[str],
+        *,
+        level: str = "run",
+        judgments: str = "pool",
+        depth: int | None = None,
+        others: str = "rescored",
+        track: Tracks = None,
+        workers: int | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> pl.DataFrame:
+        """Score contributing systems by the pool that the other contributors made.
+
+        A collection can judge new systems if its contributors keep their scores and ranks when
+        their own contribution is removed from the pool. All systems are scored again by each
+        reduced pool.
+
+        Parameters
+        ----------
+        measures : str or iterable of str
+            Names as in `evaluate`, with arithmetic means.
+        level : {'run', 'group', 'type'}, default 'run'
+            What is left out at once: one run, or all contributing runs of a group or of a type.
+        judgments : {'pool', 'all'}, default 'pool'
+            ``pool``: judgments as a pool of depth `depth` would have made them. ``all``: all
+            judgments, less the docs that only the left-out runs rank within the depth to which the
+            pool is complete.
+        depth : int, optional
+            Depth of the pool; default the greatest depth to which the pools of all queries are
+            complete.
+        others : {'rescored', 'original'}, default 'rescored'
+            Means of the other systems when the new ranks are determined: by the reduced pool, or
+            by the whole pool.
+        track : str or iterable of str, optional
+            Only these tracks.
+        workers : int, optional
+            Number of threads, default the usable cores. No value depends on it.
+        **choices
+            Fields of `EvalPolicy`. Lu, Moffat and Culpepper use ``tie_order="score-file"``.
+
+        Returns
+        -------
+        DataFrame
+            One row per track, left-out part, system of that part and measure: track, level,
+            left_out, system, measure, judgments, depth (null: all judgments), judged_lost and
+            relevant_lost (docs, over all queries), value and value_left_out (means),
+            delta_percent (NaN where `value` is 0), rank and rank_left_out (among the contributors;
+            equal means share the better rank; null: no mean).
+
+        Raises
+        ------
+        MeasureError
+            If a measure is unknown or is not averaged arithmetically.
+        UsageError
+            If the groups or types are not stated, a part is the whole pool, or the pool of a query
+            is complete at no depth and no `depth` is given.
+
+        Notes
+        -----
+        If a track does not state which systems contributed, all systems are contributors, and the
+        result says what would have been if the runs at hand had made the pool.
+
+        References
+        ----------
+        .. [1] Lu, Moffat and Culpepper (2016), Table 5. doi:10.1007/s10791-016-9282-6
+        .. [2] Zobel (1998). How reliable are the results of large-scale information retrieval
+           experiments? doi:10.1145/290941.291014
+
+        Examples
+        --------
+        >>> lost = store.leave_out("AP@10", track="news", depth=10)
+        >>> lost.select("left_out", "value", "value_left_out", "rank", "rank_left_out").row(0)
+        """
+        check_choice("judgments", judgments, ("pool", "all"))
+        check_choice("others", others, ("rescored", "original"))
+        if judgments == "all" and depth is not None:
+            raise UsageError("depth= is for judgments='pool'.")
+        if depth is not None:
+            check_whole("depth", depth)
+        specs, policy = parse_call(measures, choices)
+        frames = [pl.DataFrame(schema=LEAVE_OUT)]
+        for name in tracks_of(self.reader, track):
+            facts = track_facts(self.reader, name, policy.qrels)
+            parts, deep = parts_of(facts, level), depth
+            if judgments == "pool" and depth is None:
+                deep = complete_depth(self.reader, name, policy)
+                if deep == 0:
+                    raise UsageError(
+                        f"track {name!r}: a pool is complete at no depth; give depth=."
+                    )
+            pools = reduced_pools(self.reader, facts, specs, policy, parts, deep, workers)
+            rows = _rows(facts, specs, pools, level, judgments, others)
+            frames.append(pl.DataFrame(list(rows), schema=LEAVE_OUT, orient="row"))
+        return pl.concat(frames)
+
+
+def _rows(
+    facts: TrackFacts,
+    specs: list[Spec],
+    pools: ReducedPools,
+    level: str,
+    judgments: str,
+    others: str,
+) -> Iterator[tuple[Any, ...]]:
+    contributors = np.array(facts.contributors)
+    place = {facts.systems[i]: n for n, i in enumerate(contributors)}
+    lost = pools.judged[0] - pools.judged[1:], pools.relevant[0] - pools.relevant[1:]
+    for number, (part, systems) in enumerate(pools.parts.items()):
+        members = [place[system] for system in systems]
+        docs = (int(count[number]) for count in lost)
+        about = (level, part), (judgments, pools.depth, *docs)
+        for m, spec in enumerate(specs):
+            before, after = (pools.means[i, m, contributors] for i in (0, number + 1))
+            effects = leave_out_effects(
+                before, after, members, direction=spec.measure.direction, others=others
+            )
+            for i, (delta, *ranks) in enumerate(zip(*(e.tolist() for e in effects), strict=True)):
+                values = float(before[members[i]]), float(after[members[i]]), delta
+                whole = (None if np.isnan(rank) else int(rank) for rank in ranks)
+                yield (facts.track, *about[0], systems[i], spec.name, *about[1], *values, *whole)

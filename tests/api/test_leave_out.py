@@ -1,0 +1,195 @@
+"""Scores by the pool without a contributor: `Store.leave_out`, paper 3, Table 5."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from making import Track, down, tracks, with_smaller_pool
+
+import irmeta
+from irmeta.errors import MeasureError, UsageError
+
+CASES = {
+    "pool d=k=7": ("pool", 7),
+    "pool d=7, k=20": ("pool", 7),
+    "real qrels, d=7, k=20": ("all", None),
+}
+MEASURES = "AP(norm=min)@2,nDCG,RR,ASL"
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("others", ["rescored", "original"])
+@pytest.mark.parametrize("case", CASES)
+def test_leave_out__equals_the_oracle_of_runs(
+    shared: Path, real_store: irmeta.Store, case: str, others: str
+):
+    oracle = pl.read_csv(shared / "oracles" / "depth_study" / "leave_one_run_out.csv")
+    oracle = oracle.filter(case=case)
+    judgments, depth = CASES[case]
+    made = real_store.leave_out(
+        oracle["measure"].unique(maintain_order=True),
+        judgments=judgments,
+        depth=depth,
+        others=others,
+        track="trec-covid-r1",
+        tie_order="score-file",
+    )
+    column = {"rescored": "all_rescored", "original": "others_original"}[others]
+    oracle = oracle.drop("rank_left_out", strict=False).rename(
+        {f"rank_left_out_{column}": "rank_left_out"}
+    )
+    assert_equal_rows(made, oracle)
+    assert made.height == 56 * 4
+
+
+@pytest.mark.real
+def test_leave_out__equals_the_oracle_of_groups(
+    shared: Path, tmp_path: Path, real_store: irmeta.Store
+):
+    """The oracle takes all 143 runs as contributors, in groups of three."""
+    oracle = pl.read_csv(shared / "oracles" / "depth_study" / "leave_one_group_out.csv")
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "t").symlink_to(shared / "tracks" / "trec-covid-r1")
+    facts = pl.read_csv(shared / "tracks" / "trec-covid-r1" / "leaderboard.csv").select(
+        "run", "team"
+    )
+    facts.write_csv(tmp_path / "c" / "groups.csv")
+    (tmp_path / "c" / "collection.toml").write_text(
+        "[tracks.trec-covid-r1]\n"
+        'runs = "t/runs/*"\nqrels = "t/qrels.txt"\n'
+        'systems = { file = "groups.csv", name = "run", group = "team" }\n'
+    )
+    store = irmeta.read(tmp_path / "c")
+    names = oracle["measure"].unique(maintain_order=True)
+    made = store.leave_out(names, level="group", depth=5, tie_order="score-file")
+    rows = oracle.rename({"group": "left_out"})
+    assert_equal_rows(made.filter(pl.col("left_out").is_in(rows["left_out"].unique())), rows)
+
+
+def assert_equal_rows(made: pl.DataFrame, oracle: pl.DataFrame) -> None:
+    rows = made.join(oracle, on=["system", "measure"], suffix="_expected")
+    assert rows.height == oracle.height == made.height
+    for column in ("rank", "rank_left_out", "judged_lost", "relevant_lost"):
+        assert rows[column].to_list() == rows[f"{column}_expected"].to_list(), column
+    for column in ("value", "value_left_out", "delta_percent"):
+        difference = (rows[column] - rows[f"{column}_expected"]).abs().max()
+        assert difference is not None
+        assert difference < 1e-11, column
+
+
+@settings(max_examples=20)
+@given(tracks(), st.none() | st.integers(1, 3))
+def test_leave_out__equals_ingesting_rewritten_qrels(track: Track, depth: int | None):
+    assume(len(track.runs) > 1)
+    store = track.read()
+    judgments = "all" if depth is None else "pool"
+    choices = {"judgments": judgments, "depth": depth, "tie_order": "score-file"}
+    made = store.leave_out(MEASURES, **choices)
+    lost = {row["left_out"]: row for row in made.iter_rows(named=True)}
+    assert set(lost) == set(store.systems()["system"])
+    whole = track if depth is None else with_smaller_pool(track, depth, None)
+    for system, row in lost.items():
+        lesser = with_smaller_pool(track, depth, system)
+        assert row["judged_lost"] == docs_of(whole) - docs_of(lesser)
+        for measure in MEASURES.split(","):
+            (found,) = made.filter(left_out=system, measure=measure).iter_rows(named=True)
+            means = [mean_of(one, track, system, measure) for one in (whole, lesser)]
+            assert found["value"] == pytest.approx(means[0], abs=1e-12, nan_ok=True)
+            assert found["value_left_out"] == pytest.approx(means[1], abs=1e-12, nan_ok=True)
+
+
+def docs_of(track: Track) -> int:
+    return sum(map(len, track.qrels.values()))
+
+
+def mean_of(judged: Track, track: Track, system: str, measure: str) -> float:
+    """The mean over all judged queries of the track; those without a judged doc score as before."""
+    spare = {query: docs or {"unretrieved": 0} for query, docs in judged.qrels.items()}
+    store = replace(track, qrels=spare).read()
+    means = store.means(measure, tie_order="score-file").filter(system=system)
+    return means["value"].item()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> irmeta.Store:
+    runs = {
+        "a1": {"1": down("x", "y"), "2": down("p", "q")},
+        "a2": {"1": down("x", "y"), "2": down("p", "q")},
+        "b": {"1": down("z", "x"), "2": down("q", "r")},
+    }
+    qrels = {"1": {"x": 1, "y": 0, "z": 1}, "2": {"p": 1, "q": 0, "r": 1}}
+    folder = Track(runs, qrels).write(tmp_path)
+    (folder / "f.csv").write_text("run,team\na1,alpha\na2,alpha\nb,beta\n")
+    (folder / "collection.toml").write_text(
+        '[tracks.t]\nruns = "t/runs/*"\nqrels = "t/qrels"\n'
+        'systems = { file = "f.csv", name = "run", group = "team" }\n'
+    )
+    return irmeta.read(folder)
+
+
+def test_leave_out__twin_runs_lose_nothing_but_their_group_does(store: irmeta.Store):
+    runs = store.leave_out("P@1")
+    assert runs.filter(system="a1").select("depth", "judged_lost", "delta_percent").row(0) == (
+        2,
+        0,
+        0.0,
+    )
+    lone = runs.filter(system="b")
+    assert lone.select("judged_lost", "relevant_lost").row(0) == (2, 2)
+    assert lone.select("value", "value_left_out", "delta_percent").row(0) == (0.5, 0.0, -100.0)
+    assert lone.select("rank", "rank_left_out").row(0) == (3, 3)
+    groups = store.leave_out("P@1", level="group")
+    assert groups.select("left_out", "system").rows() == [
+        ("alpha", "a1"), ("alpha", "a2"), ("beta", "b"),
+    ]  # fmt: skip
+    assert groups.filter(left_out="alpha")["value_left_out"].to_list() == [0.5, 0.5]
+
+
+def test_leave_out__zero_means_have_no_change_in_percent():
+    runs = {"a": {"1": down("x")}, "b": {"1": down("y")}}
+    made = Track(runs, {"1": {"x": 0, "y": 1}}).read().leave_out("AP", depth=1)
+    assert math.isnan(made.filter(system="a")["delta_percent"].item())
+    assert made.filter(system="b").select("value_left_out", "delta_percent").row(0) == (0.0, -100.0)
+
+
+def test_leave_out__does_not_depend_on_workers_or_blocks(made_store: irmeta.Store, monkeypatch):
+    asked = {"track": "news", "depth": 10}
+    whole = made_store.leave_out("AP,nDCG@10", workers=1, **asked)
+    monkeypatch.setattr(type(made_store.reader), "block_rows", 1 << 10)
+    assert made_store.leave_out("AP,nDCG@10", workers=3, **asked).equals(whole)
+
+
+@pytest.mark.parametrize(
+    ("measure", "choices", "error"),
+    [
+        ("AP", {"level": "team"}, "level = 'team' is not a choice. Known: group, run, type"),
+        ("AP", {"level": "type"}, "does not state the type of any system"),
+        ("AP", {"judgments": "some"}, "judgments = 'some' is not a choice"),
+        ("AP", {"others": "old"}, "others = 'old' is not a choice"),
+        ("AP", {"depth": 0}, "depth = 0 is not a whole number"),
+        ("AP", {"depth": 3, "judgments": "all"}, "depth= is for judgments='pool'"),
+        ("AP(average=geometric)", {}, "needs arithmetic means"),
+    ],
+)
+def test_leave_out__rejects_bad_arguments(
+    store: irmeta.Store, measure: str, choices: dict, error: str
+):
+    with pytest.raises((UsageError, MeasureError), match=error):
+        store.leave_out(measure, **choices)
+
+
+def test_leave_out__needs_a_depth_where_no_pool_is_complete():
+    runs = {"a": {"1": down("x", "y")}, "b": {"1": down("y", "x")}}
+    store = Track(runs, {"1": {"x": 1}}).read()
+    with pytest.raises(UsageError, match=r"complete at no depth; give depth="):
+        store.leave_out("AP")
+    assert store.leave_out("AP", depth=1).height == 2
+    alone = Track({"a": {"1": down("x")}}, {"1": {"x": 1}}).read()
+    with pytest.raises(UsageError, match="no system is left to contribute"):
+        alone.leave_out("AP")
