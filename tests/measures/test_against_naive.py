@@ -7,16 +7,25 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import naive
 import numpy as np
 import pytest
 import pytrec_eval
-from cells import ORDERS, Cell, Twins, assert_equal, assert_twins, close, twin_values, values_of
 from hypothesis import example, given, settings
-from making import Track, down, read_qrels, read_run, tracks
 
 import irmeta
 from irmeta.measures.names import parse_measure, registry
+from support.cells import (
+    ORDERS,
+    Cell,
+    Twins,
+    assert_equal,
+    assert_twins,
+    close,
+    twin_values,
+    values_of,
+)
+from support.making import Track, down, read_qrels, read_run, tracks
+from twins import measures as naive
 
 UNRETRIEVED = ("irrel", "floor", "irrel+1", "depth")
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-import naive
-import naive_gain
-import naive_incomplete
 import pytest
-from cells import OTHER_ORDERS, Cell, Twins, assert_explained, assert_twins, named
 from hypothesis import given, settings
-from making import Track, down, read_qrels, read_run, tracks
-from steps import assert_steps_add_up
 
 import irmeta
 from irmeta.measures.names import parse_measure
+from support.cells import OTHER_ORDERS, Cell, Twins, assert_explained, assert_twins, named
+from support.making import Track, down, read_qrels, read_run, tracks
+from support.steps import assert_steps_add_up
+from twins import gain as naive_gain
+from twins import incomplete as naive_incomplete
+from twins import measures as naive
 
 CUTS = (None, 1, 2, 4, 7, 1000)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import naive_cooper as twin
 import pytest
-from cells import Cell, Twins, assert_explained, assert_twins
 from hypothesis import given, settings
-from making import Track, down, tracks
 
 import irmeta
 from irmeta.measures.names import parse_measure
+from support.cells import Cell, Twins, assert_explained, assert_twins
+from support.making import Track, down, tracks
+from twins import cooper as twin
 
 BY_NAME = {"ISL": twin.isl, "TSL": twin.tsl, "AvgSL": twin.average_search_length}
 

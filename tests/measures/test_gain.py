@@ -5,17 +5,25 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-import naive_gain
-import naive_incomplete
 import pytest
-from cells import OTHER_ORDERS, Twins, assert_explained, assert_twins, close, every_cut, named
 from hypothesis import given, settings
-from making import Track, down, read_qrels, read_run, tracks
-from steps import assert_steps_add_up
 
 import irmeta
 from irmeta.measures.names import parse_measure
 from irmeta.rankings.load import judged_ranks
+from support.cells import (
+    OTHER_ORDERS,
+    Twins,
+    assert_explained,
+    assert_twins,
+    close,
+    every_cut,
+    named,
+)
+from support.making import Track, down, read_qrels, read_run, tracks
+from support.steps import assert_steps_add_up
+from twins import gain as naive_gain
+from twins import incomplete as naive_incomplete
 
 OWN = {"0:0.5;1:3;3:1": {0: 0.5, 1: 3.0, 3: 1.0}, "2:0": {2: 0.0}}
 DISCOUNTS = {"log2": ("log2", 2), "zipf": ("zipf", 2), "jk": ("jk", 2), "jk,b=3.5": ("jk", 3.5)}

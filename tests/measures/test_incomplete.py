@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ir_measures
-import naive_incomplete as twin
-from cells import Twins, assert_explained, assert_twins, close
 from hypothesis import given, settings
-from making import Track, down, tracks
 
 from irmeta.measures.names import parse_measure
+from support.cells import Twins, assert_explained, assert_twins, close
+from support.making import Track, down, tracks
+from twins import incomplete as twin
 
 TWINS: Twins = {
     "infAP": lambda x: twin.inferred_ap(x.ranking, x.qrels, 1, x.negative),

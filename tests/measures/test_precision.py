@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import naive
-import naive_gain
-import naive_incomplete as incomplete
-import naive_sets
 import pytest
-from cells import OTHER_ORDERS, Twins, assert_explained, assert_twins
 from hypothesis import given, settings
-from making import Track, down, tracks
 
 from irmeta.errors import MeasureError
 from irmeta.measures.names import parse_measure
+from support.cells import OTHER_ORDERS, Twins, assert_explained, assert_twins
+from support.making import Track, down, tracks
+from twins import gain as naive_gain
+from twins import incomplete
+from twins import measures as naive
+from twins import sets as naive_sets
 
 
 def _twins() -> Twins:

@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import naive
-import naive_gain
-import naive_incomplete
 import pytest
-from cells import OTHER_ORDERS, Twins, assert_explained, assert_twins, close, every_cut
 from hypothesis import given, settings
-from making import Track, down, read_qrels, read_run, tracks
-from steps import assert_steps_add_up
 
 import irmeta
 from irmeta.measures.names import parse_measure
 from irmeta.rankings.load import judged_ranks
+from support.cells import OTHER_ORDERS, Twins, assert_explained, assert_twins, close, every_cut
+from support.making import Track, down, read_qrels, read_run, tracks
+from support.steps import assert_steps_add_up
+from twins import gain as naive_gain
+from twins import incomplete as naive_incomplete
+from twins import measures as naive
 
 
 def _twins() -> Twins:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import naive_sets as twin
 import numpy as np
 import pytest
-from cells import Twins, assert_explained, assert_twins
 from hypothesis import given, settings
-from making import Track, down, tracks
 
 import irmeta
 from irmeta.measures.interpolated import docs_needed
 from irmeta.measures.names import parse_measure
+from support.cells import Twins, assert_explained, assert_twins
+from support.making import Track, down, tracks
+from twins import sets as twin
 
 COUNTS = ("NumQ", "NumRet", "NumRel", "NumRelRet", "NumNonrelJudgedRet")
 

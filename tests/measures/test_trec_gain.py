@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import naive_gain
 import numpy as np
 import pytest
-from cells import OTHER_ORDERS, Twins, assert_explained, assert_twins, named
 from hypothesis import given, settings
-from making import Track, down, read_qrels, read_run, tracks
 
 import irmeta
 from irmeta.measures.names import parse_measure
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
+from support.cells import OTHER_ORDERS, Twins, assert_explained, assert_twins, named
+from support.making import Track, down, read_qrels, read_run, tracks
+from twins import gain as naive_gain
 
 GAINS = {
     "grade": "grade",

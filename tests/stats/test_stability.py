@@ -7,7 +7,6 @@ import math
 import random
 from pathlib import Path
 
-import naive_stats as naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,6 +17,7 @@ from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
 from irmeta.stats import stability as module
 from irmeta.stats.stability import Stability, stability, swap_rates
+from twins import stats as naive
 
 # Multiples of 1/64: sums over 2 or 4 queries, and their halves and quarters, are exact.
 TABLE = arrays.arrays(

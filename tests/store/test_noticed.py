@@ -1,12 +1,12 @@
 """What reading noticed of each run is in the systems table."""
 
-import naive
 import polars as pl
 import pytest
-from ingesting import CONFIG, FACTS, QRELS, RUN, put
-from making import read_text
 
 import irmeta
+from support.ingesting import CONFIG, FACTS, QRELS, RUN, put
+from support.making import read_text
+from twins import measures as naive
 
 
 def test_facts_about_systems_are_in_their_table(tmp_path, store):

@@ -7,16 +7,11 @@ import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import naive_atomized as naive
-import naive_chain
 import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from making import Track, down, tracks
 from polars.testing import assert_frame_equal
-from studying import assert_rows, choices_of, filled, naive_track, same, studied
-from undrawn import draw_nothing
 
 from irmeta.api import Store
 from irmeta.measures.search_length import UNRETRIEVED
@@ -30,6 +25,11 @@ from irmeta.studies.papers.search_length import chains
 from irmeta.studies.papers.search_length.compute import effective_fraction_table
 from irmeta.studies.papers.search_length.options import SearchLengthOptions
 from irmeta.studies.papers.search_length.track_values import Gathered, gather
+from support.making import Track, down, tracks
+from support.studying import assert_rows, choices_of, filled, naive_track, same, studied
+from support.undrawn import draw_nothing
+from twins import atomized as naive
+from twins import chain as naive_chain
 
 CHAINS = {"AP": "AP", "nDCG": "nDCG", "RBP(p=0.8)": "RBP", "ERR": "ERR", "P@20": "P@20", "RR": "RR"}
 """By the name in the tables: the twin's."""

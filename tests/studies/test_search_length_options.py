@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import naive_atomized as naive
 import polars as pl
 import pytest
-from making import Track, down
-from studying import assert_rows, made_track, studied
-from undrawn import draw_nothing
 
 import irmeta
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.papers.search_length.options import SearchLengthOptions
+from support.making import Track, down
+from support.studying import assert_rows, made_track, studied
+from support.undrawn import draw_nothing
+from twins import atomized as naive
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import naive_atomized as naive
-import naive_chain
 import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from studying import MADE, assert_rows, choices_of, filled, made_track, same
-from undrawn import draw_nothing
 
 import irmeta
 from irmeta.studies.papers.search_length import over_tracks
 from irmeta.studies.papers.search_length.options import SearchLengthOptions
 from irmeta.studies.papers.search_length.paper import TABLE_2
+from support.studying import MADE, assert_rows, choices_of, filled, made_track, same
+from support.undrawn import draw_nothing
+from twins import atomized as naive
+from twins import chain as naive_chain
 
 FULL = {"AP": ("AP", "web"), "nDCG": ("nDCG", "web"), "RBP(p=0.8)": ("RBP", "passage")}
 FULL |= {"ERR": ("ERR", "web")}

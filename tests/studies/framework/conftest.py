@@ -6,12 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import tiny
 
 import irmeta
 from irmeta.studies.framework import registry
+from support import tiny
 
-TINY = {name.lower(): f"tiny:{name}" for name in ("ALONE", "OPTIONAL")} | {"tiny": "tiny:STUDY"}
+TINY = {
+    "tiny": "support.tiny:STUDY",
+    "alone": "support.tiny:ALONE",
+    "optional": "support.tiny:OPTIONAL",
+}
 
 
 @pytest.fixture(autouse=True)

@@ -6,16 +6,16 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
-import naive_atomized as naive
-import naive_chain
 import polars as pl
-from making import Track, read_qrels, read_run
 
 import irmeta
 from irmeta.stats.buckets import GREATEST
 from irmeta.studies import search_length
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.papers.search_length.options import SearchLengthOptions
+from support.making import Track, read_qrels, read_run
+from twins import atomized as naive
+from twins import chain as naive_chain
 
 MADE = {"news": "news/qrels.txt", "passage": "passage/qrels.txt", "web": "web/adhoc.qrels.txt"}
 SET_ASIDE = "nuthFirst"

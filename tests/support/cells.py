@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-import naive
-import naive_gain
-import naive_incomplete
-from making import Track, down
-
 import irmeta
 from irmeta.measures.names import parse_measure
+from support.making import Track, down
+from twins import gain as naive_gain
+from twins import incomplete as naive_incomplete
+from twins import measures as naive
 
 ORDERS = ("trec_eval", "trec_eval10", "score-file", "file", "rank")
 OTHER_ORDERS = ORDERS[1:]

@@ -1,6 +1,6 @@
 """Slow, obvious twins of the study of paper 1, "Atomized Search Length", written from the paper.
 
-They share no code with irmeta; naive_chain has those of Table 2 and Appendix A.1. A track is
+They share no code with irmeta; `twins.chain` has those of Table 2 and Appendix A.1. A track is
 {"name": str, "runs": {system: {query: [doc, ...]}}, "qrels": {query: {doc: grade}}}, lists best
 first. Values are {system: {query: float}}. Results are rows, with the columns of the study's
 tables.
@@ -10,10 +10,10 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 
-import naive
-import naive_gain
-import naive_orders
-from naive import Qrels, Ranking
+from twins import gain as naive_gain
+from twins import measures as naive
+from twins import orders as naive_orders
+from twins.measures import Qrels, Ranking
 
 Track = dict
 Values = dict[str, dict[str, float]]

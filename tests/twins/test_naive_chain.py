@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-import naive_chain as study
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from test_naive_atomized import HAND, placed
+
+from twins import chain as study
 
 APPENDIX = [1, 1, 1, 2, 4, 5, 10, 10000, 10000]
 

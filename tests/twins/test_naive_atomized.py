@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-import naive_atomized as study
 import pytest
+
+from twins import atomized as study
 
 # Two judged queries; the third has no relevant doc, but the deepest list, 4. Search lengths:
 #   good    q1 a 1, b 2          q2 c 1, d 1

@@ -7,12 +7,12 @@ import gzip
 import lzma
 from pathlib import Path
 
-import naive
 from hypothesis import strategies as st
 
 from irmeta import testing
 from irmeta.testing import down
 from irmeta.testing.tracks import DOCS, Line, Qrels
+from twins import measures as naive
 
 __all__ = [
     "ALIKE",

@@ -1,6 +1,6 @@
 """Slow, obvious twins of the study of paper 1: Table 2, Sections 3.1 and 4.4, Appendix A.1.
 
-Written from the paper; they share no code with irmeta. naive_atomized says what a track is, and has
+Written from the paper; they share no code with irmeta. `twins.atomized` says what a track is, and has
 the twins of all else.
 """
 
@@ -9,10 +9,9 @@ import statistics
 from collections.abc import Iterable
 from fractions import Fraction
 
-import naive
-import naive_stats
-from naive import Qrels, Ranking
-from naive_atomized import (
+from twins import measures as naive
+from twins import stats as naive_stats
+from twins.atomized import (
     Row,
     Track,
     Values,
@@ -27,6 +26,7 @@ from naive_atomized import (
     sd,
     tau_b,
 )
+from twins.measures import Qrels, Ranking
 
 # The chain from a measure to lengths
 
