@@ -1,7 +1,7 @@
 """Slow, obvious twins of the study of paper 1: Table 2, Sections 3.1 and 4.4, Appendix A.1.
 
-Written from the paper; they share no code with irmeta. `twins.atomized` says what a track is, and has
-the twins of all else.
+Written from the paper; they share no code with irmeta. `twins.atomized` says what a track is, and
+has the twins of all else.
 """
 
 import math
