@@ -30,6 +30,7 @@ from support.studying import assert_rows, choices_of, filled, naive_track, same,
 from support.undrawn import draw_nothing
 from twins import atomized as naive
 from twins import chain as naive_chain
+from twins import track_means
 
 CHAINS = {"AP": "AP", "nDCG": "nDCG", "RBP(p=0.8)": "RBP", "ERR": "ERR", "P@20": "P@20", "RR": "RR"}
 """By the name in the tables: the twin's."""
@@ -62,14 +63,14 @@ def named(rows: list[naive.Row], chosen: SearchLengthOptions) -> list[naive.Row]
     return [row | {c: names[row[c]] for c in columns if c in row} for row in rows]
 
 
-def assert_study(tables: Tables, track: naive.Track, chosen: SearchLengthOptions) -> None:
+def assert_study(tables: Tables, track: track_means.Track, chosen: SearchLengthOptions) -> None:
     """Every table of a store with this track alone, counted whatever its number of runs."""
     choices = {"rel": chosen.rel, "unretrieved": chosen.unretrieved}
-    used = naive.has_lengths(track, chosen.rel)
+    used = track_means.has_lengths(track, chosen.rel)
     (row,) = tables["studied_tracks"].to_dicts()
     assert row["used"] == used
-    assert row["queries"] == len(naive.relevant_queries(track, chosen.rel))
-    assert row["deepest_rank"] == naive.deepest_rank(track)
+    assert row["queries"] == len(track_means.relevant_queries(track, chosen.rel))
+    assert row["deepest_rank"] == track_means.deepest_rank(track)
     if not used:
         assert {tables[name].height for name in WITHOUT_LENGTHS} == {0}
         assert not tables["means"]["measure"].str.starts_with("ASL").any()
@@ -336,7 +337,7 @@ def test_a_short_list_that_wins_by_equation_3_is_told(tmp_path: Path):
 
 
 def test_step_values_by_hand(tmp_path: Path):
-    """The worked track of test_naive_atomized, as the tables have it."""
+    """The track of support.hand_track, as the tables have it."""
     runs = {
         "good": {"q1": down("a", "x", "b"), "q2": down("c", "d")},
         "middle": {"q1": down("x", "y", "a"), "q2": down("y", "d")},

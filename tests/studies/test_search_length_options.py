@@ -15,6 +15,7 @@ from support.making import Track, down
 from support.studying import assert_rows, made_track, studied
 from support.undrawn import draw_nothing
 from twins import atomized as naive
+from twins import track_means
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -49,8 +50,8 @@ def test_the_best_of_two_groups_by_the_system_facts(
         if not all(sides):
             continue
         for measure in naive.measures_of():
-            order = naive.in_order(
-                naive.judged_means(track, measure), naive.less_is_better(measure)
+            order = track_means.in_order(
+                track_means.judged_means(track, measure), track_means.less_is_better(measure)
             )
             pair = [next(s for s in order if s in own) for own in sides]
             rows += [r for r in naive.groups(track, *pair) if r["measure"] == measure]
@@ -138,7 +139,7 @@ def test_the_study_of_some_tracks_at_another_grade(other: StudyResults, collecti
     tracks = [made_track(collections, name) for name in ("passage", "web")]
     found = other.tables["studied_tracks"]
     assert found.select("track", "queries").rows() == [
-        (track["name"], len(naive.relevant_queries(track, 2))) for track in tracks
+        (track["name"], len(track_means.relevant_queries(track, 2))) for track in tracks
     ]
     measures = set(other.tables["headroom"]["measure"])
     assert measures == {
@@ -170,7 +171,7 @@ def test_another_qrels_set(made_store: irmeta.Store, collections: Path, tmp_path
     track = made_track(collections, "web", "web/diversity.qrels.txt")
     assert_rows(done.tables["headroom"], naive.headroom(track), "track", "measure")
     (row,) = done.tables["studied_tracks"].to_dicts()
-    assert row["highest_grade"] == naive.highest_grade(track)
+    assert row["highest_grade"] == track_means.highest_grade(track)
     assert "diversity" in done.report.read_text(encoding="utf-8")
 
 
@@ -266,8 +267,8 @@ def test_the_effective_fraction_is_between_none_and_all(real: StudyResults):
     assert found["pooled"].is_between(0, 1).all()
     (row,) = real.tables["effective_summary"].to_dicts()
     by_track = found.group_by("track").agg(pl.col("fraction").mean())["fraction"].to_list()
-    assert row["fraction"] == pytest.approx(naive.mean(by_track), rel=1e-12)
-    assert row["fraction_sd"] == pytest.approx(naive.sd(by_track), rel=1e-12)
+    assert row["fraction"] == pytest.approx(track_means.mean(by_track), rel=1e-12)
+    assert row["fraction_sd"] == pytest.approx(track_means.sd(by_track), rel=1e-12)
     assert row["tracks"] == 5
 
 
