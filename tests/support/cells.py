@@ -1,7 +1,7 @@
 """Values of a small track, cell by cell, against twins that know one list at a time.
 
-A twin is a function of a `Cell`. A file of tests writes its twins down by canonical name, and then
-`assert_twins` compares whole tracks with them, and `assert_explained` what `explain` shows.
+A twin is a function of a `Cell`; twins.registry has those of all measures. `assert_twins` compares
+the values of a track with them, and `assert_explained` the arithmetic that `explain` shows.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import irmeta
 from irmeta.measures.names import parse_measure
@@ -98,6 +98,17 @@ Twins = dict[str, Callable[[Cell], float]]
 """By canonical name."""
 
 
+def _of(part: str, twin: Callable[..., float], *args: object, **choices: object):
+    return lambda x: twin(getattr(x, part), x.qrels, *args, **choices)
+
+
+of_list = partial(_of, "ranking")
+"""A twin that needs the list and the qrels alone, with its other arguments."""
+of_condensed = partial(_of, "condensed")
+of_blocks = partial(_of, "blocks")
+of_condensed_blocks = partial(_of, "condensed_blocks")
+
+
 def named(measure: str, k: int | None = None, **params: object) -> str:
     """The canonical name of a measure with these parameters and cutoff."""
     inside = ",".join(f"{name}={value}" for name, value in params.items())
@@ -150,7 +161,7 @@ def assert_equal(found: Values, expected: Values) -> None:
     """Every value that is expected and no other, each equal to its twin."""
     assert found.keys() == expected.keys()
     wrong = {c: (v, expected[c]) for c, v in found.items() if not close(v, expected[c])}
-    assert not wrong
+    assert not wrong, wrong
 
 
 def assert_twins(store: irmeta.Store, track: Track, twins: Twins, order: str = "trec_eval") -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.cells import Cell, Twins, every_cut, named
+from support.cells import Cell, Twins, every_cut, named, of_condensed, of_list
 from twins import gain as naive_gain
 from twins import incomplete as naive_incomplete
 from twins import measures as naive
@@ -75,18 +75,12 @@ def trec_gain() -> Twins:
     twins: Twins = {}
     for written, gain in gains.items():
         for name, twin in graded.items():
-            twins[named(name, gain=written)] = lambda x, t=twin, g=gain: t(x.ranking, x.qrels, g)
-            twins[named(name, gain=written, unjudged="condensed")] = lambda x, t=twin, g=gain: t(
-                x.condensed, x.qrels, g
-            )
-        twins[named("RnDCG", gain=written, rel=2)] = lambda x, g=gain: naive_gain.rndcg(
-            x.ranking, x.qrels, g, 2
-        )
+            twins[named(name, gain=written)] = of_list(twin, gain)
+            twins[named(name, gain=written, unjudged="condensed")] = of_condensed(twin, gain)
+        twins[named("RnDCG", gain=written, rel=2)] = of_list(naive_gain.rndcg, gain, 2)
     for rel in (1, 2, 4):
-        twins[named("BinG", rel=rel)] = lambda x, rel=rel: naive_gain.bin_g(x.ranking, x.qrels, rel)
-        twins[named("BinG", rel=rel, unjudged="condensed")] = lambda x, rel=rel: naive_gain.bin_g(
-            x.condensed, x.qrels, rel
-        )
+        twins[named("BinG", rel=rel)] = of_list(naive_gain.bin_g, rel)
+        twins[named("BinG", rel=rel, unjudged="condensed")] = of_condensed(naive_gain.bin_g, rel)
     return twins
 
 
@@ -129,8 +123,8 @@ def cascade() -> Twins:
                         err_upper(x, *h)
                     )
     for k in CUTS:
-        twins[named("ERRResidual", k, form="bound")] = lambda x, k=k: naive_incomplete.err_residual(
-            x.ranking, x.qrels, k, "bound"
+        twins[named("ERRResidual", k, form="bound")] = of_list(
+            naive_incomplete.err_residual, k, "bound"
         )
     return twins
 
