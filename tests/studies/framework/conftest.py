@@ -12,9 +12,9 @@ from irmeta.studies.framework import registry
 from support import tiny
 
 TINY = {
-    "tiny": "support.tiny:STUDY",
     "alone": "support.tiny:ALONE",
     "optional": "support.tiny:OPTIONAL",
+    "tiny": "support.tiny:STUDY",
 }
 
 
