@@ -217,7 +217,7 @@ def _checked(one: Field[Any], kind: Any, value: Any) -> Any:
 
 
 _ACCEPTED = {int: Integral, float: Real, str: str, bool: bool}
-_CALLED = {int: "a whole number", float: "a number", str: "text", bool: "True or False"}
+_CALLED = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 
 
 def _scalar(one: Field[Any], kind: Any, value: Any) -> Any:

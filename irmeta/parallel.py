@@ -59,7 +59,7 @@ def check_open_files() -> None:
         )
 
 
-class Lent(Generic[Item]):
+class ObjectPool(Generic[Item]):
     """A pool of objects that one thread uses at a time; it grows if no object is idle.
 
     Attributes
@@ -74,8 +74,8 @@ class Lent(Generic[Item]):
         self.all: list[Item] = []
 
     @contextmanager
-    def lend(self) -> Iterator[Item]:
-        """Lend an object to this thread until the block ends."""
+    def borrow(self) -> Iterator[Item]:
+        """Borrow an object until the block ends."""
         try:
             item = self._idle.get_nowait()
         except Empty:

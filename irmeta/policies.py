@@ -106,6 +106,12 @@ class EvalPolicy(Options):
     pool_order
         The tie order under which systems gave their first docs to the pool, for measures that ask
         how deep in the pool a doc lies. ``score-file``: as `head` on a run sorted by score would.
+    pool_depth
+        Judgments as a pool of this depth would have made them: docs that no contributing system
+        ranks so high are unjudged. None: all judgments.
+    pool_without
+        Systems, ``group=NAME`` or ``type=NAME`` that are removed from the pool and still scored:
+        docs that they alone contributed are unjudged. See `JudgedRanks.with_pool`.
     """
 
     queries: Averaged = option("judged", "Queries that means are taken over.")
@@ -113,6 +119,19 @@ class EvalPolicy(Options):
     qrels: str | None = option(None, "Qrels set; default the track's first.", metavar="SET")
     tie_order: TieOrder | None = option(None, "Tie order; default the store's.")
     pool_order: TieOrder = option("score-file", "Tie order of the lists that made the pool.")
+    pool_depth: int | None = option(
+        None, "Depth of the pool that judgments are cut to; default all judgments.", least=1
+    )
+    pool_without: tuple[str, ...] = option(
+        (),
+        "Systems to remove from the pool; they are still scored (repeatable).",
+        metavar="SYSTEM|group=NAME|type=NAME",
+    )
+
+    @property
+    def has_smaller_pool(self) -> bool:
+        """Whether judgments are cut to a smaller pool."""
+        return self.pool_depth is not None or bool(self.pool_without)
 
 
 @dataclass(frozen=True)

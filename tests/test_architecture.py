@@ -1,4 +1,4 @@
-"""The house of DESIGN.md: who imports whom, how long files are, what `import irmeta` loads."""
+"""Architecture: layers of imports, lengths of files, and what `import irmeta` loads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from irmeta.policies import TieOrder
 
 PACKAGE = Path(irmeta.__file__).parent
 TWINS = Path(__file__).parent / "twins"
-FLOORS = (  # from the roof down; the rooms of one floor are siblings
+FLOORS = (  # from the top layer down; subpackages of a layer do not import each other
     {"cli"},
     {"show"},  # what the command line prints
     {"api"},
@@ -36,7 +36,7 @@ FOUNDATION = FLOORS[-1]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 NOT_HOUSED = {"__init__", "__main__", "testing"}
 LONGEST = 360
-NUMBA = {"jit", "lanes", "vector"}  # the kernel files that may know numba
+NUMBA = {"jit", "lanes", "vector"}  # the kernel modules that may import numba
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -46,7 +46,7 @@ def room_of(file: Path) -> str:
 
 
 def in_rooms(*rooms: str) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
-    """Call a test with each file of some rooms: one test, since a thousand take their time."""
+    """Call a test with each file of some subpackages, as a single test to save time."""
     found = [file for file in FILES if room_of(file) in rooms]
 
     def decorate(test: Callable[[Path], None]) -> Callable[[], None]:
@@ -69,7 +69,7 @@ files = in_rooms(*FLOOR, *NOT_HOUSED)
 
 
 def imports(file: Path) -> Iterator[str]:
-    """The dotted names of all that a file imports, wherever in it, a name imported from it too."""
+    """Yield the dotted names of all imports of a file, including names imported from modules."""
     module = ["irmeta", *file.relative_to(PACKAGE).with_suffix("").parts]
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -81,7 +81,7 @@ def imports(file: Path) -> Iterator[str]:
 
 
 def _for_kernels() -> Iterator[str]:
-    """The dotted names of what `inner` or `inlined` declares."""
+    """Yield the dotted names of functions decorated with `inner` or `inlined`."""
     for file in (PACKAGE / "kernels").glob("*.py"):
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
             declared = {ast.unparse(d) for d in getattr(node, "decorator_list", ())}
@@ -93,17 +93,17 @@ FOR_KERNELS = set(_for_kernels())
 
 
 def rooms(file: Path) -> set[str]:
-    """The rooms of irmeta that a file imports; `from irmeta import __version__` names none."""
+    """Return the subpackages of irmeta that a file imports, ignoring `__version__`."""
     found = {name.split(".")[1] for name in imports(file) if name.startswith("irmeta.")}
     return found - {"__version__"}
 
 
 def packages(file: Path) -> set[str]:
-    """The packages, other than irmeta, that a file imports."""
+    """Return the packages other than irmeta that a file imports."""
     return {name.split(".")[0] for name in imports(file)} - {"irmeta", "__future__"}
 
 
-def test_every_file_is_in_a_room():
+def test_package__every_file_is_in_a_known_subpackage():
     assert {room_of(file) for file in FILES} - NOT_HOUSED <= FLOOR.keys()
     assert {"api", "kernels", "measures", "rankings", "store", "trec"} <= {
         room_of(file) for file in FILES
@@ -111,7 +111,7 @@ def test_every_file_is_in_a_room():
 
 
 @in_rooms(*FLOOR)
-def test_imports_go_down_only(file: Path):
+def test_imports__only_from_lower_layers(file: Path):
     room = room_of(file)
     for other in rooms(file) - {room}:
         both_below = room in FOUNDATION and other in FOUNDATION
@@ -119,39 +119,39 @@ def test_imports_go_down_only(file: Path):
 
 
 @in_rooms("kernels")
-def test_kernels_import_numpy_and_kernels_alone(file: Path):
+def test_kernels__import_only_numpy_and_kernels(file: Path):
     assert rooms(file) <= {"kernels"}
     if file.stem not in NUMBA:
         assert packages(file) <= {"numpy", "math"}
 
 
 @in_rooms(*{room_of(file) for file in FILES} - {"kernels"})
-def test_what_is_for_kernels_alone_is_called_by_kernels_alone(file: Path):
-    """Python would run it as it stands: slowly, and with numbers that wrap around otherwise."""
+def test_kernels__inner_functions_are_imported_by_kernels_only(file: Path):
+    """Plain Python would run such functions slowly and without integer overflow."""
     assert FOR_KERNELS
     assert FOR_KERNELS.isdisjoint(imports(file))
 
 
 @files
-def test_numba_is_imported_by_the_jit_door_and_the_vector_words_alone(file: Path):
+def test_numba__imported_only_by_designated_kernel_modules(file: Path):
     if file.parent != PACKAGE / "kernels" or file.stem not in NUMBA:
         assert packages(file).isdisjoint({"numba", "llvmlite"})
 
 
 @in_rooms("report")
-def test_the_report_knows_declarations_alone(file: Path):
+def test_report__imports_only_schema_and_escapes(file: Path):
     assert rooms(file) <= {"report", "schema", "escapes"}
 
 
 @files
-def test_lines_for_people_are_printed_by_the_door_that_escapes_them(file: Path):
+def test_print__not_called_directly(file: Path):
     nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
     called = (node.func for node in nodes if isinstance(node, ast.Call))
     assert "print" not in {name.id for name in called if isinstance(name, ast.Name)}
 
 
 @files
-def test_only_the_home_of_tie_orders_tells_them_apart_by_name(file: Path):
+def test_tie_orders__not_compared_by_name(file: Path):
     names = set(get_args(TieOrder))
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Compare) and "order" in ast.unparse(node):
@@ -160,20 +160,20 @@ def test_only_the_home_of_tie_orders_tells_them_apart_by_name(file: Path):
 
 
 @in_rooms("stats")
-def test_statistics_never_see_a_file(file: Path):
+def test_stats__imports_no_file_access(file: Path):
     assert packages(file).isdisjoint({"pathlib", "os", "io", "pyarrow", "json", "csv"})
     assert "irmeta.results.tidy_files" not in {name.rpartition(".")[0] for name in imports(file)}
     assert rooms(file).isdisjoint({"store", "trec", "rankings"})
 
 
 @files
-def test_parquet_is_touched_by_the_store_and_by_results_alone(file: Path):
+def test_parquet__imported_only_by_store_and_results(file: Path):
     if room_of(file) not in ("store", "results"):
         assert not any(name.startswith("pyarrow.parquet") for name in imports(file))
 
 
 @files
-def test_files_are_short(file: Path):
+def test_files__line_limit(file: Path):
     assert len(file.read_text(encoding="utf-8").splitlines()) <= LONGEST
 
 
@@ -187,14 +187,14 @@ def test_twins__import_nothing_of_irmeta():
         assert not re.search(r"^\s*(from|import) (irmeta|support)\b", text, re.MULTILINE), file.name
 
 
-def test_importing_irmeta_loads_nothing_heavy():
+def test_import_irmeta__loads_no_heavy_packages():
     heavy = "('polars', 'numba', 'pyarrow', 'altair', 'scipy', 'numpy', 'pandas')"
     code = f"import sys, irmeta; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
-def test_every_public_name_can_be_had():
+def test_import_irmeta__public_names_are_available():
     for name in irmeta.__all__:
         assert getattr(irmeta, name) is not None
     assert set(irmeta.__all__) <= set(dir(irmeta))

@@ -1,4 +1,4 @@
-"""Files put in place whole, and what killed writers leave."""
+"""Atomic replacement of files, and temporary files of killed writers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def names(folder: Path) -> set[str]:
     return {p.name for p in folder.iterdir()}
 
 
-def test_replacing__error_leaves_the_file_as_it_was(tmp_path: Path):
+def test_replacing__error_keeps_the_old_file(tmp_path: Path):
     write_bytes(tmp_path / "a", b"before")
     with suppress(ZeroDivisionError), replacing(tmp_path / "a") as file:
         file.write_bytes(b"after")
@@ -36,7 +36,7 @@ def test_replacing__error_leaves_the_file_as_it_was(tmp_path: Path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL here")
-def test_remove_temporaries__killed_writer(tmp_path: Path):
+def test_remove_temporaries__removes_files_of_a_killed_writer(tmp_path: Path):
     subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "a")], check=False)
     (left,) = names(tmp_path)
     assert left.startswith(".a.")
@@ -44,7 +44,7 @@ def test_remove_temporaries__killed_writer(tmp_path: Path):
     assert names(tmp_path) == set()
 
 
-def test_remove_temporaries__running_writers_and_other_files_are_left_alone(tmp_path: Path):
+def test_remove_temporaries__keeps_files_of_running_writers(tmp_path: Path):
     theirs = {f".a.{os.getppid()}.irmeta.tmp", ".a.1234567.tmp", "a.1234567.irmeta.tmp", ".notes"}
     for name in theirs:
         (tmp_path / name).write_text("theirs")
@@ -54,8 +54,8 @@ def test_remove_temporaries__running_writers_and_other_files_are_left_alone(tmp_
         assert names(tmp_path) == theirs | {file.name}
 
 
-def test_remove_temporaries__same_process_number_in_another_container(tmp_path: Path):
-    """A container's first process is 1 again and again: its own number proves nothing."""
+def test_remove_temporaries__removes_old_files_with_the_same_process_id(tmp_path: Path):
+    """The first process of every container has ID 1, so an equal ID may be another process."""
     (tmp_path / f".a.{os.getpid()}.irmeta.tmp").write_text("of an earlier process")
     remove_temporaries(tmp_path)
     assert names(tmp_path) == set()

@@ -1,4 +1,4 @@
-"""Checksums: a changed file is an error or holds the same content, never other content."""
+"""Checksums: a changed file is an error or has equal content."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from irmeta.checksums import (
 from irmeta.results.tidy_files import provenance, read_parquet, write_parquet
 
 SCALARS = st.none() | st.integers() | st.text(st.characters(codec="utf-8"), max_size=5)
-ANY_REASON = "."  # of the JSON parser, or of ours
+ANY_REASON = "."  # of the JSON parser or of irmeta
 RECORDS = st.dictionaries(
     st.text(st.characters(codec="utf-8"), min_size=1, max_size=5).filter(lambda k: k != "sha256"),
     SCALARS | st.lists(SCALARS, max_size=3),
@@ -30,7 +30,7 @@ RECORDS = st.dictionaries(
 
 
 @given(RECORDS)
-def test_parse_record__returns_what_was_written(record: dict):
+def test_parse_record__round_trips(record: dict):
     assert parse_record(add_checksum(to_json(record)), required=True) == record
 
 
@@ -43,16 +43,16 @@ def test_parse_record__flipped_bit_is_an_error(record: dict, data: st.DataObject
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"null", b"{", b'{\n "a": 1\n}\n', b"\xff"])
-def test_parse_record__content_that_is_none(content: bytes):
+def test_parse_record__invalid_content_is_refused(content: bytes):
     with pytest.raises(ValueError, match=ANY_REASON):
         parse_record(content, required=True)
 
 
-def test_parse_record__older_record_without_a_checksum():
+def test_parse_record__older_record_needs_no_checksum():
     assert parse_record(b'{\n "a": 1\n}\n') == {"a": 1}
 
 
-def test_content_checksum__known_until_size_or_time_changes(tmp_path: Path):
+def test_known_content_checksum__cached_until_size_or_time_changes(tmp_path: Path):
     file = tmp_path / "a"
     file.write_bytes(b"abc")
     first = known_content_checksum(file)
@@ -75,8 +75,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @given(st.data())
-def test_check_embedded__every_flipped_bit_is_noticed(written: bytes, tmp_path_factory, data):
-    """But for the few bytes that say where the checksum is: then there is none."""
+def test_check_embedded__flipped_bit_is_an_error(written: bytes, tmp_path_factory, data):
+    """A flipped bit in the checksum's key removes the checksum."""
     file = tmp_path_factory.mktemp("flipped") / "a.parquet"
     raw = bytearray(written)
     place = data.draw(st.integers(0, len(raw) - 1))
@@ -93,8 +93,8 @@ def test_check_embedded__every_flipped_bit_is_noticed(written: bytes, tmp_path_f
             check_embedded(file)
 
 
-def test_check_embedded__strings_that_look_like_a_checksum(tmp_path: Path):
-    """Statistics put users' strings into the footer, before irmeta's own."""
+def test_check_embedded__ignores_strings_that_look_like_a_checksum(tmp_path: Path):
+    """Parquet statistics put users' strings into the footer, before irmeta's checksum."""
     text = "irmeta.checksum\x18\x080123abcd"
     frame = ROWS.with_columns(system=pl.lit(text))
     write_parquet(frame, tmp_path / "a.parquet", None, {"track": text})
@@ -103,7 +103,7 @@ def test_check_embedded__strings_that_look_like_a_checksum(tmp_path: Path):
     assert provenance(tmp_path / "a.parquet") == {"track": text}
 
 
-def test_check_embedded__other_files_have_none(tmp_path: Path):
+def test_check_embedded__other_files_have_no_checksum(tmp_path: Path):
     ROWS.write_parquet(tmp_path / "theirs.parquet")
     (tmp_path / "text").write_text("irmeta.checksum")
     (tmp_path / "empty").write_bytes(b"")

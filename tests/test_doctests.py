@@ -1,4 +1,4 @@
-"""Examples in docstrings give what they say."""
+"""Examples in docstrings, run as doctests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MODULES = [
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_docstring_examples__give_what_they_say(name: str, made_store: irmeta.Store):
+def test_docstring_examples__output_is_correct(name: str, made_store: irmeta.Store):
     names = {"irmeta": irmeta, "np": np, "pl": pl, "store": made_store}
     found = doctest.testmod(import_module(name), extraglobs=names)
     assert not found.failed

@@ -1,4 +1,4 @@
-"""Hostile names of tracks, systems, docs and files: nothing that is printed commands a terminal."""
+"""Escaping of control characters in names of tracks, systems, docs and files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_escape_text__escapes_exactly_the_unsafe_characters():
 
 
 @given(st.text(st.characters() | st.sampled_from("\\xun\x1b\u202e\n\t'\x85")))
-def test_escapes__can_be_read_back(text: str):
+def test_escape_name__is_reversible(text: str):
     shown = escape_name(text)
     assert not any(map(is_unsafe, shown))
     assert escape_text(escape_text(text)) == escape_text(text)
@@ -61,18 +61,18 @@ def test_escapes__can_be_read_back(text: str):
 
 
 @pytest.mark.parametrize("error", [IrmetaError(HOSTILE), DataError(HOSTILE, file=f"{HOSTILE}\n")])
-def test_errors__print_nothing_that_a_terminal_obeys(error: IrmetaError):
+def test_errors__messages_have_no_control_characters(error: IrmetaError):
     assert unsafe_in(str(error)) == set()
     assert r"\x1b[31m\u202e\x9b2J" in str(error)
 
 
-def test_warn__prints_nothing_that_a_terminal_obeys():
+def test_warn__message_has_no_control_characters():
     with pytest.warns(SkippedRunWarning) as found:
         warn(HOSTILE, SkippedRunWarning)
     assert unsafe_in(str(found[0].message)) == set()
 
 
-def test_escape_latex__leaves_unsafe_characters_out():
+def test_escape_latex__drops_unsafe_characters():
     assert escape_latex(f"a{HOSTILE}\u2028b") == "a]0;owned[31m2J b"
 
 
@@ -86,7 +86,7 @@ TEXTS = {
 }
 
 
-def test_to_csv__apostrophe_before_formulas_in_texts_alone():
+def test_to_csv__safe_puts_apostrophe_before_formulas_in_text():
     frame = pl.DataFrame(TEXTS)
     marked = [f"'{t}" if t and t[0] in "=+-@\t\r" else t for t in TEXTS["system"]]
     names = ["'=1", *TEXTS["name"][1:]]
@@ -102,7 +102,7 @@ def test_to_csv__apostrophe_before_formulas_in_texts_alone():
 
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A track whose name, files, tags, queries and docs are all hostile."""
+    """Return a collection with control characters in all names."""
     root = tmp_path_factory.mktemp("hostile")
     track = root / "in" / f"t{COLOUR}{BIDI}"
     (track / "runs").mkdir(parents=True)
@@ -116,10 +116,10 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "in"
 
 
-def test_commands__print_nothing_that_a_terminal_obeys(
+def test_commands__output_has_no_control_characters(
     collection: Path, tmp_path: Path, run, monkeypatch: pytest.MonkeyPatch
 ):
-    """Every command, where it succeeds and where it does not; CSV keeps what is there."""
+    """Every command is tested, with success and failure; CSV keeps names verbatim."""
     draw_nothing(monkeypatch)
     store, out, evil = tmp_path / "store", tmp_path / "out", tmp_path / f"no{HOSTILE}"
     query, system = f"q{HOSTILE}", f"s{HOSTILE}"
@@ -166,7 +166,7 @@ def test_commands__print_nothing_that_a_terminal_obeys(
         assert unsafe_in(file.read_text()) == set()
 
 
-def test_command__csv_safe(collection: Path, tmp_path: Path, run):
+def test_csv_safe_option__escapes_formulas(collection: Path, tmp_path: Path, run):
     store, file = tmp_path / "store", tmp_path / "means.csv"
     assert run("ingest", collection, "--store", store).status == 0
     done = run("evaluate", store, "-m", "AP", "--csv-safe")

@@ -1,4 +1,4 @@
-"""The README's measure, as an author elsewhere would write, install and check it."""
+"""The measure of the README, written, installed and checked as a package of its own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MODULE = EXTENSION / "first_found.py"
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as pip would fill it, without pip: tests need no network and no build tools."""
+    """Install the package as pip would, but without network and build tools."""
     folder = tmp_path_factory.mktemp("site")
     shutil.copy(MODULE, folder)
     project = tomllib.loads((EXTENSION / "pyproject.toml").read_text())["project"]
@@ -41,7 +41,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(installed: Path, *arguments: object) -> str:
-    """What a command of irmeta prints where the package is installed."""
+    """Return the output of an irmeta command with the package installed."""
     script = "from irmeta.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", script, *map(str, arguments)],
@@ -55,7 +55,7 @@ def command(installed: Path, *arguments: object) -> str:
 
 @pytest.fixture(scope="module")
 def measure() -> Measure:
-    """The measure, imported from its file."""
+    """Import the measure from its file."""
     spec = importlib.util.spec_from_file_location("first_found", MODULE)
     assert spec is not None
     assert spec.loader is not None
@@ -64,7 +64,7 @@ def measure() -> Measure:
     return module.FIRST_FOUND
 
 
-def test_it_is_listed_and_described(installed: Path):
+def test_measures_command__lists_and_describes_installed_measure(installed: Path):
     listed = pl.read_csv(io.StringIO(command(installed, "measures")))
     (row,) = listed.filter(measure="FirstFound@k").iter_rows(named=True)
     assert (row["better"], row["family"], row["parameters"]) == ("greater", "utility", "rel=1")
@@ -72,7 +72,9 @@ def test_it_is_listed_and_described(installed: Path):
     assert "(k + 1 - the rank of the first relevant doc) / k" in page
 
 
-def test_it_is_evaluated_and_explained(installed: Path, made_store: irmeta.Store):
+def test_evaluate_and_explain_commands__accept_installed_measure(
+    installed: Path, made_store: irmeta.Store
+):
     of_news = (made_store.path, "--track", "news", "-m", "FirstFound@10")
     frame = pl.read_csv(io.StringIO(command(installed, "evaluate", *of_news, "--per-query")))
     ranks = made_store.evaluate("RR@10", track="news").with_columns(rank=1 / pl.col("value"))
@@ -86,7 +88,7 @@ def test_it_is_evaluated_and_explained(installed: Path, made_store: irmeta.Store
 
 
 def first_found(ranking: list[str], qrels: dict[str, int], k: float | None) -> float:
-    """FirstFound@k, naively."""
+    """Compute FirstFound@k naively."""
     assert k is not None
     for rank, doc in enumerate(ranking, 1):
         if qrels.get(doc, 0) >= 1 and rank <= k:
@@ -94,16 +96,16 @@ def first_found(ranking: list[str], qrels: dict[str, int], k: float | None) -> f
     return 0.0
 
 
-def test_it_passes_the_checks_and_agrees_with_a_twin(measure: Measure):
+def test_check_measure__accepts_readme_measure(measure: Measure):
     check_measure(measure, twin=first_found)
 
 
-def test_the_readme_shows_this_very_module():
+def test_readme__has_the_tested_module():
     assert f"```python\n{MODULE.read_text()}```\n" in (ROOT / "README.md").read_text()
     assert len(MODULE.read_text().splitlines()) < 40
 
 
-def test_the_readme_shows_this_very_entry_point():
+def test_readme__has_the_tested_entry_point():
     lines = (EXTENSION / "pyproject.toml").read_text().splitlines()
     place = lines.index('[project.entry-points."irmeta.measures"]')
     assert (

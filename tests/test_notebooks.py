@@ -1,4 +1,4 @@
-"""Every notebook runs from top to bottom as it lies in the repository."""
+"""Notebooks of the repository."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from nbclient import NotebookClient
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 
 
-def test_there_are_notebooks():
+def test_notebooks__expected_files_exist():
     assert {"first_look", "search_length_explorer"} <= {file.stem for file in NOTEBOOKS}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
-def test_a_notebook_runs_from_top_to_bottom(file: Path):
+def test_notebook__runs_from_top_to_bottom(file: Path):
     notebook = nbformat.read(file, as_version=4)
     folder = {"metadata": {"path": str(file.parent)}}
     NotebookClient(notebook, timeout=60, kernel_name="python3", resources=folder).execute()
@@ -28,7 +28,7 @@ def test_a_notebook_runs_from_top_to_bottom(file: Path):
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
-def test_a_notebook_is_small_and_names_no_machine(file: Path):
+def test_notebook__small_and_without_absolute_paths(file: Path):
     text = file.read_text(encoding="utf-8")
     assert len(text) < 300_000
     assert not re.search(r"/(home|Users|tmp|work|root)/|[A-Z]:\\\\", text)

@@ -1,4 +1,4 @@
-"""Options: one declaration gives checks, record, keywords, documentation and command."""
+"""Options: checks, records, keywords, documentation and command-line options."""
 
 from __future__ import annotations
 
@@ -68,16 +68,16 @@ class Made(Options):
         ({"names": ["a", 3]}, "names = 3 is not text."),
         ({"limit": -1}, "limit = -1 is not a whole number of at least 0."),
         ({"word": "a1"}, "'a1' has other characters than letters."),
-        ({"quiet": 1}, "quiet = 1 is not True or False."),
+        ({"quiet": 1}, "quiet = 1 is not true or false."),
         ({"cuont": 1}, "no option 'cuont'. Did you mean 'count'?"),
     ],
 )
-def test_of__refuses_a_bad_value_in_one_line(given: dict[str, Any], error: str):
+def test_options_of__invalid_value_is_refused(given: dict[str, Any], error: str):
     with pytest.raises(UsageError, match=re.escape(error)):
         Made.of(given)
 
 
-def test_of__takes_numpy_numbers_lists_and_single_texts():
+def test_options_of__accepts_numpy_numbers_lists_and_single_strings():
     made = Made.of(
         {"count": np.int32(4), "share": np.float32(0.25), "names": "c", "limit": 7, "word": "abc"}
     )
@@ -92,7 +92,7 @@ def test_of__takes_numpy_numbers_lists_and_single_texts():
     assert Made.of({"names": ["c", "d"]}).names == ("c", "d")
 
 
-def test_record__is_json_and_comes_back():
+def test_options_record__round_trips_through_json():
     made = Made.of({"names": ["c"], "source": "f.txt"})
     record = json.loads(json.dumps(made.record()))
     assert record["names"] == ["c"]
@@ -124,7 +124,7 @@ def command() -> typer.Typer:
     return app
 
 
-def test_takes__gives_a_command_its_options(command: typer.Typer):
+def test_takes__adds_options_to_a_command(command: typer.Typer):
     arguments = ["p", "--count", "4", "-n", "x", "--name", "y", "--order", "down", "--quiet"]
     done = CliRunner().invoke(command, arguments)
     expected = Made.of({"count": 4, "names": ["x", "y"], "order": "down", "quiet": True})
@@ -144,18 +144,18 @@ def test_takes__help_names_defaults_and_choices(command: typer.Typer):
 @pytest.mark.parametrize(
     ("choices", "policy"), [(EvalChoices, EvalPolicy), (ReadChoices, ReadPolicy)]
 )
-def test_typed_dicts_have_the_fields_of_their_policy(choices: Any, policy: type[Options]):
+def test_typed_dicts__fields_equal_policy(choices: Any, policy: type[Options]):
     assert set(choices.__annotations__) == {one.name for one in fields(policy)}
 
 
-def test_stubs_of_the_studies_are_up_to_date():
+def test_stubs__studies_are_up_to_date():
     """Run .ci/stubs.py where this fails."""
     written = (ROOT / "irmeta" / "studies" / "__init__.pyi").read_text(encoding="utf-8")
     assert runpy.run_path(str(ROOT / ".ci" / "stubs.py"))["stubs"]() == written
 
 
 @pytest.mark.parametrize("name", ["", *OWN])
-def test_help_of_a_study_imports_nothing_heavy(name: str):
+def test_study_command__help_loads_no_heavy_packages(name: str):
     code = (
         "import sys, irmeta.cli\n"
         f"sys.argv = ['irmeta', 'study', {name!r}, '--help']\n"
@@ -170,7 +170,7 @@ def test_help_of_a_study_imports_nothing_heavy(name: str):
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_the_function_of_a_study_is_documented(name: str):
+def test_study_function__docstring_has_options_and_tables(name: str):
     import irmeta
 
     function = getattr(irmeta.studies, name.replace("-", "_"))

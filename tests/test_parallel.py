@@ -1,4 +1,4 @@
-"""The bounded, ordered map."""
+"""The bounded ordered map, thread counts and memory limits."""
 
 import math
 import os
@@ -18,7 +18,7 @@ import pytest
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.parallel import (
-    Lent,
+    ObjectPool,
     group_limits,
     ordered_map,
     thread_count,
@@ -30,7 +30,7 @@ WORKERS = pytest.mark.parametrize("workers", [1, 2, 5, None])
 
 
 class Counting(ThreadPoolExecutor):
-    """Counts what is submitted."""
+    """Executor that counts submitted calls."""
 
     submitted = 0
 
@@ -44,7 +44,7 @@ def double(x: int) -> int:
 
 
 @WORKERS
-def test_results_come_in_the_order_of_the_items(workers):
+def test_ordered_map__keeps_the_order_of_items(workers):
     def slow_first(x: int) -> int:
         time.sleep(0.02 if x % 4 == 0 else 0)
         return 2 * x
@@ -54,7 +54,7 @@ def test_results_come_in_the_order_of_the_items(workers):
 
 
 @pytest.mark.parametrize("ahead", [1, 5])
-def test_at_most_workers_and_some_ahead_are_in_flight(ahead):
+def test_ordered_map__limits_submitted_items(ahead):
     with Counting(8) as executor:
         results = ordered_map(double, iter(range(50)), workers=3, executor=executor, ahead=ahead)
         most = max(executor.submitted - taken for taken, _ in enumerate(results))
@@ -62,7 +62,7 @@ def test_at_most_workers_and_some_ahead_are_in_flight(ahead):
         assert executor.submitted == 50
 
 
-def test_items_are_drawn_only_as_they_are_needed():
+def test_ordered_map__consumes_items_lazily():
     drawn = []
     items = (drawn.append(i) or i for i in range(100))
     results = ordered_map(double, items, workers=2)
@@ -71,8 +71,8 @@ def test_items_are_drawn_only_as_they_are_needed():
     results.close()
 
 
-def test_what_runs_is_told_when_no_one_wants_it():
-    """After an error, and when the caller goes away; not when all is done."""
+def test_ordered_map__calls_stop_after_error_or_close():
+    """`stop` is called after an error or an early close, not after completion."""
     told = []
 
     def wrong(item: int) -> int:
@@ -89,43 +89,43 @@ def test_what_runs_is_told_when_no_one_wants_it():
     assert told == ["error", "gone"]
 
 
-def test_no_two_threads_have_the_same_thing_lent():
-    lent, meeting = Lent(object), threading.Barrier(3, timeout=9)
+def test_object_pool__threads_never_share_an_object():
+    pool, meeting = ObjectPool(object), threading.Barrier(3, timeout=9)
 
     def use(_: int) -> object:
-        with lent.lend() as one:
+        with pool.borrow() as one:
             meeting.wait()
             return one
 
     first = list(ordered_map(use, range(3), workers=3))
     assert len({id(one) for one in first}) == 3
-    with pytest.raises(ValueError, match="lost"), lent.lend() as one:
+    with pytest.raises(ValueError, match="lost"), pool.borrow() as one:
         raise ValueError("lost")
-    with lent.lend() as again, lent.lend() as other:
+    with pool.borrow() as again, pool.borrow() as other:
         assert again is not other
-    assert [id(one) for one in lent.all].count(id(one)) == 1
-    assert len(lent.all) == 3  # what is given back is lent again, after an error too
+    assert [id(one) for one in pool.all].count(id(one)) == 1
+    assert len(pool.all) == 3  # a returned object is borrowed again, even after an error
 
 
-def test_workers_run_at_the_same_time():
+def test_ordered_map__workers_run_concurrently():
     meeting = threading.Barrier(3, timeout=20)
     assert len(list(ordered_map(lambda _: meeting.wait(), range(3), workers=3))) == 3
 
 
-def test_one_worker_runs_in_the_calling_thread():
+def test_ordered_map__single_worker_uses_the_calling_thread():
     threads = list(ordered_map(lambda _: threading.get_ident(), range(3), workers=1))
     assert threads == [threading.get_ident()] * 3
 
 
 @WORKERS
-def test_an_exception_comes_at_its_items_turn(workers):
+def test_ordered_map__raises_exception_in_order(workers):
     results = ordered_map(lambda x: 6 // (3 - x), range(9), workers=workers)
     assert [next(results) for _ in range(3)] == [2, 3, 6]
     with pytest.raises(ZeroDivisionError):
         next(results)
 
 
-def test_after_an_exception_what_has_not_begun_is_cancelled():
+def test_ordered_map__exception_cancels_pending_items():
     begun = []
 
     def fail(x: int) -> None:
@@ -138,7 +138,7 @@ def test_after_an_exception_what_has_not_begun_is_cancelled():
     assert begun in ([0], [0, 1])
 
 
-def test_a_given_executor_is_used_and_left_running():
+def test_ordered_map__given_executor_is_not_shut_down():
     with ThreadPoolExecutor(2, thread_name_prefix="given") as executor:
         names = ordered_map(
             lambda _: threading.current_thread().name, range(5), workers=1, executor=executor
@@ -147,7 +147,7 @@ def test_a_given_executor_is_used_and_left_running():
         assert executor.submit(double, 4).result() == 8
 
 
-def test_the_default_is_the_usable_cores(monkeypatch):
+def test_thread_count__default_is_usable_cores(monkeypatch):
     assert usable_cores() == len(os.sched_getaffinity(0))
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: None)
@@ -159,7 +159,7 @@ def test_the_default_is_the_usable_cores(monkeypatch):
 @pytest.mark.parametrize(
     "workers", [0, -1, 1.5, 2.0, math.nan, math.inf, True, "2", Fraction(2), np.float64(2)]
 )
-def test_thread_count__what_is_no_whole_number_from_1_is_an_error(workers):
+def test_thread_count__invalid_number_is_refused(workers):
     said = re.escape(f"workers = {workers!r} is not a whole number of at least 1.")
     with pytest.raises(UsageError, match=said):
         thread_count(workers)
@@ -168,14 +168,14 @@ def test_thread_count__what_is_no_whole_number_from_1_is_an_error(workers):
 
 
 @pytest.mark.parametrize("workers", [2, np.int64(2), np.uint8(2)])
-def test_thread_count__whole_numbers_of_numpy_are_known(workers):
+def test_thread_count__accepts_numpy_integers(workers):
     assert (thread_count(workers), type(thread_count(workers))) == (2, int)
 
 
 @pytest.mark.parametrize(
     ("groups", "limits", "right"),
     [
-        ("0::/", {"memory.max": "5000"}, [5000]),  # as a container sees its own
+        ("0::/", {"memory.max": "5000"}, [5000]),  # as in a container
         ("0::/a/b", {"a/b/memory.max": "max", "a/memory.max": "3000"}, [3000]),
         ("0::/a", {"a/memory.max": "70", "memory.max": "90", "b/memory.max": "1"}, [70, 90]),
         ("0::/../a", {"memory.max": "60"}, [60]),
@@ -188,8 +188,8 @@ def test_thread_count__whole_numbers_of_numpy_are_known(workers):
         (None, {"memory.max": "50"}, []),
     ],
 )
-def test_the_limits_of_control_groups(tmp_path, groups, limits, right):
-    """Of Linux's version 2 and 1, with the groups around one's own."""
+def test_group_limits__reads_control_groups(tmp_path, groups, limits, right):
+    """Both versions of Linux control groups are read, with enclosing groups."""
     files = {f"sys/fs/cgroup/{name}": text for name, text in limits.items()}
     if groups is not None:
         files["proc/self/cgroup"] = groups
@@ -199,15 +199,15 @@ def test_the_limits_of_control_groups(tmp_path, groups, limits, right):
     assert sorted(group_limits(tmp_path)) == right
 
 
-def test_memory_is_what_the_machine_has_or_a_group_is_allowed(monkeypatch):
+def test_usable_memory__limited_by_machine_and_control_group(monkeypatch):
     whole = usable_memory()
     assert 1 << 28 < whole < 1 << 50
     monkeypatch.setattr("irmeta.parallel.group_limits", lambda root: iter([whole // 2, whole]))
     assert usable_memory() == whole // 2
 
 
-def test_forked_processes_are_refused():
-    """They would wait forever for locks that this process's threads hold."""
+def test_ordered_map__forked_processes_are_refused():
+    """Forked processes would wait forever for locks held by threads of this process."""
     with ProcessPoolExecutor(1, get_context("fork")) as executor:
         with pytest.raises(UsageError, match=r"get_context\(.spawn.\)"):
             list(ordered_map(double, range(3), executor=executor))
@@ -216,10 +216,8 @@ def test_forked_processes_are_refused():
 
 @pytest.mark.skipif(os.name != "posix", reason="there is no such limit")
 @pytest.mark.parametrize("command", ["ingest", "reanalyze", "study"])
-def test_check_open_files__the_error_names_the_limit(
-    two_tracks: Path, tmp_path: Path, command: str
-):
-    """And nothing is written."""
+def test_check_open_files__low_limit_is_an_error(two_tracks: Path, tmp_path: Path, command: str):
+    """Nothing is written."""
     store, out = tmp_path / "store", tmp_path / "out"
     if command == "study":
         irmeta.ingest(two_tracks, store)

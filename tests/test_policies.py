@@ -1,4 +1,4 @@
-"""Policies: choices by name, refused with the nearest known one, and their records."""
+"""Policies: validation, defaults and records."""
 
 import json
 import pickle
@@ -42,14 +42,14 @@ from irmeta.policies import (
         (EvalPolicy, "tie_order", "", "is not a choice"),
     ],
 )
-def test_an_unknown_choice_is_refused_by_name_with_the_nearest(policy, choice, value, hint):
+def test_policy__invalid_option_is_refused(policy, choice, value, hint):
     with pytest.raises(UsageError) as error:
         policy(**{choice: value})
     assert str(error.value).startswith(f"{choice} = {value!r} is not")
     assert hint in str(error.value)
 
 
-def test_the_defaults_are_those_of_the_design():
+def test_policy__defaults():
     assert ReadPolicy() == ReadPolicy("trec_eval", None, "error", "error")
     assert EvalPolicy() == EvalPolicy("judged", "unjudged", None, None)
 
@@ -67,7 +67,7 @@ EVAL = [
 
 
 @pytest.mark.parametrize("policies", [READ, EVAL], ids=["read", "eval"])
-def test_a_policy_comes_back_from_its_json_record(policies):
+def test_policy__round_trips_through_json_record(policies):
     for policy in policies:
         record = json.loads(json.dumps(policy.record()))
         assert type(policy).from_record(record) == policy
@@ -75,6 +75,6 @@ def test_a_policy_comes_back_from_its_json_record(policies):
     assert len({json.dumps(p.record()) for p in policies}) == len(policies)
 
 
-def test_a_policy_cannot_change():
+def test_policy__is_immutable():
     with pytest.raises(FrozenInstanceError):
         ReadPolicy().depth = 3

@@ -4,7 +4,6 @@ from irmeta.api.in_memory import read, read_files, read_tracks
 from irmeta.api.jobs import (
     Reanalysis,
     ingest,
-    ingest_tracks,
     open_store,
     reanalyze,
     reanalyze_tracks,
@@ -16,7 +15,6 @@ __all__ = [
     "Reanalysis",
     "Store",
     "ingest",
-    "ingest_tracks",
     "open_store",
     "read",
     "read_files",

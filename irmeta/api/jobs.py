@@ -80,9 +80,9 @@ def ingest(
     IrmetaError
         When a track could not be read; the others are in the store.
     """
-    outcomes = ingest_tracks(
+    outcomes = ingest_collection(
         collection,
-        store,
+        Layout(Path(store)),
         ReadPolicy(**choices),
         tracks=tracks,
         rehash=rehash,
@@ -92,32 +92,6 @@ def ingest(
         progress=progress,
     )
     return whole(Store(store), outcomes)
-
-
-def ingest_tracks(
-    collection: str | Path,
-    store: str | Path,
-    policy: ReadPolicy,
-    *,
-    tracks: Tracks = None,
-    rehash: bool = False,
-    workers: int | None = None,
-    memory: int | None = None,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
-) -> list[Outcome]:
-    """As `ingest`, but failures are outcomes, and nothing is warned of."""
-    return ingest_collection(
-        collection,
-        Layout(Path(store)),
-        policy,
-        tracks=tracks,
-        rehash=rehash,
-        workers=workers,
-        memory=memory,
-        executor=executor,
-        progress=progress,
-    )
 
 
 @dataclass(frozen=True)
@@ -241,9 +215,9 @@ def reanalyze_tracks(
     check_folder(root, OVERVIEW.name, control.force)
     if store is None:
         (root / PARTS).mkdir(parents=True, exist_ok=True)  # the folder is ours from now on
-        outcomes = ingest_tracks(
+        outcomes = ingest_collection(
             source,
-            root / "store",
+            Layout(root / "store"),
             ReadPolicy(**choices),
             tracks=tracks,
             rehash=rehash,

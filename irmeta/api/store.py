@@ -33,6 +33,8 @@ class EvalChoices(TypedDict, total=False):
     qrels: str | None
     tie_order: TieOrder | None
     pool_order: TieOrder
+    pool_depth: int | None
+    pool_without: Sequence[str]
 
 
 class Store:

@@ -86,13 +86,15 @@ def ingest(
     strict: StrictOption = False,
 ) -> None:
     """Read TREC runs and qrels into a Parquet store."""
-    from irmeta import api
+    from irmeta.api import open_store
     from irmeta.show.batches import print_outcomes
+    from irmeta.store.ingest import ingest_collection
+    from irmeta.store.layout import Layout
 
     with progress_bar("Reading") as progress:
-        outcomes = api.ingest_tracks(
+        outcomes = ingest_collection(
             collection,
-            store,
+            Layout(store),
             reading,
             tracks=track or None,
             rehash=rehash,
@@ -100,7 +102,7 @@ def ingest(
             memory=bytes_of(memory),
             progress=progress,
         )
-    made = api.open_store(store)
+    made = open_store(store)
     print_outcomes(outcomes, made)
     say_left_out(collection)
     if not track:

@@ -24,7 +24,10 @@ from irmeta.errors import UsageError
 from irmeta.escapes import print_line
 from irmeta.policies import EvalPolicy, ReadPolicy
 
-EXPLAINED = (EvalPolicy, ("qrels", "negative", "tie_order", "pool_order"))
+EXPLAINED = (
+    EvalPolicy,
+    ("qrels", "negative", "tie_order", "pool_order", "pool_depth", "pool_without"),
+)
 
 
 @app.command()

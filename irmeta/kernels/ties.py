@@ -1,7 +1,4 @@
-"""Weights of ranks shared over blocks of tied docs.
-
-In all of these `cumulative` is float64 by rank: the weights of all ranks up to it; 0 at 0.
-"""
+"""Weights of ranks shared over blocks of tied docs."""
 
 import numpy as np
 
@@ -19,6 +16,8 @@ def shared_gain(ranks, firsts, lasts, offsets, gains, cumulative, cuts, out):
     ----------
     ranks, firsts, lasts
         [docs, systems]: each doc's rank, and the first and last rank of its block.
+    cumulative
+        float64 by rank: the sum of the weights of all ranks up to it; 0 at 0.
     offsets, gains, cuts, out
         As in irmeta.kernels.discounted_gains.
     """
@@ -32,49 +31,3 @@ def shared_gain(ranks, firsts, lasts, offsets, gains, cumulative, cuts, out):
                         if ranks[row, s] != missing and first <= cuts[c]:
                             within = cumulative[min(last, cuts[c])] - cumulative[first - 1]
                             out[c, q, s] += gains[row] * (within / (last - first + 1))
-
-
-@jit
-def averaged_gain(ranks, firsts, lasts, offsets, gains, cumulative, cuts, out):
-    """Sum gains like `shared_gain`, with rbp_eval's weight for blocks that the cutoff splits.
-
-    That is the mean weight of the block times the share of its ranks within the cutoff.
-    """
-    missing = np.iinfo(ranks.dtype).max
-    for c in range(len(cuts)):
-        for q in range(len(offsets) - 1):
-            for row in range(offsets[q], offsets[q + 1]):
-                if gains[row] != 0.0:
-                    for s in range(ranks.shape[1]):
-                        first, last = np.int64(firsts[row, s]), np.int64(lasts[row, s])
-                        if ranks[row, s] != missing and first <= cuts[c]:
-                            size = last - first + 1
-                            mean = (cumulative[last] - cumulative[first - 1]) / size
-                            part = (min(last, cuts[c]) - first + 1) / size
-                            out[c, q, s] += gains[row] * (mean * part)
-
-
-@jit
-def averaged_total(starts, block_ends, lengths, cumulative, cuts, out):
-    """Sum the weights of `averaged_gain` of all docs of each list, judged or not.
-
-    Parameters
-    ----------
-    starts
-        int64 [queries, systems]: where the ranks of each list begin in `block_ends`.
-    block_ends
-        int32, list by list: the last rank of the block that the doc at each rank is in.
-    lengths
-        uint32 [queries, systems].
-    """
-    for c in range(len(cuts)):
-        for q in range(lengths.shape[0]):
-            for s in range(lengths.shape[1]):
-                cut = min(np.int64(lengths[q, s]), cuts[c])
-                if cut > 0:
-                    last = block_ends[starts[q, s] + cut - 1]
-                    first = cut
-                    while first > 1 and block_ends[starts[q, s] + first - 2] == last:
-                        first -= 1
-                    mean = (cumulative[last] - cumulative[first - 1]) / (last - first + 1)
-                    out[c, q, s] = cumulative[first - 1] + mean * (cut - first + 1)

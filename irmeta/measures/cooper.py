@@ -157,6 +157,8 @@ def _measure(
         parameters=_PARAMETERS,
         cutoff="none",
         direction=-1,
+        format="length",
+        unit="docs",
         bounds=(0.0, math.inf),
         no_relevant=math.nan,
         empty_list="the relevant docs at the last ranks of the corpus",

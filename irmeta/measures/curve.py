@@ -119,7 +119,8 @@ def _together(
         for _ in ordered_map(partial(add, view), parts, workers=workers):
             pass
     warn_without_depth(facts.track, complete)
-    pool = pool_of(store, facts.track).note if "pool" in needs else None
+    pools = ds is not None or policy.has_smaller_pool
+    pool = pool_of(store, facts.track).note if "pool" in needs or pools else None
     for spec, total, count in zip(specs, sums, counts, strict=True):
         yield Curve(
             track=facts.track,
@@ -129,7 +130,7 @@ def _together(
             systems=tuple(facts.systems),
             values=np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0),
             queries=count.copy(),
-            pool=pool if ds is not None or "pool" in needs_of([spec]) else None,
+            pool=pool if pools or "pool" in needs_of([spec]) else None,
         )
 
 

@@ -95,7 +95,8 @@ def how_made(
     graded gains are divided.
     """
     facts = [track_facts(store, track, policy.qrels) for track in tracks]
-    pool, by_subtopic = ("pool" in needs_of(specs)), ("subtopics" in needs_of(specs))
+    pool = "pool" in needs_of(specs) or policy.has_smaller_pool
+    by_subtopic = "subtopics" in needs_of(specs)
     return {
         "irmeta": __version__,
         "measures": {s.name: {**s.settings, "revision": s.measure.revision} for s in specs},

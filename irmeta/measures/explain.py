@@ -109,10 +109,10 @@ def one_list(view: JudgedRanks, q: int, s: int) -> OneList:
     judged.sort(key=lambda d: (d[0] is None, d[0] or 0))
     ties, pool_depth = {}, {}
     if view.ties is not None:
-        starts, ends = view.tie_blocks()
-        begin, length = int(starts[q, s]), int(view.lengths[q, s])
-        firsts, lasts = {}, ends[begin : begin + length].tolist()
-        ties = {r: (firsts.setdefault(last, r), last) for r, last in enumerate(lasts, 1)}
+        # Unjudged docs that tie with one another alone stay apart: their weights add up alike.
+        blocks = zip(*(ends[rows, s].tolist() for ends in view.ties), ranks, strict=True)
+        spans = {(first, last) for first, last, rank in blocks if rank is not None}
+        ties = {rank: span for span in spans for rank in range(span[0], span[1] + 1)}
     if view.pool_depth is not None:
         depths = view.pool_depth[rows].tolist()
         finite = (math.inf if d == NOT_POOLED else d for d in depths)
@@ -202,6 +202,10 @@ def _policies(
         "depth cut at reading": read["depth"] or "none",
         "negative grades": view.negative,
     }
-    if "pool" in needs_of([spec]):
+    if policy.pool_depth is not None:
+        found["pool depth"] = policy.pool_depth
+    if policy.pool_without:
+        found["removed from the pool"] = ", ".join(policy.pool_without)
+    if "pool" in needs_of([spec]) or policy.has_smaller_pool:
         found["pool"] = f"{pool_of(store, view.facts.track).note}, in order {policy.pool_order!r}"
     return found

@@ -37,6 +37,7 @@ from irmeta.measures import (
 )
 from irmeta.measures.spec import Cutoff, Measure, Spec
 from irmeta.policies import EvalPolicy
+from irmeta.schema.columns import Display
 
 FAMILIES = (
     *(average_precision, precision, interpolated, sets, gain, trec_gain, q_measure, cascade, rbp),
@@ -145,6 +146,14 @@ def parse_measures(names: str | Iterable[str]) -> list[Spec]:
     if not specs:
         raise MeasureError("no measure was given")
     return list(specs.values())
+
+
+def display_of(name: str) -> Display:
+    """Return how the values of a measure are shown; a score for an unknown measure."""
+    try:
+        return parse_measure(name).measure.display
+    except MeasureError:
+        return Display()
 
 
 def parse_call(

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.kernels.ties import averaged_total
 from irmeta.kernels.unjudged_ranks import add_unjudged
 from irmeta.measures.cuts import empty_values, rank_cuts, retrieved
 from irmeta.measures.events import Events
 from irmeta.measures.gains import GAIN_OF, doc_gains
-from irmeta.measures.parameters import GMAX, REL, Parameter
+from irmeta.measures.parameters import GMAX, REL, TIES, Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.measures.weighted import (
-    RBP_TIES,
     Worth,
     gain_events,
     needs_ties,
@@ -62,7 +60,7 @@ def compute_residual(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     """Sum the weights of unjudged docs, and of all ranks below the list or the cutoff.
 
     Where tied docs share weights, the residual is 1 minus the weights of judged docs, because all
-    weights add up to 1. ties=rbp_eval shares weights differently and needs a correction.
+    weights add up to 1.
     """
     in_order = params["ties"] == "order"
     residual = _of_unjudged(view, params["p"], ks) if in_order else _shared(view, params, ks)
@@ -81,20 +79,10 @@ def _of_unjudged(view: JudgedRanks, p: float, ks: Cutoffs) -> np.ndarray:
 
 
 def _shared(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    p, ties = params["p"], params["ties"]
+    p = params["p"]
     worth, judged = _worth(p, view.facts.deepest_rank), view.is_judged.astype(np.float64)
-    residual = 1.0 - (1.0 - p) * weighted_gain(view, judged, worth, ks, ties)
-    if ties == "rbp_eval":
-        residual += (1.0 - p) * _shared_beyond(view, np.cumsum(worth(np.ones(1))[0]), ks)
+    residual = 1.0 - (1.0 - p) * weighted_gain(view, judged, worth, ks, params["ties"])
     return np.maximum(residual, 0.0)  # rounding may make the sum of weights exceed 1
-
-
-def _shared_beyond(view: JudgedRanks, cumulative: np.ndarray, ks: Cutoffs) -> np.ndarray:
-    """Compute averaged weights up to k minus the weights of the ranks up to k; at most 0."""
-    total, cuts = empty_values(view, ks), rank_cuts(view, ks)
-    starts, ends = view.tie_blocks()
-    averaged_total(starts, ends, view.lengths, cumulative, cuts, total)
-    return total - cumulative[np.minimum(view.lengths, cuts[:, None, None])]
 
 
 def trace_rbp(one: OneList, params: Params, k: int | None) -> Trace:
@@ -145,7 +133,7 @@ def _rbp_printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
 
 
 def _residual_printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
-    changed = [p.name for p in (_TAIL, RBP_TIES) if params[p.name] != p.default]
+    changed = [p.name for p in (_TAIL, TIES) if params[p.name] != p.default]
     return ["p", *changed]
 
 
@@ -167,7 +155,7 @@ MEASURES = (
         compute=compute_rbp,
         trace=trace_rbp,
         source="doi:10.1145/1416950.1416952, Eq. 5",
-        parameters=(_P, REL, _GAIN, GMAX, RBP_TIES),
+        parameters=(_P, REL, _GAIN, GMAX, TIES),
         family="utility",
         needs=needs_ties,
         events=events_rbp,
@@ -180,7 +168,7 @@ MEASURES = (
         compute=compute_residual,
         trace=trace_residual,
         source="doi:10.1145/1416950.1416952; trec_eval 10.0, m_rbp_resid.c",
-        parameters=(_P, _TAIL, RBP_TIES),
+        parameters=(_P, _TAIL, TIES),
         direction=-1,
         no_relevant=None,
         empty_list="1",

@@ -153,6 +153,8 @@ MEASURES = (
         ),
         cutoff_prefix="g",
         direction=-1,
+        format="length",
+        unit="docs",
         bounds=(0.0, float("inf")),
         no_relevant=math.nan,
         empty_list="deepest rank of the track + 1",

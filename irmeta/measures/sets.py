@@ -229,6 +229,7 @@ def _count(
         cutoff="none",
         family="count",
         average="sum",
+        format="count",
         bounds=(0.0, math.inf),
         **more,
     )

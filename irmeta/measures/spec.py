@@ -18,6 +18,7 @@ from irmeta.measures.parameters import (
     unjudged_parameter,
 )
 from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.schema.columns import Display
 
 TREC_EVAL = "trec_eval 9.0.8, m_{}.c"
 """Format of `Measure.source` for a measure that trec_eval defines."""
@@ -144,6 +145,8 @@ class Measure:
         ``rank``: an integer of at least 1; ``level``: a number from 0 to 1 (IPrec@0.1).
     direction
         1: greater is better; -1: less is better.
+    format, unit
+        How values are shown: see `irmeta.schema.columns.Display`.
     bounds
         Least and greatest possible value.
     no_relevant
@@ -186,6 +189,8 @@ class Measure:
     cutoff_prefix: str = ""
     cutoff_is: Literal["rank", "level"] = "rank"
     direction: Literal[1, -1] = 1
+    format: Literal["score", "length", "count"] = "score"
+    unit: str = ""
     bounds: tuple[float, float] = (0.0, 1.0)
     no_relevant: float | None = 0.0
     empty_list: str = "0"
@@ -200,11 +205,9 @@ class Measure:
     printed: Callable[[Params, Cutoff], Sequence[str]] | None = None
 
     @property
-    def display(self) -> str:
-        """Display format of values: a `format` of irmeta.schema.Column."""
-        if self.family == "count":
-            return "count"
-        return "score" if max(map(abs, self.bounds)) <= 1 else "length"
+    def display(self) -> Display:
+        """How values are shown."""
+        return Display(self.format, self.unit, self.direction)
 
     @cached_property
     def all_parameters(self) -> tuple[Parameter, ...]:

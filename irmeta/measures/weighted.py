@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
 from irmeta.errors import MeasureError
 from irmeta.kernels.discounted_gains import add_worths
-from irmeta.kernels.ties import averaged_gain, shared_gain
+from irmeta.kernels.ties import shared_gain
 from irmeta.measures.by_rank import valued_by_rank
 from irmeta.measures.cuts import empty_values, rank_cuts
 from irmeta.measures.gains import doc_gain
-from irmeta.measures.parameters import TIES
 from irmeta.measures.spec import Cutoffs, OneList, Params, Term
 from irmeta.rankings.judged import JudgedRanks, Need
-
-RBP_TIES = replace(TIES, choices=(*TIES.choices, "rbp_eval"))
-"""``rbp_eval``: as in that program, a tie block across k shares the weights of all its ranks."""
-
 
 Worth = Callable[[np.ndarray], np.ndarray]
 """Function from gains, float64 [gain], to their worth at each rank, float64 [gain, rank].
@@ -79,10 +73,9 @@ def weighted_gain(
         ranks, labels, offsets, gains = valued_by_rank(view, gain)
         add_worths(ranks, labels, worth(gains), offsets, cuts, out)
         return out
-    add_up = shared_gain if ties == "share" else averaged_gain
     cumulative = np.cumsum(worth(np.ones(1))[0])
     firsts, lasts = view.require("ties")
-    add_up(view.ranks, firsts, lasts, view.offsets, gain, cumulative, cuts, out)
+    shared_gain(view.ranks, firsts, lasts, view.offsets, gain, cumulative, cuts, out)
     return out
 
 
@@ -122,12 +115,8 @@ def weight_at(
         return 0.0, ""
     if size == 1:
         return weight(rank), ""
-    if ties == "share":
-        shared = sum(weight(i) for i in range(first, first + inside)) / size
-        return shared, f"(weights of ranks {first} to {first + inside - 1}) / {size} tied docs"
-    shared = sum(weight(i) for i in range(first, last + 1)) / size * inside / size
-    part = f" x {inside}/{size} within {deepest}" if inside < size else ""
-    return shared, f"(weights of ranks {first} to {last}) / {size} tied docs{part}"
+    shared = sum(weight(i) for i in range(first, first + inside)) / size
+    return shared, f"(weights of ranks {first} to {first + inside - 1}) / {size} tied docs"
 
 
 def weighted_terms(

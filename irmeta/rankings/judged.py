@@ -21,7 +21,7 @@ from irmeta.rankings.track_facts import TrackFacts
 Need = Literal["ties", "pool", "retrieved", "subtopics"]
 """What only some measures read: see `JudgedRanks`."""
 NEEDED: Mapping[Need, tuple[str, ...]] = {
-    "ties": ("ties", "blocks"),
+    "ties": ("ties",),
     "pool": POOL_ARRAYS,
     "retrieved": ("retrieved",),
     "subtopics": ("subtopics", "diversity"),
@@ -58,11 +58,6 @@ class JudgedRanks:
     ties
         Where needed, the first and the last rank of the block of tied docs that each doc is in: two
         arrays like `ranks`.
-    blocks
-        Along with `ties`, of unjudged docs too: int64 [queries, systems], where each list begins in
-        the second array, which is int32: list by list, the last rank of the block of tied docs that
-        the doc at each rank is in. None where the ties of unjudged docs are not known, or there are
-        none: see `tie_blocks`.
     pooled_lists
         Where needed, the lists that the pool was made from.
     pool_depth
@@ -90,7 +85,7 @@ class JudgedRanks:
         Where unjudged docs are taken to be relevant (see `assume_relevant`): bool [rows], the rows
         that stand for such docs, and the gain they have: ``one`` or ``gmax``.
     lacks
-        Why the view has no `ties`, `blocks`, `retrieved` and so on, by name of the array.
+        Why the view has no `ties`, `retrieved` and so on, by name of the array.
     """
 
     facts: TrackFacts
@@ -103,7 +98,6 @@ class JudgedRanks:
     doc_ids: np.ndarray
     lengths: np.ndarray
     ties: tuple[np.ndarray, np.ndarray] | None = None
-    blocks: tuple[np.ndarray, np.ndarray] | None = None
     pooled_lists: PooledLists | None = None
     pool_depth: np.ndarray | None = None
     complete_depth: np.ndarray | None = None
@@ -312,22 +306,6 @@ class JudgedRanks:
             why = self.lacks.get(name, f"ask for it by needs=({need!r},) when the view is made")
             raise UsageError(f"the view of track {self.facts.track!r} has no `{name}`: {why}.")
         return array
-
-    def tie_blocks(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return `blocks`; where the view has none, they are computed from `ties`.
-
-        An unjudged doc is then in the block of the tied judged docs around it, or in none.
-
-        Raises
-        ------
-        UsageError
-            If the view has no `ties`.
-        """
-        if self.blocks is None:
-            ties = self.require("ties")
-            made = unjudged.blocks_from_ties(self.ranks, ties, self.offsets, self.lengths)
-            object.__setattr__(self, "blocks", made)  # for the views that are derived from this
-        return self.require("blocks")
 
     def by_subtopic(self) -> JudgedRanks:
         """Return the view whose judgments are by subtopic: this one, or its `diversity`.

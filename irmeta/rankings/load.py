@@ -15,7 +15,13 @@ from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy, TieOrder
 from irmeta.rankings.judged import JudgedRanks, Need, check_needs
 from irmeta.rankings.judged_docs import Judged, read_judged
-from irmeta.rankings.order import list_places, other_order, ranks_under, tie_blocks
+from irmeta.rankings.order import (
+    check_pool_depth,
+    list_places,
+    other_order,
+    ranks_under,
+    tie_blocks,
+)
 from irmeta.rankings.pool import PooledLists, no_contributor
 from irmeta.rankings.subtopics import subtopic_set
 from irmeta.rankings.track_facts import TrackFacts, track_facts
@@ -98,6 +104,9 @@ def judged_blocks(
     """
     check_needs(needs)
     facts = track_facts(store, track, policy.qrels)
+    if policy.has_smaller_pool:
+        needs = {*needs, "pool"}
+        check_pool_depth(policy.pool_depth, facts)
     order = other_order(facts, policy.tie_order)
     pool_order = other_order(facts, policy.pool_order, "pool order") if "pool" in needs else None
     if "pool" in needs and not facts.contributors:
@@ -170,7 +179,10 @@ def _block_view(
     lists = replace(lists, query=lists.query - np.int32(block.first_query))
     names = queries[block.first_query : block.last_query]
     views = [_view(judged, names, policy, lists, needs) for judged in sets]
-    return replace(views[0], diversity=views[1]) if len(views) > 1 else views[0]
+    view = replace(views[0], diversity=views[1]) if len(views) > 1 else views[0]
+    if not policy.has_smaller_pool:
+        return view
+    return view.with_pool(policy.pool_depth, policy.pool_without)
 
 
 def _view(
@@ -194,7 +206,7 @@ def _view(
     lengths[lists.query, lists.system] = np.diff(lists.starts)
     arrays: dict[str, Any] = {}
     if "ties" in needs:
-        arrays |= _ties(rows, order, rank, lengths)
+        arrays["ties"] = _ties(rows, order, rank)
     if "pool" in needs:
         is_same = policy.pool_order == order
         pool_ranks = ranks if is_same else rows.laid_out(rows.ranks(policy.pool_order, facts))
@@ -220,19 +232,10 @@ def _view(
     )
 
 
-def _ties(
-    rows: _Rows, order: TieOrder, rank: np.ndarray, lengths: np.ndarray
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """`ties` and `blocks` of `JudgedRanks`."""
-    lists = rows.lists
-    places = list_places(lists, rank)
-    first, last = tie_blocks(order, lists, places)
-    starts = np.zeros(lengths.shape, np.int64)
-    starts[lists.query, lists.system] = lists.starts[:-1]
-    return {
-        "ties": (rows.laid_out(first), rows.laid_out(last)),
-        "blocks": (starts, last[places]),
-    }
+def _ties(rows: _Rows, order: TieOrder, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return `ties` of `JudgedRanks`."""
+    first, last = tie_blocks(order, rows.lists, list_places(rows.lists, rank))
+    return rows.laid_out(first), rows.laid_out(last)
 
 
 def _row_of(doc_ids: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

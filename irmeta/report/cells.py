@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from irmeta.report.scale import Scale, scale_of
-from irmeta.schema.columns import Column, Table, paper_column
+from irmeta.schema.columns import Column, Display, Table, paper_column
 
 ABSENT = "\u2014"
 DAGGER = "\u2020"
@@ -110,7 +110,7 @@ def grid(
     pivot: str = "",
     name: str = "",
     caption: str = "",
-    display: Callable[[str], str] = lambda measure: "score",
+    display: Callable[[str], Display] = lambda measure: Display(),
 ) -> Grid:
     """Return the cells of a table.
 
@@ -126,7 +126,7 @@ def grid(
     name, caption
         Name and caption; default: the table's.
     display
-        Function from a measure to the display format of its values, a format of `Column`.
+        Function from a measure to how its values are shown.
     """
     shown = list(columns) or [n for n, c in table.columns.items() if c.show != "none"]
     made = _Cells(table, display)
@@ -150,8 +150,8 @@ def grid(
 class _Cells:
     """Cells of one table."""
 
-    def __init__(self, table: Table, display: Callable[[str], str]) -> None:
-        self._table, self._display = table, display
+    def __init__(self, table: Table, display: Callable[[str], Display]) -> None:
+        self._table, self.display = table, display
         self.scales: list[str] = []
 
     def head(self, name: str, group: str = "") -> Head:
@@ -179,7 +179,7 @@ class _Cells:
             return Cell("", picture=scale.picture(*(row[n] for n in (name, *column.span))))
         form = column.format
         if form in ("measure", "range"):
-            form = self._display(row["measure"])
+            form = self.display(row["measure"]).format
         text = format_value(row[name], column, form)
         if column.span is not None and text != ABSENT and column.format != "range":
             low, high = (format_value(row[end], column, form, bare=True) for end in column.span)
@@ -211,7 +211,7 @@ def _pivoted(
     for group in groups:
         inside = frame.filter(pl.col(pivot) == group)
         by_key = dict(_by_index(inside, index))
-        scale = scale_of(inside, group) if "worst" in values else None
+        scale = scale_of(inside, group, made.display(group)) if "worst" in values else None
         if scale is not None:
             made.scales.append(scale.text)
         label = group + _arrow(inside.row(0, named=True))

@@ -95,6 +95,11 @@ def described(marks: alt.Chart, name: str, value: str, digits: str) -> alt.Chart
     )
 
 
+def axis_title(*parts: str) -> str:
+    """Return a title such as "ASL, docs, log scale" from its parts; empty parts are left out."""
+    return ", ".join(part for part in parts if part)
+
+
 def either(test: str, yes: str, no: str) -> alt.ColorValue:
     """Choose one of two colours; `alt.condition` is slow, because it validates the schema."""
     import altair as alt

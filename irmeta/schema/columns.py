@@ -22,6 +22,28 @@ Rows = Any
 """Rows of a table: a polars frame or dicts, or an Arrow table in the table's schema."""
 
 
+class Display(NamedTuple):
+    """How the values of a measure are shown.
+
+    Attributes
+    ----------
+    format
+        A format of `Column`: ``score``, ``length`` (drawn on a log axis) or ``count``.
+    unit
+        Unit of the values, e.g. "docs"; empty for a share or a score.
+    direction
+        1: greater is better; -1: less is better.
+    """
+
+    format: str = "score"
+    unit: str = ""
+    direction: int = 1
+
+
+PLAIN = Display()
+"""A score between 0 and 1, greater is better."""
+
+
 @dataclass(frozen=True)
 class Column:
     """One column of a table.

@@ -18,6 +18,7 @@ import polars as pl
 from irmeta.errors import UsageError, check_whole
 from irmeta.kernels.query_subsets import add_swaps, add_wins, subset_means
 from irmeta.results.matrix import Matrix
+from irmeta.stats.resampling import checked_query_sets, draw_query_sets
 
 Ties = Literal["against", "out", "half"]
 Fuzziness = Literal["absolute", "relative"]
@@ -188,8 +189,10 @@ def stability(
         raise UsageError(f"fuzziness {fuzziness}, tolerance {tolerance}: neither may be negative.")
     complete = _complete(matrix)
     if subsets is None:
-        subsets = _drawn(len(complete.queries), _half(complete, size), 1, trials, rng)[:, 0]
-    subsets = _checked(subsets, len(complete.queries))
+        subsets = draw_query_sets(len(complete.queries), _half(complete, size), 1, trials, rng)[
+            :, 0
+        ]
+    subsets = checked_query_sets(subsets, len(complete.queries))
     values = np.ascontiguousarray(complete.oriented, np.float64)
     slack = tolerance * np.abs(values).max(initial=0.0)
     least, share = (fuzziness, 0.0) if kind == "absolute" else (0.0, fuzziness)
@@ -261,10 +264,10 @@ def swap_rates(
         half = _half(complete, size)
         if 2 * half > number:
             raise UsageError(f"two sets of {half} queries cannot be drawn from {number}.")
-        halves = _drawn(number, half, 2, trials, rng)
+        halves = draw_query_sets(number, half, 2, trials, rng)
     if halves.ndim != 3 or halves.shape[1] != 2:
         raise UsageError(f"halves of shape {halves.shape} are not [trial, 2, query].")
-    pairs = _checked(halves.reshape(len(halves), 2 * halves.shape[2]), number)
+    pairs = checked_query_sets(halves.reshape(len(halves), 2 * halves.shape[2]), number)
     half = pairs.shape[1] // 2
     values = np.ascontiguousarray(complete.values, np.float64)
     slack = float(tolerance * np.abs(values).max(initial=0.0))
@@ -304,29 +307,6 @@ def _half(matrix: Matrix, size: int | None) -> int:
     if check_whole("size", size) > number:
         raise UsageError(f"sets of {size} queries cannot be drawn from {number}.")
     return int(size)
-
-
-def _drawn(
-    queries: int, size: int, sets: int, trials: int, rng: int | np.random.Generator
-) -> np.ndarray:
-    """Draw query indices without replacement within a trial: int64 [trial, set, query]."""
-    check_whole("trials", trials)
-    if size == 0:
-        return np.zeros((0, sets, 0), np.int64)
-    every = np.tile(np.arange(queries), (trials, 1))
-    order = np.random.default_rng(rng).permuted(every, axis=1)
-    return order[:, : sets * size].reshape(trials, sets, size)
-
-
-def _checked(subsets: np.ndarray, queries: int) -> np.ndarray:
-    """Check that the indices are of queries, each at most once in a trial."""
-    indices = np.ascontiguousarray(subsets, np.int64)
-    if indices.ndim != 2 or (indices.size and not (0 <= indices.min() <= indices.max() < queries)):
-        raise UsageError(f"sets of queries are arrays [trial, query] of indices below {queries}.")
-    ordered = np.sort(indices, axis=1)
-    if (ordered[:, 1:] == ordered[:, :-1]).any():
-        raise UsageError("a trial has a duplicate query: queries are drawn without replacement.")
-    return indices
 
 
 def _parts(subsets: np.ndarray, systems: int) -> list[np.ndarray]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from irmeta.kernels.numbering import collect, number
-from irmeta.parallel import Lent
+from irmeta.parallel import ObjectPool
 from irmeta.store.assemble import Lists, TrackRows
 from irmeta.store.judgments import Judgments
 from irmeta.store.readers import TrackNames
@@ -54,7 +54,7 @@ class Groups:
 
     def __init__(self, rows: TrackRows, pool: Judgments, names: TrackNames) -> None:
         self._rows, self._pool = rows, pool
-        self._spaces = Lent(partial(_Space.of, len(names.docs)))
+        self._spaces = ObjectPool(partial(_Space.of, len(names.docs)))
 
     def portions(self) -> Iterator[np.ndarray]:
         """Yield the indices of all queries, in portions that each fill a group."""
@@ -83,7 +83,7 @@ class Groups:
             )
         lists = self._rows.lists(int(queries[0]), int(queries[-1]) + 1)
         starts = lists.starts[np.searchsorted(lists.query, np.append(queries, queries[-1] + 1))]
-        with self._spaces.lend() as space:
+        with self._spaces.borrow() as space:
             rows = space.number(lists.columns["doc"], starts, judged)
         lengths = np.diff(judged.starts) + np.diff(rows.ends, prepend=0)
         return Group(queries, lengths, _merge(judged, rows), lists, rows.numbers, rows.grades)
@@ -91,7 +91,7 @@ class Groups:
     def distinct(self, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the distinct docs, sorted, and the index of each doc in them: int32."""
         none = _Judged(np.empty(0, np.int32), np.zeros(2, np.int64), np.empty(0, np.int16))
-        with self._spaces.lend() as space:
+        with self._spaces.borrow() as space:
             rows = space.number(docs, np.array([0, len(docs)]), none)
         return rows.unjudged, rows.numbers
 

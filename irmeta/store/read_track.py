@@ -190,7 +190,7 @@ def _read_runs(
 
     def read(name: str) -> Run | SkippedRun | _Archive:
         file = source.input_file(name)
-        with readers.lend() as reader:
+        with readers.borrow() as reader:
             run = read_run(source, file, reader)
         kind = archive_kind(file) if isinstance(run, SkippedRun) else None
         return run if kind is None else _Archive(file, kind)
@@ -232,7 +232,7 @@ def _unpacked(
         if isinstance(member, DataError):
             yield SkippedRun(member.file or item.file.name, None, None, str(member))
             continue
-        with readers.lend() as reader:
+        with readers.borrow() as reader:
             run = read_run(source, member, reader)
         if isinstance(run, SkippedRun) and archive_kind(member) is not None:
             problem, fix = "an archive in an archive", "Unpack the outer one."

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from irmeta.parallel import Lent
+from irmeta.parallel import ObjectPool
 from irmeta.trec.numbered_names import in_order
 from irmeta.trec.rows import RowReader
 
 
-class Readers(Lent[RowReader]):
+class Readers(ObjectPool[RowReader]):
     """A reader for each thread.
 
     All readers number the judged queries first and alike: numbers below `judged` are theirs.
@@ -27,7 +27,7 @@ class Readers(Lent[RowReader]):
         super().__init__(self._new)
         self._queries = queries.unique().sort()
         self.judged = len(self._queries)
-        with self.lend() as self.first:
+        with self.borrow() as self.first:
             self.first.docs.numbers(docs)
 
     def _new(self) -> RowReader:

@@ -41,7 +41,7 @@ class Inputs:
     def __init__(self, source: TrackSource, layout: Layout, *, rehash: bool = False) -> None:
         self.source, self.layout, self.rehash = source, layout, rehash
         facts = [source.facts.file] if source.facts else []
-        qrels = [file for one in source.qrels for file in one.files]
+        qrels = [file for one in source.qrels for file in one.paths]
         self.files = sorted({*source.runs, *qrels, *facts})
         # Taken before any file is read: a file that changes meanwhile is read again next time.
         self.stamps = {file: self._stamp(file) for file in self.files}

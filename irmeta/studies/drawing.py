@@ -21,7 +21,7 @@ from threading import Lock
 from typing import Any
 
 from irmeta.errors import IrmetaError
-from irmeta.parallel import Lent
+from irmeta.parallel import ObjectPool
 from irmeta.report import vega
 from irmeta.report.look import print_of, svg_of
 
@@ -133,8 +133,10 @@ def _end(process: subprocess.Popen[bytes], at_once: bool) -> None:
 class _Drawers:
     """Processes with the system's fonts and without; as many of each as are asked at once."""
 
-    plain: Lent[Drawer] = field(default_factory=lambda: Lent(lambda: Drawer(fonts=False)))
-    full: Lent[Drawer] = field(default_factory=lambda: Lent(Drawer))
+    plain: ObjectPool[Drawer] = field(
+        default_factory=lambda: ObjectPool(lambda: Drawer(fonts=False))
+    )
+    full: ObjectPool[Drawer] = field(default_factory=lambda: ObjectPool(Drawer))
 
     def close(self) -> None:
         for drawer in (*self.plain.all, *self.full.all):
@@ -181,7 +183,7 @@ def svg(spec: dict[str, Any]) -> str:
     if (drawers := _drawers) is None:
         return vega.vega_svg(spec)
     carried = _CARRIED.fullmatch(json.dumps(spec, ensure_ascii=False))
-    with (drawers.plain if carried else drawers.full).lend() as drawer:
+    with (drawers.plain if carried else drawers.full).borrow() as drawer:
         return drawer.draw(spec, None)["svg"]
 
 
@@ -189,7 +191,7 @@ def pdf_and_png(spec: dict[str, Any], ppi: int) -> tuple[bytes, bytes]:
     """As `svg`, for paper."""
     if (drawers := _drawers) is None:
         return vega.vega_print(spec, ppi)
-    with drawers.full.lend() as drawer:
+    with drawers.full.borrow() as drawer:
         found = drawer.draw(spec, ppi)
     return b64decode(found["pdf"]), b64decode(found["png"])
 

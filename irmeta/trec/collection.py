@@ -4,22 +4,40 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from irmeta.errors import DataError, UsageError, did_you_mean, of_track, printable
+from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
 from irmeta.trec.listing import expand, fixed_part, is_folder, is_inside, list_folder
-from irmeta.trec.qrels import FORMATS, QrelsFormat
 from irmeta.trec.source import AnyTrack, BrokenTrack, FactsSource, QrelsSource, TrackSource
 
+_Parsed = TypeVar("_Parsed", bound=Options)
+
 CONFIG = "collection.toml"
-_KEYS = ("tracks", "allow_outside")
 _POLICY_KEYS = ("names", "tie_order", "depth", "duplicates")
-_TRACK_KEYS = ("runs", "qrels", "systems", "pool_depth", *_POLICY_KEYS)
-_QRELS_KEYS = ("name", "file", "format", "subtopics", "subtopics_file")
-_FACT_KEYS = ("file", "name", "group", "type", "pooled")
+
+
+@dataclass(frozen=True)
+class _CollectionTable(Options):
+    """Keys of `collection.toml`."""
+
+    tracks: Any = option(None, "Table of tracks.")
+    allow_outside: bool = option(False, "Whether paths may lead out of the collection.")
+
+
+@dataclass(frozen=True)
+class _TrackTable(Options):
+    """Keys of one track, beside those of the read policy."""
+
+    runs: tuple[str, ...] = option((), "File patterns.")
+    qrels: Any = option(None, "A file, or a list of qrels sets.")
+    systems: Any = option(None, "Table of facts about systems.")
+    pool_depth: int | None = option(
+        None, "Rank to which the lists of contributing systems were judged.", least=1
+    )
 
 
 def read_collection(folder: str | Path, policy: ReadPolicy | None = None) -> list[AnyTrack]:
@@ -147,25 +165,22 @@ def _follow_convention(root: Path, name: str, prefix: str, policy: ReadPolicy) -
 
 
 class _Config:
-    """`collection.toml`, checked key by key so that an error can name the key."""
+    """`collection.toml`; an error names the key and its value."""
 
     def __init__(self, root: Path, raw: bytes, policy: ReadPolicy) -> None:
         self.root, self.policy = root, policy
         self.file = printable((root / CONFIG).as_posix())
-        self.allow_outside, self.outside = False, set[str]()
+        self.outside = set[str]()
         try:
-            self.content = tomllib.loads(raw.decode("utf-8"))
+            content = tomllib.loads(raw.decode("utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise DataError(f"cannot be read as TOML ({error})", file=self.file) from None
+        self.content = self._parse("", content, _CollectionTable)
 
     def tracks(self) -> list[AnyTrack]:
         """Return all tracks, sorted by name."""
-        self._check_keys("", self.content, _KEYS)
-        allowed = self.content.get("allow_outside", False)
-        if not isinstance(allowed, bool):
-            raise self._error("allow_outside", allowed, "is not true or false", "")
-        self.allow_outside = allowed
-        tracks = self._table("tracks", self.content.get("tracks", {}))
+        given = self.content.tracks
+        tracks = {} if given is None else self._table("tracks", given)
         if not tracks:
             raise self._error("tracks", None, "names no track", "Add a table [tracks.NAME].")
         return [self._any_track(name, tracks[name]) for name in sorted(tracks)]
@@ -181,132 +196,116 @@ class _Config:
         key = f"tracks.{name}"
         if not name:
             raise self._error(key, None, "has no name", "")
-        table = self._table(key, given)
-        self._check_keys(key, table, _TRACK_KEYS)
+        table = self._parse(key, given, _TrackTable, _POLICY_KEYS)
+        given = cast(Mapping[str, Any], given)
         try:
-            policy = replace(self.policy, **{k: table[k] for k in _POLICY_KEYS if k in table})
+            policy = replace(self.policy, **{k: given[k] for k in _POLICY_KEYS if k in given})
         except UsageError as error:
             raise DataError(f"{key}.{error}", file=self.file) from None
         return TrackSource(
             name=name,
             root=self.root,
-            runs=self._runs(key, table),
-            qrels=self._qrels(key, table),
-            facts=self._facts(key, table),
+            runs=self._runs(f"{key}.runs", table.runs),
+            qrels=self._qrels(f"{key}.qrels", table.qrels),
+            facts=None if table.systems is None else self._facts(f"{key}.systems", table.systems),
             policy=policy,
-            pool_depth=self._pool_depth(key, table),
+            pool_depth=table.pool_depth,
             outside=tuple(sorted(self.outside)),
         )
 
-    def _pool_depth(self, key: str, table: Mapping[str, Any]) -> int | None:
-        given = table.get("pool_depth")
-        if given is not None and (type(given) is not int or given < 1):
-            fix = "It is the rank to which the lists of contributing systems were judged."
-            raise self._error(f"{key}.pool_depth", given, "is no whole number from 1", fix)
-        return given
-
-    def _runs(self, key: str, table: Mapping[str, Any]) -> tuple[str, ...]:
-        given = table.get("runs")
-        patterns = [given] if isinstance(given, str) else given
-        if not isinstance(patterns, list) or not patterns:
-            raise self._error(f"{key}.runs", given, "is not a list of file patterns", "")
+    def _runs(self, key: str, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        if not patterns:
+            fix = 'Write a list of file patterns, e.g. ["runs/*.gz"].'
+            raise self._error(key, None, "names no run", fix)
         matched: set[str] = set()
         for pattern in patterns:
-            if not isinstance(pattern, str):
-                raise self._error(f"{key}.runs", pattern, "is not a file pattern", "")
-            self._check_inside(f"{key}.runs", pattern)
+            self._check_inside(key, pattern)
             try:
                 files = expand(self.root, pattern)
             except ValueError:
-                raise self._error(f"{key}.runs", pattern, "is not a file pattern", "") from None
+                raise self._error(key, pattern, "is not a file pattern", "") from None
             except DataError as error:
-                problem = f"{key}.runs = {pattern!r}: {error.file} {error.problem}"
+                problem = f"{key} = {pattern!r}: {error.file} {error.problem}"
                 raise DataError(problem, file=self.file) from None
             if not files:
-                raise self._error(f"{key}.runs", pattern, "matches no file", "")
+                raise self._error(key, pattern, "matches no file", "")
             matched.update(files)
         return tuple(sorted(matched))
+
+    def _qrels(self, key: str, given: object) -> tuple[QrelsSource, ...]:
+        if isinstance(given, str):
+            given = [{"name": "qrels", "file": given}]
+        if not isinstance(given, list) or not given:
+            fix = f'Write [[{key}]] with name = "..." and file = "...".'
+            raise self._error(key, given, "names no qrels set", fix)
+        tables = cast(list[object], given)
+        sets = tuple(self._qrels_set(f"{key}[{i}]", table) for i, table in enumerate(tables))
+        names = [one.name for one in sets]
+        if len(set(names)) < len(names):
+            raise self._error(key, names, "names two sets alike", "")
+        return sets
+
+    def _qrels_set(self, key: str, given: object) -> QrelsSource:
+        source = self._parse(key, given, QrelsSource, required=("name", "file"))
+        self._check_file(f"{key}.file", source.file)
+        if source.subtopics and source.format != "trec":
+            fix = "Only the trec format has a column for subtopics."
+            raise self._error(f"{key}.subtopics", True, f"with format {source.format!r}", fix)
+        if source.subtopics_file is not None:
+            if not source.subtopics:
+                fix = "Write subtopics = true if the second column of the qrels is a subtopic."
+                raise self._error(f"{key}.subtopics_file", None, "describes no subtopics", fix)
+            self._check_file(f"{key}.subtopics_file", source.subtopics_file)
+        return source
+
+    def _facts(self, key: str, given: object) -> FactsSource:
+        source = self._parse(key, given, FactsSource, required=("file", "name"))
+        self._check_file(f"{key}.file", source.file)
+        return source
+
+    def _check_file(self, key: str, file: str) -> None:
+        self._check_inside(key, file)
+        if not (self.root / file).is_file():
+            raise self._error(key, file, "is not a file", f"Paths are relative to {CONFIG}.")
 
     def _check_inside(self, key: str, path: str) -> None:
         """Reject a path outside of the collection, unless the collection allows such paths."""
         if is_inside(path):
             return
-        if not self.allow_outside:
+        if not self.content.allow_outside:
             fix = f"Write allow_outside = true at the top of {CONFIG} if it should be read."
             raise self._error(key, path, "is outside of the collection", fix)
         self.outside.add(fixed_part(path))
-
-    def _qrels(self, key: str, table: Mapping[str, Any]) -> tuple[QrelsSource, ...]:
-        given = table.get("qrels")
-        if isinstance(given, str):
-            given = [{"name": "qrels", "file": given}]
-        if not isinstance(given, list) or not given:
-            fix = f'Write [[{key}.qrels]] with name = "..." and file = "...".'
-            raise self._error(f"{key}.qrels", given, "names no qrels set", fix)
-        sets = tuple(self._qrels_set(f"{key}.qrels[{i}]", t) for i, t in enumerate(given))
-        names = [s.name for s in sets]
-        if len(set(names)) < len(names):
-            raise self._error(f"{key}.qrels", names, "names two sets alike", "")
-        return sets
-
-    def _qrels_set(self, key: str, given: object) -> QrelsSource:
-        table = self._table(key, given)
-        self._check_keys(key, table, _QRELS_KEYS)
-        form = table.get("format", "trec")
-        if not isinstance(form, str) or form not in FORMATS:
-            hint = did_you_mean(str(form), FORMATS)
-            raise self._error(f"{key}.format", form, "is not a format", hint)
-        subtopics = table.get("subtopics", False)
-        if not isinstance(subtopics, bool):
-            raise self._error(f"{key}.subtopics", subtopics, "is not true or false", "")
-        if subtopics and form != "trec":
-            fix = "Only the trec format has a column for subtopics."
-            raise self._error(f"{key}.subtopics", subtopics, f"with format {form!r}", fix)
-        name = self._text(f"{key}.name", table.get("name"))
-        described = None
-        if "subtopics_file" in table:
-            if not subtopics:
-                fix = "Write subtopics = true if the second column of the qrels is a subtopic."
-                raise self._error(f"{key}.subtopics_file", None, "describes no subtopics", fix)
-            described = self._file(f"{key}.subtopics_file", table, "subtopics_file")
-        return QrelsSource(
-            name, self._file(f"{key}.file", table), cast(QrelsFormat, form), subtopics, described
-        )
-
-    def _facts(self, key: str, table: Mapping[str, Any]) -> FactsSource | None:
-        if "systems" not in table:
-            return None
-        key = f"{key}.systems"
-        facts = self._table(key, table["systems"])
-        self._check_keys(key, facts, _FACT_KEYS)
-        columns = {k: self._text(f"{key}.{k}", facts[k]) for k in _FACT_KEYS[1:] if k in facts}
-        if "name" not in columns:
-            raise self._error(f"{key}.name", None, "is missing: the column of system names", "")
-        return FactsSource(self._file(f"{key}.file", facts), **columns)
-
-    def _file(self, key: str, table: Mapping[str, Any], name: str = "file") -> str:
-        file = self._text(key, table.get(name))
-        self._check_inside(key, file)
-        if not (self.root / file).is_file():
-            fix = f"Paths are relative to {CONFIG}."
-            raise self._error(key, file, "is not a file", fix)
-        return file
-
-    def _text(self, key: str, value: object) -> str:
-        if not isinstance(value, str) or not value:
-            raise self._error(key, value, "is missing or not a text", "")
-        return value
 
     def _table(self, key: str, value: object) -> Mapping[str, Any]:
         if not isinstance(value, dict):
             raise self._error(key, value, "is not a table", "")
         return cast(Mapping[str, Any], value)
 
-    def _check_keys(self, key: str, table: Iterable[str], known: tuple[str, ...]) -> None:
+    def _parse(
+        self,
+        key: str,
+        given: object,
+        kind: type[_Parsed],
+        also: tuple[str, ...] = (),
+        required: tuple[str, ...] = (),
+    ) -> _Parsed:
+        """Check a table as options; keys in `also` are allowed and left out."""
+        table, prefix = self._table(key, given), f"{key}." if key else ""
+        known = [*(one.name for one in fields(kind)), *also]
         for name in table:
             if name not in known:
-                dotted = f"{key}.{name}" if key else name
-                raise self._error(dotted, None, "is not a known key", did_you_mean(name, known))
+                hint = did_you_mean(name, known)
+                raise self._error(f"{prefix}{name}", None, "is not a known key", hint)
+        try:
+            parsed = kind.of({name: value for name, value in table.items() if name not in also})
+        except UsageError as error:
+            raise DataError(f"{prefix}{error}", file=self.file) from None
+        for one in fields(kind):
+            if one.name in required and not table.get(one.name):
+                help_text = one.metadata["help"]
+                raise self._error(f"{prefix}{one.name}", None, "is missing", help_text)
+        return parsed
 
     def _error(self, key: str, value: object, problem: str, fix: str) -> DataError:
         message = f"{key} = {value!r} {problem}" if value is not None else f"{key} {problem}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import polars as pl
 import pyarrow as pa
@@ -14,7 +14,6 @@ from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import Text, first_fields, lines, read_columns
 
 QrelsFormat = Literal["trec", "prels", "sample-eval"]
-FORMATS: tuple[str, ...] = get_args(QrelsFormat)
 _WHOLE = re.compile(rb"[+-]?\d+\Z")
 
 # The fields of a line of each format, in order.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from irmeta.errors import DataError, UsageError, printable
+from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
 from irmeta.trec.qrels import QrelsFormat
 from irmeta.trec.streams import InputFile
@@ -15,38 +16,32 @@ from irmeta.trec.system_names import stem
 
 
 @dataclass(frozen=True)
-class QrelsSource:
-    """One named qrels set of a track and how to read its file.
+class QrelsSource(Options):
+    """One named qrels set of a track and how to read its file."""
 
-    Attributes
-    ----------
-    subtopics
-        Whether the second column of the file is a subtopic.
-    subtopics_file
-        A CSV that describes the subtopics: query, subtopic, weight, type.
-    """
-
-    name: str
-    file: str
-    format: QrelsFormat = "trec"
-    subtopics: bool = False
-    subtopics_file: str | None = None
+    name: str = option("qrels", "Name of the set.")
+    file: str = option("", "File of the judgments.")
+    format: QrelsFormat = option("trec", "Format of the file.")
+    subtopics: bool = option(False, "Whether the second column of the file is a subtopic.")
+    subtopics_file: str | None = option(
+        None, "CSV that describes the subtopics: query, subtopic, weight, type."
+    )
 
     @property
-    def files(self) -> tuple[str, ...]:
+    def paths(self) -> tuple[str, ...]:
         """All files of the set."""
         return (self.file,) if self.subtopics_file is None else (self.file, self.subtopics_file)
 
 
 @dataclass(frozen=True)
-class FactsSource:
-    """A CSV of facts about systems, and the name of its column of each fact (None: not given)."""
+class FactsSource(Options):
+    """A CSV of facts about systems, and the names of its columns."""
 
-    file: str
-    name: str
-    group: str | None = None
-    type: str | None = None
-    pooled: str | None = None
+    file: str = option("", "CSV with one row per system.")
+    name: str = option("", "Column of system names.")
+    group: str | None = option(None, "Column of groups.")
+    type: str | None = option(None, "Column of run types.")
+    pooled: str | None = option(None, "Column that says whether a run contributed to the pool.")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""`irmeta check`: every file is read, and what is damaged is named."""
+"""`irmeta check`: damaged, missing and unknown files are named."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from support.undrawn import draw_nothing
 
 @pytest.fixture(scope="module")
 def made(worked_examples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Results with their store, and those of a study."""
+    """Return results with their store, and results of a study."""
     root = tmp_path_factory.mktemp("made")
     for track in ("ties", "unretrieved"):
         shutil.copytree(worked_examples / track, root / "in" / track)
@@ -30,7 +30,7 @@ def made(worked_examples: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @pytest.fixture
 def results(made: Path, tmp_path: Path) -> Path:
-    """Results that a test may damage."""
+    """Return a copy of the results that a test may damage."""
     return shutil.copytree(made / "results", tmp_path / "results")
 
 
@@ -41,7 +41,7 @@ def damage(file: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["results", "results/store", "study", "results/means.parquet"])
-def test_check__nothing_is_damaged(made: Path, what: str, run):
+def test_check__intact_files_give_no_problems(made: Path, what: str, run):
     assert irmeta.check(made / what).rows() == []
     done = run("check", made / what)
     assert (done.status, done.err) == (0, "")
@@ -49,7 +49,7 @@ def test_check__nothing_is_damaged(made: Path, what: str, run):
 
 
 def test_check__every_damaged_file_is_named(results: Path, run):
-    """All files but those that may be lost without harm, each damaged alone."""
+    """Each file is damaged alone, except files that may be lost without harm."""
     files = [f for f in results.rglob("*") if f.is_file()]
     harmless = {".lock", ".cache.json"}
     for file in sorted(f for f in files if f.name not in harmless and f.stat().st_size):
@@ -79,7 +79,7 @@ def test_check__missing_file_is_named(results: Path, file: str, problem: str):
     assert irmeta.check(results).rows() == [(str(results / file), problem)]
 
 
-def test_check__file_that_no_record_lists_is_named(results: Path):
+def test_check__file_missing_from_records_is_named(results: Path):
     folder = results / "store" / "runs" / "ties"
     shutil.copy(folder / "part-0.parquet", folder / "part-1.parquet")
     ((file, problem),) = irmeta.check(results).rows()
@@ -95,7 +95,9 @@ def test_check__unfinished_track_is_named(results: Path):
 
 
 @pytest.mark.parametrize("place", ["means2.parquet", "compare/AP.t/pairs.parquet"])
-def test_check__files_that_others_wrote_into_results(results: Path, made: Path, place: str):
+def test_check__files_of_other_commands_in_results_are_checked(
+    results: Path, made: Path, place: str
+):
     store = irmeta.open_store(made / "results")
     file = results / place
     write_out(store.means("AP"), file, store.provenance("AP"), force=False)
@@ -105,7 +107,7 @@ def test_check__files_that_others_wrote_into_results(results: Path, made: Path, 
     assert irmeta.check(results)["file"].to_list() == [str(file)]
 
 
-def test_check__store_of_an_older_irmeta_is_read_by_its_pages(results: Path):
+def test_check__older_store_is_checked_by_page_checksums(results: Path):
     store = results / "store"
     record = store / "tracks" / "ties.json"
     found = parse_record(record.read_bytes())
@@ -121,7 +123,7 @@ def test_check__store_of_an_older_irmeta_is_read_by_its_pages(results: Path):
     assert problem.startswith("cannot be read")
 
 
-def test_check__nothing_of_irmetas_is_a_usage_error(tmp_path: Path):
+def test_check__foreign_path_is_refused(tmp_path: Path):
     (tmp_path / "a.parquet").write_text("text")
     for path in (tmp_path, tmp_path / "none", tmp_path / "a.parquet"):
         with pytest.raises(UsageError, match="is not a store, a folder of results"):
@@ -129,7 +131,7 @@ def test_check__nothing_of_irmetas_is_a_usage_error(tmp_path: Path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_rehash__command_reads_a_file_of_the_same_size_and_time(two_tracks: Path, run):
+def test_rehash_option__detects_change_with_equal_size_and_time(two_tracks: Path, run):
     store, out = two_tracks.parent / "store", two_tracks.parent / "out"
     file = two_tracks / "ties" / "qrels.txt"
     asked = [("ingest", two_tracks, "--store", store), ("reanalyze", two_tracks, "--out", out)]
@@ -150,7 +152,7 @@ def test_rehash__command_reads_a_file_of_the_same_size_and_time(two_tracks: Path
     assert (refused.status, "rehash is for a collection" in refused.err) == (2, True)
 
 
-def test_check__every_folder_of_all_studies(made: Path, tmp_path: Path, run):
+def test_check__covers_every_folder_of_all_studies(made: Path, tmp_path: Path, run):
     with pytest.MonkeyPatch.context() as patch:
         draw_nothing(patch)
         run("study", "all", made / "results", "--out", tmp_path / "all")

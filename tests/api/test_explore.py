@@ -1,4 +1,4 @@
-"""`SearchLengths` says what plain counting over `Store.search_lengths` says."""
+"""`SearchLengths`, compared with counts over `Store.search_lengths`."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ def plain(found: SearchLengths, made_store: irmeta.Store) -> pl.DataFrame:
 
 
 def between(low: int | None, high: int | None) -> pl.Expr:
-    """The docs of a bucket among rows of `Store.search_lengths`."""
+    """Return a filter for the docs of a bucket in `Store.search_lengths`."""
     if low is None or high is None:
         return pl.col("rank").is_null()
     return pl.col("rank").is_not_null() & pl.col("search_length").is_between(low, high)
 
 
-def test_means_that_differ_by_a_rounding_share_a_place():
+def test_systems__means_equal_up_to_rounding_share_a_rank():
     systems = SearchLengths(ALIKE.read()).systems
     assert systems["ASL"].n_unique() == 3
     assert systems.select("rank", "system").rows() == [(1, "a"), (1, "b"), (3, "c")]
 
 
-def test_systems_stand_by_asl(hand: SearchLengths):
+def test_systems__sorted_by_asl(hand: SearchLengths):
     assert hand.systems.rows() == [
         (1, "a", 5 / 3, 1 / 3),
         (2, "b", 8 / 3, 1 / 3),
@@ -70,7 +70,7 @@ def test_systems_stand_by_asl(hand: SearchLengths):
     assert repr(hand) == "SearchLengths('t': 4 systems, 3 relevant docs, unretrieved=irrel)"
 
 
-def test_buckets_by_hand(hand: SearchLengths):
+def test_histogram__buckets_by_hand(hand: SearchLengths):
     assert hand.histogram().select("low", "high", "docs").rows() == [
         *((1, 1, 0), (2, 4, 2), (None, None, 1)),
     ]
@@ -84,7 +84,7 @@ def test_buckets_by_hand(hand: SearchLengths):
     assert hand.docs().rows() == [("q", "z", 1, None, 1.0)]
 
 
-def test_two_systems_by_hand(hand: SearchLengths):
+def test_compared__two_systems_by_hand(hand: SearchLengths):
     assert hand.compared().rows() == [
         ("q", "x", 2, 2, 1, 2.0, 1.0, 1.0),
         ("q", "y", 1, 3, 5, 2.0, 4.0, -2.0),
@@ -106,7 +106,7 @@ def test_two_systems_by_hand(hand: SearchLengths):
     ]
 
 
-def test_places_are_those_of_the_means(found: SearchLengths, made_store: irmeta.Store):
+def test_systems__ranks_follow_store_means(found: SearchLengths, made_store: irmeta.Store):
     means = made_store.means("ASL", track=found.track).sort("value", "system")
     assert found.systems["system"].to_list() == means["system"].to_list()
     assert found.systems["ASL"].to_list() == means["value"].to_list()
@@ -114,7 +114,7 @@ def test_places_are_those_of_the_means(found: SearchLengths, made_store: irmeta.
     assert found.median == means["system"][(means.height + 1) // 2 - 1]
 
 
-def test_shares_not_retrieved_are_counted(found: SearchLengths, plain: pl.DataFrame):
+def test_systems__share_of_unretrieved_docs(found: SearchLengths, plain: pl.DataFrame):
     counted = plain.group_by("system").agg(not_retrieved=pl.col("rank").is_null().mean())
     ours = found.systems.select("system", "not_retrieved")
     assert_frame_equal(ours, counted, check_row_order=False)
@@ -122,7 +122,7 @@ def test_shares_not_retrieved_are_counted(found: SearchLengths, plain: pl.DataFr
 
 
 @pytest.mark.parametrize("buckets", ["log", "linear"])
-def test_bars_are_counted_and_their_docs_found(
+def test_histogram__counts_equal_docs_of_each_bucket(
     found: SearchLengths, plain: pl.DataFrame, buckets: str
 ):
     for system in found.systems["system"]:
@@ -135,7 +135,7 @@ def test_bars_are_counted_and_their_docs_found(
             assert_frame_equal(found.docs(system, low, high), behind)
 
 
-def test_linear_bars_have_one_width(found: SearchLengths):
+def test_histogram__linear_buckets_have_equal_width(found: SearchLengths):
     bars = found.histogram(buckets="linear").drop_nulls()
     assert (bars["high"] - bars["low"]).n_unique() == 1
     assert bars.height <= 20
@@ -144,7 +144,7 @@ def test_linear_bars_have_one_width(found: SearchLengths):
     assert max(deepest) > 0
 
 
-def test_two_systems_are_compared_doc_by_doc(found: SearchLengths, plain: pl.DataFrame):
+def test_differences__counts_equal_docs_of_each_bucket(found: SearchLengths, plain: pl.DataFrame):
     a, b = found.best, found.systems["system"][-1]
     first, second = (plain.filter(pl.col("system") == s).drop("system") for s in (a, b))
     both = first.join(second.drop("grade"), on=["query", "doc"], suffix="_b")
@@ -175,7 +175,7 @@ def test_two_systems_are_compared_doc_by_doc(found: SearchLengths, plain: pl.Dat
     assert total == joined.height
 
 
-def test_one_doc_is_shown_in_every_system(found: SearchLengths, plain: pl.DataFrame):
+def test_ranks__shows_a_doc_in_every_system(found: SearchLengths, plain: pl.DataFrame):
     for query, doc in plain.select("query", "doc").unique().sort("query", "doc")[::97].iter_rows():
         own = plain.filter(pl.col("query") == query, pl.col("doc") == doc)
         own = own.select("system", "rank", "search_length").sort("rank", "system", nulls_last=True)
@@ -185,7 +185,7 @@ def test_one_doc_is_shown_in_every_system(found: SearchLengths, plain: pl.DataFr
 @pytest.mark.parametrize(
     "choices", [{"unretrieved": "depth"}, {"unretrieved": "irrel+1", "rel": 2}, {"rel": 3}]
 )
-def test_choices_are_those_of_the_store(made_store: irmeta.Store, choices: dict[str, Any]):
+def test_search_lengths__options_equal_store(made_store: irmeta.Store, choices: dict[str, Any]):
     found = SearchLengths(made_store, "passage", **choices)
     lengths = made_store.search_lengths("passage", **choices)
     own = lengths.filter(pl.col("system") == found.best).sort("search_length", maintain_order=True)
@@ -197,7 +197,7 @@ def test_choices_are_those_of_the_store(made_store: irmeta.Store, choices: dict[
     )
 
 
-def test_a_policy_decides_what_is_averaged(made_store: irmeta.Store):
+def test_search_lengths__policy_equals_store_means(made_store: irmeta.Store):
     found = SearchLengths(made_store, "web", queries="retrieved", tie_order="file")
     means = made_store.means("ASL", track="web", queries="retrieved", tie_order="file")
     assert_frame_equal(
@@ -207,7 +207,7 @@ def test_a_policy_decides_what_is_averaged(made_store: irmeta.Store):
     )
 
 
-def test_charts_draw_the_frames(found: SearchLengths):
+def test_show__charts_have_track_and_system_titles(found: SearchLengths):
     for chart, title in (
         (found.show(), f"{found.track}: {found.best}"),
         (found.show(found.median, "linear"), f"{found.track}: {found.median}"),
@@ -217,7 +217,7 @@ def test_charts_draw_the_frames(found: SearchLengths):
 
 
 def drawn(chart: Any, **parameters: object) -> list[str]:
-    """The texts of a chart with some of its parameters set as a hand would."""
+    """Return the texts of a chart after setting some of its parameters."""
     spec = chart.to_dict()
     for parameter in spec["params"]:
         parameter["value"] = parameters.get(parameter["name"], parameter["value"])
@@ -230,7 +230,7 @@ def bars_of(chart: Any) -> list[dict[str, Any]]:
     return bars
 
 
-def test_a_click_lists_the_docs_of_a_bar(found: SearchLengths):
+def test_browse__selected_bar_lists_its_docs(found: SearchLengths):
     chart = found.browse()
     other = found.median
     for system, low, high in ((found.best, 2, 4), (other, 2, 4), (other, None, None)):
@@ -243,7 +243,7 @@ def test_a_click_lists_the_docs_of_a_bar(found: SearchLengths):
     assert set(drawn(chart)) >= {"query", "grade", "rank", "doc"}
 
 
-def test_the_interactive_chart_counts_as_the_histogram_does(found: SearchLengths):
+def test_browse__counts_equal_histogram(found: SearchLengths):
     bars = bars_of(found.browse())
     for system in found.systems["system"]:
         counted = [bar["docs"] for bar in bars if bar["system"] == system]
@@ -251,7 +251,7 @@ def test_the_interactive_chart_counts_as_the_histogram_does(found: SearchLengths
     assert all(len(bar["shown"]) == 1 + min(20, bar["docs"]) for bar in bars)
 
 
-def test_the_interactive_chart_says_what_it_leaves_out(
+def test_browse__subtitle_names_omitted_docs_and_systems(
     hand: SearchLengths, made_store: irmeta.Store, monkeypatch: pytest.MonkeyPatch
 ):
     subtitle = hand.browse().to_dict()["title"]["subtitle"]
@@ -284,7 +284,9 @@ def test_the_interactive_chart_says_what_it_leaves_out(
         (lambda s: SearchLengths(s, "news", qrels="adhoc"), "no qrels set 'adhoc'"),
     ],
 )
-def test_a_track_or_choice_that_is_not_there_is_refused(made_store: irmeta.Store, call, said: str):
+def test_search_lengths__unknown_track_or_option_is_refused(
+    made_store: irmeta.Store, call, said: str
+):
     with pytest.raises(UsageError, match=said):
         call(made_store)
 
@@ -304,12 +306,14 @@ def test_a_track_or_choice_that_is_not_there_is_refused(made_store: irmeta.Store
         (lambda f: f.ranks("q", "n1"), "'n1' is no relevant doc of query q. Known: x, y, z"),
     ],
 )
-def test_what_is_not_there_is_answered_with_what_is(hand: SearchLengths, call, said: str):
+def test_search_lengths__unknown_system_query_or_doc_is_refused(
+    hand: SearchLengths, call, said: str
+):
     with pytest.raises(UsageError, match=re.escape(said)):
         call(hand)
 
 
-def test_one_system_that_finds_nothing_is_both_best_and_median(tmp_path: Path):
+def test_search_lengths__single_system_is_best_and_median(tmp_path: Path):
     found = SearchLengths(Track({"d": HAND.runs["d"]}, HAND.qrels).ingest(tmp_path))
     assert (found.best, found.median) == ("d", "d")
     for buckets in explore.BUCKETS:
@@ -322,11 +326,11 @@ def test_one_system_that_finds_nothing_is_both_best_and_median(tmp_path: Path):
     assert "z" not in drawn(found.browse(), bar=[{"bucket": "1"}])
 
 
-def test_a_store_may_be_named_by_its_folder(made_store: irmeta.Store):
+def test_search_lengths__accepts_the_folder_of_a_store(made_store: irmeta.Store):
     assert SearchLengths(made_store.path, "web").best == SearchLengths(made_store, "web").best
 
 
-def test_it_warns_where_search_lengths_mean_nothing(tmp_path: Path):
+def test_search_lengths__warns_of_lists_without_nonrelevant_docs(tmp_path: Path):
     track = Track({"a": {"q": down("x", "y")}, "b": {"q": down("y")}}, {"q": {"x": 1, "y": 1}})
     with pytest.warns(UserWarning, match="2 of 2 lists of .* search lengths mean nothing there"):
         SearchLengths(track.ingest(tmp_path))

@@ -1,4 +1,4 @@
-"""A qrels file and run files, as trec_eval takes them."""
+"""A qrels file and run files as input, as in trec_eval."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MEANS = {"x": "0.5", "y": "0.25"}
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[Path]:
-    """The qrels, then the runs, each in a folder of its own."""
+    """Return the qrels file, then the run files, each in its own folder."""
     paths = [tmp_path / "q" / "qrels.made.txt", *(tmp_path / name[:3] / name for name in RUNS)]
     for path, text in zip(paths, [QRELS, *RUNS.values()], strict=True):
         path.parent.mkdir()
@@ -39,7 +39,7 @@ def columns(text: str) -> dict[str, list[str]]:
     return dict(zip(head, map(list, zip(*rows, strict=True)), strict=True))
 
 
-def test_files_are_read_as_a_collection_of_them_is(collections: Path) -> None:
+def test_read_files__values_equal_collection(collections: Path) -> None:
     news = collections / "news"
     (qrels,) = news.glob("qrels*")
     store = irmeta.read_files(qrels, (news / "runs").iterdir(), workers=2)
@@ -49,7 +49,9 @@ def test_files_are_read_as_a_collection_of_them_is(collections: Path) -> None:
     assert_frame_equal(store.evaluate(measures).drop("track"), expected)
 
 
-def test_it_does_not_matter_how_files_are_named(files: list[Path], monkeypatch) -> None:
+def test_read_files__result_does_not_depend_on_paths_and_order(
+    files: list[Path], monkeypatch
+) -> None:
     whole = irmeta.read_files(files[0], files[1:])
     monkeypatch.chdir(files[0].parent)
     odd = [Path("..") / file.parent.name / file.name for file in reversed(files[1:])]
@@ -59,18 +61,18 @@ def test_it_does_not_matter_how_files_are_named(files: list[Path], monkeypatch) 
     assert sorted(store.systems()["file"]) == ["fir/first.run", "sec/second.txt.gz"]
 
 
-def test_one_run_needs_no_list(files: list[Path]) -> None:
+def test_read_files__accepts_a_single_path(files: list[Path]) -> None:
     store = irmeta.read_files(str(files[0]), files[1], depth=1)
     assert store.means("AP", track="qrels.made")["system"].to_list() == ["x"]
     assert store.runs().collect().height == 2
 
 
-def test_systems_are_named_as_asked(files: list[Path]) -> None:
+def test_read_files__names_option(files: list[Path]) -> None:
     store = irmeta.read_files(files[0], files[1:], names="(.*)[.].*")
     assert sorted(store.systems()["system"]) == ["first", "second.txt"]
 
 
-def test_what_is_wrong_with_a_run_is_said(files: list[Path]) -> None:
+def test_read_files__malformed_run_is_reported(files: list[Path]) -> None:
     files[2].write_text("1 Q0 b 1 nine y\n")
     with pytest.warns(irmeta.SkippedRunWarning, match="1 run skipped: .*second.*line 1"):
         store = irmeta.read_files(files[0], files[1:])
@@ -79,7 +81,7 @@ def test_what_is_wrong_with_a_run_is_said(files: list[Path]) -> None:
         irmeta.read_files(files[0], files[2])
 
 
-def test_files_that_are_not_there_are_refused_before_any_is_read(files: list[Path]) -> None:
+def test_read_files__missing_file_is_refused(files: list[Path]) -> None:
     for wrong, said in (
         ([files[0].with_name("none"), files[1]], "none is no file: name the file of the qrels"),
         ([files[0], files[1], files[2].parent], "is a folder: name"),
@@ -92,19 +94,21 @@ def test_files_that_are_not_there_are_refused_before_any_is_read(files: list[Pat
 @pytest.mark.parametrize(
     ("names", "said"), [("(", "is not a pattern"), (".*", "has 0 groups, not one")]
 )
-def test_names_that_name_nothing_are_refused(files: list[Path], names: str, said: str) -> None:
+def test_read_files__invalid_names_option_is_refused(
+    files: list[Path], names: str, said: str
+) -> None:
     with pytest.raises(UsageError, match=said):
         irmeta.read_files(files[0], files[1:], names=names)
 
 
-def test_a_qrels_file_whose_name_is_not_text_is_refused(files: list[Path]) -> None:
+def test_read_files__qrels_name_that_is_not_utf8_is_refused(files: list[Path]) -> None:
     odd = Path(os.fsdecode(os.fsencode(files[0].parent) + b"/\xff"))
     odd.write_text(QRELS)
     with pytest.raises(irmeta.DataError, match="its name is not UTF-8"):
         irmeta.read_files(odd, files[1])
 
 
-def test_evaluate_takes_files(files: list[Path], run) -> None:
+def test_evaluate_command__accepts_qrels_and_run_files(files: list[Path], run) -> None:
     done = run("evaluate", *files, "-m", "map")
     assert done.status == 0
     found = columns(done.out)
@@ -112,7 +116,9 @@ def test_evaluate_takes_files(files: list[Path], run) -> None:
     assert set(found["track"]) == {"qrels.made"}
 
 
-def test_workers_reach_whoever_reads_and_evaluates(files: list[Path], run, monkeypatch) -> None:
+def test_workers_option__applies_to_reading_and_evaluation(
+    files: list[Path], run, monkeypatch
+) -> None:
     asked: list[object] = []
     read, evaluate = in_memory.read_into_memory, api_store.evaluate_tracks
 
@@ -135,14 +141,14 @@ def test_workers_reach_whoever_reads_and_evaluates(files: list[Path], run, monke
     assert asked == [3, 3, 3, 3]
 
 
-def test_a_track_that_the_files_are_not_is_refused(files: list[Path], run) -> None:
+def test_track_option__other_track_than_the_files_is_refused(files: list[Path], run) -> None:
     assert run("evaluate", *files, "-m", "AP", "--track", "qrels.made").status == 0
     done = run("evaluate", *files, "-m", "AP", "--track", "other")
     assert (done.status, done.out) == (2, "")
     assert "has no track 'other'" in done.err
 
 
-def test_runs_are_named_by_their_files_on_request(files: list[Path], run) -> None:
+def test_names_option__names_runs_by_file(files: list[Path], run) -> None:
     assert columns(run("evaluate", *files, "-m", "AP").out)["system"] == ["x", "y"]
     done = run("evaluate", *files, "-m", "AP", "--names", "file")
     assert (columns(done.out)["system"], done.err) == (["first", "second"], "")
@@ -150,7 +156,7 @@ def test_runs_are_named_by_their_files_on_request(files: list[Path], run) -> Non
     assert columns(done.out)["system"] == ["f", "s"]
 
 
-def test_runs_that_share_a_tag_are_named_by_their_files(files: list[Path], run) -> None:
+def test_evaluate_command__runs_with_a_shared_tag_are_named_by_file(files: list[Path], run) -> None:
     files[2].write_text(RUNS["first.run"])
     done = run("evaluate", *files, "-m", "AP")
     assert (done.status, columns(done.out)["system"]) == (0, ["first", "second"])
@@ -164,7 +170,7 @@ def test_runs_that_share_a_tag_are_named_by_their_files(files: list[Path], run) 
     assert "Name systems by file: --names file" in done.err
 
 
-def test_explain_and_info_take_files(files: list[Path], run) -> None:
+def test_explain_and_info_commands__accept_files(files: list[Path], run) -> None:
     asked = ("-m", "AP", "--query", "1")
     assert "0.5" in run("explain", *files, *asked, "--system", "y").out
     assert "0.5" in run("explain", *files, *asked, "--system", "second", "--names", "file").out
@@ -172,7 +178,7 @@ def test_explain_and_info_take_files(files: list[Path], run) -> None:
     assert "second" in run("info", *files, "--names", "file", "--json").out
 
 
-def test_files_that_cannot_be_a_track_end_with_a_usage_error(files: list[Path], run) -> None:
+def test_evaluate_command__unusable_files_are_refused(files: list[Path], run) -> None:
     for arguments, said in (
         (files[:1], "name the qrels file, and after it the runs"),
         ([files[0], files[1].with_name("none")], "none is no file"),

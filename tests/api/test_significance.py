@@ -1,4 +1,4 @@
-"""`compare` and `power`: over results, a store, a file of values, a table of one's own."""
+"""`compare` and `power` on results, a store, a file of values, or a table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from irmeta.stats.coverage import coverage
 
 @pytest.fixture(scope="module")
 def results(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that reanalyze made."""
+    """Return a folder of results from reanalyze."""
     folder = tmp_path_factory.mktemp("results") / "out"
     irmeta.reanalyze(made_store.path, folder, measures="AP,ASL,P@10")
     return folder
@@ -31,7 +31,7 @@ def table(folder: Path, text: str) -> Path:
     return file
 
 
-def test_every_source_gives_the_same_matrices(
+def test_matrices__every_source_gives_equal_values(
     results: Path, made_store: irmeta.Store, tmp_path: Path
 ):
     of_folder = irmeta.matrices(results, "AP", track="news")
@@ -48,7 +48,7 @@ def test_every_source_gives_the_same_matrices(
     assert [m.direction for m in irmeta.matrices(results, "ASL")] == [-1, -1, -1]
 
 
-def test_systems_stand_best_first_with_the_top_group_marked(results: Path):
+def test_compare__systems_sorted_best_first_with_top_group(results: Path):
     for measure, direction in (("AP", 1), ("ASL", -1)):
         (found,) = significance.compare(results, measure, track="news")
         systems = found.systems
@@ -66,7 +66,7 @@ def test_systems_stand_best_first_with_the_top_group_marked(results: Path):
         assert systems["better_than"].sum() == systems["worse_than"].sum()
 
 
-def test_a_table_of_ones_own_is_compared(tmp_path: Path):
+def test_compare_and_power__accept_a_csv_table(tmp_path: Path):
     file = table(tmp_path, "topic,good,bad,same\n1,.9,.1,.9\n2,.8,.2,.8\n3,.7,.2,.7\n4,.9,.3,.9\n")
     (found,) = significance.compare(file, test="t")
     assert found.systems["system"].to_list() == ["good", "same", "bad"]
@@ -81,7 +81,7 @@ def test_a_table_of_ones_own_is_compared(tmp_path: Path):
     assert curves.height == 6
 
 
-def test_results_and_figures_are_written_whole_with_their_provenance(results: Path, tmp_path: Path):
+def test_write_comparisons__tables_figures_and_provenance(results: Path, tmp_path: Path):
     out = tmp_path / "compared"
     found = significance.compare(results, "AP", test="permutation", resamples=99, rng=3)
     source = made_from(results, ["AP"], ["news", "passage", "web"])
@@ -110,7 +110,7 @@ def test_results_and_figures_are_written_whole_with_their_provenance(results: Pa
         significance.write_comparisons(found, out, source, force=False)
 
 
-def test_power_is_written_with_a_figure_a_track(results: Path, tmp_path: Path):
+def test_write_power__one_figure_per_track(results: Path, tmp_path: Path):
     found, curves = significance.power(results, "AP,P@10")
     assert found.select("track", "measure", "test", "level").is_unique().all()
     made = {"correction": "none"}
@@ -130,12 +130,12 @@ def test_power_is_written_with_a_figure_a_track(results: Path, tmp_path: Path):
         ({"measure": "AP", "correction": "hol"}, "hol"),
     ],
 )
-def test_what_is_not_there_is_answered_with_what_is(results: Path, arguments: dict, said: str):
+def test_compare__invalid_argument_is_refused(results: Path, arguments: dict, said: str):
     with pytest.raises(UsageError, match=said):
         significance.compare(results, **arguments)
 
 
-def test_other_files_are_refused(results: Path, tmp_path: Path):
+def test_compare__file_without_values_is_refused(results: Path, tmp_path: Path):
     with pytest.raises(UsageError, match="holds means"):
         significance.compare(results / "means.parquet", "AP")
     with pytest.raises(UsageError, match="is not a file"):
@@ -146,7 +146,7 @@ def test_other_files_are_refused(results: Path, tmp_path: Path):
         significance.compare(table(tmp_path, "topic,a,b\n1,x,2\n"))
 
 
-def test_write_comparisons__one_system_has_none_to_compare_it_with(tmp_path: Path):
+def test_write_comparisons__single_system_has_no_comparison(tmp_path: Path):
     matrix = Matrix(np.array([[0.5], [0.25]]), ("1", "2"), ("only",), "AP", "t")
     (found,) = significance.compare(matrix)
     assert found.systems["top"].to_list() == [True]
@@ -154,8 +154,8 @@ def test_write_comparisons__one_system_has_none_to_compare_it_with(tmp_path: Pat
     assert "none to compare it with" in written[-1].read_text()
 
 
-def test_the_top_group_is_of_those_that_none_is_better_than(tmp_path: Path):
-    """c is there for the ten easy queries alone, and worse than a and b on each of them."""
+def test_compare__top_group_has_no_significantly_better_system(tmp_path: Path):
+    """System c has only the ten easy queries and is worse than a and b on each."""
     rng = np.random.default_rng(0)
     easy, hard = 0.8 + rng.random(10) / 50, 0.2 + rng.random(10) / 50
     a = np.concatenate([easy, hard])
@@ -173,8 +173,8 @@ def test_the_top_group_is_of_those_that_none_is_better_than(tmp_path: Path):
 
 
 @pytest.mark.parametrize("test", ["sign", "wilcoxon"])
-def test_a_test_that_counts_signs_says_itself_who_is_better(test: str):
-    """x is a little worse on nineteen queries and much better on one: its mean is greater."""
+def test_compare__sign_based_tests_decide_the_better_system(test: str):
+    """System x is slightly worse on 19 queries and much better on one, so its mean is larger."""
     x = np.array([0.30] * 19 + [0.90])
     matrix = Matrix(np.column_stack([x, np.full(20, 0.31)]), tuple(map(str, range(20))), ("x", "y"))
     (found,) = significance.compare(matrix, test=test)
@@ -182,7 +182,7 @@ def test_a_test_that_counts_signs_says_itself_who_is_better(test: str):
     assert coverage(matrix, matrix, test=test)["coverage"].to_list() == [1.0]
 
 
-def test_a_measure_is_found_by_its_name_in_the_file_or_by_another_spelling(tmp_path: Path):
+def test_matrices__measure_is_found_by_name_or_alias(tmp_path: Path):
     rows = [("s", "1", m, 0.5) for m in ("foo", "map")] + [("t", "1", "foo", 0.25)]
     file = tmp_path / "tidy.csv"
     pl.DataFrame(rows, schema=["system", "query", "measure", "value"], orient="row").write_csv(file)
@@ -193,7 +193,7 @@ def test_a_measure_is_found_by_its_name_in_the_file_or_by_another_spelling(tmp_p
 
 
 @pytest.mark.parametrize("level", [0, 1, 95, -1, float("nan")])
-def test_a_level_is_a_probability(level: float, tmp_path: Path):
+def test_power__level_outside_zero_and_one_is_refused(level: float, tmp_path: Path):
     with pytest.raises(UsageError, match=r"is not between 0 and 1: write 0\.05"):
         significance.power(table(tmp_path, "topic,a,b\n1,1,2\n"), levels=[level])
 
@@ -202,19 +202,19 @@ def test_a_level_is_a_probability(level: float, tmp_path: Path):
     "header",
     ["topic_id,a,b", "Query Number,a,b", "#query,a,b", "a,b,query", "a,b,__index_level_0__"],
 )
-def test_a_column_of_queries_is_no_system(header: str, tmp_path: Path):
+def test_matrices__query_column_is_not_a_system(header: str, tmp_path: Path):
     last = header.startswith("a")
     rows = ["0.5,0.25,401", "0.5,0.5,402"] if last else ["401,0.5,0.25", "402,0.5,0.5"]
     (found,) = irmeta.matrices(table(tmp_path, "\n".join(["# made by hand", header, *rows, ""])))
     assert (found.systems, found.queries) == (("a", "b"), ("401", "402"))
 
 
-def test_a_table_that_lies_on_its_side_is_refused(tmp_path: Path):
+def test_compare__transposed_table_is_refused(tmp_path: Path):
     with pytest.raises(DataError, match="systems in rows"):
         significance.compare(table(tmp_path, "system,q1,q2\na,1,2\nb,2,3\n"))
 
 
-def test_other_peoples_figures_are_kept(results: Path, tmp_path: Path):
+def test_write_comparisons__foreign_figure_is_kept_without_force(results: Path, tmp_path: Path):
     found = significance.compare(results, "AP", track="news")
     (tmp_path / "news.svg").write_text("mine")
     with pytest.raises(UsageError, match="irmeta did not write it"):
@@ -224,7 +224,7 @@ def test_other_peoples_figures_are_kept(results: Path, tmp_path: Path):
     significance.write_comparisons(found, tmp_path, {}, force=False)
 
 
-def test_less_may_be_better_in_a_table_of_ones_own(tmp_path: Path):
+def test_compare__less_is_better_option(tmp_path: Path):
     file = table(tmp_path, "topic,a,b\n1,.9,.1\n2,.8,.2\n3,.7,.2\n")
     orders = [
         significance.compare(file, less_is_better=less)[0].systems["system"].to_list()
@@ -233,12 +233,12 @@ def test_less_may_be_better_in_a_table_of_ones_own(tmp_path: Path):
     assert orders == [["a", "b"], ["b", "a"]]
 
 
-def test_the_row_of_means_is_no_query(tmp_path: Path):
+def test_compare__row_of_means_is_refused(tmp_path: Path):
     with pytest.raises(DataError, match="called `all`"):
         significance.compare(table(tmp_path, "topic,a,b\n1,.9,.1\n2,.8,.2\nall,.7,.2\n"))
 
 
-def test_a_store_is_a_source_in_memory_too(made_store: irmeta.Store, collections: Path):
+def test_compare__store_in_memory_equals_store_on_disk(made_store: irmeta.Store, collections: Path):
     with pytest.warns(irmeta.SkippedRunWarning):
         held = irmeta.read(collections)
     tracks = ["web", "news"]
@@ -251,7 +251,7 @@ def test_a_store_is_a_source_in_memory_too(made_store: irmeta.Store, collections
     assert made_from(held, ["AP"], tracks) == held.provenance("AP", track=tracks)
 
 
-def test_a_mean_of_another_kind_is_not_compared(made_store: irmeta.Store, tmp_path: Path):
+def test_compare__measure_with_other_average_is_refused(made_store: irmeta.Store, tmp_path: Path):
     with pytest.raises(UsageError, match="name the measure without average="):
         irmeta.compare(made_store, "gm_map", track="news")
     (counts,) = irmeta.compare(made_store, "NumRelRet", track="news")
@@ -278,12 +278,12 @@ def test_a_mean_of_another_kind_is_not_compared(made_store: irmeta.Store, tmp_pa
         (lambda m: irmeta.compare(m, less_is_better=True), "direction of AP is better is known"),
     ],
 )
-def test_what_has_no_meaning_is_refused(call, said: str):
+def test_compare_and_power__invalid_matrix_arguments_are_refused(call, said: str):
     with pytest.raises(UsageError, match=said):
         call(Matrix(np.eye(3), ("1", "2", "3"), ("a", "b", "c"), "AP", "t"))
 
 
-def test_of_a_folder_no_measure_is_no_default(results: Path, made_store: irmeta.Store):
+def test_matrices__empty_measure_is_refused(results: Path, made_store: irmeta.Store):
     for source in (results, made_store):
         for nothing in ("", []):
             with pytest.raises(irmeta.IrmetaError, match=r"no measure was (named|given)"):
@@ -292,14 +292,16 @@ def test_of_a_folder_no_measure_is_no_default(results: Path, made_store: irmeta.
         irmeta.matrices(results, "AP", queries="retrieved")
 
 
-def test_power_takes_one_of_everything(results: Path):
+def test_power__accepts_single_values(results: Path):
     matrix, *others = irmeta.matrices(results, "AP")
     found, _ = irmeta.power(matrix, tests="sign", levels=0.05)
     several, _ = irmeta.power((matrix, *others), tests=["sign"], levels=[0.05])
     assert found.rows() == several.rows()[:1]
 
 
-def test_a_folder_holds_the_figures_of_one_comparison(results: Path, tmp_path: Path):
+def test_write_comparisons__removes_figures_of_the_previous_comparison(
+    results: Path, tmp_path: Path
+):
     first = irmeta.compare(results, "AP")
     significance.write_comparisons(first, tmp_path, {}, force=False)
     (tmp_path / "mine.svg").write_text("<svg/>")
@@ -308,10 +310,10 @@ def test_a_folder_holds_the_figures_of_one_comparison(results: Path, tmp_path: P
     second = irmeta.compare(results, "AP", track="news", correction="holm")
     significance.write_comparisons(second, tmp_path, {}, force=False)
     left = {file.name for file in tmp_path.glob("*.svg")}
-    assert left == {"mine.svg", "news.svg", "web.svg"}  # web.svg is of power by now
+    assert left == {"mine.svg", "news.svg", "web.svg"}  # web.svg is now a figure of power
 
 
-def test_each_test_has_a_figure_of_its_own_where_there_are_several(results: Path, tmp_path: Path):
+def test_write_power__one_figure_per_test(results: Path, tmp_path: Path):
     found, curves = irmeta.power(results, "AP,P@10", tests=["t", "sign"], track=["news", "web"])
     written = significance.write_power(found, curves, tmp_path, {}, {}, force=False)
     names = [file.name for file in written if file.suffix == ".svg"]
@@ -319,8 +321,8 @@ def test_each_test_has_a_figure_of_its_own_where_there_are_several(results: Path
     assert "Achieved significance levels on news: sign" in (tmp_path / "news.sign.svg").read_text()
 
 
-def test_a_figure_of_many_curves_is_drawn(tmp_path: Path):
-    """30 curves of 190 pairs: more rows than Altair takes."""
+def test_write_power__figure_with_many_curves(tmp_path: Path):
+    """30 curves of 190 pairs exceed the row limit of Altair."""
     values = np.random.default_rng(0).random((9, 20))
     systems, queries = tuple(f"s{i}" for i in range(20)), tuple(map(str, range(9)))
     several = [Matrix(values, queries, systems, f"m{i}", "t") for i in range(30)]
@@ -330,7 +332,7 @@ def test_a_figure_of_many_curves_is_drawn(tmp_path: Path):
     assert pl.read_parquet(tmp_path / "curves.parquet").height == 30 * 190
 
 
-def test_equal_means_share_a_rank():
+def test_compare__equal_means_share_a_rank():
     matrix = Matrix(np.array([[0.1, 0.3, 0.1], [0.3, 0.1, 0.1]]), ("1", "2"), ("b", "a", "c"))
     (found,) = irmeta.compare(matrix, rng=np.int64(3))
     assert found.systems.select("rank", "system").rows() == [(1, "a"), (1, "b"), (3, "c")]
@@ -338,7 +340,7 @@ def test_equal_means_share_a_rank():
     irmeta.power(matrix, levels=np.float32(0.05))
 
 
-def test_a_file_says_what_its_pairs_were_computed_from(
+def test_compare_command__track_replaced_while_read_writes_nothing(
     collections: Path, tmp_path: Path, run, monkeypatch
 ):
     store = tmp_path / "store"

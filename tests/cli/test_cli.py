@@ -1,4 +1,4 @@
-"""The command line: what it prints, what it writes, and its exit status."""
+"""The command line: output, written files, and exit status."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from irmeta.results.tidy_files import provenance
 from irmeta.studies.framework.recorded_files import ALL, RecordedFiles
 
 
-def test_the_main_job_says_where_everything_is_and_names_the_run_skipped(
+def test_reanalyze_command__prints_files_and_skipped_run(
     run, collections: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "results"
@@ -34,12 +34,12 @@ def test_the_main_job_says_where_everything_is_and_names_the_run_skipped(
     assert "http" not in page.replace("http://www.w3.org/", "")
 
 
-def test_strict_turns_a_run_skipped_into_status_3(run, collections: Path, tmp_path: Path) -> None:
+def test_strict_option__skipped_run_gives_status_3(run, collections: Path, tmp_path: Path) -> None:
     assert run("ingest", collections, "--store", tmp_path / "s", "--strict").status == 3
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_a_track_that_fails_gives_status_1_after_the_others_are_done(
+def test_reanalyze_command__failed_track_gives_status_1(
     run, two_tracks: Path, tmp_path: Path
 ) -> None:
     qrels = two_tracks / "ties" / "qrels.txt"
@@ -61,7 +61,7 @@ def test_a_track_that_fails_gives_status_1_after_the_others_are_done(
         (["--tie-order", "coin"], "tie_order = 'coin' is not a choice. Known: file, rank"),
     ],
 )
-def test_a_bad_argument_is_one_line_and_status_2(
+def test_evaluate_command__invalid_argument_gives_status_2(
     run, made_store: irmeta.Store, arguments: list[str], said: str
 ) -> None:
     done = run("evaluate", made_store.path, *arguments)
@@ -70,7 +70,7 @@ def test_a_bad_argument_is_one_line_and_status_2(
     assert done.out == ""
 
 
-def test_means_go_to_a_pipe_as_csv_with_full_precision(run, made_store: irmeta.Store) -> None:
+def test_evaluate_command__prints_csv_with_full_precision(run, made_store: irmeta.Store) -> None:
     done = run("evaluate", made_store.path, "-m", "AP,ASL@g10", "--track", "web")
     frame = pl.read_csv(io.StringIO(done.out), schema_overrides={"system": pl.String})
     expected = made_store.means(["AP", "ASL@g10"], track="web")
@@ -78,12 +78,12 @@ def test_means_go_to_a_pipe_as_csv_with_full_precision(run, made_store: irmeta.S
     assert frame.columns == expected.columns
 
 
-def test_wide_and_per_query_have_a_column_for_each_measure(run, made_store: irmeta.Store) -> None:
+def test_evaluate_command__wide_has_one_column_per_measure(run, made_store: irmeta.Store) -> None:
     done = run("evaluate", made_store.path, "-m", "AP,P@20", "--per-query", "--wide")
     assert done.out.splitlines()[0] == "track,system,query,AP,P@20"
 
 
-def test_out_writes_by_ending_with_provenance(
+def test_out_option__writes_file_with_provenance(
     run, made_store: irmeta.Store, tmp_path: Path
 ) -> None:
     file = tmp_path / "scores.parquet"
@@ -99,7 +99,7 @@ def test_out_writes_by_ending_with_provenance(
     assert run(*command).status == 0, "our own file is replaced"
 
 
-def test_a_file_that_is_not_ours_is_kept_without_force(
+def test_out_option__foreign_file_is_kept_without_force(
     run, made_store: irmeta.Store, tmp_path: Path
 ) -> None:
     file = tmp_path / "notes.csv"
@@ -113,7 +113,7 @@ def test_a_file_that_is_not_ours_is_kept_without_force(
     assert file.read_text().startswith("track,system,measure,value")
 
 
-def test_results_do_not_go_into_a_folder_of_other_files(
+def test_reanalyze_command__folder_of_other_files_is_refused(
     run, collections: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "thesis.tex").write_text("dear diary")
@@ -122,23 +122,21 @@ def test_results_do_not_go_into_a_folder_of_other_files(
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_info_lists_tracks_what_was_noticed_and_what_was_skipped(
-    run, made_store: irmeta.Store
-) -> None:
+def test_info_command__lists_notes_and_skipped_runs(run, made_store: irmeta.Store) -> None:
     said = run("info", made_store.path).out
     assert "lists for queries that no one judged: 1" in said
     assert "the rank column disagrees with the scores in 25 lists" in said
     assert "nuthFirst.txt, line 611" in said
 
 
-def test_info_as_json_holds_the_same(run, made_store: irmeta.Store) -> None:
+def test_info_command__json_has_tracks_and_systems(run, made_store: irmeta.Store) -> None:
     said = json.loads(run("info", made_store.path, "--json").out)
     assert [t["track"] for t in said["tracks"]] == ["news", "passage", "web"]
     aside = [s["file"] for s in said["systems"] if s["skip_reason"]]
     assert aside == ["passage/runs/nuthFirst.txt"]
 
 
-def test_explain_shows_ranks_ties_and_the_sum(run, made_store: irmeta.Store) -> None:
+def test_explain_command__shows_ranks_ties_and_sum(run, made_store: irmeta.Store) -> None:
     done = run(
         "explain", made_store.path, "-m", "AP", "--system", "aldDFR", "--query", "901",
         "--track", "news",
@@ -149,7 +147,7 @@ def test_explain_shows_ranks_ties_and_the_sum(run, made_store: irmeta.Store) -> 
     assert "with 1" in done.out, "a tied doc"
 
 
-def test_a_closed_pipe_is_no_error(made_store: irmeta.Store) -> None:
+def test_evaluate_command__closed_pipe_is_not_an_error(made_store: irmeta.Store) -> None:
     script = "import sys; sys.argv = ['irmeta', 'evaluate', sys.argv[1], '--per-query']; "
     command = [sys.executable, "-c", script + "from irmeta.cli import main; main()"]
     process = subprocess.Popen(
@@ -167,14 +165,14 @@ def test_a_closed_pipe_is_no_error(made_store: irmeta.Store) -> None:
 @pytest.mark.parametrize(
     "measure", ["ISL", "AP(norm=pool)@10", "P(ties=share)@10", "RBP(unjudged=upper)"]
 )
-def test_the_main_job_takes_every_kind_of_measure(
+def test_reanalyze_command__accepts_every_kind_of_measure(
     run, two_tracks: Path, tmp_path: Path, measure: str
 ) -> None:
     assert run("reanalyze", two_tracks, "--out", tmp_path / "out", "-m", measure).status == 0
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_compare_and_power_write_into_the_results_they_judge(
+def test_compare_and_power_commands__write_into_results_folder(
     run, two_tracks: Path, tmp_path: Path
 ) -> None:
     results = tmp_path / "results"
@@ -187,7 +185,9 @@ def test_compare_and_power_write_into_the_results_they_judge(
     assert not (results / "store" / "compare").exists()
 
 
-def test_it_says_when_nobody_knows_who_made_the_pool(run, two_tracks: Path, tmp_path: Path) -> None:
+def test_evaluate_command__notes_unknown_pooled_systems(
+    run, two_tracks: Path, tmp_path: Path
+) -> None:
     run("ingest", two_tracks, "--store", tmp_path / "store")
     done = run("evaluate", tmp_path / "store", "-m", "AP(norm=pool)@5", "--track", "ties")
     assert done.err == (
@@ -197,13 +197,13 @@ def test_it_says_when_nobody_knows_who_made_the_pool(run, two_tracks: Path, tmp_
     assert run("evaluate", tmp_path / "store", "-m", "AP@5").err == ""
 
 
-def test_measures_are_listed_as_csv_in_a_pipe(run) -> None:
+def test_measures_command__prints_csv(run) -> None:
     done = run("measures")
     assert done.status == 0
     assert done.out == irmeta.list_measures().write_csv()
 
 
-def test_a_measure_has_a_page_and_a_preset_a_list(run) -> None:
+def test_measures_command__describes_measure_and_lists_preset(run) -> None:
     page = run("measures", "ndcg_cut_10").out.splitlines()
     assert page[0] == "nDCG"
     assert "ndcg_cut_10 stands for nDCG@10" in page
@@ -213,13 +213,13 @@ def test_a_measure_has_a_page_and_a_preset_a_list(run) -> None:
     assert held.to_list()[:3] == ["AP", "P@20", "RR"]
 
 
-def test_an_unknown_measure_has_no_page(run) -> None:
+def test_measures_command__unknown_measure_gives_status_2(run) -> None:
     done = run("measures", "nDGC")
     assert (done.status, done.out) == (2, "")
     assert "unknown measure 'nDGC'. Did you mean 'nDCG'?" in done.err
 
 
-def test_diff_ends_as_diff_does(run, made_store: irmeta.Store, tmp_path: Path) -> None:
+def test_diff_command__status_follows_diff(run, made_store: irmeta.Store, tmp_path: Path) -> None:
     one, other, third = (tmp_path / name for name in ("a.parquet", "b.csv", "c.parquet"))
     command = ("evaluate", made_store.path, "-m", "AP,P@5", "--track", "web")
     for file, more in ((one, ()), (other, ()), (third, ("--negative", "nonrelevant"))):
@@ -238,7 +238,7 @@ def test_diff_ends_as_diff_does(run, made_store: irmeta.Store, tmp_path: Path) -
     assert run("diff", one, tmp_path / "gone.csv").status == 2
 
 
-def test_compare_and_power_take_a_table_of_ones_own(run, tmp_path: Path) -> None:
+def test_compare_and_power_commands__accept_a_csv_table(run, tmp_path: Path) -> None:
     table = tmp_path / "mine.csv"
     table.write_text("topic,good,bad,same\n1,.9,.1,.9\n2,.8,.2,.8\n3,.7,.2,.7\n4,.9,.3,.9\n")
     done = run("compare", table, "--out", tmp_path / "out")
@@ -259,7 +259,7 @@ def test_compare_and_power_take_a_table_of_ones_own(run, tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_measures_may_be_named_one_by_one(run, two_tracks: Path, tmp_path: Path) -> None:
+def test_measure_option__is_repeatable(run, two_tracks: Path, tmp_path: Path) -> None:
     several = run("evaluate", two_tracks, "-m", "AP,P@5", "-m", "nDCG", "--wide").out
     assert several == run("evaluate", two_tracks, "-m", "AP,P@5,nDCG", "--wide").out
     results = tmp_path / "results"
@@ -272,14 +272,16 @@ def test_measures_may_be_named_one_by_one(run, two_tracks: Path, tmp_path: Path)
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_results_of_two_studies_do_not_meet(run, two_tracks: Path, tmp_path: Path) -> None:
+def test_study_command__folder_of_another_study_is_refused(
+    run, two_tracks: Path, tmp_path: Path
+) -> None:
     results, study = tmp_path / "results", tmp_path / "study"
     assert run("reanalyze", two_tracks, "--out", results, "-m", "AP").status == 0
     before = (results / "means.parquet").read_bytes()
     done = run("study", "search-length", results, "--out", results, "--min-systems", 1)
     assert (done.status, (results / "means.parquet").read_bytes()) == (2, before)
     assert f"{results} holds the results of overview: name a new folder" in done.err
-    # the store inside of results is what a study reads
+    # a study reads the store inside the results
     assert (
         "no track 'x'" in run("study", "search-length", results, "--out", study, "--track", "x").err
     )
@@ -287,17 +289,17 @@ def test_results_of_two_studies_do_not_meet(run, two_tracks: Path, tmp_path: Pat
     assert "holds the results of search-length" in run("reanalyze", two_tracks, "--out", study).err
 
 
-def test_a_collection_that_cannot_be_followed_leaves_no_folder(run, tmp_path: Path) -> None:
+def test_reanalyze_command__invalid_config_creates_no_folder(run, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "collection.toml").write_text("[tracks.t]\nrun = 1\n")
     assert run("reanalyze", tmp_path / "in", "--out", tmp_path / "out").status == 1
     assert not (tmp_path / "out").exists()
 
 
-def test_a_file_says_what_its_values_were_computed_from(
+def test_evaluate_command__track_replaced_while_read_writes_nothing(
     run, two_tracks: Path, tmp_path: Path, monkeypatch
 ) -> None:
-    """Not what the store held before."""
+    """Provenance would otherwise describe the track before its replacement."""
     store, out = tmp_path / "store", tmp_path / "scores.parquet"
     run("ingest", two_tracks, "--store", store)
     means = irmeta.Store.means
@@ -315,8 +317,10 @@ def test_a_file_says_what_its_values_were_computed_from(
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_a_study_that_was_stopped_has_its_folder(run, two_tracks: Path, tmp_path: Path) -> None:
-    """Before it has a table that says whose it is."""
+def test_study_command__folder_of_a_stopped_study_is_refused(
+    run, two_tracks: Path, tmp_path: Path
+) -> None:
+    """The folder has no table yet that names its study."""
     results = tmp_path / "results"
     RecordedFiles(results, ALL).start(study="overview")
     run("ingest", two_tracks, "--store", tmp_path / "store")

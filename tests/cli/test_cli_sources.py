@@ -1,4 +1,4 @@
-"""What commands read: a store, results, a collection, files; and what they say of it."""
+"""Input of commands: a store, results, a collection, or files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import irmeta
 
 
-def test_no_store_is_a_usage_error(run, tmp_path: Path) -> None:
+def test_commands__folder_that_is_not_a_store_is_refused(run, tmp_path: Path) -> None:
     done = run("study", "search-length", tmp_path, "--out", tmp_path / "out")
     assert (done.status, done.err) == (
         2,
@@ -21,7 +21,7 @@ def test_no_store_is_a_usage_error(run, tmp_path: Path) -> None:
     assert done.err.startswith(f"irmeta: {tmp_path}: no sub-folder holds runs/.")
 
 
-def test_a_collection_is_evaluated_without_a_store(
+def test_commands__collection_gives_the_output_of_its_store(
     run, made_store: irmeta.Store, collections: Path, tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -42,7 +42,9 @@ def test_a_collection_is_evaluated_without_a_store(
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_the_results_of_reanalyze_hold_a_store(run, two_tracks: Path, tmp_path: Path) -> None:
+def test_evaluate_command__reads_the_store_in_results(
+    run, two_tracks: Path, tmp_path: Path
+) -> None:
     run("reanalyze", two_tracks, "--out", tmp_path / "out")
     found = run("evaluate", tmp_path / "out", "-m", "AP")
     assert found.out == run("evaluate", tmp_path / "out" / "store", "-m", "AP").out != ""
@@ -52,14 +54,14 @@ def test_the_results_of_reanalyze_hold_a_store(run, two_tracks: Path, tmp_path: 
     assert "results of a store that lies elsewhere: name that one" in found.err
 
 
-def test_a_store_in_a_collection_does_not_stand_for_it(run, two_tracks: Path) -> None:
+def test_evaluate_command__store_inside_a_collection_is_not_read(run, two_tracks: Path) -> None:
     run("ingest", two_tracks, "--store", two_tracks / "store")
     shutil.rmtree(two_tracks / "ties")
     found = run("evaluate", two_tracks, "-m", "AP")
     assert {line.split(",")[0] for line in found.out.splitlines()} == {"track", "unretrieved"}
 
 
-def test_what_was_skipped_is_said_when_it_is_asked_for(run, two_tracks: Path) -> None:
+def test_evaluate_command__selected_skipped_run_is_explained(run, two_tracks: Path) -> None:
     (two_tracks / "ties" / "runs" / "torn").write_text("1 Q0 a 1\n")
     done = run("evaluate", two_tracks, "-m", "AP", "--system", "torn")
     assert done.status == 2
@@ -67,7 +69,7 @@ def test_what_was_skipped_is_said_when_it_is_asked_for(run, two_tracks: Path) ->
     assert "no system 'torn'" in done.err.splitlines()[-1]
 
 
-def test_of_a_collection_what_cannot_be_read_is_left_out_and_said(run, two_tracks: Path) -> None:
+def test_evaluate_command__unreadable_track_gives_status_1(run, two_tracks: Path) -> None:
     (two_tracks / "ties" / "qrels.txt").write_text("no judgment\n")
     done = run("evaluate", two_tracks, "-m", "AP")
     assert done.status == 1
@@ -77,7 +79,7 @@ def test_of_a_collection_what_cannot_be_read_is_left_out_and_said(run, two_track
     assert (done.status, done.out) == (1, "")
 
 
-def test_a_measure_is_looked_at_before_anything_is_read(run, collections: Path, monkeypatch):
+def test_commands__measure_is_checked_before_reading(run, collections: Path, monkeypatch):
     monkeypatch.delattr("irmeta.api.in_memory.read_into_memory")
     for command in (("evaluate",), ("explain", "--system", "s", "--query", "q")):
         done = run(command[0], collections, "-m", "NoSuch", *command[1:])
@@ -85,14 +87,16 @@ def test_a_measure_is_looked_at_before_anything_is_read(run, collections: Path, 
         assert "NoSuch" in done.err
 
 
-def test_malformed_lines_that_are_dropped_are_named(run, collections: Path, tmp_path: Path) -> None:
+def test_ingest_command__dropped_malformed_lines_are_reported(
+    run, collections: Path, tmp_path: Path
+) -> None:
     done = run("ingest", collections, "--store", tmp_path / "s", "--malformed", "skip")
     assert done.status == 0
     file = collections / "passage" / "runs" / "nuthFirst.txt"
     assert done.err == f"irmeta: passage: {file}: 1 malformed lines dropped\n"
 
 
-def test_how_files_are_read_may_be_said_where_they_are_read(run, tmp_path: Path) -> None:
+def test_commands__read_options_apply_to_files_but_not_to_a_store(run, tmp_path: Path) -> None:
     qrels, odd = tmp_path / "qrels", tmp_path / "odd"
     qrels.write_text("1 0 a 1\n")
     odd.write_text("1 Q0 a 1 2 s\n1 Q0 a 2 1 s\n1 Q0 b 3 x s\n")
@@ -113,7 +117,7 @@ def test_how_files_are_read_may_be_said_where_they_are_read(run, tmp_path: Path)
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_tracks_that_collection_toml_does_not_name_are_told(
+def test_commands__tracks_missing_from_config_are_reported(
     run, two_tracks: Path, tmp_path: Path
 ) -> None:
     first, *others = sorted(f.name for f in two_tracks.iterdir() if (f / "runs").is_dir())
@@ -121,14 +125,14 @@ def test_tracks_that_collection_toml_does_not_name_are_told(
     (two_tracks / "collection.toml").write_text(
         f'[tracks.{first}]\nruns = ["{first}/runs/*"]\nqrels = "{first}/{qrels}"\n'
     )
-    irmeta.ingest(two_tracks, two_tracks / "store")  # looks like a track, and is none
+    irmeta.ingest(two_tracks, two_tracks / "store")  # looks like a track, but is a store
     said = f"irmeta: not named in collection.toml, left out: {', '.join(others)}\n"
     assert said in run("ingest", two_tracks, "--store", tmp_path / "store").err
     assert said in run("evaluate", two_tracks, "-m", "AP").err
     assert said in run("reanalyze", two_tracks, "--out", tmp_path / "out", "-m", "AP").err
 
 
-def test_some_tracks_are_named_one_by_one(run, made_store: irmeta.Store) -> None:
+def test_track_option__is_repeatable(run, made_store: irmeta.Store) -> None:
     some = ("--track", "web", "--track", "news")
     for command in (("evaluate",), ("power", "--resamples", "1"), ("compare", "--test", "sign")):
         done = run(command[0], made_store.path, "-m", "AP", *command[1:], *some)
@@ -137,7 +141,7 @@ def test_some_tracks_are_named_one_by_one(run, made_store: irmeta.Store) -> None
         assert all(track in done.out for track in ("news", "web"))
 
 
-def test_some_tracks_of_a_collection_are_brought_up_to_date(
+def test_ingest_command__track_option_updates_selected_tracks(
     run, collections: Path, tmp_path: Path
 ) -> None:
     store = tmp_path / "s"
@@ -154,7 +158,9 @@ def test_some_tracks_of_a_collection_are_brought_up_to_date(
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_some_tracks_are_analysed(run, collections: Path, tmp_path: Path) -> None:
+def test_reanalyze_command__track_option_analyses_selected_tracks(
+    run, collections: Path, tmp_path: Path
+) -> None:
     out, of_store = tmp_path / "out", tmp_path / "of_store"
     done = run("reanalyze", collections, "--out", out, "-m", "AP", "--track", "web")
     assert (done.status, done.err) == (0, "")
@@ -168,7 +174,7 @@ def test_some_tracks_are_analysed(run, collections: Path, tmp_path: Path) -> Non
     assert [f.name for f in (out / "scores").iterdir()] == ["passage.parquet"]
     assert irmeta.open_store(out).tracks == ["passage", "web"]
     done = run("reanalyze", out / "store", "--out", of_store, "-m", "AP", "--track", "web")
-    assert (done.status, done.err) == (0, "")  # nothing of the run that passage has skipped
+    assert (done.status, done.err) == (0, "")  # no message about the skipped run of passage
     assert [f.name for f in (of_store / "scores").iterdir()] == ["web.parquet"]
     for source in (collections, out / "store"):
         done = run("reanalyze", source, "--out", tmp_path / "none", "--track", "wed")
@@ -177,7 +183,9 @@ def test_some_tracks_are_analysed(run, collections: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_a_damaged_track_does_not_hide_what_was_done(run, two_tracks: Path, tmp_path: Path) -> None:
+def test_reanalyze_command__damaged_track_fails_alone(
+    run, two_tracks: Path, tmp_path: Path
+) -> None:
     store = irmeta.ingest(two_tracks, tmp_path / "store")
     (store.path / "tracks" / "ties.json").write_text("{")
     done = run("reanalyze", store.path, "--out", tmp_path / "out", "-m", "AP")

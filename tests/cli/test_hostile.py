@@ -1,4 +1,4 @@
-"""What goes wrong outside irmeta ends in one line, and never in wrong numbers."""
+"""Failures outside irmeta give a one-line error and never wrong values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ IRMETA = [sys.executable, "-c", "from irmeta.cli import main; main()"]
 
 
 def apart(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a process of its own."""
+    """Run the command line in a new process."""
     command = [*IRMETA, *map(str, arguments)]
     return subprocess.run(
         command, capture_output=True, encoding="utf-8", env={**os.environ, **environment}
@@ -35,13 +35,15 @@ def content(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def store(worked_examples: Path, tmp_path: Path) -> Path:
-    """A store of two tiny tracks that a test may spoil."""
+    """Return a store of two tiny tracks that a test may damage."""
     for track in ("ties", "unretrieved"):
         shutil.copytree(worked_examples / track, tmp_path / "in" / track)
     return irmeta.ingest(tmp_path / "in", tmp_path / "store").path
 
 
-def test_two_writers_of_one_store_do_not_meet(store: Path, tmp_path: Path, run) -> None:
+def test_ingest_command__second_writer_of_a_store_is_refused(
+    store: Path, tmp_path: Path, run
+) -> None:
     with only_writer(store):
         done = apart("ingest", tmp_path / "in", "--store", store)
     assert done.returncode == 2
@@ -50,7 +52,9 @@ def test_two_writers_of_one_store_do_not_meet(store: Path, tmp_path: Path, run) 
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_two_writers_of_one_folder_of_results_do_not_meet(store: Path, tmp_path: Path) -> None:
+def test_reanalyze_command__second_writer_of_results_is_refused(
+    store: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     irmeta.reanalyze(store, out)
     with only_writer(out / ".parts"):
@@ -58,7 +62,7 @@ def test_two_writers_of_one_folder_of_results_do_not_meet(store: Path, tmp_path:
 
 
 def stop_at_rename(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
-    """Interrupt this process where it would put its n-th file or folder in place."""
+    """Raise KeyboardInterrupt at the n-th move of a file or folder into place."""
     rename, count = os.replace, itertools.count(1)
 
     def replace(source: object, target: object) -> None:
@@ -71,7 +75,7 @@ def stop_at_rename(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
 
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("n", [1, 3, 10, 30, 60])
-def test_reanalyze__goes_on_to_the_same_bytes_after_a_stop(
+def test_reanalyze__stopped_run_resumes_to_the_same_bytes(
     made_store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n: int
 ) -> None:
     irmeta.reanalyze(made_store.path, tmp_path / "whole")
@@ -84,7 +88,7 @@ def test_reanalyze__goes_on_to_the_same_bytes_after_a_stop(
 
 
 @pytest.mark.parametrize("n", [1, 2, 4, 6, 9, 14])
-def test_ingest__leaves_whole_tracks_and_goes_on_after_a_stop(
+def test_ingest__stopped_run_keeps_complete_tracks_and_resumes(
     made_store: irmeta.Store, collections: Path, tmp_path: Path, monkeypatch, run, n: int
 ) -> None:
     place = tmp_path / "stopped"
@@ -96,10 +100,10 @@ def test_ingest__leaves_whole_tracks_and_goes_on_after_a_stop(
 
 
 def goes_on_to_the_same_store(place: Path, whole: irmeta.Store, collections: Path, run) -> None:
-    """Check that the tracks of a stopped ingest are whole, and that the next ends it."""
+    """Check that tracks of a stopped ingest are complete and the next ingest finishes."""
     if (place / "manifest.json").is_file():
         stopped = irmeta.open_store(place)
-        for track in stopped.tracks:  # a track that can be seen is whole
+        for track in stopped.tracks:  # every visible track is complete
             assert stopped.runs(track).collect().equals(whole.runs(track).collect())
     assert run("ingest", collections, "--store", place).status == 0
     left = {name: b for name, b in content(place).items() if not name.endswith(".tmp")}
@@ -107,7 +111,7 @@ def goes_on_to_the_same_store(place: Path, whole: irmeta.Store, collections: Pat
 
 
 def kill_after(delay: float, *arguments: object) -> None:
-    """Run the command line in a process of its own, and kill it."""
+    """Run the command line in a new process and kill it after a delay."""
     command = [*IRMETA, *map(str, arguments)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(delay)
@@ -117,7 +121,7 @@ def kill_after(delay: float, *arguments: object) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("delay", [0.3, 0.7, 1.1, 1.5, 1.9, 2.5])
-def test_killed_processes__go_on_to_the_same_bytes(
+def test_killed_processes__next_run_resumes_to_the_same_bytes(
     made_store: irmeta.Store, collections: Path, tmp_path: Path, delay: float, run
 ) -> None:
     place, out = tmp_path / "store", tmp_path / "out"
@@ -131,7 +135,7 @@ def test_killed_processes__go_on_to_the_same_bytes(
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_a_stop_between_two_settings_leaves_no_mixture(
+def test_reanalyze__stopped_run_with_other_measures_leaves_no_mixture(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from irmeta.studies.framework.recorded_files import RecordedFiles
@@ -155,7 +159,9 @@ def test_a_stop_between_two_settings_leaves_no_mixture(
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_results_of_a_track_that_left_are_removed(store: Path, tmp_path: Path, run) -> None:
+def test_reanalyze__results_of_a_removed_track_are_deleted(
+    store: Path, tmp_path: Path, run
+) -> None:
     shutil.rmtree(tmp_path / "in" / "ties" / "runs")
     out = tmp_path / "out"
     irmeta.reanalyze(store, out)
@@ -168,7 +174,7 @@ def test_results_of_a_track_that_left_are_removed(store: Path, tmp_path: Path, r
     assert [p.name for p in (out / "scores").iterdir()] == ["unretrieved.parquet"]
 
 
-def test_ingest_names_tracks_of_the_store_that_the_collection_lacks(
+def test_ingest_command__tracks_missing_from_collection_are_reported(
     store: Path, tmp_path: Path, run
 ) -> None:
     shutil.rmtree(tmp_path / "in" / "ties")
@@ -177,7 +183,7 @@ def test_ingest_names_tracks_of_the_store_that_the_collection_lacks(
 
 
 @pytest.mark.parametrize("damage", ["cut short", "gone", "record"])
-def test_a_damaged_store_is_told_in_one_line_and_mended_by_ingest(
+def test_ingest_command__repairs_a_damaged_store(
     store: Path, tmp_path: Path, damage: str, run
 ) -> None:
     part = store / "runs" / "ties" / "part-0.parquet"
@@ -187,7 +193,7 @@ def test_a_damaged_store_is_told_in_one_line_and_mended_by_ingest(
         shutil.rmtree(part.parent)
     else:
         (store / "tracks" / "ties.json").write_text("{")
-    done = apart("evaluate", store, "-m", "AP", "--track", "ties")  # libraries may say more
+    done = apart("evaluate", store, "-m", "AP", "--track", "ties")  # captures library output too
     assert done.returncode in (1, 2)
     assert done.stderr.startswith("irmeta: ")
     assert done.stderr.count("\n") == 1
@@ -209,7 +215,7 @@ def test_a_damaged_store_is_told_in_one_line_and_mended_by_ingest(
     ],
     ids=" ".join,
 )
-def test_what_cannot_be_done_is_one_line(
+def test_commands__invalid_arguments_give_a_one_line_error(
     store: Path, tmp_path: Path, arguments: list[str], run
 ) -> None:
     file = tmp_path / "file"
@@ -225,13 +231,15 @@ def test_what_cannot_be_done_is_one_line(
     assert file.read_text() == "text\n"
 
 
-def test_ctrl_c_says_that_nothing_is_lost(made_store: irmeta.Store, tmp_path: Path) -> None:
+def test_reanalyze_command__ctrl_c_gives_status_130(
+    made_store: irmeta.Store, tmp_path: Path
+) -> None:
     command = [*IRMETA, "reanalyze", str(made_store.path), "--out", str(tmp_path / "out")]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     while process.poll() is None and not (tmp_path / "out" / ".parts").exists():
         time.sleep(0.01)
     while process.poll() is None:
-        # Libraries swallow an interrupt that comes while they load, so it is sent until heard.
+        # Libraries ignore interrupts while they load, so the signal is repeated.
         process.send_signal(signal.SIGINT)
         time.sleep(1)
     _, said = process.communicate()
@@ -239,7 +247,7 @@ def test_ctrl_c_says_that_nothing_is_lost(made_store: irmeta.Store, tmp_path: Pa
     assert said.decode().startswith("irmeta: stopped; what is written is whole")
 
 
-def test_ids_that_a_terminal_cannot_show_are_no_error(tmp_path: Path) -> None:
+def test_evaluate_command__names_outside_terminal_encoding_are_printed(tmp_path: Path) -> None:
     runs = tmp_path / "in" / "t" / "runs"
     runs.mkdir(parents=True)
     (runs / "r").write_text("q Q0 dü 1 1.0 sü\n", encoding="utf-8")
@@ -249,7 +257,7 @@ def test_ids_that_a_terminal_cannot_show_are_no_error(tmp_path: Path) -> None:
     assert "t,sü,AP,1.0" in done.stdout
 
 
-def test_very_long_ids_make_short_messages(tmp_path: Path) -> None:
+def test_ingest__very_long_names_are_abbreviated_in_messages(tmp_path: Path) -> None:
     runs = tmp_path / "in" / "t" / "runs"
     runs.mkdir(parents=True)
     line = f"{'q' * 5000} Q0 {'d' * 5000} 1 1.0 {'s' * 5000}\n"
@@ -264,7 +272,7 @@ def test_very_long_ids_make_short_messages(tmp_path: Path) -> None:
     assert store.means("AP").select("system", "value").rows() == [("one", 1.0), ("two", 1.0)]
 
 
-def test_a_track_without_a_relevant_doc_makes_a_page(tmp_path: Path) -> None:
+def test_reanalyze__track_without_relevant_docs_has_a_report(tmp_path: Path) -> None:
     runs = tmp_path / "in" / "t" / "runs"
     runs.mkdir(parents=True)
     (runs / "r").write_text("q Q0 d 1 1.0 s\n")
@@ -274,9 +282,7 @@ def test_a_track_without_a_relevant_doc_makes_a_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_what_reading_noticed_of_qrels_is_in_info_and_on_the_page(
-    store: Path, tmp_path: Path, run
-) -> None:
+def test_qrels_notes__shown_by_info_command_and_report(store: Path, tmp_path: Path, run) -> None:
     qrels = tmp_path / "in" / "ties" / "qrels.txt"
     qrels.write_text(qrels.read_text() + qrels.read_text().splitlines()[0] + "\n")
     irmeta.ingest(tmp_path / "in", store)
@@ -286,7 +292,7 @@ def test_what_reading_noticed_of_qrels_is_in_info_and_on_the_page(
     assert said in (tmp_path / "out" / "report.html").read_text()
 
 
-def test_the_ideal_list_may_be_longer_than_any_rank(tmp_path: Path) -> None:
+def test_explain__ideal_list_may_exceed_uint16_ranks(tmp_path: Path) -> None:
     """65,534 is the deepest rank of a uint16 array; the ideal list has 70,000 docs."""
     runs = tmp_path / "in" / "t" / "runs"
     runs.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""`irmeta study`: what it prints, and its exit status."""
+"""`irmeta study`: output and exit status."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from irmeta.results.tidy_files import provenance
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_a_study_says_what_it_counted_and_where_everything_is(
+def test_study_command__prints_counts_and_files(
     run, made_store: irmeta.Store, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -31,7 +31,7 @@ def test_a_study_says_what_it_counted_and_where_everything_is(
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_a_track_that_a_study_does_not_count_or_cannot_do_is_named(
+def test_study_command__excluded_and_failed_tracks_are_listed(
     run, made_store: irmeta.Store, tmp_path: Path
 ) -> None:
     command = ("study", "search-length", made_store.path, "--out", tmp_path, "--resamples", 20)
@@ -66,7 +66,7 @@ def test_a_track_that_a_study_does_not_count_or_cannot_do_is_named(
         ),
     ],
 )
-def test_a_study_refuses_a_bad_argument_in_one_line(
+def test_study_command__invalid_argument_is_a_one_line_error(
     run, made_store: irmeta.Store, tmp_path: Path, arguments: list[str], said: str
 ) -> None:
     done = run("study", "search-length", made_store.path, "--out", tmp_path / "out", *arguments)
@@ -75,7 +75,7 @@ def test_a_study_refuses_a_bad_argument_in_one_line(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_study_keeps_out_of_a_folder_of_other_files(
+def test_study_command__folder_of_other_files_is_refused(
     run, made_store: irmeta.Store, tmp_path: Path
 ) -> None:
     (tmp_path / "thesis.tex").write_text("dear diary")

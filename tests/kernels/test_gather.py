@@ -1,4 +1,4 @@
-"""Rows of lists gathered from many arrays, against slices of Python lists."""
+"""Gathering rows of lists from many arrays: slices of Python lists."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FLOATS = st.lists(st.floats(allow_nan=False), min_size=1, max_size=9)
 
 @st.composite
 def places(draw: st.DrawFn, arrays: list[list]) -> list[tuple[int, int, int]]:
-    """Some lists: an array, the row that each begins with, how many rows."""
+    """Draw lists as (array, first row, number of rows)."""
     found = []
     for _ in range(draw(st.integers(0, 6))):
         source = draw(st.integers(0, len(arrays) - 1))
@@ -36,7 +36,7 @@ def addresses(arrays: list[np.ndarray]) -> np.ndarray:
     ("gather", "kind", "values"), [(gather_ints, np.int32, INTS), (gather_floats, float, FLOATS)]
 )
 @given(data=st.data())
-def test_rows_are_gathered_to_the_last_bit(gather, kind, values, data: st.DataObject):
+def test_gather__equals_slices_bit_for_bit(gather, kind, values, data: st.DataObject):
     arrays = data.draw(st.lists(values, min_size=1, max_size=4))
     chosen = data.draw(places(arrays))
     held = [np.array(own, kind) for own in arrays]
@@ -47,7 +47,9 @@ def test_rows_are_gathered_to_the_last_bit(gather, kind, values, data: st.DataOb
 
 
 @given(st.data(), st.lists(st.lists(st.integers(0, 4), min_size=1), min_size=1, max_size=4))
-def test_numbers_are_replaced_by_what_they_stand_for(data: st.DataObject, arrays: list[list[int]]):
+def test_gather_names__maps_values_by_the_table_of_each_array(
+    data: st.DataObject, arrays: list[list[int]]
+):
     chosen = data.draw(places(arrays))
     tables = [data.draw(st.lists(st.integers(0, 99), min_size=5, max_size=5)) for _ in arrays]
     held = [np.array(own, np.int32) for own in arrays]

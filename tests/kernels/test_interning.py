@@ -1,4 +1,4 @@
-"""Names and their numbers, against a dict."""
+"""Numbering of names: a Python dict as reference."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAME = st.one_of(
 
 @given(st.lists(st.lists(NAME)))
 @example([["a" * 7, "a" * 8, "a" * 9, "a" * 15, "a" * 16, "a" * 17, "a"]])
-def test_names_have_the_numbers_of_a_dict(batches: list[list[str]]):
+def test_names__numbered_in_order_of_first_occurrence(batches: list[list[str]]):
     names, every = Names(), [name for batch in batches for name in batch]
     found = [names.numbers(pl.Series(batch, dtype=pl.String)) for batch in batches]
     assert np.concatenate([[], *found]).tolist() == numbers(every)
@@ -30,7 +30,7 @@ def test_names_have_the_numbers_of_a_dict(batches: list[list[str]]):
     assert len(names) == len(set(every))
 
 
-def test_many_names_outgrow_table_and_content():
+def test_names__table_and_content_grow():
     every = [f"name-{i * 7919 % 100_003}" for i in range(150_000)]
     names = Names()
     assert names.numbers(pl.Series(every)).tolist() == numbers(every)
@@ -39,7 +39,7 @@ def test_many_names_outgrow_table_and_content():
 
 
 @given(st.lists(st.lists(NAME, unique=True), min_size=1, max_size=4))
-def test_names_of_several_in_the_order_of_their_bytes(several: list[list[str]]):
+def test_in_order__merges_names_sorted_by_bytes(several: list[list[str]]):
     own = [Names() for _ in several]
     for names, given_names in zip(own, several, strict=True):
         names.numbers(pl.Series(given_names, dtype=pl.String))
@@ -62,7 +62,7 @@ def same(data, a, b, length):
 
 
 @given(st.binary(min_size=1, max_size=40), st.binary(min_size=20, max_size=20), st.integers(0, 9))
-def test_a_hash_is_of_the_bytes_alone(name: bytes, around: bytes, before: int):
+def test_hash_of__depends_on_the_bytes_of_the_name_only(name: bytes, around: bytes, before: int):
     spread = around[:before] + name + around
     one = np.frombuffer(spread + b"\0" * 8, np.uint8).copy()
     other = np.frombuffer(name + b"\xff" * 30, np.uint8).copy()
@@ -70,7 +70,7 @@ def test_a_hash_is_of_the_bytes_alone(name: bytes, around: bytes, before: int):
 
 
 @given(st.binary(min_size=1, max_size=40), st.integers(0, 39))
-def test_same_bytes(name: bytes, at: int):
+def test_same_bytes__compares_all_bytes(name: bytes, at: int):
     other = bytearray(name)
     other[at % len(name)] ^= 1
     data = np.frombuffer(name + b"ab" + name + b"cd" + other + b"\0" * 8, np.uint8).copy()
@@ -81,7 +81,7 @@ def test_same_bytes(name: bytes, at: int):
 
 @jit
 def intern_as(data, ends, hashed, table, content, state, found):
-    """As `intern`, where every name has the same hash."""
+    """Intern names that all have the same hash."""
     start = 0
     for i in range(len(ends)):
         place, length = address(data) + start, ends[i] - start
@@ -95,7 +95,7 @@ def intern_as(data, ends, hashed, table, content, state, found):
 
 @given(st.lists(st.text("ab", min_size=1, max_size=20), min_size=1, max_size=40))
 @example(["abc", "ab", "abcd", "abc", "a" * 8, "a" * 9, "a" * 16, "a" * 17])
-def test_names_of_one_hash_stay_apart(names: list[str]):
+def test_find__distinguishes_names_with_equal_hashes(names: list[str]):
     content, state = np.empty(1 << 14, np.uint8), np.zeros(2, np.int64)
     data = np.frombuffer("".join(names).encode() + b"\0" * 16, np.uint8).copy()
     ends, found = np.cumsum([len(name) for name in names]), np.empty(len(names), np.int32)
@@ -104,8 +104,8 @@ def test_names_of_one_hash_stay_apart(names: list[str]):
     assert found.tolist() == numbers(names)
 
 
-def test_names_that_meet_in_a_full_table_stay_apart():
-    """A table of few places, where most names meet another one."""
+def test_intern__distinguishes_names_in_a_full_table():
+    """Most names collide in a table with few slots."""
     every = [f"{i}" for i in range(60)]
     content, state = np.empty(1 << 14, np.uint8), np.zeros(2, np.int64)
     table = np.zeros(64, np.uint64)

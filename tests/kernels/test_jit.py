@@ -1,4 +1,4 @@
-"""The door to numba: each kernel compiles once, and the cache knows when a kernel has changed."""
+"""Compilation and cache of kernels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ import irmeta, irmeta.kernels
 MEASURES = (
     "default,trec_eval,AP@10,RBP(p=0.5,gain=linear),nDCG(gain=exp)@5,nDCG(ideal=pool)@5,"
     "AP(unjudged=condensed),P(unjudged=upper)@5,ERR(unjudged=upper)@5,P(ties=share)@5,"
-    "RBP(ties=rbp_eval)@5,RBPResidual(ties=rbp_eval)@5,RBPResidual(ties=share),"
+    "RBP(ties=share)@5,RBPResidual(ties=share)@5,"
     "RBP(ties=share,unjudged=condensed)@5,AP(norm=pool)@5,Q(norm=pool,ideal=pool)@5,Q,ERR,nERR@5,"
     "ERRResidual,ISL,AvgSL,Judged@5,FirstUnjudged,AP(average=difficulty)"
 )
@@ -53,13 +53,14 @@ def judged(scores):
         correlation.correlate(scores.mean_values(), method)
 
 import io
-from irmeta.api import ingest_tracks
+from irmeta.store.ingest import ingest_collection
+from irmeta.store.layout import Layout
 from irmeta.trec.rows import RowReader
 *collections, out = sys.argv[1:]
 for number, path in enumerate(collections):
     for order in ("trec_eval", "rank"):
         store = f"{out}/{number}-{order}"
-        ingest_tracks(path, store, irmeta.ReadPolicy(order))
+        ingest_collection(path, Layout(Path(store)), irmeta.ReadPolicy(order))
         all_of(irmeta.open_store(store))
     for text in (b"1 Q0 a 1 2.5 t\\n1 Q0 b 2 1e-3 t", b"1 Q0 a 1 2"):
         assert RowReader().read(io.BytesIO(text)) is not None
@@ -76,7 +77,7 @@ for module in iter_modules(irmeta.kernels.__path__, "irmeta.kernels."):
 
 
 def fresh(code: str, *args: object, **environment: str) -> str:
-    """What a new process prints."""
+    """Return the output of a new Python process."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-W", "ignore:track", "-c", code, *map(str, args)],
         capture_output=True,
@@ -88,8 +89,8 @@ def fresh(code: str, *args: object, **environment: str) -> str:
     return done.stdout
 
 
-def test_each_kernel_compiles_once(collections, worked_examples, tmp_path):
-    """Whatever the track: one system or many, one query or many, several qrels sets."""
+def test_jit__each_kernel_compiles_once(collections, worked_examples, tmp_path):
+    """The tracks vary in the number of systems, queries and qrels sets."""
     lines = fresh(FRESH, collections, worked_examples, tmp_path).splitlines()
     compiled = {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in lines}
     assert len(compiled) >= 20
@@ -98,7 +99,7 @@ def test_each_kernel_compiles_once(collections, worked_examples, tmp_path):
 
 @pytest.fixture
 def cache_folder(tmp_path, monkeypatch):
-    """`cache_folder` of a copy of the kernels, and the folder of that copy."""
+    """Provide `cache_folder` for a copy of the kernels, and the folder of the copy."""
     kernels = tmp_path / "kernels"
     shutil.copytree(
         Path(jit.__file__).parent, kernels, ignore=shutil.ignore_patterns("__pycache__")
@@ -115,7 +116,7 @@ def cache_folder(tmp_path, monkeypatch):
     jit.cache_folder.cache_clear()
 
 
-def test_the_cache_is_where_the_user_says(cache_folder, tmp_path):
+def test_cache_folder__set_by_environment_variable(cache_folder, tmp_path):
     folder, _ = cache_folder
     assert folder().parent == tmp_path / "cache"
     assert folder().is_dir()
@@ -123,7 +124,7 @@ def test_the_cache_is_where_the_user_says(cache_folder, tmp_path):
 
 
 @pytest.mark.parametrize("name", sorted(p.name for p in Path(jit.__file__).parent.glob("*.py")))
-def test_a_changed_kernel_file_has_another_cache(cache_folder, name):
+def test_cache_folder__changes_with_a_kernel_file(cache_folder, name):
     folder, kernels = cache_folder
     before = folder()
     with (kernels / name).open("a") as file:
@@ -131,7 +132,7 @@ def test_a_changed_kernel_file_has_another_cache(cache_folder, name):
     assert folder() != before
 
 
-def test_a_new_kernel_file_has_another_cache(cache_folder):
+def test_cache_folder__changes_with_a_new_kernel_file(cache_folder):
     folder, kernels = cache_folder
     before = folder()
     (kernels / "another.py").write_text("X = 1\n")
@@ -139,7 +140,7 @@ def test_a_new_kernel_file_has_another_cache(cache_folder):
 
 
 @pytest.mark.parametrize("what", ["numba", "cpu"])
-def test_another_numba_or_cpu_has_another_cache(cache_folder, monkeypatch, what):
+def test_cache_folder__changes_with_numba_version_and_cpu(cache_folder, monkeypatch, what):
     folder, _ = cache_folder
     before = folder()
     if what == "numba":
@@ -149,7 +150,7 @@ def test_another_numba_or_cpu_has_another_cache(cache_folder, monkeypatch, what)
     assert folder() != before
 
 
-def test_cache_folder__removes_caches_that_were_not_used_for_long(cache_folder, tmp_path):
+def test_cache_folder__removes_caches_unused_for_30_days(cache_folder, tmp_path):
     folder, kernels = cache_folder
     current = folder()
     for name, days in (("kernels-new", 29), ("kernels-old", 31), ("other-old", 31)):
@@ -166,7 +167,7 @@ def test_cache_folder__removes_caches_that_were_not_used_for_long(cache_folder, 
     assert kept == {current.name, changed.name, "kernels-new", "other-old"}
 
 
-def test_without_the_variable_the_users_cache_folder_is_used(cache_folder, monkeypatch, tmp_path):
+def test_cache_folder__defaults_to_the_user_cache_folder(cache_folder, monkeypatch, tmp_path):
     folder, _ = cache_folder
     monkeypatch.delenv("IRMETA_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
@@ -175,7 +176,7 @@ def test_without_the_variable_the_users_cache_folder_is_used(cache_folder, monke
 
 @pytest.fixture
 def temporary(monkeypatch, tmp_path):
-    """A temporary folder of the machine for this test alone."""
+    """Replace the temporary folder of the machine for one test."""
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     jit._temporary_folder.cache_clear()
@@ -185,19 +186,23 @@ def temporary(monkeypatch, tmp_path):
 
 
 def assert_private(found: Path, temporary: Path) -> None:
-    """A folder of this process, which no other user can put compiled code in."""
+    """Check that no other user can write compiled code to the folder."""
     assert found.parent == temporary
     assert found.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_folder_that_cannot_be_made_falls_back(cache_folder, monkeypatch, tmp_path, temporary):
+def test_cache_folder__private_temporary_folder_if_creation_fails(
+    cache_folder, monkeypatch, tmp_path, temporary
+):
     folder, _ = cache_folder
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("IRMETA_CACHE_DIR", str(tmp_path / "file" / "below"))
     assert_private(folder(), temporary)
 
 
-def test_a_folder_that_cannot_be_written_falls_back(cache_folder, monkeypatch, tmp_path, temporary):
+def test_cache_folder__private_temporary_folder_if_not_writable(
+    cache_folder, monkeypatch, tmp_path, temporary
+):
     folder, _ = cache_folder
     monkeypatch.setenv("IRMETA_CACHE_DIR", str(tmp_path / "locked"))
     allowed = os.access
@@ -219,14 +224,14 @@ print(out.tolist(), sum(systems_within.stats.cache_hits.values()))
 
 
 def run_two_at_once(environment: dict[str, str]) -> list[str]:
-    """What two processes print that start together."""
+    """Return the outputs of two processes that start at the same time."""
     command = [sys.executable, "-W", "error", "-c", ONE_KERNEL]
     own = os.environ | environment
     two = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=own) for _ in range(2)]
     return [process.communicate()[0] for process in two]
 
 
-def test_the_cache_is_shared_by_processes_that_start_at_once(tmp_path):
+def test_jit__cache_shared_by_concurrent_processes(tmp_path):
     environment = {"IRMETA_CACHE_DIR": str(tmp_path), "NUMBA_CACHE_DIR": "theirs"}
     assert all(said.startswith("[1, 2]") for said in run_two_at_once(environment))
     assert fresh(ONE_KERNEL, **environment).strip() == "[1, 2] 1"
@@ -247,7 +252,7 @@ def flip(raw: bytes, place: int) -> bytes:
     ],
 )
 def test_jit__damaged_cache_file_is_compiled_again(tmp_path, ending: str, damage):
-    """Also by two processes that start together."""
+    """Two processes that start at the same time also compile it again."""
     environment = {"IRMETA_CACHE_DIR": str(tmp_path), "NUMBA_CACHE_DIR": "theirs"}
     assert fresh(ONE_KERNEL, **environment).strip() == "[1, 2] 0"
     (file,) = tmp_path.rglob(f"*.{ending}")
@@ -256,7 +261,7 @@ def test_jit__damaged_cache_file_is_compiled_again(tmp_path, ending: str, damage
     assert fresh(ONE_KERNEL, **environment).strip() == "[1, 2] 1"
 
 
-def test_where_kernels_cannot_be_kept_they_work_all_the_same(cache_folder, monkeypatch):
+def test_jit__warns_and_compiles_if_the_cache_cannot_be_written(cache_folder, monkeypatch):
     def full(*compiled: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -269,8 +274,8 @@ def test_where_kernels_cannot_be_kept_they_work_all_the_same(cache_folder, monke
         assert jit.jit(twice)(2) == 4
 
 
-def test_kernels_may_run_as_plain_python():
-    """As numba's own setting has it, for a debugger."""
+def test_jit__numba_disable_jit_runs_plain_python():
+    """NUMBA_DISABLE_JIT lets a debugger step through kernels."""
     code = (
         "from irmeta.kernels.nonrelevant_above import mean_of_first; print(mean_of_first.__name__)"
     )

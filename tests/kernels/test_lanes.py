@@ -1,4 +1,4 @@
-"""The vector words over systems against what they say, a number at a time."""
+"""Vector operations over systems: scalar Python as reference."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ def plain_signs(blocks, near, far, first, stop, shift, counts, at):
 
 
 def edge_ranks(rng: np.random.Generator, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
-    """Ranks of which many are equal, neighbours, or at either end of the dtype."""
+    """Return ranks with many ties, adjacent values and limits of the dtype."""
     top = int(np.iinfo(dtype).max)
     values = [0, 1, 2, top // 2, top // 2 + 1, top - 1, top, *rng.integers(0, top, 4)]
     return rng.choice(np.array(values, dtype), shape)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_lane_count(dtype):
+def test_lane_count__matches_the_dtype(dtype):
     assert count_of(np.zeros(3, dtype)) == LANES[dtype]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("at", "place"), [(0, 0), (3, 1), (1, 40)])
-def test_copy_lanes(dtype, at, place):
+def test_copy_lanes__copies_a_full_vector(dtype, at, place):
     source, to = np.arange(1, 90).astype(dtype), np.zeros(80, dtype)
     expected = to.copy()
     expected[place : place + LANES[dtype]] = source[at : at + LANES[dtype]]
@@ -70,13 +70,13 @@ whole = st.integers(-(2**53), 2**53).map(float)
 
 
 @given(whole, whole, whole)
-def test_fused_rounds_once(a: float, b: float, c: float):
+def test_fused__multiply_add_rounds_once(a: float, b: float, c: float):
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     assert fuse(a, b, c) == exact.numerator / exact.denominator
 
 
 @given(st.sampled_from(DTYPES), st.integers(0, 2**32), st.data())
-def test_add_signs(dtype, seed: int, data):
+def test_add_signs__equals_plain_python(dtype, seed: int, data):
     rng = np.random.default_rng(seed)
     count = LANES[dtype]
     blocks = edge_ranks(rng, dtype, (3, 5, 2 * count))
@@ -92,8 +92,8 @@ def test_add_signs(dtype, seed: int, data):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("wins", [True, False])
-def test_add_signs_counts_as_many_rows_as_it_says(dtype, wins):
-    """Ranks near the top of the dtype, so that their sums run over many times."""
+def test_add_signs__maximum_number_of_rows_does_not_overflow(dtype, wins):
+    """Sums of ranks near the maximum of the dtype overflow many times."""
     rows, count = 2**15 - 1, LANES[dtype]
     top = np.iinfo(dtype).max
     blocks = np.full((2, rows, 2 * count), top - 1, dtype)

@@ -1,4 +1,4 @@
-"""What a pass over lists tells, against twins that look at every pair of rows."""
+"""Kernels over lists: naive implementations as reference."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def laid_out(found: list) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @given(st.one_of(LISTS, FALLING))
-def test_how_scores_go(found: list):
+def test_score_states__equal_naive_implementation(found: list):
     starts, scores, _ = laid_out(found)
     states = np.empty(len(found), np.uint8)
     kernels.score_states(starts, scores, states)
@@ -37,7 +37,7 @@ def test_how_scores_go(found: list):
 
 
 @given(LISTS)
-def test_whether_ranks_fall(found: list):
+def test_ranks_fall__detects_decreasing_ranks(found: list):
     starts, _, ranks = laid_out(found)
     fall = np.empty(len(found), bool)
     kernels.ranks_fall(starts, ranks, fall)
@@ -47,7 +47,7 @@ def test_whether_ranks_fall(found: list):
 @given(FALLING)
 @example([[(2.0, 1), (1.0, NO_RANK), (0.5, 0)]])
 @example([[(2.0, 3), (1.0, 4), (1.0, 2)]])
-def test_whether_ranks_contradict_scores_that_never_rise(found: list):
+def test_ranks_contradict__equals_naive_implementation(found: list):
     starts, scores, ranks = laid_out(found)
     said = np.empty(len(found), bool)
     kernels.ranks_contradict(starts, scores, ranks, NO_RANK, said)
@@ -61,7 +61,7 @@ def test_whether_ranks_contradict_scores_that_never_rise(found: list):
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 6)), min_size=1))
-def test_rows_of_lists_and_their_ranks(found: list[tuple[int, int]]):
+def test_spread_and_count_up__rows_and_ranks_of_lists(found: list[tuple[int, int]]):
     starts, lengths = np.array(found).T.copy()
     rows = np.empty(lengths.sum(), np.int64)
     kernels.spread(starts, lengths, rows)
@@ -72,7 +72,7 @@ def test_rows_of_lists_and_their_ranks(found: list[tuple[int, int]]):
 
 
 @given(FALLING, st.integers(0, 7), st.randoms())
-def test_ties_are_put_in_the_order_of_docs(found: list, longest: int, random):
+def test_order_ties__sorts_tied_docs_in_descending_order(found: list, longest: int, random):
     starts, scores, _ = laid_out(found)
     docs = np.array(random.sample(range(99), len(scores)), np.int32)
     which = np.array([i for i in range(len(found)) if i % 3 != 2])
@@ -95,7 +95,7 @@ def test_ties_are_put_in_the_order_of_docs(found: list, longest: int, random):
 
 
 @given(FALLING)
-def test_tied_rows(found: list):
+def test_count_tied__equals_naive_implementation(found: list):
     starts, scores, _ = laid_out(found)
     which, tied = np.arange(len(found))[::2], np.zeros(len(found), np.int64)
     kernels.count_tied(starts, which, scores, tied)

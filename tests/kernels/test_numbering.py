@@ -1,4 +1,4 @@
-"""Docs by number and grade, against sets and dicts."""
+"""Numbering and grading of docs: sets and dicts as reference."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUERY = st.tuples(
 
 
 @given(st.lists(QUERY, min_size=1, max_size=4), st.integers(0, 3))
-def test_docs_are_numbered_and_graded(queries: list, before: int):
+def test_collect_and_number__equal_naive_implementation(queries: list, before: int):
     rows = [[DOCS.index(doc) for own in lists for doc in own] for lists, _ in queries]
     judged = [sorted((DOCS.index(doc), grade) for doc, grade in own.items()) for _, own in queries]
     docs = np.array([doc for own in rows for doc in own], np.int32)
@@ -27,7 +27,7 @@ def test_docs_are_numbered_and_graded(queries: list, before: int):
     places = np.array([doc for own in judged for doc, _ in own], np.int32)
     primary = np.array([grade for own in judged for _, grade in own], np.int16)
     judged_starts = np.cumsum([0, *map(len, judged)])
-    seen = np.full(len(DOCS), before, np.int32)  # of calls before
+    seen = np.full(len(DOCS), before, np.int32)  # marks of earlier calls
     found, ends = np.empty(len(docs), np.int32), np.empty(len(queries), np.int64)
     collect(docs, starts, places, judged_starts, seen, before + 1, found, ends)
     for start, stop in pairwise([0, *ends.tolist()]):

@@ -1,4 +1,4 @@
-"""Printed numbers: what is one, and the same float as Python's, to the last bit."""
+"""Parsing of numbers: Python as reference, bit for bit."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def check_score(field: bytes) -> None:
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_floats_as_python_prints_them(value: float):
+def test_parse_score__repr_of_floats(value: float):
     check_score(repr(value).encode())
 
 
 @given(st.integers(-(10**17), 10**17), st.integers(0, 22))
-def test_digits_with_a_point_somewhere(value: int, places: int):
+def test_parse_score__decimal_point_at_any_position(value: int, places: int):
     check_score(f"{value / 10**places:.{places}f}".encode())
     check_score(str(value).encode())
 
@@ -68,7 +68,7 @@ def test_digits_with_a_point_somewhere(value: int, places: int):
 @example("00000000000000000000001")
 @example("1.5.2")
 @example("1e5e5")
-def test_what_is_a_number(field: str):
+def test_parse_score__accepts_numbers_only(field: str):
     check_score(field.encode())
 
 
@@ -77,7 +77,7 @@ def test_what_is_a_number(field: str):
         lambda b: not b.split() or len(b.split()[0]) == len(b)
     )
 )
-def test_any_bytes(field: bytes):
+def test_parse_score__any_bytes(field: bytes):
     check_score(field)
 
 
@@ -87,7 +87,7 @@ def test_any_bytes(field: bytes):
 @example((2**53 - 1) * 2 + 1, 0)
 @example(2**64 - 1, 0)
 @example(9007199254740993, 22)
-def test_every_decimal_of_19_digits_is_the_nearest_float(digits: int, power: int):
+def test_parse_score__19_digits_give_the_nearest_float(digits: int, power: int):
     digits %= 10**19
     field = f"{digits}e{power}".encode()
     assert score_of(*within(field))[0] == EASY
@@ -96,13 +96,13 @@ def test_every_decimal_of_19_digits_is_the_nearest_float(digits: int, power: int
 
 
 @given(st.integers(2**52, 2**53 - 1), st.integers(-10, 10), st.integers(-1, 1))
-def test_numbers_between_two_floats(mantissa: int, power: int, beside: int):
-    """The middle of two floats, and its neighbours of as many digits."""
+def test_parse_score__midpoints_between_two_floats(mantissa: int, power: int, beside: int):
+    """Midpoints of two adjacent floats, and the nearest decimals."""
     middle = (2 * mantissa + 1) * 2**power if power >= 0 else (2 * mantissa + 1) * 5**-power
     check_score(f"{middle + beside}e{min(power, 0)}".encode())
 
 
-def test_usual_scores_are_easy():
+def test_parse_score__common_scores_need_no_slow_path():
     usual = "16.359402 -3 0.12345678901234567 7,25 -0 1e-3 15E-65 0.00001234567890123456789"
     for field in usual.split():
         assert score_of(*within(field.encode()))[0] == EASY
@@ -111,7 +111,7 @@ def test_usual_scores_are_easy():
 
 
 @given(st.text("0123456789+-.x", min_size=1, max_size=14))
-def test_whole_numbers(field: str):
+def test_parse_whole__accepts_integers_only(field: str):
     whole, value = whole_of(*within(field.encode()))
     assert whole == bool(re.fullmatch(r"[+-]?\d+", field))
     if whole:
@@ -119,6 +119,6 @@ def test_whole_numbers(field: str):
 
 
 @pytest.mark.parametrize("length", range(1, 20))
-def test_runs_of_digits_of_every_length(length: int):
+def test_parse_whole__any_number_of_digits(length: int):
     field = "1234567890123456789"[:length]
     assert whole_of(*within(field.encode()))[1] == int(field)

@@ -1,4 +1,4 @@
-"""The preferences of all pairs of systems against their slow twin, and at the edges of integers."""
+"""Preferences of all pairs of systems: naive implementation and integer limits."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ DTYPES = (np.uint16, np.uint32)
 def made(
     rng: np.random.Generator, systems: int, levels: int, deepest: int, found: float
 ) -> list[list[int]]:
-    """The ranks at which each system retrieves relevant docs, by chance `found` of them."""
+    """Draw ranks of relevant docs for each system; each is retrieved with probability `found`."""
     counts = rng.binomial(min(levels, deepest), found, systems)
     return [sorted((rng.choice(deepest, n, replace=False) + 1).tolist()) for n in counts]
 
 
 def as_ranks(systems: list[list[int]], levels: int, dtype: type) -> np.ndarray:
-    """The same as `JudgedRanks.sorted_ranks` gives it."""
+    """Return ranks as an array like that of `JudgedRanks.sorted_ranks`."""
     ranks = np.full((levels, len(systems)), np.iinfo(dtype).max, dtype)
     for s, found in enumerate(systems):
         ranks[: len(found), s] = found
@@ -48,7 +48,7 @@ def preferences_of(ranks: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 
 def by_query(ranks: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """What `preferences_of` gives, from the counts of one query after another."""
+    """Compute preferences from the counts of each query."""
     total = np.zeros((ranks.shape[1], ranks.shape[1]))
     for start, stop in pairwise(offsets):
         if stop > start:
@@ -66,11 +66,13 @@ def assert_antisymmetric(found: np.ndarray) -> None:
     st.sampled_from(DTYPES),
     st.integers(1, 40),
     st.integers(0, 50),
-    st.sampled_from([55, 1000]),  # the one with many ties
+    st.sampled_from([55, 1000]),  # 55 gives many ties
     st.sampled_from([0.1, 0.5, 0.9, 1.0]),
     st.integers(0, 2**32),
 )
-def test_counts_are_those_of_the_twin(dtype, systems, levels, deepest, found, seed):
+def test_preference_counts__equal_naive_implementation(
+    dtype, systems, levels, deepest, found, seed
+):
     held = made(np.random.default_rng(seed), systems, levels, deepest, found)
     out = counts_of(as_ranks(held, levels, dtype))
     np.testing.assert_array_equal(out, all_wins_less_losses(held, levels))
@@ -79,9 +81,9 @@ def test_counts_are_those_of_the_twin(dtype, systems, levels, deepest, found, se
 
 @pytest.mark.parametrize("systems", [31, 32, 33, 63, 64, 65, 130])
 @pytest.mark.parametrize(("dtype", "deepest"), [(np.uint16, 65534), (np.uint32, 70000)])
-def test_wide_blocks_and_deep_lists(systems, dtype, deepest):
+def test_preference_counts__wide_blocks_and_deep_lists(systems, dtype, deepest):
     held = made(np.random.default_rng(systems), systems, 20, deepest, 0.8)
-    held[0] = [deepest - 1, deepest]  # next to the rank of 16 bits that stands for not retrieved
+    held[0] = [deepest - 1, deepest]  # adjacent to the 16-bit rank of unretrieved docs
     out = counts_of(as_ranks(held, 20, dtype))
     np.testing.assert_array_equal(out, all_wins_less_losses(held, 20))
 
@@ -93,7 +95,7 @@ def test_wide_blocks_and_deep_lists(systems, dtype, deepest):
     st.lists(st.integers(0, 50), max_size=6),
     st.integers(0, 2**32),
 )
-def test_sums_over_queries_are_those_of_the_twin(dtype, systems, levels, seed):
+def test_add_preferences__equals_naive_implementation(dtype, systems, levels, seed):
     rng = np.random.default_rng(seed)
     held = [made(rng, systems, m, 60, 0.6) for m in levels]
     empty = np.empty((0, systems), dtype)
@@ -107,7 +109,7 @@ def test_sums_over_queries_are_those_of_the_twin(dtype, systems, levels, seed):
     assert out[a, b] == pytest.approx(float(exact), abs=1e-14)
 
 
-def test_sums_are_added_to_what_is_there():
+def test_add_preferences__adds_to_the_output_array():
     ranks, offsets = np.array([[1, 2, 2]], np.uint16), np.array([0, 1])
     out = np.array([[0.0, 1, 2], [-1, 0, 3], [-2, -3, 0]])
     add_preferences(ranks, offsets, out)
@@ -119,7 +121,7 @@ ROWS = recall_paired.ROWS
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("levels", [[ROWS, 1], [0, 700, 3000, 1, ROWS + 1, 0, 90, 4000, 500]])
-def test_a_block_of_more_rows_than_are_compared_at_once(dtype, levels):
+def test_add_preferences__more_rows_than_a_block(dtype, levels):
     rng = np.random.default_rng(0)
     offsets = np.concatenate([[0], np.cumsum(levels)])
     ranks = rng.integers(1, 9, (offsets[-1], 35)).astype(dtype)
@@ -130,8 +132,8 @@ def test_a_block_of_more_rows_than_are_compared_at_once(dtype, levels):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("levels", [32767, 32768, 65535, 65536, 70000])
-def test_counts_beyond_16_bits(dtype, levels):
-    """System 0 wins every level over 1, which retrieves nothing; 2 wins half of them over 0."""
+def test_preference_counts__beyond_16_bits(dtype, levels):
+    """System 0 beats 1 (nothing retrieved) on all levels; 2 beats 0 on half of them."""
     ranks = np.empty((levels, 3), dtype)
     ranks[:] = 7, np.iinfo(dtype).max, 7
     ranks[: levels // 2, 2] = 6
@@ -143,7 +145,7 @@ def test_counts_beyond_16_bits(dtype, levels):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_ranks_at_the_ends_of_the_dtype(dtype):
+def test_preference_counts__ranks_at_the_limits_of_the_dtype(dtype):
     top = int(np.iinfo(dtype).max)
     values = [1, 2, top // 2, top // 2 + 1, top - 1, top]
     found = counts_of(np.array([values], dtype))
@@ -155,7 +157,7 @@ def add_shares(counts, levels, shares, at):
     recall_paired._add_shares(counts, levels, shares, at)
 
 
-def test_shares_are_rounded_as_a_division_is():
+def test_add_shares__rounded_like_a_division():
     for levels in [*range(1, 700), 32767, 99991, 2**31 - 1]:
         every = np.unique(np.linspace(-levels, levels, 2048).astype(np.int32))
         counts = np.resize(every, (4, 16, 32))
@@ -167,22 +169,22 @@ def test_shares_are_rounded_as_a_division_is():
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("systems", [0, 1, 3])
-def test_nothing_to_compare(dtype, systems):
+def test_preference_counts_and_add_preferences__zero_without_rows(dtype, systems):
     ranks = np.empty((0, systems), dtype)
     assert not counts_of(ranks).any()
     assert not preferences_of(ranks, np.array([0])).any()
     assert not preferences_of(ranks, np.array([0, 0, 0])).any()
 
 
-X = {2: 4, 3: 3, 7: 1, 9: 3}  # the example of Section 3: grades by rank; it omits 1, 1, 2, 4, 5
-Y = {1: 3, 3: 4, 4: 5, 5: 3, 8: 1, 9: 1}  # this one 1, 2, 4
+X = {2: 4, 3: 3, 7: 1, 9: 3}  # Section 3: grades by rank; missing 1, 1, 2, 4, 5
+Y = {1: 3, 3: 4, 4: 5, 5: 3, 8: 1, 9: 1}  # missing 1, 2, 4
 
 
 @pytest.mark.parametrize(
     ("grade", "m", "expected"),
     [(1, 9, -5), (4, 3, 0)],  # X wins i = 1 at grade 4, as Section 4 says; Y wins i = 2
 )
-def test_the_example_of_the_paper(grade, m, expected):
+def test_preference_counts__worked_example_of_the_paper(grade, m, expected):
     held = [sorted(rank for rank, g in ranking.items() if g >= grade) for ranking in (X, Y)]
     assert rpp(held[0], held[1], m) == Fraction(expected, m)
     assert counts_of(as_ranks(held, m, np.uint16))[0, 1] == expected

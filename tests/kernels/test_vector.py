@@ -1,4 +1,4 @@
-"""The vector words against what they say, a byte at a time."""
+"""Vector operations: bytes in plain Python as reference."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ NEAR = st.lists(st.sampled_from(b"\0\x08\t\n\v\f\r\x0e\x1f !0\x7f\x80\xff"), min
 
 
 @given(st.one_of(BYTES, NEAR), st.integers(0, 9))
-def test_masks(found: bytes, offset: int):
+def test_masks__whitespace_newlines_and_non_ascii_bytes(found: bytes, offset: int):
     data = np.frombuffer(b"x" * offset + found + b" " * 64, np.uint8).copy()
     white, newlines = masks(data, offset)
     assert int(white) == plain_mask(found, b" \t\n\v\f\r")
@@ -79,14 +79,14 @@ def test_masks(found: bytes, offset: int):
 
 
 @pytest.mark.parametrize("byte", range(256))
-def test_every_byte_is_white_or_not_as_python_says(byte: int):
+def test_white_mask__same_bytes_as_isspace(byte: int):
     data = np.full(128, 65, np.uint8)
     data[70] = byte
     assert bool(int(masks(data, 7)[0]) >> 63) is bytes([byte]).isspace()
 
 
 @given(BYTES, st.integers(0, 50), st.integers(0, 2**64 - 1))
-def test_words(found: bytes, offset: int, word: int):
+def test_words__load_and_store_little_endian(found: bytes, offset: int, word: int):
     data = np.frombuffer(found, np.uint8).copy()
     given, byte = word_at(data, offset)
     assert int(given) == int.from_bytes(found[offset : offset + 8], "little")
@@ -99,24 +99,24 @@ def test_words(found: bytes, offset: int, word: int):
 
 @given(st.integers(0, 2**64 - 1))
 @example(0)
-def test_zeros(word: int):
+def test_trailing_and_leading_zeros__any_word(word: int):
     trailing, leading = zeros(np.uint64(word))
     assert trailing == ((word & -word).bit_length() - 1 if word else 64)
     assert leading == 64 - word.bit_length()
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
-def test_high_product(a: int, b: int):
+def test_high_product__upper_64_bits(a: int, b: int):
     assert int(high_product(np.uint64(a), np.uint64(b))) == a * b >> 64
 
 
 @given(st.floats(allow_nan=False))
-def test_as_float(value: float):
+def test_as_float__reinterprets_the_bits(value: float):
     (word,) = struct.unpack("Q", struct.pack("d", value))
     assert struct.pack("d", as_float(np.uint64(word))) == struct.pack("d", value)
 
 
-def test_a_prefetch_changes_nothing():
+def test_prefetch__does_not_change_the_data():
     data = np.arange(9, dtype=np.uint8)
     assert asked_for(data, 8) == 8
     assert data.tolist() == list(range(9))

@@ -14,14 +14,14 @@ from support.making import Track, down, read_qrels, read_run
 from twins import measures as naive
 
 
-def test_nobody_reads_on_after_a_doc_that_surely_stops_them(tmp_path: Path):
+def test_err__docs_after_a_certain_stop_do_not_count(tmp_path: Path):
     track = Track({"s": {"q": down("a", "b", "c")}}, {"q": {"b": 4, "c": 4}})
     store = track.ingest(tmp_path)
     names = ["ERR(stop=linear)", "nERR(stop=linear)", "ERRResidual(stop=linear)"]
     assert store.means(names)["value"].to_list() == [0.5, 0.5, 0.0]
 
 
-def test_the_residual_is_what_a_perfect_next_doc_would_add(tmp_path: Path):
+def test_err_residual__equals_gain_of_highest_grade_at_next_rank(tmp_path: Path):
     lists = {"s": {"q": down("a", "b")}, "more": {"q": down("a", "b", "c")}}
     store = Track(lists, {"q": {"a": 1, "b": 3, "c": 4}}).ingest(tmp_path)
     cell = {(s, m): v for _, s, _, m, v in store.evaluate(
@@ -32,7 +32,7 @@ def test_the_residual_is_what_a_perfect_next_doc_would_add(tmp_path: Path):
     assert added == pytest.approx(3 / 4 * 1 / 4 / 3)
 
 
-def test_a_query_without_a_list_has_the_greatest_residual(tmp_path: Path):
+def test_err_residual__query_without_a_list_has_largest_residual(tmp_path: Path):
     lists = {"s": {"q": down("a")}, "absent": {"r": down("a")}}
     store = Track(lists, {"q": {"a": 1}, "r": {"a": 1}}).ingest(tmp_path)
     names = ["ERRResidual", "ERRResidual@4", "ERRResidual(form=bound)"]
@@ -41,14 +41,14 @@ def test_a_query_without_a_list_has_the_greatest_residual(tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", ["ERR", "nERR(stop=linear)", "ERRResidual(stop=ntcir)"])
-def test_a_highest_grade_below_the_tracks_is_refused(name: str, made_store: irmeta.Store):
+def test_err__gmax_below_highest_grade_of_track_is_refused(name: str, made_store: irmeta.Store):
     below = named(name.partition("(")[0], gmax=3)
     with pytest.raises(irmeta.MeasureError, match=r"gmax=3 is below 4, the highest grade"):
         made_store.means(below, track="web")
 
 
 @pytest.mark.parametrize("extra", ["stop=linear", "gmax=4"])
-def test_a_bound_for_any_list_takes_no_gains(extra: str):
+def test_err_residual__form_bound_with_stop_or_gmax_is_refused(extra: str):
     with pytest.raises(irmeta.MeasureError, match="form=bound is the same for any stop and gmax"):
         parse_measure(f"ERRResidual(form=bound,{extra})")
 
@@ -62,10 +62,10 @@ def test_a_bound_for_any_list_takes_no_gains(extra: str):
         ("neg.k20", "qrels_neg", 20, "retrieved"),
     ],
 )
-def test_err_is_gdevals(
+def test_err__equals_gdeval(
     shared: Path, tmp_path: Path, output: str, qrels: str, k: int, queries: str, run: str
 ):
-    """gdeval leaves queries without relevant docs out."""
+    """gdeval omits queries without relevant docs."""
     case = shared / "oracles" / "case1_adhoc"
     track = Track({run: read_run(case / f"{run}.txt")}, read_qrels(case / f"{qrels}.txt"))
     frame = track.ingest(tmp_path).evaluate(f"ERR(gmax=4)@{k}", queries=queries)
@@ -80,7 +80,7 @@ def test_err_is_gdevals(
     assert found == pytest.approx(expected, abs=0.5e-5 + 1e-9)
 
 
-def test_nerr_is_ntcirs(shared: Path, tmp_path: Path):
+def test_nerr__equals_ntcir_13(shared: Path, tmp_path: Path):
     folder = shared / "oracles" / "ntcir13_www"
     names = [f"RMIT-E-NU-Own-{number}" for number in range(1, 5)]
     runs = {name: read_run(folder / f"{name}.run.gz") for name in names}

@@ -1,4 +1,4 @@
-"""The list of measures, and the page about one: for every measure, in every spelling."""
+"""The list of measures and the page about a measure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from irmeta.measures.spec import Measure
 every_measure = pytest.mark.parametrize("measure", registry().values(), ids=lambda m: m.name)
 
 
-def test_every_measure_is_listed_once_with_all_that_is_said_of_it():
+def test_list_measures__every_measure_has_a_complete_row():
     frame = irmeta.list_measures()
     assert frame.columns == ["measure", "parameters", "better", "family", "source", "summary"]
     assert frame["measure"].to_list() == [shape(m) for m in registry().values()]
@@ -38,13 +38,13 @@ def test_every_measure_is_listed_once_with_all_that_is_said_of_it():
         ("RBP", "RBP[@k]", "p=0.8, rel=1, gain=binary, gmax, ties=order", "greater"),
     ],
 )
-def test_a_measure_is_listed_as_it_is_written(name, listed, parameters, better):
+def test_list_measures__row_shows_syntax_parameters_and_direction(name, listed, parameters, better):
     row = irmeta.list_measures().row(list(registry()).index(name), named=True)
     assert (row["measure"], row["parameters"], row["better"]) == (listed, parameters, better)
 
 
 @every_measure
-def test_the_page_says_what_the_registration_does(measure: Measure):
+def test_describe__page_matches_registered_measure(measure: Measure):
     page = describe(measure.name)
     assert (page.name, page.asked, page.summary) == (measure.name, (), measure.summary)
     assert page.definition
@@ -68,7 +68,7 @@ def test_the_page_says_what_the_registration_does(measure: Measure):
     assert ("other norms" in "".join(grows)) == (measure.name in ("AP", "Q"))
 
 
-def test_the_value_without_relevant_docs_is_in_words():
+def test_describe__value_without_relevant_docs_is_in_words():
     said = {m.no_relevant: describe(m.name).facts["without relevant docs"]
             for m in registry().values() if m.no_relevant == m.no_relevant}  # fmt: skip
     assert said[0.0] == "0"
@@ -78,7 +78,7 @@ def test_the_value_without_relevant_docs_is_in_words():
 
 
 @every_measure
-def test_the_example_can_be_asked_for(measure: Measure):
+def test_example__parses_to_its_measure(measure: Measure):
     spec = parse_measure(example(measure))
     assert spec.measure is measure
     assert spec.name == example(measure)
@@ -98,7 +98,7 @@ def test_the_example_can_be_asked_for(measure: Measure):
         ("success", "Success", ("Success@1", "Success@5", "Success@10")),
     ],
 )
-def test_any_spelling_will_do(asked, name, stands_for):
+def test_describe__accepts_any_spelling(asked, name, stands_for):
     page = describe(asked)
     assert (page.name, page.asked) == (name, stands_for)
 
@@ -112,13 +112,13 @@ def test_any_spelling_will_do(asked, name, stands_for):
         ("", r"no measure was given"),
     ],
 )
-def test_what_is_no_measure_is_answered_with_the_nearest(name, said):
+def test_describe__invalid_name_is_refused(name, said):
     with pytest.raises(MeasureError, match=said):
         describe(name)
 
 
 @pytest.mark.parametrize("theirs", [*aliases.PLAIN, *aliases.CUT])
-def test_every_name_of_trec_eval_is_on_the_page_of_its_measure(theirs: str):
+def test_describe__page_lists_every_trec_eval_name(theirs: str):
     asked = "P_10" if theirs == "P" else theirs
     said = describe(asked).facts["in trec_eval"]
     entries = [entry.partition(" = ") for entry in re.split(r", (?=\w+(?: =|,|$))", said)]
@@ -130,7 +130,7 @@ def test_every_name_of_trec_eval_is_on_the_page_of_its_measure(theirs: str):
         assert names[f"{theirs}_{letter}"] == aliases.CUT[theirs][0].replace("{}", letter)
 
 
-def test_names_elsewhere_and_presets_are_looked_up_backwards():
+def test_describe__page_lists_aliases_and_presets():
     facts = describe("AP").facts
     assert facts["in trec_eval"] == "map, gm_map = AP(average=geometric), map_cut_k = AP@k"
     assert facts["ir_measures also writes"] == "MAP"
@@ -142,12 +142,12 @@ def test_names_elsewhere_and_presets_are_looked_up_backwards():
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_a_preset_is_listed_by_what_it_holds(preset: str):
+def test_list_preset__rows_are_its_measures(preset: str):
     frame = list_preset(preset)
     assert frame["measure"].to_list() == canonical(preset)
     assert frame.schema == dict.fromkeys(("measure", "better", "summary"), pl.String())
 
 
-def test_no_preset_is_an_error():
+def test_list_preset__unknown_preset_is_refused():
     with pytest.raises(MeasureError, match="'all' is no preset; there are: default, trec_eval"):
         list_preset("all")

@@ -12,7 +12,7 @@ from support.making import Track, down
 
 @pytest.fixture
 def figure(tmp_path) -> irmeta.Store:
-    """Relevant docs at ranks 2, 3 and 7 of X, and one that only Y retrieves; d is held by none."""
+    """Relevant docs: a, b, c at ranks 2, 3, 7 of X; e retrieved by Y only; d by no system."""
     runs = {
         "X": {"q": down("u", "a", "b", "v", "w", "x", "c"), "empty": down("a")},
         "Y": {"q": down("e", "y", "a")},
@@ -20,8 +20,8 @@ def figure(tmp_path) -> irmeta.Store:
     return Track(runs, {"q": dict.fromkeys("abcde", 1), "empty": {"a": 0}}).ingest(tmp_path)
 
 
-def test_docs_that_are_not_retrieved_stand_at_the_end_of_the_corpus(figure):
-    """u, v, w, x, y, a, b, c, e are retrieved and d is relevant: a corpus of 10 docs."""
+def test_cooper_measures__unretrieved_docs_rank_last_in_corpus(figure):
+    """The corpus has 10 docs: u, v, w, x, y, a, b, c, e are retrieved and d is relevant."""
     means = figure.means("ISL,TSL,AvgSL,ISL(count=nonrelevant),TSL(count=nonrelevant)")
     found = {(s, m): v for _, s, m, v, *_ in means.iter_rows()}
     assert found["X", "ISL"] == 2
@@ -32,8 +32,8 @@ def test_docs_that_are_not_retrieved_stand_at_the_end_of_the_corpus(figure):
     assert found["Y", "AvgSL"] == (1 + 3 + 8 + 9 + 10) / 5
 
 
-def test_a_missing_list_is_no_better_than_any_list(tmp_path):
-    """Nobody else answers the query either: the judged docs alone are known."""
+def test_cooper_measures__missing_list_equals_worst_list(tmp_path):
+    """No other system answers the query, so the corpus is the judged docs."""
     qrels = {"1": {"a": 1, "b": 1, "x": 0, "y": 0}, "2": {"a": 1, "x": 0}}
     other = {"2": down("a", "x")}
     late = {"1": down("x", "y", "a", "b"), **other}
@@ -44,19 +44,19 @@ def test_a_missing_list_is_no_better_than_any_list(tmp_path):
     assert values["none"] == values["late"] == [3, 4, 3.5]
 
 
-def test_queries_without_relevant_docs_are_left_out_of_the_mean(figure):
+def test_cooper_measures__mean_excludes_queries_without_relevant_docs(figure):
     values = figure.evaluate("ISL,TSL,AvgSL").filter(query="empty")["value"]
     assert all(math.isnan(value) for value in values)
     assert figure.means("ISL")["queries"].to_list() == [1, 1]
 
 
-def test_unjudged_docs_may_be_left_out(figure):
-    """Then a, b, c and e are all that is retrieved, and d is the fifth doc of the corpus."""
+def test_avg_sl__condensed_list_shrinks_corpus(figure):
+    """The corpus is the retrieved docs a, b, c and e, followed by d."""
     means = figure.means("AvgSL(unjudged=condensed)")
     assert means["value"].to_list() == [(1 + 2 + 3 + 4 + 5) / 5] * 2
 
 
-def test_a_corpus_that_is_too_small_is_refused(figure):
+def test_avg_sl__corpus_smaller_than_a_list_is_refused(figure):
     assert figure.means("AvgSL(corpus=9)", system="X")["value"].to_list() == [
         (2 + 3 + 7 + 8 + 9) / 5
     ]

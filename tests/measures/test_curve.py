@@ -1,4 +1,4 @@
-"""Measures at every cutoff and pool depth, compared with one evaluation for each."""
+"""Curves over cutoffs and pool depths, compared with one evaluation per point."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ VARIANTS = [
 
 
 def named(measure: str, k: int) -> str:
-    """The measure with the cutoff."""
+    """Return the measure's name with a cutoff."""
     return f"{measure}@{'g' if measure.startswith('ASL') else ''}{k}"
 
 
 def assert_one_by_one(store: irmeta.Store, frame: pl.DataFrame, measure: str, **choices: str):
-    """Every point of a curve is the mean at that cutoff."""
+    """Check that every point of a curve is the mean at its cutoff."""
     means = store.means([named(measure, k) for k in KS], track=None, **choices)
     by_cutoff = means.partition_by("measure", maintain_order=True)
     assert len(by_cutoff) == len(KS)
@@ -44,14 +44,14 @@ def assert_one_by_one(store: irmeta.Store, frame: pl.DataFrame, measure: str, **
 
 
 @pytest.mark.parametrize("measure", VARIANTS)
-def test_every_point_is_the_mean_at_that_cutoff(measure: str, made_store: irmeta.Store):
+def test_curve__value_equals_mean_at_cutoff(measure: str, made_store: irmeta.Store):
     assert_one_by_one(made_store, made_store.curve(measure, KS), measure)
 
 
 @pytest.mark.parametrize("queries", ["judged", "relevant", "retrieved"])
 @settings(max_examples=10)
 @given(track=tracks())
-def test_curves_average_the_queries_of_the_policy(queries: str, track: Track):
+def test_curve__averages_the_queries_of_the_policy(queries: str, track: Track):
     store = track.read()
     for measure in ("AP", "P", "nDCG", "AP(norm=pool)", "ASL"):
         frame = store.curve(measure, KS, queries=queries)
@@ -60,7 +60,7 @@ def test_curves_average_the_queries_of_the_policy(queries: str, track: Track):
 
 @settings(max_examples=15)
 @given(track=tracks())
-def test_a_pool_depth_leaves_out_the_judgments_below_it(track: Track):
+def test_curve__pool_depth_drops_deeper_judgments(track: Track):
     store = track.read()
     frame = store.curve("AP,nDCG", KS, ds=(1, 2, 4))
     view = next(iter(judged_ranks(store.reader, "t", EvalPolicy(), needs=("pool",))))
@@ -83,7 +83,7 @@ def _queries(view) -> list[str]:
 
 
 def _judged_to(track: Track, depth: dict[tuple[str, str], int], d: int) -> Track:
-    """The track as a pool of depth d would have judged it; a made-up doc keeps queries judged."""
+    """Keep the judgments of a depth-d pool; an additional doc keeps every query judged."""
     qrels = {}
     for query, docs in track.qrels.items():
         kept = {doc: g for doc, g in docs.items() if depth[query, doc] <= d}
@@ -91,7 +91,7 @@ def _judged_to(track: Track, depth: dict[tuple[str, str], int], d: int) -> Track
     return Track(track.runs, qrels)
 
 
-def test_a_curve_is_sorted_by_system_depth_and_cutoff(made_store: irmeta.Store):
+def test_curve__sorted_by_system_depth_and_cutoff(made_store: irmeta.Store):
     frame = made_store.curve(["AP", "P"], [1, 10], [1, 20], track="web")
     assert frame.columns == ["track", "system", "measure", "d", "k", "value", "queries"]
     first = frame.filter(measure="AP")
@@ -111,20 +111,20 @@ def test_a_curve_is_sorted_by_system_depth_and_cutoff(made_store: irmeta.Store):
         ("", "no measure was given"),
     ],
 )
-def test_measures_without_a_curve_are_refused(measure: str, said: str, made_store: irmeta.Store):
+def test_curve__unsuitable_measure_is_refused(measure: str, said: str, made_store: irmeta.Store):
     with pytest.raises(MeasureError, match=said):
         made_store.curve(measure, [1])
 
 
 @pytest.mark.parametrize("ks", [[], [0, 1], [2, 1], [1, 1], [1.5], [True], [1, 2**31]])
-def test_cutoffs_must_ascend(ks: list[int], made_store: irmeta.Store):
+def test_curve__cutoffs_and_depths_must_ascend(ks: list[int], made_store: irmeta.Store):
     with pytest.raises(UsageError, match="ks must be ascending integers from 1"):
         made_store.curve("AP", ks)
     with pytest.raises(UsageError, match="ds must be ascending integers"):
         made_store.curve("AP", [1], ks)
 
 
-def test_a_curve_holds_its_arrays(made_store: irmeta.Store):
+def test_curves__result_has_arrays_per_measure(made_store: irmeta.Store):
     names = ["P", "AP(rel=2)"]
     _, found = curves(made_store.reader, "web", names, [1, 5], None, EvalPolicy())
     assert found.values.shape == found.queries.shape == (1, 2, len(found.systems))
@@ -132,7 +132,7 @@ def test_a_curve_holds_its_arrays(made_store: irmeta.Store):
     assert found.pool is None
 
 
-def test_measures_that_do_not_fit_together_are_taken_one_by_one(
+def test_curve__size_limit_evaluates_measures_one_by_one(
     made_store: irmeta.Store, monkeypatch: pytest.MonkeyPatch
 ):
     asked = "AP,P,nDCG", [1, 5], [2, 7]
@@ -144,7 +144,7 @@ def test_measures_that_do_not_fit_together_are_taken_one_by_one(
     assert len(passes) == 3 * len(made_store.tracks)
 
 
-def test_a_curve_says_of_which_systems_the_pool_is(made_store: irmeta.Store):
+def test_curves__pool_lists_pooled_systems(made_store: irmeta.Store):
     names, policy = ["P", "AP(norm=pool)"], EvalPolicy()
     plain, pooled = curves(made_store.reader, "web", names, [1], None, policy)
     assert plain.pool is None
@@ -153,8 +153,8 @@ def test_a_curve_says_of_which_systems_the_pool_is(made_store: irmeta.Store):
 
 
 @pytest.mark.parametrize("measure", ["R", "AP", "P", "Success", "RR", "RelP", "DCG", "Q"])
-def test_a_doc_that_is_not_retrieved_is_so_at_any_cutoff(measure: str, tmp_path):
-    """65,535 is the rank that stands for not retrieved."""
+def test_curve__unretrieved_doc_never_counts_at_deep_cutoffs(measure: str, tmp_path):
+    """65,535 is the rank of unretrieved docs."""
     track = Track({"s": {"q": [("a", 1)]}}, {"q": {"a": 1, "b": 1}})
     store = track.ingest(tmp_path)
     for k in (65_534, 65_535, 70_000, 2**31 - 1):
@@ -162,7 +162,7 @@ def test_a_doc_that_is_not_retrieved_is_so_at_any_cutoff(measure: str, tmp_path)
         assert store.curve(measure, [1, k])["value"][-1] == pytest.approx(expected)
 
 
-def test_pools_and_condensed_lists_go_together(tmp_path):
+def test_ap__pool_norm_with_condensed_lists(tmp_path):
     """At k = 2 the pool is a and x, so n1 is left out of the other list: a is its first doc."""
     runs = {"in": {"q": [("a", 3), ("x", 2), ("n1", 1)]}, "out": {"q": [("n1", 2), ("a", 1)]}}
     track = Track(runs, {"q": {"a": 1, "n1": 0, "x": 0, "r": 1}})
@@ -185,7 +185,7 @@ def test_pools_and_condensed_lists_go_together(tmp_path):
     ("name", "ours"),
     [("map", "AP"), ("ndcg", "nDCG"), ("recip_rank", "RR"), ("MAP", "AP"), ("rbp", None)],
 )
-def test_curve__knows_trec_evals_names(name: str, ours: str | None, made_store: irmeta.Store):
+def test_curve__accepts_trec_eval_names(name: str, ours: str | None, made_store: irmeta.Store):
     found = made_store.curve(name, [1, 5], track="web")
     ours = ours or parse_measure(name).name
     assert found.equals(made_store.curve(ours, [1, 5], track="web"))
@@ -204,7 +204,9 @@ def test_curve__knows_trec_evals_names(name: str, ours: str | None, made_store: 
         ("success", "'Success'"),
     ],
 )
-def test_curve__advises_where_a_name_has_a_cutoff(name: str, advice: str, made_store: irmeta.Store):
+def test_curve__name_with_cutoff_suggests_name_without(
+    name: str, advice: str, made_store: irmeta.Store
+):
     with pytest.raises(MeasureError, match=f"{name} has a cutoff.*name {advice}"):
         made_store.curve(name, [1])
 
@@ -213,7 +215,7 @@ def test_curve__advises_where_a_name_has_a_cutoff(name: str, advice: str, made_s
     ("name", "said"),
     [("gm_map", "arithmetic"), ("11pt_avg", "takes no cutoff"), ("num_ret", "takes no cutoff")],
 )
-def test_curve__refuses_trec_evals_names_that_have_none(
+def test_curve__trec_eval_name_without_a_curve_is_refused(
     name: str, said: str, made_store: irmeta.Store
 ):
     with pytest.raises(MeasureError, match=said):

@@ -22,10 +22,10 @@ MEASURES = (
 
 
 def utility(name: str, value: dict[str, float]) -> tuple[float, float | None]:
-    """cwl_eval's utility and residual from our values of one query; None: another definition.
+    """Compute the utility and the residual of cwl_eval from irmeta's values of one query.
 
-    It takes the ranks below the end of a list for unjudged docs, as `RBPResidual` does; the upper
-    bound of P is that of the docs in the list.
+    cwl_eval counts ranks below the end of a list as unjudged, as `RBPResidual` does; the upper
+    bound of P counts only docs in the list. The residual is None where definitions differ.
     """
     measure, _, parameter = name.partition("@")
     if measure == "P":
@@ -34,7 +34,7 @@ def utility(name: str, value: dict[str, float]) -> tuple[float, float | None]:
         return lower, value[f"P(unjudged=upper)@{k}"] - lower + beyond / k
     if measure == "RBP":
         return value[f"RBP(p={parameter},rel=1)"], value[f"RBPResidual(p={parameter})"]
-    if measure == "NDCG-k":  # DCG over the sum of the discounts, whatever the ideal list
+    if measure == "NDCG-k":  # DCG over the sum of the discounts, not over the ideal list
         k = int(parameter)
         most = sum(1 / math.log2(i + 1) for i in range(1, k + 1))
         return value[f"DCG(gain=binary)@{k}"] / most, None
@@ -42,7 +42,7 @@ def utility(name: str, value: dict[str, float]) -> tuple[float, float | None]:
 
 
 @pytest.mark.parametrize("run", ["run_plain", "run_ties"])
-def test_utilities_and_residuals_are_cwl_evals(shared: Path, tmp_path: Path, run: str):
+def test_evaluate__equals_cwl_eval_utilities_and_residuals(shared: Path, tmp_path: Path, run: str):
     folder = shared / "oracles" / "case1_adhoc"
     qrels = read_qrels(folder / "qrels_bin.txt")
     track = Track({"run": read_run(folder / f"{run}.txt")}, qrels)
@@ -53,7 +53,7 @@ def test_utilities_and_residuals_are_cwl_evals(shared: Path, tmp_path: Path, run
     compared = 0
     with (folder / f"out.cwl_eval.bin.nr.{run}.tsv").open() as file:
         for line in csv.DictReader(file, delimiter="\t"):
-            # Its AP divides by the relevant docs retrieved; INST is not ours.
+            # AP of cwl_eval divides by the relevant docs retrieved; irmeta has no INST.
             if line["Topic"] in values and not line["Metric"].startswith(("INST", "AP")):
                 lower, residual = utility(line["Metric"], values[line["Topic"]])
                 assert lower == pytest.approx(float(line["EU"]), abs=HALF_A_DIGIT)

@@ -32,7 +32,7 @@ _TIED = [("a", 3, 0), ("b", 3, 0)]
         name="t",
     )
 )
-def test_another_tie_order_equals_reading_in_that_order(track: Track):
+def test_evaluate__tie_order_option_equals_ingest_in_that_tie_order(track: Track):
     store = track.read()
     for order in ORDERS:
         expected = twin_values(track, TWINS, order)
@@ -45,7 +45,7 @@ def test_another_tie_order_equals_reading_in_that_order(track: Track):
 @pytest.mark.parametrize("queries", ["judged", "relevant", "retrieved"])
 @settings(max_examples=20)
 @given(track=tracks())
-def test_means_cover_the_queries_of_the_policy(queries: str, track: Track):
+def test_means__average_the_queries_of_the_policy(queries: str, track: Track):
     cells = twin_values(track, TWINS)
     covered = {
         "judged": lambda system, query, rel: True,
@@ -69,7 +69,7 @@ def test_means_cover_the_queries_of_the_policy(queries: str, track: Track):
         )
 
 
-def test_means_count_the_lists_without_a_nonrelevant_doc(tmp_path: Path):
+def test_means__count_lists_without_nonrelevant_docs(tmp_path: Path):
     lists = {"q": [("a", 1)], "r": [("b", 1)], "unjudged": [("a", 1)]}
     track = Track({"s": lists, "t": {"q": [("a", 2), ("x", 1)]}}, {"q": {"a": 1}, "r": {"b": 2}})
     means = track.ingest(tmp_path).means("ASL,ASL(rel=2),AP")
@@ -92,7 +92,7 @@ MADE = {"news": "news/qrels.txt", "web": "web/adhoc.qrels.txt", "passage": "pass
 
 @pytest.fixture(scope="module", params=sorted(MADE))
 def made(request: pytest.FixtureRequest, collections: Path) -> Track:
-    """A made track, read naively; the run that cannot be read is left out."""
+    """Read a synthetic track naively, without its unreadable run."""
     files = (collections / request.param / "runs").iterdir()
     names = {file.name.split(".")[0]: file for file in files}
     names.pop("nuthFirst", None)
@@ -100,11 +100,15 @@ def made(request: pytest.FixtureRequest, collections: Path) -> Track:
     return Track(runs, read_qrels(collections / MADE[request.param]), request.param)
 
 
-def test_the_made_tracks_equal_the_twins(made: Track, made_store: irmeta.Store):
+def test_evaluate__synthetic_tracks_equal_naive_implementation(
+    made: Track, made_store: irmeta.Store
+):
     assert_equal(values_of(made_store, TWINS, track=made.name), twin_values(made, TWINS))
 
 
-def test_the_made_diversity_set_equals_the_twins(collections: Path, made_store: irmeta.Store):
+def test_evaluate__diversity_qrels_equal_naive_implementation(
+    collections: Path, made_store: irmeta.Store
+):
     runs = {"finchDiv": read_run(collections / "web" / "runs" / "finchDiv.gz")}
     track = Track(runs, read_qrels(collections / "web" / "diversity.qrels.txt"), "web")
     found = values_of(made_store, TWINS, track="web", system="finchDiv", qrels="diversity")
@@ -112,7 +116,7 @@ def test_the_made_diversity_set_equals_the_twins(collections: Path, made_store: 
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_the_made_tracks_equal_the_twins_in_every_tie_order(
+def test_evaluate__tie_orders_equal_naive_implementation(
     made: Track, made_store: irmeta.Store, order: str
 ):
     some = replace(made, runs={s: made.runs[s] for s in sorted(made.runs)[::4]})
@@ -140,7 +144,9 @@ PYTREC_EVAL = {
 
 
 @pytest.mark.parametrize("rel", [1, 2])
-def test_the_made_tracks_equal_pytrec_eval(made: Track, made_store: irmeta.Store, rel: int):
+def test_evaluate__synthetic_tracks_equal_pytrec_eval(
+    made: Track, made_store: irmeta.Store, rel: int
+):
     names = {
         theirs: parse_measure(ours if rel == 1 or ours.startswith("nDCG") else at_rel(ours, rel))
         for theirs, ours in PYTREC_EVAL.items()
@@ -158,16 +164,16 @@ def test_the_made_tracks_equal_pytrec_eval(made: Track, made_store: irmeta.Store
 
 
 def at_rel(name: str, rel: int) -> str:
-    """A measure's name with the parameter `rel`."""
+    """Add the parameter `rel` to a measure's name."""
     stem, at, cut = name.partition("@")
     return f"{stem}(rel={rel}){at}{cut}"
 
 
 @settings(max_examples=40)
 @given(tracks())
-def test_values_equal_pytrec_eval(track: Track):
+def test_evaluate__random_tracks_equal_pytrec_eval(track: Track):
     names = [theirs for theirs in PYTREC_EVAL if theirs != "recall_1000"]
-    # pytrec_eval crashes on a query whose grades are all negative; the twins cover those.
+    # pytrec_eval crashes on a query whose grades are all negative; naive code covers those.
     qrels = {q: docs for q, docs in track.qrels.items() if max(docs.values()) >= 0}
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, names)
     store = track.read()
@@ -181,14 +187,14 @@ def test_values_equal_pytrec_eval(track: Track):
 
 
 @pytest.mark.parametrize("p", [1e-310, 1e-20, 0.999999999999])
-def test_rbp_of_a_persistence_near_its_bounds(p: float, tmp_path: Path):
+def test_rbp__persistence_near_bounds_equals_naive_implementation(p: float, tmp_path: Path):
     track = Track({"s": {"q": down("a", "b", "x", "c")}}, {"q": {"a": 1, "c": 2}})
     (value,) = track.ingest(tmp_path).means(f"RBP(p={p})")["value"]
     assert close(value, naive.rbp(["a", "b", "x", "c"], track.qrels["q"], p))
 
 
 @pytest.mark.parametrize("gain", ["linear", "exp"])
-def test_a_highest_grade_below_the_tracks_is_refused(gain: str, made_store: irmeta.Store):
+def test_rbp__gmax_below_highest_grade_of_track_is_refused(gain: str, made_store: irmeta.Store):
     """Gains above 1 would make values above 1."""
     with pytest.raises(irmeta.MeasureError, match=r"gmax=3 is below 4, the highest grade"):
         made_store.means(f"RBP(gain={gain},gmax=3)", track="web")
@@ -197,7 +203,7 @@ def test_a_highest_grade_below_the_tracks_is_refused(gain: str, made_store: irme
     assert diversity["value"].equals(plain["value"])
 
 
-def test_a_query_in_runs_alone_scores_nothing(made_store: irmeta.Store):
+def test_scores__query_without_judgments_is_excluded(made_store: irmeta.Store):
     scores = made_store.scores("AP", track="web")
     assert "399" not in scores.queries
     assert not np.isnan(scores.values).any()

@@ -36,12 +36,12 @@ STEPS = {
 @pytest.mark.parametrize("names", STEPS.values(), ids=STEPS)
 @settings(max_examples=20)
 @given(track=tracks())
-def test_events__add_up_to_the_values(names: list[str], track: Track):
+def test_events__sum_to_value_on_random_tracks(names: list[str], track: Track):
     assert_steps_add_up(track.read(), "t", names)
 
 
 @pytest.mark.parametrize("family", ["ERR", "Q"])
-def test_events__add_up_on_longer_lists(family: str, made_store: irmeta.Store):
+def test_events__sum_to_value_on_synthetic_tracks(family: str, made_store: irmeta.Store):
     for track in made_store.tracks:
         assert_steps_add_up(made_store, track, STEPS[family])
 
@@ -53,7 +53,7 @@ def test_events__add_up_on_longer_lists(family: str, made_store: irmeta.Store):
         *("nDCG(ideal=pool)@5", "Q(norm=pool)@5", "Q(ideal=pool)@5"),
     ],
 )
-def test_events__none_for_tied_docs_and_pools(name: str, made_store: irmeta.Store):
+def test_events__none_with_shared_ties_or_pool(name: str, made_store: irmeta.Store):
     (view,) = judged_ranks(made_store.reader, "web", EvalPolicy(), needs={"pool"})
     spec = parse_measure(name)
     assert spec.measure.events(view, spec.settings) is None

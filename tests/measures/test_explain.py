@@ -1,4 +1,4 @@
-"""`explain`: the arithmetic that it shows is the number that `evaluate` gives."""
+"""`explain`: its trace gives the value of `evaluate`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MEASURES = (
     *("nDCG(ideal=pool)@5", "nDCGRel", "RnDCG", "G(gain=1:3;2:9)", "BinG", "Q", "Q(norm=min)@10"),
     *("Q(norm=pool,ideal=pool)@5", "ERR", "ERR(stop=ntcir)@5", "ERR(unjudged=upper-gmax)@5"),
     *("nERR(stop=linear)@10", "ERRResidual@5", "ERRResidual(form=bound)", "RBPResidual(p=0.8)"),
-    *("RBPResidual(p=0.9,ties=share)@7", "RBP(p=0.8,rel=1,ties=rbp_eval)@5", "infAP", "Judged@10"),
+    *("RBPResidual(p=0.9,ties=share)@7", "RBP(p=0.8,rel=1,ties=share)@5", "infAP", "Judged@10"),
     *("Unjudged@10", "FirstUnjudged", "ISL", "TSL(count=nonrelevant)", "AvgSL"),
 )
 CELLS = (
@@ -50,13 +50,13 @@ def evaluated(made_store):
     return {row[:4]: row[4] for row in frame.iter_rows()}
 
 
-def test_every_measure_is_explained_here():
+def test_explain__every_measure_is_tested():
     assert {name.split("@")[0].split("(")[0] for name in MEASURES} == registry().keys()
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize(("track", "system", "query"), CELLS)
-def test_the_arithmetic_gives_the_value(made_store, evaluated, measure, track, system, query):
+def test_explain__trace_value_equals_evaluate(made_store, evaluated, measure, track, system, query):
     found = made_store.explain(measure, system=system, query=query, track=track)
     assert same(found.value, evaluated[track, system, query, measure])
     assert same(found.trace.value, found.value)
@@ -66,7 +66,7 @@ def test_the_arithmetic_gives_the_value(made_store, evaluated, measure, track, s
 
 @pytest.mark.parametrize("negative", ["unjudged", "nonrelevant"])
 @pytest.mark.parametrize("order", ["trec_eval", "trec_eval10", "score-file", "file", "rank"])
-def test_the_arithmetic_follows_the_policies(made_store, negative, order):
+def test_explain__value_follows_policies(made_store, negative, order):
     choices = {"negative": negative, "tie_order": order, "track": "web"}
     scores = made_store.scores("Bpref,AP,ASL", **choices)
     for query in ("301", "305", "317"):
@@ -88,7 +88,7 @@ def store(tmp_path):
     return track.ingest(tmp_path)
 
 
-def test_the_docs_show_ranks_ties_and_what_is_not_retrieved(store):
+def test_explain__docs_show_ranks_ties_and_unretrieved_docs(store):
     docs = store.explain("AP", system="s", query="q").docs
     assert docs.columns == ["rank", "doc", "grade", "score", "rank_given", "tied"]
     assert docs.rows() == [
@@ -99,7 +99,7 @@ def test_the_docs_show_ranks_ties_and_what_is_not_retrieved(store):
     ]
 
 
-def test_the_facts_say_what_the_arithmetic_needs(store):
+def test_explain__facts_describe_list_and_track(store):
     found = store.explain("AP(rel=2)", system="s", query="q")
     assert found.facts == {
         "list length": 4,
@@ -113,14 +113,14 @@ def test_the_facts_say_what_the_arithmetic_needs(store):
     assert found.policies["qrels set"] == "qrels"
 
 
-def test_a_system_without_a_list_has_only_docs_that_it_lacks(store):
+def test_explain__system_without_a_list_has_only_unretrieved_docs(store):
     found = store.explain("ASL", system="r", query="q")
     assert found.value == 6
     assert found.docs["rank"].to_list() == [None, None, None]
     assert found.docs["doc"].to_list() == ["c", "a", "d"]
 
 
-def test_another_qrels_set_is_explained_too(made_store):
+def test_explain__uses_chosen_qrels_set(made_store):
     choices = {"track": "web", "qrels": "diversity"}
     found = made_store.explain("AP", system="finchDiv", query="301", **choices)
     value = made_store.evaluate("AP", system="finchDiv", **choices).filter(query="301")["value"][0]
@@ -138,13 +138,13 @@ def test_another_qrels_set_is_explained_too(made_store):
         ("aldBM25", "901", None, "say which track: news, passage, web"),
     ],
 )
-def test_what_is_not_there_is_answered_with_what_is(made_store, system, query, track, said):
+def test_explain__unknown_system_query_or_track_is_refused(made_store, system, query, track, said):
     with pytest.raises(UsageError) as error:
         made_store.explain("AP", system=system, query=query, track=track)
     assert said in str(error.value)
 
 
-def test_arithmetic_that_disagrees_is_reported_as_a_bug(store, monkeypatch):
+def test_explain__disagreement_is_reported_as_a_bug(store, monkeypatch):
     monkeypatch.setattr(explaining.np, "isclose", lambda *_, **__: False)
     with pytest.raises(IrmetaError, match=r"this is a bug in irmeta"):
         store.explain("AP", system="s", query="q")

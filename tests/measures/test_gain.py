@@ -26,12 +26,12 @@ from support.making import Track, down, read_qrels, read_run
         ("nDCG(gain=exq)", "exp"),
     ],
 )
-def test_parameters_that_do_not_go_together_are_refused(name: str, match: str):
+def test_parse_measure__invalid_dcg_parameters_are_refused(name: str, match: str):
     with pytest.raises(irmeta.MeasureError, match=match):
         parse_measure(name)
 
 
-def test_the_weights_of_tied_docs_are_shared(tmp_path: Path):
+def test_dcg__tied_docs_share_discounts(tmp_path: Path):
     lists = {"q": [("a", 9), ("b", 5), ("c", 5), ("x", 5)]}
     track = Track({"s": lists, "t": {"q": down("x")}}, {"q": {"a": 1, "c": 2}})
     (value,) = track.ingest(tmp_path).means("DCG(discount=zipf,ties=share)@3", system="s")["value"]
@@ -40,7 +40,7 @@ def test_the_weights_of_tied_docs_are_shared(tmp_path: Path):
 
 @pytest.mark.parametrize("output", ["k20", "neg.k20", "c.k5"])
 @pytest.mark.parametrize("run", ["plain", "ties"])
-def test_exponential_ndcg_is_gdevals(shared: Path, tmp_path: Path, output: str, run: str):
+def test_ndcg__exponential_gain_equals_gdeval(shared: Path, tmp_path: Path, output: str, run: str):
     folder, k = shared / "oracles" / "case1_adhoc", output.rpartition("k")[2]
     qrels = "qrels_neg.txt" if "neg" in output else "qrels.txt"
     track = Track({"s": read_run(folder / f"run_{run}.txt")}, read_qrels(folder / qrels))
@@ -52,7 +52,7 @@ def test_exponential_ndcg_is_gdevals(shared: Path, tmp_path: Path, output: str, 
         assert close(found["s", row["topic"]], float(row[f"ndcg@{k}"]), 0.5e-5 + 1e-9)
 
 
-def test_ndcg_is_ntcirs_msndcg(shared: Path, tmp_path: Path):
+def test_ndcg__equals_ntcir_13_msndcg(shared: Path, tmp_path: Path):
     folder, compared = shared / "oracles" / "ntcir13_www", 0
     names = [f"RMIT-E-NU-Own-{i}" for i in range(1, 5)]
     runs = {name: read_run(folder / f"{name}.run.gz") for name in names}
@@ -68,7 +68,7 @@ def test_ndcg_is_ntcirs_msndcg(shared: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", ["nDCG(gain=1:3;2:9;4:4.5)", "ndcg.1=3,2=9,4=4.5"])
-def test_own_gains_are_trec_evals(shared: Path, tmp_path: Path, name: str):
+def test_ndcg__custom_gains_equal_trec_eval(shared: Path, tmp_path: Path, name: str):
     folder = shared / "oracles" / "trec_eval_tests"
     track = Track({"s": read_run(folder / "results.test")}, read_qrels(folder / "qrels.test"))
     found, compared = values_of(track, tmp_path, name), 0
@@ -81,6 +81,6 @@ def test_own_gains_are_trec_evals(shared: Path, tmp_path: Path, name: str):
 
 
 def values_of(track: Track, folder: Path, name: str, **policy: str) -> dict[tuple[str, str], float]:
-    """Values of one measure by (system, query)."""
+    """Map (system, query) to the value of a measure."""
     frame = track.ingest(folder).evaluate(name, **policy)
     return {(system, query): value for _, system, query, _, value in frame.iter_rows()}

@@ -11,8 +11,8 @@ from support.making import Track, down, tracks
 
 @settings(max_examples=20)
 @given(tracks())
-def test_judged_is_that_of_ir_measures(track: Track):
-    """It takes a doc with a negative grade for judged."""
+def test_judged__equals_ir_measures(track: Track):
+    """ir_measures counts a doc with a negative grade as judged."""
     measures = {f"Judged@{k}": ir_measures.Judged @ k for k in (1, 3, 10)}
     store = track.read()
     frame = store.evaluate(list(measures), negative="nonrelevant")
@@ -27,8 +27,8 @@ def test_judged_is_that_of_ir_measures(track: Track):
             assert close(found[system, metric.query_id, str(metric.measure)], metric.value)
 
 
-def test_infap_of_a_sampled_pool(tmp_path):
-    """By hand: u is in the pool and not sampled, x is not in the pool."""
+def test_infap__sampled_pool_by_hand(tmp_path):
+    """Doc u is in the pool but not sampled; doc x is not in the pool."""
     track = Track(
         {"s": {"q": down("u", "x", "n", "a", "b")}}, {"q": {"u": -1, "n": 0, "a": 1, "b": 1}}
     )
@@ -43,7 +43,7 @@ def test_infap_of_a_sampled_pool(tmp_path):
     assert close(nonrelevant, (first + second) / 2)
 
 
-def test_a_list_that_is_judged_throughout_has_its_first_unjudged_doc_below_it(tmp_path):
+def test_first_unjudged__fully_judged_list_gives_next_rank(tmp_path):
     track = Track({"s": {"q": down("a", "b")}, "t": {"q": down("a", "x")}}, {"q": {"a": 1, "b": 0}})
     frame = track.ingest(tmp_path).means("FirstUnjudged,Judged,Unjudged@4")
     found = {(s, m): v for _, s, m, v, *_ in frame.iter_rows()}

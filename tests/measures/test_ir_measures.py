@@ -1,4 +1,4 @@
-"""Every name that ir_measures has too, compared with it on graded qrels."""
+"""Measures that irmeta and ir_measures share, compared on graded qrels."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ ALIKE = (
     *("Rprec(rel=2)", "nDCG", "nDCG@10", "Bpref", "Bpref(rel=2)", "infAP", "infAP(rel=2)"),
     *("SetP", "SetP(rel=2)", "SetR", "SetF", "SetAP", "SetAP(rel=2)", "SetRelP", "Success@3"),
     *("Success(rel=2)@3", "IPrec@0.0", "IPrec@0.3", "IPrec(rel=2)@1.0", "NumQ", "NumRet"),
-    *("NumRel", "Judged@10"),  # for it a negative grade is a judgment like any other
+    *("NumRel", "Judged@10"),  # ir_measures counts a doc with a negative grade as judged
 )
 OTHERWISE = {
-    "SetF(beta=2.0)": f"SetF(beta={math.sqrt(2)!r})",  # it hands beta to trec_eval as beta squared
+    "SetF(beta=2.0)": f"SetF(beta={math.sqrt(2)!r})",  # passed to trec_eval as beta squared
     "NumRet(rel=1)": "NumRelRet",
     "NumRet(rel=2)": "NumRelRet(rel=2)",
     "AP(judged_only=True)": "AP(unjudged=condensed)",
@@ -33,12 +33,12 @@ OTHERWISE = {
     "ERR@10": "ERR(gmax=4)@10",  # gdeval's highest grade is always 4
 }
 PERL = ("ERR@10", "nDCG(dcg='exp-log2')@10")
-NOT_COMPARED = {"RBP"}  # of cwl_eval, which is not installed: see test_rbp.py for its outputs
+NOT_COMPARED = {"RBP"}  # ir_measures needs cwl_eval for RBP, which is not installed
 
 
 @pytest.fixture(scope="module", params=["web", "passage"])
 def track(request: pytest.FixtureRequest, made_store: irmeta.Store):
-    """A made track as ir_measures takes it: without ties, since its tools break them unlike."""
+    """Return a synthetic track for ir_measures, without ties, which its tools break differently."""
     name = request.param
     systems = made_store.runs(name).select(pl.col("system").unique().sort()).collect()
     some = systems["system"].to_list()[::5]
@@ -60,7 +60,7 @@ def theirs(measure: str, runs: dict, qrels) -> dict[tuple[str, str], float]:
 
 
 @pytest.mark.parametrize("measure", [*ALIKE, *OTHERWISE])
-def test_it_equals_ir_measures(measure: str, track, made_store: irmeta.Store):
+def test_evaluate__equals_ir_measures(measure: str, track, made_store: irmeta.Store):
     if measure in PERL and shutil.which("perl") is None:
         pytest.skip("gdeval is a Perl program")
     name, runs, qrels = track
@@ -76,14 +76,14 @@ def test_it_equals_ir_measures(measure: str, track, made_store: irmeta.Store):
         assert value == pytest.approx(expected[cell], abs=digits)
 
 
-def test_every_name_that_both_have_is_compared():
+def test_registry__every_measure_of_ir_measures_is_compared():
     shared = set(ir_measures.measures.registry) & registry().keys()
     compared = {parse_measure(OTHERWISE.get(m, m)).measure.name for m in (*ALIKE, *OTHERWISE)}
     assert shared - compared == NOT_COMPARED
 
 
-def test_reciprocal_rank_at_k__puts_the_lesser_of_two_tied_docs_first_there():
-    """As README says; without a cutoff it follows trec_eval, as irmeta does with and without."""
+def test_reciprocal_rank__ir_measures_breaks_ties_differently_at_cutoff():
+    """With a cutoff, ir_measures ranks the smaller doc ID first, unlike trec_eval and irmeta."""
     docs = [ir_measures.ScoredDoc("q", doc, 1.0) for doc in ("a", "b")]
     for relevant, expected in (("a", 1.0), ("b", 0.5)):
         grades = {doc: 2 * (doc == relevant) for doc in ("a", "b")}
@@ -95,7 +95,7 @@ def test_reciprocal_rank_at_k__puts_the_lesser_of_two_tied_docs_first_there():
             assert store.means(name)["value"].to_list() == [1.5 - expected]
 
 
-def test_a_decimal_comma__is_0_to_the_c_library():
+def test_atof__decimal_comma_reads_as_zero():
     atof = ctypes.CDLL(None).atof
     atof.restype = ctypes.c_double
     assert atof(b"0,9") == 0.0

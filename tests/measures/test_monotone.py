@@ -1,4 +1,4 @@
-"""Which measures can only rise with the cutoff k, for a fixed list and fixed judgments."""
+"""Monotonicity of measures in the cutoff k, for a fixed list and fixed judgments."""
 
 from __future__ import annotations
 
@@ -33,19 +33,21 @@ FALLING = {
 
 
 def at_cutoffs(store: irmeta.Store, measure: str, track: str) -> np.ndarray:
-    """[cutoff, query, system]"""
+    """Return values [cutoff, query, system]."""
     return store.scores([measure.format(k) for k in KS], track=track).values
 
 
 @pytest.mark.parametrize("measure", MONOTONE)
-def test_it_never_falls(measure: str, made_store: irmeta.Store):
+def test_monotone_measures__never_decrease_on_synthetic_tracks(
+    measure: str, made_store: irmeta.Store
+):
     for track in made_store.tracks:
         assert (np.diff(at_cutoffs(made_store, measure, track), axis=0) >= -1e-12).all()
 
 
 @settings(max_examples=30)
 @given(tracks())
-def test_they_never_fall_on_drawn_lists(track: Track):
+def test_monotone_measures__never_decrease_on_random_tracks(track: Track):
     store = track.read()
     names = [m.format(k) for m in MONOTONE for k in KS]
     values = store.scores(names, track="t").values.reshape(len(MONOTONE), len(KS), -1)
@@ -53,7 +55,7 @@ def test_they_never_fall_on_drawn_lists(track: Track):
 
 
 @pytest.mark.parametrize("measure", FALLING)
-def test_it_falls_here(measure: str, tmp_path: Path):
+def test_other_measures__decrease_on_a_counterexample(measure: str, tmp_path: Path):
     track = Track(
         {"own": {"q": down("a", "x")}, "other": {"q": down("x", "b")}},
         {"q": {"a": 1, "b": 3, "x": 0}},

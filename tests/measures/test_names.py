@@ -1,4 +1,4 @@
-"""Names of measures: reading them, printing them, and those of other packages."""
+"""Parsing and printing of measure names, and measures of other packages."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from irmeta.measures.spec import Measure
         ("ASL(unretrieved=irrel+1)@g2", "ASL(unretrieved=irrel+1)@g2"),
     ],
 )
-def test_names_are_printed_canonically(written, printed):
+def test_parse_measure__name_is_canonical(written, printed):
     assert parse_measure(written).name == printed
 
 
@@ -74,7 +74,7 @@ def test_names_are_printed_canonically(written, printed):
         ("rbp_resid", "RBPResidual(p=0.9,tail=trec_eval10)"),
     ],
 )
-def test_trec_evals_names_are_aliases(theirs, ours):
+def test_parse_measure__accepts_trec_eval_names(theirs, ours):
     assert parse_measure(theirs) == parse_measure(ours)
 
 
@@ -90,18 +90,18 @@ def test_trec_evals_names_are_aliases(theirs, ours):
         ("recall_5,10", ["R@5", "R@10"]),
     ],
 )
-def test_a_trec_eval_name_may_stand_for_several_measures(theirs, ours):
+def test_canonical__trec_eval_name_expands_to_several_measures(theirs, ours):
     assert canonical(theirs) == canonical(ours)
 
 
 @pytest.mark.parametrize("name", ["success", "P.5,10", "trec_eval"])
-def test_one_measure_is_one(name):
+def test_parse_measure__several_measures_are_refused(name):
     with pytest.raises(MeasureError, match="name one"):
         parse_measure(name)
 
 
 @pytest.mark.parametrize("name", ["utility.1,2", "set_F.-1", "ndcg.3", "map_5x", "P.x"])
-def test_trec_eval_parameters_that_it_would_not_take_are_refused(name):
+def test_parse_measures__invalid_trec_eval_parameters_are_refused(name):
     with pytest.raises(
         MeasureError, match=r"does not take these parameters|unknown measure|cannot be read"
     ):
@@ -111,21 +111,21 @@ def test_trec_eval_parameters_that_it_would_not_take_are_refused(name):
 @pytest.mark.parametrize(
     ("theirs", "ours"), [("MAP@5", "AP@5"), ("NDCG(gain=exp)", "nDCG(gain=exp)"), ("MRR", "RR")]
 )
-def test_other_spellings_of_ir_measures_are_known(theirs, ours):
+def test_parse_measure__accepts_aliases_of_ir_measures(theirs, ours):
     assert parse_measure(theirs).name == ours
 
 
 @pytest.mark.parametrize(
     "name", ["AP", "AP(rel=2)", "AP@100", "P@5", "R@1000", "RR", "RR@10", "nDCG@10", "Bpref"]
 )
-def test_ir_measures_spells_it_alike(name):
+def test_parse_measure__canonical_name_equals_ir_measures(name):
     assert str(ir_measures.parse_measure(name)) == name
     assert parse_measure(name).name == name
 
 
 @pytest.mark.parametrize("measure", registry())
 @pytest.mark.parametrize("wrong", ["{}x", "x{}", "{}-{}"])
-def test_an_unknown_name_is_answered_with_the_nearest(measure, wrong):
+def test_parse_measure__unknown_name_is_quoted_in_error(measure, wrong):
     name = wrong.format(measure, measure)
     with pytest.raises(MeasureError, match=r"Did you mean|Known: |cannot be read") as error:
         parse_measure(name)
@@ -145,12 +145,12 @@ def test_an_unknown_name_is_answered_with_the_nearest(measure, wrong):
         ("asl", "ASL"),
     ],
 )
-def test_the_nearest_name_is_offered(written, nearest):
+def test_parse_measure__unknown_name_suggests_nearest(written, nearest):
     with pytest.raises(MeasureError, match=f"Did you mean '{nearest}'"):
         parse_measure(written)
 
 
-def test_where_no_name_is_near_it_says_where_all_are_listed():
+def test_parse_measure__unknown_name_refers_to_measures_command():
     with pytest.raises(MeasureError, match=r"Known: .* in all\)\. `irmeta measures` lists them"):
         parse_measure("zzz")
 
@@ -177,7 +177,7 @@ def test_where_no_name_is_near_it_says_where_all_are_listed():
         ("ASL(unretrieved=irel)", r"Did you mean 'irrel'\?"),
     ],
 )
-def test_a_wrong_parameter_is_answered_with_what_would_do(written, said):
+def test_parse_measure__invalid_parameter_is_refused(written, said):
     with pytest.raises(MeasureError, match=said):
         parse_measure(written)
 
@@ -207,13 +207,13 @@ def test_a_wrong_parameter_is_answered_with_what_would_do(written, said):
         ("", r"unknown measure ''"),
     ],
 )
-def test_a_wrong_cutoff_is_answered_with_what_would_do(written, said):
+def test_parse_measure__invalid_cutoff_is_refused(written, said):
     with pytest.raises(MeasureError, match=said):
         parse_measure(written)
 
 
 @pytest.mark.parametrize("name", ["AP@{}", "P@{}", "nDCG@{}", "RBP@{}", "ASL@g{}"])
-def test_a_cutoff_may_be_as_deep_as_one_likes(name, made_store):
+def test_scores__cutoff_may_exceed_list_length(name, made_store):
     deep, deepest = (
         made_store.scores(name.format(k), track="passage").values * (k if name == "P@{}" else 1)
         for k in (10**6, 2**31 - 1)
@@ -221,34 +221,34 @@ def test_a_cutoff_may_be_as_deep_as_one_likes(name, made_store):
     np.testing.assert_allclose(deep, deepest, rtol=1e-12)
 
 
-def test_commas_part_names_only_outside_parentheses():
+def test_canonical__commas_inside_parentheses_do_not_split():
     text = "AP, RBP(p=0.5,gain=linear),,ASL(unretrieved=floor)@g3 ,map_cut_5"
     assert canonical(text) == ["AP", "RBP(p=0.5,gain=linear)", "ASL(unretrieved=floor)@g3", "AP@5"]
 
 
-def test_texts_in_a_list_may_hold_commas_too():
+def test_canonical__list_items_may_contain_commas():
     assert canonical(["AP,RR", "P@5"]) == ["AP", "RR", "P@5"]
 
 
-def test_a_measure_named_twice_is_there_once_and_first():
+def test_canonical__duplicates_keep_first_position():
     assert canonical("RR,AP,map,AP(rel=1),RBP,RBP(p=0.8)") == ["RR", "AP", "RBP(p=0.8,rel=1)"]
 
 
-def test_a_preset_stands_for_its_measures():
+def test_canonical__preset_expands_to_its_measures():
     found = canonical("P@20,default,nDCG@5")
     assert found == ["P@20", *(n for n in PRESETS["default"] if n != "P@20"), "nDCG@5"]
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_presets_hold_names_that_are_told_apart(preset):
+def test_presets__measures_are_distinct(preset):
     assert len(canonical(preset)) == len(set(canonical(list(PRESETS[preset])))) > 5
 
 
-def test_the_default_preset_holds_canonical_names():
+def test_default_preset__names_are_canonical():
     assert canonical("default") == list(PRESETS["default"])
 
 
-def test_the_default_preset_has_each_search_length_under_both_readings():
+def test_default_preset__search_lengths_have_both_unretrieved_choices():
     expected = ["AP", "P@20", "RR", "nDCG@10", "nDCG", "R@1000", "Bpref", "RBP(p=0.8)"]
     for cut in ("", "@g10", "@g1"):
         expected += [f"ASL(unretrieved=depth){cut}", f"ASL{cut}"]
@@ -256,14 +256,14 @@ def test_the_default_preset_has_each_search_length_under_both_readings():
 
 
 @pytest.mark.parametrize("nothing", ["", " , ", []])
-def test_naming_no_measure_is_an_error(nothing):
+def test_parse_measures__no_measure_is_refused(nothing):
     with pytest.raises(MeasureError, match="no measure was given"):
         parse_measures(nothing)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Stands for an entry point of another package."""
+    """Stub for an entry point of another package."""
 
     name: str
     value: str
@@ -288,11 +288,11 @@ def installed(monkeypatch):
 
 
 def other(name: str) -> Measure:
-    """A measure that another package might bring."""
+    """Return a measure of another package."""
     return replace(registry()["RR"], name=name, summary="theirs")
 
 
-def test_another_packages_measure_is_known_and_computed(installed, made_store):
+def test_registry__entry_point_measure_is_computed(installed, made_store):
     mine = other("Mine")
     installed(Entry("mine", "their.module:MINE", lambda: mine))
     assert parse_measure("Mine(rel=2)@5").name == "Mine(rel=2)@5"
@@ -303,14 +303,14 @@ def test_another_packages_measure_is_known_and_computed(installed, made_store):
         parse_measure("Mien")
 
 
-def test_a_package_may_register_several_measures_at_once(installed):
+def test_registry__entry_point_may_register_several_measures(installed):
     pair = (other("One"), other("Two"))
     installed(Entry("pair", "their.module:PAIR", lambda: pair))
     assert {"One", "Two", "AP"} <= registry().keys()
 
 
 def loading(what: object) -> Callable[[], object]:
-    """Return what an entry point loads, or raise it."""
+    """Return a `load` method that returns an object or raises an exception."""
 
     def load() -> object:
         if isinstance(what, BaseException):
@@ -334,8 +334,8 @@ def loading(what: object) -> Callable[[], object]:
         (lambda: (other("Good"), other("AP")), "it registers 'AP', which is taken"),
     ],
 )
-def test_registry__entry_point_that_cannot_be_loaded_is_warned_of_once(installed, make, reason):
-    """All other measures are known; none of those that it would register is."""
+def test_registry__entry_point_load_failure_warns_once(installed, make, reason):
+    """Other measures stay available; the failed entry point registers none."""
     mine, bad = other("Mine"), make()
     installed(Entry("a", "a.module:A", loading(mine)), Entry("bad", "b.module:B", loading(bad)))
     said = rf"the entry point 'bad' \(b\.module:B\) could not be loaded: .*{re.escape(reason)}"
@@ -348,7 +348,7 @@ def test_registry__entry_point_that_cannot_be_loaded_is_warned_of_once(installed
 
 
 @pytest.mark.filterwarnings("default::irmeta.errors.EntryPointWarning")
-def test_command__entry_point_that_cannot_be_loaded_is_one_line(installed, run):
+def test_measures_command__entry_point_load_failure_prints_one_line(installed, run):
     installed(Entry("bad", "b.module:B", loading(ImportError("\x1b[31mred"))))
     done = run("measures", "AP")
     assert done.status == 0

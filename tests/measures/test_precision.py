@@ -9,8 +9,8 @@ from irmeta.measures.names import parse_measure
 from support.making import Track, down
 
 
-def test_a_tie_at_the_cutoff_is_shared(tmp_path):
-    """Two of the three tied docs are relevant, one of their ranks is within 2: 1 + 2/3."""
+def test_precision_and_recall__tie_at_cutoff_is_shared(tmp_path):
+    """Two of the three tied docs are relevant, and one tied rank is within 2: 1 + 2/3."""
     lists = {"q": [("a", 9), ("b", 5), ("x", 5), ("c", 5)]}
     store = Track({"s": lists}, {"q": {"a": 1, "b": 1, "c": 1}}).ingest(tmp_path)
     means = dict(store.means("P(ties=share)@2,R(ties=share)@2")["measure", "value"].iter_rows())
@@ -18,7 +18,7 @@ def test_a_tie_at_the_cutoff_is_shared(tmp_path):
     assert store.means("P(ties=share)@2", tie_order="file")["value"].to_list() == [1.0]
 
 
-def test_without_relevant_docs_in_the_pool_ap_is_undefined(tmp_path):
+def test_ap__undefined_without_relevant_docs_in_pool(tmp_path):
     """At k = 1 the pool is the first doc, which is not relevant: R_1 = 0."""
     store = Track({"s": {"q": down("x", "a")}}, {"q": {"x": 0, "a": 1}}).ingest(tmp_path)
     means = store.means("AP(norm=pool)@1,AP(norm=pool)@2,AP@1")
@@ -26,6 +26,6 @@ def test_without_relevant_docs_in_the_pool_ap_is_undefined(tmp_path):
     assert means["queries"].to_list() == [0, 1, 1]
 
 
-def test_shared_ties_and_assumed_docs_do_not_go_together():
+def test_parse_measure__shared_ties_with_assumed_relevance_are_refused():
     with pytest.raises(MeasureError, match=r"ties=share cannot be combined with unjudged=upper"):
         parse_measure("P(ties=share,unjudged=upper)@5")

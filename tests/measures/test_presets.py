@@ -1,4 +1,4 @@
-"""The preset trec_eval10 and the order of ties that goes with it."""
+"""The preset trec_eval10 and its tie order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irmeta.errors import UsageError
 from irmeta.results.tidy_files import provenance
 from support.making import Track
 
-# Float32 cannot tell these scores apart, and then trec_eval 9 puts the greater doc first.
+# These scores are equal in float32, where trec_eval 9 ranks the larger doc ID first.
 TRACK = Track({"s": {"q": [("a", 0.100000001, 1), ("b", 0.1, 2)]}}, {"q": {"a": 1, "b": 0}})
 
 
@@ -20,7 +20,7 @@ def reciprocal_rank(store: irmeta.Store, measures: object, **choices: str) -> fl
     return store.means(measures, **choices).filter(measure="RR")["value"].item()
 
 
-def test_trec_eval10__orders_ties_as_trec_eval_10_does(tmp_path: Path):
+def test_trec_eval10_preset__breaks_ties_as_trec_eval_10(tmp_path: Path):
     store = TRACK.ingest(tmp_path)
     assert reciprocal_rank(store, "trec_eval") == 0.5
     for preset in ("trec_eval10", ["trec_eval10"], iter(["trec_eval10"])):
@@ -33,7 +33,7 @@ def test_trec_eval10__orders_ties_as_trec_eval_10_does(tmp_path: Path):
     assert record["tracks"]["t"]["tie_order"] == "trec_eval10"
 
 
-def test_trec_eval10__keeps_a_tie_order_that_is_named(tmp_path: Path):
+def test_trec_eval10_preset__explicit_tie_order_takes_precedence(tmp_path: Path):
     store = TRACK.ingest(tmp_path)
     assert reciprocal_rank(store, "trec_eval10", tie_order="trec_eval") == 0.5
     for names in ("trec_eval10,RR", ["RR", "trec_eval10"], "trec_eval,trec_eval10"):
@@ -42,7 +42,7 @@ def test_trec_eval10__keeps_a_tie_order_that_is_named(tmp_path: Path):
         assert reciprocal_rank(store, names, tie_order="trec_eval") == 0.5
 
 
-def test_trec_eval10__is_refused_where_lists_were_cut(tmp_path: Path):
+def test_trec_eval10_preset__refused_for_lists_cut_in_another_tie_order(tmp_path: Path):
     cut = TRACK.ingest(tmp_path / "nine", depth=1)
     with pytest.raises(UsageError, match="was cut at depth 1 under tie order 'trec_eval'"):
         cut.means("trec_eval10")
@@ -50,7 +50,7 @@ def test_trec_eval10__is_refused_where_lists_were_cut(tmp_path: Path):
     assert reciprocal_rank(ten, "trec_eval10") == 1.0
 
 
-def test_trec_eval10__of_the_command_line(tmp_path: Path, run):
+def test_evaluate_command__trec_eval10_preset_sets_tie_order(tmp_path: Path, run):
     TRACK.ingest(tmp_path)
     out = tmp_path / "values.parquet"
     assert run("evaluate", tmp_path / "store0", "-m", "trec_eval10", "--out", out).status == 0
@@ -60,7 +60,7 @@ def test_trec_eval10__of_the_command_line(tmp_path: Path, run):
     assert "--tie-order" in mixed.err
 
 
-def test_trec_eval10__of_reanalyze(tmp_path: Path, undrawn: None, run):
+def test_reanalyze__trec_eval10_preset_sets_tie_order(tmp_path: Path, undrawn: None, run):
     source = TRACK.write(tmp_path / "collection")
     done = irmeta.reanalyze(source, tmp_path / "api", measures="trec_eval10")
     assert run("reanalyze", source, "--out", tmp_path / "cli", "-m", "trec_eval10").status == 0

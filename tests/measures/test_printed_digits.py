@@ -1,4 +1,4 @@
-"""Every bit of trec_eval's values, so that every printed digit is the same."""
+"""Bitwise equality with trec_eval's values, so that printed digits are equal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VALUES = {  # queries of lists times measures of all_trec
 }
 
 
-def test_a_set_ap_on_half_a_digit_is_rounded_as_trec_eval_does():
+def test_set_ap__half_digit_rounds_as_in_trec_eval():
     """9 / 4000 in one division is a little less than 0.00225; (3/1000)(3/4) is a little more."""
     docs = [f"d{i}" for i in range(1000)]
     track = Track({"s": {"q": down(*docs)}}, {"q": {"d0": 1, "d1": 1, "d2": 1, "elsewhere": 1}})
@@ -32,7 +32,7 @@ def test_a_set_ap_on_half_a_digit_is_rounded_as_trec_eval_does():
     assert (value, f"{value:.4f}") == (9 / 4000, "0.0022")
 
 
-def test_bpref_adds_up_in_trec_evals_order():
+def test_bpref__sums_in_the_order_of_trec_eval():
     """m_bpref.c adds 1 - x for each relevant doc in one step."""
     chance = random.Random(0)
     docs = [f"d{i}" for i in range(40)]
@@ -53,7 +53,7 @@ def test_bpref_adds_up_in_trec_evals_order():
 
 @pytest.mark.real
 @pytest.mark.parametrize("name", TRACKS)
-def test_every_value_and_mean_is_pytrec_evals_bit_for_bit(real_store: irmeta.Store, name: str):
+def test_evaluate__real_tracks_equal_pytrec_eval_bit_for_bit(real_store: irmeta.Store, name: str):
     qrels: dict[str, dict[str, int]] = {}
     primary = real_store.qrels(name).filter(pl.col("set") == pl.col("set").first())
     for query, doc, grade in primary.select("query", "doc", "grade").collect().iter_rows():

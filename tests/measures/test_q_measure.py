@@ -16,7 +16,7 @@ from support.cells import named
 from support.making import Track, down, read_qrels, read_run, tracks
 
 
-def test_without_weight_on_gains_it_is_ap(made_store: irmeta.Store):
+def test_q__beta_zero_equals_ap(made_store: irmeta.Store):
     cut = [(f"Q(beta=0,norm={n})@10", f"AP(norm={n})@10") for n in ("min", "pool")]
     for q, ap in [("Q(beta=0)", "AP"), ("Q(beta=0,rel=2)@7", "AP(rel=2)@7"), *cut]:
         found = [made_store.scores(name, track="web").values for name in (q, ap)]
@@ -25,20 +25,20 @@ def test_without_weight_on_gains_it_is_ap(made_store: irmeta.Store):
 
 @settings(max_examples=20)
 @given(tracks())
-def test_with_all_judged_docs_it_never_falls_as_k_grows(track: Track):
-    """Lu et al. (2016) say of all of Q that it may."""
+def test_q__norm_all_never_decreases_with_cutoff(track: Track):
+    """Lu et al. (2016) say that every form of Q may decrease."""
     store = track.read()
     values = store.scores([named("Q", k, beta=2) for k in range(1, 13)], track="t").values
     assert np.diff(values, axis=0).min() >= 0
 
 
-def test_with_the_lesser_of_r_and_k_it_may_fall_as_k_grows(tmp_path: Path):
+def test_q__norm_min_may_decrease_with_cutoff(tmp_path: Path):
     track = Track({"s": {"q": down("a", "x")}}, {"q": {"a": 1, "b": 1}})
     values = track.ingest(tmp_path).scores(["Q(norm=min)@1", "Q(norm=min)@2"], track="t").values
     assert values.ravel().tolist() == [1.0, 0.5]
 
 
-def test_a_pool_without_relevant_docs_leaves_it_undefined(tmp_path: Path):
+def test_q__undefined_without_relevant_docs_in_pool(tmp_path: Path):
     track = Track({"s": {"q": down("x", "a")}}, {"q": {"x": 0, "a": 1}})
     values = (
         track.ingest(tmp_path)
@@ -61,12 +61,12 @@ def test_a_pool_without_relevant_docs_leaves_it_undefined(tmp_path: Path):
         ("Q(beta=inf)", "beta=inf is not between"),
     ],
 )
-def test_what_does_not_go_together_is_refused(name: str, said: str):
+def test_parse_measure__invalid_q_parameters_are_refused(name: str, said: str):
     with pytest.raises(irmeta.MeasureError, match=said):
         parse_measure(name)
 
 
-def test_q_is_ntcirs(shared: Path, tmp_path: Path):
+def test_q__equals_ntcir_13(shared: Path, tmp_path: Path):
     folder = shared / "oracles" / "ntcir13_www"
     names = [f"RMIT-E-NU-Own-{number}" for number in range(1, 5)]
     runs = {name: read_run(folder / f"{name}.run.gz") for name in names}

@@ -30,15 +30,15 @@ def clef_tar(shared: Path) -> Track:
 
 
 def read_track(folder: Path, qrels: str, names: str) -> Track:
-    """A track read naively, its systems named after their files."""
+    """Read a track naively, with systems named after their files."""
     files = {re.fullmatch(names, f.name)[1]: f for f in (folder / "runs").iterdir()}
     return Track(
         {s: read_run(f) for s, f in files.items()}, read_qrels(folder / qrels), folder.name
     )
 
 
-def test_robust_2003_tags_are_file_names(shared: Path):
-    """So that the store, which names systems by tag, and these tests name them alike."""
+def test_robust_2003__run_tags_equal_file_names(shared: Path):
+    """The store names systems by run tag, these tests by file name."""
     for file in (shared / "tracks" / "robust-2003" / "runs").iterdir():
         with gzip.open(file, "rt") as lines:
             assert next(lines).split()[5] == file.name.removeprefix("input.").removesuffix(".gz")
@@ -54,7 +54,7 @@ LEADERBOARD = {
 
 
 @real
-def test_trec_covid_means_are_nists_to_the_last_digit(real_store: irmeta.Store, shared: Path):
+def test_means__trec_covid_equal_nist_leaderboard(real_store: irmeta.Store, shared: Path):
     with (shared / "tracks" / "trec-covid-r1" / "leaderboard.csv").open(newline="") as file:
         published = {row["run"]: row for row in csv.DictReader(file)}
     means = real_store.means(LEADERBOARD.values(), track="trec-covid-r1")
@@ -70,7 +70,7 @@ def test_trec_covid_means_are_nists_to_the_last_digit(real_store: irmeta.Store, 
 
 
 @real
-def test_trec_covid_systems_have_their_facts(real_store: irmeta.Store):
+def test_systems__trec_covid_have_pooled_and_group(real_store: irmeta.Store):
     systems = real_store.systems("trec-covid-r1")
     assert systems.height == 143
     assert systems["pooled"].sum() == 56
@@ -78,7 +78,7 @@ def test_trec_covid_systems_have_their_facts(real_store: irmeta.Store):
 
 
 @real
-def test_robust_2003_ap_is_the_published_map(real_store: irmeta.Store, shared: Path):
+def test_means__robust_2003_ap_equals_published_map(real_store: irmeta.Store, shared: Path):
     published = {}
     with gzip.open(shared / "catalog" / "trec_published_scores.csv.gz", "rt") as file:
         for row in csv.DictReader(file):
@@ -91,7 +91,9 @@ def test_robust_2003_ap_is_the_published_map(real_store: irmeta.Store, shared: P
 
 
 @real
-def test_clef_ehealth_is_the_official_output_per_topic(real_store: irmeta.Store, shared: Path):
+def test_evaluate__clef_ehealth_equals_official_values_per_topic(
+    real_store: irmeta.Store, shared: Path
+):
     official = shared / "tracks" / "clef-ehealth-2015" / "official"
     expected = {}
     for file in sorted(official.glob("*.dat.gz")):
@@ -112,7 +114,7 @@ def test_clef_ehealth_is_the_official_output_per_topic(real_store: irmeta.Store,
 
 
 @real
-def test_web_2012_takes_its_grades_from_the_ad_hoc_qrels(real_store: irmeta.Store, shared: Path):
+def test_runs__web_2012_grades_come_from_adhoc_qrels(real_store: irmeta.Store, shared: Path):
     folder = shared / "tracks" / "web-2012"
     adhoc, greatest = (read_qrels(folder / f"{name}-qrels.txt") for name in ("adhoc", "diversity"))
     pairs = [(q, d) for q, docs in adhoc.items() for d in docs]
@@ -128,7 +130,9 @@ def test_web_2012_takes_its_grades_from_the_ad_hoc_qrels(real_store: irmeta.Stor
 
 
 @real
-def test_legaldiv_reads_decimal_commas_and_subtopics(real_store: irmeta.Store, shared: Path):
+def test_ingest__legaldiv_decimal_commas_and_subtopics_are_read(
+    real_store: irmeta.Store, shared: Path
+):
     systems = real_store.systems("legaldiv")
     assert systems.height == 16
     commas = systems.filter(pl.col("notes").str.contains("decimal comma"))
@@ -148,7 +152,7 @@ def test_legaldiv_reads_decimal_commas_and_subtopics(real_store: irmeta.Store, s
 
 
 @real
-def test_every_track_has_means_of_every_default_measure(real_store: irmeta.Store):
+def test_means__every_track_has_every_default_measure(real_store: irmeta.Store):
     means = real_store.means("default")
     systems = {"clef-ehealth-2015": 35, "clef-tar-2017": 6, "legaldiv": 16}
     systems |= {"robust-2003": 17, "trec-covid-r1": 143, "web-2012": 8}
@@ -174,7 +178,7 @@ PYTREC_EVAL = {
 
 @real
 @pytest.mark.parametrize("fixture", ["robust", "clef_tar"])
-def test_pytrec_eval_agrees_on_every_query(
+def test_evaluate__real_tracks_equal_pytrec_eval_per_query(
     fixture: str, real_store: irmeta.Store, request: pytest.FixtureRequest
 ):
     track: Track = request.getfixturevalue(fixture)
@@ -191,7 +195,9 @@ def test_pytrec_eval_agrees_on_every_query(
 
 
 @real
-def test_search_lengths_of_robust_2003_equal_the_twins(robust: Track, real_store: irmeta.Store):
+def test_search_lengths__robust_2003_equals_naive_implementation(
+    robust: Track, real_store: irmeta.Store
+):
     found = {"irrel": {}, "depth": {}}
     for choice, cells in found.items():
         frame = real_store.search_lengths("robust-2003", unretrieved=choice)
@@ -211,7 +217,7 @@ def test_search_lengths_of_robust_2003_equal_the_twins(robust: Track, real_store
 
 @real
 @pytest.mark.parametrize("depth", [10, 100])
-def test_rarity_of_robust_2003_equals_the_twins(
+def test_rarity__robust_2003_equals_naive_implementation(
     robust: Track, real_store: irmeta.Store, depth: int
 ):
     found: dict[str, dict[str, int]] = {}
@@ -226,10 +232,10 @@ def test_rarity_of_robust_2003_equals_the_twins(
 
 @real
 @pytest.mark.parametrize("order", ["file", "score-file"])
-def test_trec_evals_order_can_be_had_of_a_store_in_another(
+def test_means__tie_order_option_equals_ingest_in_that_tie_order(
     real_store: irmeta.Store, shared: Path, tmp_path: Path, order: str
 ):
-    """As many docs as real lists have, so that their names are spread over row groups."""
+    """Real lists have enough docs to spread their names over several row groups."""
     folder = tmp_path / "collection"
     folder.mkdir()
     (folder / "robust-2003").symlink_to(shared / "tracks" / "robust-2003")

@@ -1,7 +1,4 @@
-"""What must hold for every registered measure, whoever registered it: the checks of irmeta.testing.
-
-Here they run over the registry, one test for each measure and check.
-"""
+"""Checks of irmeta.testing on every registered measure: one test per measure and check."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ PER_RETRIEVED = (
 UNBOUNDED = "docs of the list count against it, so an empty list can score more"
 TAIL = "without unjudged docs, as in an empty list, trec_eval 10 leaves the tail out"
 NOT_SUITED = {
-    # By check, then measure: the canonical names that it does not suit, and why.
+    # Check -> measure -> (pattern of exempt canonical names, reason).
     "ideal is best": {
         "SetP": (".*", PER_RETRIEVED),
         "SetF": (".*", PER_RETRIEVED),
@@ -46,7 +43,7 @@ NOT_SUITED = {
 
 
 def is_number(words: str) -> bool:
-    """Whether `float` reads it."""
+    """Check whether `float` parses a text."""
     try:
         float(words)
     except ValueError:
@@ -56,13 +53,13 @@ def is_number(words: str) -> bool:
 
 @cache
 def subject(name: str) -> testing.Subject:
-    """One measure with its values on the made track."""
+    """Return a measure with its values on the synthetic track."""
     return testing.Subject(registry()[name])
 
 
 @pytest.mark.parametrize("check", testing.CHECKS)
 @pytest.mark.parametrize("name", registry())
-def test_a_measure_passes(name: str, check: str):
+def test_checks__every_measure_passes(name: str, check: str):
     suited = subject(name)
     if name in NOT_SUITED.get(check, {}):
         pattern, _ = NOT_SUITED[check][name]
@@ -74,12 +71,12 @@ def test_a_measure_passes(name: str, check: str):
 @pytest.mark.parametrize(
     ("check", "name"), [(check, name) for check, names in NOT_SUITED.items() for name in names]
 )
-def test_a_check_that_does_not_suit_a_measure_would_fail(check: str, name: str):
+def test_checks__exempt_measure_fails(check: str, name: str):
     with pytest.raises(AssertionError):
         testing.CHECKS[check](subject(name))
 
 
-def test_every_measure_is_sampled_in_more_ways_than_one():
+def test_subject__measure_has_several_distinct_cases():
     known = {"P", "R", "AP", "RR", "nDCG", "Bpref", "RBP", "ASL"}
     assert known <= registry().keys()
     assert all(len(subject(name).cases) >= 2 for name in known)
@@ -96,12 +93,12 @@ EMPTY: dict[str, Callable[[Case, int], float]] = {
     ),
     "1 / (k + 1); 1 without a cutoff": lambda case, relevant: 1 / ((case.spec.cutoff or 0) + 1),
 }
-"""What the words of `empty_list` stand for, where they are no number: by case and R."""
+"""Score of an absent list for each description in `empty_list`, given the case and R."""
 SAID_ELSEWHERE = {"the relevant docs at the last ranks of the corpus": "tests/measures/test_cooper"}
 
 
 @pytest.mark.parametrize("name", [n for n, m in registry().items() if not is_number(m.empty_list)])
-def test_words_for_no_list_stand_for_what_it_scores(name: str):
+def test_empty_list__description_gives_score_of_absent_list(name: str):
     words = registry()[name].empty_list
     if words in SAID_ELSEWHERE:
         return
@@ -116,7 +113,7 @@ def test_words_for_no_list_stand_for_what_it_scores(name: str):
 
 @st.composite
 def spellings(draw: st.DrawFn) -> str:
-    """A measure with any of its parameters, in any order, and a cutoff."""
+    """Draw a measure with any of its parameters, in any order, and perhaps a cutoff."""
     measure = registry()[draw(st.sampled_from(list(registry())))]
     chosen = draw(st.lists(st.sampled_from(measure.all_parameters), unique=True))
     values = {p.name: str(draw(any_value(p))) for p in chosen}
@@ -128,7 +125,7 @@ GAINS = st.dictionaries(st.integers(0, 127), st.floats(0, 1e6), min_size=1)
 
 
 def any_value(parameter: Parameter) -> st.SearchStrategy[object]:
-    """Any value that one parameter takes."""
+    """Return a strategy for the valid values of a parameter."""
     least, most, ends = parameter.low, parameter.high, parameter.open
     numbers = st.floats(least, most, exclude_min=ends, exclude_max=ends)
     if parameter.kind == "whole":
@@ -143,7 +140,7 @@ def any_value(parameter: Parameter) -> st.SearchStrategy[object]:
 
 @settings(max_examples=400)
 @given(spellings())
-def test_a_canonical_name_means_the_same_measure(text: str):
+def test_parse_measure__canonical_name_round_trips(text: str):
     try:
         spec = parse_measure(text)
     except MeasureError:
@@ -153,7 +150,7 @@ def test_a_canonical_name_means_the_same_measure(text: str):
     assert again.name == spec.name
 
 
-def test_a_value_does_not_depend_on_which_measures_are_asked_for(made_store):
+def test_scores__value_does_not_depend_on_other_measures(made_store):
     measures = [m for m in registry().values() if m.cutoff_is == "rank"]
     names = [written(m, {}, 10 if m.cutoff == "required" else None) for m in measures]
     together = made_store.scores(names, track="passage")

@@ -19,7 +19,7 @@ def relevant_at(ranks: set[int], length: int) -> list[str]:
     return [f"r{i}" if i in ranks else f"x{i}" for i in range(1, length + 1)]
 
 
-def test_a_long_list_with_many_relevant_docs(tmp_path):
+def test_set_measures__long_list_equals_naive_implementation(tmp_path):
     ranks = {1, 2, 5, 9, 14, 30, 31, 32, 70, 199}
     runs = {
         "long": {"q": down(*relevant_at(ranks, 200)), "none": down("a")},
@@ -37,20 +37,22 @@ def test_a_long_list_with_many_relevant_docs(tmp_path):
         (0.1, 1, 1, 0),
         (0.5, 1, 1, 1),
         (0.5, 3, 2, 2),
-        (0.1, 25, 3, 3),  # half a doc: away from zero
+        (0.1, 25, 3, 3),  # half a doc rounds away from zero
         (0.1, 24, 3, 2),
         (0.1, 11, 2, 1),  # 1.1 + 0.9 is 2.0 in float64
         (0.7, 3, 2, 2),  # 2.0999... + 0.9 is 2.9999...
         (1.0, 7, 7, 7),
     ],
 )
-def test_levels_are_rounded_as_in_c(level: float, relevant: int, nine: int, ten: int):
+def test_docs_needed__recall_levels_round_as_in_trec_eval(
+    level: float, relevant: int, nine: int, ten: int
+):
     for version, expected in (("9", nine), ("10", ten)):
         found = docs_needed(np.array([level]), np.array([relevant]), version)[0, 0]
         assert found == expected == twin.recall_target(level, relevant, int(version))
 
 
-def test_counts_add_up_over_queries_also_where_there_is_no_list(tmp_path):
+def test_counts__sum_includes_queries_without_a_list(tmp_path):
     qrels = {"q": {"a": 1, "b": 1, "c": 0}, "r": {"a": 1, "d": 2}, "s": {"e": 0}}
     track = Track(
         {"one": {"q": down("a", "c", "x")}, "two": {"q": down("b"), "r": down("d")}}, qrels
@@ -65,7 +67,7 @@ def test_counts_add_up_over_queries_also_where_there_is_no_list(tmp_path):
     }
 
 
-def test_unjudged_docs_may_be_left_out_or_all_be_relevant(tmp_path):
+def test_set_measures__unjudged_docs_condensed_or_assumed_relevant(tmp_path):
     track = Track({"s": {"q": down("x", "a", "y", "b")}}, {"q": {"a": 1, "b": 0, "c": 1}})
     names = {
         "SetP": 0.25,
@@ -84,6 +86,6 @@ def test_unjudged_docs_may_be_left_out_or_all_be_relevant(tmp_path):
 @pytest.mark.parametrize(
     "name", ["SetF(beta=-1)", "Rprec(mult=0)", "Rprec(mult=inf)", "IPrec", "IPrec@1.1", "SetP@10"]
 )
-def test_what_has_no_meaning_is_refused(name: str):
+def test_parse_measure__invalid_set_measure_is_refused(name: str):
     with pytest.raises(irmeta.MeasureError):
         parse_measure(name)

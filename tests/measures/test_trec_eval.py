@@ -1,4 +1,4 @@
-"""Every number of trec_eval's all_trec, per query and mean, on its own test files and on case 1."""
+"""All measures of trec_eval's all_trec, per query and mean, on its test files and on case 1."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from irmeta.measures.spec import Spec
 from support.making import Track, read_qrels, read_run
 
 TEXT = ("runid", "relstring")
-UNDEFINED = ("rbp",)  # on graded qrels trec_eval 10 scales it by memory that was never set
+UNDEFINED = ("rbp",)  # on graded qrels, trec_eval 10 scales rbp by uninitialized memory
 
 
 @dataclass(frozen=True)
 class Case:
-    """One output file of trec_eval, and what it was made from."""
+    """One output file of trec_eval, with its input files and options."""
 
     folder: str
     out: str
@@ -59,7 +59,7 @@ def case1() -> Iterator[Case]:
             yield replace(case, out=f"out.te908.{qrels}.{run}.l2.all_trec", rel=2)
             ten = replace(case, version=10, left_out=UNDEFINED)
             yield replace(ten, out=f"out.te10.{qrels}.{run}.c.all_trec", complete=True)
-            if run == "run_plain":  # without -c it stops at a query that the run lacks
+            if run == "run_plain":  # without -c, trec_eval 10 stops at a query missing from the run
                 yield replace(ten, out=f"out.te10.{qrels}.{run}.all_trec")
 
 
@@ -67,7 +67,7 @@ CASES = [*own_tests(), *case1()]
 
 
 def lines_of(path: Path) -> Iterator[tuple[str, str, float]]:
-    """(measure, query, value) of each line that holds a number."""
+    """Yield (measure, query, value) for each line with a number."""
     for line in path.read_text().splitlines():
         name, query, value = line.split("\t")
         if not name.startswith(TEXT):
@@ -75,7 +75,7 @@ def lines_of(path: Path) -> Iterator[tuple[str, str, float]]:
 
 
 def ours(name: str, case: Case) -> Spec:
-    """Our measure for a name that trec_eval printed, under the case's flags."""
+    """Return the measure for a name printed by trec_eval, under the case's flags."""
     (found,) = from_trec_eval(name)
     spec = parse_measure(found)
     asked = {"rel": case.rel, "trec_eval": str(case.version)}
@@ -84,7 +84,7 @@ def ours(name: str, case: Case) -> Spec:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_every_number_is_trec_evals(case: Case, shared: Path, tmp_path: Path):
+def test_evaluate__equals_trec_eval_output(case: Case, shared: Path, tmp_path: Path):
     folder = shared / "oracles" / case.folder
     track = Track({"run": read_run(folder / case.run)}, read_qrels(folder / case.qrels))
     order = "trec_eval" if case.version == 9 else "trec_eval10"
@@ -108,7 +108,7 @@ def test_every_number_is_trec_evals(case: Case, shared: Path, tmp_path: Path):
     assert not wrong
 
 
-def test_the_preset_is_all_of_all_trec(shared: Path):
+def test_trec_eval_preset__has_all_measures_of_all_trec(shared: Path):
     out = shared / "oracles" / "trec_eval_tests" / "out.test.a"
     printed = [name for name, _, _ in lines_of(out)]
     assert len(PRESETS["trec_eval"]) == len(printed)

@@ -18,8 +18,8 @@ from twins import gain as naive_gain
 
 
 @pytest.mark.parametrize("name", ["nDCGRel", "RnDCG", "G", "BinG", "ERR@5", "nERR", "Q@7"])
-def test_ranks_of_four_bytes_give_the_same_values(name: str, made_store: irmeta.Store):
-    """As those of lists with more than 65,534 docs."""
+def test_compute__uint32_ranks_give_the_same_values(name: str, made_store: irmeta.Store):
+    """Lists with more than 65,534 docs have uint32 ranks."""
     spec = parse_measure(name)
     (view,) = judged_ranks(made_store.reader, "web", EvalPolicy())
     ranks = np.where(view.ranks == view.missing, np.uint32(2**32 - 1), view.ranks)
@@ -29,8 +29,8 @@ def test_ranks_of_four_bytes_give_the_same_values(name: str, made_store: irmeta.
     np.testing.assert_array_equal(*found)
 
 
-def test_the_end_of_the_list_counts_from_two_docs_after_the_ideal_one(tmp_path: Path):
-    """trec_eval takes nDCG there once more; with one doc fewer it does not."""
+def test_rndcg__list_two_docs_longer_than_ideal_adds_final_ndcg(tmp_path: Path):
+    """trec_eval adds nDCG at the end of the longer list, but not of one with one doc fewer."""
     qrels = {"q": {"a": 2, "b": 1}}
     lists = {"even": ["x", "a", "b"], "longer": ["x", "a", "b", "y"]}
     track = Track({s: {"q": down(*docs)} for s, docs in lists.items()}, qrels)
@@ -40,8 +40,8 @@ def test_the_end_of_the_list_counts_from_two_docs_after_the_ideal_one(tmp_path: 
     assert longer > even
 
 
-def test_a_better_order_may_lower_g(tmp_path: Path):
-    """A doc found later may lag behind the ideal list by less, and G rewards it for that."""
+def test_g__better_order_may_lower_value(tmp_path: Path):
+    """A doc at a later rank may lag less behind the ideal list, which G rewards."""
     lists = {"worse": ["c", "b", "a"], "better": ["c", "a", "b"]}
     track = Track({s: {"q": down(*docs)} for s, docs in lists.items()}, {
         "q": {"a": 4, "b": 3, "c": 1}
@@ -69,7 +69,7 @@ OWN = [
 
 
 @pytest.mark.parametrize(("output", "qrels", "run"), [*CASE1, *OWN])
-def test_every_number_is_trec_evals(
+def test_gain_measures__equal_trec_eval_output(
     shared: Path, tmp_path: Path, output: str, qrels: str, run: str
 ):
     file = shared / "oracles" / output

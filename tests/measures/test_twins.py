@@ -13,7 +13,7 @@ from twins.registry import FAMILIES, TWINS, Family
 families = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 
 
-def test_registry__every_measure_has_a_twin():
+def test_registry__every_measure_has_a_naive_twin():
     assert {parse_measure(name).measure.name for name in TWINS} == registry().keys()
 
 
@@ -23,7 +23,7 @@ def test_registry__names_are_canonical(family: Family):
 
 
 @families
-def test_evaluate__values_equal_the_twins(family: Family):
+def test_evaluate__values_equal_naive_twins(family: Family):
     @settings(max_examples=family.examples)
     @given(tracks())
     def compare(track: Track) -> None:
@@ -33,7 +33,7 @@ def test_evaluate__values_equal_the_twins(family: Family):
 
 
 @families
-def test_evaluate__values_equal_the_twins_in_other_tie_orders(family: Family):
+def test_evaluate__values_equal_naive_twins_in_other_tie_orders(family: Family):
     twins = {name: twin for name, twin in family.twins.items() if family.in_tie_orders(name)}
     assert twins
 
@@ -48,5 +48,5 @@ def test_evaluate__values_equal_the_twins_in_other_tie_orders(family: Family):
 
 
 @families
-def test_explain__arithmetic_equals_the_twins(family: Family):
+def test_explain__arithmetic_equals_naive_twins(family: Family):
     assert_explained({n: twin for n, twin in family.twins.items() if family.in_explain(n)})

@@ -21,7 +21,7 @@ def expected(worked_examples):
         return list(csv.DictReader(file))
 
 
-def test_every_number_comes_out(store, expected):
+def test_evaluate__equals_worked_examples(store, expected):
     measures = list(dict.fromkeys(row["measure"] for row in expected))
     frame = store.evaluate(measures)
     found = {row[:4]: row[4] for row in frame.iter_rows()}
@@ -33,7 +33,7 @@ def test_every_number_comes_out(store, expected):
     assert not wrong
 
 
-def test_every_list_and_default_measure_has_its_number(store, expected):
+def test_worked_examples__cover_every_list_and_default_measure(store, expected):
     default = {name for name in PRESETS["default"] if "unretrieved=depth)@" not in name}
     assert default <= {row["measure"] for row in expected}
     by_hand = {(row["track"], row["system"], row["query"]) for row in expected}
@@ -44,14 +44,14 @@ def test_every_list_and_default_measure_has_its_number(store, expected):
     assert len(expected) > 500
 
 
-def test_paper_1_averages_as_it_says(store):
+def test_means__paper_1_two_queries(store):
     """Section 3.2: AP puts the mean of ranks 1 and 1000 near rank 2, ASL midway."""
     means = store.means("AP,ASL", track="paper1-two-queries")
     assert means["value"].to_list() == pytest.approx([0.5005, 500.5], abs=1e-12)
 
 
-def test_paper_2s_rarity(store):
-    """Eqs. 1 to 3; a doc that nobody retrieves is as rare as can be."""
+def test_rarity__paper_2_worked_example(store):
+    """Eqs. 1 to 3; a doc that no system retrieves has rarity 1."""
     found = store.rarity(track="paper2-rarity")
     assert dict(zip(found["doc"], found["rarity"], strict=True)) == {
         "all": 0.0,

@@ -1,4 +1,4 @@
-"""Blocks of queries evaluated by several threads: every value is that of one thread."""
+"""Evaluation of query blocks by several threads, compared with one thread."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from irmeta.store import groups
 from irmeta.store.layout import Layout
 from irmeta.store.memory import MemoryStore
 
-# With ties, with the pool, and with views of its own.
+# With shared ties, with the pool, and with unjudged docs assumed relevant.
 MEASURES = "AP,nDCG@10,P(ties=share)@10,AP(norm=pool)@10,RBP(p=0.8, unjudged=upper),ASL"
 
 
 @pytest.fixture(params=["folder", "memory"])
 def store(request, collections: Path, tmp_path: Path, monkeypatch) -> irmeta.Store:
-    """The made collection, a block for every few queries."""
+    """Return a store of the synthetic collection in blocks of a few queries."""
     monkeypatch.setattr(groups, "GROUP_ROWS", 1500)
     monkeypatch.setattr(Layout, "block_rows", 1)
     monkeypatch.setattr(MemoryStore, "block_rows", 1)
@@ -37,14 +37,14 @@ def store(request, collections: Path, tmp_path: Path, monkeypatch) -> irmeta.Sto
         return irmeta.read(collections)
 
 
-def test_no_value_depends_on_the_threads(store: irmeta.Store) -> None:
+def test_workers__values_do_not_depend_on_thread_count(store: irmeta.Store) -> None:
     alone = store.evaluate(MEASURES, workers=1), store.means(MEASURES, workers=1)
     for workers in (2, 3, None):
         assert_frame_equal(store.evaluate(MEASURES, workers=workers), alone[0])
         assert_frame_equal(store.means(MEASURES, workers=workers), alone[1])
 
 
-def test_no_table_depends_on_the_threads(store: irmeta.Store) -> None:
+def test_workers__tables_do_not_depend_on_thread_count(store: irmeta.Store) -> None:
     def tables(workers: int | None) -> list[pl.DataFrame]:
         return [
             store.curve("AP,nDCG,ERR(unjudged=upper)", range(1, 30), [1, 20], workers=workers),
@@ -58,9 +58,7 @@ def test_no_table_depends_on_the_threads(store: irmeta.Store) -> None:
             assert_frame_equal(other, one, check_exact=True)
 
 
-def test_a_curve_adds_up_in_the_same_blocks_for_any_threads(
-    store: irmeta.Store, monkeypatch
-) -> None:
+def test_workers__curve_is_summed_in_the_same_blocks(store: irmeta.Store, monkeypatch) -> None:
     monkeypatch.setattr(load, "LEAST_ROWS", 1)
     for reader in (Layout, MemoryStore):
         monkeypatch.setattr(reader, "block_rows", 6000)
@@ -72,7 +70,9 @@ def test_a_curve_adds_up_in_the_same_blocks_for_any_threads(
     assert_frame_equal(shared, alone, check_exact=True)
 
 
-def test_blocks_cannot_be_seen_in_a_table(store: irmeta.Store, made_store: irmeta.Store) -> None:
+def test_judged_blocks__block_size_does_not_change_tables(
+    store: irmeta.Store, made_store: irmeta.Store
+) -> None:
     assert len(list(judged_blocks(store.reader, "web", EvalPolicy(), 1))) > 2
     assert len(list(judged_blocks(made_store.reader, "web", EvalPolicy(), 1))) == 1
     names, ks = "AP,nDCG,ERR(unjudged=upper)", range(1, 30)
@@ -81,7 +81,7 @@ def test_blocks_cannot_be_seen_in_a_table(store: irmeta.Store, made_store: irmet
     assert_frame_equal(store.rarity(), made_store.rarity())
 
 
-def test_as_many_blocks_as_threads_are_evaluated_at_once(store: irmeta.Store, monkeypatch) -> None:
+def test_workers__one_block_per_thread_runs_concurrently(store: irmeta.Store, monkeypatch) -> None:
     real, both = evaluate.evaluate_block, Barrier(2, timeout=20)
     queries: list[int] = []
 
@@ -97,7 +97,7 @@ def test_as_many_blocks_as_threads_are_evaluated_at_once(store: irmeta.Store, mo
 
 
 @pytest.mark.parametrize("workers", [0, -1])
-def test_less_than_one_thread_is_refused(store: irmeta.Store, workers: int) -> None:
+def test_workers__fewer_than_one_is_refused(store: irmeta.Store, workers: int) -> None:
     with pytest.raises(
         UsageError, match=f"workers = {workers} is not a whole number of at least 1"
     ):

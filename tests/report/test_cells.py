@@ -1,4 +1,4 @@
-"""Tables as cells: how values print, on the page and in LaTeX."""
+"""Tables as cells: formatting of values for pages and LaTeX."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from irmeta.report.cells import ABSENT, DAGGER, Grid, format_value, grid
 from irmeta.report.latex import LONGEST_FLOAT, escape_latex, to_latex
-from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Paper, Table
+from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Display, Paper, Table
 
 TABLE = Table(
     "bests",
@@ -39,15 +39,15 @@ ROWS = [
 FRAME = TABLE.frame(ROWS)
 
 
-def display(measure: str) -> str:
-    return "length" if measure == "ASL" else "score"
+def display(measure: str) -> Display:
+    return Display("length", "docs", -1) if measure == "ASL" else Display()
 
 
 def texts(made: Grid) -> list[list[str]]:
     return [[cell.text for cell in row] for row in made.rows]
 
 
-def test_grid__prints_rows_as_declared_with_the_papers_numbers():
+def test_grid__formats_rows_and_published_values():
     made = grid(TABLE, FRAME, display=display)
     assert [head.label for head in made.head] == [
         *("track", "measure", "system", "value", "missed", "the paper"),
@@ -62,7 +62,7 @@ def test_grid__prints_rows_as_declared_with_the_papers_numbers():
     assert made.rows[0][-1].title == "Table 1"
 
 
-def test_grid__prints_a_note_only_where_there_is_a_dagger():
+def test_grid__prints_the_note_only_with_a_dagger():
     assert grid(TABLE, FRAME.filter(track="b"), display=display).notes == ()
 
 
@@ -78,7 +78,7 @@ def test_grid__pivots_values_into_groups_of_columns():
     ]
 
 
-def test_grid__of_no_rows_has_its_head():
+def test_grid__keeps_the_head_without_rows():
     made = grid(TABLE, TABLE.empty())
     assert made.rows == ()
     assert made.head
@@ -102,7 +102,9 @@ def test_grid__of_no_rows_has_its_head():
         ("100", Column("text", ""), "100"),
     ],
 )
-def test_format_value__as_the_column_asks(value: object, column: Column, expected: str):
+def test_format_value__follows_the_format_of_the_column(
+    value: object, column: Column, expected: str
+):
     assert format_value(value, column) == expected
 
 
@@ -114,7 +116,7 @@ def test_format_value__as_the_column_asks(value: object, column: Column, expecte
         ([{**ROWS[0], "system": None}], "null in column system"),
     ],
 )
-def test_frame__refuses_rows_that_break_the_declaration(rows, error: str):
+def test_frame__rejects_rows_violating_the_declaration(rows, error: str):
     with pytest.raises(Exception, match=error):
         TABLE.frame(rows)
 
@@ -122,7 +124,7 @@ def test_frame__refuses_rows_that_break_the_declaration(rows, error: str):
 # LaTeX
 
 
-def test_to_latex__escapes_and_rules():
+def test_to_latex__escapes_text_and_draws_rules():
     latex = to_latex(grid(TABLE, FRAME, caption="50% of $x", display=display))
     assert r"a & AP & s\&t\textsuperscript{\dag} & 0.5000 (0.2500 to 0.7500) & 0.45 \\" in latex
     assert "missed" not in latex, "the column is for the page only"
@@ -131,7 +133,7 @@ def test_to_latex__escapes_and_rules():
     assert latex.index(r"\toprule") < latex.index(r"\midrule") < latex.index(r"\bottomrule")
 
 
-def test_to_latex__gives_a_long_table_its_head_on_each_page():
+def test_to_latex__long_table_repeats_its_head_on_each_page():
     table = Table("long", ("system",), {"system": SYSTEM}, "C.")
     frame = pl.DataFrame({"system": [f"[{i}" for i in range(LONGEST_FLOAT + 1)]})
     latex = to_latex(grid(table, table.frame(frame)))
@@ -144,5 +146,5 @@ def test_to_latex__gives_a_long_table_its_head_on_each_page():
     [("a_b%{}", r"a\_b\%\{\}"), ("x\ny", "x y"), ("−1 ± 2", r"$-$1 $\pm$ 2"),
      ("~^\\", r"\textasciitilde{}\textasciicircum{}\textbackslash{}")],
 )  # fmt: skip
-def test_escape_latex__prints_text_as_it_stands(text: str, expected: str):
+def test_escape_latex__escapes_special_characters(text: str, expected: str):
     assert escape_latex(text) == expected

@@ -1,4 +1,4 @@
-"""Charts print their numbers, at any size and with any names, and are the same bytes every time."""
+"""Charts: printed numbers, sizes, special characters and reproducible bytes."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from irmeta.report.figures.length_figures import (
 )
 from irmeta.report.figures.significance_figures import achieved_significance, pairwise_significance
 from irmeta.report.look import PRINT_WIDTH, to_print, to_svg
+from irmeta.schema.columns import Display
 
 HOSTILE = "<script>alert('x')</script> & \"ü\"|\\"
 LONG = "a-track-with-a-name-of-forty-characters-x"
@@ -101,6 +102,7 @@ EDGES = pl.DataFrame({"source": [HOSTILE, HOSTILE, "x"], "target": ["x", "y", "z
 NODES = pl.DataFrame({"name": [HOSTILE, "x", "y", "z"], "level": [0, 1, 1, 2]})
 
 STRIP = {**WORDS, "domain": (0.0, 1.0), "digits": ".2f"}
+LENGTHS = Display("length", "docs", -1)
 DUMBBELL = {**WORDS, "aside": "best system"}
 CHARTS: dict[str, Callable[[], Any]] = {
     "histogram": lambda: histogram(counts(0, 1, 22, 3), **WORDS),
@@ -118,7 +120,7 @@ CHARTS: dict[str, Callable[[], Any]] = {
     "rarity of 80 systems": lambda: rarity_histogram(
         pl.DataFrame({"retrieved_by": range(81), "docs": [1] * 81})
     ),
-    "dumbbell": lambda: dumbbell(two_values(3), **DUMBBELL, less_is_better=True),
+    "dumbbell": lambda: dumbbell(two_values(3), **DUMBBELL, display=LENGTHS),
     "dumbbell of one": lambda: dumbbell(two_values(1), **DUMBBELL),
     "dumbbell of 80": lambda: dumbbell(two_values(80), **DUMBBELL),
     "strip": lambda: strip(values(3, 10), **STRIP, rule=(0.5, "the paper 50%")),
@@ -133,7 +135,7 @@ CHARTS: dict[str, Callable[[], Any]] = {
         lower_triangle(pairs(4), "a", "b", "tau"), title="T", subtitle="S"
     ),
     "ranked": lambda: ranked(scores(3), "AP"),
-    "ranked, 80 systems": lambda: ranked(scores(80), "ASL", direction=-1),
+    "ranked, 80 systems": lambda: ranked(scores(80), "ASL", LENGTHS),
     "curves": lambda: curves(pl.concat([line("a", 9), line(HOSTILE, 9)]), **WORDS, y_title="y"),
     "curve with band": lambda: curves(
         line("a", 5000, band=True), **WORDS, y_title="y", log=True, rules=[0.5]
@@ -153,24 +155,24 @@ CHARTS: dict[str, Callable[[], Any]] = {
 
 
 def texts(svg: str) -> str:
-    """Return all that the image and its marks say, a line each."""
+    """Return the text of all elements of an image, one per line."""
     return "\n".join(node.text or "" for node in ElementTree.fromstring(svg).iter())
 
 
 @pytest.mark.parametrize("name", CHARTS)
-def test_chart__is_one_well_formed_image_of_one_width(name: str):
+def test_chart__well_formed_svg_of_fixed_width(name: str):
     svg = to_svg(CHARTS[name]())
     root = ElementTree.fromstring(svg)
     assert "<script" not in svg
     assert root.get("width") == "520"
-    CHARTS[name]().to_dict()  # checks the chart against the schema, which drawing does not
+    CHARTS[name]().to_dict()  # validates the schema; drawing does not
     sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)px"', svg)]
     assert sizes
     assert min(sizes) >= 9
 
 
 @pytest.mark.parametrize("name", ["histogram", "dumbbell", "strip", "heat map"])
-def test_chart__prints_at_the_size_asked(name: str):
+def test_to_print__png_and_pdf_of_the_requested_size(name: str):
     chart = CHARTS[name]()
     pdf, png = to_print(chart)
     assert png == to_print(CHARTS[name]())[1]
@@ -181,7 +183,7 @@ def test_chart__prints_at_the_size_asked(name: str):
     assert pdf.startswith(b"%PDF")
 
 
-def test_chart__is_the_same_in_another_process():
+def test_chart__identical_in_another_process():
     code = (
         "import polars as pl, sys; from irmeta.report.look import to_svg;"
         "from irmeta.report.figures.length_figures import length_histogram;"
@@ -207,12 +209,12 @@ def test_chart__is_the_same_in_another_process():
         lambda: pairwise_significance(p_values(1), systems(1), "T", 0.05),
     ],
 )
-def test_chart__says_that_there_is_nothing_to_draw(draw: Callable[[], Any]):
+def test_chart__states_the_absence_of_data(draw: Callable[[], Any]):
     assert re.search(r"\b(no|none|nothing)\b", texts(to_svg(draw())).lower())
 
 
-def test_chart__draws_a_mark_for_what_xml_cannot_hold():
-    """vl-convert would end the process; other characters beyond ASCII stay."""
+def test_chart__replaces_characters_invalid_in_xml():
+    """Such characters would crash vl-convert; other non-ASCII characters stay."""
     odd = pl.DataFrame({"name": ["a\x01b", "\uffff", "c\U0001f600"], "value": [0.3, 0.2, 0.1]})
     cells = odd.select("name", "value", across=pl.col("name"), down=pl.lit("x"))
     for chart in (ranked(odd, "AP"), heat_map(cells, title="T", subtitle="S")):
@@ -234,11 +236,11 @@ def test_histogram__prints_counts_and_classes():
     [(None, 2, "below 2"), (2, None, "2+"), (None, None, "all"), (4, 4, "4"), (5, 9, "5–9"),
      (-9, -5, "\u22129 to \u22125"), (100, 2**31 - 1, "100+"), (20, 1000, "20–1,000")],
 )  # fmt: skip
-def test_bucket_name__names_the_ends(low, high, expected: str):
+def test_bucket_name__shows_both_ends_of_the_bucket(low, high, expected: str):
     assert bucket_name(low, high, ",d") == expected
 
 
-def test_length_differences__split_wins_by_who_retrieves_the_doc():
+def test_length_differences__wins_split_by_retrieving_systems():
     shown = texts(to_svg(CHARTS["differences"]()))
     for text in ("best wins: 50 (50%)", "10 of them retrieved by it alone", "5 of them retrieved",
                  "median wins: 40 (40%)", "100 relevant docs; ties: 10 (10%)",
@@ -247,14 +249,14 @@ def test_length_differences__split_wins_by_who_retrieves_the_doc():
     assert HOSTILE in shown
 
 
-def test_dumbbell__prints_the_best_row_first_and_counts_the_undefined():
+def test_dumbbell__best_row_first_and_undefined_values_counted():
     frame = two_values(3).with_columns(
         row=pl.Series(["a", "b", "c"]), filled=pl.Series([0.0, 12.5, None])
     )
     shown = texts(to_svg(dumbbell(frame, **DUMBBELL)))
     assert "1 without a value left out" in shown
     assert shown.index("\nb\n") < shown.index("\na\n")
-    shown = texts(to_svg(dumbbell(frame, **DUMBBELL, less_is_better=True)))
+    shown = texts(to_svg(dumbbell(frame, **DUMBBELL, display=LENGTHS)))
     assert shown.index("\na\n") < shown.index("\nb\n")
 
 

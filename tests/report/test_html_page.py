@@ -1,4 +1,4 @@
-"""Pages: self-contained, escaped, with an anchor for each section."""
+"""HTML pages: self-contained, escaped, with an anchor for each section."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def page(*sections: Block, **given) -> str:
     return render(Page(HOSTILE, HOSTILE, {"tracks": 1234}, sections, **given))
 
 
-def test_render__escapes_text_and_loads_nothing():
+def test_render__escapes_text_and_loads_no_external_files():
     html = page(
         section(HOSTILE), tracks=[section(HOSTILE)], notes=[HOSTILE],
         provenance={HOSTILE: HOSTILE}, files=[(f"a/{HOSTILE}.parquet", HOSTILE)],
@@ -56,7 +56,7 @@ def test_render__links_to_each_section(tracks: int):
         assert f'id="track-track-{i}"' in html
 
 
-def test_anchors_of__differ_where_names_differ_in_odd_characters_alone():
+def test_anchors_of__unique_for_names_with_special_characters():
     anchors = anchors_of(["a b", "a/b", "a-b", "ü", "", "x"])
     assert len(set(anchors)) == 6
     assert anchors[0] == "track-a-b"
@@ -68,7 +68,7 @@ def test_render__folds_a_long_table(rows: int, folded: bool):
     assert ("<details" in html) == folded
 
 
-def test_render__draws_a_picture_of_worst_median_and_best():
+def test_render__draws_the_range_of_worst_median_and_best():
     head = (Head("track", "t", is_text=True), Head("range", "a", is_text=False))
     made = Grid("t", "c", head, ((Cell("x"), Cell("", picture=(1.5, 42.5, 99.0))),))
     html = page(Block("s", items=[made]))

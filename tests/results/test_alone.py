@@ -1,4 +1,4 @@
-"""A system's averages do not depend on which systems or how many threads stand beside it."""
+"""Averages of a system do not depend on other systems or the number of threads."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def random_track(seed: int) -> Track:
-    """Four systems and 20 queries: numpy adds up 8 values or fewer one after another."""
+    """Return four systems and 20 queries; numpy sums up to 8 values in order."""
     chance = random.Random(seed)
     docs = [f"d{i}" for i in range(12)]
     queries = [f"q{i:02}" for i in range(20)]
@@ -47,7 +47,7 @@ def random_track(seed: int) -> Track:
 
 
 def random_values(seed: int, queries: int = 30, systems: int = 5) -> np.ndarray:
-    """Values [query, system]; a tenth of them undefined."""
+    """Return values [query, system], one tenth of them undefined."""
     generator = np.random.default_rng(seed)
     values = generator.random((queries, systems))
     values[generator.random(values.shape) < 0.1] = np.nan
@@ -55,7 +55,7 @@ def random_values(seed: int, queries: int = 30, systems: int = 5) -> np.ndarray:
 
 
 def added_up(values: list[float]) -> float:
-    """Add up one value after another."""
+    """Sum the values in order."""
     total = 0.0
     for value in values:
         total += value
@@ -63,7 +63,7 @@ def added_up(values: list[float]) -> float:
 
 
 @given(seed=seeds, systems=st.integers(1, 4))
-def test_sum_over_queries__adds_one_query_after_another(seed: int, systems: int):
+def test_sum_over_queries__adds_queries_in_order(seed: int, systems: int):
     values = random_values(seed, systems=systems)
     counted = ~np.isnan(values)
     columns = [[v for v in column if not math.isnan(v)] for column in values.T.tolist()]
@@ -82,7 +82,7 @@ def test_sum_over_queries__adds_one_query_after_another(seed: int, systems: int)
     "how", ["arithmetic", "geometric", "harmonic", "median", "sum", "difficulty"]
 )
 @given(seed=seeds)
-def test_average__alone_is_the_average_together(how: str, seed: int):
+def test_average__independent_of_other_systems(how: str, seed: int):
     values = random_values(seed)
     difficulty = np.linspace(0.1, 0.9, len(values))
     together = average(how, values, ~np.isnan(values), difficulty)
@@ -94,7 +94,7 @@ def test_average__alone_is_the_average_together(how: str, seed: int):
 
 @settings(max_examples=20)
 @given(seed=seeds)
-def test_differences__of_a_pair_do_not_depend_on_other_systems(seed: int):
+def test_differences__independent_of_other_systems(seed: int):
     values = random_values(seed)
     complete = np.nan_to_num(values, nan=0.5)
     for differences in (paired_differences, unpaired_differences):
@@ -109,7 +109,7 @@ def test_differences__of_a_pair_do_not_depend_on_other_systems(seed: int):
 
 @settings(max_examples=10)
 @given(seed=seeds)
-def test_means_and_curves__of_a_system_alone_are_those_beside_others(seed: int):
+def test_means_and_curves__independent_of_other_systems(seed: int):
     track = random_track(seed)
     whole = track.read()
     means, curves = whole.means(MEASURES), whole.curve(CURVED, KS)
@@ -122,14 +122,14 @@ def test_means_and_curves__of_a_system_alone_are_those_beside_others(seed: int):
 
 
 def assert_same(found: pl.DataFrame, expected: pl.DataFrame) -> None:
-    """Compare two tables bit by bit, in whatever order their rows are."""
+    """Compare two tables bit for bit, ignoring the order of rows."""
     keys = [name for name in ("track", "measure", "system", "k") if name in found.columns]
     assert_frame_equal(found.sort(keys), expected.sort(keys), check_exact=True)
 
 
 @settings(max_examples=10)
 @given(seed=seeds)
-def test_curves__are_the_means_at_each_cutoff_bit_for_bit(seed: int):
+def test_curve__equals_means_at_each_cutoff_bit_for_bit(seed: int):
     store = random_track(seed).read()
     for measure in CURVED.split(","):
         curve = store.curve(measure, KS).sort("system", "k")["value"].to_list()
@@ -137,7 +137,7 @@ def test_curves__are_the_means_at_each_cutoff_bit_for_bit(seed: int):
         assert at_cutoffs["value"].to_list() == curve, measure
 
 
-def test_means_and_curves__are_the_same_in_blocks_of_any_size(monkeypatch: pytest.MonkeyPatch):
+def test_means_and_curves__independent_of_block_size_and_workers(monkeypatch: pytest.MonkeyPatch):
     whole = random_track(0).read()
     means, curves = whole.means(MEASURES), whole.curve(CURVED, KS)
     monkeypatch.setattr(groups, "GROUP_ROWS", 20)
@@ -150,7 +150,7 @@ def test_means_and_curves__are_the_same_in_blocks_of_any_size(monkeypatch: pytes
 
 
 @pytest.mark.real
-def test_robust_2003__a_mean_alone_is_the_mean_together(
+def test_means_and_curves__independent_of_other_systems_on_robust_2003(
     real_store: irmeta.Store, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     track = shared / "tracks" / "robust-2003"

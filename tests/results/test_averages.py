@@ -1,4 +1,4 @@
-"""Averages over queries, compared with their twins."""
+"""Averages over queries: naive implementations and worked examples."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ columns = st.integers(1, 6).flatmap(
 
 @pytest.mark.parametrize("how", TWINS)
 @given(columns=columns)
-def test_averages_equal_their_twins(how: str, columns: list[list[tuple[float, bool]]]):
+def test_average__equals_naive_implementation(how: str, columns: list[list[tuple[float, bool]]]):
     cells = np.array([[value for value, _ in column] for column in columns]).T
     counted = np.array([[kept for _, kept in column] for column in columns]).T & ~np.isnan(cells)
     found = average(how, cells, counted)
@@ -45,7 +45,7 @@ def test_averages_equal_their_twins(how: str, columns: list[list[tuple[float, bo
 
 
 @given(track=tracks())
-def test_difficult_queries_weigh_more(track: Track):
+def test_average__difficulty_weights_equal_naive_implementation(track: Track):
     store = track.read()
     scores = store.scores("AP,nDCG(average=difficulty),ASL(average=difficulty)", track="t")
     means = store.means("nDCG(average=difficulty),ASL(average=difficulty)")
@@ -57,7 +57,7 @@ def test_difficult_queries_weigh_more(track: Track):
         assert value == pytest.approx(expected, rel=1e-9, nan_ok=True)
 
 
-def test_an_average_is_part_of_the_name_and_of_the_mean_alone(tmp_path: Path):
+def test_average_parameter__changes_names_and_means_but_not_query_values(tmp_path: Path):
     track = Track(
         {"s": {"q1": down("a", "x"), "q2": down("x", "a")}},
         {q: {"a": 1} for q in ("q1", "q2", "q3")},
@@ -83,7 +83,7 @@ def test_an_average_is_part_of_the_name_and_of_the_mean_alone(tmp_path: Path):
     assert retrieved["value"].to_list() == [pytest.approx(naive.mean([2 / 3])[0])]
 
 
-def test_an_average_that_is_not_known_is_refused(made_store):
+def test_average__rejects_unknown_choice(made_store):
     with pytest.raises(MeasureError, match="average=mean is not a choice"):
         made_store.means("AP(average=mean)")
     with pytest.raises(UsageError, match="average = 'mean' is not a choice"):

@@ -1,4 +1,4 @@
-"""A flipped bit anywhere in results: the same content is read, or an error names the file."""
+"""Results with a flipped bit give the same content or an error that names the file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SAMPLES = 12  # places in each file, and three near its end
 
 @pytest.fixture(scope="module")
 def whole(worked_examples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store, results, a study's results and a file, all small."""
+    """Create a small store, its results, a study and a file of means."""
     root = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patch:
         draw_nothing(patch)
@@ -35,7 +35,7 @@ def whole(worked_examples: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 def flipped(file: Path) -> Iterator[int]:
-    """Put a file in place with one bit flipped, here and there; yield where."""
+    """Flip single bits of a file at several positions; yield each position."""
     content = file.read_bytes()
     ends = range(len(content) - 12, len(content), 4)
     for place in sorted({*range(0, len(content), max(1, len(content) // SAMPLES)), *ends}):
@@ -47,7 +47,7 @@ def flipped(file: Path) -> Iterator[int]:
 
 
 def readers(root: Path, file: Path) -> dict[str, Callable[[], Any]]:
-    """All that reads a file of results; what each returns can be compared."""
+    """Return all functions that read a file of results, with comparable return values."""
     results, tracks = root / "results", irmeta.open_store(root / "store").tracks
 
     def differences() -> list[tuple[Any, ...]]:
@@ -72,7 +72,7 @@ def readers(root: Path, file: Path) -> dict[str, Callable[[], Any]]:
 
 
 def outcome(read: Callable[[], Any], file: Path) -> str | None:
-    """What a reader returns; None where it raises an error that names the file."""
+    """Return the repr of the result; None after an error that names the file."""
     try:
         return repr(read())
     except IrmetaError as error:
@@ -83,7 +83,7 @@ def outcome(read: Callable[[], Any], file: Path) -> str | None:
     "files",
     ["means.parquet", "results/scores/*.parquet", "results/*.parquet", "study/*.parquet"],
 )
-def test_flipped_bit__same_content_or_an_error(whole: Path, files: str):
+def test_result_readers__flipped_bit_gives_same_content_or_an_error(whole: Path, files: str):
     found = []
     for file in sorted(whole.glob(files)):
         expected = {name: repr(read()) for name, read in readers(whole, file).items()}
@@ -95,7 +95,7 @@ def test_flipped_bit__same_content_or_an_error(whole: Path, files: str):
     assert found.count(None) > len(found) / 2
 
 
-def test_write_out__damaged_file_of_ours_asks_for_force(whole: Path, tmp_path: Path, run):
+def test_write_out__damaged_file_of_irmeta_requires_force(whole: Path, tmp_path: Path, run):
     file = tmp_path / "means.parquet"
     shutil.copy(whole / "means.parquet", file)
     refused = []
@@ -132,7 +132,7 @@ def test_write_out__damaged_file_of_ours_asks_for_force(whole: Path, tmp_path: P
     ],
 )
 @pytest.mark.usefixtures("undrawn")
-def test_reanalyze__flipped_bit_is_mended(whole: Path, file: str):
+def test_reanalyze__repairs_flipped_bits(whole: Path, file: str):
     out = whole / "results"
     files = [f for f in sorted(out.rglob("*")) if f.is_file()]
     before = {f: f.read_bytes() for f in files}
@@ -141,7 +141,7 @@ def test_reanalyze__flipped_bit_is_mended(whole: Path, file: str):
         assert {f: f.read_bytes() for f in files} == before
 
 
-def test_open_study__damaged_record_is_named(whole: Path):
+def test_open_study__error_names_the_damaged_record(whole: Path):
     record = whole / "study" / ".parts" / ".all" / "files.json"
     for _ in flipped(record):
         with pytest.raises(DataError, match=r"files\.json: is damaged"):
@@ -149,7 +149,9 @@ def test_open_study__damaged_record_is_named(whole: Path):
 
 
 @pytest.mark.parametrize("command", ["diff", "compare", "power"])
-def test_commands__damaged_file_is_one_line(whole: Path, tmp_path: Path, command: str, run):
+def test_commands__damaged_file_gives_a_single_line_error(
+    whole: Path, tmp_path: Path, command: str, run
+):
     file = whole / ("means.parquet" if command == "diff" else "results/scores/ties.parquet")
     raw = bytearray(before := file.read_bytes())
     raw[raw.index(b'"irmeta"')] ^= 2  # the provenance

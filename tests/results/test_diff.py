@@ -1,4 +1,4 @@
-"""`irmeta diff`: which rows and values of two files differ, and how the files were made."""
+"""`irmeta diff`: differences in rows, values and provenance of two files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PER_QUERY = ("track", "system", "query", "measure", "value")
 
 
 def saved(folder: Path, name: str, rows: list[tuple], record: dict | None = None) -> Path:
-    """A file of results, means or per query by the length of its rows."""
+    """Write means or per-query values, by the length of the rows."""
     columns = PER_QUERY if len(rows[0]) == 5 else MEANS
     frame = pl.DataFrame(rows, schema=list(columns), orient="row", infer_schema_length=None)
     write_out(frame, folder / name, record or {}, force=True)
@@ -29,7 +29,7 @@ def saved(folder: Path, name: str, rows: list[tuple], record: dict | None = None
 
 @pytest.fixture(params=[".parquet", ".csv"])
 def save(request: pytest.FixtureRequest, tmp_path: Path):
-    """Write rows to a file of either kind."""
+    """Return a function that writes rows as Parquet or CSV."""
     return lambda name, rows: saved(tmp_path, name + request.param, rows)
 
 
@@ -42,7 +42,7 @@ ONE = [
 ]
 
 
-def test_a_file_differs_in_nothing_from_itself(save):
+def test_diff__no_difference_between_equal_files(save):
     found = diff(save("a", ONE), save("b", ONE[::-1]))
     assert found.same
     counted = found.measures.select("measure", "both", "equal", "different", "greatest")
@@ -52,7 +52,7 @@ def test_a_file_differs_in_nothing_from_itself(save):
     )
 
 
-def test_differences_are_counted_and_the_greatest_is_placed(save):
+def test_diff__counts_differences_and_locates_the_greatest(save):
     changed = [(*ONE[0][:4], 0.5 + 1e-6), (*ONE[1][:4], 0.2), *ONE[2:]]
     found = diff(save("a", ONE), save("b", changed))
     assert not found.same
@@ -63,21 +63,21 @@ def test_differences_are_counted_and_the_greatest_is_placed(save):
     assert found.measures.row(1, named=True)["different"] == 0
 
 
-def test_of_equal_differences_the_first_place_is_shown(save):
+def test_diff__locates_the_first_of_equal_differences(save):
     changed = [(*row[:4], row[4] + 0.5) for row in ONE]
     found = diff(save("a", ONE[::-1]), save("b", changed))
     assert found.measures.filter(measure="AP").select("system", "query").row(0) == ("007", "q1")
 
 
 @pytest.mark.parametrize(("tolerance", "different"), [(0, 2), (1e-9, 1), (1e-5, 0)])
-def test_only_what_is_beyond_the_tolerance_differs(save, tolerance: float, different: int):
+def test_diff__values_within_the_tolerance_are_equal(save, tolerance: float, different: int):
     changed = [(*ONE[0][:4], 0.5 + 1e-12), (*ONE[1][:4], 0.25 - 1e-6), *ONE[2:]]
     found = diff(save("a", ONE), save("b", changed), tolerance)
     assert found.measures["different"].to_list() == [different, 0]
     assert found.same == (different == 0)
 
 
-def test_undefined_here_alone_is_an_infinite_difference(save):
+def test_diff__value_undefined_in_a_single_file_differs_infinitely(save):
     changed = [*ONE[:3], (*ONE[3][:4], 7.0), (*ONE[4][:4], math.nan)]
     asl = diff(save("a", ONE), save("b", changed), 1e6).measures.row(1, named=True)
     assert (asl["different"], asl["greatest"]) == (2, math.inf)
@@ -85,14 +85,14 @@ def test_undefined_here_alone_is_an_infinite_difference(save):
     assert asl["b"] == 7.0
 
 
-def test_infinities_are_equal_only_to_themselves(save):
+def test_diff__infinities_of_equal_sign_are_equal(save):
     a = [("t", "s", "m", math.inf), ("t", "r", "m", math.inf)]
     b = [("t", "s", "m", math.inf), ("t", "r", "m", -math.inf)]
     (row,) = diff(save("a", a), save("b", b)).measures.iter_rows(named=True)
     assert (row["equal"], row["different"], row["system"]) == (1, 1, "r")
 
 
-def test_rows_of_one_file_alone_are_counted(save):
+def test_diff__counts_rows_missing_in_either_file(save):
     more = [*ONE[1:], ("t", "9", "q1", "RR", 1.0), ("u", "007", "q1", "AP", 0.5)]
     found = diff(save("a", ONE), save("b", more))
     counted = found.measures.select("measure", "both", "only_a", "only_b").rows()
@@ -101,7 +101,7 @@ def test_rows_of_one_file_alone_are_counted(save):
     assert found.measures["greatest"].to_list() == [0.0, 0.0, None]
 
 
-def test_means_are_compared_by_track_system_and_measure(save):
+def test_diff__compares_means_by_track_system_and_measure(save):
     a = [("t", "s", "AP", 0.5), ("t", "r", "AP", 0.5), ("u", "s", "AP", 0.5)]
     b = [("t", "s", "AP", 0.5), ("t", "r", "AP", 0.75), ("u", "s", "AP", 0.5)]
     (row,) = diff(save("a", a), save("b", b)).measures.iter_rows(named=True)
@@ -109,7 +109,9 @@ def test_means_are_compared_by_track_system_and_measure(save):
     assert [row[c] for c in ("track", "system", "query")] == ["t", "r", None]
 
 
-def test_csv_and_parquet_of_the_same_results_are_equal(made_store: irmeta.Store, tmp_path: Path):
+def test_diff__csv_and_parquet_of_the_same_results_are_equal(
+    made_store: irmeta.Store, tmp_path: Path
+):
     record = made_store.provenance("default")
     for kind, frame in (("means", made_store.means()), ("values", made_store.evaluate())):
         files = [tmp_path / f"{kind}.csv", tmp_path / f"{kind}.parquet"]
@@ -121,7 +123,7 @@ def test_csv_and_parquet_of_the_same_results_are_equal(made_store: irmeta.Store,
         assert found.made.rows() == [("how it was made", "", "not recorded", "recorded")]
 
 
-def test_how_results_were_made_is_compared_field_by_field(made_store: irmeta.Store, tmp_path: Path):
+def test_diff__compares_provenance_field_by_field(made_store: irmeta.Store, tmp_path: Path):
     plain, other = tmp_path / "a.parquet", tmp_path / "b.parquet"
     choices: EvalChoices = {"queries": "relevant", "tie_order": "file", "qrels": "diversity"}
     measures = "AP,RBP,P@5"
@@ -147,9 +149,7 @@ def test_how_results_were_made_is_compared_field_by_field(made_store: irmeta.Sto
     }
 
 
-def test_a_store_read_otherwise_has_another_fingerprint_and_read_policy(
-    worked_examples: Path, tmp_path: Path
-):
+def test_diff__reports_changed_fingerprint_and_read_policy(worked_examples: Path, tmp_path: Path):
     files = []
     for order in ("trec_eval", "file"):
         store = irmeta.ingest(worked_examples, tmp_path / order, tie_order=order)
@@ -189,7 +189,7 @@ WRONG = {
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 @pytest.mark.parametrize("which", WRONG)
-def test_a_file_that_cannot_be_compared_is_named(which: str, ending: str, tmp_path: Path):
+def test_diff__error_names_the_incomparable_file(which: str, ending: str, tmp_path: Path):
     frame, said = WRONG[which]
     good = saved(tmp_path, "good.csv", [("t", "s", "AP", 0.5)])
     wrong = tmp_path / f"wrong.{ending}"
@@ -199,7 +199,7 @@ def test_a_file_that_cannot_be_compared_is_named(which: str, ending: str, tmp_pa
             diff(*pair)
 
 
-def test_what_is_no_file_of_results_is_a_usage_error(tmp_path: Path):
+def test_diff__rejects_unreadable_files_and_invalid_tolerance(tmp_path: Path):
     good = saved(tmp_path, "good.csv", [("t", "s", "AP", 0.5)])
     (tmp_path / "damaged.parquet").write_bytes(b"PAR1 and no more")
     (tmp_path / "text.csv").write_text("track,system,measure,value\nt,s,AP,high\n")

@@ -1,4 +1,4 @@
-"""`Matrix`, and the files and frames that are read as one."""
+"""`Matrix`, and reading of matrices from files and frames."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def same(a: Matrix, b: Matrix) -> bool:
     )
 
 
-def test_means_are_of_the_defined_values():
+def test_means__skip_undefined_values():
     assert matrix().means.tolist() == pytest.approx([0.5, NAN, 0.5], nan_ok=True)
     assert np.isnan(matrix(values=np.zeros((0, 3)), queries=()).means).all()
 
 
-def test_oriented_greater_is_better():
+def test_oriented__greater_is_better():
     assert matrix().oriented[0, 0] == 0.5
     assert matrix(direction=-1).oriented[0, 0] == -0.5
 
 
-def test_complete_keeps_the_queries_on_which_all_have_a_value():
+def test_complete__keeps_queries_defined_for_all_systems():
     assert matrix().complete().queries == ()
     some = matrix(measure="M", track="t", direction=-1).only_systems(np.array([2, 0]))
     found = some.complete()
@@ -48,7 +48,7 @@ def test_complete_keeps_the_queries_on_which_all_have_a_value():
     assert same(found, expected)
 
 
-def test_parts_are_in_the_order_asked_for():
+def test_only_queries_and_only_systems__keep_the_requested_order():
     found = matrix().only_queries(np.array([2, 0]))
     assert found.queries == ("3", "1")
     assert found.values[:, 0].tolist() == [0.0, 0.5]
@@ -63,7 +63,7 @@ def test_parts_are_in_the_order_asked_for():
         ({"queries": ("1", "2", "2")}, "query '2' is there twice"),
     ],
 )
-def test_what_does_not_fit_is_refused(change, said):
+def test_matrix__rejects_wrong_shapes_and_duplicate_names(change, said):
     with pytest.raises(UsageError, match=said):
         matrix(**change)
 
@@ -71,7 +71,7 @@ def test_what_does_not_fit_is_refused(change, said):
 # Frames
 
 
-def test_a_frame_without_names_of_queries():
+def test_matrix_of__numbers_queries_without_a_query_column():
     found = matrix_of(pl.DataFrame({"s1": [0.5, None], "s2": [1, 2]}), "AP")
     assert same(
         found, Matrix(np.array([[0.5, 1.0], [NAN, 2.0]]), ("1", "2"), ("s1", "s2"), measure="AP")
@@ -82,8 +82,8 @@ def test_a_frame_without_names_of_queries():
 
 
 @pytest.mark.parametrize("name", ["query", "Topic", " qid", "query_id", "", "topics"])
-def test_a_first_column_that_names_the_queries(name):
-    """By its header; by holding no number whatever its header."""
+def test_matrix_of__first_column_names_the_queries(name):
+    """The first column is recognised by its header or by nonnumeric values."""
     queries = ["q1", "q2"] if name == "topics" else [301, 302]
     found = matrix_of(pl.DataFrame({name: queries, "s": [1.0, 2.0]}))
     assert found.queries == tuple(map(str, queries))
@@ -91,12 +91,12 @@ def test_a_first_column_that_names_the_queries(name):
 
 
 @pytest.mark.parametrize("kind", [pl.String, pl.Categorical, pl.Enum(["1", "n/a", " 2 "])])
-def test_numbers_may_be_text(kind):
+def test_matrix_of__accepts_numbers_as_text(kind):
     found = matrix_of(pl.DataFrame({"s": pl.Series(["1", "n/a", " 2 "], dtype=kind)}))
     assert found.values[:, 0].tolist() == pytest.approx([1, NAN, 2], nan_ok=True)
 
 
-def test_a_system_without_any_value_is_a_system():
+def test_matrix_of__keeps_systems_without_values():
     frame = pl.DataFrame(
         {"a": [None, None], "b": [1, 2], "c": pl.Series([None, None], dtype=pl.String)}
     )
@@ -116,17 +116,17 @@ def test_a_system_without_any_value_is_a_system():
         ({"a;b": ["1;2"]}, "with commas between"),
     ],
 )
-def test_what_is_no_number_is_refused(columns, said):
+def test_matrix_of__rejects_nonnumeric_columns(columns, said):
     with pytest.raises(DataError, match=said):
         matrix_of(pl.DataFrame(columns))
 
 
-def test_a_frame_without_rows_has_its_systems():
+def test_matrix_of__frame_without_rows_keeps_its_systems():
     found = matrix_of(pl.DataFrame({"a": [], "b": []}))
     assert (found.queries, found.systems, found.values.shape) == ((), ("a", "b"), (0, 2))
 
 
-# Files of one's own
+# Plain tables
 
 
 def read(tmp_path: Path, text: str, measures: tuple[str, ...] | None = None) -> Matrix:
@@ -152,19 +152,19 @@ def read(tmp_path: Path, text: str, measures: tuple[str, ...] | None = None) -> 
         ("a,b\n+5e-1,1\n0.25,none", ("1", "2")),
     ],
 )
-def test_tables_of_ones_own(tmp_path, text, queries):
+def test_read_matrices__csv_dialects(tmp_path, text, queries):
     expected = Matrix(np.array([[0.5, 1.0], [0.25, NAN]]), queries, ("a", "b"), "own")
     assert same(read(tmp_path, text), expected)
 
 
-def test_a_late_fraction_and_late_text_are_read_all_the_same(tmp_path):
+def test_read_matrices__fraction_and_text_after_many_integers(tmp_path):
     text = "a\n" + "1\n" * 2000 + "0.5\nNA\n"
     found = read(tmp_path, text)
     assert found.values[:2001].sum() == 2000.5
     assert math.isnan(found.values[2001, 0])
 
 
-def test_a_header_alone_has_systems_and_no_query(tmp_path):
+def test_read_matrices__header_only_has_systems_but_no_queries(tmp_path):
     found = read(tmp_path, "a,b\n")
     assert found.systems == ("a", "b")
     assert found.values.shape == (0, 2)
@@ -185,47 +185,47 @@ def test_a_header_alone_has_systems_and_no_query(tmp_path):
         ("query,a\n1,.5\n1,.6\n", "query '1' is there twice"),
     ],
 )
-def test_files_that_say_nothing_clear(tmp_path, text, said):
+def test_read_matrices__rejects_malformed_csv(tmp_path, text, said):
     with pytest.raises((DataError, UsageError), match=said):
         read(tmp_path, text)
 
 
-def test_bytes_that_are_no_text(tmp_path):
+def test_read_matrices__rejects_invalid_utf8(tmp_path):
     path = tmp_path / "own.csv"
     path.write_bytes(b"a,b\n\xff\xfe,1\n")
     with pytest.raises(DataError, match=r"own\.csv: cannot be read as CSV"):
         read_matrices(path)
 
 
-def test_a_parquet_table_of_ones_own(tmp_path):
+def test_read_matrices__parquet_table_with_query_column(tmp_path):
     pl.DataFrame({"qid": [1, 2], "a": [0.5, None]}).write_parquet(tmp_path / "own.parquet")
     (found,) = read_matrices(tmp_path / "own.parquet")
     assert same(found, Matrix(np.array([[0.5], [NAN]]), ("1", "2"), ("a",), "own"))
 
 
 @pytest.mark.parametrize("content", [b"", b"not parquet at all"])
-def test_a_parquet_file_that_is_none(tmp_path, content):
+def test_read_matrices__rejects_invalid_parquet(tmp_path, content):
     path = tmp_path / "own.parquet"
     path.write_bytes(content)
     with pytest.raises(DataError, match=r"own\.parquet: cannot be read as Parquet"):
         read_matrices(path)
 
 
-def test_a_file_that_is_not_there(tmp_path):
+def test_read_matrices__rejects_missing_file_and_folder(tmp_path):
     with pytest.raises(UsageError, match=r"none\.csv is not a file"):
         read_matrices(tmp_path / "none.csv")
     with pytest.raises(UsageError, match="is not a file"):
         read_matrices(tmp_path)
 
 
-def test_the_measure_of_ones_own_table_is_its_name(tmp_path):
+def test_read_matrices__file_name_is_the_measure_of_a_plain_table(tmp_path):
     assert read(tmp_path, "a\n1\n", ("own",)).measure == "own"
     with pytest.raises(UsageError, match=r"own\.csv has no measure 'AP'. Known: own"):
         read(tmp_path, "a\n1\n", ("AP",))
 
 
-def test_real_matrices(shared):
-    """R writes their headers with quotes and without, and no column of queries."""
+def test_read_matrices__published_score_matrices(shared):
+    """R writes headers with or without quotes, and no query column."""
     shapes = {}
     for path in (shared / "score-matrices").glob("*.csv"):
         (found,) = read_matrices(path)
@@ -236,7 +236,7 @@ def test_real_matrices(shared):
     assert shapes["web2014_ap"] == (50, 30)
 
 
-# Files of results
+# Results of irmeta
 
 
 TIDY = pl.DataFrame(
@@ -262,7 +262,7 @@ endings = pytest.mark.parametrize("ending", ["parquet", "csv"])
 
 
 @endings
-def test_results_are_a_matrix_for_each_track_and_measure(tmp_path, ending):
+def test_read_matrices__matrix_for_each_track_and_measure(tmp_path, ending):
     found = read_matrices(write(TIDY, tmp_path / f"scores.{ending}"))
     expected = [
         Matrix(np.array([[0.2, 0.1], [0.3, NAN]]), ("10", "9"), ("a", "b"), "AP", "t"),
@@ -274,7 +274,7 @@ def test_results_are_a_matrix_for_each_track_and_measure(tmp_path, ending):
 
 
 @endings
-def test_only_the_measures_asked_for(tmp_path, ending):
+def test_read_matrices__selects_measures(tmp_path, ending):
     path = write(TIDY, tmp_path / f"scores.{ending}")
     assert [m.measure for m in read_matrices(path, ("RR",))] == ["RR"]
     with pytest.raises(UsageError, match=r"scores\.\w+ has no measure 'PA'"):
@@ -282,7 +282,7 @@ def test_only_the_measures_asked_for(tmp_path, ending):
 
 
 @endings
-def test_numbers_that_name_things_are_names(tmp_path, ending):
+def test_read_matrices__numeric_names_become_text(tmp_path, ending):
     frame = TIDY.with_columns(
         track=pl.lit(2012), query=pl.Series([10, 10, 9, 1, 10]), system=pl.Series([2, 1, 1, 1, 2])
     )
@@ -290,7 +290,7 @@ def test_numbers_that_name_things_are_names(tmp_path, ending):
     assert (first.track, first.queries, first.systems) == ("2012", ("1", "10", "9"), ("1", "2"))
 
 
-def test_leading_zeros_stay(tmp_path):
+def test_read_matrices__keeps_leading_zeros(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("system,query,measure,value\n01,007,AP,1\n1,7,AP,NaN\n", encoding="utf-8")
     (found,) = read_matrices(path)
@@ -300,7 +300,7 @@ def test_leading_zeros_stay(tmp_path):
 
 
 @endings
-def test_a_column_for_each_measure(tmp_path, ending):
+def test_read_matrices__wide_results(tmp_path, ending):
     wide = pl.DataFrame(
         {"track": "t", "system": ["a", "b"], "query": "1", "AP": [0.1, 0.2], "RR": [1.0, None]}
     )
@@ -312,14 +312,14 @@ def test_a_column_for_each_measure(tmp_path, ending):
 
 @endings
 @pytest.mark.parametrize("wide", [False, True])
-def test_means_are_no_values_per_query(tmp_path, ending, wide):
+def test_read_matrices__rejects_means(tmp_path, ending, wide):
     frame = TIDY.drop("query") if not wide else pl.DataFrame({"track": "t", "system": "a", "AP": 1})
     with pytest.raises(UsageError, match=r"means\.\w+ holds means: .*--per-query"):
         read_matrices(write(frame, tmp_path / f"means.{ending}"))
 
 
 @endings
-def test_two_values_of_one_cell_are_refused(tmp_path, ending):
+def test_read_matrices__rejects_duplicate_values(tmp_path, ending):
     path = write(pl.concat([TIDY, TIDY[:1]]), tmp_path / f"scores.{ending}")
     with pytest.raises(DataError, match=r"two values for one system, .*: 't b 10 AP'"):
         read_matrices(path)
@@ -327,24 +327,24 @@ def test_two_values_of_one_cell_are_refused(tmp_path, ending):
 
 
 @pytest.mark.parametrize("key", ["track", "system", "query", "measure"])
-def test_a_row_without_a_name_is_refused(tmp_path, key):
+def test_read_matrices__rejects_missing_names(tmp_path, key):
     frame = TIDY.with_columns(pl.when(pl.col("value") != 0.1).then(key).alias(key))
     with pytest.raises(DataError, match=rf"scores\.csv: a row without a {key}"):
         read_matrices(write(frame, tmp_path / "scores.csv"))
 
 
-def test_a_value_that_is_no_number(tmp_path):
+def test_read_matrices__rejects_nonnumeric_value(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("system,query,measure,value\na,1,AP,1\nb,1,AP,good\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"scores\.csv: not a number in the column 'value': 'good'"):
         read_matrices(path)
 
 
-def test_results_without_a_row(tmp_path):
+def test_read_matrices__empty_for_results_without_rows(tmp_path):
     assert read_matrices(write(TIDY.head(0), tmp_path / "scores.parquet")) == []
 
 
-def test_what_irmeta_writes_is_read_again(made_store, tmp_path):
+def test_read_matrices__reads_results_written_by_irmeta(made_store, tmp_path):
     scores = made_store.scores("AP,ASL", track="passage")
     for ending in ("parquet", "csv"):
         found = read_matrices(write(scores.per_query(), tmp_path / f"scores.{ending}"))
@@ -358,7 +358,7 @@ def test_what_irmeta_writes_is_read_again(made_store, tmp_path):
             assert by_name[name].values.shape == whole.values.shape
 
 
-def test_a_flipped_bit_of_a_result_is_not_another_value(made_store, tmp_path):
+def test_read_matrices__flipped_bit_fails_the_checksum(made_store, tmp_path):
     file = tmp_path / "scores.parquet"
     write_out(made_store.evaluate("AP", track="news"), file, {}, force=False)
     before = read_matrices(file)[0].values

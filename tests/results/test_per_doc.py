@@ -1,4 +1,4 @@
-"""Tables with a row for each relevant doc, against the slow twins."""
+"""Tables with a row for each relevant doc: naive implementations as reference."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ORDERS = ("trec_eval", "trec_eval10", "score-file", "file", "rank")
 def twin_lengths(
     track: Track, order: str = "trec_eval", rel: int = 1, unretrieved: str = "irrel"
 ) -> Iterator[tuple[object, ...]]:
-    """The rows of search_lengths(), sorted as it sorts them."""
+    """Yield the rows of search_lengths() in the same order."""
     for query in sorted(track.qrels):
         qrels = track.qrels[query]
         for system in sorted(track.runs):
@@ -37,7 +37,7 @@ def twin_lengths(
 def twin_rarity(
     track: Track, depth: int, rel: int = 1, order: str = "trec_eval"
 ) -> Iterator[tuple[object, ...]]:
-    """The rows of rarity(), sorted as it sorts them."""
+    """Yield the rows of rarity() in the same order."""
     systems = len(track.runs)
     for query in sorted(track.qrels):
         qrels = track.qrels[query]
@@ -50,7 +50,9 @@ def twin_rarity(
 
 @settings(max_examples=30)
 @given(tracks(), st.integers(1, 3), st.integers(1, 12), st.sampled_from(ORDERS))
-def test_every_row_equals_the_twins(track: Track, rel: int, depth: int, order: str):
+def test_search_lengths_and_rarity__equal_naive_implementation(
+    track: Track, rel: int, depth: int, order: str
+):
     store = track.read()
     for choice in UNRETRIEVED:
         found = store.search_lengths(rel=rel, unretrieved=choice, tie_order=order)
@@ -72,18 +74,20 @@ def made(request, collections) -> Track:
 
 
 @pytest.mark.parametrize("unretrieved", UNRETRIEVED)
-def test_the_made_search_lengths_equal_the_twins(made, made_store, unretrieved):
+def test_search_lengths__equal_naive_implementation_on_generated_tracks(
+    made, made_store, unretrieved
+):
     found = made_store.search_lengths(made.name, unretrieved=unretrieved)
     assert found.rows() == list(twin_lengths(made, unretrieved=unretrieved))
 
 
 @pytest.mark.parametrize("depth", [1, 10, 100, 200, 1000])
-def test_the_made_rarity_equals_the_twins(made, made_store, depth):
+def test_rarity__equals_naive_implementation_on_generated_tracks(made, made_store, depth):
     found = made_store.rarity(made.name, depth=depth)
     assert found.rows() == list(twin_rarity(made, depth))
 
 
-def test_the_worked_examples_equal_the_twins(worked_examples, tmp_path):
+def test_search_lengths_and_rarity__equal_naive_on_worked_examples(worked_examples, tmp_path):
     store = irmeta.ingest(worked_examples, tmp_path / "store")
     for name in store.tracks:
         folder = worked_examples / name
@@ -93,8 +97,8 @@ def test_the_worked_examples_equal_the_twins(worked_examples, tmp_path):
         assert store.rarity(name, depth=3).rows() == list(twin_rarity(track, 3))
 
 
-def test_rows_are_by_query_system_and_doc_and_tell_what_is_missing(tmp_path):
-    """One system finds a at 2 and c at 3 of 4; the other has no list for q, D = 4."""
+def test_search_lengths_and_rarity__rows_of_missing_lists_and_docs(tmp_path):
+    """System s retrieves a at rank 2 and c at rank 3; system no has no list for q."""
     track = Track(
         {"s": {"q": down("x", "a", "c", "y")}, "no": {"r": down("a")}},
         {"q": {"c": 3, "a": 1, "b": 1, "n": 0}, "r": {"a": 0}},
@@ -115,19 +119,19 @@ def test_rows_are_by_query_system_and_doc_and_tell_what_is_missing(tmp_path):
     ]
 
 
-def test_frames_have_the_columns_of_the_schema(made_store):
+def test_search_lengths_and_rarity__columns_of_the_schema(made_store):
     assert made_store.search_lengths().columns == SEARCH_LENGTHS.arrow().names
     assert made_store.rarity().columns == RARITY.arrow().names
 
 
-def test_all_tracks_are_one_frame(made_store):
+def test_search_lengths__all_tracks_in_a_single_frame(made_store):
     whole = made_store.search_lengths()
     parts = [made_store.search_lengths(name) for name in made_store.tracks]
     assert whole.height == sum(part.height for part in parts)
     assert whole["track"].unique(maintain_order=True).to_list() == made_store.tracks
 
 
-def test_mean_search_lengths_are_asl(made_store):
+def test_search_lengths__mean_equals_asl(made_store):
     lengths = made_store.search_lengths("web", unretrieved="floor")
     by_list = lengths.group_by("system", "query").agg(pl.col("search_length").mean())
     means = {(s, q): value for s, q, value in by_list.iter_rows()}
@@ -136,12 +140,12 @@ def test_mean_search_lengths_are_asl(made_store):
     assert found == pytest.approx(means, rel=1e-12)
 
 
-def test_a_grade_that_no_doc_has_gives_no_row(made_store):
+def test_search_lengths_and_rarity__empty_above_the_highest_grade(made_store):
     assert made_store.search_lengths("news", rel=2).height == 0
     assert made_store.rarity("news", rel=2).height == 0
 
 
-def test_the_policies_are_followed(made_store):
+def test_rarity__uses_the_selected_qrels_set(made_store):
     adhoc, diversity = (made_store.rarity("web", qrels=q) for q in ("adhoc", "diversity"))
     assert adhoc.select("query", "doc").equals(diversity.select("query", "doc"))
     assert not adhoc["grade"].equals(diversity["grade"])
@@ -150,11 +154,11 @@ def test_the_policies_are_followed(made_store):
 
 
 @pytest.mark.parametrize("depth", [0, -1, 2.5])
-def test_a_depth_is_at_least_one(made_store, depth):
+def test_rarity__rejects_invalid_depth(made_store, depth):
     with pytest.raises(UsageError, match=f"depth = {depth} is not a whole number"):
         made_store.rarity(depth=depth)
 
 
-def test_an_unknown_choice_lists_the_known_ones(made_store):
+def test_search_lengths__suggests_the_nearest_choice(made_store):
     with pytest.raises(UsageError, match=r"unretrieved = 'flor'.*Did you mean 'floor'"):
         made_store.search_lengths(unretrieved="flor")

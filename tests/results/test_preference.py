@@ -20,7 +20,7 @@ def matrix(direction: int = 1) -> Matrix:
 
 
 @pytest.mark.parametrize("direction", [1, -1])
-def test_preference_of__a_matrix_gives_differences_in_the_better_direction(direction):
+def test_preference_of__matrix_gives_oriented_differences(direction):
     preference = Preference.of(matrix(direction))
     assert (preference.name, preference.queries) == ("AP", ("1", "2"))
     assert preference.systems == ("a", "b", "c")
@@ -28,7 +28,7 @@ def test_preference_of__a_matrix_gives_differences_in_the_better_direction(direc
     np.testing.assert_array_equal(found, direction * np.array(DIFFERENCES))
 
 
-def test_preference_of__verdicts_give_their_signs():
+def test_preference_of__verdicts_give_signs():
     verdicts = Verdicts.of(matrix())
     preference = Preference.of(verdicts)
     assert (preference.name, preference.systems) == ("AP", ("a", "b", "c"))
@@ -37,7 +37,7 @@ def test_preference_of__verdicts_give_their_signs():
         np.testing.assert_array_equal(preference.difference(query), sign)
 
 
-def test_preference_of__preferences_stay_as_they_are():
+def test_preference_of__returns_a_preference_unchanged():
     preference = Preference.of(matrix())
     assert Preference.of(preference) is preference
     assert agreement.Preference is Preference

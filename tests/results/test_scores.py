@@ -1,4 +1,4 @@
-"""`Scores`: arrays to tidy frames and means."""
+"""`Scores`: tidy frames and means from arrays."""
 
 from __future__ import annotations
 
@@ -65,18 +65,18 @@ PER_QUERY = [
 COLUMNS = ["track", "system", "query", "measure", "value"]
 
 
-def test_per_query_has_a_row_for_each_cell_by_system_query_and_measure():
+def test_per_query__sorted_by_system_query_and_measure():
     expected = pl.DataFrame(PER_QUERY, schema=COLUMNS, orient="row")
     assert_frame_equal(scores().per_query(), expected, check_exact=True)
 
 
-def test_per_query_leaves_out_what_is_not_included():
+def test_per_query__omits_excluded_values():
     found = scores(included=included((0, 0, 1), (1, 2, 0), (1, 1, 1))).per_query()
     kept = [row for i, row in enumerate(PER_QUERY) if i not in (6, 5, 9)]
     assert_frame_equal(found, pl.DataFrame(kept, schema=COLUMNS, orient="row"))
 
 
-def test_means_skip_the_undefined_and_count_the_rest():
+def test_means__skip_undefined_values_and_count_queries():
     assert scores().means().rows() == [
         ("t", "a", "AP", 0.25, 3, 1, None),
         ("t", "a", "ASL", 3.0, 2, 0, 2),
@@ -85,12 +85,12 @@ def test_means_skip_the_undefined_and_count_the_rest():
     ]
 
 
-def test_means_cover_what_is_included_alone():
+def test_means__omit_excluded_values():
     means = scores(included=included((0, 1, 0), (1, 0, 0))).means()
     assert means.rows()[:2] == [("t", "a", "AP", 0.25, 2, 0, None), ("t", "a", "ASL", 4.0, 1, 0, 1)]
 
 
-def test_a_mean_of_nothing_is_undefined():
+def test_means__undefined_without_values():
     means = scores(included=np.zeros(VALUES.shape, bool)).means()
     assert means["value"].is_nan().all()
     assert means["queries"].to_list() == [0, 0, 0, 0]
@@ -98,18 +98,18 @@ def test_a_mean_of_nothing_is_undefined():
 
 
 @pytest.mark.parametrize(("table", "frame"), [(SCORES, "per_query"), (MEANS, "means")])
-def test_frames_have_the_columns_of_the_schema(table: Table, frame: str):
+def test_per_query_and_means__columns_of_the_schema(table: Table, frame: str):
     found = getattr(scores(), frame)()
     wanted = table.arrow()
     assert found.columns == wanted.names
     assert found.schema == pl.DataFrame(wanted.empty_table()).schema
 
 
-def test_mean_values_are_those_of_the_frame():
+def test_mean_values__equal_the_frame_of_means():
     assert scores().mean_values().T.ravel().tolist() == scores().means()["value"].to_list()
 
 
-def test_blocks_are_joined_along_queries():
+def test_concat__joins_blocks_of_queries():
     def block(queries: slice) -> Scores:
         whole = scores()
         return scores(
@@ -127,7 +127,7 @@ def test_blocks_are_joined_along_queries():
     assert joined.directions == scores().directions
 
 
-def test_only_keeps_the_systems_asked_for_in_their_order():
+def test_only__keeps_selected_systems_in_the_requested_order():
     found = scores(included=included((0, 0, 1))).only(["b"])
     assert found.systems == ("b",)
     assert found.per_query().rows()[0] == PER_QUERY[7]
@@ -138,7 +138,7 @@ def test_only_keeps_the_systems_asked_for_in_their_order():
     assert scores().only(["b", "a"]).means()["system"].to_list() == ["b", "b", "a", "a"]
 
 
-def test_wide_has_a_column_for_each_measure_in_order():
+def test_wide__column_for_each_measure():
     per_query = wide(scores().per_query())
     assert per_query.columns == ["track", "system", "query", "AP", "ASL"]
     assert per_query.rows()[0] == ("t", "a", "1", 0.5, 2.0)
@@ -147,11 +147,11 @@ def test_wide_has_a_column_for_each_measure_in_order():
     assert means.rows() == [("t", "a", 0.25, 3.0), ("t", "b", 1 / 3, 1.0)]
 
 
-def test_wide_leaves_null_what_a_system_does_not_have():
+def test_wide__null_for_missing_values():
     assert wide(scores(included=included((1, 0, 0))).per_query())["ASL"][0] is None
 
 
-def test_the_store_gives_the_same_numbers_every_way(made_store):
+def test_store__scores_equal_evaluate_and_means(made_store):
     arrays = made_store.scores("AP,ASL", track="passage")
     assert_frame_equal(arrays.per_query(), made_store.evaluate("AP,ASL", track="passage"))
     assert_frame_equal(arrays.means(), made_store.means("AP,ASL", track="passage"))
@@ -162,7 +162,7 @@ def test_the_store_gives_the_same_numbers_every_way(made_store):
     assert counted.to_list() == [15, 14]
 
 
-def test_systems_and_tracks_can_be_chosen(made_store):
+def test_store_means__selects_systems_and_tracks(made_store):
     every = made_store.means("AP")
     assert every["track"].unique(maintain_order=True).to_list() == ["news", "passage", "web"]
     some = made_store.means("AP", system=["aldBM25", "finchDiv"])
@@ -171,12 +171,12 @@ def test_systems_and_tracks_can_be_chosen(made_store):
     assert_frame_equal(one, every.filter(system="finchDiv"))
 
 
-def test_no_system_at_all_is_refused(made_store):
+def test_store_means__rejects_empty_list_of_systems(made_store):
     with pytest.raises(IrmetaError):
         made_store.means("AP", system=[])
 
 
-def test_an_unknown_system_or_track_is_answered_with_the_nearest(made_store):
+def test_store_means__suggests_the_nearest_system_or_track(made_store):
     with pytest.raises(IrmetaError, match=r"no system 'finchDvi'.*Did you mean 'finchDiv'"):
         made_store.means("AP", system=["aldBM25", "finchDvi"])
     with pytest.raises(IrmetaError, match=r"no track 'wbe'.*Did you mean 'web'"):

@@ -1,4 +1,4 @@
-"""Result files: whole or not at all, with their provenance, equal bytes for equal input."""
+"""Result files: atomic writing, provenance and reproducible bytes."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def names(folder: Path) -> list[str]:
     return sorted(p.name for p in folder.iterdir())
 
 
-def test_a_table_comes_back_as_it_went_in(means, tmp_path):
+def test_write_parquet__round_trip(means, tmp_path):
     path = tmp_path / "new" / "folder" / "means.parquet"
     assert write_parquet(means, path, MEANS, RECORD) == means.height
     assert_frame_equal(pl.read_parquet(path), means)
     assert names(path.parent) == ["means.parquet"]
 
 
-def test_every_reader_sees_plain_strings(means, tmp_path):
+def test_write_parquet__plain_strings_and_nullability(means, tmp_path):
     write_parquet(means, tmp_path / "means.parquet", MEANS, RECORD)
     schema = pq.read_schema(tmp_path / "means.parquet")
     assert schema.field("system").type == pa.string()
@@ -47,12 +47,12 @@ def test_every_reader_sees_plain_strings(means, tmp_path):
     assert schema.field("lists_without_nonrelevant").nullable
 
 
-def test_the_provenance_is_in_the_file(means, tmp_path):
+def test_provenance__stored_in_the_file(means, tmp_path):
     write_parquet(means, tmp_path / "means.parquet", MEANS, RECORD)
     assert provenance(tmp_path / "means.parquet") == RECORD
 
 
-def test_other_files_have_no_provenance(means, tmp_path):
+def test_provenance__none_for_other_files(means, tmp_path):
     means.write_parquet(tmp_path / "theirs.parquet")
     (tmp_path / "text.parquet").write_text("not Parquet")
     (tmp_path / "empty.parquet").write_bytes(b"")
@@ -60,7 +60,7 @@ def test_other_files_have_no_provenance(means, tmp_path):
         assert provenance(tmp_path / name) is None
 
 
-def test_each_frame_is_a_row_group(means, tmp_path):
+def test_write_parquet__row_group_for_each_frame(means, tmp_path):
     path = tmp_path / "means.parquet"
     assert write_parquet(iter([means, means.head(3)]), path, MEANS, {}) == means.height + 3
     metadata = pq.read_metadata(path)
@@ -68,7 +68,7 @@ def test_each_frame_is_a_row_group(means, tmp_path):
     assert_frame_equal(pl.read_parquet(path), pl.concat([means, means.head(3)]))
 
 
-def test_the_same_input_gives_the_same_bytes(means, tmp_path):
+def test_write_parquet__same_input_gives_identical_bytes(means, tmp_path):
     backwards = dict(reversed(RECORD.items()))
     write_parquet([means, means], tmp_path / "a", MEANS, RECORD)
     write_parquet([means, means], tmp_path / "b", MEANS, backwards)
@@ -76,7 +76,7 @@ def test_the_same_input_gives_the_same_bytes(means, tmp_path):
 
 
 @pytest.mark.parametrize("before", [None, b"what was there"])
-def test_an_error_in_the_middle_leaves_things_as_they_were(means, tmp_path, before):
+def test_write_parquet__error_keeps_the_previous_file(means, tmp_path, before):
     path = tmp_path / "means.parquet"
     if before is not None:
         path.write_bytes(before)
@@ -91,14 +91,14 @@ def test_an_error_in_the_middle_leaves_things_as_they_were(means, tmp_path, befo
     assert before is None or path.read_bytes() == before
 
 
-def test_a_frame_that_breaks_the_schema_is_not_written(means, tmp_path):
+def test_write_parquet__rejects_frame_violating_the_schema(means, tmp_path):
     broken = means.with_columns(value=pl.lit(None, pl.Float64))
     with pytest.raises(AssertionError, match="null in value"):
         write_parquet([means, broken], tmp_path / "means.parquet", MEANS, RECORD)
     assert names(tmp_path) == []
 
 
-def test_rows_of_arrow_are_written_as_a_frame_is(made_store, tmp_path):
+def test_write_parquet__accepts_arrow_tables(made_store, tmp_path):
     frame = made_store.search_lengths("news").head(400)
     names_of = frame["doc"].unique().sort()
     schema = SEARCH_LENGTHS.arrow(dictionary=True)
@@ -114,7 +114,7 @@ def test_rows_of_arrow_are_written_as_a_frame_is(made_store, tmp_path):
     assert names(tmp_path) == ["a"]
 
 
-def test_text_is_put_in_place_whole(tmp_path):
+def test_write_text__error_keeps_the_previous_file(tmp_path):
     write_text(tmp_path / "new" / "page.html", "é\n")
     assert (tmp_path / "new" / "page.html").read_bytes() == "é\n".encode()
     with pytest.raises(UnicodeEncodeError):
@@ -123,7 +123,7 @@ def test_text_is_put_in_place_whole(tmp_path):
     assert names(tmp_path / "new") == ["page.html"]
 
 
-def test_csv_has_full_precision(means, tmp_path):
+def test_write_out__csv_has_full_precision(means, tmp_path):
     write_out(means, tmp_path / "means.csv", RECORD, force=False)
     with (tmp_path / "means.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -131,7 +131,7 @@ def test_csv_has_full_precision(means, tmp_path):
     assert [float(row["value"]) for row in rows] == means["value"].to_list()
 
 
-def test_an_undefined_value_is_nan_in_csv_and_parquet(tmp_path, made_store):
+def test_write_out__undefined_value_is_nan_in_csv_and_parquet(tmp_path, made_store):
     frame = made_store.evaluate("ASL", track="passage", system="larkSplade")
     for name in ("out.csv", "out.parquet"):
         write_out(frame, tmp_path / name, RECORD, force=False)
@@ -141,7 +141,7 @@ def test_an_undefined_value_is_nan_in_csv_and_parquet(tmp_path, made_store):
 
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
-def test_our_own_file_is_replaced(means, tmp_path, name):
+def test_write_out__replaces_files_of_irmeta(means, tmp_path, name):
     write_out(means, tmp_path / name, RECORD, force=False)
     before = (tmp_path / name).read_bytes()
     write_out(means.head(1), tmp_path / name, RECORD, force=False)
@@ -151,7 +151,7 @@ def test_our_own_file_is_replaced(means, tmp_path, name):
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
 @pytest.mark.parametrize("content", [b"", b"track,system,theirs\n1,2,3\n", b"PAR1"])
-def test_a_file_that_is_not_ours_is_not_replaced(means, tmp_path, name, content):
+def test_write_out__replaces_other_files_only_with_force(means, tmp_path, name, content):
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(UsageError, match=r"irmeta did not write it: use --force"):
@@ -162,26 +162,26 @@ def test_a_file_that_is_not_ours_is_not_replaced(means, tmp_path, name, content)
 
 
 @pytest.mark.parametrize("name", ["out.txt", "out", "out.parquet.gz"])
-def test_another_ending_is_refused(means, tmp_path, name):
+def test_write_out__rejects_other_extensions(means, tmp_path, name):
     with pytest.raises(UsageError, match=r"is \.parquet or \.csv"):
         write_out(means, tmp_path / name, RECORD, force=True)
     assert names(tmp_path) == []
 
 
-def test_a_folder_is_refused(means, tmp_path):
+def test_write_out__rejects_folder(means, tmp_path):
     (tmp_path / "out.csv").mkdir()
     with pytest.raises(UsageError, match="is a folder"):
         write_out(means, tmp_path / "out.csv", RECORD, force=True)
 
 
-def test_a_wide_table_can_be_written_too(made_store, tmp_path):
+def test_write_out__wide_table(made_store, tmp_path):
     frame = wide(made_store.means("AP,nDCG@10", track="news"))
     write_out(frame, tmp_path / "wide.parquet", RECORD, force=False)
     assert_frame_equal(pl.read_parquet(tmp_path / "wide.parquet"), frame)
     assert provenance(tmp_path / "wide.parquet") == RECORD
 
 
-def test_a_store_says_how_its_results_were_made(made_store):
+def test_store_provenance__measures_policies_and_tracks(made_store):
     record = made_store.provenance("AP,RBP(p=0.5,gain=linear)", queries="relevant")
     assert record["irmeta"] == irmeta.__version__
     assert record["eval_policy"]["queries"] == "relevant"
@@ -205,7 +205,7 @@ def test_a_store_says_how_its_results_were_made(made_store):
     assert {facts["tie_order"] for facts in tracks.values()} == {"trec_eval"}
 
 
-def test_a_track_alone_has_the_provenance_of_its_qrels_set(made_store):
+def test_store_provenance__qrels_set_and_tie_order_of_a_track(made_store):
     choices = {"track": "web", "qrels": "diversity", "tie_order": "file"}
     (facts,) = made_store.provenance("AP", **choices)["tracks"].values()
     assert facts["highest_grade"] == 3

@@ -24,7 +24,7 @@ def of(values: object, direction: int = 1) -> Verdicts:
     return Verdicts.of(Matrix(array, queries, systems, "M", "t", direction))
 
 
-def test_by_hand():
+def test_verdicts__worked_example():
     verdicts = of([[2, 1, 2], [NAN, 0, 1]])
     assert [s.tolist() for s in verdicts] == [
         [[0, 1, 0], [-1, 0, -1], [0, 1, 0]],
@@ -35,19 +35,19 @@ def test_by_hand():
     assert (verdicts.name, verdicts.track) == ("M", "t")
 
 
-def test_less_is_better_where_the_measure_says_so():
+def test_verdicts__lower_is_better_for_direction_minus_one():
     assert of([[2, 1]], -1).sign(0).tolist() == [[0, -1], [1, 0]]
 
 
 @pytest.mark.parametrize(
     ("difference", "sign"), [(0.0, 0), (1e-13, 0), (-1e-13, 0), (1e-11, 1), (-1e-11, -1)]
 )
-def test_a_difference_of_rounding_is_a_tie(difference, sign):
+def test_verdicts__rounding_error_is_a_tie(difference, sign):
     assert of([[difference, 0.0]]).sign(0)[0, 1] == sign
     assert of([[0.1 + 0.2, 0.3]]).sign(0)[0, 1] == 0
 
 
-def test_infinite_values_compare():
+def test_verdicts__infinite_values():
     signs = of([[math.inf, math.inf, -math.inf, 0]]).sign(0)
     assert signs[0].tolist() == [0, 0, 1, 1]
     assert signs[2].tolist() == [-1, -1, 0, -1]
@@ -61,7 +61,7 @@ def test_infinite_values_compare():
     ),
     st.sampled_from([1, -1]),
 )
-def test_every_sign_is_that_of_the_difference(values, direction):
+def test_verdicts__sign_of_the_difference(values, direction):
     found = list(of(values, direction))
     assert len(found) == len(values)
     for row, signs in zip(values, found, strict=True):
@@ -76,31 +76,31 @@ def test_every_sign_is_that_of_the_difference(values, direction):
 SIGNS = np.array([[[0, 1], [-1, 0]], [[0, 0], [0, 0]]])
 
 
-def test_signs_that_are_there_already():
+def test_from_signs__returns_the_given_signs():
     verdicts = Verdicts.from_signs(SIGNS, ("1", "2"), ("a", "b"), "RPP")
     assert [s.tolist() for s in verdicts] == SIGNS.tolist()
     assert verdicts.sign(0).dtype == np.int8
     assert verdicts.name == "RPP"
 
 
-def test_preferences_of_any_size_are_signs():
+def test_from_signs__accepts_preferences_of_any_magnitude():
     found = Verdicts.from_signs(SIGNS * 0.3, ("1", "2"), ("a", "b"))
     assert [s.tolist() for s in found] == SIGNS.tolist()
 
 
-def test_a_preference_within_rounding_is_a_tie():
+def test_from_signs__rounding_error_is_a_tie():
     found = Verdicts.from_signs(SIGNS * 1e-16, ("1", "2"), ("a", "b"))
     assert not found.sign(0).any()
 
 
-def test_the_array_may_change_afterwards():
+def test_from_signs__copies_the_array():
     signs = SIGNS.copy()
     verdicts = Verdicts.from_signs(signs, ("1", "2"), ("a", "b"))
     signs[:] = 0
     assert verdicts.sign(0)[0, 1] == 1
 
 
-def test_no_query_and_no_system():
+def test_from_signs__without_queries_or_systems():
     assert list(Verdicts.from_signs(np.zeros((0, 2, 2)), (), ("a", "b"))) == []
     assert Verdicts.from_signs(np.zeros((1, 0, 0)), ("1",), ()).sign(0).shape == (0, 0)
 
@@ -117,6 +117,6 @@ def test_no_query_and_no_system():
         np.array([[[1, 0], [0, 0]]] * 2),
     ],
 )
-def test_what_is_not_antisymmetric_is_refused(signs):
+def test_from_signs__requires_antisymmetric_signs(signs):
     with pytest.raises(UsageError, match="antisymmetric"):
         Verdicts.from_signs(signs, ("1", "2"), ("a", "b"))

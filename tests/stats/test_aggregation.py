@@ -1,4 +1,4 @@
-"""Rank aggregation: by hand, against the naive twins, and against pref_eval's orders."""
+"""Rank aggregation: worked examples, naive implementations and orders of pref_eval."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ NAN = math.nan
 
 
 def of(*queries: list[float]) -> Verdicts:
-    """Verdicts of systems a, b, ... by one value each for every query."""
+    """Return verdicts of systems a, b, ... from one list of values per query."""
     values = np.array(queries, float).reshape(len(queries), -1)
     names = tuple("abcdefgh"[: values.shape[1]])
     return Verdicts.of(Matrix(values, tuple(str(i) for i in range(len(queries))), names))
 
 
 def majority(*beats: str, systems: str) -> Verdicts:
-    """One query on which, of each two letters, the first is better: any relation at all."""
+    """Return verdicts for one query: in each pair of letters the first system is better."""
     signs = np.zeros((1, len(systems), len(systems)), int)
     for a, b in beats:
         i, j = systems.index(a), systems.index(b)
@@ -45,7 +45,7 @@ def scores(frame: pl.DataFrame) -> dict[str, float]:
     return dict(frame.select("system", "score").iter_rows())
 
 
-def test_win_rate_and_borda_by_hand():
+def test_borda_and_win_rate__worked_example():
     # a wins 2, ties 1 and loses 1; b wins 1, ties 1, loses 2; c wins 2, loses 2.
     verdicts = of([3, 3, 1], [2, 1, 3])
     assert borda(verdicts).rows() == [
@@ -57,7 +57,7 @@ def test_win_rate_and_borda_by_hand():
     assert scores(win_rate(verdicts, "out")) == pytest.approx({"a": 2 / 3, "c": 2 / 4, "b": 1 / 3})
 
 
-def test_equal_scores_share_a_rank_and_are_named():
+def test_borda__equal_scores_share_a_rank_and_list_their_ties():
     found = borda(of([3, 1, 3, 1, 0]))
     assert found.columns == ["system", "score", "rank", "ties"]
     assert found.rows() == [
@@ -69,19 +69,19 @@ def test_equal_scores_share_a_rank_and_are_named():
     ]
 
 
-def test_less_is_better_where_the_measure_says_so():
+def test_borda_and_win_rate__lower_is_better_for_direction_minus_one():
     matrix = Matrix(np.array([[3.0, 1.0, 2.0]]), ("1",), ("a", "b", "c"), direction=-1)
     for rule in (borda, win_rate):
         assert rule(Verdicts.of(matrix))["system"].to_list() == ["b", "c", "a"]
 
 
-def test_a_missing_value_neither_wins_nor_loses():
+def test_borda_and_win_rate__missing_value_neither_wins_nor_loses():
     assert scores(borda(of([NAN, 2, 1]))) == {"b": 1.5, "a": 1.0, "c": 0.5}
     assert scores(win_rate(of([NAN, 2, 1]), "out"))["b"] == 1.0
     assert math.isnan(scores(win_rate(of([NAN, 2, 1]), "out"))["a"])
 
 
-def test_what_has_no_score_has_no_rank_and_comes_last():
+def test_win_rate__system_without_score_has_no_rank_and_comes_last():
     assert win_rate(of([NAN, 2, 1]), "out").select("system", "rank", "ties").rows() == [
         ("b", 1, ""),
         ("c", 2, ""),
@@ -99,7 +99,7 @@ RULES = {
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_identical_systems_tie(name):
+def test_aggregation__identical_systems_tie(name):
     found = RULES[name](of([1, 2, 2], [0, 3, 3], [5, 5, 5]))
     assert found.select("system", "rank", "ties").rows() == [
         ("b", 1, "c"),
@@ -109,13 +109,13 @@ def test_identical_systems_tie(name):
 
 
 @pytest.mark.parametrize(("name", "score"), [("borda", 0.0), ("mc4", 1.0), ("win", NAN)])
-def test_one_system(name, score):
+def test_aggregation__single_system(name, score):
     (row,) = RULES[name](of([4.0], [2.0])).rows()
     assert row == pytest.approx(("a", score, None if math.isnan(score) else 1, ""), nan_ok=True)
 
 
 @pytest.mark.parametrize(("name", "score"), [("borda", 0.0), ("mc4", 0.5), ("win", NAN)])
-def test_no_query(name, score):
+def test_aggregation__without_queries(name, score):
     none = Verdicts.of(Matrix(np.zeros((0, 2)), (), ("a", "b")))
     found = RULES[name](none)
     assert found["score"].to_list() == pytest.approx([score] * 2, nan_ok=True)
@@ -125,7 +125,7 @@ def test_no_query(name, score):
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_no_system(name):
+def test_aggregation__without_systems_gives_empty_frame(name):
     none = Verdicts.of(Matrix(np.zeros((2, 0)), ("1", "2"), ()))
     assert RULES[name](none).height == 0
 
@@ -133,7 +133,7 @@ def test_no_system(name):
 # MC4
 
 
-def test_a_system_that_beats_all_has_everything():
+def test_mc4__condorcet_winner_has_probability_one():
     found = mc4(of([4, 3, 2, 1], [4, 3, 2, 1], [4, 1, 2, 3]))
     assert found.rows() == [
         ("a", 1.0, 1, ""),
@@ -143,27 +143,27 @@ def test_a_system_that_beats_all_has_everything():
     ]
 
 
-def test_a_cycle_shares_alike():
+def test_mc4__cycle_has_equal_probabilities():
     found = mc4(majority("ab", "bc", "ca", systems="abc"))
     assert found["score"].to_list() == pytest.approx([1 / 3] * 3)
     assert found["rank"].to_list() == [1, 1, 1]
 
 
-def test_a_closed_class_has_its_own_stationary_distribution():
-    # a -> c; b -> a; c -> b; d -> a, b: pi of four by hand, the loser of d's two out.
+def test_mc4__stationary_distribution_of_a_closed_class():
+    # pi of four systems, solved by hand.
     verdicts = majority("ab", "bc", "ca", "ad", "bd", "dc", systems="abcd")
     # Moves: a to c; b to a; c to b and d; d to a and b. Balance: pi_a = pi_b + pi_d,
     # 2 pi_c = pi_a, 2 pi_d = pi_c, pi_b = pi_c + pi_d.
     assert scores(mc4(verdicts)) == pytest.approx({"a": 4 / 10, "b": 3 / 10, "c": 2 / 10, "d": 0.1})
 
 
-def test_where_the_chain_falls_apart_each_end_has_its_own_share():
-    # a and b do not compare; c loses to both, d to a alone: a gets 1/4 + 1/4 + 1/8.
+def test_mc4__closed_classes_share_the_probability_of_transient_states():
+    # a and b tie; c loses to both, d to a alone: a gets 1/4 + 1/4 + 1/8.
     verdicts = majority("ac", "bc", "ad", systems="abcd")
     assert scores(mc4(verdicts)) == {"a": 0.625, "b": 0.375, "c": 0.0, "d": 0.0}
 
 
-def test_rounds_place_those_that_the_limit_leaves_out():
+def test_mc4__rounds_rank_systems_of_probability_zero():
     verdicts = of([5, 4, 3, 2, 2], [5, 3, 4, 2, 2], [4, 5, 3, 2, 2])
     found = mc4(verdicts, rounds=True)
     assert found.rows() == [
@@ -175,7 +175,7 @@ def test_rounds_place_those_that_the_limit_leaves_out():
     ]
 
 
-def test_the_two_meanings_of_a_majority():
+def test_mc4__majority_of_all_or_of_decided_queries():
     verdicts = of([2, 1], [1, 1], [1, 1])
     assert scores(mc4(verdicts)) == {"a": 0.5, "b": 0.5}
     assert scores(mc4(verdicts, majority="decided")) == {"a": 1.0, "b": 0.0}
@@ -183,15 +183,15 @@ def test_the_two_meanings_of_a_majority():
     assert scores(mc4(half)) == {"a": 0.5, "b": 0.5}
 
 
-def test_steps_by_hand():
+def test_mc4__steps_worked_example():
     # b moves to a with 1/2.
     verdicts = of([2, 1])
     assert scores(mc4(verdicts, steps=0)) == {"a": 0.5, "b": 0.5}
     assert scores(mc4(verdicts, steps=2)) == {"a": 0.875, "b": 0.125}
 
 
-def test_a_least_probability_keeps_its_digits():
-    """Each beats the one two or more below it, and loses to the next: a is reached by a climb."""
+def test_mc4__tiny_probability_has_full_relative_precision():
+    """Each system loses to the next one and beats all systems after that."""
     size = 18
     names = tuple(f"s{i:02}" for i in range(size))
     signs = np.tril(np.full((size, size), -1), -2)
@@ -203,7 +203,7 @@ def test_a_least_probability_keeps_its_digits():
     assert [found[n] for n in names] == pytest.approx([float(x) for x in exact], rel=1e-12, abs=0)
 
 
-def test_a_large_chain_with_vanishing_states_is_finite():
+def test_mc4__large_chain_with_vanishing_states_is_finite():
     size = 400
     signs = np.tril(np.full((size, size), -1), -2)
     signs[np.arange(size - 1), np.arange(1, size)] = -1
@@ -218,17 +218,17 @@ def test_a_large_chain_with_vanishing_states_is_finite():
     "choices",
     [{"steps": -1}, {"steps": 1, "rounds": True}, {"majority": "most"}],
 )
-def test_choices_that_mc4_does_not_have(choices):
+def test_mc4__rejects_invalid_options(choices):
     with pytest.raises(UsageError):
         mc4(of([1, 2]), **choices)
 
 
-def test_a_choice_that_win_rate_does_not_have():
+def test_win_rate__rejects_unknown_choice():
     with pytest.raises(UsageError, match=r"'outt' is not a choice. Did you mean 'out'"):
         win_rate(of([1, 2]), "outt")
 
 
-# Against the twins
+# Naive implementations
 
 SIGNS = st.tuples(st.integers(1, 4), st.integers(1, 6)).flatmap(
     lambda shape: arrays.arrays(np.int8, (*shape, shape[1]), elements=st.integers(-1, 1))
@@ -236,7 +236,7 @@ SIGNS = st.tuples(st.integers(1, 4), st.integers(1, 6)).flatmap(
 
 
 @given(SIGNS)
-def test_every_rule_equals_its_twin(drawn):
+def test_aggregation__equals_naive_implementation(drawn):
     upper = np.triu(drawn, 1)
     signs = upper - upper.transpose(0, 2, 1)
     names = tuple("abcdef"[: signs.shape[1]])
@@ -256,7 +256,7 @@ def test_every_rule_equals_its_twin(drawn):
 
 
 def assert_ranked(found: pl.DataFrame) -> None:
-    """Ranks and ties follow from the scores alone."""
+    """Check that ranks and ties follow from the scores."""
     for system, score, rank, ties in found.iter_rows():
         if not math.isnan(score):
             others = [(n, s) for n, s in scores(found).items() if n != system]
@@ -270,8 +270,8 @@ MOVES = st.integers(1, 7).flatmap(
 
 
 @given(MOVES)
-def test_the_limit_of_any_chain_is_the_twins(moves):
-    """Whatever the order of its states: closed classes before transient states, and after."""
+def test_settle__equals_naive_limit_of_the_chain(moves):
+    """Closed classes may come before or after transient states."""
     size = len(moves)
     np.fill_diagonal(moves, False)
     exact = [[Fraction(int(m), size) for m in row] for row in moves]
@@ -285,7 +285,7 @@ def test_the_limit_of_any_chain_is_the_twins(moves):
 
 
 @given(SIGNS)
-def test_rounds_place_every_system_and_begin_with_the_limit(drawn):
+def test_mc4__rounds_rank_all_systems_and_start_with_the_limit(drawn):
     upper = np.triu(drawn[:1], 1)
     signs = upper - upper.transpose(0, 2, 1)
     names = tuple("abcdef"[: signs.shape[1]])
@@ -297,7 +297,7 @@ def test_rounds_place_every_system_and_begin_with_the_limit(drawn):
     assert found.group_by("round").agg(pl.col("score").sum())["score"].to_list() == pytest.approx(
         [1.0] * found["round"].n_unique()
     )
-    # Nobody is placed before a system that beats it on the way out of its own round.
+    # No system is in an earlier round than a system that beats it.
     place = dict(found.select("system", "round").iter_rows())
     for i, a in enumerate(names):
         for j, b in enumerate(names):
@@ -305,7 +305,7 @@ def test_rounds_place_every_system_and_begin_with_the_limit(drawn):
                 assert place[a] <= place[b]
 
 
-# Against pref_eval
+# pref_eval
 
 PREFERENCES = ("rpp", "dcgrpp", "invrpp", "lexirecall", "lexiprecision", "rrlexiprecision")
 SYSTEMS = tuple(f"sys{c}" for c in "ABCDEF")
@@ -316,15 +316,15 @@ def lines(path: Path) -> list[dict]:
 
 
 def by_name(frame: pl.DataFrame) -> list[str]:
-    """pref_eval's order: equal scores by name, descending."""
+    """Sort systems as pref_eval does: equal scores by name, descending."""
     return frame.sort("score", "system", descending=True)["system"].to_list()
 
 
 @pytest.mark.parametrize("name", PREFERENCES)
-def test_orders_of_pref_eval(shared, name):
-    """Its rule: by query, systems in the order of their summed preferences (paper 4, Eq. 7).
+def test_aggregation__same_orders_as_pref_eval(shared, name):
+    """pref_eval ranks the systems of a query by summed preferences (paper 4, Eq. 7).
 
-    Equal ones by name, descending: so there is no tie before the lists are merged.
+    Equal sums are sorted by name, descending, so the merged rankings have no ties.
     """
     folder = shared / "oracles" / "case3_innov"
     oracle = {line["qid"]: line for line in lines(folder / "out.pref_aggregate.jsonl")}
@@ -342,11 +342,11 @@ def test_orders_of_pref_eval(shared, name):
     assert by_name(borda(strict)) == oracle["all"][name]["borda"]
     assert by_name(win_rate(strict)) == oracle["all"][name]["borda"]
     assert by_name(mc4(strict, steps=10)) == oracle["all"][name]["mc4"]
-    # On these queries a system beats all, another the rest, and so on: rounds tell the same order.
+    # These queries have a Condorcet order, so rounds give the same ranking.
     assert mc4(strict, rounds=True)["system"].to_list() == oracle["all"][name]["mc4"]
     assert mc4(strict)["system"][0] == oracle["all"][name]["mc4"][0]
 
-    # With ties kept as ties Borda's order is the same but for the one that names broke.
+    # With ties kept, the orders are the same.
     tied = Verdicts.of(
         Matrix(np.array([list(total[q].values()) for q in queries]), queries, SYSTEMS)
     )
@@ -354,8 +354,8 @@ def test_orders_of_pref_eval(shared, name):
     assert by_name(borda(tied)) == oracle["all"][name]["borda"]
 
 
-def test_orders_of_many_systems_fit_in_memory():
-    """Query by query: 600 x 600 x 200 signs at once would be 72 MB of int8."""
+def test_wins__many_systems_fit_in_memory():
+    """600 x 600 x 200 signs of int8 would need 72 MB at once."""
     import tracemalloc
 
     values = np.random.default_rng(1).normal(size=(200, 600))

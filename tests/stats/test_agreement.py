@@ -1,4 +1,4 @@
-"""Agreement of measures on query and pair of systems: against a naive twin and by hand."""
+"""Agreement of measures on queries and pairs of systems: naive implementation and examples."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ VALUES = st.sampled_from([0.0, 0.1, 0.1 + 1e-13, 0.5, 2.0, NAN])
 
 
 @given(arrays.arrays(float, SHAPES, elements=VALUES), st.sampled_from([(1, 1), (1, -1), (-1, -1)]))
-def test_equal_to_the_twin(x, directions):
+def test_agreement__equals_naive_implementation(x, directions):
     rows = [x[0].tolist(), x[1].tolist()]
     found = agreement(matrix(x[0], "A", directions[0]), matrix(x[1], "B", directions[1]))
     twin = naive.agreement(*rows, directions)
@@ -40,7 +40,7 @@ def test_equal_to_the_twin(x, directions):
     assert found.points == twin.points
     assert (same, opposite, both) == (twin.agree, twin.oppose, twin.both_tie)
     assert tied_a + tied_b == twin.one_ties
-    # The twin takes each pair one way round, and the correlation is over both.
+    # The naive implementation has each pair once; the correlation is over both directions.
     deltas = [naive.deltas(r, d) for r, d in zip(rows, directions, strict=True)]
     points = [(a, b) for a, b in zip(*deltas, strict=True) if not math.isnan(a + b)]
     both_ways = [*points, *((-a, -b) for a, b in points)]
@@ -51,7 +51,7 @@ def test_equal_to_the_twin(x, directions):
 
 
 @given(arrays.arrays(float, SHAPES, elements=VALUES))
-def test_unanimity_equals_the_twin(x):
+def test_unanimity__equals_naive_implementation(x):
     directions = [1, -1, 1]
     measures = [matrix(v, str(i), directions[i]) for i, v in enumerate(x)]
     same, points = naive.unanimity([v.tolist() for v in x], directions)
@@ -60,7 +60,7 @@ def test_unanimity_equals_the_twin(x):
     assert row["unanimous"] == pytest.approx(same / points if points else NAN, nan_ok=True)
 
 
-def test_by_hand():
+def test_agreement__worked_example():
     """Three pairs on each of two queries: a-b, a-c, b-c."""
     a = matrix([[3, 2, 1], [1, 1, 0]])
     b = matrix([[9, 5, 7], [4, 4, 4]], "B")
@@ -79,7 +79,7 @@ def test_by_hand():
     assert found.per_query().rows() == [("q0", 2, 1, 0, 0, 0), ("q1", 0, 0, 0, 2, 1)]
 
 
-def test_a_measure_agrees_with_itself_and_not_with_its_reverse():
+def test_agreement__one_with_itself_and_zero_with_its_reverse():
     x = np.random.default_rng(0).random((5, 8))
     same = agreement(matrix(x), matrix(3 * x + 1))
     assert (same.sign_agreement, same.pearson) == (1, pytest.approx(1))
@@ -87,7 +87,7 @@ def test_a_measure_agrees_with_itself_and_not_with_its_reverse():
     assert (reverse.sign_agreement, reverse.pearson) == (0, pytest.approx(-1))
 
 
-def test_verdicts_count_like_the_values_they_come_from():
+def test_agreement__verdicts_count_like_their_values():
     rng = np.random.default_rng(1)
     a = matrix(rng.integers(0, 4, (6, 7)))
     b = matrix(rng.integers(0, 4, (6, 7)), "B", -1)
@@ -98,7 +98,7 @@ def test_verdicts_count_like_the_values_they_come_from():
     assert signs.points == values.points
 
 
-def test_preferences_that_are_no_difference_of_values():
+def test_agreement__preferences_without_values():
     def circle(query: int) -> np.ndarray:
         return np.array([[0, 1, -2], [-1, 0, 3], [2, -3, 0]], float)
 
@@ -108,7 +108,7 @@ def test_preferences_that_are_no_difference_of_values():
     assert found.pearson == pytest.approx((1 - 4 + 3) / math.sqrt(14 * 6))
 
 
-def test_what_both_have_is_matched_by_name():
+def test_agreement__matches_queries_and_systems_by_name():
     x = np.random.default_rng(2).random((4, 6))
     a, b = matrix(x), matrix(x, "B")
     other = b.only_queries(np.array([3, 1])).only_systems(np.array([5, 0, 2]))
@@ -119,7 +119,7 @@ def test_what_both_have_is_matched_by_name():
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (3, 1)])
-def test_without_points_nothing_is_said(shape):
+def test_agreement__undefined_without_points(shape):
     empty = matrix(np.zeros(shape))
     found = agreement(empty, empty)
     assert found.points == 0
@@ -128,20 +128,20 @@ def test_without_points_nothing_is_said(shape):
     assert np.isnan([row["unanimous"], row["tied"], row["mixed"]]).all()
 
 
-def test_infinite_values_have_signs_but_no_correlation():
+def test_agreement__infinite_values_have_signs_but_no_correlation():
     found = agreement(matrix([[math.inf, 1, math.inf]]), matrix([[3, 2, 1]]))
     assert found.counts[:, 0].tolist() == [1, 1, 0, 0, 0]
     assert math.isnan(found.pearson)
 
 
-def test_constant_measures_tie():
+def test_agreement__constant_measure_ties():
     found = agreement(matrix(np.ones((2, 3))), matrix([[1, 2, 3], [3, 2, 2]]))
     assert found.counts.sum(axis=1).tolist() == [0, 0, 5, 0, 1]
     assert found.sign_agreement == pytest.approx(1 / 6)
     assert math.isnan(found.pearson)
 
 
-def test_every_two_measures():
+def test_agreements__row_for_each_pair_of_measures():
     x = np.random.default_rng(3).random((3, 4, 5))
     three = [matrix(v, name) for v, name in zip(x, "ABC", strict=True)]
     frame = agreements(three)
@@ -152,7 +152,7 @@ def test_every_two_measures():
     assert agreements([]).schema == frame.schema
 
 
-def test_unanimity_of_two_is_that_of_their_agreement_and_of_none_an_error():
+def test_unanimity__equals_agreement_of_two_and_rejects_no_measures():
     x = np.random.default_rng(4).integers(0, 3, (2, 4, 5))
     a, b = matrix(x[0]), matrix(x[1])
     (row,) = unanimity([a, b]).to_dicts()

@@ -1,4 +1,4 @@
-"""Buckets of search lengths and of their differences, by hand and against counting one by one."""
+"""Buckets of search lengths and of their differences: examples and counting doc by doc."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def counted_one_by_one(lengths: np.ndarray, retrieved: np.ndarray, lows: tuple) 
     return out
 
 
-def test_lengths_are_counted_where_they_lie():
+def test_length_buckets__worked_example():
     counts = length_buckets(LENGTHS, RETRIEVED)
     assert counts.shape == (2, len(LENGTH_LOWS) + 1)
     assert counts[0].nonzero()[0].tolist() == [0, 1, 2, 16]
     assert counts[1].nonzero()[0].tolist() == [1, 15, 16]
-    assert counts[1, 15] == 2  # the last bucket of lengths has no end
+    assert counts[1, 15] == 2  # the last bucket of lengths is unbounded
 
 
 @pytest.mark.parametrize("lows", [LENGTH_LOWS, linear_lows(3000), (1,)])
-def test_lengths_are_counted_as_one_by_one(lows: tuple[int, ...]):
+def test_length_buckets__equal_counting_doc_by_doc(lows: tuple[int, ...]):
     rng = np.random.default_rng(1)
     retrieved = rng.random((80, 5)) < 0.7
     lengths = np.where(retrieved, np.floor(10 ** rng.uniform(0, 3.4, (80, 5))), 0.0)
@@ -47,12 +47,12 @@ def test_lengths_are_counted_as_one_by_one(lows: tuple[int, ...]):
     assert (found.sum(axis=1) == 80).all()
 
 
-def test_no_docs_and_no_systems_are_no_counts():
+def test_length_buckets__zero_without_docs_or_systems():
     assert not length_buckets(np.empty((0, 3)), np.empty((0, 3), bool)).any()
     assert length_buckets(np.empty((4, 0)), np.empty((4, 0), bool)).shape == (0, 17)
 
 
-def test_a_retrieved_doc_without_a_bucket_is_refused():
+def test_length_buckets__reject_retrieved_doc_with_length_below_1():
     with pytest.raises(UsageError, match="below 1"):
         length_buckets(np.array([[0.0]]), np.array([[True]]))
 
@@ -69,12 +69,12 @@ def test_a_retrieved_doc_without_a_bucket_is_refused():
         (30, 3, (1, 11, 21)),
     ],
 )
-def test_linear_buckets_have_one_round_width(deepest: float, bars: int, lows: tuple[int, ...]):
+def test_linear_lows__equal_round_width(deepest: float, bars: int, lows: tuple[int, ...]):
     assert linear_lows(deepest, bars) == lows
     assert len(lows) <= bars
 
 
-def test_buckets_meet_end_to_end():
+def test_bucket_ends__buckets_are_contiguous():
     low, high = bucket_ends(LENGTH_LOWS)
     assert (low[-1], high[-1]) == (None, None)
     assert high[:3] == [1, 4, 9]
@@ -83,7 +83,7 @@ def test_buckets_meet_end_to_end():
     assert bucket_ends((1, 11), last=20) == ([1, 11, None], [10, 20, None])
 
 
-def test_empty_buckets_at_the_end_are_left_out():
+def test_length_frame__omits_empty_buckets_at_the_end():
     lows = (1, 2, 4, 9)
     counts = length_buckets(LENGTHS[:3], RETRIEVED[:3], lows)
     frame = length_frame("t", ["b", "a"], counts, lows)
@@ -100,7 +100,7 @@ def test_empty_buckets_at_the_end_are_left_out():
     assert none.rows() == [("t", "b", 1, 1, 0), ("t", "b", None, None, 1)]
 
 
-def test_buckets_of_differences_are_symmetric():
+def test_difference_buckets__symmetric_around_zero():
     frame = difference_buckets(np.array([[0, -1, 1], [3, -7, -7]], np.float64))
     assert frame.schema == {"low": pl.Int32, "high": pl.Int32, "docs": pl.Int64}
     assert frame.rows() == [
@@ -120,7 +120,7 @@ def test_buckets_of_differences_are_symmetric():
 
 
 @pytest.mark.parametrize("edge", [1, 2, 4, 5, 9, 10, 19, 20, 49, 50, 99, 100, 12345, 200000])
-def test_a_difference_lies_between_the_ends_of_its_bucket(edge: int):
+def test_difference_buckets__difference_lies_within_its_bucket(edge: int):
     for value in (edge, -edge):
         frame = difference_buckets(np.array([float(value)]))
         ((low, high, docs),) = frame.filter(pl.col("docs") > 0).rows()

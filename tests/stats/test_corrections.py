@@ -1,4 +1,4 @@
-"""Corrections: against statsmodels and the naive twins."""
+"""Corrections for multiple comparisons: statsmodels and naive implementations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ corrections = pytest.mark.parametrize("correction", OTHERS)
 
 @corrections
 @pytest.mark.parametrize("number", [1, 2, 30, 1830])
-def test_as_statsmodels(correction, number):
+def test_adjusted__equals_statsmodels(correction, number):
     p = np.random.default_rng(number).random(number) ** 3
     right = multipletests(p, method=OTHERS[correction][0])[1]
     np.testing.assert_allclose(adjusted(p, correction), right, rtol=1e-12)
@@ -32,19 +32,19 @@ def test_as_statsmodels(correction, number):
 
 @corrections
 @given(p=st.lists(st.sampled_from([0.0, 0.001, 0.01, 0.02, 0.04, 0.5, 1.0, np.nan]), max_size=9))
-def test_as_the_twin(correction, p):
+def test_adjusted__equals_naive_implementation(correction, p):
     right = OTHERS[correction][1](p)
     np.testing.assert_allclose(adjusted(np.array(p), correction), right, rtol=1e-12)
 
 
-def test_none_changes_nothing_and_copies():
+def test_adjusted__none_returns_an_unchanged_copy():
     p = np.array([0.2, np.nan])
     out = adjusted(p, "none")
     np.testing.assert_array_equal(out, p)
     assert out is not p
 
 
-def test_all_are_known():
+def test_corrections__complete_and_unknown_name_rejected():
     assert set(CORRECTIONS) == {"none", *OTHERS}
     with pytest.raises(UsageError, match="Did you mean 'holm'"):
         adjusted(np.ones(2), "Holms")
@@ -52,8 +52,8 @@ def test_all_are_known():
 
 @corrections
 @pytest.mark.parametrize("alpha", ["0.1", "0.05", "0.01"])
-def test_what_lies_at_its_limit_is_rejected(correction, alpha):
-    """p-values of 9,999 samples are multiples of 1 / 10,000, and so are many limits."""
+def test_adjusted__p_value_at_the_critical_value_is_significant(correction, alpha):
+    """p-values of 9,999 samples are multiples of 1 / 10,000, as are many critical values."""
     limits = {
         (k, m): Fraction(alpha) * k / m * 10_000
         for m in range(1, 121)

@@ -1,4 +1,4 @@
-"""Kendall's tau-b between measures, against scipy and by hand."""
+"""Kendall's tau-b between measures: scipy and worked examples."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAN = math.nan
 
 
 def scores(means: np.ndarray, directions: list[int]) -> Scores:
-    """One query whose values are the means: [measure, system]."""
+    """Return scores of one query, whose values [measure, system] are the means."""
     names = tuple("ABCDEFGH"[: len(means)])
     systems = tuple(f"s{i}" for i in range(means.shape[1]))
     values = np.asarray(means, float)[:, None, :]
@@ -50,17 +50,17 @@ def tau(a: list[float], b: list[float], directions: tuple[int, int] = (1, 1)) ->
         ([1, 2], [2, 1], -1.0),
     ],
 )
-def test_by_hand(a, b, expected):
+def test_measure_agreement__worked_examples(a, b, expected):
     assert tau(a, b) == pytest.approx(expected, abs=1e-12)
 
 
-def test_measures_that_agree_have_a_positive_tau_whatever_their_directions():
+def test_measure_agreement__accounts_for_directions():
     assert tau([1, 2, 3], [9, 5, 1], (1, -1)) == pytest.approx(1)
     assert tau([3, 2, 1], [9, 5, 1], (-1, -1)) == pytest.approx(1)
     assert tau([1, 2, 3], [1, 5, 9], (1, -1)) == pytest.approx(-1)
 
 
-def test_systems_without_a_mean_are_left_out_and_counted():
+def test_measure_agreement__excludes_systems_without_a_mean():
     frame = measure_agreement(
         scores(np.array([[1, 2, 3, NAN], [2, NAN, 1, 5], [1, 2, 3, 4]]), [1] * 3)
     )
@@ -82,13 +82,13 @@ def test_systems_without_a_mean_are_left_out_and_counted():
         ([5], [5], 1),
     ],
 )
-def test_where_no_order_can_be_told_tau_is_undefined(a, b, systems):
+def test_measure_agreement__tau_undefined_without_an_order(a, b, systems):
     (row,) = measure_agreement(scores(np.array([a, b]), [1, -1])).rows()
     assert math.isnan(row[2])
     assert row[3] == systems
 
 
-def test_one_measure_has_no_pair():
+def test_measure_agreement__empty_for_a_single_measure():
     frame = measure_agreement(scores(np.array([[1, 2, 3]]), [1]))
     assert frame.height == 0
     assert frame.columns == ["measure_a", "measure_b", "tau", "systems"]
@@ -102,7 +102,7 @@ SHAPES = st.tuples(st.integers(2, 4), st.integers(2, 12))
 @given(
     arrays.arrays(float, SHAPES, elements=VALUES), st.lists(st.sampled_from([1, -1]), min_size=4)
 )
-def test_every_pair_equals_scipy(means, directions):
+def test_measure_agreement__equals_scipy(means, directions):
     directions = directions[: len(means)]
     frame = measure_agreement(scores(means, directions))
     pairs = list(combinations(range(len(means)), 2))
@@ -117,7 +117,7 @@ def test_every_pair_equals_scipy(means, directions):
         assert found == pytest.approx(float(expected), abs=1e-12, nan_ok=True)
 
 
-def test_the_order_is_that_of_means_over_queries():
+def test_measure_agreement__orders_systems_by_means_over_queries():
     """System b has the better mean, though a is better on two queries of three."""
     values = np.array([[[0.5, 0.4], [0.5, 0.4], [0.0, 1.0]], [[1, 2], [1, 2], [1, 2]]], float)
     one = Scores(
@@ -133,7 +133,7 @@ def test_the_order_is_that_of_means_over_queries():
     assert measure_agreement(one)["tau"].to_list() == [pytest.approx(1)]
 
 
-def test_real_measures_of_the_made_tracks(made_store):
+def test_measure_agreement__measures_correlate_on_generated_track(made_store):
     frame = measure_agreement(made_store.scores("AP,nDCG,ASL(unretrieved=depth)", track="news"))
     assert (frame["tau"] > 0.5).all()
     assert frame["systems"].to_list() == [20, 20, 20]

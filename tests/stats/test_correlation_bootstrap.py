@@ -37,7 +37,7 @@ def two_measures(queries=12, systems=9, seed=3) -> tuple[Matrix, Matrix]:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_bootstrap_equals_the_correlation_of_resampled_means(method):
+def test_bootstrap_correlation__equals_correlation_of_resampled_means(method):
     a, b = two_measures()
     a.values[0, 0] = a.values[3, 4] = NAN
     found = bootstrap_correlation(a, b, method, resamples=50, rng=7)
@@ -53,7 +53,7 @@ def test_bootstrap_equals_the_correlation_of_resampled_means(method):
     assert (found.queries, found.systems) == (12, 9)
 
 
-def test_bootstrap_is_the_same_for_the_same_seed_and_holds_still_without_variation():
+def test_bootstrap_correlation__reproducible_and_exact_without_variation():
     a, b = two_measures()
     again = [bootstrap_correlation(a, b, resamples=99, rng=r).samples for r in (1, 1, 2)]
     np.testing.assert_array_equal(again[0], again[1])
@@ -63,7 +63,7 @@ def test_bootstrap_is_the_same_for_the_same_seed_and_holds_still_without_variati
     assert (found.correlation, found.low, found.high) == (1, 1, 1)
 
 
-def test_bootstrap_knows_directions_and_counts_what_is_undefined():
+def test_bootstrap_correlation__uses_directions_and_counts_undefined():
     a = matrix([[1, 2], [1, 1]])
     b = matrix([[5, 4], [5, 5]], "ASL", -1)
     found = bootstrap_correlation(a, b, resamples=200)
@@ -75,12 +75,12 @@ def test_bootstrap_knows_directions_and_counts_what_is_undefined():
     assert (row["measure_a"], row["measure_b"], row["method"]) == ("A", "ASL", "tau-b")
 
 
-def test_bootstrap_takes_rmse_of_the_values_as_they_are():
+def test_bootstrap_correlation__rmse_ignores_direction():
     a, b = matrix([[4, 2]], "ASL", -1), matrix([[1, 2]], "AP")
     assert bootstrap_correlation(a, b, "rmse", resamples=3).high == pytest.approx(math.sqrt(4.5))
 
 
-def test_bootstrap_orders_infinite_means():
+def test_bootstrap_correlation__ranks_infinite_means():
     a = matrix([[1, math.inf, 3], [9, 0, 3]])
     found = bootstrap_correlation(a, a, "tau-a", resamples=100)
     assert found.correlation == 1
@@ -90,19 +90,19 @@ def test_bootstrap_orders_infinite_means():
     assert bootstrap_correlation(one, b, "tau-a", resamples=1).correlation == pytest.approx(1 / 3)
 
 
-def test_bootstrap_ties_systems_with_the_same_values_in_another_order():
+def test_bootstrap_correlation__equal_means_tie_despite_rounding():
     values = np.array([[0.1, 0.3, 1.0], [0.2, 0.2, 0.0], [0.3, 0.1, 0.0]])
     found = bootstrap_correlation(matrix(values), matrix(values), "tau-a", resamples=1)
     assert found.correlation == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (1, 1)])
-def test_bootstrap_of_nothing(shape):
+def test_bootstrap_correlation__undefined_without_queries_or_pairs(shape):
     found = bootstrap_correlation(matrix(np.zeros(shape)), matrix(np.zeros(shape)), resamples=5)
     assert np.isnan([found.correlation, found.low, found.high]).all()
 
 
-def test_bootstrap_takes_what_both_have_by_name():
+def test_bootstrap_correlation__matches_queries_and_systems_by_name():
     a, b = two_measures()
     shuffled = b.only_queries(np.arange(11, 1, -1)).only_systems(np.arange(8, -1, -1))
     one, two = in_common(a, shuffled)
@@ -115,7 +115,7 @@ def test_bootstrap_takes_what_both_have_by_name():
     assert found.correlation == correlation(*means, "tau-b")
 
 
-def test_bootstrap_raises():
+def test_bootstrap_correlation__rejects_invalid_arguments():
     a, b = two_measures()
     for wrong in ({"confidence": 1.0}, {"resamples": 0}, {"resamples": 9.5}):
         with pytest.raises(UsageError, match=next(iter(wrong))):

@@ -1,4 +1,4 @@
-"""Coverage and inversion ratios: by hand, and against the naive twin."""
+"""Coverage and inversion ratios: worked examples and naive implementation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def matrix(values, measure: str = "AP", direction: int = 1, systems: str = "abcd
     return Matrix(values, queries, tuple(systems[: values.shape[1]]), measure, "t", direction)
 
 
-# d > c > b = a by all queries alike, but for little noise
+# d > c > b = a on all queries, with a little noise
 LEVELS = np.array([0.1, 0.1, 0.5, 0.9]) + 0.01 * np.random.default_rng(0).random((10, 4))
 
 
@@ -28,37 +28,37 @@ def ratios(frame) -> tuple[float, float]:
     return frame["coverage"][0], frame["inversion"][0]
 
 
-def test_by_hand():
+def test_coverage__worked_example():
     # D_ref: c > a, c > b, d > a, d > b, d > c
     new = LEVELS.copy()
-    new[:, 2] = LEVELS[:, 3] + 0.3  # c > d, significantly: inverted, not covered
+    new[:, 2] = LEVELS[:, 3] + 0.3  # c > d significantly: inverted, not covered
     noise = np.where(np.arange(10) < 5, -3.0, 2.9)
-    new[:, 0] = LEVELS[:, 3] - noise  # d < a in the mean, not significantly: inverted
+    new[:, 0] = LEVELS[:, 3] - noise  # mean of d below a, not significantly: inverted
     frame = coverage(matrix(LEVELS), matrix(new, "P@10"))
     row = frame.row(0, named=True)
     assert (row["reference"], row["new"], row["test"], row["alpha"]) == ("AP", "P@10", "t", 0.05)
     assert (row["pairs"], row["separated_reference"]) == (6, 5)
-    assert row["covered"] == 2  # c > b, d > b; c > a is the way but without significance
+    assert row["covered"] == 2  # c > b, d > b; c > a is not significant
     assert row["inverted"] == 2  # d > c and d > a
     assert ratios(frame) == (2 / 5, 2 / 5)
     assert (row["queries_reference"], row["queries_new"]) == (10, 10)
 
 
-def test_itself_and_its_opposite():
+def test_coverage__same_measure_and_reversed_measure():
     assert ratios(coverage(matrix(LEVELS), matrix(LEVELS))) == (1, 0)
     assert ratios(coverage(matrix(LEVELS), matrix(-LEVELS))) == (0, 1)
-    # the opposite of a measure of which less is better agrees again
+    # a negated measure with lower as better has the same order
     assert ratios(coverage(matrix(LEVELS), matrix(-LEVELS, "ASL", -1))) == (1, 0)
     assert ratios(coverage(matrix(-LEVELS, "ASL", -1), matrix(LEVELS))) == (1, 0)
 
 
-def test_a_tie_is_neither():
+def test_coverage__ties_are_neither_covered_nor_inverted():
     assert ratios(coverage(matrix(LEVELS), matrix(np.ones((10, 4))))) == (0, 0)
     assert ratios(coverage(matrix(LEVELS), matrix(np.full((10, 4), np.nan)))) == (0, 0)
 
 
 @pytest.mark.parametrize("values", [np.ones((10, 4)), np.full((10, 4), np.nan), np.ones((10, 1))])
-def test_a_reference_that_separates_nothing(values):
+def test_coverage__undefined_if_reference_has_no_significant_pair(values):
     frame = coverage(matrix(values), matrix(LEVELS[:, : values.shape[1]]))
     assert frame["separated_reference"][0] == 0
     assert np.isnan(ratios(frame)).all()
@@ -75,7 +75,7 @@ def test_a_reference_that_separates_nothing(values):
 )
 @settings(max_examples=40)
 @given(st.data())
-def test_as_the_twin(test, twin, data):
+def test_coverage__equals_naive_implementation(test, twin, data):
     systems = data.draw(st.integers(2, 4))
     row = st.lists(st.integers(0, 16).map(lambda v: v / 16), min_size=systems, max_size=systems)
     old, new = (data.draw(st.lists(row, min_size=4, max_size=6)) for _ in range(2))
@@ -86,7 +86,7 @@ def test_as_the_twin(test, twin, data):
     assert ratios(frame) == pytest.approx(right, nan_ok=True)
 
 
-def test_systems_are_matched_by_name():
+def test_coverage__matches_systems_by_name():
     turned = matrix(LEVELS[:, ::-1], "P@10", systems="dcba")
     assert ratios(coverage(matrix(LEVELS), turned)) == (1, 0)
     with pytest.raises(UsageError, match="'e' is only in P@10"):
@@ -95,7 +95,7 @@ def test_systems_are_matched_by_name():
         coverage(matrix(LEVELS), matrix(LEVELS[:, :3], "P@10"))
 
 
-def test_several_new_measures_and_other_tests():
+def test_coverage__several_new_measures_with_randomised_hsd():
     news = [matrix(LEVELS, "A"), matrix(LEVELS[:6], "B")]
     frame = coverage(matrix(LEVELS), news, test="hsd-randomised", resamples=500, alpha=0.01)
     assert frame["new"].to_list() == ["A", "B"]

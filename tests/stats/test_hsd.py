@@ -1,4 +1,4 @@
-"""Tukey's HSD and the randomised one, against scipy, statsmodels, enumeration and the twins."""
+"""Tukey's and randomised HSD: scipy, statsmodels, enumeration and naive implementations."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def ranges_of(values: np.ndarray, number: int, key: int = 7, start: int = 0) -> 
     return out
 
 
-# Tukey's
+# Tukey's HSD
 
 
-def test_the_oracle(shared: Path):
+def test_tukey_hsd__equals_reference_output(shared: Path):
     told = json.loads((shared / "oracles/case3_innov/out.stats_scipy.json").read_text())
     values = np.array(told["per-topic P@10 matrix"]).T
     one_way = told["scipy tukey_hsd (one-way, unblocked) pvalues"]
@@ -52,7 +52,7 @@ def test_the_oracle(shared: Path):
 
 
 @pytest.mark.parametrize(("queries", "systems"), [(2, 2), (8, 6), (50, 9), (3, 12)])
-def test_one_way_is_scipys(queries: int, systems: int):
+def test_tukey_hsd__equals_scipy(queries: int, systems: int):
     values = made(queries, systems)
     told = scipy_tukey_hsd(*values.T)
     np.testing.assert_allclose(hsd.tukey_hsd(values), told.pvalue, rtol=0, atol=1e-9)
@@ -65,9 +65,9 @@ def test_one_way_is_scipys(queries: int, systems: int):
         np.testing.assert_allclose((difference + margin)[off], limits.high[off], atol=1e-7)
 
 
-def test_both_are_statsmodels():
+def test_tukey_hsd__equals_statsmodels():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of its own imports
+        warnings.simplefilter("ignore")  # raised by imports of statsmodels
         from statsmodels.regression.linear_model import OLS
         from statsmodels.stats.multicomp import pairwise_tukeyhsd
     values = made(20, 5)
@@ -83,18 +83,18 @@ def test_both_are_statsmodels():
 
 @given(TABLE)
 @settings(max_examples=15)
-def test_tukeys_are_the_twins(values: np.ndarray):
+def test_tukey_hsd__equals_naive_implementation(values: np.ndarray):
     rows = values.tolist()
     error = max(naive.one_way_error(rows)[0], naive.two_way_error(rows)[0])
     if min(naive.one_way_error(rows)[0], naive.two_way_error(rows)[0]) < 1e-12 < error:
-        return  # the twin has no tolerance for an error that is rounding
+        return  # the naive implementation has no tolerance for rounding errors
     if error < 1e-12:
         return
     np.testing.assert_allclose(hsd.tukey_hsd(values), naive.tukey_hsd(rows), atol=1e-9)
     np.testing.assert_allclose(hsd.blocked_hsd(values), naive.blocked_hsd(rows), atol=1e-9)
 
 
-def test_two_systems_blocked_are_a_paired_t_test():
+def test_blocked_hsd__equals_paired_t_test_for_two_systems():
     values = made(9, 2)
     told = ttest_rel(values[:, 0], values[:, 1])
     assert hsd.blocked_hsd(values)[0, 1] == pytest.approx(told.pvalue, rel=1e-11)
@@ -102,7 +102,7 @@ def test_two_systems_blocked_are_a_paired_t_test():
     assert 2 * hsd.blocked_margin(values, 0.9) == pytest.approx(limits.high - limits.low, rel=1e-9)
 
 
-def test_a_difference_is_separated_if_its_limits_leave_out_zero():
+def test_hsd__significant_where_the_interval_excludes_zero():
     values = made(20, 8) + np.linspace(0.0, 0.4, 8)
     distance = np.abs(values.mean(axis=0)[:, None] - values.mean(axis=0))
     for p, margin in (
@@ -115,33 +115,33 @@ def test_a_difference_is_separated_if_its_limits_leave_out_zero():
 
 
 @pytest.mark.parametrize("test", [hsd.tukey_hsd, hsd.blocked_hsd, hsd.randomised_hsd])
-class TestEdges:
-    def test_symmetric_with_a_diagonal_of_one(self, test):
+class TestHSDEdgeCases:
+    def test_hsd__symmetric_with_a_diagonal_of_one(self, test):
         p = test(made(7, 5))
         assert (p == p.T).all()
         assert (np.diag(p) == 1).all()
         assert ((p > 0) & (p <= 1)).all()
 
-    def test_the_order_of_systems_is_of_no_account(self, test):
+    def test_hsd__independent_of_system_order(self, test):
         values, order = made(7, 5), [3, 0, 4, 1, 2]
         there, here = test(values)[np.ix_(order, order)], test(values[:, order])
         np.testing.assert_allclose(here, there, atol=1e-11 if test != hsd.randomised_hsd else 0.01)
 
-    def test_identical_and_constant_systems(self, test):
+    def test_hsd__p_is_one_for_identical_and_constant_systems(self, test):
         values = made(6, 4)
         values[:, 1] = values[:, 0]
         assert test(values)[0, 1] == 1.0
         assert (test(np.full((6, 4), 0.3)) == 1.0).all()
 
-    def test_one_system_and_none(self, test):
+    def test_hsd__single_system_and_no_system(self, test):
         assert test(made(6, 1)).tolist() == [[1.0]]
         assert test(np.zeros((6, 0))).shape == (0, 0)
 
-    def test_no_query(self, test):
+    def test_hsd__undefined_without_queries(self, test):
         p = test(np.zeros((0, 2)))
         np.testing.assert_array_equal(p, [[1.0, np.nan], [np.nan, 1.0]])
 
-    def test_gaps_and_infinities_are_refused(self, test):
+    def test_hsd__rejects_missing_and_infinite_values(self, test):
         for wrong in (np.nan, np.inf):
             values = made(6, 4)
             values[2, 3] = wrong
@@ -150,13 +150,13 @@ class TestEdges:
         with pytest.raises(UsageError, match="query, system"):
             test(np.zeros(4))
 
-    def test_scale_is_of_no_account(self, test):
+    def test_hsd__independent_of_scale(self, test):
         values = made(8, 5)
         np.testing.assert_allclose(test(values * 1e-9), test(values), atol=1e-11)
         np.testing.assert_allclose(test(values * 1e9), test(values), atol=1e-11)
 
 
-def test_no_error_leaves_only_the_difference():
+def test_hsd__zero_error_makes_p_zero_or_one():
     flat = np.array([[0.1, 0.3, 0.1]] * 4)
     assert hsd.tukey_hsd(flat).tolist() == [[1, 0, 1], [0, 1, 0], [1, 0, 1]]
     shifted = flat + np.array([[0.0], [0.1], [0.7], [0.3]])
@@ -164,7 +164,7 @@ def test_no_error_leaves_only_the_difference():
     assert hsd.tukey_margin(flat) == 0.0
 
 
-def test_one_query():
+def test_hsd__single_query():
     values = np.array([[0.1, 0.5, 0.3]])
     expected = np.where(np.eye(3), 1.0, np.nan)
     np.testing.assert_array_equal(hsd.tukey_hsd(values), expected)
@@ -174,12 +174,12 @@ def test_one_query():
     assert (hsd.randomised_hsd(values, 100) == 1.0).all()
 
 
-# Randomised
+# Randomised HSD
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_it_tends_to_the_enumeration(seed: int):
-    """On values whose sums tie often, and as floats in many last digits."""
+def test_randomised_hsd__converges_to_exact_enumeration(seed: int):
+    """Sums of these values tie often and differ in the last digits."""
     rng = np.random.default_rng(seed)
     values = rng.integers(0, 8, (3, 3)) / 10
     values[:, 2] += rng.random() / 3
@@ -188,8 +188,8 @@ def test_it_tends_to_the_enumeration(seed: int):
     assert (np.abs(found - exact) <= 4.5 * np.sqrt(exact * (1 - exact) / number) + 1e-12).all()
 
 
-def test_equal_arrangements_count():
-    """0.1 + 0.2 + 0.3 is another float than 0.3 + 0.2 + 0.1: every table has the same range."""
+def test_randomised_hsd__equal_ranges_count_despite_rounding():
+    """0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 are different floats."""
     values = np.array([[0.1, 0.0], [0.2, 0.0], [0.3, 0.0]])
     exact = naive.randomised_hsd(values.tolist())[0][1]
     assert exact == 2 / 8
@@ -200,7 +200,7 @@ def test_equal_arrangements_count():
     assert (hsd.randomised_hsd(thirds, 2000) == hsd.randomised_hsd(shuffled, 2000)).all()
 
 
-def test_the_table_itself_counts_unless_simple():
+def test_randomised_hsd__counts_observed_table_unless_simple():
     values = made(12, 4)
     values[:, 3] += 5.0
     p = hsd.randomised_hsd(values, 999)
@@ -210,7 +210,7 @@ def test_the_table_itself_counts_unless_simple():
     np.testing.assert_allclose(p, (1 + 999 * simple) / 1000, rtol=1e-14)
 
 
-def test_no_split_and_no_number_of_workers_matters(monkeypatch: pytest.MonkeyPatch):
+def test_mean_ranges__independent_of_batches_and_workers(monkeypatch: pytest.MonkeyPatch):
     values = made(7, 9)
     whole = hsd.mean_ranges(values, 3000, 5, workers=1)
     monkeypatch.setattr(hsd, "_PART", 63 * 17)
@@ -222,10 +222,10 @@ def test_no_split_and_no_number_of_workers_matters(monkeypatch: pytest.MonkeyPat
     assert (ranges_of(values, 60, start=40) == first[40:]).all()
 
 
-def test_too_few_resamples_have_no_margin():
+def test_range_margin__infinite_for_too_few_resamples():
     assert hsd.range_margin(np.arange(18.0), 0.95) == np.inf
     assert hsd.range_margin(np.arange(19.0), 0.95) == 18.0
-    assert hsd.range_margin(np.arange(9.0), 0.9) == 8.0  # 1 - 0.9 is a bit less than 0.1
+    assert hsd.range_margin(np.arange(9.0), 0.9) == 8.0  # as a float 1 - 0.9 is less than 0.1
     assert hsd.range_margin(np.arange(100_000.0), 0.95) == 95_000.0
     for wrong in (0.0, 1.0, 95.0):
         with pytest.raises(UsageError, match="between 0 and 1"):
@@ -234,11 +234,11 @@ def test_too_few_resamples_have_no_margin():
         hsd.randomised_hsd(made(3, 3), 0)
 
 
-# The permutations
+# Permutations
 
 
 def enumerated(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(ranges, their shares) over every permutation of every row."""
+    """Return the distinct ranges over all permutations of all rows and their shares."""
     ranges = [
         np.ptp(np.sum(rows, axis=0)) for rows in product(*(list(permutations(r)) for r in values))
     ]
@@ -247,8 +247,8 @@ def enumerated(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(2, 4), (3, 3), (5, 3), (6, 2), (2, 5)])
-def test_every_permutation_is_equally_likely(rows: int, columns: int):
-    """Values whose sums tell the arrangements apart; 2 x 5 has 120 of them."""
+def test_permuted_ranges__every_permutation_equally_likely(rows: int, columns: int):
+    """The sums of random values identify the permutation."""
     values = np.random.default_rng(rows).random((rows, columns))
     classes, shares = enumerated(values)
     number = 400_000
@@ -258,8 +258,8 @@ def test_every_permutation_is_equally_likely(rows: int, columns: int):
 
 
 @pytest.mark.parametrize("columns", [7, 60, 129])
-def test_every_place_is_equally_likely(columns: int):
-    """Two rows with one value each: they meet once in as many times as there are columns."""
+def test_permuted_ranges__every_position_equally_likely(columns: int):
+    """Two rows with one nonzero value each: both are in the same column with chance 1 / columns."""
     number = 1_000_000 // columns
     counts = []
     for place in range(columns):
@@ -277,7 +277,7 @@ MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 
 def drawn(state: int, words: int, columns: int) -> tuple[list[int], bool]:
-    """One attempt at the draws of four rows, in whole numbers, and whether it is rejected."""
+    """Return one attempt at the draws of four rows and whether it is rejected."""
     halves: tuple[list[int], list[int]] = ([], [])
     for i in range(words):
         word = (state + i * WEYL) & MASK
@@ -293,7 +293,7 @@ def drawn(state: int, words: int, columns: int) -> tuple[list[int], bool]:
 
 
 def slow_range(values: np.ndarray, key: int, b: int) -> tuple[float, int]:
-    """(the range of permutation b, rejected attempts), one whole number at a time."""
+    """Return the range of permutation b and the number of rejected attempts."""
     rows, columns = values.shape
     groups, words = -(-rows // 4), -(-2 * columns // 32) * 32
     sums, rejections = np.zeros(columns), 0
@@ -314,15 +314,15 @@ def slow_range(values: np.ndarray, key: int, b: int) -> tuple[float, int]:
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (4, 16), (5, 17), (11, 60)])
-def test_the_kernel_is_its_description(rows: int, columns: int):
+def test_permuted_ranges__equal_plain_python(rows: int, columns: int):
     values = made(rows, columns)
     slow = [slow_range(values, 2**63 + 11, b)[0] for b in (0, 1, 1000)]
     fast = [ranges_of(values, 1, 2**63 + 11, b)[0] for b in (0, 1, 1000)]
     np.testing.assert_allclose(fast, slow, rtol=1e-12)
 
 
-def test_a_biased_draw_is_made_again():
-    """One in a thousand groups of rows this long has a draw that would favour some places."""
+def test_permuted_ranges__redraw_biased_draws():
+    """About one in a thousand groups of rows of this length has a biased draw."""
     values, rare = made(4, 2000), 24
     slow, rejections = slow_range(values, 7, rare)
     assert rejections == 1

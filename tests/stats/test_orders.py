@@ -1,4 +1,4 @@
-"""Correlations of orderings: against naive twins, scipy, published values and by hand."""
+"""Correlations of orderings: naive implementations, scipy, published values and examples."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def correlation(x, y, method: Method, **options) -> float:
 
 
 def expected(method: str, x: list[float], y: list[float]) -> float:
-    """The twin over the systems that both have; NaN where one ties all."""
+    """Return the naive correlation over shared systems; NaN where all systems tie."""
     both = [(a, b) for a, b in zip(x, y, strict=True) if not math.isnan(a + b)]
     a, b = [v for v, _ in both], [v for _, v in both]
     if method != "rmse" and (len(set(a)) < 2 or len(set(b)) < 2):
@@ -53,7 +53,7 @@ def expected(method: str, x: list[float], y: list[float]) -> float:
         float, st.tuples(st.integers(1, 4), st.integers(0, 6)), elements=VALUES | st.just(NAN)
     )
 )
-def test_all_pairs_equal_the_twins(method, x):
+def test_correlate__equals_naive_implementation(method, x):
     found = correlate(x, method)
     for a, first in enumerate(x.tolist()):
         for b, second in enumerate(x.tolist()):
@@ -70,7 +70,7 @@ def test_all_pairs_equal_the_twins(method, x):
         float, st.tuples(st.just(2), st.integers(1, 3), st.integers(0, 6)), elements=VALUES
     )
 )
-def test_row_by_row_equals_all_with_all(method, x):
+def test_orders__row_by_row_equals_all_pairs(method, x):
     function = getattr(
         orders,
         {"tau-a": "kendall_tau_a", "tau-b": "kendall_tau_b"}.get(method, method.replace("-", "_")),
@@ -80,8 +80,8 @@ def test_row_by_row_equals_all_with_all(method, x):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_large_blocks_equal_single_pairs(method, monkeypatch):
-    """The same however the pairs of systems are cut into blocks."""
+def test_correlate__independent_of_block_size(method, monkeypatch):
+    """Blocks of pairs of systems do not change the result."""
     x = np.random.default_rng(1).integers(0, 9, (5, 40)) / 8
     whole = correlate(x, method).values
     monkeypatch.setattr(orders, "_BLOCK", 64)
@@ -96,7 +96,7 @@ def test_large_blocks_equal_single_pairs(method, monkeypatch):
         float, st.tuples(st.just(2), st.integers(2, 30)), elements=st.integers(0, 9).map(float)
     )
 )
-def test_equal_to_scipy(x):
+def test_correlate__equals_scipy(x):
     a, b = x
     if len(set(a)) < 2 or len(set(b)) < 2:
         return
@@ -108,7 +108,7 @@ def test_equal_to_scipy(x):
         assert correlation(a, b, method) == pytest.approx(found, abs=1e-12)
 
 
-def test_the_oracle(shared):
+def test_correlate__equals_reference_output(shared):
     given = json.loads((shared / "oracles/case3_innov/out.stats_scipy.json").read_text())
     x, y = given["x=P@10"], given["y=AP_rareness@10 alpha=1"]
     assert correlation(x, y, "tau-b") == given["scipy kendall tau-b (p)"][0]
@@ -143,20 +143,20 @@ IRCOR_TIED_Y = [0.5, 0.7, 0.3, 0.1, 0.1, 0.6, 0.9, 0.2, 0.4, 0.8]
         ("tau-b", IRCOR_TIED_X, IRCOR_TIED_Y, 0.25),
     ],
 )
-def test_published_values(method, x, y, published):
+def test_correlate__equals_values_published_for_ircor(method, x, y, published):
     assert correlation(x, y, method) == pytest.approx(published, abs=5e-8)
 
 
-def test_tau_ap_by_hand_and_that_the_first_is_the_reference():
-    """Reference a b c, estimate c a b: of c, a, b none, none and one are rightly above."""
+def test_correlate__tau_ap_takes_the_first_ordering_as_reference():
+    """Reference a b c, estimate c a b: above a 0 of 1 is correct, above b 1 of 2."""
     reference, estimate = [3, 2, 1], [2, 1, 3]
     found = correlate(np.array([reference, estimate], float), "tau-ap").values
     assert found[0, 1] == pytest.approx(2 / 2 * (0 / 1 + 1 / 2) - 1)
-    # The other way round: c a b is the truth of a b c; a is above b, c ought to be above both.
+    # Swapped: the reference is c a b; above b 1 of 1 is correct, above c 0 of 2.
     assert found[1, 0] == pytest.approx(2 / 2 * (1 / 1 + 0 / 2) - 1)
 
 
-def test_tau_ap_weighs_the_top():
+def test_correlate__tau_ap_weights_the_top_more():
     best = np.arange(10, 0, -1.0)
     top, bottom = best.copy(), best.copy()
     top[[0, 1]], bottom[[8, 9]] = top[[1, 0]], bottom[[9, 8]]
@@ -166,14 +166,14 @@ def test_tau_ap_weighs_the_top():
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("values", [[], [0.5], [2, 2, 2], [NAN, NAN, NAN], [NAN, 1, NAN]])
-def test_without_an_order_nothing_correlates(method, values):
+def test_correlate__undefined_without_an_order(method, values):
     found = correlate(np.array([values, values], float), method)
     defined = method == "rmse" or method.startswith("rbo")
     some = any(not math.isnan(v) for v in values)
     assert bool(np.isnan(found.values).all()) is not (defined and some)
 
 
-def test_infinite_values_have_an_order():
+def test_correlate__infinite_values_have_ranks_but_no_pearson():
     x, y = [math.inf, 2, 1, -math.inf], [4, 3, 2, 1]
     for method in ("tau-a", "tau-b", "tau-ap", "tau-ap-b", "spearman"):
         assert correlation(x, y, method) == pytest.approx(1)
@@ -181,15 +181,15 @@ def test_infinite_values_have_an_order():
     assert math.isnan(correlation(x, y, "pearson"))
 
 
-def test_pearson_of_tiny_and_huge_values():
+def test_correlate__pearson_of_tiny_and_huge_values():
     x, y = np.array([1.0, 2, 4, 8]), np.array([1.0, 3, 2, 5])
     expected = correlation(x, y, "pearson")
     for scale in (1e-300, 1e300):
         assert correlation(x * scale, y, "pearson") == pytest.approx(expected, abs=1e-12)
 
 
-def test_what_can_be_correlated():
-    """An array, a mapping, frames, and `Scores` give the same; the names go with them."""
+def test_correlate__accepts_arrays_mappings_and_frames():
+    """All input types give the same values; mappings and frames keep their names."""
     x = {"AP": [0.1, 0.2, 0.4], "RR": [0.3, 0.2, 0.5], "half": [NAN, 0.5, 0.7]}
     found = correlate(x)
     assert found.orderings == ("AP", "RR", "half")
@@ -216,13 +216,13 @@ def scores() -> Scores:
     )
 
 
-def test_scores_are_taken_in_the_direction_that_is_better():
+def test_correlate__scores_use_the_direction_of_each_measure():
     assert correlate(scores(), "tau-a").values[0, 1] == pytest.approx(1)
     root = math.sqrt((1.5**2 + 8.6**2 + 29.9**2) / 3)
     assert correlate(scores(), "rmse").values[0, 1] == pytest.approx(root)
 
 
-def test_the_frame_has_each_pair_once_but_for_tau_ap():
+def test_correlation_frame__pairs_once_but_both_ways_for_tau_ap():
     x = {"A": [3, 2, 1], "B": [1, 3, 2], "C": [1, 2, 3]}
     frame = correlate(x, "tau-a").frame()
     assert frame.columns == ["ordering_a", "ordering_b", "method", "correlation", "systems"]
@@ -237,7 +237,7 @@ def test_the_frame_has_each_pair_once_but_for_tau_ap():
         assert value == pytest.approx(naive.tau_ap(x[a], x[b]))
 
 
-def test_what_cannot_be_correlated():
+def test_correlate__rejects_invalid_arguments():
     with pytest.raises(UsageError, match="Did you mean 'tau-b'"):
         correlate(np.zeros((2, 3)), "tau_b")
     with pytest.raises(UsageError, match="same systems"):
@@ -246,7 +246,7 @@ def test_what_cannot_be_correlated():
         correlate(np.zeros(3))
 
 
-def test_settled_means_are_equal_and_others_are_kept():
+def test_round_means__removes_rounding_errors_only():
     x = np.array([0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1, 0.6000001])
     assert x[0] != x[1]
     assert orders.round_means(x)[0] == orders.round_means(x)[1] < orders.round_means(x)[2]

@@ -1,4 +1,4 @@
-"""t-tests of all pairs at once: against scipy, the naive twin, and where digits cancel."""
+"""t-tests of all pairs: scipy, naive implementation and numerical cancellation."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def both(values: np.ndarray, a: int, b: int) -> tuple[np.ndarray, np.ndarray]:
 @BOTH
 @pytest.mark.parametrize("share", [0.0, 0.3])
 @pytest.mark.parametrize("queries", [3, 7, 50])
-def test_p_and_interval_as_scipy(differences, test, share, queries):
-    # more systems than one block holds, and systems of very different spread
+def test_t_tests__p_values_and_intervals_equal_scipy(differences, test, share, queries):
+    # more systems than one block holds, with very different variances
     drawn = np.random.default_rng(queries).normal(size=(queries, 140)) * np.logspace(-3, 2, 140)
     values = gaps(drawn, share, 1)
     found = differences(values)
@@ -57,7 +57,7 @@ def test_p_and_interval_as_scipy(differences, test, share, queries):
 
 @BOTH
 @pytest.mark.parametrize("name", ["adhoc8_ap", "adhoc5_ap", "web2014_p10"])
-def test_every_pair_of_real_systems_as_scipy(differences, test, name, shared):
+def test_t_tests__equal_scipy_on_real_tracks(differences, test, name, shared):
     path = shared / "score-matrices" / f"{name}.csv"
     values = np.loadtxt(path, delimiter=",", skiprows=1)[:, :40]
     first, second = np.triu_indices(values.shape[1], 1)
@@ -72,7 +72,7 @@ def test_every_pair_of_real_systems_as_scipy(differences, test, name, shared):
 
 @TWINS
 @given(st.data())
-def test_as_the_twin(differences, twin, data):
+def test_t_tests__equal_naive_implementation(differences, twin, data):
     queries, systems = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 4))
     cell = st.one_of(st.integers(0, 3).map(float), st.just(np.nan), st.floats(0, 1, width=16))
     rows = [[data.draw(cell) for _ in range(systems)] for _ in range(queries)]
@@ -90,8 +90,8 @@ def test_as_the_twin(differences, twin, data):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2])
-def test_where_the_covariances_cancel(share):
-    # a spread of 1e-9 beside values of 1: from s_ii + s_jj - 2 s_ij no digit would be left
+def test_paired_differences__precise_where_covariances_cancel(share):
+    # deviations of 1e-9 beside values of 1: s_ii + s_jj - 2 s_ij would lose all digits
     rng = np.random.default_rng(5)
     first = rng.random(40)
     second = first + 1e-9 * rng.normal(size=40)
@@ -102,7 +102,7 @@ def test_where_the_covariances_cancel(share):
     assert found.p()[0, 1] == pytest.approx(stats.ttest_rel(x, y).pvalue, rel=1e-9)
 
 
-def test_cancellation_beyond_the_first_block():
+def test_paired_differences__precise_beyond_the_first_block():
     values = np.random.default_rng(8).random((20, 300))
     values[:, 250] = values[:, 200] + 1e-9 * values[:, 0]
     values[:, 299] = values[:, 140]
@@ -111,15 +111,15 @@ def test_cancellation_beyond_the_first_block():
     assert p[140, 299] == 1
 
 
-def test_a_query_that_is_easy_for_all_costs_no_digits():
-    # var(d) is 1e-9 of the variances: 9 digits would be lost, and the rule does not see it
+def test_paired_differences__precise_for_large_query_effects():
+    # var(d) is 1e-9 of the variances: a difference of covariances would lose 9 digits
     rng = np.random.default_rng(7)
     values = rng.normal(size=(50, 1)) + 3e-5 * rng.normal(size=(50, 6))
     right = stats.ttest_rel(values[:, :5], values[:, 1:]).pvalue
     assert paired_differences(values).p()[range(5), range(1, 6)] == pytest.approx(right, rel=1e-10)
 
 
-def test_values_far_from_zero():
+def test_paired_differences__precise_for_values_far_from_zero():
     rng = np.random.default_rng(6)
     values = 1e9 + rng.normal(size=(30, 5)) * 1e-3
     found = paired_differences(values)
@@ -129,8 +129,8 @@ def test_values_far_from_zero():
 
 @pytest.mark.parametrize("differences", [paired_differences, unpaired_differences])
 @pytest.mark.parametrize("lost", [0, 12])
-def test_no_spread(differences, lost):
-    # 0.1 + 0.2 is not 0.3: such differences are none
+def test_t_tests__constant_differences(differences, lost):
+    # 0.1 + 0.2 - 0.3 is a rounding error and counts as zero
     columns = [np.full(40, 0.3), np.full(40, 0.1 + 0.2), np.full(40, 0.7), np.full(40, 0.3)]
     values = np.column_stack(columns)
     values[:lost, 3] = np.nan
@@ -141,7 +141,7 @@ def test_no_spread(differences, lost):
     assert (effect[0, 1], effect[0, 2], effect[2, 0]) == (0, -np.inf, np.inf)
 
 
-def test_identical_systems_that_vary():
+def test_t_tests__p_is_one_for_identical_systems():
     column = np.random.default_rng(0).random(50)
     values = np.column_stack([column, column, np.random.default_rng(1).random(50), column + 0.25])
     found = paired_differences(values)
@@ -152,7 +152,7 @@ def test_identical_systems_that_vary():
 
 @pytest.mark.parametrize("differences", [paired_differences, unpaired_differences])
 @pytest.mark.parametrize("shape", [(0, 3), (1, 3), (5, 0), (5, 1), (0, 0)])
-def test_nothing_to_test(differences, shape):
+def test_t_tests__undefined_for_too_few_queries(differences, shape):
     found = differences(np.ones(shape))
     p = found.p()
     assert p.shape == (shape[1], shape[1])
@@ -163,7 +163,7 @@ def test_nothing_to_test(differences, shape):
     assert (found.queries[off] == shape[0]).all()
 
 
-def test_effects_by_hand():
+def test_effect__worked_examples():
     values = np.array([[1.0, 0.0], [3.0, 1.0], [5.0, 2.0]])
     # differences 1, 2, 3; variances 4 and 1, pooled 2.5
     assert paired_differences(values).effect()[0, 1] == pytest.approx(2.0)

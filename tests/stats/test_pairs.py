@@ -1,4 +1,4 @@
-"""`pairwise`: every test through the one door, what it tells, and what it refuses."""
+"""`pairwise`: results of every test, columns and invalid arguments."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def innovation(shared) -> dict:
         ("permutation", "exact sign-flip permutation"),
     ],
 )
-def test_the_oracle(test, column, innovation):
+def test_pairwise__equals_reference_output(test, column, innovation):
     values = np.array(innovation["per-topic P@10 matrix"]).T.copy()
     queries = tuple(str(i) for i in range(len(values)))
     found = pairwise(Matrix(values, queries, tuple(innovation["systems"])), test).frame()
@@ -67,7 +67,7 @@ def test_the_oracle(test, column, innovation):
         assert p == pytest.approx(innovation["pairwise"][f"{a}|{b}"][column], rel=1e-9)
 
 
-def test_unpaired_t_is_what_the_ecir_code_calls_hsd(innovation, shared):
+def test_pairwise__unpaired_t_equals_hsd_of_the_ecir_code(innovation, shared):
     path = shared / "oracles" / "case3_innov" / "out.ecir2023.json"
     recorded = json.loads(path.read_text())["HSD P_rareness@10,alpha=0,level=0.05"]
     values = np.array(innovation["per-topic P@10 matrix"]).T.copy()
@@ -81,7 +81,7 @@ def test_unpaired_t_is_what_the_ecir_code_calls_hsd(innovation, shared):
 
 
 @every_test
-def test_what_a_frame_says(test, some):
+def test_pairs_frame__columns_and_values(test, some):
     pairs = pairwise(some, test, resamples=200)
     frame = pairs.frame()
     assert dict(frame.schema) == COLUMNS
@@ -107,7 +107,7 @@ def test_what_a_frame_says(test, some):
 
 
 @pytest.mark.parametrize("test", ["t", "t-unpaired", "hsd", "hsd-blocked", "hsd-randomised"])
-def test_an_interval_leaves_zero_out_where_its_test_separates(test, some):
+def test_pairwise__interval_excludes_zero_where_significant(test, some):
     pairs = pairwise(some, test, confidence=0.9, resamples=999)
     assert pairs.low is not None
     assert pairs.high is not None
@@ -116,7 +116,7 @@ def test_an_interval_leaves_zero_out_where_its_test_separates(test, some):
     assert 0 < outside.sum() < 20
 
 
-def test_tests_of_the_family_are_those_of_hsd(some):
+def test_pairwise__family_tests_equal_hsd_functions(some):
     values = some.values
     for test, right in [
         ("hsd", hsd.tukey_hsd(values)),
@@ -126,7 +126,7 @@ def test_tests_of_the_family_are_those_of_hsd(some):
         np.testing.assert_array_equal(pairwise(some, test, resamples=300, rng=5).p, right)
 
 
-def test_effects_pair_unless_the_test_does_not(some):
+def test_pairwise__effect_is_paired_unless_the_test_is_unpaired(some):
     for test in TESTS:
         pool = test in ("t-unpaired", "hsd")
         right = (unpaired_differences if pool else paired_differences)(some.values).effect()
@@ -134,7 +134,7 @@ def test_effects_pair_unless_the_test_does_not(some):
 
 
 @pytest.mark.parametrize("test", PLAIN_TESTS)
-def test_a_pair_uses_the_queries_that_both_have(test, some):
+def test_pairwise__pair_uses_queries_defined_for_both_systems(test, some):
     values = some.values.copy()
     values[:6, 0] = values[4:7, 2] = np.nan
     pairs = pairwise(matrix(values), test, rng=1)
@@ -144,12 +144,12 @@ def test_a_pair_uses_the_queries_that_both_have(test, some):
         assert pairs.queries[a, b] == number
         assert pairs.difference[a, b] == pytest.approx(alone.difference[0, 1], rel=1e-12)
         assert pairs.effect[a, b] == pytest.approx(alone.effect[0, 1], rel=1e-12)
-        loose = test in ("permutation", "bootstrap")  # other draws
+        loose = test in ("permutation", "bootstrap")  # different random draws
         assert pairs.p[a, b] == pytest.approx(alone.p[0, 1], rel=1e-9, abs=0.03 if loose else 0)
 
 
 @pytest.mark.parametrize("test", FAMILY_TESTS)
-def test_a_family_uses_the_queries_that_all_have(test, some):
+def test_pairwise__family_uses_queries_defined_for_all_systems(test, some):
     values = some.values.copy()
     values[3, 0] = values[9, 2] = np.nan
     whole = matrix(np.delete(values, [3, 9], axis=0))
@@ -159,9 +159,9 @@ def test_a_family_uses_the_queries_that_all_have(test, some):
 
 
 @pytest.mark.parametrize("correction", ["bonferroni", "holm", "benjamini-hochberg"])
-def test_corrections_count_unordered_pairs(correction, some):
+def test_pairwise__corrections_count_unordered_pairs(correction, some):
     values = some.values.copy()
-    values[:, 4] = np.nan  # four pairs without a p: six are left
+    values[:, 4] = np.nan  # four pairs have no p-value, six remain
     upper = np.triu_indices(4, 1)
     plain = pairwise(matrix(values), "t").p
     pairs = pairwise(matrix(values), "t", correction=correction)
@@ -174,8 +174,8 @@ def test_corrections_count_unordered_pairs(correction, some):
     np.testing.assert_array_equal(pairs.p, pairs.p.T)
 
 
-def test_separated_at_the_level_itself():
-    # six queries all one way: the sign test's p is exactly 2 / 2^6
+def test_separated__includes_p_equal_to_alpha():
+    # the same system wins all six queries: the sign test's p is exactly 2 / 2^6
     pairs = pairwise(matrix(np.tile([1.0, 0.0, np.nan], (6, 1))), "sign")
     assert pairs.separated(2 / 64).tolist() == [
         [False, True, False],
@@ -187,7 +187,7 @@ def test_separated_at_the_level_itself():
 
 
 @every_test
-def test_identical_and_constant_systems(test):
+def test_pairwise__identical_and_constant_systems(test):
     pairs = pairwise(matrix(np.tile([0.1, 0.1, 0.5, 0.5], (30, 1))), test, resamples=99)
     assert pairs.p[0, 1] == pairs.p[2, 3] == 1
     assert pairs.difference[0, 1] == pairs.effect[0, 1] == 0
@@ -197,7 +197,7 @@ def test_identical_and_constant_systems(test):
 
 @every_test
 @pytest.mark.parametrize("shape", [(0, 3), (1, 3), (5, 0), (5, 1), (0, 0), (1, 2)])
-def test_too_little_to_test(test, shape):
+def test_pairwise__undefined_for_too_few_queries_or_systems(test, shape):
     pairs = pairwise(matrix(np.ones(shape)), test, resamples=9)
     frame = pairs.frame()
     assert dict(frame.schema) == COLUMNS
@@ -209,14 +209,14 @@ def test_too_little_to_test(test, shape):
 
 
 @every_test
-def test_the_seed_is_all_that_matters(test, some):
+def test_pairwise__reproducible_by_seed(test, some):
     one = pairwise(some, test, resamples=50, rng=3)
     assert one.frame().equals(pairwise(some, test, resamples=50, rng=3).frame())
     if test in ("permutation", "bootstrap", "hsd-randomised"):
         assert not one.frame().equals(pairwise(some, test, resamples=50, rng=4).frame())
 
 
-def test_what_is_refused(some):
+def test_pairwise__rejects_invalid_arguments(some):
     with pytest.raises(UsageError, match=r"'wilcoxen'.*'wilcoxon'"):
         pairwise(some, "wilcoxen")
     with pytest.raises(UsageError, match="unknown correction"):
@@ -231,6 +231,6 @@ def test_what_is_refused(some):
         pairwise(matrix(np.array([[0.0, 1.0], [np.inf, 2.0]])))
 
 
-def test_pairs_come_row_by_row(some):
+def test_pairs_frame__sorted_by_first_system(some):
     frame = pairwise(some).frame()
     assert all(a <= b for a, b in neighbours(frame["system_a"]))

@@ -1,4 +1,4 @@
-"""Permutation and bootstrap tests: against scipy, the naive twin, and their definitions."""
+"""Permutation and bootstrap tests: scipy, naive implementation and definitions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from twins import significance as naive
 
 
 @pytest.mark.parametrize("queries", [2, 5, 9])
-def test_every_flip_as_scipy(queries):
+def test_permutation_p__exact_equals_scipy(queries):
     values = np.random.default_rng(queries).random((queries, 5))
     p = permutation_p(values)
     for a, b in [(0, 1), (1, 4), (3, 2)]:
@@ -29,9 +29,9 @@ def test_every_flip_as_scipy(queries):
 
 
 @given(st.data())
-def test_every_flip_as_the_twin(data):
+def test_permutation_p__exact_equals_naive_implementation(data):
     queries = data.draw(st.integers(1, 7))
-    # tenths: sums that should be equal differ in the last bit
+    # equal sums of tenths differ in the last bit
     cell = st.one_of(st.integers(0, 10).map(lambda v: v / 10), st.just(np.nan))
     rows = [[data.draw(cell) for _ in range(3)] for _ in range(queries)]
     p = permutation_p(np.array(rows))
@@ -43,7 +43,7 @@ def test_every_flip_as_the_twin(data):
 
 
 @pytest.mark.parametrize("missing", [False, True])
-def test_sampled_flips_come_near_all(missing):
+def test_permutation_p__sampled_is_close_to_exact(missing):
     values = np.random.default_rng(2).random((17, 4)) + np.array([0, 0.1, 0.2, 0.3])
     if missing:
         values[3, 1] = values[5, 2] = np.nan
@@ -55,36 +55,35 @@ def test_sampled_flips_come_near_all(missing):
     assert upper == pytest.approx(np.round(upper), abs=1e-6)
 
 
-def test_a_sampled_p_is_never_zero():
+def test_permutation_p_and_bootstrap__sampled_p_is_never_zero():
     values = np.random.default_rng(2).random((40, 2)) * 0.01 + [0, 1]
     assert permutation_p(values, 99)[0, 1] == 1 / 100
     assert bootstrap(values, 99)[0][0, 1] == 1 / 100
 
 
-def test_gaps_have_the_same_flips():
-    # the same two systems: alone without the query, and with another that lacks none
+def test_permutation_p__missing_query_leaves_other_flips_unchanged():
     values = np.random.default_rng(8).random((30, 3))
     values[4, 0] = np.nan
     zero = values.copy()
-    zero[4, :2] = 0.0  # no difference is as good as none to a flip
+    zero[4, :2] = 0.0  # a zero difference has no effect on a sign flip
     assert permutation_p(values, 500)[0, 1] == permutation_p(zero, 500)[0, 1]
 
 
 @pytest.mark.parametrize("test", [permutation_p, lambda *a: np.array(bootstrap(*a))])
-def test_the_seed_is_all_that_matters(test, monkeypatch):
+def test_permutation_p_and_bootstrap__depend_on_the_seed_only(test, monkeypatch):
     values = np.random.default_rng(1).random((25, 6))
     values[2, 3] = np.nan
     first = test(values, 300, 7)
     np.testing.assert_array_equal(test(values, 300, np.random.default_rng(7)), first)
     assert (test(values, 300, 8) != first).any()
-    fewer = test(values[:, :4], 300, 7)  # nor do the other systems
+    fewer = test(values[:, :4], 300, 7)  # other systems do not matter
     np.testing.assert_allclose(fewer, first[..., :4, :4], rtol=1e-12)
-    monkeypatch.setattr(permutation_bootstrap, "_CHUNK", 75)  # draws and pairs a few at a time
+    monkeypatch.setattr(permutation_bootstrap, "_CHUNK", 75)  # small chunks of draws and pairs
     np.testing.assert_allclose(test(values, 300, 7), first, rtol=1e-12)
 
 
 def slow_bootstrap(x, y, draws, confidence):
-    """The definition, for one pair and the draws that `bootstrap` makes."""
+    """Compute the bootstrap test of one pair from its definition and given draws."""
     d = np.array([u - v for u, v in naive.both(x, y)])
     again = np.array([d[[int(float(u) * len(d)) for u in row[: len(d)]]].mean() for row in draws])
     far = sum(abs(m - d.mean()) >= abs(d.mean()) - 1e-12 for m in again)
@@ -94,7 +93,7 @@ def slow_bootstrap(x, y, draws, confidence):
     )
 
 
-def test_bootstrap_by_its_definition():
+def test_bootstrap__equals_its_definition():
     values = np.random.default_rng(9).random((12, 4)) + np.array([0, 0.02, 0.1, 0.2])
     values[[1, 6], 3] = np.nan
     p, low, high = bootstrap(values, 400, 3, 0.9)
@@ -105,7 +104,7 @@ def test_bootstrap_by_its_definition():
         assert (p[b, a], low[b, a], high[b, a]) == (p[a, b], -high[a, b], -low[a, b])
 
 
-def test_bootstrap_interval_as_scipy():
+def test_bootstrap__interval_close_to_scipy():
     values = np.random.default_rng(4).random((50, 2)) + np.array([0, 0.1])
     p, low, high = bootstrap(values, 10_000)
     right = stats.bootstrap(
@@ -115,7 +114,7 @@ def test_bootstrap_interval_as_scipy():
     assert p[0, 1] == pytest.approx(stats.ttest_rel(*values.T).pvalue, abs=0.03)
 
 
-def test_nothing_to_test():
+def test_permutation_p_and_bootstrap__edge_cases():
     same = np.full((20, 3), 0.3)
     assert (permutation_p(same, 50) == 1).all()
     assert (bootstrap(same, 50)[0] == 1).all()
@@ -128,7 +127,7 @@ def test_nothing_to_test():
     assert bootstrap(np.ones((4, 1)), 50)[0].tolist() == [[1.0]]
 
 
-def test_queries_that_no_system_has_do_not_count():
+def test_permutation_p_and_bootstrap__ignore_queries_without_values():
     values = np.random.default_rng(1).random((12, 3))
     more = np.vstack([values, np.full((9, 3), np.nan)])
     np.testing.assert_array_equal(permutation_p(more), permutation_p(values))
@@ -136,7 +135,7 @@ def test_queries_that_no_system_has_do_not_count():
 
 
 @pytest.mark.parametrize("test", [permutation_p, lambda v: bootstrap(v, 200)[0]])
-def test_a_value_that_a_pair_leaves_out_has_no_part_in_its_rounding(test):
+def test_permutation_p_and_bootstrap__unused_value_affects_no_rounding(test):
     values = np.random.default_rng(0).random((10, 3))
     values[0] = [1e18, np.nan, 0.5]
     other = values.copy()

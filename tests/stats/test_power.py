@@ -1,4 +1,4 @@
-"""Discriminative power and its curve: by hand, the naive twin, and two TREC editions."""
+"""Discriminative power and its curve: naive implementation and two TREC tracks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from twins import stats as naive
 
 
 def made(p: list[float]) -> Pairs:
-    """Three systems whose pairs have these p."""
+    """Return the three pairs of three systems with these p-values."""
     matrix = Matrix(np.random.default_rng(0).random((9, 3)), tuple("123456789"), tuple("abc"), "AP")
     square = np.ones((3, 3))
     square[np.triu_indices(3, 1)] = p
@@ -26,7 +26,7 @@ def made(p: list[float]) -> Pairs:
     "p", [[0.01, 0.05, 0.2], [0.5, 0.05, np.nan], [0.0, 0.0, 0.0], [np.nan] * 3]
 )
 @pytest.mark.parametrize("level", [0.05, 0.01])
-def test_as_the_twin(p, level):
+def test_separation__equals_naive_power(p, level):
     right = naive.power(p, level)
     row = separation([made(p)], levels=[level]).row(0, named=True)
     assert (row["pairs"], row["separated"]) == (right.pairs, right.separated)
@@ -37,7 +37,7 @@ def test_as_the_twin(p, level):
     assert curve["rank"].to_list() == list(range(1, len(right.curve) + 1))
 
 
-def test_what_a_row_says():
+def test_power__columns_and_values():
     rng = np.random.default_rng(2)
     values = rng.random((25, 6)) + np.linspace(0, 0.5, 6)
     values[0, 0] = np.nan
@@ -59,7 +59,7 @@ def test_what_a_row_says():
 
 
 @pytest.mark.parametrize("shape", [(5, 1), (5, 0), (0, 2), (0, 0)])
-def test_nothing_to_separate(shape):
+def test_power__without_queries_or_pairs(shape):
     names = tuple(map(str, range(5)))
     matrix = Matrix(np.ones(shape), names[: shape[0]], names[: shape[1]])
     frame = power(matrix, TESTS, resamples=9)
@@ -96,7 +96,7 @@ def test_nothing_to_separate(shape):
         ),
     ],
 )
-def test_trec_editions(name, expected, shared):
+def test_power__counts_on_two_trec_tracks(name, expected, shared):
     (matrix,) = read_matrices(shared / "score-matrices" / f"{name}.csv")
     frame = power(matrix, list(expected))
     found = frame.group_by("test", maintain_order=True).agg("separated").rows()

@@ -1,4 +1,4 @@
-"""Means of precisions as means of search lengths: paper 1's numbers, and the naive twins."""
+"""Means of precisions as means of search lengths: values of paper 1, naive implementations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def column(*lengths: float) -> np.ndarray:
     return np.array(lengths, float)[:, None]
 
 
-def test_a_mean_of_precisions_against_a_mean_of_lengths():
+def test_harmonic_mean__equations_9_and_10_of_paper_1():
     two = np.array([1.0, 1000.0])
     assert harmonic_mean(two) == pytest.approx(2 / (1 + 1 / 1000))
     assert round(harmonic_mean(two)) == 2  # Eq. 9
@@ -39,7 +39,7 @@ def test_a_mean_of_precisions_against_a_mean_of_lengths():
 
 
 @pytest.mark.parametrize("first", [1.0, 7.0, 300.0])
-def test_a_long_length_at_most_doubles_a_short_one(first: float):
+def test_harmonic_mean__at_most_twice_the_shorter_length(first: float):
     """Eq. 13."""
     found = [harmonic_mean(np.array([first, other])) for other in (1e3, 1e6, 1e12, INFINITE)]
     assert found == sorted(found)
@@ -47,8 +47,8 @@ def test_a_long_length_at_most_doubles_a_short_one(first: float):
 
 
 @given(some_lengths)
-def test_the_weight_identity(lengths: list[float]):
-    """Eqs. 14 and 15: the unweighted mean of precisions weights lengths by their reciprocal."""
+def test_weighted_mean__reciprocal_weights_give_the_harmonic_mean(lengths: list[float]):
+    """Eqs. 14 and 15: a mean of precisions is a mean of lengths weighted by their reciprocals."""
     own = np.array(lengths)
     left, right = naive.weight_identity(lengths)
     assert harmonic_mean(own) == pytest.approx(left, rel=1e-12)
@@ -57,18 +57,18 @@ def test_the_weight_identity(lengths: list[float]):
     assert weighted_mean(own, np.full(len(own), 3.0)) == pytest.approx(own.mean(), rel=1e-12)
 
 
-def test_the_weight_identity_by_hand():
+def test_weighted_mean__worked_example():
     own = np.array([2.0, 4.0, 4.0])
     assert harmonic_mean(own) == weighted_mean(own, 1 / own) == 3.0
     assert weighted_mean(own, np.array([1.0, 0.0, 1.0])) == 3.0
 
 
-def test_no_precision_at_all_has_an_infinite_mean():
+def test_harmonic_mean__infinite_for_infinite_lengths():
     assert harmonic_mean(np.array([INFINITE, INFINITE])) == INFINITE
     assert harmonic_mean(np.array([1.0, INFINITE])) == 2.0
 
 
-def test_equivalent_lengths_of_the_appendix():
+def test_equivalent_lengths__appendix_of_paper_1():
     found = equivalent_lengths(APPENDIX)
     # The paper prints 2.9 for the sixth.
     assert np.round(found, 1).tolist() == [1.0, 1.0, 1.0, 2.1, 2.7, 2.8, 3.0, 3.2, 3.2]
@@ -76,23 +76,23 @@ def test_equivalent_lengths_of_the_appendix():
 
 
 @given(some_lengths)
-def test_equivalent_lengths_equal_the_twin(lengths: list[float]):
+def test_equivalent_lengths__equal_naive_implementation(lengths: list[float]):
     found = equivalent_lengths(np.array(lengths))
     assert found.tolist() == pytest.approx(naive.equivalent_lengths(lengths), rel=1e-12)
 
 
-def test_equivalent_lengths_of_docs_that_are_not_retrieved():
+def test_equivalent_lengths__unretrieved_docs():
     assert equivalent_lengths(np.array([1.0, INFINITE])).tolist() == [1.0, 3.0]
 
 
 @pytest.mark.parametrize("lengths", [[1.0, 0.5], [0.99]])
-def test_a_length_below_1_has_no_equivalent(lengths: list[float]):
+def test_equivalent_lengths__reject_length_below_1(lengths: list[float]):
     with pytest.raises(UsageError, match="a search length is below 1"):
         equivalent_lengths(np.array(lengths))
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan])
-def test_lengths_are_above_0(bad: float):
+def test_precision_means__reject_nonpositive_and_undefined_lengths(bad: float):
     own = np.array([1.0, bad])
     for call in (harmonic_mean, equivalent_lengths, lambda x: weighted_mean(x, np.ones(2))):
         with pytest.raises(UsageError, match="search lengths must be above 0"):
@@ -100,12 +100,12 @@ def test_lengths_are_above_0(bad: float):
 
 
 @pytest.mark.parametrize("call", [harmonic_mean, lambda x: weighted_mean(x, x)])
-def test_no_length_has_no_mean(call):
+def test_precision_means__reject_empty_input(call):
     with pytest.raises(UsageError, match="no search length was given"):
         call(np.empty(0))
 
 
-def test_the_effective_count_of_the_appendix():
+def test_effective_counts__appendix_of_paper_1():
     precision = (1 / APPENDIX).mean()
     (count,) = effective_counts(APPENDIX[:, None], np.array([precision]))
     assert count == 6
@@ -117,18 +117,18 @@ def test_the_effective_count_of_the_appendix():
     [
         ([1, 5, 5], 2),  # 1/AP = 2.14; means 1, 3, 3.67
         ([1, 5], 1),  # 1/AP = 1.67; means 1 and 3
-        ([1, 3], 2),  # 1/AP = 1.5; means 1 and 2 are as near: the greater
+        ([1, 3], 2),  # 1/AP = 1.5; means 1 and 2 are equally near: the larger count
         ([1, 1, 1], 3),
         ([7, INFINITE, INFINITE], 1),
     ],
 )
-def test_effective_counts_by_hand(lengths: list[float], expected: int):
+def test_effective_counts__worked_examples(lengths: list[float], expected: int):
     own = column(*lengths)
     found = effective_counts(own, (1 / own).mean(axis=0))
     assert found.tolist() == [expected]
 
 
-def test_a_precision_of_zero_has_no_count():
+def test_effective_counts__undefined_for_precision_zero():
     lengths = np.array([[1.0, INFINITE, 2.0], [2.0, INFINITE, INFINITE]])
     precision = (1 / lengths).mean(axis=0)
     found = effective_counts(lengths, precision)
@@ -140,7 +140,7 @@ def test_a_precision_of_zero_has_no_count():
     assert np.isnan(effective_counts(np.empty((0, 2)), np.array([0.5, 0.0]))).all()
 
 
-def test_weights_are_those_of_the_docs_whatever_their_order():
+def test_effective_weight__independent_of_doc_order():
     lengths = column(3, 1, 2)
     # ascending 1, 2, 3 with weights 4, 1, 2: means 1, 1.2, 12/7
     weights = np.array([2.0, 4.0, 1.0])
@@ -152,8 +152,8 @@ ranks = st.lists(st.integers(1, 60), min_size=1, max_size=12, unique=True)
 
 
 @given(st.lists(st.tuples(ranks, st.integers(0, 5)), min_size=1, max_size=4))
-def test_counts_and_weights_equal_the_twins(drawn: list[tuple[list[int], int]]):
-    """Each list of retrieved relevant docs by rank, and how many are missed."""
+def test_effective_counts_and_weight__equal_naive_results(drawn: list[tuple[list[int], int]]):
+    """Each query has ranks of retrieved relevant docs and a number of missed ones."""
     queries = [
         ([Fraction(rank, place) for place, rank in enumerate(sorted(own), 1)], missed)
         for own, missed in drawn
@@ -187,15 +187,15 @@ def test_counts_and_weights_equal_the_twins(drawn: list[tuple[list[int], int]]):
         (264, 215, -1, 19),
     ],
 )
-def test_reductions_in_error_of_table_1(
+def test_reduction_in_error__table_1_of_paper_1(
     baseline: float, contender: float, direction: int, percent: int
 ):
-    """Eqs. 11 and 12, from the values as the paper prints them."""
+    """Eqs. 11 and 12, from the printed values of the paper."""
     assert round(100 * reduction_in_error(baseline, contender, direction)) == percent
 
 
 @pytest.mark.parametrize(("baseline", "direction"), [(1.0, 1), (1.0, -1), (0.5, -1), (2.0, -1)])
-def test_what_is_perfect_has_no_error_to_reduce(baseline: float, direction: int):
+def test_reduction_in_error__undefined_for_a_perfect_baseline(baseline: float, direction: int):
     assert math.isnan(reduction_in_error(baseline, 0.75, direction))
     assert reduction_in_error(0.5, 0.25, 1) == -0.5
     assert reduction_in_error(5.0, 1.0, -1) == 1.0

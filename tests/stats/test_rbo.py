@@ -1,4 +1,4 @@
-"""Rank-biased overlap: against the authors' vectors, a naive twin and by hand."""
+"""Rank-biased overlap: vectors of the authors, naive implementation and worked examples."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from twins import orders as naive
 ITEMS = list("abcdefgh")
 
 
-def test_all_vectors(shared):
+def test_rbo__equals_all_published_vectors(shared):
     """10,000 pairs of rankings, three variants, four scores.
 
-    They give p to 15 digits, and (1 - p) / p is as sensitive as 1e-14.
+    The file has p to 15 digits, which limits the precision to about 1e-14.
     """
     with gzip.open(shared / "oracles/rbo/rbo_vectors.csv.gz", "rt") as file:
         rows = list(csv.DictReader(file))
@@ -49,38 +49,38 @@ def rankings(draw):
 
 
 @given(rankings(), rankings(), st.sampled_from([0.1, 0.5, 0.9, 0.99]), st.sampled_from("wab"))
-def test_equal_to_the_twin_and_within_its_bounds(x, y, p, ties):
+def test_rbo__equals_naive_implementation_and_respects_bounds(x, y, p, ties):
     found, expected = rbo(x, y, p, ties), naive.rbo(x, y, p, ties)
     for score in ("ext", "min", "max", "res"):
         assert getattr(found, score) == pytest.approx(expected[score], abs=1e-12)
-    # In either order: the sums are the same to the last bit unless the lengths are.
+    # Swapping the rankings changes rounding errors only.
     swapped = rbo(y, x, p, ties)
     assert swapped.ext == pytest.approx(found.ext, abs=1e-14)
     assert 0 <= found.min <= found.max + 1e-12
 
 
-def test_by_hand():
-    """A_1 = 0 and A_2 = 1: ext is all that follows the first rank."""
+def test_rbo__worked_examples():
+    """A_1 = 0 and A_2 = 1, so ext is the weight of all ranks after the first."""
     found = rbo(["a", "b"], ["b", "a"], 0.5)
     assert found.ext == pytest.approx(0.5)
     assert found.max == pytest.approx(0.5)
-    # min: the two shared stay the only ones, 1/2 sum over d of p^(d-1) min(2, d) / d.
+    # min: no further item is shared, (1 - p) sum over d >= 2 of p^(d-1) 2 / d.
     assert found.min == pytest.approx(2 * (-math.log(0.5) - 0.5))
     assert rbo("abc", "abc", 0.9).ext == pytest.approx(1)
     assert rbo("ab", "cd", 0.9).ext == 0
 
 
-def test_what_the_variants_say_of_a_tie_with_itself():
+def test_rbo__variants_for_identical_tied_rankings():
     tied = [("a", "b")]
     assert rbo(tied, tied, 0.5, "w").ext == pytest.approx(1)
     assert rbo(tied, tied, 0.5, "b").ext == pytest.approx(1)
-    assert rbo(tied, tied, 0.5, "a").ext == pytest.approx(0.75)  # half of the time A_1 is 0
+    assert rbo(tied, tied, 0.5, "a").ext == pytest.approx(0.75)  # A_1 is 0 in half of the cases
 
 
 @settings(max_examples=25)
 @given(st.data())
-def test_a_is_the_mean_over_all_ways_to_break_ties(data):
-    """Where both hold the same items: the unseen part is no such mean."""
+def test_rbo__variant_a_is_the_mean_over_all_tie_breaks(data):
+    """This holds where both rankings have the same items, without extrapolation."""
     scores = st.lists(st.integers(1, 3), min_size=5, max_size=5)
     x, y = (naive.ranking_of(dict(zip("abcde", data.draw(scores), strict=True))) for _ in "xy")
     ways = [rbo(first, second, 0.8).ext for first in broken(x) for second in broken(y)]
@@ -101,7 +101,7 @@ def broken(ranking: list[list[str]]) -> list[list[str]]:
     ),
     st.sampled_from("wab"),
 )
-def test_scores_make_the_rankings_of_the_systems_that_have_one(values, ties):
+def test_rbo_of_scores__ranks_systems_with_a_defined_score(values, ties):
     x = np.array(values)
     out = rbo_of_scores(x, x, False, 0.7, ties)
     paired = rbo_of_scores(x, x[::-1].copy(), True, 0.7, ties)
@@ -119,7 +119,7 @@ def test_scores_make_the_rankings_of_the_systems_that_have_one(values, ties):
                 np.testing.assert_allclose(paired[a, 0], expected, atol=1e-13)
 
 
-def test_correlate_gives_each_score():
+def test_correlate__all_rbo_methods():
     x = np.array([[3, 2, 1, math.nan], [1, 2, 2, 4]])
     scores = {m: correlate(x, m, p=0.6, ties="b") for m in ("rbo", "rbo-min", "rbo-max", "rbo-res")}
     one = rbo("abc", ["d", ("b", "c"), "a"], 0.6, "b")
@@ -128,19 +128,19 @@ def test_correlate_gives_each_score():
     assert scores["rbo"].systems[0, 1] == 3
 
 
-def test_items_may_be_anything_and_groups_any_collection():
+def test_rbo__accepts_any_items_and_collections():
     pairs = ([1, {2, 3}], [1, [2, 3]], [1, (3, 2)], [1, frozenset({2, 3})])
     assert len({rbo(x, [3, 1, 2]).ext for x in pairs}) == 1
 
 
 @pytest.mark.parametrize("x", [[], [()]])
-def test_an_empty_ranking_has_none(x):
+def test_rbo__undefined_for_an_empty_ranking(x):
     assert math.isnan(rbo(x, ["a"]).ext)
     assert math.isnan(rbo(["a"], x).res)
     assert math.isnan(rbo(x, x).max)
 
 
-def test_what_raises():
+def test_rbo__rejects_invalid_arguments():
     for p in (0, 1, -1, math.nan):
         with pytest.raises(UsageError, match="p of RBO"):
             rbo("ab", "ba", p)

@@ -1,4 +1,4 @@
-"""Arguments that no statistic can take: one clear error each, and numpy's whole numbers pass."""
+"""Invalid arguments of statistics raise clear errors; numpy integers are valid."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ MATRIX = Matrix(VALUES, QUERIES, SYSTEMS, "AP", "t")
         ),
     ],
 )
-def test_each_says_which_argument_is_wrong(call: Callable[[], object], said: str):
+def test_statistics__error_names_the_invalid_argument(call: Callable[[], object], said: str):
     with pytest.raises(UsageError, match=said):
         call()
 
 
-def test_whole_numbers_may_be_numpys():
+def test_statistics__accept_numpy_integers():
     ten = np.int64(10)
     same = (
         pairwise(MATRIX, "bootstrap", resamples=ten).p
@@ -72,5 +72,5 @@ def test_whole_numbers_may_be_numpys():
     assert type(ReadPolicy(depth=ten).depth) is int
 
 
-def test_values_may_be_lists():
+def test_matrix__accepts_lists_of_values():
     assert Matrix([[1, 2], [3, 4]], ("1", "2"), ("a", "b")).means.tolist() == [2, 3]

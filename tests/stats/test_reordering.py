@@ -1,4 +1,4 @@
-"""How a measure reorders a track's systems: against a naive twin and by hand."""
+"""Reordering of the systems of a track by a measure: naive implementation and examples."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAN = math.nan
 
 
 def unpaired_p(a: list[float], b: list[float]) -> float:
-    """The twin over the queries on which both have a value."""
+    """Run the naive unpaired t-test over queries defined for both systems."""
     pairs = both(a, b)
     return naive.unpaired_p([x for x, _ in pairs], [y for _, y in pairs])
 
@@ -45,7 +45,7 @@ VALUES = st.sampled_from([0.25, 0.3, 0.5, 0.55, 1.0, 2.0])
     x=arrays.arrays(float, SHAPES, elements=VALUES | st.just(NAN)),
     direction=st.sampled_from([1, -1]),
 )
-def test_better_equals_the_twin(test, x, direction):
+def test_better__equals_naive_implementation(test, x, direction):
     found = better(matrix(x, direction=direction), alpha=0.2, test=test)
     rows = x.tolist()
     for a in range(x.shape[1]):
@@ -61,7 +61,7 @@ def test_better_equals_the_twin(test, x, direction):
     ),
     st.sampled_from([1, -1]),
 )
-def test_reordering_equals_the_twin(two, direction):
+def test_reordering__equals_naive_implementation(two, direction):
     old, new = two
     found = reordering(matrix(old), matrix(new, "B", direction), alpha=0.3)
     rows = old.tolist(), new.tolist()
@@ -76,8 +76,8 @@ def test_reordering_equals_the_twin(two, direction):
     assert found.tau == pytest.approx(tau, abs=1e-12, nan_ok=True)
 
 
-def test_by_hand():
-    """Steady differences: any is significant, so the ratio decides.
+def test_reordering__worked_example():
+    """All differences are significant, so the ratio decides.
 
     Old: c .40 > b .21 > a .20, where b is not 1.1 times a. New: a .80 > c .40 > b .10.
     """
@@ -111,8 +111,8 @@ def test_by_hand():
     assert row["delta_value"] == pytest.approx((4 + 0.1 / 0.21 + 1) / 3)
 
 
-def test_a_search_length_and_its_inverse_agree_on_the_ratio():
-    """1.09 to 1 is not 10 % better either way; as a share of the larger 1.1 to 1 would not be."""
+def test_better__same_ratio_for_a_length_and_its_reciprocal():
+    """1.09 is not 10 % better than 1, and 1.10 is, for lengths and for precisions."""
     noise = np.array([[0.001], [-0.001], [0.002], [-0.002]])
     for second, yes in ((1.10, True), (1.09, False)):
         lengths = matrix(np.hstack([1 + noise, second + noise * 0.9]), "ASL", -1)
@@ -121,26 +121,26 @@ def test_a_search_length_and_its_inverse_agree_on_the_ratio():
         assert better(precision).tolist() == [[False, False], [yes, False]]
 
 
-def test_exactly_ten_per_cent_is_enough_in_spite_of_rounding():
+def test_better__ratio_of_exactly_ten_percent_suffices_despite_rounding():
     assert 1.1 * 0.10 > 0.11
     steady = matrix(np.tile([0.10, 0.11], (4, 1)))
     assert better(steady).tolist() == [[False, False], [True, False]]
 
 
-def test_both_tests_must_pass():
+def test_better__requires_ratio_and_significance():
     far = matrix([[0.1, 0.1], [0.9, 0.0], [0.0, 0.3]])
     assert not better(far).any()  # by the ratio alone it is
     assert better(far, alpha=1.0).tolist() == [[False, True], [False, False]]
 
 
-def test_zero_means():
+def test_better__zero_means():
     values = matrix([[0.0, 0.0, 0.2], [0.0, 0.0, 0.21], [0.0, 0.0, 0.19]])
     assert better(values).tolist() == [[False] * 3, [False] * 3, [True, True, False]]
-    # Not even where any difference is significant and no ratio too small.
+    # Also where every difference is significant and no ratio is required.
     assert better(values, ratio=1, alpha=1).tolist() == better(values).tolist()
 
 
-def test_identical_systems_and_one_query_say_nothing():
+def test_better__never_for_identical_systems_or_a_single_query():
     assert not better(matrix([[0.5, 0.5], [0.1, 0.1]])).any()
     assert not better(matrix([[0.5, 0.1]])).any()
     found = reordering(matrix([[0.5, 0.5], [0.1, 0.1]]), matrix([[1, 1], [1, 1]]))
@@ -148,14 +148,14 @@ def test_identical_systems_and_one_query_say_nothing():
     assert math.isnan(found.tau)
 
 
-def test_tau_ties_systems_with_the_same_values_in_another_order():
+def test_reordering__tau_ties_equal_means_despite_rounding():
     values = matrix([[0.1, 0.3, 1.0], [0.2, 0.2, 0.0], [0.3, 0.1, 0.1]])
     assert values.means[0] != values.means[1]
     ordered = matrix([[1, 2, 3]] * 3)
     assert reordering(values, ordered).tau == pytest.approx(2 / math.sqrt(2 * 3))
 
 
-def test_systems_in_another_order_are_matched_by_name():
+def test_reordering__matches_queries_and_systems_by_name():
     rng = np.random.default_rng(0)
     old, new = matrix(rng.random((9, 5))), matrix(rng.random((9, 5)), "B")
     other = new.only_systems(np.array([4, 2, 0, 1, 3])).only_queries(np.arange(8, -1, -1))
@@ -167,7 +167,7 @@ def test_systems_in_another_order_are_matched_by_name():
     assert reordering(old.only_systems(np.array([1, 3])), new).systems == ("s1", "s3")
 
 
-def test_old_zeros_are_left_out_of_delta_value_and_counted():
+def test_delta_value__excludes_and_counts_zero_means_of_the_old_measure():
     old = matrix([[0.0, 0.5, NAN, 0.2]])
     lengths = matrix([[4.0, 4.0, 4.0, 0.0]], "ASL", -1)
     found = delta_value(old, lengths)
@@ -177,8 +177,8 @@ def test_old_zeros_are_left_out_of_delta_value_and_counted():
     assert (one.left_out, one.delta_value) == (3, 0.5)
 
 
-def test_another_way_to_p_space():
-    """Of lengths alone: where more is better the mean is in P space already."""
+def test_delta_value__custom_transformation_to_p_space():
+    """Only search lengths are transformed; other means are in P space already."""
     old = matrix([[0.5, 0.25, 0.0, 0.5]])
     lengths = matrix([[3.0, 1.0, 7.0, NAN]], "L", -1)
 
@@ -195,12 +195,12 @@ def test_another_way_to_p_space():
     assert back[:2] == pytest.approx([1, 0.25])
     higher = matrix([[0.25, 0.75, 0.5, 1.0]], "B")
     np.testing.assert_array_equal(delta_value(old, higher, worth), delta_value(old, higher))
-    # the order, and who is better, do not depend on it
+    # the order of systems does not depend on the transformation
     assert one.tau == reordering(old, lengths).tau
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0), (2, 1)])
-def test_nothing_to_reorder(shape):
+def test_reordering__without_queries_or_pairs(shape):
     values = matrix(np.full(shape, 0.5))
     found = reordering(values, values)
     assert not found.moved.any()
@@ -208,7 +208,7 @@ def test_nothing_to_reorder(shape):
     assert found.frame().height == shape[1]
 
 
-def test_what_raises():
+def test_better__rejects_negative_means_and_ratio_below_1():
     with pytest.raises(UsageError, match="negative mean"):
         better(matrix([[-1.0, 0.5], [-2.0, 0.5]]))
     with pytest.raises(UsageError, match="1 or more"):

@@ -1,4 +1,4 @@
-"""Draws of queries, systems and labels, and how the order of systems bears them."""
+"""Stability of system orders under resampled queries, systems and labels."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def made(queries: int = 20, systems: int = 8, seed: int = 1) -> Matrix:
 # Fewer queries: paper 4, Figure 6
 
 
-def test_two_systems_and_one_query_by_hand():
-    # a is better on 7 of 10 queries and in the mean: tau is 1 with chance .7, else -1.
+def test_query_subsets__expected_tau_of_two_systems():
+    # a is better on 7 of 10 queries and in the mean: tau is 1 with probability .7, else -1.
     values = np.array([[1.0, 0.0]] * 7 + [[0.0, 1.0]] * 3)
     found = query_subsets(matrix(values), [1, 10], 4000, rng=2)
     one, all_ = spread(found).rows(named=True)
@@ -51,7 +51,7 @@ def test_two_systems_and_one_query_by_hand():
 
 
 @pytest.mark.parametrize("direction", [1, -1])
-def test_every_tau_is_that_of_means_of_the_kept_queries(direction):
+def test_query_subsets__tau_of_means_over_drawn_queries(direction):
     whole = matrix(made().values.round(1), direction)
     found = query_subsets(whole, [1, 4, 20], 30, rng=5)
     assert found.columns == ["size", "replicate", "measure", "systems", "tau"]
@@ -65,7 +65,7 @@ def test_every_tau_is_that_of_means_of_the_kept_queries(direction):
 
 
 @pytest.mark.parametrize("holes", [False, True])
-def test_the_driver_of_all_parts_gives_the_same(holes):
+def test_resample__equals_query_subsets_for_queries(holes):
     whole = made()
     if holes:
         whole.values[np.random.default_rng(3).random(whole.values.shape) < 0.7] = NAN
@@ -75,7 +75,7 @@ def test_the_driver_of_all_parts_gives_the_same(holes):
     assert (slow["systems"].n_unique() > 1) == holes
 
 
-def test_a_system_without_a_value_on_the_kept_queries_is_left_out():
+def test_query_subsets__excludes_systems_undefined_on_drawn_queries():
     values = np.array([[3.0, 2.0, 1.0], [3.0, 2.0, NAN]])
     found = query_subsets(matrix(values), [1], 20).unique(["systems", "tau"])
     assert set(found.select("systems", "tau").iter_rows()) == {(2, 1.0), (3, 1.0)}
@@ -91,7 +91,7 @@ def test_a_system_without_a_value_on_the_kept_queries_is_left_out():
         np.zeros((3, 0)),
     ],
 )
-def test_where_no_order_can_be_told_tau_is_undefined(values):
+def test_query_subsets__tau_undefined_without_an_order(values):
     found = query_subsets(matrix(np.asarray(values)), [2], 3)
     assert found["tau"].is_nan().all()
     (row,) = spread(found).rows(named=True)
@@ -99,24 +99,24 @@ def test_where_no_order_can_be_told_tau_is_undefined(values):
     assert all(math.isnan(row[n]) for n in ("mean", "sd", "low", "median", "high"))
 
 
-def test_identical_systems_tie_in_every_draw():
+def test_query_subsets__identical_systems_tie_in_every_draw():
     values = np.random.default_rng(1).random((30, 4))
     values[:, 3] = values[:, 0]
     found = query_subsets(matrix(values), [7], 50)
-    # 5 of 6 pairs are untied in both.
+    # 5 of 6 pairs are untied in both orders.
     assert {round(t * 5) / 5 for t in found["tau"]} <= {k / 5 for k in range(-5, 6)}
     assert found["tau"].max() == 1
 
 
-def test_equal_means_of_other_values_tie():
-    """.1 + .2 is not .3 in floating point; both systems have the mean .15 of these two queries."""
+def test_query_subsets__equal_means_tie_despite_rounding():
+    """Both systems have the mean 0.15, but 0.1 + 0.2 is not 0.3 in floating point."""
     values = np.array([[0.1, 0.3, 0.0], [0.2, 0.0, 0.1]])
     found = query_subsets(matrix(values), [2], 1)
     assert found["tau"].to_list() == [1.0]
     assert query_subsets(matrix(values[:, :2]), [2], 1)["tau"].is_nan().all()
 
 
-def test_no_query():
+def test_query_subsets__rejects_sizes_above_the_number_of_queries():
     with pytest.raises(UsageError, match="there are 0 queries"):
         query_subsets(matrix(np.zeros((0, 2))), [1])
     assert query_subsets(matrix(np.zeros((0, 2))), []).height == 0
@@ -129,8 +129,8 @@ def test_no_query():
         elements=st.sampled_from([0.0, 0.25, 0.5, 1.0, NAN]),
     )
 )
-def test_tau_of_one_order_with_many_is_that_of_all_pairs(values):
-    """Each query alone, in the driver, against `orders` and the twin."""
+def test_query_subsets__tau_equals_kendall_tau_b(values):
+    """Samples of one query, against `orders` and the naive implementation."""
     whole = matrix(values)
     found = query_subsets(whole, [1], 3)
     means = whole.means
@@ -146,7 +146,7 @@ def test_tau_of_one_order_with_many_is_that_of_all_pairs(values):
         assert row["tau"] == pytest.approx(expected, nan_ok=True)
 
 
-def test_trec_8(shared: Path):
+def test_query_subsets__tau_grows_with_size_on_trec_8(shared: Path):
     (whole,) = read_matrices(shared / "score-matrices" / "adhoc8_ap.csv")
     found = spread(query_subsets(whole, [5, 25, 45, 50], 100))
     assert found["mean"].is_sorted()
@@ -161,14 +161,14 @@ FOUND = np.random.default_rng(5).random((6, 15, 8)) < 0.3  # [query, doc, system
 
 
 def rare(systems: np.ndarray) -> Matrix:
-    """A made measure: a doc counts 1 plus its rarity 1 - S_d / S, among these systems alone."""
+    """Return a synthetic measure: each doc counts 1 plus its rarity among these systems."""
     found = FOUND[:, :, systems]
     rarity = 1 - found.mean(axis=2)
     values = (found * (1 + rarity)[:, :, None]).sum(axis=1)
     return Matrix(values, tuple("uvwxyz"), tuple(NAMES[s] for s in systems), "rare")
 
 
-def test_fewer_systems_are_evaluated_without_the_others():
+def test_resample__system_subsets_equal_algorithm_1_of_paper_2():
     plan = Plan("systems", (2, 5, 8), 25, queries=6, systems=8)
     found = resample(lambda sample: rare(sample.systems), plan, rng=3)
     # Algorithm 1, line by line.
@@ -180,7 +180,7 @@ def test_fewer_systems_are_evaluated_without_the_others():
         assert row["tau"] == pytest.approx(expected, nan_ok=True)
         assert row["systems"] == sample.size
     assert found.filter(size=8)["tau"].to_list() == [1.0] * 25
-    # The measure does depend on who takes part.
+    # The measure depends on the participating systems.
     assert (found.filter(size=5)["tau"] < 1).any()
 
 
@@ -200,7 +200,7 @@ def labels_of(sample: Sample) -> Matrix:
     return mean_rank(every if sample.labels is None else sample.labels)
 
 
-def test_fewer_labels():
+def test_resample__label_subsets_equal_naive_means():
     plan = Plan("labels", (0.1, 0.5, 1.0), 20, queries=5, systems=7, labels=(12,) * 5)
     found = resample(labels_of, plan, rng=1)
     assert found["size"].to_list() == [0.1] * 20 + [0.5] * 20 + [1.0] * 20
@@ -219,11 +219,11 @@ def test_fewer_labels():
     assert low < middle < full_ == 1
 
 
-# The driver
+# resample
 
 
 @pytest.mark.parametrize("workers", [2, 5])
-def test_the_result_is_the_same_whoever_works(workers):
+def test_resample__independent_of_workers(workers):
     def noisy(sample: Sample) -> Matrix:
         return matrix(made().values[sample.queries] + sample.rng.normal(size=8))
 
@@ -237,7 +237,7 @@ def test_the_result_is_the_same_whoever_works(workers):
     assert again.equals(resample(noisy, plan, rng=np.random.default_rng(6)))
 
 
-def test_scores_and_several_matrices_have_a_row_for_each_measure():
+def test_resample__row_for_each_measure_of_scores_or_matrices():
     values = np.stack([made(seed=1).values, made(seed=2).values])
 
     def scores(sample: Sample) -> Scores:
@@ -266,7 +266,7 @@ def test_scores_and_several_matrices_have_a_row_for_each_measure():
         assert found.filter(measure=measure)["tau"].to_list() == pytest.approx(alone["tau"])
 
 
-def test_what_the_whole_lacks_is_refused():
+def test_resample__rejects_measures_and_systems_not_in_full_collection():
     plan = Plan("queries", (1,), 1, 20, 8)
 
     def other(sample: Sample) -> Matrix:
@@ -282,7 +282,7 @@ def test_what_the_whole_lacks_is_refused():
         resample(more, plan)
 
 
-def test_spread_of_one_replicate_has_no_deviation():
+def test_spread__single_replicate_has_no_standard_deviation():
     (row,) = spread(query_subsets(made(), [5], 1)).rows(named=True)
     assert row["replicates"] == 1
     assert row["low"] == row["mean"] == row["high"]

@@ -1,4 +1,4 @@
-"""What a plan of resampling draws: queries, systems and labels."""
+"""Samples of queries, systems and labels drawn by a resampling plan."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from irmeta.errors import UsageError
 from irmeta.stats.resampling import Plan, Sample
 
 
-def test_samples_come_size_by_size_and_keep_what_is_not_drawn():
+def test_plan__samples_ordered_by_size_with_all_systems():
     plan = Plan("queries", (3, 5), 2, queries=6, systems=4)
     found = list(plan.samples(7))
     assert [(s.size, s.replicate) for s in found] == [(3, 0), (3, 1), (5, 0), (5, 1)]
@@ -27,7 +27,7 @@ def test_samples_come_size_by_size_and_keep_what_is_not_drawn():
         assert sample.labels is None
 
 
-def test_systems_are_drawn_of_systems():
+def test_plan__system_samples_keep_all_queries():
     (sample,) = Plan("systems", (2,), 1, queries=3, systems=9).samples(1)
     assert sample.queries.tolist() == [0, 1, 2]
     assert len(sample.systems) == 2
@@ -37,7 +37,7 @@ def test_systems_are_drawn_of_systems():
 @pytest.mark.parametrize(
     ("share", "kept"), [(0.5, [2, 5, 1, 0]), (0.29, [1, 2, 1, 0]), (1, [4, 10, 1, 0])]
 )
-def test_labels_are_a_share_of_each_querys_own_and_one_at_least(share, kept):
+def test_plan__labels_are_a_share_per_query_and_at_least_1(share, kept):
     plan = Plan("labels", (share,), 3, queries=4, systems=2, labels=(4, 10, 1, 0))
     for sample in plan.samples(3):
         assert sample.labels is not None
@@ -46,20 +46,20 @@ def test_labels_are_a_share_of_each_querys_own_and_one_at_least(share, kept):
         assert sample.queries.tolist() == [0, 1, 2, 3]
 
 
-def test_a_share_that_floating_point_misses_by_a_hair():
+def test_plan__share_of_labels_despite_rounding():
     (sample,) = Plan("labels", (0.29,), 1, queries=1, systems=2, labels=(100,)).samples()
     assert sample.labels is not None
     assert len(sample.labels[0]) == 29
 
 
-def test_the_whole_keeps_all():
+def test_plan__whole_keeps_all_queries_and_systems():
     whole = Plan("systems", (2,), 1, queries=3, systems=4).whole()
     assert (whole.size, whole.replicate, whole.labels) == (4, -1, None)
     assert whole.queries.tolist() == [0, 1, 2]
     assert whole.systems.tolist() == [0, 1, 2, 3]
 
 
-def test_every_subset_is_as_likely():
+def test_plan__every_subset_equally_likely():
     plan = Plan("queries", (2,), 6000, queries=4, systems=1)
     seen = Counter(tuple(s.queries.tolist()) for s in plan.samples(11))
     assert set(seen) == set(combinations(range(4), 2))
@@ -75,7 +75,7 @@ def same(a: Sample, b: Sample) -> bool:
     )
 
 
-def test_a_seed_gives_the_same_samples_and_another_gives_others():
+def test_plan__samples_reproducible_by_seed():
     plan = Plan("queries", (10,), 5, queries=30, systems=2)
     for rng in (4, np.random.SeedSequence(4)):
         assert all(map(same, plan.samples(rng), plan.samples(rng)))
@@ -86,19 +86,19 @@ def test_a_seed_gives_the_same_samples_and_another_gives_others():
     assert of[2] == again
 
 
-def test_more_replicates_and_sizes_leave_the_first_as_they_are():
+def test_plan__more_replicates_and_sizes_keep_the_first_samples():
     short = list(Plan("queries", (5,), 3, queries=30, systems=2).samples(9))
     long = list(Plan("queries", (5, 7), 6, queries=30, systems=2).samples(9))
     assert all(map(same, short, long[:3]))
 
 
-def test_each_sample_has_a_generator_of_its_own():
+def test_plan__independent_generator_for_each_sample():
     plan = Plan("queries", (5,), 3, queries=30, systems=2)
     first = [s.rng.random() for s in plan.samples(1)]
     assert len({*first, plan.whole(1).rng.random()}) == 4
     sample = next(plan.samples(1))
     assert sample.rng.random() == sample.rng.random()
-    # Not the one that drew it, which would begin with the same numbers.
+    # The generator that drew the queries would start with the same numbers.
     assert sorted(sample.rng.permutation(30)[:5]) != sample.queries.tolist()
     assert same(sample, pickle.loads(pickle.dumps(sample)))
 
@@ -119,7 +119,7 @@ def test_each_sample_has_a_generator_of_its_own():
         ({"replicates": 0}, "replicates = 0"),
     ],
 )
-def test_plans_that_cannot_be(change, said):
+def test_plan__rejects_invalid_arguments(change, said):
     given_ = {"part": "queries", "sizes": (3,), "replicates": 2, "queries": 6, "systems": 4}
     with pytest.raises(UsageError, match=said):
         Plan(**(given_ | change))

@@ -1,4 +1,4 @@
-"""The sign test and Wilcoxon's: against scipy for every pair, and the naive twins."""
+"""Sign test and Wilcoxon signed-rank test: scipy and naive implementations."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def agree(ours, right, values: np.ndarray) -> None:
 @TESTS
 @pytest.mark.parametrize("kind", ["clean", "tied", "gaps", "tied gaps"])
 @pytest.mark.parametrize("queries", [1, 2, 5, 12, 13, 14, 15, 49, 50, 51, 90])
-def test_as_scipy(ours, right, kind, queries):
+def test_sign_test_and_wilcoxon_test__equal_scipy(ours, right, kind, queries):
     # scipy changes its method at 13 (with ties or zeros) and at 50 queries
     rng = np.random.default_rng(queries)
     values = rng.random((queries, 3))  # scipy takes 0.4 s for a pair with ties and 13 queries
@@ -66,16 +66,16 @@ def test_as_scipy(ours, right, kind, queries):
 
 @TESTS
 @pytest.mark.parametrize("name", ["adhoc8_ap", "adhoc5_ap", "web2014_p10", "web2013_err20"])
-def test_real_systems_as_scipy(ours, right, name, shared):
+def test_sign_test_and_wilcoxon_test__equal_scipy_on_real_tracks(ours, right, name, shared):
     path = shared / "score-matrices" / f"{name}.csv"
     values = np.loadtxt(path, delimiter=",", skiprows=1)
     agree(ours, right, values[:, ::3][:, :24])
 
 
 @given(st.data())
-def test_as_the_twins(data):
+def test_sign_test_and_wilcoxon_test__equal_naive_implementation(data):
     queries = data.draw(st.integers(1, 16))
-    # eighths: equal magnitudes are equal to the last bit
+    # multiples of 1/8: equal magnitudes are equal to the last bit
     cell = st.one_of(st.integers(0, 40).map(lambda v: v / 8), st.just(np.nan))
     rows = [[data.draw(cell) for _ in range(2)] for _ in range(queries)]
     values = np.array(rows)
@@ -88,7 +88,7 @@ def test_as_the_twins(data):
         assert np.isnan(sign_p(values)[0, 1])
 
 
-def test_more_pairs_than_a_chunk_holds(monkeypatch):
+def test_wilcoxon_test__independent_of_chunk_size(monkeypatch):
     from irmeta.stats import signed
 
     values = np.random.default_rng(3).random((20, 9))
@@ -97,14 +97,14 @@ def test_more_pairs_than_a_chunk_holds(monkeypatch):
     np.testing.assert_array_equal(wilcoxon_p(values), whole)
 
 
-def test_rounding_is_a_tie_of_the_sign_test():
+def test_sign_test__rounding_error_is_a_tie():
     values = np.array([[0.1 + 0.2, 0.3]] * 9 + [[0.0, 1.0]])
-    assert sign_p(values)[0, 1] == 1.0  # one query of ten tells them apart
+    assert sign_p(values)[0, 1] == 1.0  # the systems differ on one query of ten
     assert sign_p(np.array([[1e-11, 0.0]] * 6))[0, 1] == 2 / 2**6
 
 
 @pytest.mark.parametrize("ours", [wilcoxon_p, sign_p])
-def test_nothing_to_test(ours):
+def test_sign_test_and_wilcoxon_test__edge_cases(ours):
     for queries in (1, 13, 14, 60):
         assert (ours(np.ones((queries, 3))) == 1).all()
     assert np.isnan(ours(np.ones((0, 2)))[0, 1])
@@ -113,8 +113,8 @@ def test_nothing_to_test(ours):
     assert ours(np.ones((4, 0))).shape == (0, 0)
 
 
-def test_who_leads_has_more_ranks_or_more_queries():
-    """x is greater on one query alone, by so much that its mean is greater too."""
+def test_sign_test_and_wilcoxon_test__better_system_despite_smaller_mean():
+    """The first system wins one query by so much that its mean is greater too."""
     values = np.column_stack([np.array([0.30] * 19 + [0.90]), np.full(20, 0.31)])
     for test in (sign_test, wilcoxon_test):
         assert test(values)[1].tolist() == [[0, -1], [1, 0]]

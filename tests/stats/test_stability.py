@@ -1,4 +1,4 @@
-"""Stability and swap rates, against paper 2's code, the twins and by hand."""
+"""Stability and swap rates: code of paper 2, naive implementations and worked examples."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from hypothesis.extra import numpy as arrays
 from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
 from irmeta.stats import stability as module
+from irmeta.stats.resampling import draw_query_sets
 from irmeta.stats.stability import Stability, stability, swap_rates
 from twins import stats as naive
 
@@ -50,8 +51,8 @@ def drawn(queries: int, size: int, trials: int = 30) -> np.ndarray:
 @pytest.mark.parametrize(
     "measure", [f"{m}_rareness@10,alpha={a}" for m in ("P", "AP") for a in ("0", "1.0")]
 )
-def test_paper_2s_code(shared: Path, measure: str, fuzziness: float):
-    """It seeds Python's random with 7 and draws each trial with random.sample."""
+def test_stability__equals_code_of_paper_2(shared: Path, measure: str, fuzziness: float):
+    """The code seeds Python's random with 7 and draws each trial with random.sample."""
     told = json.loads((shared / "oracles/case3_innov/out.ecir2023.json").read_text())
     scores = told[measure]
     topics = [topic for topic in scores["sysA"] if topic != "all"]
@@ -63,8 +64,8 @@ def test_paper_2s_code(shared: Path, measure: str, fuzziness: float):
     assert round(found.mean, 3) == expected
 
 
-def test_rounding_does_not_break_a_tie():
-    """0.65 - 0.6 is a bit more than 0.05."""
+def test_stability__difference_of_fuzziness_is_a_tie_despite_rounding():
+    """0.65 - 0.6 is greater than 0.05 in floating point."""
     values = matrix([[0.65, 0.6], [0.65, 0.6]])
     assert stability(values, trials=10).tie_rate == 1.0
     assert stability(values, trials=10, tolerance=0.0).tie_rate == 0.0
@@ -73,7 +74,7 @@ def test_rounding_does_not_break_a_tie():
 @pytest.mark.parametrize("kind", ["absolute", "relative"])
 @given(TABLE, st.sampled_from([0.0, 1 / 16, 0.25]))
 @settings(max_examples=40)
-def test_it_is_the_twins(kind, values: np.ndarray, fuzziness: float):
+def test_stability__equals_naive_implementation(kind, values: np.ndarray, fuzziness: float):
     rows, subsets = values.tolist(), drawn(len(values), 4 if len(values) > 5 else 2)
     told = naive.trials(rows, subsets.tolist(), fuzziness, kind == "relative")
     found = {
@@ -98,8 +99,8 @@ def test_it_is_the_twins(kind, values: np.ndarray, fuzziness: float):
         assert whole.mean == pytest.approx(expected)
 
 
-def test_by_hand():
-    """Queries 0 and 1 prefer a, query 2 prefers b by less, query 3 ties: four trials of one."""
+def test_stability__worked_example():
+    """Four trials of one query: a wins two, b wins one, one is a tie."""
     values = matrix([[0.9, 0.1], [0.8, 0.5], [0.1, 0.4], [0.2, 0.2]])
     found = stability(values, subsets=np.arange(4)[:, None])
     assert found.wins.tolist() == [[0, 2], [1, 0]]
@@ -124,17 +125,17 @@ def test_by_hand():
     assert (told["stability"], told["queries"], told["size"], told["trials"]) == (0.5, 4, 1, 4)
 
 
-def test_less_is_better_turns_the_wins_only():
+def test_stability__direction_swaps_wins_only():
     values = made().values
     up, down = (stability(matrix(values, d), kind="relative") for d in (1, -1))
     assert (up.wins == down.wins.T).all()
     assert up.mean == down.mean
 
 
-def test_the_draws():
+def test_stability__draws_are_uniform_and_reproducible():
     found = stability(made(45, 4), trials=50)
     assert (found.trials, found.size, found.queries) == (50, 22, 45)
-    subsets = module._drawn(9, 4, 1, 20_000, 0)[:, 0]
+    subsets = draw_query_sets(9, 4, 1, 20_000, 0)[:, 0]
     assert (np.diff(np.sort(subsets, axis=1)) > 0).all()
     shares = np.bincount(subsets.ravel(), minlength=9) / 20_000
     assert np.abs(shares - 4 / 9).max() < 0.015
@@ -143,14 +144,14 @@ def test_the_draws():
     assert (again[0] != again[2]).any()
 
 
-def test_batches_are_of_no_account(monkeypatch: pytest.MonkeyPatch):
+def test_stability_and_swap_rates__independent_of_batch_size(monkeypatch: pytest.MonkeyPatch):
     whole, swaps = stability(made()), swap_rates(made())
     monkeypatch.setattr(module, "_BATCH", 6 * 7)
     assert (stability(made()).wins == whole.wins).all()
     assert swap_rates(made()).equals(swaps)
 
 
-def test_a_query_with_a_gap_is_never_drawn():
+def test_stability_and_swap_rates__exclude_queries_with_missing_values():
     values = made().values.copy()
     kept = np.delete(values, 3, axis=0)
     values[3, 2] = np.nan
@@ -161,7 +162,7 @@ def test_a_query_with_a_gap_is_never_drawn():
 
 
 @pytest.mark.parametrize("queries", [0, 1])
-def test_too_few_queries(queries: int):
+def test_stability_and_swap_rates__undefined_for_too_few_queries(queries: int):
     found = stability(matrix(np.ones((queries, 3))))
     assert (found.trials, found.size, found.queries) == (0, 0, queries)
     assert np.isnan([found.mean, found.error_rate, found.tie_rate]).all()
@@ -172,14 +173,14 @@ def test_too_few_queries(queries: int):
 
 
 @pytest.mark.parametrize("systems", [0, 1])
-def test_too_few_systems(systems: int):
+def test_stability_and_swap_rates__undefined_for_too_few_systems(systems: int):
     found = stability(matrix(np.ones((6, systems))))
     assert np.isnan([found.mean, found.error_rate, found.tie_rate]).all()
     assert found.frame().height == 0
     assert swap_rates(matrix(np.ones((6, systems))))["comparisons"].sum() == 0
 
 
-def test_identical_systems_always_tie():
+def test_stability_and_swap_rates__identical_systems_always_tie():
     values = np.repeat(made().values[:, :1], 3, axis=1)
     for ties, mean in (("against", 0.0), ("half", 0.5), ("out", math.nan)):
         found = stability(matrix(values), ties=ties, fuzziness=0.0)
@@ -191,7 +192,7 @@ def test_identical_systems_always_tie():
     assert stability(matrix(beside)).mean == pytest.approx(2 / 3)
 
 
-def test_two_queries_and_two_systems():
+def test_stability__two_queries_and_two_systems():
     found = stability(matrix([[0.9, 0.1], [0.2, 0.6]]), trials=2000)
     assert (found.size, found.ties[0, 1]) == (1, 0)
     assert found.mean == pytest.approx(0.5, abs=0.04)
@@ -216,12 +217,12 @@ def test_two_queries_and_two_systems():
         ({"subsets": np.array([[0, 1], [2, 2]])}, "duplicate query"),
     ],
 )
-def test_refusals(options: dict, message: str):
+def test_stability__rejects_invalid_arguments(options: dict, message: str):
     with pytest.raises(UsageError, match=message):
         stability(made(), **options)
 
 
-def test_infinite_values_are_refused():
+def test_stability_and_swap_rates__reject_infinite_values():
     values = made().values.copy()
     values[1, 1] = np.inf
     for function in (stability, swap_rates):
@@ -234,7 +235,7 @@ def test_infinite_values_are_refused():
 
 @given(TABLE)
 @settings(max_examples=40)
-def test_swaps_are_the_twins(values: np.ndarray):
+def test_swap_rates__equal_naive_implementation(values: np.ndarray):
     halves = drawn(len(values), 4).reshape(-1, 2, 2)
     pairs = [(one.tolist(), two.tolist()) for one, two in halves]
     edges = [i / 16 for i in range(7)]
@@ -246,8 +247,8 @@ def test_swaps_are_the_twins(values: np.ndarray):
     assert found["high"].to_list() == [part.high for part in told]
 
 
-def test_swaps_by_hand():
-    """a leads b by 0.3 on the first query and trails by 0.1 on the second; then turned round."""
+def test_swap_rates__worked_example():
+    """a leads by 0.3 on the first query and trails by 0.1 on the second."""
     halves = np.array([[[0], [1]], [[1], [0]], [[0], [2]]])
     values = matrix([[0.7, 0.4], [0.2, 0.3], [0.5, 0.5]])
     found = swap_rates(values, width=0.1, bins=4, halves=halves)
@@ -260,7 +261,7 @@ def test_swaps_by_hand():
     assert found["queries"].to_list() == [3] * 4
 
 
-def test_swaps_are_rarer_where_systems_differ_more():
+def test_swap_rates__fall_with_the_difference_of_systems():
     found = swap_rates(made(40, 12), trials=300)
     assert found.height == 21
     assert found["comparisons"].sum() == 300 * 66
@@ -269,8 +270,8 @@ def test_swaps_are_rarer_where_systems_differ_more():
     assert found["rate"][10] > found["rate"][20]
 
 
-def test_halves_share_no_query():
-    halves = module._drawn(9, 4, 2, 500, 0).reshape(500, 8)
+def test_swap_rates__halves_are_disjoint_and_arguments_validated():
+    halves = draw_query_sets(9, 4, 2, 500, 0).reshape(500, 8)
     assert (np.diff(np.sort(halves, axis=1)) > 0).all()
     for options, message in (
         ({"size": 11}, "two sets"),
@@ -283,10 +284,10 @@ def test_halves_share_no_query():
             swap_rates(made(), **options)
 
 
-def test_the_direction_of_a_measure_is_of_no_account():
+def test_swap_rates__independent_of_direction():
     assert swap_rates(matrix(made().values, -1)).equals(swap_rates(made()))
 
 
-def test_the_frame_of_no_trial_is_complete():
+def test_stability_frame__complete_without_trials():
     empty = Stability("t", "P", ("a", "b"), np.zeros((2, 2), np.int32), 0, 0, 1)
     assert empty.frame()["share"].is_nan().all()

@@ -1,4 +1,4 @@
-"""A collection of two tracks, and a place for its store."""
+"""Fixtures: a collection of two tracks and the path of its store."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from support.ingesting import TWO, put
 
 @pytest.fixture
 def two(tmp_path: Path) -> Path:
-    """A collection of the tracks a and b."""
+    """Return a collection of the tracks a and b."""
     return put(tmp_path / "two", TWO)
 
 

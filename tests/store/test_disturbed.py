@@ -1,4 +1,4 @@
-"""A track that is replaced while it is read, or whose files are damaged: never a mixture."""
+"""Tracks replaced while they are read, and tracks with damaged files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.usefixtures("undrawn")
 
 @pytest.fixture
 def swapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store of the old track, in whose place the new one is put at the first look at its runs."""
+    """Return a store whose track is replaced when its runs are first read."""
     store = tmp_path / "store"
     irmeta.ingest(OLD.write(tmp_path / "old"), store, workers=1)
     groups = Layout.groups
@@ -64,14 +64,14 @@ def swapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         lambda store: irmeta.SearchLengths(store),
     ],
 )
-def test_a_track_that_is_replaced_gives_no_mixture(swapped: Path, ask: Callable):
+def test_store__track_replaced_while_read_is_an_error(swapped: Path, ask: Callable):
     store = irmeta.open_store(swapped)
     with pytest.raises(DataError, match="track t: was replaced while it was read"):
         ask(store)
     ask(store)
 
 
-def test_results_of_a_track_that_is_replaced_are_not_kept(swapped: Path, tmp_path: Path):
+def test_reanalyze__results_of_replaced_track_are_not_kept(swapped: Path, tmp_path: Path):
     done = reanalyzed(swapped, tmp_path / "out")
     ((track, said),) = done.batch.failed
     assert (track, "was replaced while it was read" in said) == ("t", True)
@@ -80,8 +80,8 @@ def test_results_of_a_track_that_is_replaced_are_not_kept(swapped: Path, tmp_pat
     assert set(pl.read_parquet(tmp_path / "out" / "means.parquet")["system"]) == {"s", "u"}
 
 
-def test_a_replacement_is_not_taken_for_what_it_makes_go_wrong(tmp_path: Path, monkeypatch):
-    """While an ingest puts files in place, others of the track are missing."""
+def test_undisturbed__reports_replacement_instead_of_missing_files(tmp_path: Path, monkeypatch):
+    """While an ingest moves files into place, other files of the track are missing."""
     place = tmp_path / "store"
     store = irmeta.ingest(OLD.write(tmp_path / "old"), place, workers=1)
 
@@ -95,8 +95,8 @@ def test_a_replacement_is_not_taken_for_what_it_makes_go_wrong(tmp_path: Path, m
 
 
 @pytest.mark.parametrize("versions", [b"AA", b"AB"])
-def test_no_error_is_lost(versions: bytes):
-    """Whatever the second look says."""
+def test_undisturbed__reraises_errors(versions: bytes):
+    """The error is raised whether or not the version has changed."""
     looks = iter(versions)
 
     class Reader:
@@ -107,8 +107,8 @@ def test_no_error_is_lost(versions: bytes):
         raise OSError("gone")
 
 
-def test_what_cannot_be_written_is_not_the_stores_fault(tmp_path: Path, monkeypatch):
-    """Whose files someone would remove, as the message for damaged ones has it."""
+def test_reanalyze__write_error_is_not_blamed_on_the_store(tmp_path: Path, monkeypatch):
+    """The message for damaged files would advise the user to remove them."""
     place = tmp_path / "store"
     irmeta.ingest(OLD.write(tmp_path / "old"), place, workers=1)
 
@@ -130,8 +130,8 @@ def test_what_cannot_be_written_is_not_the_stores_fault(tmp_path: Path, monkeypa
         reanalyzed(place, tmp_path / "out")
 
 
-def test_combined_results_are_of_the_tracks_that_were_done(tmp_path: Path, monkeypatch):
-    """An ingest between the last track and the tables of all of them."""
+def test_reanalyze__track_replaced_before_combining_is_an_error(tmp_path: Path, monkeypatch):
+    """An ingest runs between the last track and the combined tables."""
     place = tmp_path / "store"
     irmeta.ingest(OLD.write(tmp_path / "old"), place, workers=1)
     join = runner._join
@@ -146,7 +146,7 @@ def test_combined_results_are_of_the_tracks_that_were_done(tmp_path: Path, monke
     assert not (tmp_path / "out" / "means.parquet").exists()
 
 
-def test_a_damaged_record_is_named_and_the_others_go_on(tmp_path: Path):
+def test_reanalyze__damaged_record_fails_its_track_only(tmp_path: Path):
     place = tmp_path / "store"
     for name in ("a", "b"):
         replace(OLD, name=name).write(tmp_path / "in")
@@ -160,7 +160,7 @@ def test_a_damaged_record_is_named_and_the_others_go_on(tmp_path: Path):
 
 @pytest.mark.parametrize("kind", ["runs", "qrels", "systems"])
 @pytest.mark.parametrize("damage", [b"", b"PAR1"])
-def test_a_damaged_track_is_named_and_the_others_go_on(tmp_path: Path, kind: str, damage: bytes):
+def test_reanalyze__damaged_table_fails_its_track_only(tmp_path: Path, kind: str, damage: bytes):
     source, place = tmp_path / "in", tmp_path / "store"
     for name in ("a", "b"):
         replace(OLD, name=name).write(source)

@@ -1,4 +1,4 @@
-"""A track is ingested once, whole, and always to the same bytes."""
+"""Ingest: up-to-date tracks, interruption, damage, and reproducible bytes."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from irmeta.trec.streams import InputFile
 from support.ingesting import FACTS, QRELS, RUN, TWO, content, outcomes, put, states, touched
 
 
-def test_a_second_ingest_touches_nothing(made_store, collections, tmp_path):
+def test_ingest__second_ingest_writes_nothing(made_store, collections, tmp_path):
     copy = tmp_path / "store"
     shutil.copytree(made_store.path, copy)
     before = touched(copy)
@@ -31,14 +31,14 @@ def test_a_second_ingest_touches_nothing(made_store, collections, tmp_path):
     assert touched(copy) == before
 
 
-def test_unchanged_input_is_not_even_opened(two, store, monkeypatch):
+def test_ingest__unchanged_files_are_not_opened(two, store, monkeypatch):
     states(two, store)
     for place, name in ((reading, "parse_qrels"), (reading, "read_run"), (record, "file_sha256")):
         monkeypatch.delattr(place, name)
     assert states(two, store) == {"a": "unchanged", "b": "unchanged"}
 
 
-def test_a_touched_file_of_equal_content_is_not_ingested_again(two, store):
+def test_ingest__touched_file_with_equal_content_is_unchanged(two, store):
     states(two, store)
     before = touched(store, but=".cache.json")
     os.utime(two / "a/runs/s", ns=(1, 1))
@@ -48,7 +48,7 @@ def test_a_touched_file_of_equal_content_is_not_ingested_again(two, store):
 
 
 @pytest.mark.parametrize("lost", [None, b"", b'{"a"', b"[]", b"null", b'{"a":[]}', b'{"a":5}'])
-def test_a_lost_or_damaged_cache_does_no_harm(two, store, lost):
+def test_ingest__lost_or_damaged_cache_is_harmless(two, store, lost):
     states(two, store)
     before = touched(store, but=".cache.json")
     (store / ".cache.json").unlink()
@@ -59,7 +59,7 @@ def test_a_lost_or_damaged_cache_does_no_harm(two, store, lost):
 
 
 @pytest.mark.parametrize("how", ["touched", "lost"])
-def test_what_was_hashed_once_is_not_hashed_again(two, store, monkeypatch, how):
+def test_ingest__file_hashes_are_cached(two, store, monkeypatch, how):
     states(two, store)
     if how == "lost":
         (store / ".cache.json").unlink()
@@ -98,7 +98,7 @@ CONFIGURED = {
         {"collection.toml": CONFIGURED["collection.toml"] + "depth = 1\n"},
     ],
 )
-def test_a_change_brings_only_its_own_track_up_to_date(tmp_path, store, change):
+def test_ingest__change_rewrites_only_its_track(tmp_path, store, change):
     collection = put(tmp_path / "c", CONFIGURED)
     assert states(collection, store) == {"a": "written", "b": "written"}
     before = {name: fact for name, fact in touched(store).items() if "/a" in name}
@@ -115,9 +115,9 @@ def test_a_change_brings_only_its_own_track_up_to_date(tmp_path, store, change):
     assert content(store) != old
 
 
-def test_a_file_that_changes_while_it_is_read_is_read_again_next_time(two, store):
+def test_ingest__file_changed_during_ingest_is_read_again(two, store):
     def edit(track: str, done: int, files: int) -> None:
-        if (track, done) == ("a", 1):  # it is read, and the track not yet written
+        if (track, done) == ("a", 1):  # the run is read, the track not yet written
             (two / "a/runs/s").write_text(RUN.replace("1 Q0 b", "1 Q0 c"))
 
     ingest_collection(two, Layout(store), ReadPolicy(), workers=1, progress=edit)
@@ -125,7 +125,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again_next_time(two, store
     assert "c" in irmeta.open_store(store).runs("a").collect()["doc"].to_list()
 
 
-def test_tracks_that_the_collection_does_not_name_are_left_alone(two, store):
+def test_ingest__tracks_removed_from_collection_stay_in_store(two, store):
     states(two, store)
     shutil.rmtree(two / "a")
     assert states(two, store) == {"b": "unchanged"}
@@ -133,11 +133,9 @@ def test_tracks_that_the_collection_does_not_name_are_left_alone(two, store):
 
 
 @pytest.mark.parametrize("workers", [1, 2, 7])
-def test_a_store_is_the_same_bytes_whatever_the_workers_and_wherever_it_lies(
-    made_store, collections, tmp_path, workers
-):
+def test_ingest__bytes_do_not_depend_on_workers_or_path(made_store, collections, tmp_path, workers):
     elsewhere = tmp_path / "elsewhere"
-    shutil.copytree(collections, elsewhere, copy_function=shutil.copyfile)  # other times
+    shutil.copytree(collections, elsewhere, copy_function=shutil.copyfile)  # new modification times
     with pytest.warns(SkippedRunWarning):
         again = irmeta.ingest(elsewhere, tmp_path / "deep" / "store", workers=workers)
     assert content(again.path) == content(made_store.path)
@@ -150,11 +148,11 @@ MOVES = [*FOLDERS, "tracks"]
 
 
 def kill_at(monkeypatch: pytest.MonkeyPatch, point: str, track: str) -> None:
-    """Have Ctrl-C pressed when work on `track` comes to `point`: a file, or a move into place."""
+    """Raise KeyboardInterrupt when work on `track` reaches `point`: a function or a move."""
     replace, place = os.replace, reading if point == READER else room
     function = getattr(place, point, None)
 
-    def stop(where, *rest, **named):  # a file of a track, or a folder of its stage
+    def stop(where, *rest, **named):  # a file of a track or its staging folder
         path = where.name if isinstance(where, InputFile) else where
         if track in Path(path).parts:
             raise KeyboardInterrupt
@@ -173,7 +171,7 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, point: str, track: str) -> None:
 
 @pytest.mark.parametrize("before", ["nothing", "an older b"])
 @pytest.mark.parametrize("point", [READER, *WRITERS, *MOVES])
-def test_an_interrupted_ingest_leaves_whole_tracks_and_is_taken_up_again(
+def test_ingest__interrupted_ingest_keeps_complete_tracks_and_resumes(
     two, store, tmp_path, monkeypatch, point, before
 ):
     if before == "an older b":
@@ -184,7 +182,7 @@ def test_an_interrupted_ingest_leaves_whole_tracks_and_is_taken_up_again(
         with pytest.raises(KeyboardInterrupt):
             states(two, store)
     opened = irmeta.open_store(store)
-    # The old track until the new one is moved into place, then none until it is whole.
+    # The old track stays until the move begins; then the track is absent until complete.
     still_there = before == "an older b" and point not in MOVES
     assert opened.tracks == (["a", "b"] if still_there else ["a"])
     assert opened.runs().collect().height == 3 * len(opened.tracks)
@@ -197,7 +195,7 @@ def test_an_interrupted_ingest_leaves_whole_tracks_and_is_taken_up_again(
 
 
 @pytest.mark.parametrize("bad", [{"b/qrels": "1 0 a x\n"}, {"b/runs/s": "x\n"}])
-def test_a_changed_track_that_fails_leaves_the_old_one(two, store, bad):
+def test_ingest__failed_update_keeps_the_old_track(two, store, bad):
     states(two, store)
     before = touched(store)
     put(two, bad)
@@ -217,7 +215,7 @@ def test_a_changed_track_that_fails_leaves_the_old_one(two, store, bad):
 
 
 @pytest.mark.parametrize("file", ["x", "sub/x", "manifest.json"])
-def test_a_folder_of_other_files_is_refused(two, tmp_path, file):
+def test_ingest__folder_with_other_files_is_refused_as_store(two, tmp_path, file):
     folder = put(tmp_path / "other", {file: '{"name": "not a store"}'})
     before = touched(folder)
     with pytest.raises((UsageError, DataError), match=f"{folder}"):
@@ -225,18 +223,18 @@ def test_a_folder_of_other_files_is_refused(two, tmp_path, file):
     assert touched(folder) == before
 
 
-def test_a_file_is_no_place_for_a_store(two):
+def test_ingest__file_is_refused_as_store(two):
     with pytest.raises(UsageError, match="exists and is not an irmeta store"):
         irmeta.ingest(two, two / "a/qrels")
 
 
 @pytest.mark.parametrize("hidden", [{}, {".DS_Store": "x"}, {".manifest.json.7.tmp": "{"}])
-def test_a_folder_without_visible_files_becomes_a_store(two, tmp_path, hidden):
+def test_ingest__folder_without_visible_files_becomes_a_store(two, tmp_path, hidden):
     (tmp_path / "empty").mkdir()
     assert irmeta.ingest(two, put(tmp_path / "empty", hidden)).tracks == ["a", "b"]
 
 
-def test_one_process_writes_at_a_time(two, store):
+def test_ingest__second_writer_is_refused(two, store):
     states(two, store)
     with only_writer(store), pytest.raises(UsageError, match="another process is writing"):
         states(two, store)
@@ -244,7 +242,7 @@ def test_one_process_writes_at_a_time(two, store):
 
 
 @pytest.mark.parametrize("damage", ["gone", "cut", "record cut"])
-def test_a_damaged_track_is_made_again(two, store, damage):
+def test_ingest__damaged_track_is_rewritten(two, store, damage):
     states(two, store)
     whole = content(store)
     part = Layout(store).files("runs", "b")[0]
@@ -259,7 +257,7 @@ def test_a_damaged_track_is_made_again(two, store, damage):
     assert content(store) == whole
 
 
-def test_another_read_policy_is_refused(two, store):
+def test_ingest__different_read_policy_is_refused(two, store):
     irmeta.ingest(two, store, depth=5)
     before = touched(store)
     with pytest.raises(UsageError, match=r"was made with ReadPolicy.*depth=5.*use another folder"):
@@ -268,7 +266,7 @@ def test_another_read_policy_is_refused(two, store):
     assert irmeta.open_store(store).policy == ReadPolicy(depth=5)
 
 
-def test_a_name_too_long_for_a_folder_fails_alone(two, store):
+def test_ingest__track_name_too_long_for_a_folder_fails_alone(two, store):
     long = "検" * 30
     (two / "b").rename(two / long)
     (first, second) = outcomes(two, store)
@@ -277,14 +275,14 @@ def test_a_name_too_long_for_a_folder_fails_alone(two, store):
     assert "too long for a folder's name" in str(second.error)
 
 
-def test_a_pipe_among_the_runs_is_skipped(two, store):
+def test_ingest__named_pipe_among_runs_is_skipped(two, store):
     os.mkfifo(two / "a/runs/pipe")
     with pytest.warns(SkippedRunWarning, match="pipe: cannot be read .a pipe or a device"):
         irmeta.ingest(two, store)
 
 
 @pytest.mark.parametrize("said", [b"{}", b"[]", b"null", b'{"files": {}}', b"{"])
-def test_a_record_that_is_none_is_made_again(two, store, said):
+def test_ingest__invalid_record_is_rewritten(two, store, said):
     states(two, store)
     before = content(store)
     (store / "tracks" / "a.json").write_bytes(said)
@@ -293,7 +291,7 @@ def test_a_record_that_is_none_is_made_again(two, store, said):
 
 
 @pytest.mark.parametrize("said", ["deepest_rank", "highest", "track"])
-def test_a_record_that_was_changed_is_not_believed(two, store, said):
+def test_ingest__record_with_checksum_mismatch_is_rewritten(two, store, said):
     states(two, store)
     before = content(store)
     file = store / "tracks" / "a.json"
@@ -308,8 +306,8 @@ def test_a_record_that_was_changed_is_not_believed(two, store, said):
 
 
 @pytest.mark.parametrize("kind", FOLDERS)
-def test_a_changed_end_of_a_file_is_told_and_mended(two, store, kind):
-    """It says what lies where: checksums of pages do not cover it."""
+def test_ingest__damaged_footer_is_detected_and_rewritten(two, store, kind):
+    """Checksums of pages do not cover the footer."""
     states(two, store)
     before = content(store)
     file = store / kind / "a" / "part-0.parquet"
@@ -322,7 +320,7 @@ def test_a_changed_end_of_a_file_is_told_and_mended(two, store, kind):
     assert content(store) == before
 
 
-def test_tracks_may_be_an_iterator_and_others_say_nothing(two, store):
+def test_ingest__tracks_may_be_an_iterator(two, store):
     put(two, {"b/runs/torn": "1 Q0 a\n"})
     with pytest.warns(SkippedRunWarning):
         irmeta.ingest(two, store, tracks=iter(["b"]))
@@ -332,14 +330,14 @@ def test_tracks_may_be_an_iterator_and_others_say_nothing(two, store):
 
 
 def changed_in_secret(file):
-    """Change a file within the same size and time of change."""
+    """Change a file but keep its size and modification time."""
     before = os.stat(file)
     file.write_text(file.read_text().replace("1 Q0 b", "1 Q0 c"))
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert os.stat(file).st_size == before.st_size
 
 
-def test_rehash__a_source_file_of_the_same_size_and_time(two, store):
+def test_rehash__detects_change_with_equal_size_and_time(two, store):
     states(two, store)
     changed_in_secret(two / "a" / "runs" / "s")
     assert states(two, store) == {"a": "unchanged", "b": "unchanged"}
@@ -348,8 +346,8 @@ def test_rehash__a_source_file_of_the_same_size_and_time(two, store):
 
 
 @pytest.mark.parametrize("kind", FOLDERS)
-def test_rehash__a_damaged_page_of_the_store(two, store, kind):
-    """Neither the size of its file nor the footer tells."""
+def test_rehash__detects_damaged_page_in_store(two, store, kind):
+    """The size and the footer of the file are unchanged."""
     states(two, store)
     before = content(store)
     file = store / kind / "a" / "part-0.parquet"

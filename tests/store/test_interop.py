@@ -1,4 +1,4 @@
-"""A store opens in other readers, with nothing of irmeta, and every name stays a string."""
+"""Other Parquet readers open a store without irmeta and read every name as a string."""
 
 import json
 from collections.abc import Callable
@@ -27,7 +27,7 @@ NAMES = ["track", "query", "system", "doc"]
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store whose names all look like something else than strings."""
+    """Return a store whose names look like numbers, dates or booleans."""
     folder = tmp_path_factory.mktemp("interop")
     for system in ("1e5", "2012"):
         lines = [f"{q} Q0 {d} 1 1.0 {s}\n" for q, s, d in ROWS if s == system]
@@ -97,7 +97,7 @@ READERS = [
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_every_reader_sees_every_name_as_the_string_it_is(store, reader: Callable):
+def test_parquet_readers__names_of_runs_are_strings(store, reader: Callable):
     frame = reader(str(store / "runs"))
     found = list(frame[NAMES].itertuples(index=False, name=None))
     assert all(type(value) is str for row in found for value in row)
@@ -106,14 +106,14 @@ def test_every_reader_sees_every_name_as_the_string_it_is(store, reader: Callabl
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("kind", ["qrels", "docs", "systems"])
-def test_every_table_opens_in_every_reader(store, reader, kind):
+def test_parquet_readers__open_every_table(store, reader, kind):
     frame = reader(str(store / kind))
     assert sorted(set(frame["track"])) == sorted(TRACKS)
     names = [c for c in ("track", "set", "query", "doc", "system", "file") if c in frame.columns]
     assert all(type(value) is str for name in names for value in frame[name])
 
 
-def test_irmeta_reads_its_own_tracks_by_these_names(store):
+def test_open_store__reads_tracks_with_unusual_names(store):
     opened = irmeta.open_store(store)
     assert opened.tracks == sorted(TRACKS)
     for track in TRACKS:

@@ -1,4 +1,4 @@
-"""Where a store keeps what: folders, manifest and records, and what its tables hold."""
+"""Layout of a store: folders, manifest, records, and tables."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=15)
 @example(".hidden")
 @example("track=2012")
 @example("a/../../b")
-def test_a_track_has_one_safe_folder_name(track):
+def test_folder_name__is_safe_for_any_track(track):
     name = folder_name(track)
     assert name.isascii()
     assert name[0] != "."
@@ -41,7 +41,7 @@ def test_a_track_has_one_safe_folder_name(track):
 
 
 @given(st.sets(NAMES, max_size=5))
-def test_track_names_come_back_from_their_records(tmp_path_factory, names):
+def test_layout__track_names_round_trip_through_records(tmp_path_factory, names):
     layout = Layout(tmp_path_factory.mktemp("store"))
     for name in names:
         write_bytes(layout.record(name), add_checksum(to_json({"track": name, "files": {}})))
@@ -49,12 +49,12 @@ def test_track_names_come_back_from_their_records(tmp_path_factory, names):
     assert [layout.read_record(name)["track"] for name in names] == list(names)
 
 
-def test_an_unknown_track_is_answered_with_the_nearest(made_store):
+def test_store__unknown_track_suggests_nearest(made_store):
     with pytest.raises(UsageError, match=r"has no track 'newz'. Did you mean 'news'\?"):
         made_store.runs("newz")
 
 
-def test_the_manifest_says_how_the_store_was_made(made_store):
+def test_manifest__has_format_version_and_read_policy(made_store):
     content = (made_store.path / "manifest.json").read_bytes()
     manifest = parse_record(content, required=True)
     assert json.loads(content).keys() - manifest.keys() == {"sha256"}
@@ -62,7 +62,7 @@ def test_the_manifest_says_how_the_store_was_made(made_store):
     assert manifest == {"format": FORMAT, "irmeta": irmeta.__version__, "read_policy": policy}
 
 
-def test_a_store_holds_nothing_but_what_the_design_says(made_store):
+def test_store__has_only_documented_files(made_store):
     found = {path.name for path in made_store.path.iterdir()}
     assert found == {"manifest.json", "tracks", ".cache.json", ".lock", *FOLDERS}
     for kind in FOLDERS:
@@ -72,7 +72,7 @@ def test_a_store_holds_nothing_but_what_the_design_says(made_store):
         assert files == {Path(track, "part-0.parquet") for track in TRACKS}
 
 
-def test_nothing_in_a_store_depends_on_where_the_collection_lies(made_store, collections):
+def test_store__does_not_contain_the_collection_path(made_store, collections):
     for path in made_store.path.rglob("*.*"):
         if path.is_file():
             assert str(collections).encode() not in path.read_bytes()
@@ -82,19 +82,19 @@ def test_nothing_in_a_store_depends_on_where_the_collection_lies(made_store, col
     "manifest",
     [b'{"name": "a web app"}', b"[1]", b"{}", b"no json", b'{"format": "1"}', b'{"format": 1}'],
 )
-def test_a_manifest_of_something_else_is_refused(tmp_path, manifest):
+def test_open_store__foreign_manifest_is_refused(tmp_path, manifest):
     (tmp_path / "manifest.json").write_bytes(manifest)
     with pytest.raises((UsageError, DataError), match=str(tmp_path)):
         irmeta.open_store(tmp_path)
 
 
-def test_a_folder_without_a_manifest_is_no_store(tmp_path):
+def test_open_store__folder_without_manifest_is_refused(tmp_path):
     for path in (tmp_path, tmp_path / "none"):
         with pytest.raises(UsageError, match=r"is not an irmeta store .no manifest.json."):
             irmeta.open_store(path)
 
 
-def test_a_newer_format_is_refused(tmp_path):
+def test_open_store__newer_format_is_refused(tmp_path):
     layout = Layout(tmp_path / "store")
     layout.create(ReadPolicy())
     manifest = layout.read_manifest() | {"format": FORMAT + 1, "irmeta": "9.1"}
@@ -104,14 +104,14 @@ def test_a_newer_format_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("kind", FOLDERS)
-def test_tables_have_the_columns_of_the_schema(made_store, kind):
+def test_tables__columns_equal_schema(made_store, kind):
     columns = TABLES[kind].arrow()
     for path in (made_store.path / kind).rglob("*.parquet"):
         assert pq.read_schema(path).equals(columns)
 
 
 def run_lines(collections: Path, track: str, file: str) -> pl.DataFrame:
-    """The lines of a run file, naively read, in file order."""
+    """Read the lines of a run file naively, in file order."""
     rows = naive.read_run(read_text(collections / file))
     names = {"query": pl.String, "doc": pl.String, "rank_given": pl.Int32, "score": pl.Float64}
     frame = pl.DataFrame([row[:4] for row in rows], names, orient="row")
@@ -119,7 +119,7 @@ def run_lines(collections: Path, track: str, file: str) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("track", TRACKS)
-def test_nothing_in_a_run_is_lost(made_store, collections, track):
+def test_runs__equal_lines_of_run_files(made_store, collections, track):
     runs = made_store.runs(track).collect()
     systems = made_store.systems(track).filter(pl.col("skip_reason").is_null())
     assert runs["system"].unique().sort().to_list() == systems["system"].to_list()
@@ -144,7 +144,7 @@ QRELS = [
 
 
 @pytest.mark.parametrize(("track", "name", "file"), QRELS)
-def test_nothing_in_the_qrels_is_lost(made_store, collections, track, name, file):
+def test_qrels__equal_lines_of_qrels_files(made_store, collections, track, name, file):
     found = made_store.qrels(track).filter(set=name).collect()
     expected = qrels_lines(collections, file)
     if name != "diversity":
@@ -153,7 +153,7 @@ def test_nothing_in_the_qrels_is_lost(made_store, collections, track, name, file
 
 
 @pytest.mark.parametrize("track", TRACKS)
-def test_runs_are_sorted_by_query_system_and_rank_with_ranks_from_1(made_store, track):
+def test_runs__sorted_by_query_system_and_rank_from_one(made_store, track):
     runs = made_store.runs(track).collect()
     assert runs.equals(runs.sort("query", "system", "rank"))
     expected = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("query", "system")
@@ -161,7 +161,7 @@ def test_runs_are_sorted_by_query_system_and_rank_with_ranks_from_1(made_store, 
 
 
 @pytest.mark.parametrize("track", TRACKS)
-def test_docs_are_numbered_within_a_query_with_the_judged_ones_first(made_store, track):
+def test_docs__numbered_per_query_with_judged_docs_first(made_store, track):
     docs = made_store.docs(track).collect()
     judged = made_store.qrels(track).select("query", "doc", judged=True).unique().collect()
     docs = docs.join(judged, ["query", "doc"], "left", maintain_order="left")
@@ -182,9 +182,7 @@ def test_docs_are_numbered_within_a_query_with_the_judged_ones_first(made_store,
 
 
 @pytest.mark.parametrize(("track", "name", "file"), [QRELS[0], QRELS[1], QRELS[3]])
-def test_grade_is_that_of_the_primary_qrels_and_null_without_one(
-    made_store, collections, track, name, file
-):
+def test_runs__grade_from_primary_qrels_or_null(made_store, collections, track, name, file):
     runs = made_store.runs(track).collect()
     judged = qrels_lines(collections, file).select("query", "doc", expected="grade")
     joined = runs.join(judged, ["query", "doc"], "left")
@@ -195,7 +193,7 @@ def test_grade_is_that_of_the_primary_qrels_and_null_without_one(
 
 @pytest.fixture
 def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Row groups of a few thousand rows and files of a few row groups."""
+    """Use row groups of a few thousand rows and files of a few row groups."""
     for room in (groups, long_table):
         monkeypatch.setattr(room, "GROUP_ROWS", 5000)
     monkeypatch.setattr(writing, "PART_ROWS", 12_000)
@@ -203,7 +201,7 @@ def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def parts(small_groups, collections, tmp_path) -> irmeta.Store:
-    """The made collection in several row groups and files a track."""
+    """Ingest the synthetic collection with several row groups and files per track."""
     with pytest.warns(irmeta.SkippedRunWarning):
         return irmeta.ingest(collections, tmp_path / "store")
 
@@ -216,7 +214,7 @@ def row_groups(store: irmeta.Store, track: str, kind: str = "runs") -> list[pl.D
 
 
 @pytest.mark.parametrize("track", TRACKS)
-def test_large_tracks_are_written_in_parts_of_row_groups_of_whole_queries(parts, made_store, track):
+def test_ingest__row_groups_hold_complete_queries(parts, made_store, track):
     groups = row_groups(parts, track)
     queries = [query for group in groups for query in group["query"].unique()]
     assert len(queries) == len(set(queries))
@@ -234,7 +232,7 @@ def test_large_tracks_are_written_in_parts_of_row_groups_of_whole_queries(parts,
         assert file.num_rows - last < 12_000 <= file.num_rows
 
 
-def test_parts_are_read_in_the_order_of_their_numbers(tmp_path):
+def test_layout__parts_are_sorted_by_number(tmp_path):
     folder = Layout(tmp_path).folder("runs", "t")
     folder.mkdir(parents=True)
     for n in (10, 9, 2, 0, 1):
@@ -243,14 +241,14 @@ def test_parts_are_read_in_the_order_of_their_numbers(tmp_path):
     assert names == [f"part-{n}.parquet" for n in (0, 1, 2, 9, 10)]
 
 
-def test_parts_give_the_same_values(parts, made_store):
+def test_evaluate__values_do_not_depend_on_parts(parts, made_store):
     measures = "AP,nDCG@10,ASL,Bpref"
     assert parts.evaluate(measures).equals(made_store.evaluate(measures), null_equal=True)
     assert parts.rarity().equals(made_store.rarity())
 
 
 @pytest.mark.parametrize("max_rows", [1, 6000, 1 << 24])
-def test_blocks_share_out_all_queries_and_rows(parts, max_rows):
+def test_row_blocks__partition_all_queries_and_rows(parts, max_rows):
     track = "news"
     judged = parts.qrels(track).select("query").unique().collect()["query"]
     queries = sorted([*judged, "0 before all", "910.5", "z after all"])

@@ -1,4 +1,4 @@
-"""The same store whatever it is made with: threads, processes, much memory or next to none."""
+"""Ingest gives the same store for any threads, processes and memory limit."""
 
 import os
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
@@ -27,18 +27,18 @@ def stored(collection: Path, store: Path, **means) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def alone(collections, tmp_path_factory) -> dict[str, bytes]:
-    """What one thread makes of the made collections."""
+    """Return the content of the store written by one thread."""
     return stored(collections, tmp_path_factory.mktemp("alone") / "store", workers=1)
 
 
 @pytest.mark.parametrize("workers", [2, 3, 8, None])
-def test_any_number_of_threads(collections, store, alone, workers):
+def test_ingest__bytes_do_not_depend_on_thread_count(collections, store, alone, workers):
     assert stored(collections, store, workers=workers) == alone
 
 
 @pytest.mark.parametrize("workers", [2, 5])
-def test_threads_within_one_track(collections, tmp_path, workers):
-    """With one track, its runs are shared out, and every thread has names of its own."""
+def test_ingest__threads_share_the_runs_of_a_track(collections, tmp_path, workers):
+    """Threads share the runs of the only track, and each thread numbers names itself."""
     one = tmp_path / "one"
     one.mkdir()
     (one / "news").symlink_to(collections / "news")
@@ -50,7 +50,7 @@ PROCESSES = partial(ProcessPoolExecutor, mp_context=get_context("spawn"))
 
 
 @pytest.mark.parametrize("pool", [PROCESSES, ThreadPoolExecutor], ids=["processes", "threads"])
-def test_any_executor(collections, store, alone, pool):
+def test_ingest__bytes_do_not_depend_on_executor(collections, store, alone, pool):
     executor: Executor
     with pool(2) as executor:
         assert stored(collections, store, executor=executor) == alone
@@ -59,7 +59,9 @@ def test_any_executor(collections, store, alone, pool):
 
 
 @pytest.mark.parametrize("means", [{"memory": 0}, {"memory": 1 << 19, "workers": 2}])
-def test_rows_beyond_the_memory_wait_in_a_file(collections, store, alone, means, monkeypatch):
+def test_ingest__rows_beyond_the_memory_limit_are_spilled(
+    collections, store, alone, means, monkeypatch
+):
     spilled = []
     whole = room._spilled
     monkeypatch.setattr(room, "_spilled", lambda run, path: spilled.append(run) or whole(run, path))
@@ -68,17 +70,15 @@ def test_rows_beyond_the_memory_wait_in_a_file(collections, store, alone, means,
 
 
 @pytest.mark.parametrize("most", [1, 700])
-def test_rows_beyond_the_most_of_a_track_wait_in_a_file(
+def test_ingest__rows_beyond_the_row_limit_are_spilled(
     collections, store, alone, most, monkeypatch
 ):
     monkeypatch.setattr(room, "MOST_ROWS", most)
     assert stored(collections, store) == alone
 
 
-def test_a_disk_that_is_full_while_rows_wait_fails_the_track_and_no_row_is_wrong(
-    collections, store, monkeypatch
-):
-    """The file holds as much as fits, as where the last bytes of a buffer are refused."""
+def test_ingest__truncated_spill_file_fails_the_track(collections, store, monkeypatch):
+    """The file is truncated, as when a full disk refuses the last bytes of a buffer."""
     whole, refused = InMemory.spill, []
 
     def cut_short(self: InMemory, path: Path) -> Spilled:
@@ -97,8 +97,8 @@ def test_a_disk_that_is_full_while_rows_wait_fails_the_track_and_no_row_is_wrong
     assert irmeta.open_store(store).tracks == ["passage", "web"]
 
 
-def test_rows_that_find_no_room_are_an_error(tmp_path):
-    """/dev/full takes nothing, and says so when it is flushed."""
+def test_spill__full_disk_is_an_error(tmp_path):
+    """/dev/full refuses all data on flush."""
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full on this system")
     arrays = {name: np.zeros(9, kind) for name, kind in KINDS.items()}
@@ -106,13 +106,13 @@ def test_rows_that_find_no_room_are_an_error(tmp_path):
         InMemory(arrays).spill(Path("/dev/full"))
 
 
-def test_queries_in_another_order_in_every_run_are_put_together_from_a_file(tmp_path, store):
-    """Lists that are neighbours in the store are not in the files."""
+def test_ingest__spilled_lists_of_interleaved_queries_are_merged(tmp_path, store):
+    """Lists adjacent in the store are not adjacent in the run files."""
     queries = [str(q) for q in range(40)]
     files = {"t/qrels": "".join(f"{q} 0 d{q} 1\n" for q in queries)}
     for s in range(5):
         turned = queries[s * 7 :] + queries[: s * 7]
-        order = turned if s < 4 else [*turned, *turned]  # and each in two pieces
+        order = turned if s < 4 else [*turned, *turned]  # the last run has each list in two pieces
         half = 3 if s == 4 else 6
         files[f"t/runs/{s}"] = "".join(
             f"{q} Q0 d{i + half * (place >= 40)} 1 {-i} s{s}\n"
@@ -123,8 +123,8 @@ def test_queries_in_another_order_in_every_run_are_put_together_from_a_file(tmp_
     assert stored(collection, store, memory=0) == stored(collection, tmp_path / "held")
 
 
-def test_a_list_deeper_than_any_other(tmp_path, store):
-    """The deepest known, of clef-tar, has 12,805 docs."""
+def test_ingest__very_deep_list(tmp_path, store):
+    """The deepest list of CLEF TAR has 12,805 docs."""
     run = "".join(f"1 Q0 doc{i:06} {i} {1e6 - i // 3} deep\n" for i in range(12_805))
     collection = put(tmp_path / "c", {"t/runs/r": run, "t/qrels": "1 0 doc012804 1\n"})
     (outcome,) = outcomes(collection, store)
@@ -132,7 +132,7 @@ def test_a_list_deeper_than_any_other(tmp_path, store):
     opened = irmeta.open_store(store)
     assert opened.info()["deepest_rank"].item() == 12_805
     ranks = opened.runs().sort("rank").collect()
-    # Every three docs tie, but for the last one, and the greater goes first.
+    # Docs tie in threes, except the last one; the larger doc ID ranks first.
     expected = [i for first in range(0, 12_804, 3) for i in (first + 2, first + 1, first)]
     assert ranks["doc"].to_list() == [f"doc{i:06}" for i in [*expected, 12_804]]
     assert opened.systems()["tied_rows"].item() == 12_804

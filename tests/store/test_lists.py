@@ -1,4 +1,4 @@
-"""How run files become ranked lists, lossless, under every tie order."""
+"""Ranked lists from run files under every tie order."""
 
 from pathlib import Path
 from typing import get_args
@@ -13,7 +13,7 @@ from support.making import read_text
 from twins import measures as naive
 
 
-def test_the_greatest_grade_serves_only_where_all_judgments_are_of_subtopics(tmp_path, store):
+def test_runs__highest_subtopic_grade_only_without_plain_qrels(tmp_path, store):
     qrels = "1 1 a 0\n1 2 a 2\n1 3 a 1\n1 1 b -2\n1 2 b -1\n2 1 z 1\n"
     runs = "1 Q0 a 1 3 s\n1 Q0 b 2 2 s\n1 Q0 c 3 1 s\n"
     sets = {
@@ -31,7 +31,7 @@ def test_the_greatest_grade_serves_only_where_all_judgments_are_of_subtopics(tmp
 
 
 def passage_alone(collections: Path, tmp_path: Path, **keys: str) -> Path:
-    """The made passage track without its unreadable run, its collection.toml with more keys."""
+    """Copy the synthetic passage track without its unreadable run; keys extend its config."""
     folder = tmp_path / "passage"
     folder.mkdir()
     (folder / "qrels").symlink_to(collections / "passage" / "qrels.txt")
@@ -62,7 +62,9 @@ def stored_lists(store: irmeta.Store) -> dict[tuple[str, str], list[str]]:
 
 @pytest.mark.parametrize("depth", [None, 7])
 @pytest.mark.parametrize("order", get_args(TieOrder))
-def test_lists_are_in_the_tie_order_and_cut_after_it(collections, tmp_path, store, order, depth):
+def test_ingest__lists_are_sorted_by_tie_order_before_depth_cut(
+    collections, tmp_path, store, order, depth
+):
     opened = irmeta.ingest(
         passage_alone(collections, tmp_path), store, tie_order=order, depth=depth
     )
@@ -72,14 +74,14 @@ def test_lists_are_in_the_tie_order_and_cut_after_it(collections, tmp_path, stor
     assert opened.info()["deepest_rank"].item() == (depth or 200)
 
 
-def test_a_tracks_own_tie_order_and_depth_come_before_the_stores(collections, tmp_path, store):
+def test_ingest__track_options_override_store_options(collections, tmp_path, store):
     collection = passage_alone(collections, tmp_path, tie_order='"file"', depth="3")
     opened = irmeta.ingest(collection, store, tie_order="rank", depth=9)
     expected = naive_lists(collections, "file")
     assert stored_lists(opened) == {key: docs[:3] for key, docs in expected.items()}
 
 
-def test_queries_systems_and_docs_are_sorted_by_their_bytes(tmp_path, store):
+def test_ingest__names_are_sorted_by_bytes(tmp_path, store):
     names = ["é", "b", "B", "10", "9", "a"]
     lines = [f"{query} Q0 {doc} 1 1" for query in names for doc in names]
     runs = {f"t/runs/{i}": "".join(f"{x} {s}\n" for x in lines) for i, s in enumerate(names)}
@@ -90,17 +92,17 @@ def test_queries_systems_and_docs_are_sorted_by_their_bytes(tmp_path, store):
     rows = opened.runs().select("query", "system", "doc").collect().rows()
     assert rows == [(q, s, d) for q in ordered for s in ordered for d in ordered[::-1]]
     docs = opened.docs().filter(query="a").collect()["doc"].to_list()
-    assert docs == ["9", "10", "B", "a", "b", "é"]  # the judged one first
+    assert docs == ["9", "10", "B", "a", "b", "é"]  # the judged doc first
 
 
-def test_order_by_rank_sets_runs_without_whole_ranks_aside(tmp_path, store):
+def test_ingest__rank_order_skips_runs_with_fractional_ranks(tmp_path, store):
     runs = {"t/runs/s": RUN, "t/runs/x": "1 Q0 a first 2 x\n", "t/qrels": QRELS}
     with pytest.warns(SkippedRunWarning, match="t/runs/x: tie order `rank`, but some ranks"):
         opened = irmeta.ingest(put(tmp_path / "c", runs), store, tie_order="rank")
     assert opened.systems().drop_nulls("skip_reason")["system"].to_list() == ["x"]
 
 
-def test_the_first_of_duplicate_lines_is_kept_on_request(tmp_path, store):
+def test_ingest__duplicates_first_keeps_first_line(tmp_path, store):
     run = "1 Q0 a 1 1 s\n1 Q0 b 2 5 s\n2 Q0 a 1 9 s\n1 Q0 a 3 7 s\n1 Q0 c 4 0 s\n1 Q0 a 9 8 s\n"
     collection = put(tmp_path / "c", {"t/runs/s": run, "t/qrels": QRELS})
     opened = irmeta.ingest(collection, store, duplicates="first")
@@ -114,7 +116,7 @@ def test_the_first_of_duplicate_lines_is_kept_on_request(tmp_path, store):
     assert opened.systems().select("rows", "duplicates").row(0) == (4, 2)
 
 
-def test_a_doc_that_comes_again_after_another_query_is_a_duplicate(tmp_path, store):
+def test_ingest__duplicate_doc_across_interleaved_queries_is_detected(tmp_path, store):
     run = "1 Q0 a 1 3 s\n2 Q0 a 1 9 s\n1 Q0 a 2 1 s\n"
     collection = put(tmp_path / "c", {"t/runs/s": run, "t/runs/u": RUN, "t/qrels": QRELS})
     (collection / "t/runs/u").write_text(RUN.replace(" s\n", " u\n"))
@@ -124,7 +126,7 @@ def test_a_doc_that_comes_again_after_another_query_is_a_duplicate(tmp_path, sto
     assert kept.systems()["duplicates"].to_list() == [1, 0]
 
 
-def test_malformed_lines_are_dropped_and_counted_on_request(tmp_path, store):
+def test_ingest__malformed_skip_drops_and_counts_lines(tmp_path, store):
     collection = put(tmp_path / "c", {"t/runs/s": RUN + "1 Q0\n1 Q0 c 3 x s\n", "t/qrels": QRELS})
     opened = irmeta.ingest(collection, store, malformed="skip")
     assert opened.systems().select("rows", "malformed", "notes").row(0) == (

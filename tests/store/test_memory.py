@@ -1,4 +1,4 @@
-"""A collection read into memory answers as its store on disk does."""
+"""Collections read into memory, compared with their store on disk."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def held(collections: Path) -> Store:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_tables_are_those_of_the_store(held: Store, made_store: Store, kind: str):
+def test_read__tables_equal_store(held: Store, made_store: Store, kind: str):
     for name in [*made_store.tracks, None]:
         ours, theirs = getattr(held, kind)(name), getattr(made_store, kind)(name)
         assert_frame_equal(ours.lazy().collect(), theirs.lazy().collect(), check_exact=True)
 
 
-def test_what_is_known_of_it_is_that_of_the_store(held: Store, made_store: Store):
+def test_read__metadata_equals_store(held: Store, made_store: Store):
     assert (held.tracks, held.policy) == (made_store.tracks, made_store.policy)
     assert held.fingerprint == made_store.fingerprint
     assert_frame_equal(held.info(), made_store.info())
@@ -55,12 +55,12 @@ def test_what_is_known_of_it_is_that_of_the_store(held: Store, made_store: Store
 
 
 @pytest.mark.parametrize("order", [None, "trec_eval10", "score-file", "file"])
-def test_values_are_those_of_the_store(held: Store, made_store: Store, order):
+def test_read__values_equal_store(held: Store, made_store: Store, order):
     ours, theirs = (s.evaluate(NEEDY, tie_order=order) for s in (held, made_store))
     assert_frame_equal(ours, theirs, check_exact=True)
 
 
-def test_whatever_a_store_can_be_asked_it_answers_alike(
+def test_read__all_methods_and_studies_equal_store(
     held: Store, made_store: Store, tmp_path: Path, monkeypatch
 ):
     for ask in (
@@ -88,7 +88,7 @@ def test_whatever_a_store_can_be_asked_it_answers_alike(
 
 @given(tracks(), orders, st.none() | orders, orders)
 @settings(max_examples=40)
-def test_blocks_are_those_of_the_store(
+def test_read__blocks_equal_store(
     made: Track, read: TieOrder, order: TieOrder | None, pool_order: TieOrder
 ):
     specs = parse_measures(NEEDY)
@@ -104,7 +104,9 @@ def test_blocks_are_those_of_the_store(
         np.testing.assert_array_equal(*values)
 
 
-def test_groups_and_workers_cannot_be_seen(held: Store, collections: Path, monkeypatch):
+def test_read__result_does_not_depend_on_groups_and_workers(
+    held: Store, collections: Path, monkeypatch
+):
     monkeypatch.setattr(groups, "GROUP_ROWS", 700)
     for workers in (1, 3):
         with pytest.warns(irmeta.SkippedRunWarning):
@@ -116,7 +118,7 @@ def test_groups_and_workers_cannot_be_seen(held: Store, collections: Path, monke
         assert_frame_equal(other.evaluate(NEEDY), held.evaluate(NEEDY), check_exact=True)
 
 
-def test_only_the_tracks_that_are_asked_for_are_read(collections: Path, monkeypatch):
+def test_read__tracks_option_selects_tracks(collections: Path, monkeypatch):
     assert irmeta.read(collections, tracks="web").tracks == ["web"]
     assert irmeta.read(collections, tracks=["web", "news", "web"]).tracks == ["news", "web"]
     with pytest.raises(irmeta.UsageError, match=r"no track 'wed'.*web"):
@@ -125,24 +127,24 @@ def test_only_the_tracks_that_are_asked_for_are_read(collections: Path, monkeypa
         irmeta.read(collections, tracks="web").runs("passage")
 
 
-def test_no_track_is_not_all_of_them(collections: Path):
+def test_read__empty_list_of_tracks_is_refused(collections: Path):
     with pytest.raises(irmeta.UsageError, match="no track was named"):
         irmeta.read(collections, tracks=[])
 
 
-def test_a_record_that_is_changed_changes_nothing(held: Store):
+def test_read_record__returns_a_copy(held: Store):
     held.reader.read_record("web")["systems"].append("more")
     assert "more" not in held.reader.read_record("web")["systems"]
 
 
-def test_a_process_is_sent_the_track_that_it_is_to_read(held: Store):
+def test_memory_store__pickled_single_track_is_small(held: Store):
     (web, whole) = (len(pickle.dumps(reader)) for reader in (held.reader.only("web"), held.reader))
     assert 0 < web < whole / 3
     alone = Store(pickle.loads(pickle.dumps(held.reader.only("web"))))
     assert_frame_equal(alone.means("AP"), held.means("AP", track="web"))
 
 
-def test_rows_can_be_had_without_the_others(held: Store, made_store: Store):
+def test_lazy__filtered_rows_equal_store(held: Store, made_store: Store):
     where = pl.col("rank") == 2
     for kind in ("runs", "docs"):
         own = where if kind == "runs" else pl.col("doc_id") == 2
@@ -152,18 +154,18 @@ def test_rows_can_be_had_without_the_others(held: Store, made_store: Store):
     assert systems["system"].to_list() == ["heronQE"]
 
 
-def test_a_store_is_no_collection(made_store: Store):
+def test_read__store_folder_is_refused(made_store: Store):
     with pytest.raises(irmeta.UsageError, match="is a store: open it with"):
         irmeta.read(made_store.path)
 
 
-def test_choices_of_reading_hold(collections: Path):
+def test_read__policy_options_apply(collections: Path):
     cut = irmeta.read(collections, tracks="web", depth=3, tie_order="score-file")
     assert cut.policy == ReadPolicy(tie_order="score-file", depth=3)
     assert cut.runs().collect()["rank"].max() == 3
 
 
-def test_facts_of_systems_are_there(tmp_path: Path):
+def test_read__system_facts_are_in_systems_table(tmp_path: Path):
     files = {"collection.toml": CONFIG + FACTS, "runs/s": RUN, "runs/u": RUN.replace("s\n", "u\n")}
     put(tmp_path, files | {"qrels": QRELS, "f.csv": "run,team,kind,p\ns,one,auto,yes\nu,,,no\n"})
     store = irmeta.read(tmp_path)
@@ -173,7 +175,7 @@ def test_facts_of_systems_are_there(tmp_path: Path):
     ]
 
 
-def test_a_track_that_cannot_be_read_is_said_and_the_others_stay(tmp_path: Path):
+def test_read_tracks__unreadable_track_fails_alone(tmp_path: Path):
     put(tmp_path, {"a/runs/s": RUN, "a/qrels": QRELS, "b/runs/s": "no run\n", "b/qrels": QRELS})
     with pytest.raises(irmeta.IrmetaError, match=r"1 of 2 tracks failed\. .*b/runs/s, line 1"):
         irmeta.read(tmp_path)
@@ -182,18 +184,18 @@ def test_a_track_that_cannot_be_read_is_said_and_the_others_stay(tmp_path: Path)
     assert store.tracks == ["a"]
 
 
-def test_what_does_not_fit_is_refused_and_nothing_is_written(
+def test_read__memory_limit_is_enforced_without_writing_files(
     collections: Path, tmp_path: Path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(track, "MOST_ROWS", 1)  # which is of rows that may wait in a file
+    monkeypatch.setattr(track, "MOST_ROWS", 1)  # the row limit applies to spilling only
     needed = irmeta.read(collections, tracks="web").reader._tracks["web"].held
     with pytest.raises(irmeta.IrmetaError, match=r"web.*exceed the memory limit.*irmeta ingest"):
         irmeta.read(collections, tracks="web", memory=needed)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_tracks_share_the_memory_that_is_allowed(tmp_path: Path):
+def test_read_tracks__memory_limit_is_shared_by_tracks(tmp_path: Path):
     put(tmp_path, {f"{t}/{name}": text for t in "ab" for name, text in ONE.items()})
     held = irmeta.read(tmp_path, tracks="a").reader._tracks["a"].held
     fails, fits = 0, 1 << 30
@@ -206,12 +208,12 @@ def test_tracks_share_the_memory_that_is_allowed(tmp_path: Path):
         assert [outcome.state for outcome in outcomes] == ["read", last]
 
 
-def test_it_has_no_folder(held: Store):
+def test_memory_store__path_is_refused(held: Store):
     with pytest.raises(irmeta.UsageError, match="into memory"):
         _ = held.path
 
 
-def test_progress_counts_every_file(collections: Path):
+def test_read__progress_counts_every_file(collections: Path):
     seen: list[tuple[str, int, int]] = []
     with pytest.warns(irmeta.SkippedRunWarning):
         irmeta.read(collections, progress=lambda *said: seen.append(said))
@@ -219,7 +221,7 @@ def test_progress_counts_every_file(collections: Path):
     assert seen[-1][1:] == (files, files)
 
 
-def test_progress_ends_with_all_files_where_some_were_not_read(tmp_path: Path):
+def test_read_tracks__progress_ends_with_all_files_after_failure(tmp_path: Path):
     put(tmp_path, {"a/runs/s": RUN, "a/qrels": QRELS, "b/runs/s": RUN, "b/qrels": "none\n"})
     seen: list[tuple[str, int, int]] = []
     read_tracks(tmp_path, ReadPolicy(), progress=lambda *said: seen.append(said))

@@ -1,4 +1,4 @@
-"""What messages say of a track's files: paths as given, nothing of files elsewhere, slips."""
+"""Messages about files: paths as given, no content of outside files, common mistakes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SECRET = "root:x:0:0:secret\n"
 
 @pytest.fixture
 def linked(tmp_path: Path) -> Path:
-    """A collection; what it links to lies beside it."""
+    """Return a collection with link targets outside it."""
     put(tmp_path, {"secret": SECRET, "elsewhere/r": RUN.replace(" s\n", " r\n")})
     return put(tmp_path / "c", {"t/runs/s": RUN, "t/qrels": QRELS})
 
 
-def test_a_link_to_a_run_elsewhere_is_read(linked):
+def test_read__link_to_an_outside_run_is_read(linked):
     (linked / "t/runs/r").symlink_to(linked.parent / "elsewhere/r")
     assert irmeta.read(linked).systems()["system"].to_list() == ["r", "s"]
 
@@ -35,7 +35,7 @@ def test_a_link_to_a_run_elsewhere_is_read(linked):
         ("secret " * 300_000, "line 1: a line of more than a megabyte"),
     ],
 )
-def test_what_a_link_leads_to_elsewhere_is_not_quoted(linked, tmp_path, content, said):
+def test_ingest__content_of_linked_outside_run_is_not_quoted(linked, tmp_path, content, said):
     put(tmp_path, {"secret": content})
     (linked / "t/runs/r").symlink_to(tmp_path / "secret")
     with pytest.warns(SkippedRunWarning) as warned:
@@ -47,7 +47,7 @@ def test_what_a_link_leads_to_elsewhere_is_not_quoted(linked, tmp_path, content,
     assert "secret" not in message.replace("/secret", "") + str(reasons)
 
 
-def test_qrels_that_a_link_leads_to_elsewhere_are_not_quoted(linked, tmp_path):
+def test_read__content_of_linked_outside_qrels_is_not_quoted(linked, tmp_path):
     (linked / "t/qrels").unlink()
     (linked / "t/qrels").symlink_to(tmp_path / "secret")
     with pytest.raises(IrmetaError, match=r"qrels, line 1: 1 fields where trec qrels") as error:
@@ -64,7 +64,7 @@ def test_qrels_that_a_link_leads_to_elsewhere_are_not_quoted(linked, tmp_path):
         ('run,pooled\ns,"secret\n', "cannot be read as CSV"),
     ],
 )
-def test_facts_that_a_link_leads_to_elsewhere_are_not_quoted(linked, tmp_path, content, error):
+def test_read__content_of_linked_outside_facts_is_not_quoted(linked, tmp_path, content, error):
     put(tmp_path, {"secret": content})
     (linked / "facts.csv").symlink_to(tmp_path / "secret")
     facts = 'systems = { file = "facts.csv", name = "run", pooled = "pooled" }'
@@ -76,7 +76,7 @@ def test_facts_that_a_link_leads_to_elsewhere_are_not_quoted(linked, tmp_path, c
     assert "secret" not in str(raised.value)
 
 
-def test_a_file_elsewhere_that_the_collection_names_is_quoted(linked):
+def test_read__content_of_outside_file_named_in_config_is_quoted(linked):
     config = 'allow_outside = true\n[tracks.t]\nruns = "PATH"\nqrels = "t/qrels"\n'
     for path in ("../secret", str(linked.parent / "secret"), "../se*"):
         put(linked, {"collection.toml": config.replace("PATH", path)})
@@ -85,14 +85,14 @@ def test_a_file_elsewhere_that_the_collection_names_is_quoted(linked):
         assert "root:x:0:0:secret" in str(error.value), path
 
 
-def test_a_link_inside_the_collection_is_quoted(linked):
+def test_read__content_of_link_inside_the_collection_is_quoted(linked):
     put(linked, {"other/r": SECRET})
     (linked / "t/runs/r").symlink_to(linked / "other/r")
     with pytest.warns(SkippedRunWarning, match="root:x:0:0:secret"):
         irmeta.read(linked)
 
 
-def test_files_are_named_as_they_were_given(tmp_path, monkeypatch):
+def test_read_files__messages_use_the_given_paths(tmp_path, monkeypatch):
     put(tmp_path, {"q/qrels": QRELS, "x/good": RUN, "x/bad": "1 Q0 a 1\n", "y/z/deep": "1\n"})
     monkeypatch.chdir(tmp_path / "q")
     given = ["../x/good", tmp_path / "x/bad", "../y/../y/z/deep"]
@@ -106,7 +106,7 @@ def test_files_are_named_as_they_were_given(tmp_path, monkeypatch):
         irmeta.read_files("qrels", given)
 
 
-def test_many_skipped_runs_make_a_short_message(tmp_path, run):
+def test_skipped_run_warning__many_runs_are_abbreviated(tmp_path, run):
     files = {f"t/runs/bad{i:02}": "1\n" for i in range(20)}
     collection = put(tmp_path / "c", {**files, "t/runs/s": RUN, "t/qrels": QRELS})
     last = run("evaluate", collection, "-m", "AP").err.splitlines()[-1]
@@ -119,7 +119,7 @@ def test_many_skipped_runs_make_a_short_message(tmp_path, run):
 
 
 @pytest.mark.parametrize("pack", [str.encode, lambda text: gzip.compress(text.encode())])
-def test_swapped_qrels_and_runs_are_recognised(tmp_path, run, pack):
+def test_evaluate_command__swapped_qrels_and_runs_are_detected(tmp_path, run, pack):
     put(tmp_path, {"q": pack(QRELS), "r": pack(RUN), "r2": RUN})
     done = run("evaluate", tmp_path / "r", tmp_path / "q", "-m", "AP")
     assert (done.status, done.out) == (1, "")
@@ -130,7 +130,7 @@ def test_swapped_qrels_and_runs_are_recognised(tmp_path, run, pack):
     assert "look swapped" not in done.err
 
 
-def test_qrels_that_are_not_read_for_another_reason_are_no_run(tmp_path, run):
+def test_evaluate_command__malformed_qrels_are_not_taken_for_a_run(tmp_path, run):
     put(tmp_path, {"q": "1 0 a one two three\n", "r": RUN})
     done = run("evaluate", tmp_path / "q", tmp_path / "r", "-m", "AP")
     assert "q, line 1: 6 fields where trec qrels have 4" in done.err
@@ -149,7 +149,7 @@ def test_qrels_that_are_not_read_for_another_reason_are_no_run(tmp_path, run):
         ),
     ],
 )
-def test_qrels_of_another_track_are_warned_of(tmp_path, store, run, qrels, said):
+def test_qrels_warning__qrels_of_another_track(tmp_path, store, run, qrels, said):
     collection = put(tmp_path / "c", {"t/runs/s": RUN, "t/qrels": qrels})
     for read in (irmeta.read, lambda folder: irmeta.ingest(folder, store)):
         with pytest.warns(QrelsWarning) as warned:
@@ -161,5 +161,5 @@ def test_qrels_of_another_track_are_warned_of(tmp_path, store, run, qrels, said)
 
 
 @pytest.mark.filterwarnings("error")
-def test_qrels_that_fit_are_not_warned_of(tmp_path):
+def test_qrels_warning__none_for_matching_qrels(tmp_path):
     irmeta.read(put(tmp_path / "c", {"t/runs/s": RUN, "t/qrels": "1 0 a 1\n9 0 q 1\n"}))

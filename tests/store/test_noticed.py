@@ -1,4 +1,4 @@
-"""What reading noticed of each run is in the systems table."""
+"""Properties of each run in the systems table."""
 
 import polars as pl
 import pytest
@@ -9,7 +9,7 @@ from support.making import read_text
 from twins import measures as naive
 
 
-def test_facts_about_systems_are_in_their_table(tmp_path, store):
+def test_systems__has_system_facts(tmp_path, store):
     facts = "run,team,kind,p\ns,alpha,auto,yes\ngone,x,x,no\n"
     collection = put(
         tmp_path / "c",
@@ -28,7 +28,7 @@ def noticed(made_store: irmeta.Store, column: str) -> dict[str, int]:
     return dict(kept.filter(pl.col(column) > 0).select("system", column).iter_rows())
 
 
-def test_missing_and_unjudged_queries_of_the_made_runs(made_store):
+def test_systems__missing_and_unjudged_queries_of_synthetic_runs(made_store):
     missing = {"birchDep": 1, "doumAuto": 2, "grebeAnchor": 2, "ibisBase": 1, "merlDense": 1}
     assert noticed(made_store, "missing_queries") == missing
     assert noticed(made_store, "unjudged_queries") == {"grebeQL": 1}
@@ -37,7 +37,7 @@ def test_missing_and_unjudged_queries_of_the_made_runs(made_store):
     assert found["system"].to_list() == ["grebeQL"]
 
 
-def test_depths_and_short_lists_of_the_made_runs(made_store):
+def test_systems__depths_and_short_lists_of_synthetic_runs(made_store):
     deepest = noticed(made_store, "deepest_rank")
     shallow = {"doumMan1": 60, "elmBase": 100, "ibisMan": 40, "merlTiny": 50}
     assert {name: deepest[name] for name in shallow} == shallow
@@ -60,7 +60,7 @@ def test_depths_and_short_lists_of_the_made_runs(made_store):
     assert only_relevant["grade"].to_list() == [1] * 13
 
 
-def test_ties_of_the_made_runs(made_store):
+def test_systems__tied_rows_of_synthetic_runs(made_store):
     systems = made_store.systems().filter(pl.col("rows") > 0)
     share = dict(systems.select("system", pl.col("tied_rows") / pl.col("rows")).iter_rows())
     tied = "aldBM25 aldDFR aldTitle cedarVec cedarLSI cedarRoc doumAuto doumExp heronCat kestBM25"
@@ -70,7 +70,7 @@ def test_ties_of_the_made_runs(made_store):
     assert round(share["merlDense"], 2) == 0.19  # as float32
 
 
-def test_ranks_from_0_and_ranks_against_the_scores_of_the_made_runs(made_store):
+def test_systems__notes_on_ranks_of_synthetic_runs(made_store):
     lowest = made_store.runs().group_by("system").agg(pl.col("rank_given").min()).collect()
     from_0 = lowest.filter(rank_given=0)["system"].sort().to_list()
     assert from_0 == ["aldDesc", "birchRM3", "heronQE", "kestBM25p", "merlTiny"]
@@ -81,7 +81,7 @@ def test_ranks_from_0_and_ranks_against_the_scores_of_the_made_runs(made_store):
     }
 
 
-def test_the_unreadable_made_run_is_skipped(made_store):
+def test_systems__unreadable_synthetic_run_is_skipped(made_store):
     aside = made_store.systems().drop_nulls("skip_reason")
     assert aside.select("track", "file", "system").rows() == [
         ("passage", "passage/runs/nuthFirst.txt", None)
@@ -96,7 +96,7 @@ def test_the_unreadable_made_run_is_skipped(made_store):
 
 
 @pytest.mark.real
-def test_the_real_tracks_are_read_whole(real_store):
+def test_info__real_tracks_are_complete(real_store):
     facts = real_store.info().select("track", "systems", "skipped_runs", "rows", "deepest_rank")
     assert facts.rows() == [
         ("clef-ehealth-2015", 35, 0, 2_323_331, 1000),
@@ -115,7 +115,7 @@ def test_the_real_tracks_are_read_whole(real_store):
 
 @pytest.mark.real
 @pytest.mark.parametrize("track", ["legaldiv", "web-2012"])
-def test_nothing_in_a_real_run_is_lost(real_store, shared, track):
+def test_runs__real_run_equals_naive_reader(real_store, shared, track):
     for system, file in real_store.systems(track).select("system", "file").iter_rows():
         lines = naive.read_run(read_text(shared / "tracks" / file).replace(",", "."))
         rows = real_store.runs(track).filter(system=system).sort("position")

@@ -1,4 +1,4 @@
-"""Stores that an older irmeta wrote: they are read, and made anew by the next ingest."""
+"""Stores written by older versions of irmeta."""
 
 import polars as pl
 import pytest
@@ -11,7 +11,7 @@ from support.ingesting import content, states
 @pytest.mark.parametrize(
     "older", [lambda said: int(said.split()[0]), lambda said: said.rpartition(" ")[0]]
 )
-def test_a_store_of_an_older_irmeta_is_read_and_made_anew_by_ingest(two, store, older):
+def test_older_store__readable_and_rewritten_by_ingest(two, store, older):
     states(two, store)
     before, means = content(store), irmeta.open_store(store).means("AP")
     runs = irmeta.open_store(store).runs().collect()
@@ -25,8 +25,8 @@ def test_a_store_of_an_older_irmeta_is_read_and_made_anew_by_ingest(two, store, 
     assert content(store) == before
 
 
-def test_a_store_without_a_later_column_is_read(two, store, tmp_path):
-    """The column `tag` of systems came after the first stores, when others had other names."""
+def test_older_store__missing_column_reads_as_null(two, store, tmp_path):
+    """The first stores have no column `tag`, and `skip_reason` is called `set_aside`."""
     states(two, store)
     file = store / "systems" / "a" / "part-0.parquet"
     older = pl.read_parquet(file).drop("tag").rename({"skip_reason": "set_aside"})

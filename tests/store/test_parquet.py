@@ -1,4 +1,4 @@
-"""Lists out of Arrow's columns, however these are cut; files that a disk has changed."""
+"""Lists from Arrow columns in any chunks, and damaged Parquet files."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ LISTS = st.dictionaries(
 
 
 def cut(values: list[str], places: list[int]) -> pa.ChunkedArray:
-    """A column in pieces, each with a dictionary of its own."""
+    """Return a chunked column, each chunk with its own dictionary."""
     bounds = [0, *places, len(values)]
     parts = [values[i:j] for i, j in itertools.pairwise(bounds) if i < j]
     return pa.chunked_array([pa.array(part).dictionary_encode() for part in parts])
 
 
 @given(LISTS, st.data())
-def test_lists_are_found_wherever_the_columns_are_cut(lists, data):
+def test_lists__independent_of_column_chunks(lists, data):
     order = sorted(lists)
     rows = [pair for pair in order for _ in range(lists[pair])]
     places = st.lists(st.integers(0, len(rows)), max_size=4).map(sorted)
@@ -58,13 +58,13 @@ def test_lists_are_found_wherever_the_columns_are_cut(lists, data):
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=20))
-def test_a_list_starts_where_its_query_or_its_system_does(rows):
+def test_list_starts__where_query_or_system_changes(rows):
     query, system = np.array(rows, np.int32).reshape(-1, 2).T.copy()
     expected = [i for i in range(len(rows)) if i == 0 or rows[i] != rows[i - 1]]
     assert list_starts(query, system).tolist() == expected
 
 
-def test_some_lists_are_kept_with_their_rows():
+def test_stored_lists__selection_keeps_rows():
     lists = StoredLists(
         np.array([0, -1, 1], np.int32),
         np.array([2, 2, 0], np.int32),
@@ -81,12 +81,12 @@ def test_some_lists_are_kept_with_their_rows():
 
 @pytest.fixture
 def store(made_store: irmeta.Store, tmp_path: Path) -> irmeta.Store:
-    """One that a test may damage."""
+    """Return a copy of the store that a test may damage."""
     return irmeta.open_store(shutil.copytree(made_store.path, tmp_path / "store"))
 
 
 def flip(file: Path, column: str) -> None:
-    """Change the last bit of what a file holds of a column, a number that can still be read."""
+    """Flip the last bit of a column in a file; the value remains readable."""
     metadata = pq.read_metadata(file)
     place = metadata.schema.names.index(column)
     found = metadata.row_group(0).column(place)
@@ -97,7 +97,7 @@ def flip(file: Path, column: str) -> None:
 
 
 @pytest.mark.parametrize("column", ["query", "system", "doc", "doc_id", "score", "position"])
-def test_a_flipped_bit_is_not_another_number(store: irmeta.Store, column: str):
+def test_block_lists__flipped_bit_is_an_error(store: irmeta.Store, column: str):
     flip(store.path / "runs" / "web" / "part-0.parquet", column)
     (block,) = row_blocks(store.reader, "web", ["101"], ["s"])
     always = {"query", "system"}
@@ -108,7 +108,7 @@ def test_a_flipped_bit_is_not_another_number(store: irmeta.Store, column: str):
 
 
 @pytest.mark.parametrize(("kind", "column"), [("qrels", "grade"), ("systems", "pooled")])
-def test_a_flipped_bit_of_a_small_table_is_told(store: irmeta.Store, kind: str, column: str):
+def test_read_table__flipped_bit_is_an_error(store: irmeta.Store, kind: str, column: str):
     before = read_table(store.reader, kind, "web")
     assert before.equals(store.reader.table(kind, "web").collect())
     flip(store.path / kind / "web" / "part-0.parquet", column)
@@ -131,14 +131,14 @@ def test_a_flipped_bit_of_a_small_table_is_told(store: irmeta.Store, kind: str, 
     ],
 )
 def test_table__damaged_file_is_an_error(store: irmeta.Store, kind: str, column: str, ask):
-    """polars compares no page with its checksum: it would return other values."""
+    """polars does not verify page checksums, so it would return wrong values."""
     ask(store)
     flip(store.path / kind / "web" / "part-0.parquet", column)
     with pytest.raises(DataError, match=r"web: its files .*part-0\.parquet was changed"):
         ask(store)
 
 
-def test_table__content_is_compared_once_per_process(store: irmeta.Store, monkeypatch):
+def test_table__checksum_is_verified_once_per_process(store: irmeta.Store, monkeypatch):
     read = []
 
     def counted(file: Path) -> str:
@@ -149,15 +149,15 @@ def test_table__content_is_compared_once_per_process(store: irmeta.Store, monkey
     for _ in range(3):
         store.runs()
     assert sorted(read) == ["news", "passage", "web"]
-    store.means("AP")  # compares the pages that it reads
+    store.means("AP")  # verifies only the pages read
     assert len(read) == 3
 
 
 @pytest.mark.parametrize("other", ["part-1.parquet", "part-7.parquet"])
-def test_table__file_too_few_or_too_many_is_an_error(
+def test_table__missing_or_additional_file_is_an_error(
     collections: Path, tmp_path: Path, monkeypatch, other: str
 ):
-    """Before, a missing part was so many rows less."""
+    """Without this check, a missing part would silently drop rows."""
     for room in (groups, long_table):
         monkeypatch.setattr(room, "GROUP_ROWS", 5000)
     monkeypatch.setattr(writing, "PART_ROWS", 12_000)

@@ -1,4 +1,4 @@
-"""Runs that cannot be read are skipped with a reason, and the rest goes on."""
+"""Unreadable runs are skipped with a reason."""
 
 import gzip
 import os
@@ -29,7 +29,7 @@ BAD_RUNS = {
 
 
 @pytest.mark.parametrize("file", BAD_RUNS)
-def test_a_bad_run_is_skipped_with_its_reason_and_the_rest_goes_on(tmp_path, store, file):
+def test_ingest__invalid_run_is_skipped_with_reason(tmp_path, store, file):
     bad, reason = BAD_RUNS[file]
     files = {"t/runs/a-good": RUN, f"t/runs/{file}": bad, "t/qrels": QRELS}
     collection = put(tmp_path / "c", files)
@@ -50,7 +50,7 @@ def test_a_bad_run_is_skipped_with_its_reason_and_the_rest_goes_on(tmp_path, sto
     assert opened.means("AP")["system"].to_list() == ["s"]
 
 
-def test_a_file_that_is_not_there_is_skipped(tmp_path, store):
+def test_ingest__broken_link_is_skipped(tmp_path, store):
     collection = put(tmp_path / "c", {"t/runs/s": RUN, "t/qrels": QRELS})
     (collection / "t/runs/gone").symlink_to(tmp_path / "nowhere")
     with pytest.warns(SkippedRunWarning, match=r"t/runs/gone: cannot be read .No such file"):
@@ -58,7 +58,7 @@ def test_a_file_that_is_not_there_is_skipped(tmp_path, store):
 
 
 @pytest.mark.parametrize("renamed", ["a/runs/s", "a/qrels"])
-def test_a_file_name_that_is_not_utf8_does_not_stop_the_batch(two, store, renamed):
+def test_ingest__file_name_that_is_not_utf8_fails_alone(two, store, renamed):
     if renamed == "a/runs/s":
         put(two, {"a/runs/other": RUN.replace(" s\n", " other\n")})
     other = os.fsdecode((two / renamed).parent.as_posix().encode() + b"/qrels\xe9")
@@ -68,13 +68,13 @@ def test_a_file_name_that_is_not_utf8_does_not_stop_the_batch(two, store, rename
     assert "b" in irmeta.open_store(store).tracks
 
 
-def test_a_folder_name_that_is_not_utf8_is_one_clear_error(two, store):
+def test_ingest__folder_name_that_is_not_utf8_is_refused(two, store):
     (two / "a").rename(two / os.fsdecode(b"\xe9"))
     with pytest.raises(IrmetaError, match="UTF-8"):
         irmeta.ingest(two, store)
 
 
-def test_a_track_name_too_long_for_a_folder_is_one_clear_error(tmp_path, store):
+def test_ingest__track_name_too_long_for_a_folder_is_refused(tmp_path, store):
     track = "t" * 300
     config = CONFIG.replace("[tracks.t]", f"[tracks.{track}]")
     collection = put(tmp_path / "c", {"runs/s": RUN, "qrels": QRELS, "collection.toml": config})
@@ -82,7 +82,7 @@ def test_a_track_name_too_long_for_a_folder_is_one_clear_error(tmp_path, store):
         irmeta.ingest(collection, store)
 
 
-def test_the_first_of_several_namesakes_is_kept_whatever_the_workers(tmp_path, store):
+def test_ingest__first_run_of_a_tag_is_kept_for_any_workers(tmp_path, store):
     runs = {f"t/runs/{i:02}": f"1 Q0 d{i} 1 1 same\n" for i in range(30)}
     collection = put(tmp_path / "c", {**runs, "t/qrels": QRELS})
     ingest_collection(collection, Layout(store), ReadPolicy(names="tag"), workers=8)
@@ -93,7 +93,7 @@ def test_the_first_of_several_namesakes_is_kept_whatever_the_workers(tmp_path, s
     assert said in opened.systems()["skip_reason"][29]
 
 
-def test_a_track_without_a_usable_run_fails_with_the_first_reason(tmp_path, store):
+def test_ingest__track_without_usable_run_fails_with_first_reason(tmp_path, store):
     collection = put(tmp_path / "c", {"t/runs/s": "x\n", "t/runs/t": "", "t/qrels": QRELS})
     (outcome,) = outcomes(collection, store)
     assert outcome.state == "failed"
@@ -103,14 +103,14 @@ def test_a_track_without_a_usable_run_fails_with_the_first_reason(tmp_path, stor
     assert irmeta.open_store(store).tracks == []
 
 
-def test_a_failed_track_raises_after_the_others_are_done(two, store):
+def test_ingest__failed_track_raises_after_other_tracks(two, store):
     put(two, {"a/qrels": "1 0 a one\n"})
     with pytest.raises(IrmetaError, match=f"^1 of 2 tracks failed. track a: {two}/a/qrels, line 1"):
         irmeta.ingest(two, store)
     assert irmeta.open_store(store).tracks == ["b"]
 
 
-def test_a_run_whose_ranks_are_of_no_use_does_not_take_the_name_of_another(tmp_path, store):
+def test_ingest__skipped_run_does_not_occupy_a_system_name(tmp_path, store):
     runs = {"t/runs/a": "1 Q0 a x 2 s\n", "t/runs/b": "1 Q0 a 1 2 s\n", "t/qrels": QRELS}
     with pytest.warns(SkippedRunWarning, match="t/runs/a: tie order `rank`"):
         opened = irmeta.ingest(put(tmp_path / "c", runs), store, tie_order="rank")
@@ -118,17 +118,17 @@ def test_a_run_whose_ranks_are_of_no_use_does_not_take_the_name_of_another(tmp_p
     assert kept.select("system", "file").rows() == [("s", "t/runs/b")]
 
 
-def test_a_reader_is_told_how_far_reading_is(two, store):
+def test_ingest__progress_reports_each_file(two, store):
     put(two, {"a/runs/t": RUN.replace(" s\n", " t\n")})
     said = []
-    for _ in range(2):  # the second time nothing is read
+    for _ in range(2):  # the second ingest reads nothing
         ingest_collection(
             two, Layout(store), ReadPolicy(), workers=1, progress=lambda *step: said.append(step)
         )
     assert said == [("a", 1, 3), ("a", 2, 3), ("b", 3, 3), ("a", 2, 3), ("b", 3, 3)]
 
 
-def test_tracks_that_are_read_at_once_are_counted_together(two, store):
+def test_ingest__progress_counts_parallel_tracks_together(two, store):
     said = []
     ingest_collection(
         two, Layout(store), ReadPolicy(), workers=2, progress=lambda *step: said.append(step)

@@ -1,4 +1,4 @@
-"""Names of the systems of a track: by tag, by file, or by a pattern; what is said of it."""
+"""Names of the systems of a track: by tag, by file or by pattern, and warnings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def names_of(store: irmeta.Store) -> list[str]:
     return store.systems().filter(pl.col("skip_reason").is_null())["system"].to_list()
 
 
-def test_name_systems__runs_that_share_a_tag_are_all_named_by_file_and_none_is_lost(tmp_path):
+def test_name_systems__shared_tag_names_all_systems_by_file(tmp_path):
     collection = put(tmp_path / "c", ALIKE)
     with pytest.warns(NamesWarning) as warned:
         store = irmeta.read(collection)
@@ -52,13 +52,13 @@ def test_name_systems__runs_that_share_a_tag_are_all_named_by_file_and_none_is_l
         (r"input\.(.*)", ["bm25.gz", "ql.gz", "rm3.gz"], "pattern"),
     ],
 )
-def test_name_systems__what_is_asked_for_is_not_warned_of(tmp_path, names, systems, named_by):
+def test_name_systems__explicit_choice_does_not_warn(tmp_path, names, systems, named_by):
     store = irmeta.read(put(tmp_path / "c", ALIKE), names=names)
     assert names_of(store) == systems
     assert store.info()["named_by"].item() == named_by
 
 
-def test_name_systems__by_tag_a_second_run_of_one_name_is_skipped(tmp_path):
+def test_name_systems__second_run_of_a_tag_is_skipped(tmp_path):
     with pytest.warns(SkippedRunWarning, match=r"Name systems by file: --names file"):
         store = irmeta.read(put(tmp_path / "c", ALIKE), names="tag")
     assert names_of(store) == ["Anserini", "other"]
@@ -71,7 +71,7 @@ def test_name_systems__by_tag_a_second_run_of_one_name_is_skipped(tmp_path):
         (r"(input)\..*", "system 'input' is already read from t/runs/input.bm25.gz"),
     ],
 )
-def test_name_systems__runs_that_a_pattern_cannot_name_are_skipped(tmp_path, pattern, problem):
+def test_name_systems__runs_without_a_pattern_match_are_skipped(tmp_path, pattern, problem):
     with pytest.warns(SkippedRunWarning, match="2 runs skipped") as warned:
         store = irmeta.read(put(tmp_path / "c", ALIKE), names=pattern)
     assert problem in str(warned[0].message)
@@ -79,7 +79,7 @@ def test_name_systems__runs_that_a_pattern_cannot_name_are_skipped(tmp_path, pat
     assert len(names_of(store)) == 1
 
 
-def test_name_systems__a_collection_chooses_for_each_track(tmp_path):
+def test_name_systems__config_sets_names_per_track(tmp_path):
     config = "".join(
         f'[tracks.{n}]\nruns = ["t/runs/*"]\nqrels = "t/qrels"\nnames = "{n}"\n'
         for n in ("auto", "file", "tag")
@@ -98,9 +98,7 @@ def test_name_systems__a_collection_chooses_for_each_track(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::irmeta.NamesWarning")
-def test_name_systems__a_run_that_is_added_or_removed_gives_what_a_fresh_ingest_gives(
-    tmp_path, store
-):
+def test_name_systems__added_or_removed_run_equals_fresh_ingest(tmp_path, store):
     late = ALIKE.pop("t/runs/input.rm3.gz")
     try:
         collection = put(tmp_path / "c", ALIKE)
@@ -119,7 +117,7 @@ def test_name_systems__a_run_that_is_added_or_removed_gives_what_a_fresh_ingest_
     assert content(store) == before
 
 
-def test_name_systems__another_choice_of_names_reads_the_track_again(tmp_path, store):
+def test_name_systems__changed_option_reads_track_again(tmp_path, store):
     collection = put(tmp_path / "c", {"t/runs/x.txt": RUN, "t/qrels": QRELS})
     assert names_of(irmeta.ingest(collection, store)) == ["s"]
     assert names_of(irmeta.ingest(collection, tmp_path / "other", names="file")) == ["x"]
@@ -130,7 +128,7 @@ def test_name_systems__another_choice_of_names_reads_the_track_again(tmp_path, s
     assert names_of(irmeta.open_store(store)) == ["x"]
 
 
-def test_name_systems__runs_that_are_not_in_the_track_share_no_tag(tmp_path):
+def test_name_systems__skipped_runs_share_no_tag(tmp_path):
     runs = {"t/runs/a": RUN, "t/runs/b": "9 Q0 a 1 1 s\n", "t/runs/c": "x\n", "t/qrels": QRELS}
     with pytest.warns(SkippedRunWarning) as warned:
         store = irmeta.read(put(tmp_path / "c", runs))
@@ -138,7 +136,7 @@ def test_name_systems__runs_that_are_not_in_the_track_share_no_tag(tmp_path):
     assert names_of(store) == ["s"]
 
 
-def test_read_track__a_pattern_that_takes_too_long_fails_its_track_alone(tmp_path, monkeypatch):
+def test_read_track__slow_pattern_fails_the_track(tmp_path, monkeypatch):
     monkeypatch.setattr("irmeta.trec.system_names.MATCH_SECONDS", 0.05)
     monkeypatch.setattr(reading, "_read_runs", None)  # before any run is read
     pattern = r"(?:\\w|[a-z])*([0-9])[A-Z]"
@@ -150,7 +148,7 @@ def test_read_track__a_pattern_that_takes_too_long_fails_its_track_alone(tmp_pat
     assert "takes too long on this name" in str(error.value)
 
 
-def test_a_broken_track_fails_alone_and_info_names_it(tmp_path, store):
+def test_ingest__broken_track_fails_alone_and_is_listed_in_failures(tmp_path, store):
     files = {"a/runs/s": RUN, "a/qrels": QRELS, "b/runs/s": RUN, "b/qrels1": "", "b/qrels2": ""}
     collection = put(tmp_path / "c", files)
     assert irmeta.read(collection, tracks="a").tracks == ["a"]

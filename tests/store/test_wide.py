@@ -1,4 +1,4 @@
-"""A track of many queries and 28 million rows, within two gigabytes."""
+"""Memory use of ingest for a track of many queries and 28 million rows."""
 
 import subprocess
 import sys
@@ -12,8 +12,8 @@ from irmeta.store.layout import Layout
 
 pytestmark = pytest.mark.slow
 SYSTEMS, QUERIES, DEPTH = 54, 5_193, 100
-# Linux counts the peak of the process that starts another as the other's own (ru_maxrss is kept
-# over exec), so a test process that has grown would be measured here: VmHWM begins anew.
+# On Linux ru_maxrss survives exec, so it would include the peak of the test process; VmHWM is
+# reset by exec.
 INGEST = """
 import atexit, pathlib, re, resource, sys
 from irmeta.cli import main
@@ -31,7 +31,7 @@ main()
 
 
 def write_run(path: Path, system: int) -> None:
-    """Each system finds other docs of a query's 401, in another order."""
+    """Write a run; each system retrieves other docs of a query's 401, in another order."""
     rank = pl.col("rank")
     place = (rank * (2 * system + 1) + 7 * system + pl.col("query")) % 401
     frame = pl.select(query=pl.int_range(1, QUERIES + 1, dtype=pl.Int64)).join(
@@ -62,7 +62,7 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.real
 @pytest.mark.parametrize("means", [(), ("--memory", "200M")], ids=["held", "spilled"])
-def test_a_wide_track_is_read_within_two_gigabytes(
+def test_ingest__wide_track_needs_less_than_two_gigabytes(
     wide: Path, tmp_path: Path, means: tuple[str, ...]
 ):
     command = ["ingest", wide, "--store", tmp_path / "store", *means]

@@ -1,4 +1,4 @@
-"""Figures that other processes draw."""
+"""Figures drawn in other processes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def gone(pid: int) -> bool:
     return False
 
 
-def test_another_process_draws_the_same_and_is_gone_afterwards() -> None:
+def test_drawing__process_draws_equal_figures_and_ends() -> None:
     here, printed = drawing.svg(SPEC), drawing.pdf_and_png(SPEC, 100)
     with drawing.apart(2):
         assert drawing.svg(SPEC) == drawing.svg(SPEC) == here
@@ -53,7 +53,7 @@ def test_another_process_draws_the_same_and_is_gone_afterwards() -> None:
 
 
 def begun() -> list[drawing.Drawer]:
-    """Those of the `apart` that we are in, without the system's fonts and with them."""
+    """Return the drawers of the current `apart`: without system fonts, then with them."""
     assert drawing._drawers is not None
     return drawing._drawers.plain.all + drawing._drawers.full.all
 
@@ -63,8 +63,8 @@ OTHER_FONTS = ["系统", "عدد", "𝒳 → ə", "a·b", "per‐query"]
 
 
 @pytest.mark.parametrize("text", PLAIN + OTHER_FONTS)
-def test_any_text_is_drawn_as_with_the_fonts_of_the_system(text: str) -> None:
-    """As the label of an axis: the figure is as wide as that is measured."""
+def test_drawing__text_width_equals_system_fonts(text: str) -> None:
+    """The text is an axis label, so the width of the figure shows its measured width."""
     spec = {
         "data": {"values": [{"name": 3 * text, "value": 1}]},
         "mark": "bar",
@@ -78,7 +78,7 @@ def test_any_text_is_drawn_as_with_the_fonts_of_the_system(text: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="fontconfig chooses fonts there alone")
-def test_who_draws_svg_is_kept_from_the_fonts_of_the_system() -> None:
+def test_drawing__svg_process_does_not_load_system_fonts() -> None:
     with drawing.apart(2):
         drawing.svg(SPEC)
         assert len(begun()) == 1
@@ -89,7 +89,7 @@ def test_who_draws_svg_is_kept_from_the_fonts_of_the_system() -> None:
     assert path not in full
 
 
-def test_a_figure_that_cannot_be_drawn_is_an_error_and_the_next_is_drawn() -> None:
+def test_drawing__failed_figure_does_not_stop_the_next() -> None:
     with drawing.apart(2):
         with pytest.raises(IrmetaError, match="cannot be drawn"):
             drawing.svg({"mark": 1})
@@ -97,7 +97,7 @@ def test_a_figure_that_cannot_be_drawn_is_an_error_and_the_next_is_drawn() -> No
 
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGTERM])
-def test_a_process_that_ends_loses_one_figure(stop: signal.Signals) -> None:
+def test_drawer__killed_process_loses_one_figure(stop: signal.Signals) -> None:
     drawer = drawing.Drawer()
     drawer.draw(SPEC, None)
     os.kill(process(drawer), stop)
@@ -108,14 +108,14 @@ def test_a_process_that_ends_loses_one_figure(stop: signal.Signals) -> None:
     drawer.close()
 
 
-def test_ctrl_c_is_for_who_asked() -> None:
+def test_drawer__process_does_not_receive_ctrl_c() -> None:
     drawer = drawing.Drawer()
     drawer.draw(SPEC, None)
     assert os.getpgid(process(drawer)) != os.getpgid(0)
     drawer.close()
 
 
-def test_half_an_answer_is_none() -> None:
+def test_drawer__incomplete_answer_is_an_error() -> None:
     drawer = drawing.Drawer()
     drawer.draw(SPEC, None)
     assert drawer._process is not None
@@ -128,7 +128,7 @@ def test_half_an_answer_is_none() -> None:
     assert drawer._process is None
 
 
-def test_an_answer_that_was_not_waited_for_is_not_the_next_one(monkeypatch) -> None:
+def test_drawer__interrupted_answer_is_discarded(monkeypatch) -> None:
     drawer = drawing.Drawer()
     here = drawer.draw(SPEC, None)
     with monkeypatch.context() as patch:
@@ -146,7 +146,7 @@ def interrupted(process, what) -> bytes:
 
 
 @pytest.mark.parametrize("python", ["", None, "/no/such/python", "/bin/true"])
-def test_without_a_python_to_begin_figures_are_drawn_here(python, monkeypatch) -> None:
+def test_drawing__falls_back_to_this_process_without_python(python, monkeypatch) -> None:
     here, printed = drawing.svg(SPEC), drawing.pdf_and_png(SPEC, 72)
     monkeypatch.setattr(sys, "executable", python)
     with drawing.apart(2):
@@ -154,8 +154,8 @@ def test_without_a_python_to_begin_figures_are_drawn_here(python, monkeypatch) -
         assert drawing.pdf_and_png(SPEC, 72)[1] == printed[1]
 
 
-def test_a_process_finds_what_this_one_does(tmp_path: Path) -> None:
-    """Also where Python's path has the present folder in it, or a name that PYTHONPATH cannot."""
+def test_drawing__process_uses_the_import_path_of_the_parent(tmp_path: Path) -> None:
+    """The path may contain the current folder, or a colon, which PYTHONPATH cannot express."""
     odd = tmp_path / "a:b"
     odd.mkdir()
     (odd / "irmeta").symlink_to(Path(irmeta.__file__).parent)
@@ -168,7 +168,7 @@ def test_a_process_finds_what_this_one_does(tmp_path: Path) -> None:
     assert done.stdout.strip().isdigit(), done.stderr
 
 
-def test_who_draws_at_once_shares_the_processes_until_the_last_ends() -> None:
+def test_drawing__concurrent_users_share_processes() -> None:
     assert drawing.threads() == 1
     first, second = drawing.apart(2), drawing.apart(3)
     first.__enter__()
@@ -185,7 +185,7 @@ def test_who_draws_at_once_shares_the_processes_until_the_last_ends() -> None:
     assert drawing.threads() == 1
 
 
-def test_an_error_in_the_middle_leaves_no_process(
+def test_reanalyze__interruption_leaves_no_process(
     collections: Path, tmp_path: Path, monkeypatch
 ) -> None:
     processes: list[subprocess.Popen | None] = []
@@ -206,7 +206,7 @@ def test_an_error_in_the_middle_leaves_no_process(
     assert all(gone(process.pid) for process in processes if process is not None)
 
 
-def test_tracks_in_threads_are_drawn_apart_and_one_by_one_here(
+def test_reanalyze__figures_use_processes_only_with_several_workers(
     collections: Path, tmp_path: Path, monkeypatch
 ) -> None:
     kinds: list[bool] = []
@@ -225,7 +225,7 @@ def test_tracks_in_threads_are_drawn_apart_and_one_by_one_here(
     assert not any(kinds)
 
 
-def test_a_track_whose_figure_is_lost_fails_and_the_others_do_not(
+def test_reanalyze__failed_figure_fails_its_track_only(
     collections: Path, tmp_path: Path, monkeypatch
 ) -> None:
     draw = drawing.draw

@@ -1,4 +1,4 @@
-"""The overview: its tables say what the store's own methods say."""
+"""The overview study, compared with methods of the store."""
 
 from __future__ import annotations
 
@@ -33,19 +33,21 @@ def read(results: Path, table: str) -> pl.DataFrame:
     return pl.concat(pl.read_parquet(p) for p in sorted((results / table).glob("*.parquet")))
 
 
-def test_scores_and_means_equal_the_stores_own(results: Path, made_store: irmeta.Store) -> None:
+def test_overview__scores_and_means_equal_store(results: Path, made_store: irmeta.Store) -> None:
     assert_frame_equal(read(results, "scores"), made_store.evaluate())
     assert_frame_equal(read(results, "means"), made_store.means())
 
 
-def test_search_lengths_and_rarity_equal_the_stores_own(
+def test_overview__search_lengths_and_rarity_equal_store(
     results: Path, made_store: irmeta.Store
 ) -> None:
     assert_frame_equal(read(results, "search_lengths"), made_store.search_lengths())
     assert_frame_equal(read(results, "rarity"), made_store.rarity())
 
 
-def test_the_histogram_counts_every_search_length(results: Path, made_store: irmeta.Store) -> None:
+def test_overview__histogram_counts_every_search_length(
+    results: Path, made_store: irmeta.Store
+) -> None:
     lengths = made_store.search_lengths(track="news")
     buckets = read(results, "search_length_histogram").filter(pl.col("track") == "news")
     for system in ("doumMan1", "aldBM25"):
@@ -60,7 +62,7 @@ def test_the_histogram_counts_every_search_length(results: Path, made_store: irm
     assert buckets["docs"].sum() == lengths.height
 
 
-def test_best_orders_systems_by_each_measures_own_direction(results: Path) -> None:
+def test_overview__best_follows_measure_direction(results: Path) -> None:
     best = read(results, "best").filter((pl.col("track") == "news") & (pl.col("rank") == 1))
     by = dict(zip(best["measure"], best["system"], strict=False))
     assert (by["AP"], by["ASL"]) == ("doumMan2", "doumMan1")
@@ -68,7 +70,7 @@ def test_best_orders_systems_by_each_measures_own_direction(results: Path) -> No
     assert shared == ["doumMan1", "doumMan2"], "equal values share the first place"
 
 
-def test_means_that_differ_by_a_rounding_share_a_place(tmp_path: Path) -> None:
+def test_overview__means_equal_up_to_rounding_share_a_rank(tmp_path: Path) -> None:
     irmeta.reanalyze(ALIKE.write(tmp_path / "in"), tmp_path / "out", measures="ASL")
     best = read(tmp_path / "out", "best")
     best = best.filter(measure="ASL")
@@ -76,7 +78,7 @@ def test_means_that_differ_by_a_rounding_share_a_place(tmp_path: Path) -> None:
     assert best.select("rank", "system").rows() == [(1, "a"), (1, "b"), (3, "c")]
 
 
-def test_tracks_counts_what_the_qrels_hold(results: Path) -> None:
+def test_overview__tracks_table_counts_judgments(results: Path) -> None:
     tracks = {row["track"]: row for row in read(results, "tracks").iter_rows(named=True)}
     assert tracks["news"]["judged"] == 7292
     assert tracks["news"]["relevant"] == 1012
@@ -86,7 +88,7 @@ def test_tracks_counts_what_the_qrels_hold(results: Path) -> None:
 
 
 @pytest.mark.parametrize("table", [*COMBINED, *APART])
-def test_tables_follow_the_schema_and_say_how_they_were_made(
+def test_overview__tables_match_schema_and_have_provenance(
     results: Path, made_store: irmeta.Store, table: str
 ) -> None:
     frame = read(results, table)
@@ -102,7 +104,7 @@ def test_tables_follow_the_schema_and_say_how_they_were_made(
     assert {name: record[name] for name in expected} == expected
 
 
-def test_the_page_shows_each_track_and_warns_of_lists_without_irrelevant_docs(
+def test_overview__report_shows_tracks_and_lists_without_nonrelevant(
     results: Path,
 ) -> None:
     page = (results / "report.html").read_text()
@@ -122,21 +124,21 @@ def test_the_page_shows_each_track_and_warns_of_lists_without_irrelevant_docs(
     )
 
 
-def test_other_measures_without_ap_and_asl_make_a_page_too(
-    made_store: irmeta.Store, tmp_path: Path
-) -> None:
+def test_reanalyze__report_without_ap_and_asl(made_store: irmeta.Store, tmp_path: Path) -> None:
     irmeta.reanalyze(made_store.path, tmp_path / "r", measures="P@5")
     assert "P@5" in (tmp_path / "r" / "report.html").read_text()
 
 
-def test_a_store_takes_no_reading_policy(made_store: irmeta.Store, tmp_path: Path) -> None:
+def test_reanalyze__read_option_with_a_store_is_refused(
+    made_store: irmeta.Store, tmp_path: Path
+) -> None:
     with pytest.raises(irmeta.UsageError, match="settled at ingest"):
         irmeta.reanalyze(made_store.path, tmp_path / "r", depth=10)
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_what_fails_is_raised_when_the_rest_is_there(tmp_path: Path) -> None:
-    """As `ingest` does: a track that cannot be read, and runs that are skipped."""
+def test_reanalyze__failures_are_raised_after_other_tracks(tmp_path: Path) -> None:
+    """As in `ingest`, a track may be unreadable and runs may be skipped."""
     source, out = tmp_path / "in", tmp_path / "out"
     for name in ("bad", "good"):
         replace(ALIKE, name=name).write(source)
@@ -152,7 +154,7 @@ def test_what_fails_is_raised_when_the_rest_is_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_the_policy_of_results_may_be_another(made_store: irmeta.Store, tmp_path: Path) -> None:
+def test_reanalyze__policy_option_equals_store(made_store: irmeta.Store, tmp_path: Path) -> None:
     choices = EvalChoices(queries="retrieved", negative="nonrelevant")
     out = tmp_path / "r"
     irmeta.reanalyze(made_store.path, out, measures="AP", unretrieved="depth", policy=choices)

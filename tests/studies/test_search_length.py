@@ -1,4 +1,4 @@
-"""The study of paper 1 on tiny tracks: it equals the naive twins, and says what it cannot say."""
+"""The search-length study on small tracks: naive code, undefined results, and notes."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from twins import chain as naive_chain
 from twins import track_means
 
 CHAINS = {"AP": "AP", "nDCG": "nDCG", "RBP(p=0.8)": "RBP", "ERR": "ERR", "P@20": "P@20", "RR": "RR"}
-"""By the name in the tables: the twin's."""
+"""Map the name in the tables to the naive name."""
 WITHOUT_LENGTHS = (
     *("headroom", "table_1", "asl_differences", "reordering", "moves", "length_differences"),
     *("best_by_choice", "search_length_histogram", "effective_fraction", "depth_sensitivity"),
 )
-"""The tables that are empty where search lengths mean nothing."""
+"""Tables that are empty where search lengths are meaningless."""
 DOCS = ("xyp", "pqx", "xqy", "yxp", "qxp", "xyz")
 
 
@@ -54,7 +54,7 @@ def gathered(store: Store, options: SearchLengthOptions) -> Gathered:
 
 
 def named(rows: list[naive.Row], chosen: SearchLengthOptions) -> list[naive.Row]:
-    """The twins' rows under the names that the measures have with these settings."""
+    """Rename the measures of naive rows to the names under the given options."""
     names = {"P@20": chosen.p20, "AP": chosen.ap, "ASL": chosen.asl(), "ASL@g10": chosen.asl(10)}
     names |= {
         deep: chosen.asl(10 if "@" in deep else None, "depth") for deep in naive.DEEP.values()
@@ -64,7 +64,7 @@ def named(rows: list[naive.Row], chosen: SearchLengthOptions) -> list[naive.Row]
 
 
 def assert_study(tables: Tables, track: track_means.Track, chosen: SearchLengthOptions) -> None:
-    """Every table of a store with this track alone, counted whatever its number of runs."""
+    """Check every table of a store with a single track, for any number of runs."""
     choices = {"rel": chosen.rel, "unretrieved": chosen.unretrieved}
     used = track_means.has_lengths(track, chosen.rel)
     (row,) = tables["studied_tracks"].to_dicts()
@@ -100,10 +100,12 @@ def assert_study(tables: Tables, track: track_means.Track, chosen: SearchLengthO
     assert_rows(tables["depth_sensitivity"], named(deep, chosen), "measure")
 
 
-# To shrink an example would take minutes: a whole study each time.
+# Shrinking an example would take minutes, since each step runs the study.
 @settings(max_examples=10, phases=[Phase.explicit, Phase.generate])
 @given(tracks(), st.sampled_from(UNRETRIEVED), st.integers(1, 2))
-def test_every_table_of_a_drawn_track_equals_the_twins(track: Track, unretrieved: str, rel: int):
+def test_search_length__tables_of_random_tracks_equal_naive_implementation(
+    track: Track, unretrieved: str, rel: int
+):
     chosen = SearchLengthOptions(rel=rel, unretrieved=unretrieved)
     choices = {"rel": rel, "unretrieved": unretrieved, "depth": 3, "min_systems": 1}
     with TemporaryDirectory() as out:
@@ -111,8 +113,8 @@ def test_every_table_of_a_drawn_track_equals_the_twins(track: Track, unretrieved
         assert_study(tables, naive_track(track), chosen)
 
 
-def test_blocks_of_queries_cannot_be_seen_in_the_results(tmp_path, monkeypatch):
-    """Some blocks hold no judged query, or no relevant doc."""
+def test_search_length__results_do_not_depend_on_query_blocks(tmp_path, monkeypatch):
+    """Some blocks have no judged query or no relevant doc."""
     runs = {
         f"s{i}": {q: down(*docs[i:], *docs[:i]) for q, docs in zip("abcdez", DOCS, strict=True)}
         for i in range(3)
@@ -130,7 +132,7 @@ def test_blocks_of_queries_cannot_be_seen_in_the_results(tmp_path, monkeypatch):
 
 @settings(max_examples=25, phases=[Phase.explicit, Phase.generate])
 @given(tracks(), st.integers(1, 2))
-def test_chains_of_a_drawn_track_equal_the_twins(track: Track, rel: int):
+def test_chains__random_tracks_equal_naive_implementation(track: Track, rel: int):
     own, chosen = naive_track(track), SearchLengthOptions(rel=rel)
     store = track.read()
     found = gathered(store, chosen)
@@ -158,7 +160,7 @@ def test_chains_of_a_drawn_track_equal_the_twins(track: Track, rel: int):
 
 @settings(max_examples=60)
 @given(tracks(systems=3, queries=3), st.integers(1, 3))
-def test_effective_fractions_of_a_drawn_track_equal_the_twins(track: Track, rel: int):
+def test_effective_fraction__random_tracks_equal_naive_implementation(track: Track, rel: int):
     store = track.read()
     found = effective_fraction_table(gathered(store, SearchLengthOptions(rel=rel)))
     rows = naive_chain.effective_fraction(naive_track(track), rel)
@@ -187,7 +189,7 @@ def row_of(results: StudyResults, table: str = "studied_tracks") -> dict[str, ob
     return row
 
 
-def test_one_system_has_no_other_to_be_compared_with(tmp_path: Path):
+def test_search_length__single_system_has_no_comparison(tmp_path: Path):
     done = study(Track({"only": LISTS}, QRELS), tmp_path, min_systems=1)
     row = row_of(done)
     assert row["used"]
@@ -205,7 +207,7 @@ def test_one_system_has_no_other_to_be_compared_with(tmp_path: Path):
     assert not (done.folder / "figures" / "tracks" / "t" / "figure_6.svg").exists()
 
 
-def test_a_track_with_too_few_runs_is_analysed_and_not_counted(tmp_path: Path):
+def test_search_length__track_with_few_systems_is_excluded(tmp_path: Path):
     done = study(Track({"one": LISTS, "two": {"q1": BAD}}, QRELS), tmp_path)
     row = row_of(done)
     assert not row["used"]
@@ -223,7 +225,7 @@ def test_a_track_with_too_few_runs_is_analysed_and_not_counted(tmp_path: Path):
     assert re.match("1 system, .*5", row_of(one)["left_out"])
 
 
-def test_a_perfect_system_leaves_no_error_to_reduce(tmp_path: Path):
+def test_search_length__perfect_system_has_undefined_error_reduction(tmp_path: Path):
     lists = {"q1": down("a", "b", "x"), "q2": down("c", "d", "y"), "q3": down("e", "x")}
     runs = {"perfect": lists, "other": {q: lines[::-1] for q, lines in LISTS.items()}}
     runs["other"] = {"q1": down("x", "a"), "q2": down("y", "c"), "q3": down("x", "e")}
@@ -240,7 +242,7 @@ def test_a_perfect_system_leaves_no_error_to_reduce(tmp_path: Path):
     assert (best["system"], best["value"]) == ("perfect", 1.0)
 
 
-def test_no_run_retrieves_a_relevant_doc(tmp_path: Path):
+def test_search_length__no_system_retrieves_a_relevant_doc(tmp_path: Path):
     runs = {"one": {"q1": down("x", "y")}, "two": {"q1": down("y"), "q2": down("z")}}
     done = study(Track(runs, QRELS), tmp_path, min_systems=1)
     row = row_of(done)
@@ -258,14 +260,14 @@ def test_no_run_retrieves_a_relevant_doc(tmp_path: Path):
     assert ap["left_out"] == 2
 
 
-def test_what_no_system_retrieves_is_not_called_nan(tmp_path: Path):
+def test_search_length__report_does_not_print_nan(tmp_path: Path):
     runs = {"one": {"q1": down("x", "y")}, "two": {"q1": down("y"), "q2": down("z")}}
     done = study(Track(runs, QRELS), tmp_path, min_systems=1)
     assert row_of(done, "effective_summary")["tracks"] == 0, "no track has a fraction to average"
     assert re.findall("[^ ]* nan[^a-z][^<]*", page(done), re.IGNORECASE) == []
 
 
-def test_no_query_has_a_relevant_doc(tmp_path: Path):
+def test_search_length__no_query_has_a_relevant_doc(tmp_path: Path):
     runs = {"one": {"q1": down("x", "y")}, "two": {"q1": down("y")}}
     done = study(Track(runs, {"q1": {"x": 0, "a": -1}}), tmp_path, min_systems=1)
     row = row_of(done)
@@ -274,8 +276,8 @@ def test_no_query_has_a_relevant_doc(tmp_path: Path):
     assert "t is left out: no query has a relevant doc." in page(done)
 
 
-def test_lists_of_relevant_docs_alone_have_no_search_lengths(tmp_path: Path):
-    """Like legaldiv: every length would be 1."""
+def test_search_length__lists_without_nonrelevant_docs_are_excluded(tmp_path: Path):
+    """As in the track legaldiv, every length would be 1."""
     runs = {
         "one": {"q1": down("a", "b"), "q2": down("c")},
         "two": {"q1": down("a"), "unjudged": down("x", "y")},
@@ -294,7 +296,7 @@ def test_lists_of_relevant_docs_alone_have_no_search_lengths(tmp_path: Path):
     assert f"t is left out: {reason}" in page(done)
 
 
-def test_no_doc_judged_nonrelevant_leaves_bpref_out(tmp_path: Path):
+def test_search_length__bpref_needs_judged_nonrelevant_docs(tmp_path: Path):
     qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1, "n": -1}}
     done = study(Track({"one": LISTS, "two": {"q1": BAD}}, qrels), tmp_path, min_systems=1)
     measures = done.tables["means"]["measure"].unique().to_list()
@@ -310,13 +312,13 @@ def test_no_doc_judged_nonrelevant_leaves_bpref_out(tmp_path: Path):
     assert "Bpref" in again.tables["means"]["measure"]
 
 
-def test_lists_without_a_nonrelevant_doc_are_told(tmp_path: Path):
+def test_search_length__note_on_lists_without_nonrelevant_docs(tmp_path: Path):
     track = Track({"one": {"q1": down("a"), "q2": down("c")}, "two": {"q1": BAD, "q2": BAD}}, QRELS)
     done = study(track, tmp_path, min_systems=1)
     assert "2 lists hold no non-relevant doc: Eq. 3 gives" in row_of(done)["notes"]
     floor = study(track, tmp_path / "floor", min_systems=1, unretrieved="floor")
     assert "Eq. 3" not in (row_of(floor)["notes"] or "")
-    # of the two misses of one, b and d, Eq. 3 makes 0; q3 without a list has the depth, 4
+    # Eq. 3 gives 0 to the two misses of system one, b and d; q3 without a list has the depth, 4
     shown = filled(done.tables["search_length_histogram"]).filter(system="one")
     assert shown.select("low", "docs").rows() == [(1, 2), (None, 3)]
     assert done.tables["headroom"].filter(measure="ASL").row(0, named=True)["value"] == (
@@ -324,20 +326,20 @@ def test_lists_without_a_nonrelevant_doc_are_told(tmp_path: Path):
     )
 
 
-def test_a_short_list_that_wins_by_equation_3_is_told(tmp_path: Path):
+def test_search_length__note_on_short_lists_that_win_by_equation_3(tmp_path: Path):
     long = {q: [*lines, *[(f"n{i}", -9 - i) for i in range(9)]] for q, lines in LISTS.items()}
     short = {"q1": down("x"), "q2": down("y"), "q3": down("x")}
     runs = {"long": {q: [*down("w", "v"), *[(d, -9 - i) for i, (d, _) in enumerate(rows)]]
                      for q, rows in long.items()}, "short": short}  # fmt: skip
-    runs["other"] = runs["long"]  # so that the median one retrieves all
+    runs["other"] = runs["long"]  # so that the median system retrieves all
     done = study(Track(runs, QRELS), tmp_path, min_systems=1)
     said = "short, the best by ASL, does not retrieve 100% of the relevant docs;"
     assert said in page(done)
     assert "by ASL(unretrieved=depth) the best is long." in page(done)
 
 
-def test_step_values_by_hand(tmp_path: Path):
-    """The track of support.hand_track, as the tables have it."""
+def test_search_length__step_values_by_hand(tmp_path: Path):
+    """The track of support.hand_track, as in the tables."""
     runs = {
         "good": {"q1": down("a", "x", "b"), "q2": down("c", "d")},
         "middle": {"q1": down("x", "y", "a"), "q2": down("y", "d")},

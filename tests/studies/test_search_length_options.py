@@ -1,4 +1,4 @@
-"""What the study of paper 1 may be asked, what it refuses, and the six real tracks."""
+"""Options of the search-length study, and its results on the six real tracks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _no_figures():
 
 
 def best_of(store: irmeta.Store, track: str, measure: str) -> tuple[str, float]:
-    """The best system by the store's own means; ties by name."""
+    """Return the best system by the store's means, ties broken by name."""
     means = store.means(measure, track=track)
     means = means.sort("value", "system", descending=[not measure.startswith("ASL"), False])
     return means["system"][0], means["value"][0]
@@ -39,7 +39,7 @@ def of_type(store: irmeta.Store, kind: str, track: str) -> list[str]:
 # The sides of Table 1
 
 
-def test_the_best_of_two_groups_by_the_system_facts(
+def test_search_length__sides_chosen_by_system_facts(
     made_store: irmeta.Store, collections: Path, tmp_path: Path
 ):
     done = studied(made_store, tmp_path, baseline="type=automatic", contender="type=manual")
@@ -63,7 +63,9 @@ def test_the_best_of_two_groups_by_the_system_facts(
     assert set(compared["track"]) == {row["track"] for row in rows}
 
 
-def test_two_systems_by_name(made_store: irmeta.Store, collections: Path, tmp_path: Path):
+def test_search_length__sides_chosen_by_name(
+    made_store: irmeta.Store, collections: Path, tmp_path: Path
+):
     done = studied(made_store, tmp_path, baseline="aldBM25", contender="doumMan1")
     rows = naive.groups(made_track(collections, "news"), "aldBM25", "doumMan1")
     assert_rows(done.tables["table_1"], rows, "track", "measure")
@@ -98,7 +100,7 @@ def test_two_systems_by_name(made_store: irmeta.Store, collections: Path, tmp_pa
         ({"negative": "zero"}, "negative"),
     ],
 )
-def test_a_choice_that_is_none_is_refused_before_anything_is_written(
+def test_search_length__invalid_option_writes_nothing(
     made_store: irmeta.Store, tmp_path: Path, choices: dict[str, object], said: str
 ):
     with pytest.raises(irmeta.IrmetaError, match=said) as error:
@@ -107,7 +109,7 @@ def test_a_choice_that_is_none_is_refused_before_anything_is_written(
     assert not (tmp_path / "out" / "report.html").exists()
 
 
-def test_a_qrels_set_that_a_track_lacks_fails_that_track(made_store: irmeta.Store, tmp_path: Path):
+def test_search_length__missing_qrels_set_fails_the_track(made_store: irmeta.Store, tmp_path: Path):
     with pytest.raises(irmeta.IrmetaError) as error:
         studied(made_store, tmp_path, qrels="diversity")
     for track in ("news", "passage"):
@@ -116,7 +118,7 @@ def test_a_qrels_set_that_a_track_lacks_fails_that_track(made_store: irmeta.Stor
     assert found["track"].to_list() == ["web"]
 
 
-def test_a_store_without_facts_says_so(tmp_path: Path):
+def test_search_length__store_without_facts_is_named_in_error(tmp_path: Path):
     runs = {"one": {"q": down("a", "x")}, "two": {"q": down("x", "a")}}
     store = Track(runs, {"q": {"a": 1}}).ingest(tmp_path)
     with pytest.raises(irmeta.UsageError) as error:
@@ -135,7 +137,7 @@ def other(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) ->
     return studied(made_store, out, **choices)
 
 
-def test_the_study_of_some_tracks_at_another_grade(other: StudyResults, collections: Path):
+def test_search_length__tracks_and_rel_options(other: StudyResults, collections: Path):
     tracks = [made_track(collections, name) for name in ("passage", "web")]
     found = other.tables["studied_tracks"]
     assert found.select("track", "queries").rows() == [
@@ -150,7 +152,9 @@ def test_the_study_of_some_tracks_at_another_grade(other: StudyResults, collecti
     assert "<dt>rel</dt><dd>2</dd>" in other.report.read_text(encoding="utf-8")
 
 
-def test_one_measure_may_choose_the_best(other: StudyResults, made_store: irmeta.Store):
+def test_search_length__best_by_selects_the_best_systems(
+    other: StudyResults, made_store: irmeta.Store
+):
     found = other.tables["headroom"]
     assert set(found["chosen_by"]) == {"nDCG@10"}
     for track in ("passage", "web"):
@@ -166,7 +170,9 @@ def test_one_measure_may_choose_the_best(other: StudyResults, made_store: irmeta
     assert "nDCG@10" in set(other.tables["means"]["measure"])
 
 
-def test_another_qrels_set(made_store: irmeta.Store, collections: Path, tmp_path: Path):
+def test_search_length__qrels_option_equals_naive_implementation(
+    made_store: irmeta.Store, collections: Path, tmp_path: Path
+):
     done = studied(made_store, tmp_path, tracks="web", qrels="diversity")
     track = made_track(collections, "web", "web/diversity.qrels.txt")
     assert_rows(done.tables["headroom"], naive.headroom(track), "track", "measure")
@@ -175,7 +181,7 @@ def test_another_qrels_set(made_store: irmeta.Store, collections: Path, tmp_path
     assert "diversity" in done.report.read_text(encoding="utf-8")
 
 
-def test_lists_are_cut_where_it_is_asked(
+def test_search_length__depth_option_equals_naive_implementation(
     made_store: irmeta.Store, collections: Path, tmp_path: Path
 ):
     done = studied(made_store, tmp_path, tracks="passage", depth=7)
@@ -186,7 +192,9 @@ def test_lists_are_cut_where_it_is_asked(
     assert_rows(done.tables["depth_sensitivity"], rows, "measure")
 
 
-def test_ratio_alpha_and_test_decide_who_is_better(made_store: irmeta.Store, tmp_path: Path):
+def test_search_length__ratio_alpha_and_test_change_better_systems(
+    made_store: irmeta.Store, tmp_path: Path
+):
     def moved(**choices: object) -> float:
         out = tmp_path / "-".join(f"{k}{v}" for k, v in choices.items())
         tables = studied(made_store, out, tracks="passage", **choices).tables
@@ -198,7 +206,7 @@ def test_ratio_alpha_and_test_decide_who_is_better(made_store: irmeta.Store, tmp
     assert moved(test="t-unpaired") != usual
 
 
-def test_settings_survive_their_record():
+def test_search_length_options__round_trip_through_record():
     chosen = SearchLengthOptions(rel=2, best_by="map", depth=7, baseline="a", ratio=1.5, seed=3)
     again = SearchLengthOptions.from_record(chosen.record())
     assert again == chosen
@@ -218,7 +226,7 @@ def real(real_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.mark.real
-def test_legaldiv_is_left_out_and_says_why(real: StudyResults):
+def test_search_length__legaldiv_is_excluded_with_reason(real: StudyResults):
     tracks = {row["track"]: row for row in real.tables["studied_tracks"].to_dicts()}
     assert [t for t, row in tracks.items() if not row["used"]] == ["legaldiv"]
     reason = tracks["legaldiv"]["left_out"]
@@ -233,7 +241,7 @@ def test_legaldiv_is_left_out_and_says_why(real: StudyResults):
 
 
 @pytest.mark.real
-def test_the_best_systems_are_those_of_the_stores_means(
+def test_search_length__best_systems_equal_store_means(
     real: StudyResults, real_store: irmeta.Store
 ):
     found = real.tables["headroom"]
@@ -247,7 +255,9 @@ def test_the_best_systems_are_those_of_the_stores_means(
 
 
 @pytest.mark.real
-def test_manual_against_automatic_runs_of_trec_covid(real: StudyResults, real_store: irmeta.Store):
+def test_search_length__manual_and_automatic_runs_of_trec_covid(
+    real: StudyResults, real_store: irmeta.Store
+):
     found = real.tables["table_1"]
     assert set(found["track"]) == {"trec-covid-r1"}, "the others have no facts"
     for row in found.iter_rows(named=True):
@@ -261,7 +271,7 @@ def test_manual_against_automatic_runs_of_trec_covid(real: StudyResults, real_st
 
 
 @pytest.mark.real
-def test_the_effective_fraction_is_between_none_and_all(real: StudyResults):
+def test_search_length__effective_fraction_is_between_zero_and_one(real: StudyResults):
     found = real.tables["effective_fraction"]
     assert found["fraction"].is_between(0, 1).all()
     assert found["pooled"].is_between(0, 1).all()
@@ -275,7 +285,7 @@ def test_the_effective_fraction_is_between_none_and_all(real: StudyResults):
 # Other N of ASL@gN, and results that are opened again
 
 
-def test_any_first_n_can_be_asked_for(made_store: irmeta.Store, tmp_path: Path):
+def test_search_length__firsts_option_adds_cutoffs(made_store: irmeta.Store, tmp_path: Path):
     done = studied(made_store, tmp_path, tracks="web", firsts=(5,))
     measures = set(done.tables["best_by_choice"]["measure"])
     assert {"ASL@g5", "ASL(unretrieved=depth)@g5", "ASL@g10", "ASL@g1"} <= measures
@@ -283,7 +293,7 @@ def test_any_first_n_can_be_asked_for(made_store: irmeta.Store, tmp_path: Path):
     assert (row["system"], row["value"]) == best_of(made_store, "web", "ASL@g5")
 
 
-def test_a_study_can_be_opened_again(made_store: irmeta.Store, tmp_path: Path):
+def test_open__results_equal_the_original_run(made_store: irmeta.Store, tmp_path: Path):
     done = studied(made_store, tmp_path / "out", tracks="web", rel=2)
     again = irmeta.studies.open(tmp_path / "out")
     assert again.batch is None

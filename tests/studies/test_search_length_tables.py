@@ -1,4 +1,4 @@
-"""The tables of the study of paper 1: on the made tracks they equal the naive twins."""
+"""Tables of the search-length study on the synthetic tracks, compared with naive code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from twins import track_means
 
 FULL = {"AP": ("AP", "web"), "nDCG": ("nDCG", "web"), "RBP(p=0.8)": ("RBP", "passage")}
 FULL |= {"ERR": ("ERR", "web")}
-"""By the name in the table: the twin's, and the track on which all steps are compared."""
+"""Map the name in the table to the naive name and the track to compare."""
 CHAINS = ("AP", "nDCG", "RBP(p=0.8)", "ERR", "P@20", "RR")
 VALUES = ("atomized", "docs as lengths", "search length")
 
@@ -40,7 +40,7 @@ def tracks(collections: Path) -> dict[str, track_means.Track]:
     return {name: made_track(collections, name) for name in MADE}
 
 
-def test_the_tracks_are_counted_as_they_are(tables, tracks):
+def test_studied_tracks__equal_naive_implementation(tables, tracks):
     rows = [
         {
             "track": name,
@@ -57,7 +57,7 @@ def test_the_tracks_are_counted_as_they_are(tables, tracks):
     assert_rows(tables["studied_tracks"], rows, "track")
 
 
-def test_means_are_the_stores(tables, made_store: irmeta.Store):
+def test_means__equal_store_means(tables, made_store: irmeta.Store):
     found = tables["means"]
     choices = [
         f"ASL(unretrieved={how}){cut}"
@@ -70,18 +70,18 @@ def test_means_are_the_stores(tables, made_store: irmeta.Store):
     assert_frame_equal(found.sort(key), expected.sort(key), check_exact=True)
 
 
-def test_headroom(tables, tracks):
+def test_headroom__equals_naive_implementation(tables, tracks):
     rows = [row for track in tracks.values() for row in naive.headroom(track)]
     assert len({row["system"] for row in rows}) > 3
     assert_rows(tables["headroom"], rows, "track", "measure")
 
 
-def test_who_is_best_under_each_choice(tables, tracks):
+def test_best_by_choice__equals_naive_implementation(tables, tracks):
     rows = [row for track in tracks.values() for row in choices_of(track, SearchLengthOptions())]
     assert_rows(tables["best_by_choice"], rows, "track", "measure")
 
 
-def test_distributions_and_classes(tables, tracks):
+def test_distributions_and_classes__equal_naive_implementation(tables, tracks):
     own = list(tracks.values())
     assert_rows(tables["distributions"], naive.distributions(own), "figure", "low")
     assert_rows(tables["classes"], naive.classes(own), "measure", "low")
@@ -89,8 +89,8 @@ def test_distributions_and_classes(tables, tracks):
         assert bars["tracks"].sum() == 3, figure
 
 
-def test_a_mean_at_the_edge_of_a_bucket_is_in_the_upper_one():
-    """Also where its last digit is off."""
+def test_distributions__mean_at_a_bucket_edge_is_in_the_upper_bucket():
+    """This holds for means with rounding errors in the last digit."""
     scores = [0.0, 0.3, 0.3 - 1e-16, 0.1 + 0.2, 0.5, 0.95, 1.0]
     lengths = [0.5, 1.0, 20.0, 20.0 + 1e-14, 20.5, 30.0, 10000.0, 1e6]
     values = {"P@20": scores, "AP": scores, "ASL@g10": lengths, "ASL": lengths}
@@ -110,7 +110,7 @@ def test_a_mean_at_the_edge_of_a_bucket_is_in_the_upper_one():
     ]
 
 
-def test_groups_by_default_are_the_median_and_the_best_system(tables, tracks):
+def test_table_1__default_sides_are_median_and_best_system(tables, tracks):
     rows = []
     for track in tracks.values():
         middle = track_means.median_system(track)
@@ -120,7 +120,7 @@ def test_groups_by_default_are_the_median_and_the_best_system(tables, tracks):
     assert_rows(tables["table_1"], rows, "track", "measure")
 
 
-def test_histograms_of_every_system(tables, tracks):
+def test_search_length_histogram__equals_naive_implementation(tables, tracks):
     rows = [
         row
         for track in tracks.values()
@@ -133,7 +133,7 @@ def test_histograms_of_every_system(tables, tracks):
     assert docs == dict(tables["studied_tracks"].select("track", "relevant").rows())
 
 
-def test_differences_of_lengths(tables, tracks):
+def test_length_differences__equal_naive_implementation(tables, tracks):
     rows = [
         row
         for track in tracks.values()
@@ -147,7 +147,7 @@ def test_differences_of_lengths(tables, tracks):
         assert bars["low"].sort().to_list() == (-bars["high"]).sort().to_list(), "symmetric"
 
 
-def test_depth_sensitivity(tables, tracks):
+def test_depth_sensitivity__equals_naive_implementation(tables, tracks):
     rows = [
         naive.depth_sensitivity(track, measure)
         for track in tracks.values()
@@ -158,7 +158,7 @@ def test_depth_sensitivity(tables, tracks):
 
 
 @pytest.mark.parametrize("chain", FULL)
-def test_every_step_of_a_chain(tables, tracks, chain: str):
+def test_chains__every_step_equals_naive_implementation(tables, tracks, chain: str):
     name, track = FULL[chain]
     own = {"track": track, "chain": chain}
     steps = naive_chain.reordering(tracks[track], name)
@@ -170,13 +170,13 @@ def test_every_step_of_a_chain(tables, tracks, chain: str):
 
 
 @pytest.mark.parametrize(("chain", "track"), [("P@20", "news"), ("RR", "passage"), ("RR", "web")])
-def test_chains_of_one_step(tables, tracks, chain: str, track: str):
+def test_chains__single_step_equals_naive_implementation(tables, tracks, chain: str, track: str):
     found = [tables[table].filter(track=track, chain=chain) for table in ("reordering", "moves")]
     assert_rows(found[0], naive_chain.reordering(tracks[track], chain), "step")
     assert_rows(found[1], naive_chain.moves(tracks[track], chain), "step", "system")
 
 
-def test_chains_say_what_is_compared(tables):
+def test_chains__rows_name_old_and_new_measure(tables):
     for track in MADE:
         for chain in CHAINS[:4]:
             own = tables["reordering"].filter(track=track, chain=chain).sort("step")
@@ -192,8 +192,8 @@ def test_chains_say_what_is_compared(tables):
     assert set(tables["reordering"]["chain"]) == set(CHAINS)
 
 
-def test_table_2_is_of_the_rows_of_its_tracks(tables):
-    """Means and sample sds: over tracks, but Delta-value over all systems of all tracks."""
+def test_table_2__means_and_deviations_of_track_rows(tables):
+    """Means and sample standard deviations are over tracks; Delta-value is over all systems."""
     found = tables["table_2"]
     assert found.height == 4 * 4 + 2
     for row in found.iter_rows(named=True):
@@ -214,7 +214,7 @@ def test_table_2_is_of_the_rows_of_its_tracks(tables):
             assert row[f"paper_{name}"] == (printed and printed.value)
 
 
-def test_effective_fractions(tables, tracks):
+def test_effective_fraction__equals_naive_implementation(tables, tracks):
     own = list(tracks.values())
     rows = [row for track in own for row in naive_chain.effective_fraction(track)]
     assert_rows(tables["effective_fraction"], rows, "track", "system")
@@ -222,7 +222,7 @@ def test_effective_fractions(tables, tracks):
     assert tables["effective_summary"]["paper_fraction"].to_list() == ["57% \u00b1 16"]
 
 
-def test_differences_of_asl_and_their_intervals(tables, tracks):
+def test_asl_differences__equal_naive_implementation(tables, tracks):
     found = tables["asl_differences"]
     names = ["best - median", "best - second", "contender - baseline"]
     assert set(found["comparison"]) == set(names)

@@ -1,4 +1,4 @@
-"""What search-length leaves in its folder: Parquet, figures, LaTeX, a page."""
+"""Files of the search-length study: Parquet, figures, LaTeX, and the report."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ HOSTILE = {
     "[x]": "[a]*",
     "*": "--dash",
 }
-"""Systems by name, each with a hostile one."""
+"""Track names and system names with special characters."""
 ESCAPED = r"\\text[a-z]+\{(?:\\dag)?\}|\$\\?[a-z-]+\$|\{[*[]?\}|\\[&%$#_{}]|\\\\$"
-"""What LaTeX prints as it stands, an empty group, and the end of a row."""
+"""Escaped characters, commands, empty groups and row ends of LaTeX."""
 
 
 @pytest.fixture(scope="module")
 def whole(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
-    """With its figures drawn, coarser than they are printed."""
+    """Run the study with figures at low resolution."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(drawing, "print_of", partial(drawing.print_of, ppi=72))
         return studied(made_store, tmp_path_factory.mktemp("whole"))
@@ -51,7 +51,7 @@ def whole(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) ->
 # Parquet
 
 
-def test_every_table_is_as_declared_and_says_how_it_was_made(whole: StudyResults):
+def test_search_length__tables_match_schema_and_have_provenance(whole: StudyResults):
     assert sorted(whole.tables) == JOINED
     for name in JOINED:
         table, file = STUDY.table(name), whole.folder / f"{name}.parquet"
@@ -71,7 +71,7 @@ def test_every_table_is_as_declared_and_says_how_it_was_made(whole: StudyResults
 
 
 @pytest.mark.parametrize("table", JOINED)
-def test_rows_of_a_track_stand_together(whole: StudyResults, table: str):
+def test_search_length__rows_of_a_track_are_contiguous(whole: StudyResults, table: str):
     if "track" in STUDY.table(table).columns:
         tracks = whole.tables[table]["track"]
         assert tracks.rle().struct.field("value").is_duplicated().sum() == 0 or tracks.is_sorted()
@@ -80,7 +80,7 @@ def test_rows_of_a_track_stand_together(whole: StudyResults, table: str):
 # Figures and page
 
 
-def test_every_figure_is_there_in_three_formats(whole: StudyResults):
+def test_search_length__every_figure_in_three_formats(whole: StudyResults):
     folder = whole.folder / "figures"
     files = {f.relative_to(folder).as_posix() for f in folder.rglob("*") if f.is_file()}
     names = {file.rpartition(".")[0] for file in files}
@@ -96,7 +96,7 @@ def test_every_figure_is_there_in_three_formats(whole: StudyResults):
         assert min(struct.unpack(">II", picture[16:24])) > 100, name
 
 
-def test_a_notebook_gets_every_figure_as_a_chart(whole: StudyResults):
+def test_study_results__every_figure_is_a_chart(whole: StudyResults):
     files = {f.relative_to(whole.folder / "figures") for f in whole.folder.rglob("*.svg")}
     names = {f.with_suffix("").as_posix().removeprefix("tracks/") for f in files}
     assert set(whole.figures) == names
@@ -104,7 +104,7 @@ def test_a_notebook_gets_every_figure_as_a_chart(whole: StudyResults):
         assert chart.to_dict()["$schema"]
 
 
-def test_the_page_shows_every_figure_table_and_section(whole: StudyResults):
+def test_search_length__report_has_every_figure_table_and_section(whole: StudyResults):
     page = whole.report.read_text(encoding="utf-8")
     assert page.count("<figure") == len(whole.figures)
     for number in range(1, 7):
@@ -124,8 +124,8 @@ def test_the_page_shows_every_figure_table_and_section(whole: StudyResults):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_other_options_leave_nothing_of_the_former(tmp_path: Path):
-    choices = {"rel": 2, "unretrieved": "depth"}  # other measures, so other names of figures
+def test_search_length__changed_options_leave_no_old_files(tmp_path: Path):
+    choices = {"rel": 2, "unretrieved": "depth"}  # other measures, so other figure names
     runs = {f"s{i}": {"q": down(*docs)} for i, docs in enumerate(("axb", "xab", "xyb"))}
     for name in ("a", "b"):
         Track(runs, {"q": {"a": 1, "b": 2, "x": 0}}, name).write(tmp_path / "in")
@@ -148,7 +148,7 @@ def _content(out: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
-    """Of tracks and systems with hostile names; one track is left out."""
+    """Run the study on tracks and systems with special characters in names."""
     folder = tmp_path_factory.mktemp("hostile")
     qrels = {f"q{i}": {"a": 1, "b": 1, "x": 0} for i in range(4)}
     docs = ("axb", "xab", "xyb", "yxa", "abx")
@@ -170,7 +170,7 @@ def columns_of(row: str) -> int:
 
 
 @pytest.mark.parametrize("which", ["whole", "hostile"])
-def test_latex_tables_are_whole(which: str, request: pytest.FixtureRequest):
+def test_search_length__latex_tables_are_well_formed(which: str, request: pytest.FixtureRequest):
     files = sorted((request.getfixturevalue(which).folder / "latex").iterdir())
     assert len(files) > 9
     for file in files:
@@ -192,7 +192,9 @@ def test_latex_tables_are_whole(which: str, request: pytest.FixtureRequest):
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no TeX here")
 @pytest.mark.parametrize("which", ["whole", "hostile"])
-def test_latex_tables_compile(which: str, request: pytest.FixtureRequest, tmp_path: Path):
+def test_search_length__latex_tables_compile(
+    which: str, request: pytest.FixtureRequest, tmp_path: Path
+):
     files = sorted((request.getfixturevalue(which).folder / "latex").iterdir())
     tables = "\n".join(rf"\input{{{file}}}\clearpage" for file in files)
     (tmp_path / "all.tex").write_text(

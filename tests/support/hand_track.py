@@ -24,7 +24,7 @@ HAND = {
 
 
 def placed(name: str, size: int, *ranks: int, relevant: int | None = None) -> track_means.Track:
-    """A track of one system and query, with relevant docs at these ranks of a list."""
+    """Return a track of one system and query, with relevant docs at given ranks."""
     docs = [f"r{rank}" if rank in ranks else f"n{rank}" for rank in range(1, size + 1)]
     wanted = [f"r{rank}" for rank in ranks]
     wanted += [f"m{i}" for i in range((relevant or len(ranks)) - len(ranks))]

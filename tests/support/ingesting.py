@@ -1,4 +1,4 @@
-"""What the tests of ingesting share: tiny collections, and what a store holds."""
+"""Helpers for tests of ingest: small collections, and the content of a store."""
 
 from pathlib import Path
 
@@ -30,14 +30,14 @@ def states(collection: Path, store: Path, *, rehash: bool = False) -> dict[str, 
 
 
 def touched(store: Path, *, but: str = "-") -> dict[str, tuple[int, int]]:
-    """What tells whether a file of the store was written again."""
+    """Map each file of the store to its inode and modification time."""
     files = [path for path in store.rglob("*") if path.is_file()]
     facts = {str(p.relative_to(store)): (p.stat().st_ino, p.stat().st_mtime_ns) for p in files}
     return {name: fact for name, fact in facts.items() if name not in (".lock", but)}
 
 
 def content(store: Path) -> dict[str, bytes]:
-    """Every file of the store that readers see."""
+    """Return the bytes of every file of the store that readers use."""
     kept = [store / "manifest.json"]
     kept += [p for kind in (*FOLDERS, "tracks") for p in (store / kind).rglob("*") if p.is_file()]
     return {str(path.relative_to(store)): path.read_bytes() for path in kept}

@@ -1,4 +1,4 @@
-"""What the tests of run files share: text to rows, by the kernel or line by line."""
+"""Helpers for tests of run files: parse text by the kernel or line by line."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def file_of(content: str | bytes, name: str = "a.run") -> InputFile:
 
 
 def parse(content: str | bytes, **choices) -> RunText:
-    """By the kernel, and line by line only where it will not."""
+    """Parse by the kernel, or line by line where the kernel declines."""
     return parse_run(file_of(content), READER, **choices)
 
 
 def by_line(content: str | bytes) -> RunText:
-    """Line by line in any case."""
+    """Parse line by line."""
     file = file_of(content)
     width = runs._width(file)
     with open_stream(file) as stream:
@@ -35,7 +35,7 @@ def by_line(content: str | bytes) -> RunText:
 
 
 def rows(run: RunText) -> list[tuple[str, str, int, float]]:
-    """query, doc, rank and score of each row."""
+    """Return (query, doc, rank, score) for each row."""
     numbers = np.repeat(run.rows.queries, np.diff(run.rows.starts))
     columns = (
         READER.queries.strings().gather(numbers),

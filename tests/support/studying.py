@@ -1,4 +1,4 @@
-"""The study of paper 1 over tracks that its naive twins can read."""
+"""Helpers for tests of the search-length study against naive code."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Keyed = dict[tuple[object, ...], naive.Row]
 
 
 def studied(store: irmeta.Store, out: Path, **choices: object) -> StudyResults:
-    """The study with few resamples."""
+    """Run the search-length study with few resamples."""
     return search_length(store, out, **{"resamples": 20, **choices})
 
 
 def naive_track(track: Track) -> track_means.Track:
-    """As the twins of the study take it: docs by trec_eval's order."""
+    """Convert a track for the naive study, with docs in trec_eval's tie order."""
     return {
         "name": track.name,
         "runs": {
@@ -42,7 +42,7 @@ def naive_track(track: Track) -> track_means.Track:
 
 
 def made_track(collections: Path, name: str, qrels: str | None = None) -> track_means.Track:
-    """A made track, read naively; the run that cannot be read is left out."""
+    """Read a synthetic track naively, without its unreadable run."""
     files = {f.name.split(".")[0]: f for f in (collections / name / "runs").iterdir()}
     files.pop(SET_ASIDE, None)
     runs = {system: read_run(files[system]) for system in sorted(files)}
@@ -50,7 +50,7 @@ def made_track(collections: Path, name: str, qrels: str | None = None) -> track_
 
 
 def choices_of(track: track_means.Track, chosen: SearchLengthOptions) -> list[naive.Row]:
-    """The twin's rows of best_by_choice under the measures' canonical names."""
+    """Return the naive rows of best_by_choice under the measures' canonical names."""
     names = {"AP": chosen.ap, "P@20": chosen.p20, "RR": chosen.named("RR")}
     cuts = {"ASL": None, "ASL@g1": 1, "ASL@g10": 10}
     return [
@@ -61,9 +61,9 @@ def choices_of(track: track_means.Track, chosen: SearchLengthOptions) -> list[na
 
 
 def assert_rows(frame: pl.DataFrame, expected: Iterable[naive.Row], *key: str) -> None:
-    """The frame has these rows and no other, each value of theirs to 1e-9; NaN equals NaN.
+    """Check that a frame has exactly the expected rows, equal to 1e-9; NaN equals NaN.
 
-    Columns that the expected rows do not have are not looked at.
+    Columns absent from the expected rows are ignored.
     """
     found, wanted = _keyed(frame.to_dicts(), key), _keyed(expected, key)
     assert found.keys() == wanted.keys(), found.keys() ^ wanted.keys()
@@ -84,7 +84,7 @@ def _keyed(rows: Iterable[naive.Row], key: tuple[str, ...]) -> Keyed:
 
 
 def same(value: object, expected: object) -> bool:
-    """Equal, numbers to 1e-9."""
+    """Check equality, of numbers to 1e-9."""
     if not isinstance(value, float) or not isinstance(expected, (int, float)):
         return value == expected
     both = math.isnan(value) and math.isnan(expected)
@@ -92,6 +92,6 @@ def same(value: object, expected: object) -> bool:
 
 
 def filled(histogram: pl.DataFrame) -> pl.DataFrame:
-    """The buckets with a doc, the end of the last one as the twins have it."""
+    """Keep the buckets with docs, with the end of the last bucket as in the naive code."""
     ends = pl.col("high").replace({GREATEST: None})
     return histogram.filter(pl.col("docs") > 0).with_columns(ends)

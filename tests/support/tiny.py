@@ -1,4 +1,4 @@
-"""A tiny study, with one of everything that a study may declare."""
+"""A tiny study that uses every feature of the framework."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from irmeta.studies.framework.track_view import TrackView
 from support.making import Track, down
 
 FAILING: dict[str, Exception] = {}
-"""What `compute` raises, by track."""
+"""Exceptions raised by `compute`, by track."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ COUNTS = Table(
     by="all",
 )
 COMPUTED: list[int] = []
-"""Lengths, each time that the study without a store is computed."""
+"""Value of `longest` for each computation of the study without a store."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ OPTIONAL = Study(
 
 
 def collection(folder: Path, *names: str) -> Path:
-    """Tiny tracks of three systems and two queries."""
+    """Write tiny tracks of three systems and two queries."""
     docs = ("axb", "xab", "xyb")
     runs = {f"s{i}": {"q": down(*d), "r": down(*d[::-1])} for i, d in enumerate(docs)}
     for name in names:

@@ -18,7 +18,7 @@ from irmeta.rankings.load import judged_ranks
 
 NEEDS = ("ties", "pool", "retrieved")
 PARAMETERS = (
-    *("", "ties=share", "ties=rbp_eval", "norm=pool", "ideal=pool", "norm=min"),
+    *("", "ties=share", "norm=pool", "ideal=pool", "norm=min"),
     *("unjudged=condensed", "unjudged=upper", "rel=2", "unretrieved=depth"),
 )
 

@@ -1,4 +1,4 @@
-"""irmeta.testing: that `check_measure` passes good measures, and says what is wrong with others."""
+"""irmeta.testing: `check_measure` accepts valid measures and reports errors of others."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ RR = registry()["RR"]
 
 
 def mutant(**changes: Any) -> Measure:
-    """RR with something wrong, under a name that nothing is registered by."""
+    """Return RR with a defect, under an unregistered name."""
     return replace(RR, **{"name": "Mine", "events": None, **changes})
 
 
 def computing(change: Callable[..., np.ndarray], **changes: Any) -> Measure:
-    """RR with another compute: `change` is given what RR's own is, and its values."""
+    """Return RR with another `compute`: `change` receives its arguments and the RR values."""
 
     def compute(view, params, ks):
         """RR, changed."""
@@ -38,7 +38,7 @@ def computing(change: Callable[..., np.ndarray], **changes: Any) -> Measure:
     return mutant(compute=compute, **changes)
 
 
-def test_a_good_measure_passes_and_leaves_the_registry_as_it_was():
+def test_check_measure__valid_measure_passes_without_registration():
     before = dict(registry())
     check_measure(mutant())
     check_measure(iter([replace(RR, summary="another summary")]))
@@ -51,7 +51,7 @@ def forgets_a_relevant_doc(one, params, k):
 
 
 def counts_docs_not_retrieved(view, params, ks, values):
-    """The rank of a doc that is not retrieved is the greatest: any greater cutoff covers it."""
+    """Unretrieved docs have the largest rank, so larger cutoffs count them."""
     ranks, offsets = view.sorted_ranks(params["rel"])
     first = np.full(view.lengths.shape, np.inf)
     some = np.diff(offsets) > 0
@@ -137,14 +137,14 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_what_is_wrong_is_said(name: str):
+def test_check_measure__broken_measure_is_reported(name: str):
     measure, said = BROKEN[name]
     with pytest.raises(AssertionError, match=f"^{measure.name}.*: ") as error:
         check_measure(measure)
     assert said in str(error.value)
 
 
-def test_a_view_that_is_changed_is_noticed():
+def test_check_measure__changed_view_is_reported():
     def overwrites(view, params, ks, values):
         view.lengths[0, 0] += 1
         return values
@@ -157,18 +157,18 @@ def test_a_view_that_is_changed_is_noticed():
 
 
 def reciprocal_rank(ranking: list[str], qrels: dict[str, int], k: float | None) -> float:
-    """RR, naively."""
+    """Compute RR naively."""
     for place, doc in enumerate(ranking, 1):
         if qrels.get(doc, 0) >= 1 and (k is None or place <= k):
             return 1 / place
     return 0.0
 
 
-def test_a_twin_agrees():
+def test_check_measure__equal_twin_passes():
     check_measure(RR, twin=reciprocal_rank)
 
 
-def test_a_twin_that_disagrees_is_shown_with_the_list():
+def test_check_measure__different_twin_is_reported_with_the_list():
     def of_the_last_rank(ranking, qrels, k):
         return reciprocal_rank(ranking, {d: g for d, g in qrels.items() if g < 4}, k)
 
@@ -176,7 +176,7 @@ def test_a_twin_that_disagrees_is_shown_with_the_list():
         check_measure(RR, twin=of_the_last_rank)
 
 
-def test_a_twin_is_given_levels_and_lists_that_are_empty():
+def test_check_measure__twin_receives_levels_and_empty_lists():
     seen = set()
 
     def interpolated(ranking, qrels, level):
@@ -193,7 +193,7 @@ def test_a_twin_is_given_levels_and_lists_that_are_empty():
     assert seen == {(level, listed) for level in (0, 0.3, 1) for listed in (True, False)}
 
 
-def test_a_check_that_does_not_suit_can_be_left_out_for_some_names():
+def test_check_measure__skip_option_exempts_names():
     wrong = mutant(empty_list="0.5")
     check_measure(wrong, skip={"no list": ".*"})
     with pytest.raises(AssertionError, match="Mine: a system without a list"):
@@ -204,7 +204,7 @@ def test_a_check_that_does_not_suit_can_be_left_out_for_some_names():
         check_measure([RR, wrong], twin=reciprocal_rank)
 
 
-def test_it_says_what_is_missing_without_hypothesis():
+def test_import_testing__names_missing_hypothesis():
     code = "import sys; sys.modules['hypothesis'] = None; import irmeta, irmeta.cli, irmeta.api; "
     done = subprocess.run(
         [sys.executable, "-c", code + "import irmeta.testing"], capture_output=True, text=True
@@ -214,7 +214,7 @@ def test_it_says_what_is_missing_without_hypothesis():
     assert last.endswith("irmeta.testing needs hypothesis: pip install 'irmeta[test]'")
 
 
-def test_made_tracks_are_read_as_they_are_said(tmp_path):
+def test_testing_track__means_by_hand(tmp_path):
     track = testing.Track({"s": {"q": testing.down("a", "é")}}, {"q": {"é": 2, "b": 1}})
     store = track.ingest(tmp_path)
     assert store.means("RR,R@10")["value"].to_list() == [0.5, 0.5]

@@ -1,4 +1,4 @@
-"""Archives of runs: their members are read as runs, and never by the name that they have."""
+"""Archives of runs: members are read as runs, and their names never used as paths."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ import pytest
 
 import irmeta
 from irmeta.errors import DataError, IrmetaError, SkippedRunWarning
+from irmeta.store.ingest import ingest_collection
+from irmeta.store.layout import Layout
 from irmeta.trec import archives
 from irmeta.trec.archives import archive_kind, members
 from irmeta.trec.streams import InputFile, open_stream
@@ -44,7 +46,7 @@ KINDS = {
     "runs.tar": tar,
     "runs.tar.gz": lambda files: tar(files, "w:gz"),
     "runs.tar.bz2": lambda files: tar(files, "w:bz2"),
-    "runs.tgz.txt": lambda files: tar(files, "w:gz"),  # content tells, not the name
+    "runs.tgz.txt": lambda files: tar(files, "w:gz"),  # the content decides, not the name
     "runs.zip": zipped,
 }
 
@@ -57,7 +59,7 @@ def collection(folder: Path, name: str, content: bytes, qrels: bytes = QRELS.enc
 
 
 def read_all(path: Path) -> dict[str, bytes | str]:
-    """What each member holds, or what is wrong with it."""
+    """Map each member to its content or to its problem."""
     file = InputFile.at(path, path.name)
     kind = archive_kind(file)
     assert kind is not None
@@ -66,7 +68,7 @@ def read_all(path: Path) -> dict[str, bytes | str]:
         if isinstance(member, DataError):
             found[str(member.file)] = member.problem
             continue
-        for _ in range(2):  # a file may be opened again before the next
+        for _ in range(2):  # a member can be opened again before the next one
             with open_stream(member) as stream:
                 parts, buffer = [], memoryview(bytearray(7))
                 while count := stream.readinto(buffer):
@@ -76,7 +78,7 @@ def read_all(path: Path) -> dict[str, bytes | str]:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_members__an_archive_of_runs_is_read_as_the_runs_are(tmp_path, name):
+def test_members__archived_runs_are_read_like_files(tmp_path, name):
     store = irmeta.read(collection(tmp_path, name, KINDS[name](RUNS)))
     systems = store.systems()
     assert systems["system"].to_list() == ["x", "y"]
@@ -86,7 +88,7 @@ def test_members__an_archive_of_runs_is_read_as_the_runs_are(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["runs.tar.gz", "runs.zip"])
 @pytest.mark.parametrize("held", [0, 1 << 20])
-def test_members__large_and_small_members_are_read_alike(tmp_path, monkeypatch, name, held):
+def test_members__held_and_streamed_members_are_read_alike(tmp_path, monkeypatch, name, held):
     monkeypatch.setattr(archives, "HELD", held)
     files = {"a": b"one\n" * 99, "b": b"two\n", "d/c.gz": gzip.compress(b"three\n" * 9)}
     (tmp_path / name).write_bytes(KINDS[name](files))
@@ -94,7 +96,7 @@ def test_members__large_and_small_members_are_read_alike(tmp_path, monkeypatch, 
     assert read_all(tmp_path / name) == {f"{name}/{n}": text for n, text in expected.items()}
 
 
-def test_members__names_that_lead_elsewhere_are_only_names(tmp_path):
+def test_members__hostile_paths_write_no_files(tmp_path):
     hostile = {"../../up": b"a\n", "/etc/passwd": b"b\n", ".hidden": b"c\n", "x/./y": b"d\n"}
     for name in ("runs.tar", "runs.zip"):
         (tmp_path / name).write_bytes(KINDS[name](hostile))
@@ -106,7 +108,7 @@ def test_members__names_that_lead_elsewhere_are_only_names(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["runs.tar", "runs.zip"]
 
 
-def test_members__links_and_devices_are_named_and_not_followed(tmp_path):
+def test_members__links_and_devices_are_refused(tmp_path):
     (tmp_path / "secret").write_text("1 Q0 secret 1 2 z\n")
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w") as archive:
@@ -124,7 +126,7 @@ def test_members__links_and_devices_are_named_and_not_followed(tmp_path):
     assert read_all(tmp_path / "l.zip") == {"l.zip/s": "a link in an archive is not followed"}
 
 
-def test_members__two_of_one_name_are_not_both_read(tmp_path):
+def test_members__duplicate_name_is_an_error(tmp_path):
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w") as archive:
         for content in (b"1\n", b"2\n"):
@@ -137,7 +139,7 @@ def test_members__two_of_one_name_are_not_both_read(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["runs.tar", "runs.tar.gz", "runs.zip"])
-def test_members__a_damaged_archive_is_an_error_and_no_traceback(tmp_path, name):
+def test_members__damaged_archive_raises_data_error_only(tmp_path, name):
     whole = KINDS[name]({f"r{i}": os.urandom(2000) for i in range(4)})
     file = InputFile.at(tmp_path / name, name)
     for size in range(600, len(whole), 531):
@@ -153,7 +155,7 @@ def test_members__a_damaged_archive_is_an_error_and_no_traceback(tmp_path, name)
                     pass
 
 
-def test_members__bad_members_are_skipped_and_the_others_are_read(tmp_path):
+def test_members__invalid_members_are_skipped(tmp_path):
     inner = tar({"r": b"1 Q0 a 1 2 z\n"})
     bad = {**RUNS, "bad": b"1 Q0 a\n", "inner.tar": inner}
     with pytest.warns(SkippedRunWarning, match="2 runs skipped") as warned:
@@ -166,20 +168,20 @@ def test_members__bad_members_are_skipped_and_the_others_are_read(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["runs.tar", "runs.zip"])
-def test_members__an_archive_without_a_file_is_named(tmp_path, name):
+def test_members__empty_archive_is_refused(tmp_path, name):
     with pytest.raises(IrmetaError, match=r"the archive holds no file|is empty|cannot be read"):
         irmeta.read(collection(tmp_path, name, KINDS[name]({})))
 
 
 @pytest.mark.parametrize("name", ["runs.tar.gz", "runs.zip"])
-def test_an_archive_of_qrels_is_an_error_that_says_what_to_do(tmp_path, name):
+def test_read__archived_qrels_are_refused(tmp_path, name):
     packed = KINDS[name]({"qrels": QRELS.encode()})
     with pytest.raises(IrmetaError, match=r"qrels: a (tar|zip) archive. Unpack the qrels"):
         irmeta.read(collection(tmp_path, "r", b"1 Q0 a 1 2 x\n", packed))
 
 
-def test_an_archive_that_has_not_changed_is_not_read_again(tmp_path):
+def test_ingest__unchanged_archive_is_not_read_again(tmp_path):
     source = collection(tmp_path, "runs.tar.gz", tar(RUNS, "w:gz"))
     irmeta.ingest(source, tmp_path / "s")
-    done = irmeta.api.ingest_tracks(source, tmp_path / "s", irmeta.ReadPolicy())
+    done = ingest_collection(source, Layout(tmp_path / "s"), irmeta.ReadPolicy())
     assert [outcome.state for outcome in done] == ["unchanged"]

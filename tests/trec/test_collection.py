@@ -1,4 +1,4 @@
-"""Which files make a track: by convention and by collection.toml; facts about systems."""
+"""Files of a track, by convention or by collection.toml, and facts about systems."""
 
 import errno
 import os
@@ -20,7 +20,7 @@ FACTS = 'systems = { file = "f.csv", name = "run", group = "team", type = "kind"
 
 @pytest.fixture
 def configured(tmp_path: Path):
-    """Reads a collection of a few (empty) files through the given collection.toml."""
+    """Return a function that reads a collection of empty files with a given collection.toml."""
 
     def read(config: str | bytes, policy: ReadPolicy | None = None) -> list[AnyTrack]:
         place(tmp_path, *FILES)
@@ -32,7 +32,7 @@ def configured(tmp_path: Path):
 
 
 def problem(tracks: list[AnyTrack]) -> str:
-    """What is wrong with the only track."""
+    """Return the error of the only track."""
     (track,) = tracks
     assert isinstance(track, BrokenTrack)
     return str(track.error)
@@ -45,7 +45,7 @@ def place(folder: Path, *files: str) -> Path:
     return folder
 
 
-def test_by_convention_every_folder_with_runs_is_a_track(tmp_path):
+def test_read_collection__every_folder_with_runs_is_a_track(tmp_path):
     place(tmp_path, "b/runs/2", "b/runs/1.gz", "b/runs/.x", "b/qrels.txt", "b/notes.txt")
     place(tmp_path, "a c/runs/1", "a c/qrels-graded.gz", "other/x", ".git/runs/x")
     assert read_collection(tmp_path) == [
@@ -58,12 +58,12 @@ def test_by_convention_every_folder_with_runs_is_a_track(tmp_path):
     ]
 
 
-def test_a_store_beside_the_tracks_is_no_track(tmp_path):
+def test_read_collection__store_beside_tracks_is_ignored(tmp_path):
     place(tmp_path, "t/runs/1", "t/qrels", "store/manifest.json", "store/runs/t/part-0.parquet")
     assert [track.name for track in read_collection(tmp_path)] == ["t"]
 
 
-def test_a_folder_that_holds_runs_is_one_track(tmp_path):
+def test_read_collection__folder_with_runs_is_a_single_track(tmp_path):
     place(tmp_path / "mine", "runs/1", "qrels.txt")
     (track,) = read_collection(str(tmp_path / "mine"), ReadPolicy(depth=5))
     assert (track.name, track.runs, track.policy.depth) == ("mine", ("runs/1",), 5)
@@ -71,7 +71,7 @@ def test_a_folder_that_holds_runs_is_one_track(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["x[1]", "a*b", "what?", "{a,b}", "x y", "é", "-"])
-def test_a_folder_may_have_any_name_and_is_no_pattern(tmp_path, name):
+def test_read_collection__folder_name_is_not_a_pattern(tmp_path, name):
     for other in (name, "x1", "axb", "whatx", "a", "b"):
         place(tmp_path / other, "runs/1", "qrels.txt")
     tracks = {track.name: track for track in read_collection(tmp_path)}
@@ -94,19 +94,19 @@ def test_a_folder_may_have_any_name_and_is_no_pattern(tmp_path, name):
         (["t/runs/.keep", "t/qrels"], "track t: FOLDER/t/runs: is empty. Put one file per run"),
     ],
 )
-def test_what_convention_cannot_settle_is_an_error_that_says_what_to_do(tmp_path, files, said):
+def test_read_collection__ambiguous_folder_is_an_error_with_advice(tmp_path, files, said):
     assert problem(read_collection(place(tmp_path, *files))).startswith(
         said.replace("FOLDER", str(tmp_path))
     )
 
 
-def test_a_folder_without_tracks_is_an_error_that_says_what_to_do(tmp_path):
+def test_read_collection__folder_without_tracks_is_refused(tmp_path):
     said = r"no sub-folder holds runs/. Put runs in TRACK/runs/ and the judgments"
     with pytest.raises(DataError, match=said):
         read_collection(place(tmp_path, "t/1", "t/qrels"))
 
 
-def test_read_collection__a_broken_track_leaves_the_others(configured, tmp_path):
+def test_read_collection__broken_track_leaves_others_readable(configured, tmp_path):
     place(tmp_path / "c", "a/runs/1", "a/qrels", "b/runs/1", "b/qrels.1", "b/qrels.2", "c/runs/1")
     broken = read_collection(tmp_path / "c")
     assert [type(track) for track in broken] == [TrackSource, BrokenTrack, BrokenTrack]
@@ -115,7 +115,7 @@ def test_read_collection__a_broken_track_leaves_the_others(configured, tmp_path)
     assert "tracks.u.runs = 'none*' matches no file" in str(tracks[1].error)
 
 
-def test_chosen__tracks_that_are_broken_fail_only_where_no_other_is_asked_for(tmp_path):
+def test_chosen__fails_only_if_all_chosen_tracks_are_broken(tmp_path):
     tracks = read_collection(place(tmp_path, "a/runs/1", "a/qrels", "b/runs/1", "c/runs/1"))
     assert [track.name for track in chosen(tracks, None, "c")] == ["a", "b", "c"]
     assert [track.name for track in chosen(tracks, "a", "c")] == ["a"]
@@ -125,7 +125,7 @@ def test_chosen__tracks_that_are_broken_fail_only_where_no_other_is_asked_for(tm
 
 @pytest.fixture
 def closed(monkeypatch: pytest.MonkeyPatch):
-    """Makes folders that cannot be opened, for any user."""
+    """Return a function that makes a folder unreadable for any user."""
     paths: list[Path] = []
 
     def refused(function, itself: bool):
@@ -144,7 +144,7 @@ def closed(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize("folder", ["b", "b/runs"])
-def test_read_collection__a_folder_that_cannot_be_opened_is_named(tmp_path, closed, folder):
+def test_read_collection__unreadable_folder_is_named(tmp_path, closed, folder):
     place(tmp_path, "a/runs/1", "a/qrels", "b/runs/1", "b/qrels", "d/runs/1", "d/qrels")
     closed(tmp_path / folder)
     one, other, third = read_collection(tmp_path)
@@ -156,7 +156,7 @@ def test_read_collection__a_folder_that_cannot_be_opened_is_named(tmp_path, clos
 
 
 @pytest.mark.parametrize("pattern", ["a/runs/*", "*/runs/*", "**/*.gz", "a/runs/y.gz"])
-def test_read_collection__a_pattern_does_not_pass_over_a_folder_that_cannot_be_opened(
+def test_read_collection__pattern_does_not_skip_unreadable_folder(
     configured, tmp_path, closed, pattern
 ):
     place(tmp_path, "d/runs/z.gz")
@@ -186,13 +186,13 @@ def test_expand__patterns_match_as_in_a_shell(tmp_path):
         assert listing.expand(tmp_path, pattern) == files, pattern
 
 
-def test_a_collection_must_be_a_folder(tmp_path):
+def test_read_collection__path_must_be_a_folder(tmp_path):
     for path in (tmp_path / "none", place(tmp_path, "file") / "file"):
         with pytest.raises(UsageError, match="is not a folder: a collection is a folder"):
             read_collection(path)
 
 
-def test_a_config_names_everything(configured):
+def test_read_collection__config_sets_all_options(configured):
     tracks = configured(
         PLAIN
         + FACTS
@@ -217,7 +217,7 @@ def test_a_config_names_everything(configured):
 
 
 def at(key: str, value: str) -> str:
-    """The plain config with one more or another key of its track."""
+    """Return the plain config with a key of its track set."""
     kept = [line for line in PLAIN.splitlines() if not line.startswith(f"{key} =")]
     return "\n".join([*kept, f"{key} = {value}\n"])
 
@@ -233,11 +233,11 @@ CONFIG_ERRORS = [
     ("tracks = 3", "tracks = 3 is not a table"),
     ("tracks.t = 3", "tracks.t = 3 is not a table"),
     (at("rnus", '"a"'), "tracks.t.rnus is not a known key. Did you mean 'runs'?"),
-    (at("runs", "3"), "tracks.t.runs = 3 is not a list of file patterns"),
-    (at("runs", "[]"), "tracks.t.runs = [] is not a list of file patterns"),
-    ('[tracks.t]\nqrels = "q.txt"', "tracks.t.runs is not a list of file patterns"),
+    (at("runs", "3"), "tracks.t.runs = 3 is not text"),
+    (at("runs", "[]"), "tracks.t.runs names no run. Write a list of file patterns"),
+    ('[tracks.t]\nqrels = "q.txt"', "tracks.t.runs names no run"),
     (at("runs", '["a/*.none"]'), "tracks.t.runs = 'a/*.none' matches no file"),
-    (at("runs", "[3]"), "tracks.t.runs = 3 is not a file pattern"),
+    (at("runs", "[3]"), "tracks.t.runs = 3 is not text"),
     (at("runs", '[""]'), "tracks.t.runs = ''"),
     (at("runs", '["."]'), "tracks.t.runs = '.'"),
     (at("runs", '["**x"]'), "tracks.t.runs = '**x'"),
@@ -245,17 +245,17 @@ CONFIG_ERRORS = [
     ('[tracks.t]\nruns = ["a/*"]', "tracks.t.qrels names no qrels set"),
     (at("qrels", '"no.txt"'), "tracks.t.qrels[0].file = 'no.txt' is not a file. Paths are"),
     (at("qrels", '"a"'), "tracks.t.qrels[0].file = 'a' is not a file"),
-    (at("qrels", '[{ name = "q" }]'), "tracks.t.qrels[0].file is missing or not a text"),
-    (at("qrels", '[{ file = "q.txt" }]'), "tracks.t.qrels[0].name is missing or not a text"),
+    (at("qrels", '[{ name = "q" }]'), "tracks.t.qrels[0].file is missing. File of the judgments."),
+    (at("qrels", '[{ file = "q.txt" }]'), "tracks.t.qrels[0].name is missing"),
     (at("qrels", "[1]"), "tracks.t.qrels[0] = 1 is not a table"),
     (
         at("qrels", '[{ name = "q", file = "q.txt" }, { name = "q", file = "div.txt" }]'),
         "tracks.t.qrels = ['q', 'q'] names two sets alike",
     ),
     (in_set('fromat = "trec"'), "tracks.t.qrels[0].fromat is not a known key. Did you mean 'fo"),
-    (in_set('format = "prel"'), "tracks.t.qrels[0].format = 'prel' is not a format. Did you mea"),
-    (in_set("format = 3"), "tracks.t.qrels[0].format = 3 is not a format"),
-    (in_set('format = ["trec"]'), "tracks.t.qrels[0].format = ['trec'] is not a format"),
+    (in_set('format = "prel"'), "tracks.t.qrels[0].format = 'prel' is not a choice. Did you mea"),
+    (in_set("format = 3"), "tracks.t.qrels[0].format = 3 is not a choice"),
+    (in_set('format = ["trec"]'), "tracks.t.qrels[0].format = ['trec'] is not a choice"),
     (in_set('subtopics = "yes"'), "tracks.t.qrels[0].subtopics = 'yes' is not true or false"),
     (
         in_set('subtopics = true, format = "prels"'),
@@ -273,7 +273,7 @@ CONFIG_ERRORS = [
     (at("depth", "true"), "tracks.t.depth = True is not a whole number"),
     (at("duplicates", '"frist"'), "tracks.t.duplicates = 'frist' is not a choice. Did you"),
     (at("systems", '"f.csv"'), "tracks.t.systems = 'f.csv' is not a table"),
-    (at("systems", '{ file = "f.csv" }'), "tracks.t.systems.name is missing: the column of sys"),
+    (at("systems", '{ file = "f.csv" }'), "tracks.t.systems.name is missing. Column of sys"),
     (at("systems", '{ file = "g.csv", name = "r" }'), "tracks.t.systems.file = 'g.csv' is not a"),
     (
         at("systems", '{ file = "f.csv", name = "r", groop = "g" }'),
@@ -286,14 +286,14 @@ CONFIG_ERRORS = [
 @pytest.mark.parametrize(
     ("config", "said"), CONFIG_ERRORS, ids=[said[:40] for _, said in CONFIG_ERRORS]
 )
-def test_an_error_names_the_dotted_key_and_the_value(configured, config, said):
+def test_read_collection__config_error_names_key_and_value(configured, config, said):
     with pytest.raises(DataError) as error:
         chosen(configured(config), None, "c")
     assert "/collection.toml: " in str(error.value)
     assert said in str(error.value)
 
 
-def test_bad_syntax_is_an_error_that_names_the_line(configured):
+def test_read_collection__invalid_toml_names_the_line(configured):
     with pytest.raises(DataError, match=r"collection.toml: cannot be read as TOML .*at line 2"):
         configured("[tracks.t]\nruns = [a/*]\n")
     with pytest.raises(DataError, match=r"collection.toml: cannot be read as TOML"):
@@ -310,7 +310,7 @@ def test_bad_syntax_is_an_error_that_names_the_line(configured):
     ],
     ids=["runs", "qrels", "systems"],
 )
-def test_paths_stay_inside_the_collection(tmp_path, config, path):
+def test_read_collection__outside_paths_need_permission(tmp_path, config, path):
     folder = place(tmp_path / "c", *FILES)
     outside = config.replace("PATH", path.format(folder))
     (folder / "collection.toml").write_text(outside)
@@ -324,7 +324,7 @@ def test_paths_stay_inside_the_collection(tmp_path, config, path):
 
 @pytest.fixture
 def facts_of(configured, tmp_path):
-    """The facts read from a CSV with the columns run, team, kind and p."""
+    """Return a function that reads facts from a CSV with the columns run, team, kind and p."""
 
     def read(content: bytes | str) -> dict[str, Facts]:
         (track,) = configured(PLAIN + FACTS)
@@ -342,7 +342,7 @@ def facts_of(configured, tmp_path):
         "\ufeffkind,p, run ,team\r\nauto,True,x,alpha\r\n,no,007,\r\nmanual,,z,b\r\n",
     ],
 )
-def test_facts_are_read_by_column_name(facts_of, content):
+def test_read_facts__columns_are_found_by_name(facts_of, content):
     assert facts_of(content) == {
         "x": Facts("alpha", "auto", True),
         "007": Facts(None, None, False),
@@ -350,7 +350,7 @@ def test_facts_are_read_by_column_name(facts_of, content):
     }
 
 
-def test_facts_need_not_be_utf8(facts_of):
+def test_read_facts__latin_1_is_accepted(facts_of):
     assert facts_of("run,team,kind,p\nx,é,,\n".encode("latin-1")) == {"x": Facts("é")}
 
 
@@ -366,11 +366,11 @@ def test_facts_need_not_be_utf8(facts_of):
         ("", "f.csv: is empty"),
     ],
 )
-def test_facts_that_cannot_be_used_are_errors(facts_of, content, said):
+def test_read_facts__invalid_csv_is_refused(facts_of, content, said):
     with pytest.raises(DataError) as error:
         facts_of(content)
     assert said in str(error.value)
 
 
-def test_a_track_without_a_csv_has_no_facts(configured):
+def test_read_facts__track_without_csv_has_none(configured):
     assert read_facts(configured(PLAIN)[0]) == {}

@@ -1,4 +1,4 @@
-"""Sorting rows by list, ranks, and ranks that contradict the scores."""
+"""Sorting of rows by list, ranks, and ranks that contradict scores."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from irmeta.trec.ordering import as_float32, contradicting_lists, ranks_from, so
 from irmeta.trec.rows import NO_RANK
 
 
-def test_scores_beyond_float32_become_infinite_without_a_warning():
+def test_as_float32__large_scores_become_infinite_without_warning():
     assert as_float32(np.array([1e39, -1e39, 1e-50, 0.1])).tolist() == [
         np.inf,
         -np.inf,
@@ -22,7 +22,7 @@ def test_scores_beyond_float32_become_infinite_without_a_warning():
     ("starts", "ranks"),
     [([0], []), ([0, 1], [1]), ([0, 3], [1, 2, 3]), ([0, 1, 1, 3, 6], [1, 1, 2, 1, 2, 3])],
 )
-def test_ranks_begin_anew_with_every_list(starts, ranks):
+def test_ranks_from__ranks_restart_with_every_list(starts, ranks):
     found = ranks_from(np.array(starts))
     assert found.tolist() == ranks
     assert found.dtype == np.int32
@@ -37,14 +37,14 @@ def test_ranks_begin_anew_with_every_list(starts, ranks):
         ([(0, 3.0, 0), (0, 5.0, 0), (0, 1.0, 0)], 0),  # ranked 0 throughout
         ([(0, 2.0, 2), (0, 2.0, 1), (0, 1.0, 3)], 0),  # the rank column orders tied docs
         ([(0, 1.0, 1), (0, 1.0 + 1e-9, 2)], 0),  # tied as float32
-        ([(0, 1.0, 1), (0, 2.0, NO_RANK), (0, 0.5, 2)], 0),  # what has no rank says nothing
+        ([(0, 1.0, 1), (0, 2.0, NO_RANK), (0, 0.5, 2)], 0),  # a row without a rank is ignored
         ([(0, 1.0, NO_RANK)], 0),
-        ([(0, 1.0, 1), (1, 2.0, 2), (2, 1.0, 1), (2, 2.0, 2)], 1),  # lists apart
+        ([(0, 1.0, 1), (1, 2.0, 2), (2, 1.0, 1), (2, 2.0, 2)], 1),  # lists are compared separately
         ([(1, 1.0, 1), (0, 1.0, 1), (1, 2.0, 2), (0, 2.0, 2), (2, 2.0, 2), (2, 1.0, 3)], 2),
         ([], 0),
     ],
 )
-def test_a_list_contradicts_its_ranks_when_no_order_by_score_agrees(rows, contradicting):
+def test_contradicting_lists__counts_lists_with_ranks_against_scores(rows, contradicting):
     lists, score, rank = zip(*rows, strict=True) if rows else ([], [], [])
     found = contradicting_lists(
         np.array(lists, np.int32), np.array(score, np.float64), np.array(rank, np.int32)
@@ -56,12 +56,12 @@ def test_a_list_contradicts_its_ranks_when_no_order_by_score_agrees(rows, contra
     st.lists(st.tuples(*[st.integers(0, 3)] * 2, *[st.integers(-2, 2)] * 2), max_size=40),
     st.sampled_from([0, 2**32 - 4]),
 )
-def test_sorted_lists__as_a_sort_of_all_keys(rows, above):
+def test_sorted_lists__equals_sort_by_all_keys(rows, above):
     lists, key, *tie_keys = np.array(rows, np.int64).reshape(-1, 4).T
     permutation = sorted_lists(lists + above, key.astype(np.uint32), *tie_keys)
     assert [rows[i] for i in permutation] == sorted(rows)
 
 
-def test_lists_beyond_32_bits_are_refused():
+def test_sorted_lists__list_numbers_beyond_32_bits_are_refused():
     with pytest.raises(ValueError, match="numbered from 0"):
         sorted_lists(np.array([1, 2**32]), np.zeros(2, np.uint32), np.zeros(2))

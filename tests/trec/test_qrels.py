@@ -1,4 +1,4 @@
-"""Qrels files: the three forms, grades, and judgments given twice."""
+"""Qrels files: the three formats, grades, and duplicate judgments."""
 
 import gzip
 
@@ -40,7 +40,7 @@ def refused(content: str, form: str = "trec", **choices) -> str:
         ("1 0 a +1\n2 0 b -02\n", [1, 2]),
     ],
 )
-def test_any_spacing_and_any_iteration_is_read(content, line):
+def test_parse_qrels__accepts_any_spacing_and_iteration(content, line):
     qrels = parse(content)
     assert judged(qrels) == [("1", None, "a", 1), ("2", None, "b", -2)]
     assert qrels.frame["line"].to_list() == line
@@ -49,17 +49,17 @@ def test_any_spacing_and_any_iteration_is_read(content, line):
 
 
 @FAST_AND_SLOW
-def test_subtopics_are_kept_where_they_are_named(head):
+def test_parse_qrels__subtopics_option_keeps_column_2(head):
     qrels = parse(f"{head}1 2 a 1\n1 1 a 0\n1 01 b 1\n", subtopics=True)
     assert judged(qrels) == [("1", "2", "a", 1), ("1", "1", "a", 0), ("1", "01", "b", 1)]
 
 
-def test_five_columns_are_read_as_the_form_that_is_named():
+def test_parse_qrels__five_columns_follow_the_given_format():
     assert judged(parse("1 a 2 0 0.5\n", "prels")) == [("1", None, "a", 2)]
     assert judged(parse("1 0 a 2 -1\n", "sample-eval")) == [("1", None, "a", -1)]
 
 
-def test_five_columns_without_a_form_are_an_error_that_lists_the_choices():
+def test_parse_qrels__five_columns_without_format_list_the_choices():
     said = refused("1 0 a 1\n1 0 b 2 0\n")
     assert said.startswith("a.qrels, line 2: 5 fields where trec qrels have 4: '1 0 b 2 0'.")
     assert 'format = "prels"' in said
@@ -69,7 +69,7 @@ def test_five_columns_without_a_form_are_an_error_that_lists_the_choices():
 
 @FAST_AND_SLOW
 @pytest.mark.parametrize("grade", ["1.0", "0.-1", "", "NO", "1_0", "0x1", "١", "1e0", "--1"])
-def test_a_grade_that_is_no_whole_number_is_an_error_naming_line_and_field(head, grade):
+def test_parse_qrels__noninteger_grade_error_names_line_and_field(head, grade):
     said = refused(f"{head}1 0 a 1\n1 0 b {grade}\n")
     assert said.startswith(f"a.qrels, line {3 if head else 2}: ")
     fields = "field 4 (the grade) is not a whole number" if grade else "3 fields where trec qrels"
@@ -78,13 +78,13 @@ def test_a_grade_that_is_no_whole_number_is_an_error_naming_line_and_field(head,
 
 @FAST_AND_SLOW
 @pytest.mark.parametrize("grade", [-129, 128, 1000, 99999999999])
-def test_a_grade_outside_int8_is_an_error(head, grade):
+def test_parse_qrels__grade_outside_int8_is_refused(head, grade):
     said = refused(f"{head}1 0 a {grade}\n")
     assert f"line {2 if head else 1}: the grade is outside -128..127: '{grade}'" in said
 
 
 @FAST_AND_SLOW
-def test_the_whole_range_of_int8_is_read(head):
+def test_parse_qrels__grade_limits_of_int8_are_read(head):
     assert judged(parse(f"{head}1 0 a -128\n1 0 b 127\n")) == [
         ("1", None, "a", -128),
         ("1", None, "b", 127),
@@ -92,24 +92,24 @@ def test_the_whole_range_of_int8_is_read(head):
 
 
 @pytest.mark.parametrize("content", ["# nothing\n", "1 0 a\n", "1 0 a b 1 2\n"])
-def test_lines_that_are_no_judgments_are_errors_that_show_the_form(content):
+def test_parse_qrels__malformed_line_error_shows_the_format(content):
     assert "A trec line is: query second doc grade." in refused(content)
 
 
-def test_an_equal_judgment_given_twice_is_noted():
+def test_parse_qrels__equal_duplicate_judgment_is_noted():
     qrels = parse("1 0 a 1\n1 0 b 1\n1 0 a 1\n1 0 a 1\n")
     assert judged(qrels) == [("1", None, "a", 1), ("1", None, "b", 1)]
     assert qrels.notes == ("2 judgments given twice with equal grades",)
 
 
 @pytest.mark.parametrize("subtopics", [False, True])
-def test_different_grades_of_one_judgment_are_an_error_naming_both_lines(subtopics):
+def test_parse_qrels__conflicting_grades_error_names_both_lines(subtopics):
     said = refused("1 0 b 2\n#\n1 0 a 1\n2 0 a 0\n1 0 a 2\n", subtopics=subtopics)
     assert said.startswith("a.qrels, line 5: query 1, doc a has grades 1 and 2, first in line 3.")
 
 
 @pytest.mark.parametrize("grade", [1, 0])
-def test_several_values_of_column_2_are_an_error_that_proposes_subtopics(grade):
+def test_parse_qrels__several_values_of_column_2_suggest_subtopics(grade):
     content = f"1 0 b 1\n1 1 a 1\n1 2 a {grade}\n"
     said = refused(content)
     assert said.startswith(
@@ -120,11 +120,11 @@ def test_several_values_of_column_2_are_an_error_that_proposes_subtopics(grade):
     assert len(judged(parse(content, subtopics=True))) == 3
 
 
-def test_column_2_may_differ_between_docs_without_being_a_subtopic():
+def test_parse_qrels__column_2_may_differ_between_docs():
     assert len(judged(parse("1 AF a 1\n1 NF b 1\n2 NF a 1\n"))) == 3
 
 
-def test_what_reading_the_file_noted_comes_first():
+def test_parse_qrels__notes_on_encoding_come_first():
     file = file_of(b"1 0 a 1\n1 0 a 1\n1 0 \xe9 1\n", "a.qrels")
     notes = (
         "1 lines not UTF-8: read as Latin-1",
@@ -142,7 +142,7 @@ NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min
     ),
     st.data(),
 )
-def test_both_ways_of_reading_agree(grades, data):
+def test_parse_qrels__column_reader_equals_line_reader(grades, data):
     content = [f"{q} 0\t{d}  {g}\n" for (q, d), g in grades.items()]
     qrels = parse("".join(content))
     assert judged(qrels) == [(q, None, d, g) for (q, d), g in grades.items()]
@@ -154,14 +154,14 @@ def test_both_ways_of_reading_agree(grades, data):
 
 
 @pytest.mark.parametrize("blank", ["", "\n"])
-def test_a_second_byte_order_mark_is_of_the_query_in_both_ways_of_reading(blank, tmp_path):
+def test_parse_qrels__second_byte_order_mark_belongs_to_the_query(blank, tmp_path):
     file = tmp_path / "qrels"
     file.write_text(f"\ufeff\ufeff1 0 d 1\n{blank}2 0 d 1\n")
     found = parse_qrels(InputFile.at(file, "qrels"), "trec")
     assert found.frame["query"].to_list() == ["\ufeff1", "2"]
 
 
-def test_clean_files_are_not_read_line_by_line(monkeypatch):
+def test_parse_qrels__clean_file_is_not_read_line_by_line(monkeypatch):
     monkeypatch.delattr(room, "lines")
     assert judged(parse("1 0\ta 1\r\n")) == [("1", None, "a", 1)]
 
@@ -174,7 +174,7 @@ def test_clean_files_are_not_read_line_by_line(monkeypatch):
         ("sample-eval-stratum", "sample-eval", 300),
     ],
 )
-def test_quirks_that_are_read(shared, file, form, count):
+def test_parse_qrels__readable_quirks(shared, file, form, count):
     path = shared / "quirks" / f"{file}.qrels.txt"
     qrels = parse_qrels(InputFile.at(path, path.name), form)
     assert (qrels.frame.height, qrels.notes) == (count, ())
@@ -193,7 +193,7 @@ def test_quirks_that_are_read(shared, file, form, count):
         ("sample-eval-stratum", "5 fields where trec qrels have 4: '1 0 1007", '"sample-eval"'),
     ],
 )
-def test_quirks_that_are_errors_say_where_what_and_what_to_do(shared, file, problem, fix):
+def test_parse_qrels__refused_quirk_names_line_problem_and_advice(shared, file, problem, fix):
     path = shared / "quirks" / f"{file}.qrels.txt"
     with pytest.raises(DataError) as error:
         parse_qrels(InputFile.at(path, path.name))
@@ -202,7 +202,7 @@ def test_quirks_that_are_errors_say_where_what_and_what_to_do(shared, file, prob
 
 
 @pytest.mark.real
-def test_real_qrels_of_three_decades_are_read_as_what_they_are(shared):
+def test_parse_qrels__real_qrels_follow_their_format(shared):
     five = "5 fields where trec qrels have 4"
     several = "is judged under several values of column 2"
     for path in sorted((shared / "qrels").iterdir()):

@@ -1,4 +1,4 @@
-"""Excerpts of real run files, each with a quirk: what is read of them, and what is said."""
+"""Excerpts of real run files, each with a quirk."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from twins.measures import read_run as naive_run
 
 
 def read_quirk(shared: Path, file: str, **choices):
-    """A quirk file as the run of a track; a bad one is skipped with its reason."""
+    """Read a quirk file as the run of a track, or return it as skipped with a reason."""
     source = TrackSource("t", shared / "quirks", (file,), (), policy=ReadPolicy(**choices))
     return read_run(source, source.input_file(file), RowReader())
 
@@ -41,7 +41,7 @@ def read_quirk(shared: Path, file: str, **choices):
         ("decimal-comma", 300, "MMR.AU_03", ["decimal comma in 300 scores"]),
     ],
 )
-def test_quirks_that_are_read(shared, file, count, tag, notes):
+def test_read_run__readable_quirks(shared, file, count, tag, notes):
     run = read_quirk(shared, f"{file}.run.txt")
     assert (run.rows, run.tag, run.notes) == (count, tag, notes)
 
@@ -74,27 +74,27 @@ def test_quirks_that_are_read(shared, file, count, tag, notes):
         ),
     ],
 )
-def test_quirks_that_are_errors_say_where_what_and_what_to_do(shared, file, said):
+def test_read_run__refused_quirk_names_line_problem_and_advice(shared, file, said):
     aside = read_quirk(shared, f"{file}.run.txt")
     assert isinstance(aside, SkippedRun)
     assert aside.reason.startswith(f"{file}.run.txt, {said[0]}")
     assert all(part in aside.reason for part in said)
 
 
-def test_the_first_line_of_duplicates_is_kept_on_request(shared):
+def test_read_run__duplicates_first_keeps_first_line(shared):
     run = read_quirk(shared, "duplicate-docs.run.txt", duplicates="first")
     assert (run.rows, run.duplicates) == (999, 1)
     assert run.notes == ["1 rows dropped: their doc came before in the same list"]
     assert np.setdiff1d(np.arange(1, 1001), run.columns.rows(0, 999)["position"]).tolist() == [928]
 
 
-def test_a_header_line_can_be_skipped(shared):
+def test_read_run__malformed_skip_drops_header_line(shared):
     run = read_quirk(shared, "header-line.run.txt", malformed="skip")
     assert (run.rows, run.malformed, run.tag) == (199, 1, "Anserini-qljm")
 
 
 @pytest.mark.parametrize("newline", [b"\r\n", b""])
-def test_whole_lines_without_a_final_newline_are_read(shared, newline):
+def test_parse_run__final_newline_is_optional(shared, newline):
     content = (shared / "quirks" / "no-final-newline.run.txt").read_bytes()
     whole = content[: content.rindex(b"\r\n")] + newline
     run = parse(whole)
@@ -102,7 +102,7 @@ def test_whole_lines_without_a_final_newline_are_read(shared, newline):
     assert rows(run)[-1] == ("1", "clueweb09-en0009-30-02641", 372, -4.86809)
 
 
-def test_scores_of_every_readable_quirk_equal_the_naive_twins(shared):
+def test_parse_run__readable_quirks_equal_naive_reader(shared):
     for file in ("crlf", "negative-scores", "all-ranks-zero", "tag-with-spaces", "ranks-reversed"):
         content = (shared / "quirks" / f"{file}.run.txt").read_bytes().decode()
         assert rows(parse(content)) == [row[:4] for row in naive_run(content)]

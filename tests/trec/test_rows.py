@@ -1,4 +1,4 @@
-"""Runs read by the kernel, against a reader of ten lines, on files of every shape."""
+"""Runs read by the kernel, compared with a naive reader of ten lines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_rows(content: bytes) -> Rows | None:
 
 
 def plainly(content: bytes) -> list[tuple]:
-    """query, doc, score, rank, tag of each row."""
+    """Return (query, doc, score, rank, tag) for each row, read naively."""
     rows = []
     for line in content.split(b"\n"):
         if line[:1] == b"#" or not line.split():
@@ -39,7 +39,7 @@ def plainly(content: bytes) -> list[tuple]:
 
 
 def seen(rows: Rows, reader: RowReader = READER) -> list[tuple]:
-    """query, doc, score, rank of each row."""
+    """Return (query, doc, score, rank) for each row."""
     numbers = np.repeat(rows.queries, np.diff(rows.starts))
     queries, docs = reader.queries.strings().gather(numbers), reader.docs.strings().gather(rows.doc)
     columns = queries, docs, rows.score.tolist(), rows.rank.tolist()
@@ -47,8 +47,8 @@ def seen(rows: Rows, reader: RowReader = READER) -> list[tuple]:
 
 
 @pytest.mark.parametrize("rows", [1, 2, 300])
-def test_plain_text_is_not_decoded(rows: int, monkeypatch):
-    """Whatever lies in the buffer beyond it, zeros at first."""
+def test_row_reader__ascii_text_is_not_decoded(rows: int, monkeypatch):
+    """The check ignores bytes beyond the text in the buffer, zeros at first."""
     monkeypatch.delattr("irmeta.trec.rows._is_utf8")
     content = "".join(f"1 Q0 d{row} 1 2.5 tag\n" for row in range(rows))
     found = RowReader().read(io.BytesIO(content.encode()))
@@ -88,7 +88,7 @@ def files(draw: st.DrawFn, width: int = 6) -> bytes:
 @given(files())
 @example(b"1 Q0 a 1 2.5 t")
 @example(b"1 Q0 a 1 2.5 a tag of words \r\n")
-def test_six_columns(content: bytes):
+def test_row_reader__six_columns_equal_naive_reader(content: bytes):
     rows = read_rows(content)
     assert rows is not None
     right = plainly(content)
@@ -100,7 +100,7 @@ def test_six_columns(content: bytes):
 
 
 @given(files(5))
-def test_five_columns(content: bytes):
+def test_row_reader__five_columns_equal_naive_reader(content: bytes):
     rows = read_rows(content)
     assert rows is not None
     assert seen(rows) == [row[:4] for row in plainly(content)]
@@ -108,8 +108,8 @@ def test_five_columns(content: bytes):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_long_files_have_no_seams(seed: int):
-    """Lines of all lengths, over many blocks, with and without a last newline."""
+def test_row_reader__long_files_equal_naive_reader(seed: int):
+    """Lines of all lengths span many blocks, with and without a final newline."""
     draw = random.Random(seed)
     lines = []
     while sum(map(len, lines)) < 5 * BLOCK:
@@ -131,7 +131,7 @@ def test_long_files_have_no_seams(seed: int):
 
 @pytest.mark.parametrize("size", [BLOCK, CHUNK])
 @pytest.mark.parametrize("near", range(-3, 4))
-def test_a_tag_may_change_at_any_seam(size: int, near: int):
+def test_row_reader__tag_may_change_at_block_boundaries(size: int, near: int):
     line = b"1 Q0 doc 1 2.5 %s\n"
     before = size // len(line % b"t") + near
     content = line % b"t" * before + line % b"u" + line % b"t" * 2 * BLOCK + line % b"v"
@@ -140,7 +140,7 @@ def test_a_tag_may_change_at_any_seam(size: int, near: int):
     assert rows.tags == ("t", "u", "v")
 
 
-def test_a_tag_is_noted_once_a_chunk(monkeypatch):
+def test_row_reader__tag_is_noted_once_per_chunk(monkeypatch):
     noted = []
 
     def counted(*arguments):
@@ -156,7 +156,7 @@ def test_a_tag_is_noted_once_a_chunk(monkeypatch):
 
 
 @pytest.mark.parametrize("short", range(130))
-def test_a_file_may_end_anywhere_in_a_block(short: int):
+def test_row_reader__file_may_end_anywhere_in_a_block(short: int):
     line = b"1 Q0 doc 1 2.5 t\n"
     content = (line * 8000)[: BLOCK - 60 + short]
     whole = content[: content.rindex(b"\n")]
@@ -180,7 +180,7 @@ WRONG = (
 
 
 @pytest.mark.parametrize("line", WRONG)
-def test_what_is_not_as_it_should_be_is_left_to_the_line_reader(line: bytes):
+def test_row_reader__malformed_text_is_left_to_the_line_reader(line: bytes):
     assert read_rows(b"# nothing\n" + line) is None
 
 
@@ -189,18 +189,18 @@ def test_what_is_not_as_it_should_be_is_left_to_the_line_reader(line: bytes):
 )
 @example([b"\r"])
 @example([b"#", b"\n"])
-def test_any_lines_are_read_as_the_line_reader_reads_them(parts: list[bytes]):
+def test_row_reader__random_lines_equal_line_reader(parts: list[bytes]):
     agree(b"1 Q0 a 1 2 t\n" + b"".join(parts))
     agree(b"".join(parts))
 
 
 @given(st.binary(max_size=300).filter(lambda b: b"\0" not in b and b[:3] != b"BZh"))
-def test_any_bytes(content: bytes):
+def test_row_reader__random_bytes_equal_line_reader(content: bytes):
     agree(content.decode("latin-1").encode())
 
 
 def agree(content: bytes) -> None:
-    """Never another row: what the kernel reads, the line reader reads alike."""
+    """Check that the line reader gives the same rows wherever the kernel accepts the text."""
     rows = read_rows(content) if content else None
     if rows is None:
         return
@@ -219,7 +219,7 @@ def agree(content: bytes) -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("123"), st.sampled_from("abcdef")), min_size=1))
-def test_lists_and_docs_that_come_again(pairs: list[tuple[str, str]]):
+def test_row_reader__repeated_lists_and_docs_are_counted(pairs: list[tuple[str, str]]):
     rows = read_rows("".join(f"{q} Q0 {d} 1 2 t\n" for q, d in pairs).encode())
     assert rows is not None
     starts = [i for i, (q, _) in enumerate(pairs) if i == 0 or pairs[i - 1][0] != q]
@@ -232,7 +232,7 @@ def test_lists_and_docs_that_come_again(pairs: list[tuple[str, str]]):
 
 
 class Dripping:
-    """A stream that gives a few bytes at a time, as compressed ones may."""
+    """Stream that returns a few bytes per read, as compressed streams may."""
 
     def __init__(self, content: bytes, seed: int) -> None:
         self.file, self.draw = io.BytesIO(content), random.Random(seed)
@@ -242,8 +242,8 @@ class Dripping:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_file_of_many_chunks_and_names_outgrows_everything(seed: int):
-    """More rows, names and bytes than a new reader has room for, from a stream of any steps."""
+def test_row_reader__buffers_grow_with_rows_and_names(seed: int):
+    """The stream has more rows, names and bytes than a new reader has room for."""
     draw, reader = random.Random(seed), RowReader()
     width = draw.choice([3, 40, 200])
     count = 260_000 if width == 3 else 3 * CHUNK // (width + 20)
@@ -257,12 +257,12 @@ def test_a_file_of_many_chunks_and_names_outgrows_everything(seed: int):
         assert rows is not None
         assert seen(rows, reader) == [(q.encode(), d.encode(), -i, i) for q, d, i in right]
         changes = sum(a[0] != b[0] for a, b in pairwise(right))
-        assert len(rows.queries) == changes + 1  # no list ends where a block or a chunk does
+        assert len(rows.queries) == changes + 1  # lists continue across blocks and chunks
     assert len(reader.docs) == len({d for _, d, _ in right})
 
 
 @pytest.mark.parametrize("name", [b"\xff\xe9", b"\xc3", b"a\0"])
-def test_bytes_that_are_no_text_become_no_names(name: bytes):
+def test_row_reader__invalid_utf8_adds_no_names(name: bytes):
     reader = RowReader()
     assert reader.read(io.BytesIO(b"1 Q0 a 1 2 t\n1 Q0 %s 1 2 t\n" % name)) is None
     assert reader.docs.strings().to_list() == reader.queries.strings().to_list() == []
@@ -271,7 +271,7 @@ def test_bytes_that_are_no_text_become_no_names(name: bytes):
     assert reader.docs.strings().to_list() == ["c", "bé文"]
 
 
-def test_a_reader_that_is_done_holds_its_names_alone():
+def test_row_reader__finished_reader_holds_names_only():
     reader = RowReader()
     reader.read(io.BytesIO(b"1 Q0 a 1 2 t\n"))
     before = reader.held
@@ -280,7 +280,7 @@ def test_a_reader_that_is_done_holds_its_names_alone():
     assert reader.docs.strings().to_list() == ["a"]
 
 
-def test_readers_do_not_hold_what_they_have_read():
+def test_row_reader__memory_does_not_grow_with_text_read():
     assert CHUNK <= 1 << 20
     content = b"".join(b"1 Q0 d%d %d %d t\n" % (i % 50, i, -i) for i in range(200_000))
     reader = RowReader()

@@ -1,4 +1,4 @@
-"""Run files: every shape that is read, and what is said of those that are not."""
+"""Run files: accepted formats, and errors for the others."""
 
 import numpy as np
 import pytest
@@ -36,26 +36,26 @@ FAST_AND_SLOW = pytest.mark.parametrize("way", [parse, by_line], ids=["fast", "s
         "1 Q0 a 1 25e-1 t\n1 Q0 b 2 .1E1 t\n",
     ],
 )
-def test_any_spacing_line_ends_blank_lines_and_comments_are_read(content):
+def test_parse_run__accepts_any_spacing_line_ends_and_comments(content):
     run = parse(content)
     assert (rows(run), run.tag, run.notes) == (TWO, "t", [])
 
 
 @FAST_AND_SLOW
-def test_a_run_of_five_columns_has_no_tag(way):
+def test_parse_run__five_columns_have_no_tag(way):
     run = way("1 Q0 a 1 2.5\n1 Q0 b 2 1.0\n")
     assert (rows(run), run.tag) == (TWO, None)
     assert run.notes == ["five columns: no tag, the system is named after the file"]
 
 
-def test_five_columns_may_have_decimal_commas():
+def test_parse_run__five_columns_accept_decimal_commas():
     run = parse("1 Q0 a 1 2,5\n1 Q0 b 2 1,0\n")
     assert (rows(run), run.tag) == (TWO, None)
     assert len(run.notes) == 2
 
 
 @pytest.mark.parametrize("content", ["1 Q0 a b 2.5\n", "1 Q0 a 1.5 2.5\n", "1 Q0 a 1 x\n"])
-def test_five_columns_must_end_in_a_whole_number_and_a_number(content):
+def test_parse_run__five_columns_need_rank_and_score(content):
     with pytest.raises(DataError, match=r"^a.run, line 1: field [45]"):
         parse(content)
 
@@ -69,12 +69,12 @@ def test_five_columns_must_end_in_a_whole_number_and_a_number(content):
         (["z", "a b"], "z", ["2 tags, the first is used"]),
     ],
 )
-def test_all_after_the_score_is_the_tag(way, tags, tag, notes):
+def test_parse_run__tag_is_the_rest_of_the_line(way, tags, tag, notes):
     run = way(f"1 Q0 a 1 2.5 {tags[0]}\n1 Q0 b 2 1.0 {tags[1]}\n")
     assert (rows(run), run.tag, run.notes) == (TWO, tag, notes)
 
 
-def test_a_decimal_comma_is_read_and_noted():
+def test_parse_run__decimal_comma_is_read_and_noted():
     run = parse("1 Q0 a 1 2,5 t\n1 Q0 b 2 1.0 t\n1 Q0 c 3 -,5e1 t\n")
     assert run.rows.score.tolist() == [2.5, 1.0, -5.0]
     assert run.notes == ["decimal comma in 2 scores"]
@@ -105,7 +105,7 @@ def test_a_decimal_comma_is_read_and_noted():
         "''",
     ],
 )
-def test_a_score_that_is_no_finite_number_is_an_error_naming_line_and_field(way, score):
+def test_parse_run__nonfinite_score_error_names_line_and_field(way, score):
     with pytest.raises(DataError, match=r"the score. is not a finite number") as error:
         way(f"1 Q0 a 1 2.5 t\n1 Q0 b 2 {score} t\n")
     assert str(error.value).startswith("a.run, line 2: field 5 (the score)")
@@ -119,7 +119,7 @@ def test_a_score_that_is_no_finite_number_is_an_error_naming_line_and_field(way,
     [("0", 0, False), ("-3", -3, False), ("+4", 4, False), ("2147483647", 2147483647, False)]
     + [(p, NO_RANK, True) for p in ("1.0", "x", "-", "2147483648", "9" * 30, "0x10", "1_0")],
 )
-def test_a_rank_that_is_no_whole_number_is_noted(way, printed, rank, noted):
+def test_parse_run__fractional_rank_is_noted(way, printed, rank, noted):
     run = way(f"1 Q0 a {printed} 2.5 t\n")
     assert run.rows.rank.tolist() == [rank]
     assert run.notes == (["1 ranks are not whole numbers"] if noted else [])
@@ -151,12 +151,12 @@ def test_a_rank_that_is_no_whole_number_is_noted(way, printed, rank, noted):
         "d" * 70000,
     ],
 )
-def test_names_are_kept_as_they_are(way, name):
+def test_parse_run__names_are_kept_verbatim(way, name):
     run = way(f"{name} Q0 {name} 1 2.5 t\n{name} Q0 b 2 1.0 t\n")
     assert rows(run) == [(name, name, 1, 2.5), (name, "b", 2, 1.0)]
 
 
-def test_queries_may_be_interleaved_and_rows_stay_in_file_order():
+def test_parse_run__interleaved_queries_keep_file_order():
     run = parse("2 Q0 a 1 1 t\n1 Q0 a 1 2 t\n2 Q0 b 2 3 t\n1 Q0 b 2 4 t\n")
     assert [row[0] for row in rows(run)] == ["2", "1", "2", "1"]
     assert run.rows.score.tolist() == [1, 2, 3, 4]
@@ -173,19 +173,19 @@ def test_queries_may_be_interleaved_and_rows_stay_in_file_order():
         ("# only\n#comments\n", "a.run: holds no result. A run line is: query Q0 doc rank score"),
     ],
 )
-def test_lines_that_are_no_results_are_errors(content, said):
+def test_parse_run__line_with_wrong_field_count_is_refused(content, said):
     with pytest.raises(DataError) as error:
         parse(content)
     assert said in str(error.value)
 
 
-def test_a_line_without_end_is_one_short_error():
+def test_parse_run__very_long_line_is_a_short_error():
     with pytest.raises(DataError, match="line 1: a line of more than a megabyte") as error:
         parse(b"1 Q0 a 1 2.5 t" + b"x" * 3_000_000)
     assert len(str(error.value)) < 300
 
 
-def test_malformed_lines_are_dropped_and_counted_only_on_request():
+def test_parse_run__malformed_skip_drops_and_counts_lines():
     content = "1 Q0 a 1 2.5 t\nx\n1 Q0 z 9 nan t\n#\n1 Q0 b 2 1.0 t\n1 Q0 c 3 0.5\n"
     run = parse(content, malformed="skip")
     assert (rows(run), run.malformed) == (TWO, 3)
@@ -194,7 +194,7 @@ def test_malformed_lines_are_dropped_and_counted_only_on_request():
         parse(content)
 
 
-def test_a_second_line_of_a_doc_is_named_among_dropped_lines(tmp_path):
+def test_read_run__duplicate_doc_line_number_counts_dropped_lines(tmp_path):
     content = "1 Q0 a 1 2.5 t\nx\n1 Q0 b 9 nan t\n1 Q0 b 2 1.0 t\n\n1 Q0 a 3 0.5 t\n"
     (tmp_path / "r").write_text(content)
     policy = ReadPolicy(malformed="skip")
@@ -206,17 +206,17 @@ def test_a_second_line_of_a_doc_is_named_among_dropped_lines(tmp_path):
 
 
 @pytest.mark.parametrize("first", ["query iter doc rank score", "x", "a b c d e f g", "1 Q0 z 9 9"])
-def test_a_malformed_first_line_does_not_take_the_others_with_it(first):
+def test_parse_run__malformed_first_line_keeps_the_others(first):
     run = parse(f"{first}\n1 Q0 a 1 2.5 t\n1 Q0 b 2 1.0 t\n", malformed="skip")
     assert (rows(run), run.malformed) == (TWO, 1)
 
 
-def test_a_file_without_one_readable_line_is_an_error_even_when_skipping():
+def test_parse_run__malformed_skip_needs_a_readable_line():
     with pytest.raises(DataError, match=r"^a.run: no line can be read as a result. A run line"):
         parse("x\ny z\n", malformed="skip")
 
 
-def test_lone_carriage_returns_do_not_hide_rows():
+def test_parse_run__lone_carriage_returns_are_refused():
     with pytest.raises(DataError):
         parse("1 Q0 a 1 2.5 t\r1 Q0 b 2 1.0 t\r1 Q0 c 3 0.5 t\r")
 
@@ -234,7 +234,7 @@ def test_lone_carriage_returns_do_not_hide_rows():
         ),
     ],
 )
-def test_the_encoding_of_a_file_is_told_and_noted(tmp_path, raw, query, notes):
+def test_parse_run__encoding_is_detected_and_noted(tmp_path, raw, query, notes):
     (tmp_path / "a.run").write_bytes(raw)
     run = parse_run(InputFile.at(tmp_path / "a.run", "a.run"), READER)
     assert ([row[0] for row in rows(run)], run.notes) == ([query], notes)
@@ -253,14 +253,14 @@ ROWS = st.tuples(NAMES, NAMES, NAMES, st.integers(-9, 10**6).map(str), SCORES, N
 
 @st.composite
 def clean_files(draw: st.DrawFn) -> list[str]:
-    """The lines of a file with nothing to complain of."""
+    """Draw the lines of a valid file."""
     kept = [row for row in draw(st.lists(ROWS, min_size=1, max_size=9)) if row[0][0] != "#"]
     end = draw(st.sampled_from(["\n", "\r\n", " \n"]))
     return [draw(SPACES).join(row) + end for row in kept or [("1", "Q0", "a", "1", "2.5", "t")]]
 
 
 @given(clean_files(), st.data())
-def test_clean_files_are_read_as_the_naive_twin_reads_them(content, data):
+def test_parse_run__clean_files_equal_naive_reader(content, data):
     expected = naive_run("".join(content))
     run = parse("".join(content))
     assert rows(run) == [row[:4] for row in expected]
@@ -272,7 +272,7 @@ def test_clean_files_are_read_as_the_naive_twin_reads_them(content, data):
     assert (commented.tag, commented.notes) == (run.tag, run.notes)
 
 
-def test_both_ways_of_reading_agree_on_a_file_of_several_megabytes():
+def test_parse_run__kernel_equals_line_reader_on_large_file():
     rng = np.random.default_rng(1)
     query, rank = rng.integers(0, 900, 60_000), rng.integers(0, 1000, 60_000)
     score = rng.normal(size=60_000)
@@ -289,11 +289,11 @@ def test_both_ways_of_reading_agree_on_a_file_of_several_megabytes():
     assert rows(fast) == [row[:4] for row in naive_run(content)]
 
 
-def test_clean_files_are_not_read_line_by_line(monkeypatch):
+def test_parse_run__clean_file_is_not_read_line_by_line(monkeypatch):
     monkeypatch.delattr(room, "lines")
     assert rows(parse("1 Q0 a 1 2.5 t\r\n1\tQ0  b 2 1.0 t")) == TWO
 
 
-def test_docs_that_begin_as_hex_numbers_do_are_read_as_they_are():
-    """Real ids do: 0xruezf2 in trec-covid."""
+def test_parse_run__doc_with_hex_prefix_is_kept_verbatim():
+    """TREC-COVID has such doc IDs, for example 0xruezf2."""
     assert rows(parse("1 Q0 0xruezf2 1 2.5 t\n")) == [("1", "0xruezf2", 1, 2.5)]

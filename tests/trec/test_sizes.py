@@ -1,4 +1,4 @@
-"""Small files of much text: what is read of them, and how much memory that takes."""
+"""Small compressed files with much text: errors and memory use."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TEXTS = {
 
 @pytest.fixture
 def read_sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many bytes of text each read gave; the limit is lowered."""
+    """Record the bytes of text of each read, with a lower limit."""
     sizes: list[int] = []
     plain = TextStream.readinto
 
@@ -53,7 +53,7 @@ def packed(path: Path, piece: bytes) -> Path:
 
 @pytest.mark.parametrize("kind", TEXTS)
 @pytest.mark.parametrize("read", ["run", "skipping", "qrels"])
-def test_a_small_file_of_much_text_takes_little_memory(tmp_path, read_sizes, kind, read):
+def test_text__highly_compressed_file_needs_little_memory(tmp_path, read_sizes, kind, read):
     piece, said = TEXTS[kind]
     path = packed(tmp_path / "r", piece)
     reader = RowReader()
@@ -75,11 +75,11 @@ def test_a_small_file_of_much_text_takes_little_memory(tmp_path, read_sizes, kin
     assert reason.startswith("r")
     assert said in reason
     assert peak < 16 << 20  # much less than the text
-    assert sum(read_sizes) < 5 * (LIMIT + (2 << 20))  # of each pass no more than the limit
+    assert sum(read_sizes) < 5 * (LIMIT + (2 << 20))  # each pass reads at most the limit
 
 
 @pytest.mark.parametrize("malformed", ["error", "skip"])
-def test_a_row_that_comes_before_the_limit_is_read(tmp_path, read_sizes, malformed):
+def test_read_run__first_row_before_the_limit_is_read(tmp_path, read_sizes, malformed):
     path = tmp_path / "r"
     row = b"1 Q0 a 1 2.5 t\n"
     source = TrackSource("t", tmp_path, ("r",), (), policy=ReadPolicy(malformed=malformed))
@@ -89,7 +89,7 @@ def test_a_row_that_comes_before_the_limit_is_read(tmp_path, read_sizes, malform
     assert isinstance(read_run(source, source.input_file("r"), RowReader()), SkippedRun)
 
 
-def test_lines_that_are_no_rows_do_not_count_as_rows(tmp_path, read_sizes):
+def test_read_run__malformed_lines_do_not_count_as_first_row(tmp_path, read_sizes):
     packed(tmp_path / "r", b"no result\n")
     source = TrackSource("t", tmp_path, ("r",), (), policy=ReadPolicy(malformed="skip"))
     found = read_run(source, source.input_file("r"), RowReader())

@@ -1,4 +1,4 @@
-"""Names of systems: by file, and by pattern."""
+"""Names of systems by file and by pattern."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from irmeta.trec.system_names import file_names, pattern_name, stem
         ("x.gz.1", "x.gz.1"),
     ],
 )
-def test_stem__only_endings_that_say_how_a_run_is_stored_are_left_out(file, name):
+def test_stem__drops_only_storage_extensions(file, name):
     assert stem(file) == name
 
 
@@ -39,8 +39,8 @@ def test_stem__only_endings_that_say_how_a_run_is_stored_are_left_out(file, name
         (["r/input.bm25.gz", "r/input.rm3.gz"], ["bm25", "rm3"]),
         (["r/input.a.gz", "r/input.b.gz", "r/other.c.gz"], ["input.a", "input.b", "other.c"]),
         (["r/input.a.gz"], ["input.a"]),
-        (["r/run.1", "r/run.2"], ["run.1", "run.2"]),  # a number alone is no name
-        (["r/bm25.a", "r/bm25.b"], ["bm25.a", "bm25.b"]),  # this is no word
+        (["r/run.1", "r/run.2"], ["run.1", "run.2"]),  # a number alone is not a name
+        (["r/bm25.a", "r/bm25.b"], ["bm25.a", "bm25.b"]),  # `bm25` is not a plain word, so it stays
         (["r/indri-ql.txt", "r/indri-rm.txt"], ["indri-ql", "indri-rm"]),
         (["a/run1.txt", "b/run1.txt", "b/run2.txt"], ["a/run1", "b/run1", "run2"]),
         (["a/x/input.r.gz", "a/y/input.r.gz"], ["x/r", "y/r"]),
@@ -62,7 +62,7 @@ PATHS = st.lists(st.lists(PARTS, min_size=1, max_size=5).map("".join), min_size=
 
 
 @given(st.lists(PATHS, unique=True, max_size=8))
-def test_file_names__no_two_are_alike_in_any_order(files):
+def test_file_names__unique_and_independent_of_order(files):
     names = file_names(files)
     assert len(set(names.values())) == len(files)
     assert all(names.values())
@@ -82,11 +82,11 @@ def test_file_names__no_two_are_alike_in_any_order(files):
         (r"(.*)run\.gz", "r/run.gz", None),
     ],
 )
-def test_pattern_name__the_group_of_a_pattern_that_matches_the_whole_name(pattern, file, name):
+def test_pattern_name__returns_group_of_a_full_match(pattern, file, name):
     assert pattern_name(pattern, file) == name
 
 
-def test_pattern_name__a_pattern_that_takes_too_long_is_an_error_that_names_it(monkeypatch):
+def test_pattern_name__slow_pattern_is_an_error_naming_the_pattern(monkeypatch):
     monkeypatch.setattr(system_names, "MATCH_SECONDS", 0.05)
     pattern, began = r"(?:\w|[a-z])*([0-9])[A-Z]", time.perf_counter()
     with pytest.raises(DataError) as error:
@@ -97,7 +97,7 @@ def test_pattern_name__a_pattern_that_takes_too_long_is_an_error_that_names_it(m
 
 
 @pytest.mark.parametrize("names", ["auto", "tag", "file", r"input\.(.*)\.gz"])
-def test_names_are_a_policy_with_a_record(names):
+def test_read_policy__names_round_trip_through_record(names):
     policy = ReadPolicy(names=names)
     assert ReadPolicy.from_record(policy.record()) == policy
     assert ReadPolicy().names == "auto"
@@ -113,6 +113,6 @@ def test_names_are_a_policy_with_a_record(names):
         (3, "is not text"),
     ],
 )
-def test_names_that_name_nothing_are_refused(names, said):
+def test_read_policy__invalid_names_are_refused(names, said):
     with pytest.raises(UsageError, match=f"^names = .*{said}"):
         ReadPolicy(names=names)

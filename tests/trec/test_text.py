@@ -1,4 +1,4 @@
-"""Bytes to text: compression told by content, encodings, and what is no text at all."""
+"""Decoding of files: compression, encodings, and binary files."""
 
 import bz2
 import gzip
@@ -36,7 +36,7 @@ def either_gzip(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def reading(tmp_path: Path):
-    """Reads bytes as a file of any name."""
+    """Return a function that reads bytes as a file of a given name."""
 
     def read(content: bytes, name: str = "a.run") -> Read:
         (tmp_path / name).write_bytes(content)
@@ -52,7 +52,7 @@ class Read(NamedTuple):
 
 
 def read_file(path: Path, name: str) -> Read:
-    """A file's text, piece by piece."""
+    """Read a file's text piece by piece."""
     with open_stream(InputFile.at(path, name)) as stream:
         text = Text(stream, name)
         data = b"".join(piece for _, piece in text.pieces())
@@ -60,7 +60,7 @@ def read_file(path: Path, name: str) -> Read:
 
 
 def damage(content: bytes, places: range) -> list[bytes]:
-    """Copies with one bit turned."""
+    """Return copies with one bit flipped."""
     rng = random.Random(0)
     copies = []
     for place in places:
@@ -73,7 +73,7 @@ def damage(content: bytes, places: range) -> list[bytes]:
 @pytest.mark.usefixtures("either_gzip")
 @pytest.mark.parametrize("name", ["a.gz", "a.txt", "a.bz2", "a"])
 @pytest.mark.parametrize("kind", [None, *COMPRESSED])
-def test_compression_is_told_by_content_and_not_by_name(reading, kind, name):
+def test_open_stream__compression_is_detected_by_content(reading, kind, name):
     raw = COMPRESSED[kind](DATA) if kind else DATA
     text = reading(raw, name)
     assert (text.data, text.notes) == (DATA, ())
@@ -82,7 +82,7 @@ def test_compression_is_told_by_content_and_not_by_name(reading, kind, name):
 
 @pytest.mark.usefixtures("either_gzip")
 @pytest.mark.parametrize("kind", COMPRESSED)
-def test_all_members_of_a_compressed_file_are_read(reading, kind):
+def test_open_stream__all_compressed_members_are_read(reading, kind):
     members = [COMPRESSED[kind](part) for part in (DATA[:5000], DATA[5000:])]
     assert reading(b"".join(members)).data == DATA
 
@@ -90,7 +90,7 @@ def test_all_members_of_a_compressed_file_are_read(reading, kind):
 @pytest.mark.usefixtures("either_gzip")
 @pytest.mark.parametrize("kind", COMPRESSED)
 @pytest.mark.parametrize("kept", [10, 0.5, -9, -1])
-def test_a_truncated_file_is_one_clear_error(reading, kind, kept):
+def test_open_stream__truncated_file_is_a_short_error(reading, kind, kept):
     raw = COMPRESSED[kind](DATA)
     with pytest.raises(DataError, match="cut short or damaged: fetch it again") as error:
         reading(raw[: int(len(raw) * kept) if isinstance(kept, float) else kept], "a.run")
@@ -101,7 +101,7 @@ def test_a_truncated_file_is_one_clear_error(reading, kind, kept):
 
 @pytest.mark.usefixtures("either_gzip")
 @pytest.mark.parametrize("kind", ["gz", "bz2", "xz"])  # zst frames need not carry a checksum
-def test_a_damaged_file_is_a_data_error(reading, kind):
+def test_open_stream__damaged_file_is_a_data_error(reading, kind):
     raw = COMPRESSED[kind](DATA)
     for copy in damage(raw, range(12, len(raw) - 8, 7)):
         with pytest.raises(DataError, match="compressed data cannot be read"):
@@ -109,12 +109,12 @@ def test_a_damaged_file_is_a_data_error(reading, kind):
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b" \r\n\t\n", gzip.compress(b"", mtime=0)])
-def test_an_empty_file_is_an_error(reading, content):
+def test_text__empty_file_is_refused(reading, content):
     with pytest.raises(DataError, match=r"^a.run: is empty"):
         reading(content)
 
 
-def test_a_directory_and_a_missing_file_are_errors(tmp_path):
+def test_open_stream__directory_or_missing_file_is_named_in_error(tmp_path):
     with pytest.raises(DataError, match=r"^x: is a directory, not a file$"):
         read_file(tmp_path, "x")
     with pytest.raises(DataError, match=r"^x: cannot be read .No such file"):
@@ -129,31 +129,31 @@ def test_a_directory_and_a_missing_file_are_errors(tmp_path):
         ("1 Q0 a 1 2 t\n".encode("utf-16"), 1),
     ],
 )
-def test_a_nul_byte_is_an_error_that_names_its_line(reading, content, line):
+def test_text__nul_byte_error_names_the_line(reading, content, line):
     with pytest.raises(DataError, match=f"^a.run, line {line}: NUL byte. Is this a text file"):
         reading(content)
 
 
-def test_utf8_is_kept_and_its_mark_dropped(reading):
+def test_text__utf8_is_kept_without_byte_order_mark(reading):
     assert reading("1 é".encode()).data == "1 é".encode()
     assert reading("\ufeff1 é\ufeff".encode()).data == "1 é\ufeff".encode()
     assert reading("\ufeff1 é".encode()).notes == ()
 
 
-def test_what_is_not_utf8_is_read_as_latin1_and_noted(reading):
+def test_text__invalid_utf8_is_read_as_latin_1_and_noted(reading):
     text = reading("1 Q0 café\xa0x".encode("latin-1"))
     assert text.data.decode() == "1 Q0 café\xa0x"
     assert text.notes == ("1 lines not UTF-8: read as Latin-1",)
 
 
-def test_a_stray_byte_changes_its_own_line_alone(reading):
+def test_text__stray_byte_affects_its_line_only(reading):
     text = reading("1 Q0 é1\n".encode() + b"1 Q0 c\xff\r\n" + "1 Q0 文\n".encode())
     assert text.data.decode() == "1 Q0 é1\n1 Q0 cÿ\r\n1 Q0 文\n"
     assert text.notes == ("1 lines not UTF-8: read as Latin-1",)
 
 
 def streamed(path: Path) -> tuple[bytes, str]:
-    """All that a stream gives, some bytes at a time, and the file's hash."""
+    """Read a stream in small steps; return its bytes and the file's checksum."""
     parts, buffer = [], memoryview(bytearray(1000))
     with open_stream(InputFile.at(path, "a")) as stream:
         while count := stream.readinto(buffer):
@@ -162,34 +162,34 @@ def streamed(path: Path) -> tuple[bytes, str]:
 
 
 @pytest.mark.parametrize("kind", [*COMPRESSED, "plain"])
-def test_a_stream_gives_what_a_file_holds(tmp_path, kind, either_gzip):
+def test_open_stream__equals_text_of_the_file(tmp_path, kind, either_gzip):
     path = tmp_path / "a"
     path.write_bytes(COMPRESSED[kind](DATA) if kind in COMPRESSED else DATA)
     text = read_file(path, "a")
     assert streamed(path) == (text.data, text.sha256)
 
 
-def test_a_stream_goes_on_behind_the_first_member_of_a_gzip_file(tmp_path, either_gzip):
+def test_open_stream__continues_after_the_first_gzip_member(tmp_path, either_gzip):
     path = tmp_path / "a"
     path.write_bytes(gzip.compress(DATA) + gzip.compress(b"more\n"))
     assert streamed(path) == (DATA + b"more\n", read_file(path, "a").sha256)
 
 
 @pytest.mark.parametrize("kind", COMPRESSED)
-def test_a_stream_of_a_file_cut_short_is_an_error(tmp_path, kind, either_gzip):
+def test_open_stream__truncated_file_is_a_data_error(tmp_path, kind, either_gzip):
     path = tmp_path / "a"
     path.write_bytes(COMPRESSED[kind](DATA)[:-9])
     with pytest.raises(DataError):
         streamed(path)
 
 
-def test_a_stream_of_no_file_is_an_error(tmp_path):
+def test_open_stream__directory_or_missing_file_is_refused(tmp_path):
     for path in (tmp_path / "none", tmp_path):
         with pytest.raises(DataError):
             streamed(path)
 
 
-def test_lines_are_numbered_as_an_editor_does():
+def test_lines__numbered_from_one_with_blank_lines_and_comments():
     text = b"#c\n\n one\ttwo  \r\n \n # x\nthree four five six \r\nend"
     assert list(lines(text, "a")) == [
         (3, [b"one", b"two"]),
@@ -201,7 +201,7 @@ def test_lines_are_numbered_as_an_editor_does():
     assert first_fields(text) == [b"one", b"two"]
 
 
-def test_a_line_longer_than_a_megabyte_is_one_short_error():
+def test_lines__very_long_line_is_a_short_error():
     with pytest.raises(DataError, match=r"^a, line 2: a line of more than a megabyte") as error:
         list(lines(b"1 2\n" + b"x" * 3_000_000, "a"))
     assert len(str(error.value)) < 300
@@ -238,8 +238,8 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=14).map("".join), st.booleans())
-def test_columns_are_read_only_where_lines_would_read_the_same(content, prepared):
-    if prepared:  # so that many texts do fit
+def test_read_columns__equals_lines_or_declines(content, prepared):
+    if prepared:  # so that many texts have two columns
         content = "a " + content + " b\nc d"
     text = content.encode()
     table = read_columns(text, STRINGS)
@@ -250,5 +250,5 @@ def test_columns_are_read_only_where_lines_would_read_the_same(content, prepared
 
 
 @pytest.mark.parametrize("content", ["a b\nc d", "a\tb\r\nc  d \r\n", ' "a" \\\nNA null\n'])
-def test_clean_text_is_read_as_columns(content):
+def test_read_columns__accepts_clean_text(content):
     assert read_columns(content.encode(), STRINGS).num_rows == 2

@@ -1,4 +1,4 @@
-"""The tie orders against naive twins, those of irmeta and any other that could be declared."""
+"""Tie orders of irmeta, and any other tie rule, against naive code."""
 
 from itertools import product
 from typing import Any, get_args
@@ -35,7 +35,7 @@ RULES = [
     )
     if column == "score" or not single
 ]
-# Ties, ties as float32 only, signs of zero, and what float32 rounds to zero or to infinity.
+# Ties, ties in float32 only, signed zeros, and scores that are 0 or infinite in float32.
 SCORES = [1.0, 1.0, 1.0 + 1e-9, -1.0, -1.0 - 1e-9, 16777216.0, 16777217.0, 0.0, -0.0]
 SCORES += [1e-50, -1e-50, 1e39, 1e300, -1e39, 0.1, 0.25]
 DOCS = [*"abcdBz1-é文😀ﬀ\uffff", "doc10", "doc9", "zz"]
@@ -45,12 +45,12 @@ ROW = st.tuples(
 LISTS = st.lists(
     st.lists(ROW, unique_by=lambda row: row[0], min_size=1, max_size=8), min_size=1, max_size=4
 )
-# Lists whose scores, and so often their ranks too, are nearly in order are what files hold.
+# As in real files, scores are nearly sorted, and often the ranks too.
 NEARLY_SORTED = LISTS.map(lambda lists: [sorted(rows, key=lambda r: -r[1]) for rows in lists])
 
 
 def arrays(rows: list[tuple]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Lists and columns of (list, doc, score, rank, position), docs as numbers."""
+    """Return list numbers and columns for (list, doc, score, rank, position), docs as numbers."""
     number = {doc: i for i, doc in enumerate(sorted(DOCS, key=str.encode))}
     return np.array([i for i, *_ in rows], np.int64), {
         "doc": np.array([number[doc] for _, doc, *_ in rows], np.int32),
@@ -61,13 +61,13 @@ def arrays(rows: list[tuple]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
 
 
 def numbered(lists: list) -> list[tuple]:
-    """The rows of all lists, with the index of their list in front and their position behind."""
+    """Return all rows, each with its list number first and its position last."""
     rows = [(i, *row) for i, rows in enumerate(lists) for row in rows]
     return [(*row, position) for position, row in enumerate(rows, 1)]
 
 
 def docs_in_order(order: str, lists: list, shuffle: np.ndarray | None = None) -> list[tuple]:
-    """(list, doc) in the order of `sort_rows`; `shuffle` interleaves the rows of the lists."""
+    """Return (list, doc) in the order of `sort_rows`; `shuffle` interleaves the lists."""
     rows = numbered(lists)
     if shuffle is not None:
         # The rows of one list keep their order among themselves.
@@ -78,7 +78,7 @@ def docs_in_order(order: str, lists: list, shuffle: np.ndarray | None = None) ->
 
 @pytest.mark.parametrize("order", ORDERS)
 @given(lists=LISTS, seed=st.integers(0, 99))
-def test_sort_rows__as_the_naive_twin_orders_each_list(order, lists, seed):
+def test_sort_rows__equals_naive_order_of_each_list(order, lists, seed):
     shuffle = np.random.default_rng(seed).permutation(sum(map(len, lists)))
     expected = [(i, doc) for i, rows in enumerate(lists) for doc in naive_order(rows, order)]
     assert docs_in_order(order, lists) == expected
@@ -107,7 +107,7 @@ def test_sort_rows__order_by_rank_needs_whole_ranks():
     assert docs_in_order("file", without) == [(0, "a"), (0, "b")]
 
 
-def test_row_without_rank__only_where_the_order_compares_ranks():
+def test_row_without_rank__only_for_the_rank_order():
     columns = {"rank_given": np.array([1, NO_RANK, NO_RANK], np.int32)}
     assert {order: row_without_rank(order, columns) for order in ORDERS} == {
         **dict.fromkeys(ORDERS),
@@ -116,7 +116,7 @@ def test_row_without_rank__only_where_the_order_compares_ranks():
     assert row_without_rank("rank", {"rank_given": np.array([0, -1], np.int32)}) is None
 
 
-def test_missing_rank__says_what_to_do_with_a_file_and_with_a_system():
+def test_missing_rank__message_names_file_or_system_and_advice():
     assert str(missing_rank("rank", file="t/runs/x")) == (
         "t/runs/x: tie order `rank`, but some ranks are not whole numbers. "
         "Choose another tie order, or repair the rank column."
@@ -127,14 +127,14 @@ def test_missing_rank__says_what_to_do_with_a_file_and_with_a_system():
     )
 
 
-def test_tie_rules__are_those_of_the_policies():
+def test_tie_rules__one_distinct_rule_per_tie_order():
     assert tuple(TIE_RULES) == ORDERS
     assert len(set(TIE_RULES.values())) == len(TIE_RULES)
     assert set(TIE_RULES.values()) <= set(RULES)
 
 
 def naive_key(rule: TieRule, row: tuple) -> float:
-    """What is compared first, ascending."""
+    """Return the primary sort key, ascending."""
     _, _, score, rank, position = row
     if rule.column == "score":
         return -float32(score) if rule.float32 else -score
@@ -142,7 +142,7 @@ def naive_key(rule: TieRule, row: tuple) -> float:
 
 
 def naive_rows(rule: TieRule, rows: list[tuple]) -> list[tuple]:
-    """Rows of one list in the order of a rule."""
+    """Sort the rows of one list by a rule."""
     if rule.tie_break == "doc":
         rows = sorted(rows, key=lambda row: row[1].encode(), reverse=True)
     return sorted(rows, key=lambda row: naive_key(rule, row))
@@ -150,7 +150,7 @@ def naive_rows(rule: TieRule, rows: list[tuple]) -> list[tuple]:
 
 @pytest.mark.parametrize("rule", RULES, ids=str)
 @given(lists=LISTS | NEARLY_SORTED, longest_tie=st.sampled_from([1, 2, 64]))
-def test_a_declared_rule_is_all_that_a_tie_order_needs(rule, lists, longest_tie):
+def test_tie_rule__any_declared_rule_equals_naive_order(rule, lists, longest_tie):
     made: Any = "made"
     rows = numbered(lists)
     _, columns = arrays(rows)
@@ -181,7 +181,7 @@ def test_a_declared_rule_is_all_that_a_tie_order_needs(rule, lists, longest_tie)
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_functions_take_no_lists_at_all(order):
+def test_tie_order_functions__accept_zero_lists(order):
     _, columns = arrays([])
     starts = np.zeros(1, np.int64)
     states = np.empty(0, np.uint8)

@@ -148,26 +148,14 @@ def nerr(
 
 
 def tied_weights(
-    blocks: list[list[str]],
-    weight: Callable[[int], float],
-    k: int | None = None,
-    how: str = "share",
+    blocks: list[list[str]], weight: Callable[[int], float], k: int | None = None
 ) -> list[float]:
-    """Paper 3, "Breaking Ties": each doc's weight, where tied docs share what their ranks have.
-
-    "share": what their ranks to k have. "rbp_eval", its rbp.c: what all their ranks have, times
-    the part of these ranks that is not below k.
-    """
+    """Weight of each doc; tied docs share that of their ranks to k (paper 3, "Breaking Ties")."""
     weights: list[float] = []
     for block in blocks:
         ranks = range(len(weights) + 1, len(weights) + len(block) + 1)
         counted = [rank for rank in ranks if k is None or rank <= k]
-        if how == "share":
-            each = sum(weight(rank) for rank in counted) / len(block)
-        elif how == "rbp_eval":
-            each = sum(weight(rank) for rank in ranks) / len(block) * len(counted) / len(block)
-        else:
-            raise ValueError(how)
+        each = sum(weight(rank) for rank in counted) / len(block)
         weights.extend([each] * len(block))
     return weights
 
@@ -198,10 +186,9 @@ def rbp_tied(
     gain: Gain = "binary",
     gmax: int = 1,
     rel: int = 1,
-    how: str = "share",
 ) -> float:
     """RBP to rank k with shared weights."""
-    weights = tied_weights(blocks, lambda rank: (1 - p) * p ** (rank - 1), k, how)
+    weights = tied_weights(blocks, lambda rank: (1 - p) * p ** (rank - 1), k)
     return tied_sum(blocks, gains_of(flat(blocks), qrels, gain, gmax, rel), weights)
 
 

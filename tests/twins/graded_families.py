@@ -177,14 +177,13 @@ def rank_biased() -> Twins:
     """Twins of RBP and its residual."""
     twins: Twins = every_cut("RBP", lambda x, k: naive.rbp(x.ranking, x.qrels, 0.8, 1, k))
     twins |= every_cut("RBP(p=0.95,rel=2)", lambda x, k: naive.rbp(x.ranking, x.qrels, 0.95, 2, k))
-    for ties in ("order", "share", "rbp_eval"):
+    for ties in ("order", "share"):
 
         def blocks(x, t=ties):
             return [[doc] for doc in x.ranking or []] if t == "order" else x.blocks
 
-        def tied(x, k, gain, gmax, rel, t=ties, own=blocks):
-            how = "share" if t == "order" else t
-            return naive_gain.rbp_tied(own(x), x.qrels, 0.7, k, gain, gmax, rel, how)
+        def tied(x, k, gain, gmax, rel, own=blocks):
+            return naive_gain.rbp_tied(own(x), x.qrels, 0.7, k, gain, gmax, rel)
 
         for rel in (1, 2):
             twins |= every_cut(
@@ -203,8 +202,8 @@ def rank_biased() -> Twins:
         for tail in ("always", "trec_eval10"):
             twins |= every_cut(
                 f"RBPResidual(p=0.9,tail={tail},ties={ties})",
-                lambda x, k, t=ties, tail=tail, own=blocks: naive_incomplete.rbp_residual_tied(
-                    own(x), x.qrels, 0.9, k, "share" if t == "order" else t, tail, x.negative
+                lambda x, k, tail=tail, own=blocks: naive_incomplete.rbp_residual_tied(
+                    own(x), x.qrels, 0.9, k, tail, x.negative
                 ),
             )
     for unjudged in ("upper", "upper-gmax"):
@@ -213,6 +212,6 @@ def rank_biased() -> Twins:
             lambda x, k, u=unjudged: naive_incomplete.rbp_of(x.upper(u, gain="exp"), 0.8, k),
         )
     return twins | every_cut(
-        "RBP(ties=rbp_eval,unjudged=condensed)",
-        lambda x, k: naive_gain.rbp_tied(x.condensed_blocks, x.qrels, 0.8, k, how="rbp_eval"),
+        "RBP(ties=share,unjudged=condensed)",
+        lambda x, k: naive_gain.rbp_tied(x.condensed_blocks, x.qrels, 0.8, k),
     )

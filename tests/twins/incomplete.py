@@ -110,7 +110,7 @@ def rbp_residual(
     m_rbp_resid.c, for "trec_eval10", leaves the tail out where no doc of the list is unjudged.
     """
     blocks = [[doc] for doc in ranking or []]
-    return rbp_residual_tied(blocks, qrels, p, k, "share", tail, negative)
+    return rbp_residual_tied(blocks, qrels, p, k, tail, negative)
 
 
 def rbp_residual_tied(
@@ -118,13 +118,12 @@ def rbp_residual_tied(
     qrels: Qrels,
     p: float,
     k: int | None = None,
-    how: str = "share",
     tail: str = "always",
     negative: str = "unjudged",
 ) -> float:
     """rbp_eval's rbp.c: the residual where tied docs share their weights as in `tied_weights`."""
     docs = [doc for block in blocks for doc in block]
-    weights = tied_weights(blocks, lambda rank: (1 - p) * p ** (rank - 1), k, how)
+    weights = tied_weights(blocks, lambda rank: (1 - p) * p ** (rank - 1), k)
     judged = judged_docs(qrels, negative)
     unjudged = [weight for doc, weight in zip(docs, weights, strict=True) if doc not in judged]
     if tail == "trec_eval10" and not unjudged:

@@ -1,4 +1,4 @@
-"""The twins of the study of paper 1, against its worked numbers and a track worked by hand."""
+"""Naive code of the search-length study, checked by the paper and by hand."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from twins import track_means
         (264, 215, -1, 19),
     ],
 )
-def test_reductions_in_error_of_table_1(
+def test_rrie__equals_table_1_of_the_paper(
     baseline: float, contender: float, direction: int, percent: int
 ):
     assert round(100 * study.rrie(baseline, contender, direction)) == percent
 
 
-def test_a_perfect_baseline_has_no_error_to_reduce():
+def test_rrie__undefined_for_a_perfect_baseline():
     assert math.isnan(study.rrie(1.0, 0.5, 1))
     assert math.isnan(study.rrie(1.0, 5.0, -1))
     assert math.isnan(study.rrie(0.5, 1.0, -1))  # Eq. 3 of lists without a non-relevant doc
@@ -39,7 +39,7 @@ def test_a_perfect_baseline_has_no_error_to_reduce():
     assert study.rrie(0.5, 0.25, 1) == -0.5
 
 
-def test_lists_of_relevant_docs_alone():
+def test_has_lengths__false_for_lists_of_relevant_docs_only():
     assert track_means.has_lengths(HAND)  # q1 of late and q2 of good of five
     alone = {"good": {"q2": ["c", "d"], "q3": ["x"], "unjudged": ["x"]}}
     assert not track_means.has_lengths({**HAND, "runs": alone})
@@ -63,17 +63,17 @@ def test_lists_of_relevant_docs_alone():
         ("depth", {"good": 1.25, "middle": 3.25, "late": 3.75}),
     ],
 )
-def test_asl_by_choice(choice: str, means: dict[str, float]):
+def test_asl__unretrieved_choices_by_hand(choice: str, means: dict[str, float]):
     assert track_means.means_of(track_means.per_query(HAND, "ASL", unretrieved=choice)) == means
 
 
-def test_the_best_and_the_median_system():
+def test_best_and_median_system__by_hand():
     assert track_means.best_system(HAND, "ASL") == "good"
     assert track_means.median_system(HAND) == "middle"
-    # Of late (2.75) and middle (2.0) the better one is the middle.
+    # Of late (2.75) and middle (2.0), the better system is the median.
     pair = {s: HAND["runs"][s] for s in ("late", "middle")}
     assert track_means.median_system({**HAND, "runs": pair}) == "middle"
-    # middle and its copy tie: by name
+    # middle and its copy tie, so names decide
     copies = {"z": HAND["runs"]["middle"], "k": HAND["runs"]["middle"]}
     assert track_means.best_system({**HAND, "runs": copies}, "ASL") == "k"
     assert track_means.best_system({**HAND, "runs": copies}, "AP") == "k"
@@ -83,7 +83,7 @@ def test_the_best_and_the_median_system():
 # Histograms
 
 
-def test_length_buckets():
+def test_length_bucket__bounds():
     lengths = [1, 2, 4, 5, 99, 100, 99999, 100000, 10**7]
     assert [study.length_bucket(length) for length in lengths] == [
         (1, 1),
@@ -99,7 +99,7 @@ def test_length_buckets():
     assert study.length_bucket(1, retrieved=False) == (None, None)
 
 
-def test_difference_buckets():
+def test_difference_bucket__bounds():
     differences = [0, 1, -1, 2, 4, -4, 5, 9, -10, 19, 49, 99, -100, 1999]
     assert [study.difference_bucket(d) for d in differences] == [
         (0, 0),
@@ -123,7 +123,7 @@ def buckets(rows: list[study.Row]) -> list[tuple]:
     return [(row["low"], row["high"], row["docs"]) for row in rows]
 
 
-def test_histograms_by_hand():
+def test_histograms__by_hand():
     assert buckets(study.length_histogram(HAND)) == [(1, 1, 3), (2, 4, 1)]
     assert buckets(study.length_histogram(HAND, "middle")) == [(2, 4, 2), (None, None, 2)]
     assert buckets(study.length_histogram(HAND, "late")) == [(1, 1, 1), (None, None, 3)]
@@ -136,12 +136,12 @@ def test_histograms_by_hand():
 # Over tracks
 
 
-def test_bucket_counts():
+def test_bucket_counts__bounds_and_shares():
     rows = study.bucket_counts([0.0, 0.1 + 0.2, 0.3, 0.95, 1.0], study.P_LOWS, closed=True)
     assert len(rows) == 10
     assert {row["low"]: row["tracks"] for row in rows if row["tracks"]} == {0.0: 1, 0.3: 2, 0.9: 2}
     assert rows[-1] == {"low": 0.9, "high": 1.0, "tracks": 2, "share": 0.4}
-    # A mean a last digit below an edge is at it.
+    # A mean below an edge by a rounding error counts as at the edge.
     rows = study.bucket_counts([0.3 - 1e-16], study.P_LOWS, closed=True)
     assert [row["tracks"] for row in rows[:4]] == [0, 0, 0, 1]
     rows = study.bucket_counts([1.0, 29.9, 30.0, 10000.0, 1e6], study.ASL_LOWS, closed=False)
@@ -157,7 +157,7 @@ def test_bucket_counts():
     assert below[0] == {"low": None, "high": 1, "tracks": 1, "share": 0.5}
 
 
-def test_distributions_and_classes_by_hand():
+def test_distributions_and_classes__by_hand():
     tracks = [
         placed("top", 10, *range(1, 11)),  # P@20 = .5, AP = 1, lengths 1
         placed("six", 6, *range(1, 7)),  # P@20 = .3
@@ -194,25 +194,25 @@ def test_distributions_and_classes_by_hand():
     ]
 
 
-def test_no_tracks_have_no_shares():
+def test_distributions_and_classes__zero_without_tracks():
     rows = study.distributions([]) + study.classes([])
     assert {row["tracks"] for row in rows} == {0}
     assert {row["share"] for row in rows} == {0.0}
 
 
-def test_headroom_by_hand():
+def test_headroom__by_hand():
     rows = {row["measure"]: row for row in study.headroom(HAND)}
     assert list(rows) == sorted([*study.FIGURES.values(), *study.DEEP.values()])
-    # of three judged queries one has no relevant doc: AP is 0 there, and late is second by it
+    # one of three judged queries has no relevant doc: AP is 0 there; late is second by AP
     assert (rows["AP"]["value"], rows["AP"]["median"]) == pytest.approx((11 / 18, 1 / 6))
     assert (rows["ASL"]["value"], rows["ASL"]["median"]) == (1.25, 2.0)
     fixed = {row["measure"]: row for row in study.headroom(HAND, best_by="ASL")}
     assert {row["chosen_by"] for row in fixed.values()} == {"ASL"}
-    # floor makes no difference to the order, but only good is the best by all four
+    # good is the best system by every measure
     assert {row["system"] for row in fixed.values()} == {"good"}
 
 
-def test_a_fixed_choice_is_not_the_best_by_each_measure():
+def test_headroom__best_by_fixes_the_system_for_all_measures():
     late, middle = HAND["runs"]["late"], HAND["runs"]["middle"]
     track = {**HAND, "runs": {"late": late, "middle": middle}}
     chosen = {row["measure"]: row["system"] for row in study.headroom(track)}
@@ -221,14 +221,14 @@ def test_a_fixed_choice_is_not_the_best_by_each_measure():
     assert (rows["AP"]["system"], rows["AP"]["value"]) == ("middle", pytest.approx(5 / 36))
 
 
-def test_groups_by_hand():
+def test_groups__by_hand():
     rows = {row["measure"]: row["rrie"] for row in study.groups(HAND, "middle", "good")}
     assert rows["ASL"] == pytest.approx(0.75)
     assert rows["AP"] == pytest.approx(17 / 31)
     assert rows["P@20"] == pytest.approx(1 / 29)
 
 
-def test_a_cut_may_change_the_best_system():
+def test_depth_sensitivity__cut_may_change_the_best_system():
     # split: ranks 1 and 601, lengths 1 and 600; even: ranks 60 and 61, lengths 60 and 60.
     split, even = placed("", 601, 1, 601), placed("", 70, 60, 61)
     names = {"r1": "a", "r601": "b", "r60": "a", "r61": "b"}
@@ -254,7 +254,7 @@ def test_a_cut_may_change_the_best_system():
     assert chosen["value_cut"] == (1 + 100) / 2
 
 
-def test_equal_means_tie_whatever_their_last_digit():
+def test_in_order__means_equal_up_to_rounding_tie():
     means = {"a": 0.1 + 0.2, "b": 0.3, "c": 0.2}
     assert track_means.in_order(means, less=False) == ["a", "b", "c"]
     assert track_means.in_order({"b": 0.1 + 0.2, "a": 0.3}, less=False) == ["a", "b"]

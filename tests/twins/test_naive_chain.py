@@ -1,4 +1,4 @@
-"""The twins of Table 2 and Appendix A.1, against worked numbers and a track worked by hand."""
+"""Naive code of Table 2 and Appendix A.1, checked by the paper and by hand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ lengths_lists = st.lists(st.integers(1, 10**6).map(float), min_size=1, max_size=
 # The paper's numbers
 
 
-def test_means_in_the_two_spaces():
+def test_weight_identity__equations_9_and_10_of_the_paper():
     precision = (1 / 1 + 1 / 1000) / 2
     assert study.weight_identity([1.0, 1000.0])[0] == pytest.approx(1 / precision)
     assert round(1 / precision) == 2  # Eq. 9: "approximately at rank 2"
@@ -31,7 +31,7 @@ def test_means_in_the_two_spaces():
 
 
 @pytest.mark.parametrize("first", [1.0, 7.0, 300.0])
-def test_a_long_length_at_most_doubles_a_short_one(first: float):
+def test_weight_identity__long_length_at_most_doubles_a_short_length(first: float):
     after = [study.weight_identity([first, other])[0] for other in (1e3, 1e6, 1e12)]
     assert after == sorted(after)
     assert after[-1] < 2 * first
@@ -39,31 +39,31 @@ def test_a_long_length_at_most_doubles_a_short_one(first: float):
 
 
 @given(lengths_lists)
-def test_a_mean_of_precisions_is_a_weighted_mean_of_lengths(lengths: list[float]):
+def test_weight_identity__mean_precision_is_a_weighted_mean_length(lengths: list[float]):
     left, right = study.weight_identity(lengths)
     assert left == pytest.approx(right, rel=1e-12)
     exact = len(lengths) / sum(1 / Fraction(length) for length in lengths)
     assert left == pytest.approx(float(exact), rel=1e-12)
 
 
-def test_the_weight_identity_by_hand():
+def test_weight_identity__by_hand():
     assert study.weight_identity([2.0, 4.0, 4.0]) == pytest.approx((3.0, 3.0))
 
 
 @given(lengths_lists)
-def test_equivalent_lengths_have_the_same_mean_unweighted(lengths: list[float]):
+def test_equivalent_lengths__unweighted_mean_is_equal(lengths: list[float]):
     found = study.equivalent_lengths(lengths)
     assert track_means.mean(found) == pytest.approx(study.weight_identity(lengths)[1], rel=1e-12)
     assert [a for _, a in sorted(zip(lengths, found, strict=True))] == sorted(found)
 
 
-def test_equivalent_lengths_of_the_appendix():
+def test_equivalent_lengths__example_of_the_appendix():
     found = [round(length, 1) for length in study.equivalent_lengths(APPENDIX)]
-    # The paper prints 2.9 for the sixth: 1 + 0.8 H is 2.778, and only so is the mean H.
+    # The paper prints 2.9 for the sixth; 1 + 0.8 H is 2.778, which gives the mean H.
     assert found == [1.0, 1.0, 1.0, 2.1, 2.7, 2.8, 3.0, 3.2, 3.2]
 
 
-def test_the_effective_count_of_the_appendix():
+def test_effective_count__example_of_the_appendix():
     assert study.effective_count(APPENDIX, len(APPENDIX)) == 6
     assert round(100 * 6 / len(APPENDIX)) == 67
 
@@ -75,7 +75,7 @@ def means_of(found: study.Row, side: str) -> dict[str, float]:
     return track_means.means_of(found[side])
 
 
-def test_the_chain_from_ap_by_hand():
+def test_chain__ap_by_hand():
     found = study.chain(HAND, "AP")
     means = [means_of(found[1], "old")] + [means_of(found[i], "new") for i in (1, 2, 3)]
     assert means[0] == pytest.approx({"good": 11 / 12, "middle": 5 / 24, "late": 1 / 4})
@@ -88,7 +88,7 @@ def test_the_chain_from_ap_by_hand():
     assert found[0]["new"] == found[3]["new"]
 
 
-def test_reordering_by_hand():
+def test_chain__reordering_from_ap_by_hand():
     found = study.chain(HAND, "AP")
     # One degree of freedom: p = 1 - 2/pi atan |t|. Of AP, good - middle is 2/3 and 3/4, t = 17,
     # p = .037; after step 1 it is 1/3 and 1/4, t = 7, p = .09, and later p is greater.
@@ -98,7 +98,7 @@ def test_reordering_by_hand():
     assert [found[i]["delta_sort"] for i in (0, 1, 2, 3)] == pytest.approx([100 / 3] * 2 + [0, 0])
     assert found[0]["furthest"] == "middle"
     assert found[2]["furthest"] is None
-    # late is before middle but for step 3
+    # late is before middle except in step 3
     assert [found[i]["tau"] for i in (0, 1, 2, 3)] == pytest.approx([1 / 3, 1, 1, 1 / 3])
     assert found[0]["value"] == pytest.approx({"good": 48 / 55, "middle": 2.4, "late": 4 / 3})
     assert found[1]["value"] == pytest.approx({"good": 21 / 22, "middle": 2.8, "late": 2.4})
@@ -106,7 +106,7 @@ def test_reordering_by_hand():
     assert found[0]["delta_value"] == pytest.approx((48 / 55 + 2.4 + 4 / 3) / 3)
 
 
-def test_shorter_lengths_are_better():
+def test_chain__shorter_lengths_are_better():
     # Ranks 1, 2 and 11, 12. Of AP t = 2.7; of lengths the difference is always 10: p = 0.
     track = {"name": "two", "qrels": {"q": {"r": 1}, "p": {"r": 1}}, "runs": {}}
     for system, ranks in (("far", (11, 12)), ("near", (1, 2))):
@@ -124,7 +124,7 @@ def test_a_doc_with_any_gain_is_relevant_to_ndcg_and_err():
     assert study.chain(HAND, "nDCG", rel=2)[3]["new"] == study.chain(HAND, "nDCG")[3]["new"]
 
 
-def test_a_system_of_old_value_zero_is_left_out():
+def test_chain__system_with_old_value_zero_is_excluded():
     runs = {**HAND["runs"], "none": {"q1": ["x"], "q2": ["y"]}}
     found = study.chain({**HAND, "runs": runs}, "AP")[0]
     assert (found["left_out"], found["systems"], found["queries"]) == (1, 4, 2)
@@ -132,7 +132,7 @@ def test_a_system_of_old_value_zero_is_left_out():
     assert found["delta_value"] == pytest.approx((48 / 55 + 2.4 + 4 / 3) / 3)
 
 
-def test_the_chain_from_rr_by_hand():
+def test_chain__rr_by_hand():
     found = study.chain(HAND, "RR")
     assert list(found) == [0]
     assert means_of(found[0], "old") == pytest.approx({"good": 1, "middle": 5 / 12, "late": 0.5})
@@ -140,7 +140,7 @@ def test_the_chain_from_rr_by_hand():
     assert found[0]["value"] == pytest.approx({"good": 1, "middle": 0.96, "late": 2 / 3})
 
 
-def test_the_chain_from_p20_by_hand():
+def test_chain__p20_by_hand():
     found = study.chain(HAND, "P@20")[0]
     assert means_of(found, "old") == pytest.approx({"good": 0.1, "middle": 0.05, "late": 0.025})
     assert means_of(found, "new") == {"good": 1.25, "middle": 2.0, "late": 3.0}
@@ -159,7 +159,7 @@ def test_the_chain_from_p20_by_hand():
         ("ERR", 1 / 8 + 7 / 8 * 3 / 8 / 3, [(1 + 3 / 2) / 4, 4 / 7, 7 / 4]),
     ],
 )
-def test_other_chains_by_hand(name: str, old: float, steps: list[float]):
+def test_chain__ndcg_rbp_and_err_by_hand(name: str, old: float, steps: list[float]):
     track = {
         "name": "graded",
         "qrels": {"q": {"c": 2, "d": 1, "x": 0, "y": -2}, "other": {"e": 3}},
@@ -174,7 +174,7 @@ def test_other_chains_by_hand(name: str, old: float, steps: list[float]):
     assert [q[i]["s"]["other"] for i in range(4)] == pytest.approx([0, worth, worth, length])
 
 
-def test_rows_of_the_chain():
+def test_reordering_and_moves__rows_by_hand():
     assert [row["step"] for row in study.reordering(HAND, "AP")] == [0, 1, 2, 3]
     first = study.reordering(HAND, "AP")[0]
     assert (first["furthest"], first["better_old"], first["better_new"]) == ("middle", 1, 0)
@@ -183,7 +183,7 @@ def test_rows_of_the_chain():
     assert rows[2]["moved"] == pytest.approx(100 / 3)
 
 
-def test_table_2_over_two_tracks():
+def test_table_2__means_over_two_tracks_by_hand():
     one = {**HAND, "name": "one", "runs": {"good": HAND["runs"]["good"]}}
     empty = {**HAND, "name": "empty", "qrels": {"q1": {"x": 0}}}
     row = study.table_2([HAND, one, empty], "AP")[0]
@@ -198,7 +198,7 @@ def test_table_2_over_two_tracks():
 # Docs that are not retrieved
 
 
-def test_who_is_best_by_choice_by_hand():
+def test_best_by_choice__by_hand():
     short = {"short": {"q1": ["a", "b"], "q2": ["y"]}, "middle": HAND["runs"]["middle"]}
     rows = {row["measure"]: row for row in study.best_by_choice({**HAND, "runs": short})}
     assert len(rows) == 3 + 3 * 4
@@ -215,7 +215,7 @@ def test_who_is_best_by_choice_by_hand():
 # The effective fraction
 
 
-def test_effective_fractions_by_hand():
+def test_effective_fraction__by_hand():
     # 1/P of good: 1, 1.5 against 1.2; 1, 1 against 1. Of the others one of two docs counts.
     rows = study.effective_fraction(HAND)
     assert [(row["system"], row["fraction"], row["undefined"]) for row in rows] == [
@@ -231,7 +231,7 @@ def test_effective_fractions_by_hand():
     assert summary["tracks"] == 2
 
 
-def test_unretrieved_docs_count_in_ap_alone():
+def test_effective_count__unretrieved_docs_count_in_ap_only():
     # 1/P is 1 and 5; of 2 relevant docs 1/AP is 1.67, of 6 it is 5: means 1 and 3.
     assert study.effective_count([5, 1], 2) == 1
     assert study.effective_count([5, 1], 6) == 2
@@ -241,7 +241,7 @@ def test_unretrieved_docs_count_in_ap_alone():
 
 
 @pytest.mark.parametrize(("rank", "share"), [(4, 0.75), (40, 0.25)])
-def test_pooled_docs_are_weighted_by_their_query(rank: int, share: float):
+def test_pooled_fraction__docs_are_weighted_by_query(rank: int, share: float):
     # q1 has one relevant doc, q2 four, of them two at ranks 1 and 2. Rank 4: 1/MAP = 8/3, the
     # prefixes have means 1, 1, 3. Rank 40: 1/MAP = 3.81, means 1, 1, 27.
     first, second = placed("", 40, rank), placed("", 2, 1, 2, relevant=4)

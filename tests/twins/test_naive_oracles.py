@@ -1,4 +1,4 @@
-"""The naive twins, against what other programs than trec_eval print, and as worked by hand."""
+"""Naive measures against output of programs other than trec_eval, and by hand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from twins import measures as naive
 from twins import sets as naive_sets
 
 
-def test_pref_eval(shared: Path) -> None:
+def test_naive_measures__equal_pref_eval_output(shared: Path) -> None:
     folder = shared / "oracles/case1_adhoc"
     qrels = read_qrels(folder / "qrels.txt")
     twins = {
@@ -48,9 +48,17 @@ def test_pref_eval(shared: Path) -> None:
 # Ties and unjudged docs
 
 
-@pytest.mark.parametrize("depth", [0, 3, 5])
-@pytest.mark.parametrize(("option", "order"), [("s", "score-file"), ("o", "file"), ("r", "rank")])
-def test_rbp_eval(shared: Path, option: str, order: str, depth: int) -> None:
+RBP_EVAL = [
+    ("s", "score-file", 0),  # at a cutoff it shares the weights of a whole block, unlike paper 3
+    *(("o", "file", depth) for depth in (0, 3, 5)),
+    *(("r", "rank", depth) for depth in (0, 3, 5)),
+]
+
+
+@pytest.mark.parametrize(("option", "order", "depth"), RBP_EVAL)
+def test_naive_rbp__equals_rbp_eval_output(
+    shared: Path, option: str, order: str, depth: int
+) -> None:
     folder = shared / "oracles/case1_adhoc"
     qrels, run = read_qrels(folder / "qrels.txt"), read_run(folder / "run_ties.txt")
     blocks = {
@@ -63,12 +71,9 @@ def test_rbp_eval(shared: Path, option: str, order: str, depth: int) -> None:
         line = r"p= (\S+) q= +(\S+) d= .* rbp= (\S+) \+(\S+)"
         for p, query, rbp, residual in re.findall(line, output.read_text()):
             queries = list(blocks) if query == "all" else [query]
-            values = [
-                naive_gain.rbp_tied(blocks[q], qrels[q], float(p), k, how="rbp_eval")
-                for q in queries
-            ]
+            values = [naive_gain.rbp_tied(blocks[q], qrels[q], float(p), k) for q in queries]
             residuals = [
-                naive_incomplete.rbp_residual_tied(blocks[q], qrels[q], float(p), k, "rbp_eval")
+                naive_incomplete.rbp_residual_tied(blocks[q], qrels[q], float(p), k)
                 for q in queries
             ]
             yield (p, query), rbp, naive_average.arithmetic(values)
@@ -77,22 +82,11 @@ def test_rbp_eval(shared: Path, option: str, order: str, depth: int) -> None:
     assert not differing(pairs())
 
 
-def test_tied_docs_share_alike_where_no_cutoff_parts_them(shared: Path) -> None:
-    folder = shared / "oracles/case1_adhoc"
-    qrels, run = read_qrels(folder / "qrels.txt"), read_run(folder / "run_ties.txt")
-    for query in qrels.keys() & run.keys():
-        blocks = naive.tied_blocks(run[query], "score-file")
-        ways = [
-            naive_gain.rbp_tied(blocks, qrels[query], 0.8, how=h) for h in ("share", "rbp_eval")
-        ]
-        assert ways[0] == pytest.approx(ways[1], abs=1e-15)
-
-
 @pytest.mark.parametrize("run", ["run_plain", "run_ties"])
-def test_cwl_eval(shared: Path, run: str) -> None:
-    """Expected utility (EU) per doc and what it may still gain (ResEU), of lists in file order.
+def test_naive_measures__equal_cwl_eval_output(shared: Path, run: str) -> None:
+    """Expected utility (EU) per doc and its residual (ResEU), for lists in file order.
 
-    cwl_eval's lists go on with unjudged docs, its AP knows only relevant docs that are listed,
+    cwl_eval continues lists with unjudged docs, its AP counts only retrieved relevant docs,
     and its NDCG-k is DCG over the sum of the discounts.
     """
     folder = shared / "oracles/case1_adhoc"
@@ -116,7 +110,7 @@ def test_cwl_eval(shared: Path, run: str) -> None:
 
 
 def cwl_bounds(name: str, ranking: list[str], qrels: naive.Qrels) -> tuple[float, float | None]:
-    """A measure of cwl_eval with unjudged docs nonrelevant, then relevant."""
+    """Compute a measure of cwl_eval with unjudged docs nonrelevant, then relevant."""
     endless = ranking + [f"unjudged {place}" for place in range(1000)]
     upper = naive_incomplete.upper_gains(endless, qrels)
     measure, _, parameter = name.partition("@")
@@ -157,8 +151,10 @@ def cwl_bounds(name: str, ranking: list[str], qrels: naive.Qrels) -> tuple[float
         ("out.gdeval.neg.k20.run_ties.csv", "run_ties", "qrels_neg", 20, False),
     ],
 )
-def test_gdeval(shared: Path, output: str, run: str, qrels: str, k: int, complete: bool) -> None:
-    """gdeval leaves queries without relevant docs out."""
+def test_naive_ndcg_and_err__equal_gdeval_output(
+    shared: Path, output: str, run: str, qrels: str, k: int, complete: bool
+) -> None:
+    """gdeval omits queries without relevant docs."""
     folder = shared / "oracles/case1_adhoc"
     rows = read_run(folder / f"{run}.txt")
     kept = {
@@ -187,7 +183,7 @@ def test_gdeval(shared: Path, output: str, run: str, qrels: str, k: int, complet
         ("MSnDCG", lambda ranking, qrels: naive_gain.ndcg(ranking, qrels, 10)),
     ],
 )
-def test_ntcir(shared: Path, name: str, twin: Callable) -> None:
+def test_naive_measures__equal_ntcir_13_matrices(shared: Path, name: str, twin: Callable) -> None:
     """The official topic-by-run matrices of NTCIR-13 WWW; the file's order is the rank."""
     folder = shared / "oracles/ntcir13_www"
     qrels = read_qrels(folder / "wwwE.trec.qrels")
@@ -204,33 +200,30 @@ def test_ntcir(shared: Path, name: str, twin: Callable) -> None:
     assert not differing(pairs())
 
 
-# What no program here prints: worked by hand
+# Values that no program here prints, by hand
 
 
-def test_jarvelin_and_kekalainen_leave_the_first_ranks_undiscounted() -> None:
+def test_naive_dcg__jk_discount_starts_after_rank_b() -> None:
     # With b = 2 ranks 1 and 2 count in full, with b = 3 so does rank 3, where log_3(3) is 1.
     assert naive_gain.dcg_of([3, 2, 0, 1], "jk") == pytest.approx(3 + 2 / 1 + 1 / 2)
     assert naive_gain.dcg_of([3, 2, 1], "jk", b=3) == pytest.approx(3 + 2 + 1)
     assert naive_gain.dcg_of([0, 0, 1, 1], "zipf") == pytest.approx(1 / 3 + 1 / 4)
 
 
-def test_tied_docs_share_the_weights_that_are_left_above_the_cutoff() -> None:
+def test_naive_tied_measures__ties_share_weights_up_to_the_cutoff() -> None:
     blocks, qrels = [["a"], ["b", "c", "d"]], {"b": 1, "d": 2}
     assert naive_gain.precision_tied(blocks, qrels, 2) == pytest.approx(2 * (1 / 2) / 3)
     assert naive_gain.recall_tied(blocks, qrels, 3) == pytest.approx(2 * (2 / 3) / 2)
     assert naive_gain.dcg_tied(blocks, qrels, 2) == pytest.approx(3 * (1 / math.log2(3)) / 3)
     # Half, a quarter, an eighth, a sixteenth; rank 2 is one of the three ranks of b, c and d.
     assert naive_gain.rbp_tied(blocks, qrels, 0.5, 2) == pytest.approx(2 * (1 / 4) / 3)
-    each = (1 / 4 + 1 / 8 + 1 / 16) / 3 * (1 / 3)
-    assert naive_gain.rbp_tied(blocks, qrels, 0.5, 2, how="rbp_eval") == pytest.approx(2 * each)
     # Unjudged are a, alone at rank 1, and c; what is below rank 2 weighs a quarter.
     residual = naive_incomplete.rbp_residual_tied
     assert residual(blocks, qrels, 0.5, 2) == pytest.approx(1 / 2 + (1 / 4) / 3 + 1 / 4)
-    assert residual(blocks, qrels, 0.5, 2, "rbp_eval") == pytest.approx(1 / 2 + each + 1 / 4)
     assert naive_incomplete.condensed_blocks(blocks, qrels) == [["b", "d"]]
 
 
-def test_own_gains_may_be_negative_and_grades_not_named_keep_their_own() -> None:
+def test_naive_gains__custom_gains_may_be_negative_or_partial() -> None:
     # As the help texts of trec_eval's m_ndcg.c have it.
     own = {0: -1.0, 1: 0.5}
     ranking, qrels = ["n", "u", "a", "b"], {"n": 0, "a": 1, "b": 2, "c": -1}
@@ -239,7 +232,7 @@ def test_own_gains_may_be_negative_and_grades_not_named_keep_their_own() -> None
     assert naive_gain.ndcg_rel(["n"], qrels, own) == 0
 
 
-def test_upper_values() -> None:
+def test_naive_upper_gains__by_hand() -> None:
     ranking, qrels = ["u", "a", "n"], {"a": 1, "n": -1, "b": 3}
     upper = naive_incomplete.upper_gains
     assert upper(ranking, qrels, "binary") == [1, 1, 1]
@@ -249,7 +242,7 @@ def test_upper_values() -> None:
     assert upper(ranking, qrels, "exp", 3, unjudged="upper-gmax") == [7 / 8, 1 / 8, 7 / 8]
 
 
-def test_what_err_may_still_gain_is_a_perfect_doc_next() -> None:
+def test_naive_err_residual__equals_gain_of_a_perfect_next_doc() -> None:
     ranking, qrels = ["a", "b"], {"a": 1, "b": 2}
     assert naive_incomplete.err_residual(ranking, qrels, form="bound", gmax=2) == 1 / 3
     assert naive_incomplete.err_residual(ranking, qrels, gmax=2) == 3 / 4 * 1 / 4 / 3
@@ -258,7 +251,7 @@ def test_what_err_may_still_gain_is_a_perfect_doc_next() -> None:
     assert naive_incomplete.err_residual(ranking, qrels, gmax=2) == pytest.approx(perfect)
 
 
-def test_a_pool_of_depth_k_is_all_that_counts() -> None:
+def test_naive_pool_measures__use_only_docs_of_the_depth_k_pool() -> None:
     qrels = {"a": 1, "b": 2, "c": 1, "d": 0, "e": 1}
     depths = naive_incomplete.pool_depths([["a", "d", "b", "x"], ["d", "c"], None], qrels)
     assert depths == {"a": 1, "b": 3, "c": 2, "d": 1, "e": math.inf}
@@ -273,7 +266,7 @@ def test_a_pool_of_depth_k_is_all_that_counts() -> None:
     assert naive_incomplete.q_pool(ranking, qrels, depths, 2) == pytest.approx(2 / 4 / 2)
     mixed = naive_incomplete.q_pool(ranking, qrels, depths, 2, ideal="all")
     assert mixed == pytest.approx(2 / (2 + 3) / 2)
-    # To depth 3, that of the pool itself: also e, which nobody lists.
+    # To depth 3, that of the pool itself: also e, which no system retrieves.
     assert naive_incomplete.ap_pool(ranking, qrels, depths, 3) == (1 + 1) / 4
     # Nothing relevant to depth 1.
     none = naive_incomplete.pool_depths([["d", "a"]], qrels)
@@ -282,7 +275,7 @@ def test_a_pool_of_depth_k_is_all_that_counts() -> None:
     assert math.isnan(naive_incomplete.q_pool(ranking, qrels, none, 1))
 
 
-def test_search_lengths() -> None:
+def test_naive_cooper__search_lengths_by_hand() -> None:
     ranking, qrels = ["x", "a", "b", "y"], {"a": 1, "b": 1, "c": 2, "d": 1, "z": 0}
     corpus = naive_cooper.corpus_size([ranking, ["x", "c", "w"], None], qrels)
     assert corpus == len("xabycwdz")
@@ -298,7 +291,7 @@ def test_search_lengths() -> None:
         naive_cooper.isl(ranking, qrels, 5)
 
 
-def test_averages_leave_nan_out() -> None:
+def test_naive_averages__ignore_nan() -> None:
     values = {"1": 0.5, "2": 0.0, "3": math.nan, "4": 1.0}
     assert naive_average.arithmetic(values.values()) == 0.5
     assert naive_average.geometric(values.values()) == pytest.approx((0.5 * 1e-5) ** (1 / 3))

@@ -1,4 +1,4 @@
-"""The slow twins on orderings themselves, against scipy, the oracles and by hand."""
+"""Naive implementations for orderings: scipy, reference outputs and worked examples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def close(x, tolerance=1e-12):
 
 
 def draw(seed: int, queries: int, systems: int, decimals: int | None = None) -> list[list[float]]:
-    """Values of no meaning; few decimals make ties."""
+    """Return random values; few decimals make ties."""
     values = np.random.default_rng(seed).beta(2, 4, (queries, systems))
     return (values if decimals is None else values.round(decimals)).tolist()
 
@@ -38,7 +38,7 @@ def ecir(shared):
     return json.loads((shared / "oracles/case3_innov/out.ecir2023.json").read_text())
 
 
-def test_the_measures_of_paper_4_against_the_tau_of_the_oracle(ecir):
+def test_naive_kendall_tau_b__equals_ecir2023_reference_output(ecir):
     for alpha in ("0.5", "1.0"):
         x, y = ([values["all"] for values in ecir[f"P_rareness@10,alpha={a}"].values()]
                 for a in ("0", alpha))  # fmt: skip
@@ -47,7 +47,7 @@ def test_the_measures_of_paper_4_against_the_tau_of_the_oracle(ecir):
         )
 
 
-def test_correlations_against_the_oracle(oracle):
+def test_naive_correlations__equal_reference_output(oracle):
     x, y = oracle["x=P@10"], oracle["y=AP_rareness@10 alpha=1"]
     assert orders.kendall_tau_b(x, y) == close(oracle["scipy kendall tau-b (p)"][0])
     assert orders.pearson(x, y) == close(oracle["pearson"][0])
@@ -60,11 +60,11 @@ def test_correlations_against_the_oracle(oracle):
     for p in (0.8, 0.9):
         assert orders.rbo(first, second, p, "w")["ext"] == close(oracle[f"rbo pkg rbo_ext(p={p})"])
         at = [orders.agreement_at(first, second, d, "w", "min") for d in range(1, 7)]
-        cut = (1 - p) * sum(p**d * a for d, a in enumerate(at))  # the sum to its end, no tail
+        cut = (1 - p) * sum(p**d * a for d, a in enumerate(at))  # no extrapolation
         assert cut == close(oracle[f"rbo pkg rbo(p={p})"])
 
 
-def test_correlations_against_scipy():
+def test_naive_correlations__equal_scipy():
     for seed, decimals in product(range(10), (None, 1)):
         x, y = draw(seed, 2, 9, decimals)
         assert orders.kendall_tau_b(x, y) == close(scipy.stats.kendalltau(x, y).statistic)
@@ -78,15 +78,15 @@ def test_correlations_against_scipy():
     assert orders.kendall_tau_b([1, 1, 2], [1, 2, 3]) == close(2 / math.sqrt(6))
 
 
-def test_tau_ap_by_hand():
+def test_naive_tau_ap__worked_examples():
     assert orders.tau_ap([3, 2, 1], [30, 20, 10]) == close(1)
     assert orders.tau_ap([3, 2, 1], [10, 20, 30]) == close(-1)
-    # The estimate is b a c: C(2) = 0 of 1, C(3) = 2 of 2. The other swap is cheaper.
+    # The estimate is b a c: C(2) = 0 of 1, C(3) = 2 of 2. A swap lower down costs less.
     assert orders.tau_ap([3, 2, 1], [20, 30, 10]) == close(0)
     assert orders.tau_ap([3, 2, 1], [30, 10, 20]) == close(2 * (1 + 1 / 2) / 2 - 1)
 
 
-def test_tau_ap_with_ties_as_the_manual_of_ircor_has_it():
+def test_naive_tau_ap__ties_as_in_the_ircor_manual():
     """https://rdrr.io/cran/ircor/man/tauAP.html; R rounds .45 to .4."""
     x = [0.67, 0.45, 0.29, 0.12, 0.57, 0.24, 0.94, 0.75, 0.08, 0.54]
     y = [0.48, 0.68, 0.32, 0.09, 0.06, 0.61, 0.87, 0.22, 0.44, 0.84]
@@ -100,7 +100,7 @@ def test_tau_ap_with_ties_as_the_manual_of_ircor_has_it():
     assert orders.tau_ap_b(y, x) == orders.tau_ap_b(x, y)
 
 
-def test_a_pair_that_the_truth_ties_counts_as_the_mean_of_both_orders():
+def test_naive_tau_ap_a__tied_reference_is_mean_over_tie_breaks():
     truth, estimate = [3.0, 2.0, 2.0, 1.0, 1.0], [5.0, 5.0, 4.0, 1.0, 2.0]
     ways = [
         orders.tau_ap_a([-float(order.index(i)) for i in range(5)], estimate)
@@ -112,7 +112,7 @@ def test_a_pair_that_the_truth_ties_counts_as_the_mean_of_both_orders():
     assert math.isnan(orders.tau_ap_b([1, 1, 1], [1, 2, 3]))
 
 
-def test_every_tenth_vector_of_rbo(shared):
+def test_naive_rbo__equals_every_tenth_published_vector(shared):
     with gzip.open(shared / "oracles/rbo/rbo_vectors.csv.gz", "rt") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 10_000
@@ -124,20 +124,20 @@ def test_every_tenth_vector_of_rbo(shared):
             assert found == close(expected)
 
 
-def test_the_tails_of_rbo_are_those_of_the_endless_sum():
-    """The longer ranking goes on with items that are nobody's (min) or the other's (max)."""
+def test_naive_rbo__bounds_equal_the_infinite_sum():
+    """Unseen items are all distinct (min) or shared as far as possible (max)."""
     x, y = orders.parse_ranking("a (b c) d"), orders.parse_ranking("(b e) a f g")
     found = orders.rbo(x, y, 0.7, "a")
-    ends = [0.7**d * 2 / d for d in range(6, 200)]  # a and b are in both, of five at depth 5
+    ends = [0.7**d * 2 / d for d in range(6, 200)]  # both rankings have a and b
     seen = [0.7**d * orders.agreement_at(x, y, d, "a", "min") for d in range(1, 6)]
     assert found["min"] == close((sum(seen) + sum(ends)) * 0.3 / 0.7)
-    # In seven ranks both have all of a to g; at six, six items less one each that lacks.
+    # At depth 7 both rankings can hold all of a to g.
     best = [0.7**d * orders.agreement_at(x, y, d, "a", "max") for d in range(1, 6)]
     ends = [0.7**d * min(d, 2 + 2 * d - 9) / d for d in range(6, 200)]
     assert found["max"] == close((sum(best) + sum(ends)) * 0.3 / 0.7)
 
 
-# Merging verdicts
+# Rank aggregation
 
 
 def signs_of_ranking(ranking: list[str], systems: list[str]) -> orders.Signs:
@@ -145,11 +145,11 @@ def signs_of_ranking(ranking: list[str], systems: list[str]) -> orders.Signs:
 
 
 def best_first(scores: list[float], systems: list[str]) -> list[str]:
-    """As the code of paper 4 breaks ties: by the name, last first."""
+    """Sort systems by score and break ties as the code of paper 4: by name, descending."""
     return [name for _, name in sorted(zip(scores, systems, strict=True), reverse=True)]
 
 
-def test_merging_against_the_code_of_paper_4(shared):
+def test_naive_aggregation__equals_code_of_paper_4(shared):
     folder = shared / "oracles/case3_innov"
     *queries, every = map(
         json.loads, (folder / "out.pref_aggregate.jsonl").read_text().splitlines()
@@ -162,11 +162,11 @@ def test_merging_against_the_code_of_paper_4(shared):
         assert best_first(orders.borda(verdicts), systems) == every[name]["borda"]
         for majority in ("half", "more"):
             steps = orders.mc4_steps(verdicts, 10, majority)
-            # 1e-12: the code adds floats, so that systems alike may differ in the last bit
+            # The code adds floats, so equal systems may differ in the last bit.
             assert best_first([round(s, 12) for s in steps], systems) == every[name]["mc4"]
 
 
-def test_a_query_ranks_by_the_sum_of_the_preferences(shared):
+def test_reference_output__queries_ranked_by_sum_of_preferences(shared):
     folder = shared / "oracles/case3_innov"
     sums: dict[str, dict[str, float]] = {}
     for line in (folder / "out.pref_eval.all.q.jsonl").read_text().splitlines():
@@ -181,8 +181,8 @@ def test_a_query_ranks_by_the_sum_of_the_preferences(shared):
         assert best_first(list(found.values()), list(found)) == row["rpp"]
 
 
-def test_mc4_by_hand():
-    """b beats a, and c beats b, and a beats c: each keeps its mass. A Condorcet winner has all."""
+def test_naive_mc4__worked_examples():
+    """A cycle has equal probabilities; a Condorcet winner has probability 1."""
     cycle = [signs_of_ranking(list(order), list("abc")) for order in ("bac", "cba", "acb")]
     assert orders.mc4(cycle) == close([1 / 3] * 3)
     queries = [signs_of_ranking(list(order), list("abc")) for order in ("abc", "acb", "bac")]
@@ -193,19 +193,19 @@ def test_mc4_by_hand():
     assert orders.borda(queries) == close([5, 3, 1])
 
 
-def test_ties_among_verdicts():
-    """Of three queries one puts b above a and two tie: more for b, but not a majority of all."""
+def test_naive_mc4__ties_and_undefined_verdicts():
+    """b wins one query of three and ties two: a majority of decided queries, not of all."""
     verdicts = [orders.signs_of(values) for values in ([0.0, 1.0], [1.0, 1.0], [NAN, 1.0])]
     assert orders.mc4(verdicts) == [0.5, 0.5]
     assert orders.mc4(verdicts, "more") == [0.0, 1.0]
     halves = [orders.signs_of(values) for values in ([0.0, 1.0], [1.0, 0.0])]
-    for majority in ("half", "more"):  # half of the queries is no strict majority
+    for majority in ("half", "more"):  # half of the queries is not a strict majority
         assert orders.mc4_moves(halves, majority) == [[1, 0], [0, 1]]
     assert orders.win_rate(verdicts) == close([1 / 3, 2 / 3])
     assert orders.borda(verdicts) == [1.0, 2.0]
 
 
-def test_the_limit_of_mc4_is_where_many_steps_lead():
+def test_naive_mc4__limit_of_many_steps():
     for seed in range(20):
         values = draw(seed, 5, 6, 1)
         verdicts = [orders.signs_of(row) for row in values]
@@ -216,6 +216,6 @@ def test_the_limit_of_mc4_is_where_many_steps_lead():
         assert orders.mc4_steps(verdicts) == close(near.tolist())
 
 
-def test_the_equations_are_solved():
+def test_naive_solve__two_linear_equations():
     assert orders.solve([[Fraction(0), Fraction(2)], [Fraction(1), Fraction(1)]],
                         [Fraction(4), Fraction(5)]) == [3, 2]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The slow twins of the significance tests themselves, against scipy, statsmodels, the oracles."""
+"""Naive significance tests: scipy, statsmodels and reference outputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def close(x, tolerance=1e-12):
 
 
 def draw(seed: int, queries: int, systems: int, decimals: int | None = None) -> tests.Rows:
-    """Values of no meaning; few decimals make ties."""
+    """Return random values; few decimals make ties."""
     values = np.random.default_rng(seed).beta(2, 4, (queries, systems))
     return (values if decimals is None else values.round(decimals)).tolist()
 
@@ -44,16 +44,16 @@ def ecir_values(ecir, measure: str) -> tests.Rows:
     return [[values[query] for values in systems] for query in systems[0] if query != "all"]
 
 
-def test_the_beta_function_against_scipy():
+def test_naive_two_tails__equals_scipy():
     for degrees, t in product([1, 2, 7, 49, 200], [0.0, 1e-9, 0.3, 1.0, 2.5, 10.0, 60.0]):
         expected = 2 * scipy.stats.t.sf(t, degrees)
-        if degrees == 1:  # where scipy is wrong by 6e-10 for a t near 0
+        if degrees == 1:  # scipy is off by 6e-10 for t near 0
             expected = 2 / math.pi * math.atan2(1, t)
         assert tests.two_tails(t, degrees) == pytest.approx(expected, rel=1e-11)
         assert tests.two_tails(-t, degrees) == tests.two_tails(t, degrees)
 
 
-def test_every_pair_of_the_oracle(oracle):
+def test_naive_paired_tests__equal_reference_output(oracle):
     columns = dict(zip(oracle["systems"], oracle["per-topic P@10 matrix"], strict=True))
     for names, expected in oracle["pairwise"].items():
         a, b = (columns[name] for name in names.split("|"))
@@ -67,8 +67,8 @@ def test_every_pair_of_the_oracle(oracle):
 @pytest.mark.parametrize(
     ("queries", "decimals"), [(9, None), (13, 1), (14, 1), (40, None), (60, 1)]
 )
-def test_two_systems_against_scipy(queries, decimals):
-    for seed in range(1 if queries == 13 else 5):  # scipy goes through 2^13 in a second
+def test_naive_paired_tests__equal_scipy(queries, decimals):
+    for seed in range(1 if queries == 13 else 5):  # scipy enumerates 2^13 sign flips in a second
         a, b = (list(c) for c in zip(*draw(seed, queries, 2, decimals), strict=True))
         found = scipy.stats.ttest_rel(a, b)
         assert tests.paired_t(a, b) == close((found.statistic, found.pvalue), 1e-10)
@@ -80,7 +80,7 @@ def test_two_systems_against_scipy(queries, decimals):
         assert tests.sign_test(a, b) == (wins, close(scipy.stats.binomtest(wins, untied).pvalue))
 
 
-def test_sign_flip_against_scipy():
+def test_naive_sign_flip__equals_scipy():
     for seed, decimals in product(range(4), (None, 1)):
         a, b = (np.array(c) for c in zip(*draw(seed, 7, 2, decimals), strict=True))
         found = scipy.stats.permutation_test(
@@ -89,7 +89,7 @@ def test_sign_flip_against_scipy():
         assert tests.sign_flip(list(a), list(b)) == close(found.pvalue)
 
 
-def test_where_there_is_no_spread():
+def test_naive_tests__values_without_variance():
     assert tests.paired_t([0.5, 0.5], [0.5, 0.5]) == (0.0, 1.0)
     assert tests.paired_t([1.0, 0.5], [0.5, 0.0]) == (math.inf, 0.0)
     assert tests.unpaired_t([0.5, 0.5], [0.5, 0.5]) == (0.0, 1.0)
@@ -103,7 +103,7 @@ def test_where_there_is_no_spread():
     assert tests.tukey_hsd(same) == [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
 
 
-def test_an_undefined_value_takes_the_query_out():
+def test_naive_tests__exclude_queries_with_undefined_values():
     a, b = [0.1, NAN, 0.5, 0.9], [0.2, 0.4, 0.3, 0.1]
     left = [0.1, 0.5, 0.9], [0.2, 0.3, 0.1]
     for test in (tests.paired_t, tests.sign_test, tests.wilcoxon, tests.sign_flip):
@@ -111,7 +111,7 @@ def test_an_undefined_value_takes_the_query_out():
     assert tests.unpaired_t(a, b) == tests.unpaired_t(left[0], b)
 
 
-def test_tukey_against_the_oracle(oracle, ecir):
+def test_naive_tukey_hsd__equals_reference_output(oracle, ecir):
     values = by_query(oracle)
     expected = oracle["scipy tukey_hsd (one-way, unblocked) pvalues"]
     assert np.array(tests.tukey_hsd(values)) == close(np.array(expected), 1e-8)
@@ -126,7 +126,7 @@ def test_tukey_against_the_oracle(oracle, ecir):
             assert found[a][b] == found[b][a] == close(p, 1e-8)
 
 
-def test_the_mean_squared_errors_against_statsmodels():
+def test_naive_mean_square_errors__equal_statsmodels():
     from pandas import DataFrame
     from statsmodels.formula import api
 
@@ -138,7 +138,7 @@ def test_the_mean_squared_errors_against_statsmodels():
         assert twin(values) == close((fit.mse_resid, fit.df_resid))
 
 
-def test_randomised_hsd_of_two_systems_is_the_sign_flip():
+def test_naive_randomised_hsd__equals_sign_flip_for_two_systems():
     """With two systems the range of the means is |mean d|, and permuting within a query flips d."""
     for seed, decimals in product(range(3), (None, 1)):
         values = draw(seed, 6, 2, decimals)
@@ -147,13 +147,13 @@ def test_randomised_hsd_of_two_systems_is_the_sign_flip():
         assert p[0][0] == p[1][1] == 1.0
 
 
-def test_randomised_hsd_by_hand():
-    """One query 0, 1, 3: a range of 3 each time; two: 6 of 36 tables put both 3s over both 0s."""
+def test_naive_randomised_hsd__worked_examples():
+    """With one query every range is 3; with two, 6 of 36 tables have a range of 6."""
     assert tests.randomised_hsd([[0.0, 1.0, 3.0]])[0] == [1.0, 1.0, 1.0]
     assert tests.randomised_hsd([[0.0, 1.0, 3.0]] * 2)[0][2] == close(6 / 36)
 
 
-def test_randomised_hsd_against_sampling():
+def test_naive_randomised_hsd__close_to_sampled_permutations():
     values = np.array(draw(5, 3, 3))
     rng = np.random.default_rng(1)
     means = rng.permuted(np.tile(values, (20_000, 1, 1)), axis=2).mean(axis=1)
@@ -164,7 +164,7 @@ def test_randomised_hsd_against_sampling():
         assert p[a][b] == pytest.approx(sampled, abs=0.015)
 
 
-def test_corrections_against_statsmodels():
+def test_naive_corrections__equal_statsmodels():
     from statsmodels.stats.multitest import multipletests
 
     twins = {

@@ -1,4 +1,4 @@
-"""The slow twins of the statistics that judge measures, against paper 2's code and by hand."""
+"""Naive statistics of measures: code of paper 2 and worked examples."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def ecir_values(ecir, measure: str) -> tests.Rows:
 
 @pytest.mark.parametrize("measure", ["P", "AP"])
 @pytest.mark.parametrize("alpha", ["0", "1.0"])
-def test_the_power_that_paper_2_publishes_is_of_unpaired_t(ecir, measure, alpha):
+def test_naive_power__paper_2_publishes_the_unpaired_t_test(ecir, measure, alpha):
     name = f"{measure}_rareness@10,alpha={alpha}"
     values = ecir_values(ecir, name)
     p = [
@@ -45,21 +45,21 @@ def test_the_power_that_paper_2_publishes_is_of_unpaired_t(ecir, measure, alpha)
         assert stats.power(p, level).separated == expected["published_pairs"]
 
 
-def test_power_by_hand():
+def test_naive_power__worked_examples():
     found = stats.power([0.3, 0.05, NAN, 0.01], 0.05)
     assert found == stats.Power(4, 2, 0.5, 0.05, [0.3, 0.05, 0.01])
     assert stats.power([0.3, 0.1], 0.05).median == close(0.2)
 
 
-def test_coverage_by_hand():
-    """Reference: a > b, a > c. New: a > b too, c a little above a; c > b counts nowhere."""
+def test_naive_coverage__worked_example():
+    """Reference: a > b, a > c. New: a > b, c slightly above a, c > b (not in the reference)."""
     reference = [[0.9, 0.1, 0.2], [0.8, 0.1, 0.1], [0.9, 0.2, 0.1], [0.8, 0.0, 0.1]]
     new = [[0.9, 0.1, 1.0], [0.8, 0.1, 0.8], [0.9, 0.2, 0.9], [0.8, 0.0, 0.8]]
     assert stats.discriminated(reference, 1, 0.05, stats.t_p) == {(0, 1), (0, 2)}
     assert stats.discriminated(new, 1, 0.05, stats.t_p) == {(0, 1), (2, 1)}
     assert stats.coverage(reference, new) == (0.5, 0.5)
     assert stats.coverage(reference, reference) == (1.0, 0.0)
-    # Significance the other way is no coverage; with less as better for one of them it is.
+    # A reversed significant difference is an inversion, unless lower values are better.
     turned = [[-v for v in row] for row in reference]
     assert stats.coverage(reference, turned) == (0.0, 1.0)
     assert stats.coverage(reference, turned, (1, -1)) == (1.0, 0.0)
@@ -69,7 +69,7 @@ def test_coverage_by_hand():
 @pytest.mark.parametrize("fuzziness", [0.05, 0.0])
 @pytest.mark.parametrize("alpha", ["0", "1.0"])
 @pytest.mark.parametrize("measure", ["P", "AP"])
-def test_stability_against_the_code_of_paper_2(ecir, measure, alpha, fuzziness):
+def test_naive_stability__equals_code_of_paper_2(ecir, measure, alpha, fuzziness):
     name = f"{measure}_rareness@10,alpha={alpha}"
     generator = random.Random(7)
     subsets = [generator.sample(range(8), 4) for _ in range(1000)]
@@ -78,7 +78,7 @@ def test_stability_against_the_code_of_paper_2(ecir, measure, alpha, fuzziness):
     assert round(found, 3) == expected
 
 
-def test_stability_by_hand():
+def test_naive_stability__worked_example():
     values = [[1.0, 0.0, 1.0], [0.0, 0.5, 0.0], [1.0, 1.0, 1.0]]
     subsets = [[0], [1], [2], [0, 2]]
     found = stats.trials(values, subsets, 0.0)
@@ -91,17 +91,17 @@ def test_stability_by_hand():
     assert stats.tie_share(found) == close(6 / 12)
 
 
-def test_fuzziness_is_an_amount_or_a_share():
+def test_naive_trials__fuzziness_is_absolute_or_relative():
     values = [[0.50, 0.40]]
     for fuzziness, relative, ties in ((0.05, False, 0), (0.125, False, 1), (0.125, True, 0),
                                       (0.25, True, 1)):  # fmt: skip
         assert stats.trials(values, [[0]], fuzziness, relative)[0, 1].ties == ties
-    # The difference must be more than the margin.
+    # A difference equal to the margin is a tie.
     assert stats.trials([[1.0, 0.75]], [[0]], 0.25, True)[0, 1].ties == 1
     assert stats.trials([[1.0, 0.75]], [[0]], 0.25)[0, 1].ties == 1
 
 
-def test_swaps_by_hand():
+def test_naive_swap_rates__worked_example():
     values = [[1.0, 0.5], [0.0, 0.25], [0.5, 0.5], [1.0, 0.0]]
     halves = [([0], [1]), ([1], [3]), ([2], [0]), ([3], [2])]
     found = stats.swap_rates(values, halves, [0.0, 0.25, 0.5])
@@ -109,8 +109,8 @@ def test_swaps_by_hand():
     assert counts == [(0.0, 0.25, 1, 0), (0.25, 0.5, 1, 1), (0.5, math.inf, 2, 1)]
 
 
-def test_reordering_by_hand():
-    """Old: a and b beat c. New, a search length: c is now better than both, and b than a."""
+def test_naive_reordering__worked_example():
+    """Old measure: a and b beat c. New search length: c beats both, and b beats a."""
     old = [[0.80, 0.82, 0.10], [0.70, 0.69, 0.20], [0.80, 0.81, 0.15], [0.75, 0.74, 0.10]]
     new = [[20.0, 10.0, 2.0], [22.0, 11.0, 3.0], [21.0, 10.0, 2.0], [19.0, 12.0, 3.0]]
     assert stats.better_counts(old, 1) == [0, 0, 2]
@@ -122,19 +122,19 @@ def test_reordering_by_hand():
     assert stats.delta_values([[0.0, 1.0]], [[1.0, 3.0]]) == ([3.0], 1)
 
 
-def test_better_needs_the_ratio_and_the_test():
-    sure = [[0.50, 0.46], [0.50, 0.46], [0.51, 0.46]]  # p is small, the ratio under 1.10
+def test_naive_better__requires_ratio_and_significance():
+    sure = [[0.50, 0.46], [0.50, 0.46], [0.51, 0.46]]  # significant, but the ratio is below 1.10
     assert not stats.better(sure, 0, 1, 1)
     assert stats.better(sure, 0, 1, 1, ratio=1.05)
     unsure = [[0.9, 0.1], [0.1, 0.2], [0.5, 0.4]]
     assert not stats.better(unsure, 0, 1, 1)
     assert stats.ratio_in_favour(0.5, 0.0, 1) == math.inf
     assert stats.ratio_in_favour(0.0, 0.0, 1) == 0.0
-    # The reciprocal of a mean has the same ratio.
+    # Reciprocals of the means have the same ratio.
     assert stats.ratio_in_favour(2.0, 4.0, -1) == stats.ratio_in_favour(1 / 2, 1 / 4, 1) == 2.0
 
 
-def test_agreement_by_hand():
+def test_naive_agreement__worked_example():
     x = [[0.5, 0.25], [0.5, 0.5], [0.0, 1.0], [1.0, 1.0], [1.0, NAN]]
     y = [[1.0, 2.0], [1.0, 2.0], [1.0, 2.0], [2.0, 2.0], [1.0, 2.0]]
     found = stats.agreement(x, y)

@@ -1,4 +1,4 @@
-"""The naive twins themselves, against what trec_eval and pytrec_eval print."""
+"""Naive measures against output of trec_eval and pytrec_eval."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from twins import sets as naive_sets
 
 @dataclass(frozen=True)
 class List:
-    """One list, its query's qrels and the options that matter to a measure."""
+    """One list, the qrels of its query, and options of measures."""
 
     ranking: naive.Ranking
     qrels: naive.Qrels
@@ -67,7 +67,7 @@ PLAIN: dict[str, Twin] = {
     "set_recall": lambda x: naive_sets.set_recall(x.ranking, x.qrels, x.rel),
     "set_map": lambda x: naive_sets.set_ap(x.ranking, x.qrels, x.rel),
     "set_F": lambda x: naive_sets.set_f(x.ranking, x.qrels, rel=x.rel),
-    # Only with binary grades; with others m_rbp.c depends on memory that it never wrote.
+    # Only with binary grades; otherwise m_rbp.c reads uninitialized memory.
     "rbp": lambda x: naive.rbp(x.ranking, x.qrels, 0.9),
     "rbp_resid": lambda x: naive_incomplete.rbp_residual(
         x.ranking, x.qrels, 0.9, tail="trec_eval10"
@@ -99,7 +99,7 @@ WITH_PARAMETER: dict[str, Callable[[List, str], float]] = {
 
 @dataclass(frozen=True)
 class Command:
-    """A call of trec_eval; its output is there, under the name `output`."""
+    """A call of trec_eval, whose output is in the file `output`."""
 
     output: str
     qrels: str
@@ -111,7 +111,7 @@ class Command:
     depth: int | None = None
 
     def lists(self, folder: Path) -> dict[str, List]:
-        """What it evaluates, by query."""
+        """Return the evaluated lists by query."""
         qrels, run = read_qrels(folder / self.qrels), read_run(folder / self.run)
         order = "trec_eval" if self.version == 9 else "trec_eval10"
         lists = {}
@@ -124,7 +124,7 @@ class Command:
         return lists
 
     def pairs(self, folder: Path) -> Iterator[tuple[object, str, float]]:
-        """Each number it printed with what the twin says."""
+        """Yield each printed number with the naive value."""
         lists = self.lists(folder)
         graded = any(grade > 1 for x in lists.values() for grade in x.qrels.values())
         for line in (folder / self.output).read_text().splitlines():
@@ -136,7 +136,7 @@ class Command:
 
 
 def value_of(name: str, lists: Iterable[List]) -> float:
-    """The value of a trec_eval measure, averaged its way."""
+    """Compute a trec_eval measure, averaged as in trec_eval."""
     if name in SUMMED:
         return naive_average.total(SUMMED[name](x) for x in lists)
     if name in GEOMETRIC:
@@ -198,19 +198,21 @@ def case3() -> Iterator[Command]:
         for command in commands
     ],
 )
-def test_trec_eval(shared: Path, folder: str, command: Command) -> None:
+def test_naive_measures__equal_trec_eval_output(
+    shared: Path, folder: str, command: Command
+) -> None:
     assert not differing(command.pairs(shared / "oracles" / folder))
 
 
 @pytest.mark.parametrize("run", ["run_plain", "run_ties"])
 @pytest.mark.parametrize("qrels", ["qrels", "qrels_neg"])
-def test_pytrec_eval_to_the_last_digit(shared: Path, qrels: str, run: str) -> None:
+def test_naive_measures__equal_pytrec_eval_to_1e_12(shared: Path, qrels: str, run: str) -> None:
     folder = shared / "oracles/case1_adhoc"
     lists = Command("", f"{qrels}.txt", f"{run}.txt", 9).lists(folder)
     printed = json.loads((folder / f"out.pytrec_eval.{qrels}.{run}.json").read_text())
     assert printed.keys() == lists.keys()
     for query, values in printed.items():
-        # It gives the logarithm of which trec_eval takes the mean.
+        # pytrec_eval gives the logarithm, of which trec_eval takes the mean.
         values["gm_map"] = math.exp(values["gm_map"])
         expected = {name: value_of(name, [lists[query]]) for name in values}
         assert values == pytest.approx(expected, rel=1e-12, abs=1e-12)

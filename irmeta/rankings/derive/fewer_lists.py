@@ -42,9 +42,7 @@ def cut_to(view: JudgedRanks, depth: int) -> JudgedRanks:
         limit = ranks.dtype.type(min(depth, view.missing - 1))
         return np.where(is_cut, missing, np.minimum(ranks, limit))
 
-    ties, blocks = view.ties, view.blocks
-    if blocks is not None:
-        blocks = blocks[0], np.minimum(blocks[1], np.int32(min(depth, 2**31 - 1)))
+    ties = view.ties
     return changed(
         view,
         {"retrieved": "a view of lists that were cut does not know their unjudged docs"},
@@ -52,7 +50,6 @@ def cut_to(view: JudgedRanks, depth: int) -> JudgedRanks:
         ranks=np.where(is_cut, missing, view.ranks),
         lengths=np.minimum(view.lengths, np.uint32(min(depth, 2**32 - 1))),
         ties=None if ties is None else (within(ties[0]), within(ties[1])),
-        blocks=blocks,
     )
 
 

@@ -20,9 +20,6 @@ def take_rows(view: JudgedRanks, rows: np.ndarray, grades: np.ndarray | None = N
     """Return the view that judges only the docs in some rows, sorted by query, or regraded."""
     ranks = view.ranks[rows]
     ties, subtopics, pooled_lists = view.ties, view.subtopics, view.pooled_lists
-    blocks = view.blocks
-    if ties is not None and ties[0] is not ties[1] and not view.condensed:
-        blocks = view.tie_blocks()  # docs of the rows that are dropped stay tied
     if pooled_lists is not None:
         is_same = pooled_lists.ranks is view.ranks
         pooled_lists = replace(pooled_lists, ranks=ranks if is_same else pooled_lists.ranks[rows])
@@ -35,7 +32,6 @@ def take_rows(view: JudgedRanks, rows: np.ndarray, grades: np.ndarray | None = N
         docs=view.docs.gather(rows),
         doc_ids=view.doc_ids[rows],
         ties=_both(ties, lambda array: array[rows]),
-        blocks=blocks,
         pooled_lists=pooled_lists,
         pool_depth=_at(view.pool_depth, rows),
         subtopics=None if subtopics is None else subtopics.take_rows(rows),
@@ -50,15 +46,14 @@ def take_systems(view: JudgedRanks, systems: list[int]) -> JudgedRanks:
     def columns(array: np.ndarray) -> np.ndarray:
         return np.take(array, systems, axis=1)  # in C order, as kernels take it
 
-    ties, blocks, pooled_lists = view.ties, view.blocks, view.pooled_lists
+    pooled_lists = view.pooled_lists
     made = changed(
         view,
         {"retrieved": "a view does not know which unjudged docs only some systems retrieve"},
         facts=view.facts.select(systems),
         ranks=columns(view.ranks),
         lengths=columns(view.lengths),
-        ties=_both(ties, columns),
-        blocks=None if blocks is None else (columns(blocks[0]), blocks[1]),
+        ties=_both(view.ties, columns),
         pooled_lists=None if pooled_lists is None else pooled_lists.take_systems(systems),
     )
     return repooled(made)
@@ -69,7 +64,7 @@ def take_queries(view: JudgedRanks, queries: np.ndarray) -> JudgedRanks:
     is_kept = np.zeros(len(view.queries), bool)
     is_kept[queries] = True
     rows = np.flatnonzero(is_kept[view.query_of(np.arange(len(view.grades)))])
-    subtopics, blocks = view.subtopics, view.blocks
+    subtopics = view.subtopics
     taken = take_rows(replace(view, condensed=False, subtopics=None), rows)
     if (pooled_lists := taken.pooled_lists) is not None:
         lengths, judged = pooled_lists.lengths[queries], pooled_lists.judged[queries]
@@ -79,7 +74,6 @@ def take_queries(view: JudgedRanks, queries: np.ndarray) -> JudgedRanks:
         queries=tuple(view.queries[i] for i in queries.tolist()),
         offsets=np.concatenate([[0], np.cumsum(np.diff(view.offsets)[queries])]),
         lengths=view.lengths[queries],
-        blocks=None if blocks is None else (blocks[0][queries], blocks[1]),
         pooled_lists=pooled_lists,
         complete_depth=_at(view.complete_depth, queries),
         retrieved=_at(view.retrieved, queries),

@@ -39,32 +39,9 @@ def condense(view: JudgedRanks) -> JudgedRanks:
         ranks=ranks,
         lengths=lengths,
         ties=None if view.ties is None else (firsts, lasts),
-        blocks=None,  # of judged docs alone: they follow from `ties`
         retrieved=None if view.retrieved is None else np.diff(view.offsets_of(is_retrieved)),
         condensed=True,
     )
-
-
-def blocks_from_ties(
-    ranks: np.ndarray,
-    ties: tuple[np.ndarray, np.ndarray],
-    offsets: np.ndarray,
-    lengths: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Compute `JudgedRanks.blocks` from `ranks` and `ties`.
-
-    An unjudged doc is in the block of tied judged docs around it, or tied with no doc.
-    """
-    sizes = lengths.astype(np.int64)
-    bounds = np.concatenate([[0], np.cumsum(sizes.ravel())])
-    starts = bounds[:-1].reshape(sizes.shape)
-    rows, systems = np.nonzero(ranks != np.iinfo(ranks.dtype).max)
-    start = starts[np.searchsorted(offsets, rows, side="right") - 1, systems]
-    ends = np.arange(1, bounds[-1] + 1)  # of every doc alone, lists laid end to end
-    firsts, lasts = (one[rows, systems] for one in ties)
-    ends[start + firsts - 1] = start + lasts
-    np.maximum.accumulate(ends, out=ends)
-    return starts, (ends - np.repeat(bounds[:-1], sizes.ravel())).astype(np.int32)
 
 
 def assume_relevant(view: JudgedRanks, deepest: int, gain: str) -> JudgedRanks:
@@ -100,7 +77,7 @@ def assume_relevant(view: JudgedRanks, deepest: int, gain: str) -> JudgedRanks:
         pooled_lists = replace(pooled_lists, ranks=pool_ranks)
     return changed(
         view,
-        {"ties": unknown, "blocks": unknown, "subtopics": unknown, "diversity": unknown},
+        {"ties": unknown, "subtopics": unknown, "diversity": unknown},
         offsets=view.offsets + first,
         ranks=np.concatenate([ranks, view.ranks])[order],
         grades=merged(view.grades, ASSUMED_GRADE),

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from irmeta.report.cells import FORMATS
 from irmeta.report.look import BLUE, INK, MUTED, described, finish, nothing, right_words
+from irmeta.schema.columns import PLAIN, Display
 
 if TYPE_CHECKING:
     import altair as alt
@@ -20,7 +22,7 @@ def dumbbell(
     subtitle: str,
     x_title: str,
     aside: str,
-    less_is_better: bool = False,
+    display: Display = PLAIN,
 ) -> alt.LayerChart:
     """Draw a filled dot and a ring for each row, the row with the best filled value first.
 
@@ -32,23 +34,23 @@ def dumbbell(
         the subtitle and not drawn.
     aside
         Heading of the text at the right.
-    less_is_better
-        For search lengths, which are drawn on a log axis; other values begin at 0.
+    display
+        How the values are shown: lengths on a log axis, other values from 0.
     """
     import altair as alt
 
     rows = (
         frame.with_columns(pl.col("filled", "ring").cast(pl.Float64).fill_nan(None))
         .filter(pl.col("filled").is_not_null())
-        .sort(pl.col("filled") * (1 if less_is_better else -1), "row")
+        .sort(pl.col("filled") * -display.direction, "row")
     )
     if rows.is_empty():
         return nothing(f"{title}: no value to draw.")
     values = [v for name in ("filled", "ring") for v in rows[name].drop_nulls()]
-    digits = ",.1f" if less_is_better else ".4f"
+    digits = FORMATS[display.format]
     font = 11 if rows.height <= 30 else 10 if rows.height <= 60 else 9
     domain = alt.Scale(domain=rows["row"].to_list())
-    x = {"title": x_title, **value_axis(values, less_is_better)}
+    x = {"title": x_title, **value_axis(values, display.format == "length")}
     left = alt.Axis(grid=True, labelFontSize=font, labelLimit=225, labelOverlap=False)
     base = alt.Chart(rows).encode(alt.X("filled:Q", **x), alt.Y("row:N", scale=domain, axis=None))
     gaps = base.mark_rule(color=MUTED, strokeWidth=1.5, aria=False).encode(

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.report.look import BLUE, MUTED, VERMILLION, described, either, finish, nothing
+from irmeta.report.cells import FORMATS
+from irmeta.report.look import (
+    BLUE,
+    MUTED,
+    VERMILLION,
+    axis_title,
+    described,
+    either,
+    finish,
+    nothing,
+)
+from irmeta.schema.columns import PLAIN, Display
 
 if TYPE_CHECKING:
     import altair as alt
@@ -17,7 +28,7 @@ if TYPE_CHECKING:
 NAMED = 30  # largest number of names with a line each
 
 
-def ranked(frame: pl.DataFrame, measure: str, *, direction: int = 1) -> alt.LayerChart:
+def ranked(frame: pl.DataFrame, measure: str, display: Display = PLAIN) -> alt.LayerChart:
     """Draw systems by one measure, best first.
 
     Parameters
@@ -27,15 +38,15 @@ def ranked(frame: pl.DataFrame, measure: str, *, direction: int = 1) -> alt.Laye
         A name whose value is null or NaN is counted and not drawn.
     measure
         The measure's name.
-    direction
-        1 where greater is better, -1 where less is.
+    display
+        How the measure's values are shown.
     """
     import altair as alt
 
     scores = (
         frame.select("name", pl.col("value").cast(pl.Float64))
         .filter(pl.col("value").is_finite())
-        .sort(pl.col("value") * -direction, "name")
+        .sort(pl.col("value") * -display.direction, "name")
         .with_row_index("rank", offset=1)
         .with_columns(best=pl.col("rank") == 1)
     )
@@ -43,10 +54,9 @@ def ranked(frame: pl.DataFrame, measure: str, *, direction: int = 1) -> alt.Laye
         return nothing(f"No system has a value of {measure}.")
     values = scores["value"].to_list()
     low, high, median = min(values), max(values), middle(values)
-    lengths = direction < 0 and low >= 1
     # over orders of magnitude a linear axis would press the good systems into one corner
-    log = lengths and high > 30 * low
-    digits = ",.1f" if lengths or high > 1 else ".4f"
+    log = display.format == "length" and low > 0 and high > 30 * low
+    digits = FORMATS[display.format]
     named = scores.height <= NAMED
     floor = min(0.0, low)
     top = high + (0.18 if named else 0.05) * (high - floor) or 1.0
@@ -54,14 +64,14 @@ def ranked(frame: pl.DataFrame, measure: str, *, direction: int = 1) -> alt.Laye
     axis = {
         "scale": alt.Scale(type="log" if log else "linear", domain=domain, nice=False),
         "axis": alt.Axis(values=_log_ticks(low, high)) if log else alt.Axis(tickCount=6),
-        "title": f"{measure}, log scale" if log else measure,
+        "title": axis_title(measure, display.unit, "log scale" if log else ""),
     }
-    missing = frame.height - scores.height
+    missing, better = frame.height - scores.height, "higher" if display.direction > 0 else "lower"
     return finish(
         (_lines if named else _curve)(scores, axis, digits, median),
         height=17 * scores.height + 8 if named else 290,
         title=f"{scores.height:,} system{'s' * (scores.height > 1)} by {measure}",
-        subtitle=f"{'higher' if direction > 0 else 'lower'} is better; median {median:{digits}}"
+        subtitle=f"{better} is better; median {median:{digits}}"
         + (f"; {missing:,} without a value left out" if missing else ""),
     )
 

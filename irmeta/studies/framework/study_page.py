@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from irmeta.errors import IrmetaError, MeasureError
-from irmeta.measures.names import parse_measure
+from irmeta.errors import IrmetaError
+from irmeta.measures.names import display_of
 from irmeta.options import Options
 from irmeta.report.cells import Grid, grid
 from irmeta.report.html_page import Block, Page, Picture, render
@@ -107,14 +107,6 @@ def _grid(study: Study, show: Show, tables: Tables) -> Grid:
         caption=show.caption,
         display=display_of,
     )
-
-
-def display_of(measure: str) -> str:
-    """Return how the values of a measure print."""
-    try:
-        return parse_measure(measure).measure.display
-    except MeasureError:
-        return "score"
 
 
 def _summary(tables: Tables) -> dict[str, int]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from irmeta.measures.names import display_of
 from irmeta.report.charts.heat import heat_map, lower_triangle
 from irmeta.report.charts.ranked import ranked
 from irmeta.report.figures.length_figures import length_histogram, rarity_histogram
@@ -15,8 +16,8 @@ from irmeta.studies.reanalysis.sections import DAGGERS, headline
 
 
 def _ranked(rows: pl.DataFrame, options: Options) -> Any:
-    measure, direction = rows.select("measure", "direction").row(0)
-    return ranked(rows.select("value", name="system"), measure, direction=direction)
+    measure = rows["measure"][0]
+    return ranked(rows.select("value", name="system"), measure, display_of(measure))
 
 
 def _best(tables: Tables, options: Options) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""The tiny studies, known by name to the commands and to the runner."""
+"""Fixtures: the tiny studies, registered by name, and a small store."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ def _known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> irmeta.Store:
-    """Three tiny tracks."""
+    """Return a store of three tiny tracks."""
     return irmeta.ingest(tiny.collection(tmp_path / "in", "a", "b", "c"), tmp_path / "store")

@@ -1,4 +1,4 @@
-"""All studies at once, and studies that cannot be loaded."""
+"""Runs of all studies, studies of other packages, and load failures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _only_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_only_tiny")
-def test_run_all__gives_each_study_a_folder_and_one_index(store: irmeta.Store, tmp_path: Path):
+def test_run_all__one_folder_per_study_and_an_index(store: irmeta.Store, tmp_path: Path):
     done = irmeta.studies.run_all(store, tmp_path / "out", tracks="a", workers=1)
     assert [(one.study.name, one.problem) for one in done] == [("optional", ""), ("tiny", "")]
     for one in done:
@@ -39,9 +39,7 @@ def test_run_all__gives_each_study_a_folder_and_one_index(store: irmeta.Store, t
 
 
 @pytest.mark.usefixtures("_only_tiny")
-def test_run_all__a_study_that_fails_does_not_stop_the_others(
-    store: irmeta.Store, tmp_path: Path, run
-):
+def test_run_all__failed_study_does_not_stop_the_others(store: irmeta.Store, tmp_path: Path, run):
     tiny.FAILING |= {"b": IrmetaError("no b today")}
     done = {one.study.name: one for one in irmeta.studies.run_all(store, tmp_path / "out")}
     assert "track b: no b today" in done["tiny"].problem
@@ -53,7 +51,7 @@ def test_run_all__a_study_that_fails_does_not_stop_the_others(
 
 
 @pytest.mark.parametrize("options", [{"tracks": "d"}, {"workers": 0}, {"share": 0.5}])
-def test_run_all__a_bad_argument_leaves_no_folder(
+def test_run_all__invalid_argument_creates_no_folder(
     store: irmeta.Store, tmp_path: Path, options: dict[str, object]
 ):
     with pytest.raises(UsageError):
@@ -61,13 +59,13 @@ def test_run_all__a_bad_argument_leaves_no_folder(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_study_of_another_package_is_one_like_ours(
+def test_registry__study_of_another_package_runs(
     store: irmeta.Store, tmp_path: Path, run, monkeypatch: pytest.MonkeyPatch
 ):
     points = [
         SimpleNamespace(name="tiny", value="support.tiny:STUDY"),
         SimpleNamespace(name="other", value="support.tiny:STUDY"),
-        SimpleNamespace(name="overview", value="support.tiny:STUDY"),  # ours cannot be taken
+        SimpleNamespace(name="overview", value="support.tiny:STUDY"),  # an irmeta name is reserved
     ]
     monkeypatch.setattr(registry, "OWN", {n: v for n, v in registry.OWN.items() if n != "tiny"})
     monkeypatch.setattr(registry, "entry_points", lambda group: points)
@@ -83,7 +81,7 @@ def test_a_study_of_another_package_is_one_like_ours(
         registry.find("other")
 
 
-def test_a_study_that_cannot_be_loaded_is_named_and_the_others_go_on(
+def test_registry__study_load_failure_does_not_stop_the_others(
     store: irmeta.Store, tmp_path: Path, run, monkeypatch: pytest.MonkeyPatch
 ):
     broken = SimpleNamespace(name="broken", value="no_such_package.study:STUDY")
@@ -100,6 +98,6 @@ def test_a_study_that_cannot_be_loaded_is_named_and_the_others_go_on(
     assert run("info", store.path).status == 0
 
 
-def test_open__names_a_folder_that_holds_no_study(tmp_path: Path):
+def test_open__folder_without_results_is_refused(tmp_path: Path):
     with pytest.raises(UsageError, match="holds no study's results"):
         irmeta.studies.open(collection(tmp_path / "in", "a"))

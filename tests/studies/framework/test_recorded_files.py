@@ -1,4 +1,4 @@
-"""The files of results: damaged ones are made anew, and no one else's are removed."""
+"""Files of results: damaged files are rewritten, foreign files never removed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from support.undrawn import draw_nothing
 
 @pytest.fixture
 def out(store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The results of the tiny study."""
+    """Return the folder with results of the tiny study."""
     draw_nothing(monkeypatch)
     irmeta.studies.tiny(store, tmp_path / "out")
     return tmp_path / "out"
@@ -40,7 +40,7 @@ def content(out: Path) -> dict[str, bytes]:
     ],
 )
 @pytest.mark.parametrize("damage", ["cut short", "a bit", "gone"])
-def test_run__damaged_file_is_made_anew(store: irmeta.Store, out: Path, file: str, damage: str):
+def test_run__damaged_file_is_rewritten(store: irmeta.Store, out: Path, file: str, damage: str):
     before = content(out)
     raw = bytearray(before[file])
     raw[len(raw) // 2] ^= 1
@@ -55,7 +55,7 @@ def test_run__damaged_file_is_made_anew(store: irmeta.Store, out: Path, file: st
 
 
 @pytest.mark.parametrize("file", ["values.parquet", "report.html", "figures/all_ap.svg"])
-def test_run__damaged_joined_file_is_made_anew(store: irmeta.Store, out: Path, file: str):
+def test_run__damaged_combined_file_is_rewritten(store: irmeta.Store, out: Path, file: str):
     before = content(out)
     (out / file).write_bytes(before[file][:-1])
     again = irmeta.studies.tiny(store, out)
@@ -71,9 +71,7 @@ MINE = (
 
 
 @pytest.mark.parametrize("record", ["there", "damaged"])
-def test_run__files_that_irmeta_did_not_write_are_never_removed(
-    store: irmeta.Store, out: Path, record: str
-):
+def test_run__foreign_files_are_never_removed(store: irmeta.Store, out: Path, record: str):
     for name in MINE:
         pl.DataFrame({"mine": [1]}).write_parquet(out / name)
     if record == "damaged":
@@ -89,7 +87,7 @@ def test_run__files_that_irmeta_did_not_write_are_never_removed(
 
 
 @pytest.mark.parametrize("is_absolute", [True, False])
-def test_run__record_cannot_name_files_elsewhere(
+def test_run__record_cannot_name_files_outside_the_folder(
     store: irmeta.Store, out: Path, tmp_path: Path, is_absolute: bool
 ):
     outside, record = tmp_path / "outside", out / ".parts" / ".all" / "files.json"

@@ -1,4 +1,4 @@
-"""The runner: finished parts are kept, failures are reported, a stop at any moment is harmless."""
+"""The study runner: resuming, failures, and interruption."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(store: irmeta.Store, out: Path, **options: Any) -> StudyResults:
 
 
 def content(out: Path, *without: str) -> dict[str, bytes]:
-    """The files of a folder but PDF, which contains the time."""
+    """Return the files of a folder except PDFs, which contain the time."""
     kept = (p for p in out.rglob("*") if p.is_file() and p.suffix not in (".pdf", *without))
     return {
         p.relative_to(out).as_posix(): p.read_bytes()
@@ -39,7 +39,7 @@ def content(out: Path, *without: str) -> dict[str, bytes]:
     }
 
 
-def test_run__same_input_same_bytes(store: irmeta.Store, tmp_path: Path):
+def test_run__bytes_are_reproducible(store: irmeta.Store, tmp_path: Path):
     one, two = run(store, tmp_path / "one", workers=1), run(store, tmp_path / "two", workers=3)
     assert one.batch is not None
     assert one.batch.analysed == ALL
@@ -50,7 +50,7 @@ def test_run__same_input_same_bytes(store: irmeta.Store, tmp_path: Path):
 
 def test_run__threads_and_processes_give_equal_bytes(store: irmeta.Store, tmp_path: Path):
     irmeta.reanalyze(store.path, tmp_path / "threads", measures="AP,ASL")
-    # spawned, since a fork would take threads' locks along
+    # spawned, since a fork would copy locks held by threads
     with ProcessPoolExecutor(2, get_context("spawn")) as executor:
         out = tmp_path / "processes"
         irmeta.reanalyze(store.path, out, measures="AP,ASL", executor=executor)
@@ -58,7 +58,7 @@ def test_run__threads_and_processes_give_equal_bytes(store: irmeta.Store, tmp_pa
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_run__a_second_run_does_nothing(store: irmeta.Store, tmp_path: Path):
+def test_run__second_run_computes_nothing(store: irmeta.Store, tmp_path: Path):
     run(store, tmp_path / "out")
     before = content(tmp_path / "out")
     times = {p: p.stat().st_mtime_ns for p in (tmp_path / "out" / "figures").rglob("*.svg")}
@@ -72,7 +72,7 @@ def test_run__a_second_run_does_nothing(store: irmeta.Store, tmp_path: Path):
 
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("change", ["option", "words", "revision", "measure", "part", "figure"])
-def test_run__what_changed_is_done_again(
+def test_run__changed_input_is_computed_again(
     store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
 ):
     out, words = tmp_path / "out", tmp_path / "words.txt"
@@ -108,10 +108,10 @@ def test_run__what_changed_is_done_again(
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_run__a_run_stopped_between_two_files_goes_on_to_the_same_bytes(
+def test_run__stopped_run_resumes_to_the_same_bytes(
     store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """Wherever it is stopped, and although another study's options made the first files."""
+    """The run may stop anywhere, even with first files made under other options."""
     run(store, tmp_path / "whole")
     real, out = files.write_bytes, tmp_path / "stopped"
     stops = 0
@@ -136,7 +136,7 @@ def test_run__a_run_stopped_between_two_files_goes_on_to_the_same_bytes(
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_run__other_options_leave_nothing_of_the_former(store: irmeta.Store, tmp_path: Path):
+def test_run__changed_options_leave_no_old_files(store: irmeta.Store, tmp_path: Path):
     run(store, tmp_path / "again", names="AP,P@5")
     run(store, tmp_path / "again", names="nDCG", min_systems=9)
     run(store, tmp_path / "fresh", names="nDCG", min_systems=9)
@@ -144,9 +144,7 @@ def test_run__other_options_leave_nothing_of_the_former(store: irmeta.Store, tmp
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_run__removes_recorded_files_alone_and_only_while_unchanged(
-    store: irmeta.Store, tmp_path: Path
-):
+def test_run__removes_only_recorded_and_unchanged_files(store: irmeta.Store, tmp_path: Path):
     out = tmp_path / "out"
     run(store, out, names="AP,P@5")
     for name in ("qrels.parquet", "figures/mine.svg", "latex/notes.tex", "docs/a.txt"):
@@ -169,7 +167,7 @@ def test_run__removes_recorded_files_alone_and_only_while_unchanged(
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_run__a_track_that_fails_does_not_stop_the_others(store: irmeta.Store, tmp_path: Path):
+def test_run__failed_track_does_not_stop_the_others(store: irmeta.Store, tmp_path: Path):
     out = tmp_path / "out"
     run(store, out)
     for error in (IrmetaError("no b today"), OSError(28, "No space left")):
@@ -188,7 +186,7 @@ def test_run__a_track_that_fails_does_not_stop_the_others(store: irmeta.Store, t
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_run__a_track_replaced_while_it_is_computed_fails(
+def test_run__track_replaced_during_computation_fails(
     store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     real = tiny.compute
@@ -207,7 +205,9 @@ def test_run__a_track_replaced_while_it_is_computed_fails(
 
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("only", [False, True])
-def test_run__tracks_of_a_store(store: irmeta.Store, tmp_path: Path, only: bool):
+def test_run__tracks_and_only_options_select_results(
+    store: irmeta.Store, tmp_path: Path, only: bool
+):
     out = tmp_path / "out"
     run(store, out)
     one = run(store, out, tracks="a", only=only)
@@ -216,9 +216,7 @@ def test_run__tracks_of_a_store(store: irmeta.Store, tmp_path: Path, only: bool)
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_run__results_that_stay_are_of_the_same_options_and_input(
-    store: irmeta.Store, tmp_path: Path
-):
+def test_run__remaining_tracks_need_equal_options_and_input(store: irmeta.Store, tmp_path: Path):
     out = tmp_path / "out"
     run(store, out)
     with pytest.raises(UsageError, match=r"2 other tracks .* other options \(rel\): .*--only"):
@@ -231,7 +229,7 @@ def test_run__results_that_stay_are_of_the_same_options_and_input(
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_run__a_track_that_left_the_store_is_in_no_result(tmp_path: Path):
+def test_run__track_removed_from_store_leaves_the_results(tmp_path: Path):
     folder = collection(tmp_path / "in", "a", "b")
     run(irmeta.ingest(folder, tmp_path / "both"), tmp_path / "out")
     shutil.rmtree(folder / "a")
@@ -257,7 +255,7 @@ def test_run__a_track_that_left_the_store_is_in_no_result(tmp_path: Path):
         ({"workers": 1.5}, "workers = 1.5 is not a whole number of at least 1"),
     ],
 )
-def test_run__a_bad_argument_leaves_no_folder(
+def test_run__invalid_argument_creates_no_folder(
     store: irmeta.Store, tmp_path: Path, options: dict[str, Any], error: str
 ):
     with pytest.raises(IrmetaError, match=error):
@@ -266,7 +264,7 @@ def test_run__a_bad_argument_leaves_no_folder(
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_run__a_folder_of_other_files_or_of_another_study_is_refused(
+def test_run__folder_of_other_files_or_another_study_is_refused(
     store: irmeta.Store, tmp_path: Path
 ):
     out = tmp_path / "out"
@@ -281,7 +279,7 @@ def test_run__a_folder_of_other_files_or_of_another_study_is_refused(
         irmeta.studies.alone(out)
 
 
-def test_run__refuses_the_results_of_an_earlier_irmeta(store: irmeta.Store, tmp_path: Path):
+def test_run__results_of_an_earlier_irmeta_are_refused(store: irmeta.Store, tmp_path: Path):
     old = tmp_path / "out" / ".parts" / "a" / "done.json"
     old.parent.mkdir(parents=True)
     old.write_text("{}")
@@ -292,7 +290,7 @@ def test_run__refuses_the_results_of_an_earlier_irmeta(store: irmeta.Store, tmp_
 
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("damage", ["", "{}", "[]", "null", '{"files": 3}', "{"])
-def test_run__a_damaged_record_is_made_anew(store: irmeta.Store, tmp_path: Path, damage: str):
+def test_run__damaged_record_is_rewritten(store: irmeta.Store, tmp_path: Path, damage: str):
     out = tmp_path / "out"
     run(store, out)
     before = content(out)
@@ -305,7 +303,7 @@ def test_run__a_damaged_record_is_made_anew(store: irmeta.Store, tmp_path: Path,
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_run__tables_say_how_they_were_made(store: irmeta.Store, tmp_path: Path):
+def test_run__tables_have_provenance(store: irmeta.Store, tmp_path: Path):
     done = run(store, tmp_path / "out", names="AP", rel=2)
     parts = {"values.parquet": ALL, "docs/a.parquet": ("a",), ".parts/b/values.parquet": ("b",)}
     for name, tracks in parts.items():
@@ -320,7 +318,7 @@ def test_run__tables_say_how_they_were_made(store: irmeta.Store, tmp_path: Path)
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_run__a_study_without_a_store_resumes(tmp_path: Path):
+def test_run__study_without_a_store_resumes(tmp_path: Path):
     done = irmeta.studies.alone(tmp_path / "out")
     assert done.tables["counts"].rows() == [(1, 2), (2, 4), (3, 8)]
     assert tiny.COMPUTED == [3]
@@ -333,7 +331,7 @@ def test_run__a_study_without_a_store_resumes(tmp_path: Path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_run__a_store_may_be_optional(store: irmeta.Store, tmp_path: Path):
+def test_run__store_may_be_optional(store: irmeta.Store, tmp_path: Path):
     alone = irmeta.studies.optional(None, tmp_path / "alone")
     assert "studied_tracks" not in alone.tables
     assert all(frame.height for frame in alone.tables.values())
@@ -345,7 +343,7 @@ def test_run__a_store_may_be_optional(store: irmeta.Store, tmp_path: Path):
         irmeta.studies.tiny(None, tmp_path / "out")
 
 
-def test_places__a_name_of_irmeta_cannot_be_taken(monkeypatch: pytest.MonkeyPatch):
+def test_places__entry_point_cannot_replace_an_irmeta_study(monkeypatch: pytest.MonkeyPatch):
     class Point:
         name, value = "search-length", "elsewhere:STUDY"
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from irmeta.measures.names import display_of
 from irmeta.report.charts.dumbbell import dumbbell
 from irmeta.report.charts.histogram import Class, bucket_name, histogram
 from irmeta.report.charts.strip import strip
@@ -107,7 +108,7 @@ def _headroom(rows: pl.DataFrame, options: Options) -> Any:
         subtitle="filled: best system; ring: median system; lower is better",
         x_title=_axis(options, measure),
         aside="best / median",
-        less_is_better=True,
+        display=display_of(measure),
     )
 
 
@@ -127,7 +128,7 @@ def _depth(rows: pl.DataFrame, options: Options) -> Any:
         subtitle=f"filled: full; ring: cut; another system is the best in {changed} of {tracks}",
         x_title=_axis(options, measure),
         aside="tau-b",
-        less_is_better=True,
+        display=display_of(measure),
     )
 
 
