@@ -1,7 +1,8 @@
-"""irmeta: how far can a retrieval measure be trusted?
+"""Meta-evaluation of information retrieval: how far a measure can be trusted.
 
-store = irmeta.ingest("collection/", "store/")
-store.means(["AP", "P@20", "ASL"])
+>>> store = irmeta.ingest("collection/", "new-store/", tracks="news")
+>>> store.means(["AP", "P@20", "ASL"]).height
+60
 """
 
 from __future__ import annotations
@@ -11,73 +12,36 @@ from typing import TYPE_CHECKING, Any
 
 from irmeta._version import __version__
 
-# Public names and where they live; loaded at first use, so that `import irmeta` stays quick.
-_PLACES = {
-    "DataError": "irmeta.errors",
-    "Difference": "irmeta.results.diff",
-    "EvalPolicy": "irmeta.policies",
-    "IrmetaError": "irmeta.errors",
-    "JudgedRanks": "irmeta.rankings.judged",
-    "Matrix": "irmeta.results.matrix",
-    "MeasureError": "irmeta.errors",
-    "NamesWarning": "irmeta.errors",
-    "PoolDepthWarning": "irmeta.errors",
-    "QrelsWarning": "irmeta.errors",
-    "ReadPolicy": "irmeta.policies",
-    "SearchLengths": "irmeta.api.explore",
-    "SkippedRunWarning": "irmeta.errors",
-    "Store": "irmeta.api",
-    "UsageError": "irmeta.errors",
-    "check": "irmeta.api.check",
-    "compare": "irmeta.api.significance",
-    "diff": "irmeta.results.diff",
-    "ingest": "irmeta.api",
-    "list_measures": "irmeta.measures.catalog",
-    "matrices": "irmeta.api.matrices",
-    "matrix_of": "irmeta.results.matrix",
-    "open_store": "irmeta.api",
-    "power": "irmeta.api.significance",
-    "read": "irmeta.api",
-    "read_files": "irmeta.api",
-    "reanalyze": "irmeta.api",
-    "scores_of": "irmeta.measures.evaluate",
-}
+# Public names by module, loaded at first use, so that `import irmeta` stays quick.
+_NAMES = {
+    "irmeta.api": ("Store", "ingest", "open_store", "read", "read_files", "reanalyze"),
+    "irmeta.api.check": ("check",),
+    "irmeta.api.explore": ("SearchLengths",),
+    "irmeta.api.matrices": ("matrices",),
+    "irmeta.api.significance": ("compare", "power"),
+    "irmeta.errors": (
+        "DataError", "IrmetaError", "MeasureError", "NamesWarning", "PoolDepthWarning",
+        "QrelsWarning", "SkippedRunWarning", "UsageError",
+    ),
+    "irmeta.measures.catalog": ("list_measures",),
+    "irmeta.measures.evaluate": ("scores_of",),
+    "irmeta.policies": ("EvalPolicy", "ReadPolicy"),
+    "irmeta.rankings.judged": ("JudgedRanks",),
+    "irmeta.results.diff": ("Difference", "diff"),
+    "irmeta.results.matrix": ("Matrix", "matrix_of"),
+}  # fmt: skip
+_PLACES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
-    "DataError",
-    "Difference",
-    "EvalPolicy",
-    "IrmetaError",
-    "JudgedRanks",
-    "Matrix",
-    "MeasureError",
-    "NamesWarning",
-    "PoolDepthWarning",
-    "QrelsWarning",
-    "ReadPolicy",
-    "SearchLengths",
-    "SkippedRunWarning",
-    "Store",
-    "UsageError",
-    "__version__",
-    "check",
-    "compare",
-    "diff",
-    "ingest",
-    "list_measures",
-    "matrices",
-    "matrix_of",
-    "open_store",
-    "power",
-    "read",
-    "read_files",
-    "reanalyze",
-    "scores_of",
-    "studies",
-]
+    "DataError", "Difference", "EvalPolicy", "IrmetaError", "JudgedRanks", "Matrix", "MeasureError",
+    "NamesWarning", "PoolDepthWarning", "QrelsWarning", "ReadPolicy", "SearchLengths",
+    "SkippedRunWarning", "Store", "UsageError", "__version__", "check", "compare", "diff", "ingest",
+    "list_measures", "matrices", "matrix_of", "open_store", "power", "read", "read_files",
+    "reanalyze", "scores_of", "stats", "studies",
+]  # fmt: skip
 
 if TYPE_CHECKING:
-    from irmeta import studies
+    from irmeta import stats, studies
     from irmeta.api import Store, ingest, open_store, read, read_files, reanalyze
     from irmeta.api.check import check
     from irmeta.api.explore import SearchLengths
@@ -102,8 +66,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "studies":
-        return import_module("irmeta.studies")
+    if name in ("stats", "studies"):
+        return import_module(f"irmeta.{name}")
     if name in _PLACES:
         return getattr(import_module(_PLACES[name]), name)
     raise AttributeError(f"module 'irmeta' has no attribute {name!r}")

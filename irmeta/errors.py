@@ -50,18 +50,23 @@ class DataError(IrmetaError):
 
     Parameters
     ----------
-    problem
+    problem : str
         The problem in a few words; with `ids`, a template that names them in braces.
-    file, line
+    file, line : str, int, optional
         The location: a path as the user would type it, and a 1-based line.
-    track
+    track : str, optional
         The track that was being read.
-    value
+    value : object, optional
         The invalid value; the message shortens long values.
-    ids
+    ids : mapping, optional
         Names and grades that `problem` quotes from the file.
-    fix
+    fix : str, optional
         A fix, as an instruction.
+
+    Examples
+    --------
+    >>> print(irmeta.DataError("not a number", file="run.txt", line=3, value="x", fix="Remove it."))
+    run.txt, line 3: not a number: 'x'. Remove it.
     """
 
     is_concealed = False

@@ -46,6 +46,11 @@ class ReadPolicy(Options):
         distinguished by folder or extension. ``auto``: by tag, unless two runs of a track have the
         same: then all runs of that track by file. Otherwise a pattern (a regular expression with
         one group) that is matched against the whole file name; the group is the name.
+
+    Examples
+    --------
+    >>> irmeta.ReadPolicy(tie_order="rank", depth=100).names
+    'auto'
     """
 
     tie_order: TieOrder = option("trec_eval", "Order of docs, and of docs with equal scores.")
@@ -112,6 +117,11 @@ class EvalPolicy(Options):
     pool_without
         Systems, ``group=NAME`` or ``type=NAME`` that are removed from the pool and still scored:
         docs that they alone contributed are unjudged. See `JudgedRanks.with_pool`.
+
+    Examples
+    --------
+    >>> irmeta.EvalPolicy(queries="relevant").negative
+    'unjudged'
     """
 
     queries: Averaged = option("judged", "Queries that means are taken over.")

@@ -38,22 +38,26 @@ def check(path: str | Path, *, workers: int | None = None) -> pl.DataFrame:
 
     Parameters
     ----------
-    path
-        A store, a folder that `reanalyze` or a study made (with the store in it), or a Parquet
-        file that irmeta wrote.
-    workers
-        Threads; default the usable cores.
+    path : str or Path
+        A store, a folder that `reanalyze` or a study made (including its store), or a Parquet file
+        that irmeta wrote.
+    workers : int, optional
+        Number of threads; default: the usable cores.
 
     Returns
     -------
     DataFrame
-        file, problem: a row for each file that is damaged, missing or unfinished; no row where
-        everything is as irmeta wrote it.
+        file, problem: one row per file that is damaged, missing or unfinished.
 
     Raises
     ------
     UsageError
-        If there is nothing of irmeta's at `path`.
+        If irmeta made nothing at `path`.
+
+    Examples
+    --------
+    >>> irmeta.check("store/").height
+    0
     """
     return check_files(path, workers=workers).problems
 

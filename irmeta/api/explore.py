@@ -35,34 +35,45 @@ BROWSED_COLUMNS = ("query", "grade", "rank", "doc")
 
 
 class SearchLengths:
-    """The search length of every relevant doc of a track in every system.
+    """Search length of every relevant doc of a track in every system.
 
     Parameters
     ----------
-    store, track
-        A store, or its folder; the track may be left out where it has just one.
-    rel
-        The least grade that is relevant.
-    unretrieved
-        irrel, floor, irrel+1 or depth: see measure ASL.
+    store : Store, str or Path
+        A store, or its folder.
+    track : str, optional
+        Name of the track; optional if the store has only one.
+    rel : int, default 1
+        Smallest relevant grade.
+    unretrieved : {'irrel', 'floor', 'irrel+1', 'depth'}, default 'irrel'
+        Search length of a doc that is not retrieved: see measure ASL.
     **policy
-        The fields of `EvalPolicy`; `queries` says what ASL averages, docs are of all queries.
+        Fields of `EvalPolicy`; `queries` selects the queries of ASL, docs are of all queries.
 
     Warns
     -----
     UserWarning
-        If most lists hold no doc that is not relevant, so that search lengths mean nothing.
+        If most lists have no non-relevant doc, so that search lengths are meaningless.
 
     Raises
     ------
     UsageError
-        If the track or a choice is not known, or no doc of the track is relevant.
+        If the track or an option is unknown, or no doc of the track is relevant.
 
     Notes
     -----
-    The track is read once. A doc takes four bytes for each system (eight where lists are deeper
-    than 65,534); frames are made when they are asked for. Where a system is not named it is the
-    best by ASL, and the second of two the median.
+    The track is read once. A doc takes four bytes per system (eight where lists are deeper than
+    65,534). In all methods, the default system is the best by ASL, and the second the median.
+
+    Examples
+    --------
+    >>> lengths = irmeta.SearchLengths(store, "news")
+    >>> lengths.best, lengths.median
+    ('doumMan1', 'aldBM25')
+    >>> lengths.histogram()["docs"].to_list()  # the last bucket: not retrieved
+    [324, 118, 43, 33, 34, 4, 0, 456]
+    >>> lengths.docs_between(-1, 1).height  # docs at nearly the same length in best and median
+    105
     """
 
     def __init__(
@@ -121,10 +132,10 @@ class SearchLengths:
 
     @cached_property
     def systems(self) -> pl.DataFrame:
-        """place, system, ASL, not_retrieved (share of relevant docs); by ASL, ties by name.
+        """Table of systems by ASL: rank, system, ASL, not_retrieved (share of relevant docs).
 
-        Equal values share a place: those that differ by the order of summing alone are equal. A
-        system without a value (NaN) is last and has no place.
+        Systems whose values differ only by the order of summation share a rank, by name. A system
+        without a value (NaN) is last and has no rank.
         """
         missed = [(self._ranks[:, i] == self._missing).mean() for i in range(len(self._names))]
         order = pl.Series("order", round_means(self._asl))
@@ -134,31 +145,30 @@ class SearchLengths:
 
     @property
     def best(self) -> str:
-        """The system with the least ASL; of equal ones the first by name."""
+        """System with the smallest ASL; of equal systems the first by name."""
         return self.systems["system"][0]
 
     @property
     def median(self) -> str:
-        """The system in the middle by ASL; of an even count the better of the two middle ones."""
+        """System in the middle by ASL; of an even number the better of the middle two."""
         order = self.systems.drop_nulls("rank")["system"]
         return order[max(0, len(order) - 1) // 2] if len(order) else self.best
 
     def histogram(self, system: str | None = None, buckets: str = "log") -> pl.DataFrame:
-        """How many relevant docs have which search length.
+        """Count relevant docs by search length.
 
         Parameters
         ----------
-        system
-            Its name.
-        buckets
+        system : str, optional
+            Name of the system.
+        buckets : {'log', 'linear'}, default 'log'
             ``log``: 1, 2 to 4, 5 to 9, 10 to 19, ... ``linear``: at most 20 of one round width.
 
         Returns
         -------
         DataFrame
-            track, system, low, high, docs: a row a bucket, the docs not retrieved last (low and
-            high null). All systems have the buckets up to the track's greatest search length of a
-            retrieved doc.
+            track, system, low, high, docs: one row per bucket, the docs not retrieved last (low and
+            high null). All systems have the same buckets.
         """
         return self._histograms(buckets).filter(pl.col("system") == self._named(system))
 
@@ -179,7 +189,7 @@ class SearchLengths:
         return self._counted[buckets]
 
     def show(self, system: str | None = None, buckets: str = "log") -> alt.LayerChart:
-        """`histogram` as a chart."""
+        """Draw `histogram`."""
         frame = self.histogram(system, buckets)
         return length_histogram(frame, f"{self.track}: {self._named(system)}")
 
@@ -190,10 +200,10 @@ class SearchLengths:
 
         Parameters
         ----------
-        system
-            Its name.
-        low, high
-            Both ends of the bucket. No low: the docs not retrieved. No high: no end.
+        system : str, optional
+            Name of the system.
+        low, high : int, optional
+            Both ends of the bucket. Without low: the docs not retrieved; without high: no limit.
 
         Returns
         -------
@@ -208,20 +218,20 @@ class SearchLengths:
         return frame.filter(rank.is_not_null() & length.is_between(least, most))
 
     def differences(self, a: str | None = None, b: str | None = None) -> pl.DataFrame:
-        """How much longer docs have to be searched for in `a` than in `b`.
+        """Count docs by the difference of their search lengths, `a` minus `b`.
 
         Returns
         -------
         DataFrame
             low, high, retrieved (both, first, second, neither), docs: see
-            `irmeta.stats.buckets.difference_buckets`. Below zero `a` wins.
+            `irmeta.stats.buckets.difference_buckets`. `a` is better below zero.
         """
         compared = self.compared(a, b)
         ranks = (compared[name].is_not_null().to_numpy() for name in ("rank_a", "rank_b"))
         return cut.difference_buckets(compared["difference"].to_numpy(), tuple(ranks))
 
     def show_differences(self, a: str | None = None, b: str | None = None) -> alt.LayerChart:
-        """`differences` as a chart."""
+        """Draw `differences`."""
         pair = self._pair(a, b)
         usual = pair == (self.best, self.median)
         roles = ("best", "median") if usual else ("first", "second")
@@ -230,13 +240,13 @@ class SearchLengths:
         return length_differences(frame, self.track, pair, roles)
 
     def compared(self, a: str | None = None, b: str | None = None) -> pl.DataFrame:
-        """Every relevant doc in two systems.
+        """Compare every relevant doc in two systems.
 
         Returns
         -------
         DataFrame
             query, doc, grade, rank_a, rank_b (null: not retrieved), length_a, length_b, difference
-            (a - b, below zero where `a` wins); by query and doc.
+            (a minus b; `a` is better below zero); by query and doc.
         """
         first, second = self._pair(a, b)
         length_a, length_b = self._length(first), self._length(second)
@@ -251,14 +261,14 @@ class SearchLengths:
     def docs_between(
         self, low: int, high: int, a: str | None = None, b: str | None = None
     ) -> pl.DataFrame:
-        """Return the rows of `compared` whose difference is from `low` to `high`, sorted by it."""
+        """Return the rows of `compared` with a difference from `low` to `high`, sorted by it."""
         inside = pl.col("difference").is_between(*_ends(low, high))
         return self.compared(a, b).filter(inside).sort("difference", maintain_order=True)
 
     def ranks(self, query: str, doc: str) -> pl.DataFrame:
-        """One relevant doc in every system: system, rank (null: not retrieved), search_length.
+        """Return the ranks of a doc: system, rank (null: not retrieved), search_length.
 
-        By rank, those that do not retrieve it last, and by name.
+        Rows are sorted by rank, then name; systems that do not retrieve the doc are last.
         """
         _check(f"no query {query!r} has a relevant doc in {self.track}", query, self._docs["query"])
         own = self._docs.with_row_index("row").filter(pl.col("query") == query)
@@ -272,9 +282,9 @@ class SearchLengths:
     def browse(self, system: str | None = None) -> alt.VConcatChart:
         """Draw an interactive histogram: choose a system, click a bar, see its docs.
 
-        It needs no widgets, only a notebook that draws Vega-Lite. It carries up to 20 docs of a
-        bar, fewer where they are over 1.5 MB, and says so where it leaves some out. Above 200
-        systems it has the best by ASL and `system`.
+        The chart needs no widgets, only a notebook that draws Vega-Lite. Each bar has up to 20
+        docs, fewer where all docs take over 1.5 MB; the chart says where it omits docs. Above 200
+        systems the chart has the best by ASL and `system`.
         """
         import altair as alt
 

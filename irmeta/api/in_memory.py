@@ -48,38 +48,49 @@ def read(
     progress: Progress | None = None,
     **choices: Unpack[ReadChoices],
 ) -> Store:
-    """Read a collection into memory and write nothing: for what is looked at once.
+    """Read a collection into memory, without writing files.
 
-    Everything that a store can be asked this one answers alike, `path` alone excepted. What is read
-    again and again, or is larger than memory, is for `ingest`.
+    The store behaves like one of `ingest`, except that `path` is undefined. Use `ingest` for a
+    collection that is read repeatedly, or is larger than memory.
 
     Parameters
     ----------
-    collection
-        As for `ingest`.
-    tracks
-        Only these.
-    workers
-        Threads over the run files of a track; default the usable cores.
-    memory
-        Bytes that may be taken, default half of what the machine has: about 50 a row, and each
-        doc's name once a track.
+    collection : str or Path
+        See `ingest`.
+    tracks : str or iterable of str, optional
+        Only these tracks.
+    workers : int, optional
+        Threads over the run files of a track; default: the usable cores.
+    memory : int, optional
+        Limit in bytes, default half of the machine's memory. A row takes about 50 bytes; doc names
+        are held once per track.
+    progress : callable, optional
+        Called with the track, the number of files read, and the number of files.
     **choices
-        tie_order, depth, duplicates, malformed, names: see `ReadPolicy`.
+        Fields of `ReadPolicy`: tie_order, depth, duplicates, malformed, names.
+
+    Returns
+    -------
+    Store
 
     Warns
     -----
     SkippedRunWarning
-        When runs were skipped; `store.systems()` says why.
+        If runs were skipped; `store.systems()` has the reasons.
     NamesWarning
-        When systems are named by file, since runs share their tags; ``names="file"`` says so.
+        If systems are named by file, because runs share their tags; ``names="file"`` silences it.
     QrelsWarning
-        When the qrels look like those of another track.
+        If the qrels look like those of another track.
 
     Raises
     ------
     IrmetaError
-        When a track could not be read, or did not fit.
+        If a track could not be read, or did not fit into memory.
+
+    Examples
+    --------
+    >>> irmeta.read("collection/", tracks="news").tracks
+    ['news']
     """
     store, outcomes = read_tracks(
         collection,
@@ -101,29 +112,39 @@ def read_files(
     progress: Progress | None = None,
     **choices: Unpack[ReadChoices],
 ) -> Store:
-    """Read a qrels file and run files into memory, as trec_eval takes them: a store of one track.
+    """Read a qrels file and run files into memory, as a store of one track.
 
     Parameters
     ----------
-    qrels
-        A file in TREC form, which names the track. What has another form, or subtopics, is for a
+    qrels : str or Path
+        A file in TREC form, whose name becomes the track's. Other forms, and subtopics, need a
         collection with a collection.toml.
-    runs
+    runs : str, Path or iterable
         One file or several, or archives of runs.
     workers, memory, progress, **choices
-        As for `read`.
+        See `read`.
+
+    Returns
+    -------
+    Store
 
     Warns
     -----
     SkippedRunWarning, NamesWarning, QrelsWarning
-        As `read`.
+        See `read`.
 
     Raises
     ------
     UsageError
-        When a file is not there.
+        If a file does not exist.
     IrmetaError
-        When the qrels, or all runs, cannot be read.
+        If the qrels, or all runs, cannot be read.
+
+    Examples
+    --------
+    >>> runs = ["collection/news/runs/aldBM25.gz", "collection/news/runs/aldBM25fb.gz"]
+    >>> irmeta.read_files("collection/news/qrels.txt", runs).means("AP")["value"].round(3).to_list()
+    [0.284, 0.422]
     """
     store, outcomes = read_tracks(
         qrels,

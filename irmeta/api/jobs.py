@@ -28,7 +28,23 @@ from irmeta.trec.collection import chosen, read_collection
 
 
 def open_store(path: str | Path) -> Store:
-    """Open the store in a folder."""
+    """Open the store in a folder.
+
+    Parameters
+    ----------
+    path : str or Path
+        The store's folder, or the folder of `reanalyze`'s results.
+
+    Returns
+    -------
+    Store
+        As `Store(path)`, which also describes errors.
+
+    Examples
+    --------
+    >>> irmeta.open_store("store/").tracks
+    ['news', 'passage', 'web']
+    """
     return Store(path)
 
 
@@ -48,37 +64,46 @@ def ingest(
 
     Parameters
     ----------
-    collection
-        A folder with one sub-folder a track (`runs/` and one file named qrels*), or with a
+    collection : str or Path
+        A folder with one sub-folder per track (`runs/` and one file named qrels*), or with a
         `collection.toml`.
-    store
-        The store's folder; made if it is not there.
-    tracks
-        Only these; others that the store has are left alone.
-    rehash
-        Read every file to see whether it has changed. By default a source file of the same size
-        and time of change is taken for unchanged, and a file of the store by its size and footer.
-    workers
-        Threads that read tracks, and the run files of one; default the usable cores. The store does
-        not depend on it.
-    memory
-        Bytes for the names and rows of all tracks that are read at once, default a quarter of what
-        the machine has; rows beyond it wait in a temporary file in the store's folder.
-    executor
-        Any concurrent.futures.Executor to read tracks instead: processes that are spawned,
-        not forked, or a cluster.
-    **choices
-        tie_order, depth, duplicates, malformed, names: see `ReadPolicy`.
+    store : str or Path
+        The store's folder; created if missing.
+    tracks : str or iterable of str, optional
+        Only these; other tracks of the store are unchanged.
+    rehash : bool, default False
+        Read every file to find out whether it has changed. By default a source file of the same
+        size and modification time is unchanged, and a file of the store by its size and footer.
+    workers : int, optional
+        Threads that read tracks and run files; default: the usable cores. The store does not
+        depend on it.
+    memory : int, optional
+        Limit in bytes for all tracks that are read at once, default a quarter of the machine's
+        memory; further rows are in a temporary file in the store's folder.
+    executor : Executor, optional
+        Any concurrent.futures.Executor to read tracks instead of threads: spawned (not forked)
+        processes, or a cluster.
+    progress, **choices
+        See `read`.
+
+    Returns
+    -------
+    Store
 
     Warns
     -----
     SkippedRunWarning, NamesWarning, QrelsWarning
-        As `read`.
+        See `read`.
 
     Raises
     ------
     IrmetaError
-        When a track could not be read; the others are in the store.
+        If a track could not be read; the others are in the store.
+
+    Examples
+    --------
+    >>> irmeta.ingest("collection/", "new-store/", tracks="news").tracks
+    ['news']
     """
     outcomes = ingest_collection(
         collection,
@@ -96,7 +121,7 @@ def ingest(
 
 @dataclass(frozen=True)
 class Reanalysis:
-    """What `reanalyze` did and where it lies."""
+    """Outcome of `reanalyze`: folder, page, store and what was analysed."""
 
     folder: Path
     report: Path
@@ -129,45 +154,54 @@ def reanalyze(
     batch_progress: BatchProgress | None = None,
     **choices: Unpack[ReadChoices],
 ) -> Reanalysis:
-    """Every track's scores, search lengths and rarity as Parquet, and a page.
+    """Write scores, search lengths and rarity of every track as Parquet, and a page.
 
     Parameters
     ----------
-    source
-        A collection, whose store is then kept in `out`/store, or a store.
-    out
-        The results' folder: new, empty, or one that `reanalyze` made; any other with `force`.
-        Tracks whose input has not changed are not done again.
-    tracks
-        Only these; results of others that are in `out` stay, unless `only`.
-    rehash
-        As for `ingest`, of a collection; results are always compared with their checksums.
-    rarity_depth
-        A system retrieves a doc for `rarity` if it has it up to this rank.
-    unretrieved
-        The search length of a relevant doc that is not retrieved, in the tables of search lengths:
-        irrel, floor, irrel+1 or depth, as in measure ASL.
-    policy
-        queries, negative, qrels, tie_order, pool_order: see `EvalPolicy`.
-    workers
-        Threads that read, and that analyse tracks; default the usable cores.
-    memory
-        Bytes for what is read: see `ingest`.
-    executor
-        Any concurrent.futures.Executor to read and analyse tracks instead: processes that are
-        spawned, not forked, or a cluster.
+    source : str or Path
+        A store, or a collection, whose store is then written to `out`/store.
+    out : str or Path
+        Folder for the results: new, empty, or one that `reanalyze` made; any other with `force`.
+        Unchanged tracks are not analysed again.
+    tracks : str or iterable of str, optional
+        Only these; results of other tracks stay in `out`, unless `only`.
+    measures : str or iterable of str, default 'default'
+        See `Store.evaluate`.
+    rarity_depth : int, default 100
+        Deepest rank that counts for `rarity`.
+    unretrieved : {'irrel', 'floor', 'irrel+1', 'depth'}, default 'irrel'
+        Search length of a relevant doc that is not retrieved: see measure ASL.
+    policy : dict, optional
+        Fields of `EvalPolicy`.
+    only, force : bool, default False
+        Remove results of other tracks; write to a folder with other files.
+    rehash, workers, memory, executor
+        See `ingest`; results are always compared with their checksums.
+    read_progress, batch_progress : callable, optional
+        Called after each file that is read, and each track that is analysed.
     **choices
-        tie_order, depth, duplicates, malformed, names, for a collection: see `ReadPolicy`.
+        Fields of `ReadPolicy`, for a collection.
+
+    Returns
+    -------
+    Reanalysis
+        Folder, page, store, tables and figures.
 
     Warns
     -----
     SkippedRunWarning, NamesWarning, QrelsWarning
-        As `read`, for a collection.
+        See `read`, for a collection.
 
     Raises
     ------
     IrmetaError
-        When a track could not be read or analysed; the results of the others are in `out`.
+        If a track could not be read or analysed; the results of the others are in `out`.
+
+    Examples
+    --------
+    >>> done = irmeta.reanalyze("store/", "results/", tracks="news", measures="AP")
+    >>> done.results.tables["means"].height
+    20
     """
     names = (measures,) if isinstance(measures, str) else tuple(measures)
     options = OverviewOptions.of(

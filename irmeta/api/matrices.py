@@ -28,30 +28,35 @@ def matrices(
     workers: int | None = None,
     **choices: Unpack[EvalChoices],
 ) -> list[Matrix]:
-    """Values by query and system, of every track and measure that there is.
+    """Return the per-query values of every track and measure as matrices.
 
     Parameters
     ----------
-    results
-        A store (whose measures are then computed), a folder that `reanalyze` made, a file of values
-        per query, or a table of one's own with a column for each system.
-    measures
-        Names; None: all of a file or folder, and ``default`` of a store.
-    track
-        Only this one, or these.
+    results : Store, str or Path
+        A store, whose measures are computed; a folder that `reanalyze` made; a file of per-query
+        values; or a CSV or Parquet table with one column per system.
+    measures : str or iterable of str, optional
+        Names; default: all of a file or folder, and ``default`` of a store.
+    track : str or iterable of str, optional
+        Only these tracks.
     workers, **choices
-        Of a store: see `Store.evaluate`.
+        For a store: see `Store.evaluate`.
 
     Returns
     -------
     list of Matrix
-        By track. A measure with an average of its own, such as ``AP(average=geometric)``, is left
-        out: its values are those of AP.
+        Matrices by track. A measure with its own average, such as ``AP(average=geometric)``, is
+        omitted: its values are those of AP.
 
     Raises
     ------
     UsageError
-        If there is nothing of the kind, or no such track or measure; or such a measure is named.
+        If there are no such results, track or measure, or an omitted measure is named.
+
+    Examples
+    --------
+    >>> [matrix.values.shape for matrix in irmeta.matrices(store, "AP", track=["news", "web"])]
+    [(25, 20), (20, 12)]
     """
     path = opened(results)
     if isinstance(path, Store):
@@ -73,10 +78,7 @@ def matrices(
 
 
 def made_from(results: Results, measures: Iterable[str], tracks: Iterable[str]) -> dict[str, Any]:
-    """Return the provenance of the values in results; it names no path.
-
-    The provenance of a store, or of each file; of a table of one's own its name.
-    """
+    """Return the provenance of a store or of each file; of a table without one its name."""
     path, named = opened(results), set(tracks)
     if isinstance(path, Store):
         return path.provenance(measures, track=named)
@@ -95,14 +97,9 @@ def opened(results: Results) -> Store | Path:
 
 @contextmanager
 def consistent_read(results: Results, track: Tracks = None) -> Iterator[Tracks]:
-    """For what is computed of a store, and what is said of it: no ingest may come between.
+    """Read a store and its provenance without an ingest in between; see `undisturbed`.
 
-    Yields the tracks that both are of; where these are no store, what was asked for.
-
-    Raises
-    ------
-    DataError
-        As `undisturbed`.
+    Yields the tracks of the store, or for other results the requested tracks.
     """
     store = opened(results)
     if not isinstance(store, Store):

@@ -29,19 +29,20 @@ from irmeta.store.scan import Tracks
 
 @dataclass(frozen=True)
 class Comparison:
-    """How the systems of one track compare by one measure.
+    """Comparison of the systems of one track by one measure.
 
     Attributes
     ----------
-    pairs
+    pairs : Pairs
         The test's result for every pair.
-    systems
-        rank (equal means share one), system, mean, queries (those that the mean and, for a design
-        over all systems, the test used), better_than, worse_than (how many systems the test says
-        it is better or worse than), top (whether it has a mean and is worse than none); best mean
-        first.
-    settings
-        What else `compare` was asked: resamples, seed, less_is_better.
+    systems : DataFrame
+        rank (equal means share one), system, mean, queries (number that the mean and, for a design
+        over all systems, the test used), better_than, worse_than (number of systems), top (whether
+        it has a mean and is worse than none); best mean first.
+    alpha : float
+        The significance level.
+    settings : Mapping
+        Other arguments of `compare`: resamples, seed, less_is_better.
     """
 
     pairs: Pairs
@@ -68,25 +69,35 @@ def compare(
 
     Parameters
     ----------
-    results
-        See `irmeta.matrices`; or a matrix.
-    measure
-        Its name; None where there is only one.
+    results : Store, str, Path or Matrix
+        See `irmeta.matrices`.
+    measure : str, optional
+        Name of the measure; optional if there is only one.
     test, correction, resamples, rng
-        See `irmeta.stats.pairs.pairwise`.
+        See `irmeta.stats.pairwise`.
     track, workers, **choices
         See `irmeta.matrices`.
-    alpha
-        Two systems with a p-value up to this differ significantly.
-    less_is_better
-        For values that are no measure of irmeta's, whose direction is not known.
+    alpha : float, default 0.05
+        Significance level: systems with a p-value of at most `alpha` differ significantly.
+    less_is_better : bool, default False
+        Direction of values of an unknown measure.
+
+    Returns
+    -------
+    list of Comparison
+        One per track.
 
     Raises
     ------
     UsageError
-        If no measure is named and there are several, or a name or level is not known; for a matrix
-        with a measure or track beside it; for `less_is_better` of a measure whose direction is
-        known.
+        If no measure is named and there are several, or a name or level is unknown; for a matrix
+        with a measure or track beside it; for `less_is_better` of a known measure.
+
+    Examples
+    --------
+    >>> (comparison,) = irmeta.compare(store, "AP", track="news")
+    >>> comparison.systems.select("system", "better_than", "top").row(0)
+    ('doumMan2', 18, True)
     """
     check_share("alpha", alpha)
     found = _given(results, measure, track, workers, choices)
@@ -173,27 +184,32 @@ def power(
 
     Parameters
     ----------
-    results
-        See `irmeta.matrices`; or a matrix, or several.
+    results : Store, str, Path, Matrix or iterable of Matrix
+        See `irmeta.matrices`.
     measures, track, workers, **choices
         See `irmeta.matrices`.
     tests, correction, resamples, rng
-        See `irmeta.stats.pairs.pairwise`; one test or several.
-    levels
-        Levels of significance, one or several.
+        See `irmeta.stats.pairwise`; one test or several.
+    levels : float or iterable of float
+        Significance levels.
 
     Returns
     -------
     power : DataFrame
-        See `irmeta.stats.power.separation`.
+        See `irmeta.stats.separation`.
     curves : DataFrame
-        See `irmeta.stats.power.asp`.
+        See `irmeta.stats.asp`.
 
     Raises
     ------
     UsageError
-        As `irmeta.matrices` and `pairwise` do; for a level that is not between 0 and 1; where no
-        test or level is named.
+        As `irmeta.matrices` and `irmeta.stats.power`, which has the reference.
+
+    Examples
+    --------
+    >>> counts, curves = irmeta.power(store, ["AP", "P@10"], track="news", levels=0.05)
+    >>> counts.select("measure", "pairs", "separated").rows()
+    [('AP', 190, 161), ('P@10', 190, 145)]
     """
     found = _given(results, measures, track, workers, choices)
     at = checked_levels(levels)  # before anything is tested
@@ -202,7 +218,7 @@ def power(
 
 
 def default_folder(results: str | Path, *names: str) -> Path | None:
-    """Where to write if no one says: inside a folder that reanalyze made, else nowhere."""
+    """Return the folder for output inside one that `reanalyze` made; None for other results."""
     folder = Path(results)
     if not (folder / "scores").is_dir() or not (folder / ".parts").is_dir():
         return None
@@ -212,19 +228,10 @@ def default_folder(results: str | Path, *names: str) -> Path | None:
 def write_comparisons(
     found: Sequence[Comparison], out: Path, source: Mapping[str, Any], *, force: bool
 ) -> list[Path]:
-    """Put ``pairs.parquet``, ``systems.parquet`` and a figure of each track into a folder.
+    """Write ``pairs.parquet``, ``systems.parquet`` and a figure of each track to a folder.
 
-    Figures that an earlier comparison left there are removed: what lies there is of this one.
-
-    Parameters
-    ----------
-    source
-        What the values come from: see `irmeta.api.matrices.made_from`.
-
-    Raises
-    ------
-    UsageError
-        If the folder holds a file of the same name that irmeta did not write, unless `force`.
+    Figures of an earlier comparison are removed. `source` is the result of `made_from`. A file of
+    the same name that irmeta did not write is a `UsageError`, unless `force`.
     """
     asked = {
         "test": found[0].pairs.test,
@@ -260,10 +267,10 @@ def write_power(
     *,
     force: bool,
 ) -> list[Path]:
-    """Put ``power.parquet``, ``curves.parquet`` and figures into a folder.
+    """Write ``power.parquet``, ``curves.parquet`` and figures to a folder.
 
     There is a figure for each track, or for each track and test where there are several tests.
-    `settings` are what `power` was asked; the rest as for `write_comparisons`.
+    `settings` are the arguments of `power`; the others are those of `write_comparisons`.
     """
     record = {"irmeta": __version__, "power": {"source": source, **settings}}
     levels = found["level"].unique(maintain_order=True).to_list()

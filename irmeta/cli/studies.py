@@ -27,14 +27,17 @@ class Studies(TyperGroup):
     """Command group of all studies, whose commands are made on request."""
 
     def list_commands(self, ctx: Any) -> list[str]:
+        """List the subcommands and the names of all studies."""
         return [*super().list_commands(ctx), *places()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the subcommand, or the command of the study, of a name."""
         if cmd_name in places():
             return typer.main.get_command(_command(find(cmd_name)))
         return super().get_command(ctx, cmd_name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that the arguments name, or fail with the nearest known name."""
         known = self.list_commands(ctx)
         if args and args[0] not in known and not args[0].startswith("-"):
             ctx.fail(f"no study {args[0]!r}. {did_you_mean(args[0], known)}")

@@ -38,7 +38,7 @@ def _address(typing: Any, array: Any) -> Any:
 
 
 def _white_mask(typing: Any, place: Any) -> Any:
-    """Set bit i of a uint64 if byte ``place + i`` is a space, \\t, \\n, \\v, \\f or \\r."""
+    r"""Set bit i of a uint64 if byte ``place + i`` is a space, \t, \n, \v, \f or \r."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = _at(builder, args[0], _LANES)
@@ -51,7 +51,7 @@ def _white_mask(typing: Any, place: Any) -> Any:
 
 
 def _newline_mask(typing: Any, place: Any) -> Any:
-    """Set bit i of a uint64 if byte ``place + i`` is \\n."""
+    r"""Set bit i of a uint64 if byte ``place + i`` is \n."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = _at(builder, args[0], _LANES)

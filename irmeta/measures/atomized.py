@@ -34,6 +34,7 @@ class Chain:
 
     @property
     def graded(self) -> bool:
+        """Whether docs of different grades have different weights."""
         return self.gain != "binary"
 
 

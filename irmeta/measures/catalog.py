@@ -63,6 +63,11 @@ def list_measures() -> pl.DataFrame:
     DataFrame
         measure (name, with the form of the cutoff), parameters (without shared parameters, with
         defaults), better (``greater`` or ``less``), family, source, summary.
+
+    Examples
+    --------
+    >>> irmeta.list_measures().filter(better="less").height > 0
+    True
     """
     rows = [
         {

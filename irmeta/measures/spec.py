@@ -30,7 +30,9 @@ Cutoffs = Sequence[Any]
 class Compute(Protocol):
     """Function that computes values, float64 [cutoff, query, system], of one block of queries."""
 
-    def __call__(self, view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray: ...
+    def __call__(self, view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+        """Compute the values at each cutoff."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class Trace:
 
     @property
     def value(self) -> float:
+        """Value of the measure: the sum of the terms over the divisor."""
         if self.undefined is not None:
             return self.undefined
         return sum(t.amount for t in self.terms) / self.divisor
@@ -230,6 +233,7 @@ class Spec:
 
     @property
     def settings(self) -> dict[str, Any]:
+        """Parameters by name."""
         return dict(self.params)
 
     @cached_property

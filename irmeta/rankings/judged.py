@@ -218,11 +218,12 @@ class JudgedRanks:
 
     @property
     def systems(self) -> Sequence[str]:
+        """Names of the systems, in the order of the columns of `ranks`."""
         return self.facts.systems
 
     @property
     def judged_queries(self) -> tuple[str, ...]:
-        """The queries that the qrels set of the view judges."""
+        """Queries that the qrels set of the view judges."""
         if self.in_qrels is None:
             return self.queries
         return tuple(
@@ -242,12 +243,12 @@ class JudgedRanks:
         return self.grades >= 0
 
     def counts(self, low: int, high: int = 127) -> np.ndarray:
-        """int64 [queries]: how many judged docs of each query have a grade in low..high."""
+        """Count the judged docs of each query with a grade in low..high: int64 [queries]."""
         found = (self.grades >= low) & (self.grades <= high)
         return np.diff(self.offsets_of(found))
 
     def offsets_of(self, kept: np.ndarray) -> np.ndarray:
-        """`offsets` into the rows that the bool array `kept` leaves."""
+        """Return the `offsets` into the rows that the bool array `kept` selects."""
         return np.concatenate([[0], np.cumsum(kept)])[self.offsets]
 
     def sorted_ranks(self, low: int, high: int = 127) -> tuple[np.ndarray, np.ndarray]:

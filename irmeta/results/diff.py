@@ -23,12 +23,14 @@ class Difference:
 
     Attributes
     ----------
-    made
+    made : DataFrame
         about, field, a, b: one row per difference in provenance.
-    measures
+    measures : DataFrame
         One row per measure: measure, both (rows in both files), only_a, only_b, equal, different,
         greatest (the greatest difference; infinite: one of the two is undefined), and its position:
         track, system, query (null for means), a, b.
+    tolerance : float
+        Absolute tolerance within which values are equal.
     """
 
     made: pl.DataFrame
@@ -46,10 +48,15 @@ def diff(a: str | Path, b: str | Path, tolerance: float = 1e-9) -> Difference:
 
     Parameters
     ----------
-    a, b
+    a, b : str or Path
         Files that irmeta wrote, Parquet or CSV. A CSV file has no provenance.
-    tolerance
+    tolerance : float, default 1e-9
         Absolute tolerance within which values are equal. NaN equals NaN.
+
+    Returns
+    -------
+    Difference
+        Differences in provenance, and differences in values by measure.
 
     Raises
     ------
@@ -58,6 +65,13 @@ def diff(a: str | Path, b: str | Path, tolerance: float = 1e-9) -> Difference:
         values.
     DataError
         If a Parquet file is damaged.
+
+    Examples
+    --------
+    >>> store.means("AP", tie_order="trec_eval").write_csv("a.csv")
+    >>> store.means("AP", tie_order="score-file").write_csv("b.csv")
+    >>> irmeta.diff("a.csv", "b.csv").measures.select("both", "different").row(0)
+    (41, 36)
     """
     if not 0 <= tolerance < float("inf"):
         raise UsageError(f"tolerance = {tolerance!r} is not a number of at least 0.")

@@ -28,10 +28,20 @@ class Matrix:
 
     Attributes
     ----------
-    values
-        float64 [query, system]; NaN: undefined.
-    direction
+    values : ndarray of float64, shape (queries, systems)
+        NaN: undefined.
+    queries, systems : tuple of str
+        Names, each once.
+    measure, track : str
+        Names of the measure and of the track.
+    direction : {1, -1}
         1: greater is better; -1: less is better.
+
+    Examples
+    --------
+    >>> matrix = irmeta.Matrix([[0.5, 0.25], [1.0, np.nan]], ("q1", "q2"), ("a", "b"), "AP")
+    >>> matrix.means.tolist(), matrix.complete().queries
+    ([0.75, 0.25], ('q1',))
     """
 
     values: np.ndarray
@@ -91,10 +101,20 @@ class Matrix:
 def matrix_of(frame: pl.DataFrame, measure: str = "value") -> Matrix:
     """Convert a frame with one column per system and one row per query to a matrix.
 
-    The query names are in a column named query, topic, qid, query_id, topic number or similar, in a
-    first column without a name, or in a non-numeric first column; otherwise queries are numbered
-    from 1. Numbers may be text; blank, NaN, NA, N/A, null and None, in any case, are missing
-    values.
+    Parameters
+    ----------
+    frame : DataFrame
+        The query names are in a column named query, topic, qid, query_id, topic number or similar,
+        in a first column without a name, or in a non-numeric first column; otherwise queries are
+        numbered from 1. Numbers may be text; blank, NaN, NA, N/A, null and None, in any case, are
+        missing values.
+    measure : str, default 'value'
+        Name of the measure.
+
+    Returns
+    -------
+    Matrix
+        Values [query, system]; NaN: missing.
 
     Raises
     ------
@@ -102,6 +122,12 @@ def matrix_of(frame: pl.DataFrame, measure: str = "value") -> Matrix:
         If no column is a system, or a system's column is not numeric.
     UsageError
         If two queries have the same name.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"query": ["q1", "q2"], "a": [0.5, 1.0], "b": [0.25, None]})
+    >>> irmeta.matrix_of(frame, "AP").means.tolist()
+    [0.75, 0.25]
     """
     names = None
     if (place := _query_column(frame)) is not None:

@@ -83,6 +83,7 @@ class Column:
 
     @property
     def is_text(self) -> bool:
+        """Whether the values are text."""
         return self.kind in ("text", "name", "yes")
 
 

@@ -76,4 +76,5 @@ def print_text(console: Console, text: str, style: str = "") -> None:
 
 
 def counted(column: str, what: str) -> pl.Expr:
+    """Return a column's count with its label, null where the count is 0."""
     return pl.when(pl.col(column) > 0).then(pl.format(what + " {}", column))

@@ -31,20 +31,27 @@ def win_rate(verdicts: Verdicts, ties: Literal["half", "out"] = "half") -> pl.Da
 
     Parameters
     ----------
-    ties
+    verdicts : Verdicts
+        Per-query comparisons of the systems.
+    ties : {'half', 'out'}, default 'half'
         ``half``: a tie is half a win, so that the order is Borda's; ``out``: ties are excluded, and
         the share is over the comparisons with a winner.
 
     Returns
     -------
     DataFrame
-        See the module. The score is NaN for a system without a comparison: no query, no other
-        system, or, with ``out``, only ties.
+        See the module. The score, from 0 to 1, is NaN for a system without a comparison: no query,
+        no other system, or, with ``out``, only ties.
 
     Raises
     ------
     UsageError
         If `ties` is neither of these.
+
+    Examples
+    --------
+    >>> irmeta.stats.win_rate(irmeta.stats.Verdicts.of(ap)).select("system", "score").rows()
+    [('a', 0.875), ('b', 0.625), ('c', 0.0)]
     """
     check_choice("ties", ties, ("half", "out"))
     size = len(verdicts.systems)
@@ -61,12 +68,30 @@ def win_rate(verdicts: Verdicts, ties: Literal["half", "out"] = "half") -> pl.Da
 def borda(verdicts: Verdicts) -> pl.DataFrame:
     """Rank systems by Borda count: the systems that each beats over all queries, a tie a half.
 
-    A query's count is (systems - 1 + wins - losses) / 2. pref_eval's count is greater by 1 for each
-    query, and pref_eval breaks ties by system name, descending.
+    Parameters
+    ----------
+    verdicts : Verdicts
+        Per-query comparisons of the systems.
+
+    Returns
+    -------
+    DataFrame
+        See the module. A query adds (systems - 1 + wins - losses) / 2 to the score.
+
+    Notes
+    -----
+    pref_eval's count is greater by 1 for each query, and pref_eval breaks ties by system name,
+    descending.
 
     References
     ----------
-    De Borda (1781), Mémoire sur les élections au scrutin; Dwork et al. (2001), Section 3.1.
+    .. [1] De Borda (1781). Mémoire sur les élections au scrutin.
+    .. [2] Dwork et al. (2001), Section 3.1. doi:10.1145/371920.372165
+
+    Examples
+    --------
+    >>> irmeta.stats.borda(irmeta.stats.Verdicts.of(ap))["score"].to_list()
+    [7.0, 5.0, 0.0]
     """
     size = len(verdicts.systems)
     net = np.zeros(size)
@@ -82,30 +107,25 @@ def mc4(
     steps: int | None = None,
     rounds: bool = False,
 ) -> pl.DataFrame:
-    """Rank systems by the Markov chain MC4 of Dwork, Kumar, Naor and Sivakumar (2001).
+    """Rank systems by the Markov chain MC4.
 
     From system i, the chain draws one of the n systems. If a strict majority of queries ranks the
     drawn system above i, the chain moves to it; else the chain stays. So P(i -> j) is 1/n or 0 for
-    every other j. The initial distribution is uniform.
-
-    The score is the limit of the chain. The limit exists from every start, because every state has
-    a self-loop of at least 1/n; Cesàro averages have the same limit. In a reducible chain, every
-    closed class has the probability that the chain ends in the class, split by the class's
-    stationary distribution, and every transient system has 0. In particular, a system that beats
-    all others scores 1 and all others tie at 0: see `rounds`.
+    every other j. The initial distribution is uniform. The score is the limit of the chain.
 
     Parameters
     ----------
-    majority
+    verdicts : Verdicts
+        Per-query comparisons of the systems.
+    majority : {'queries', 'decided'}, default 'queries'
         Where queries tie: ``queries``: more than half of all queries rank j above i; ``decided``:
         more queries rank j above i than i above j, ties and missing values aside.
-    steps
+    steps : int, optional
         Number of power steps to take instead of the limit. pref_eval takes 10, and its scores are
         n times these. The order depends on this number.
-    rounds
+    rounds : bool, default False
         Also rank the systems with limit 0, by repeating the chain without the systems already
-        ranked, as Dwork et al. propose. The column `round` is added; scores add up to 1 in each
-        round.
+        ranked, as in [1]_. The column `round` is added; scores add up to 1 in each round.
 
     Returns
     -------
@@ -118,9 +138,21 @@ def mc4(
         If `majority` is neither of these, `steps` is negative, or both `steps` and `rounds` are
         given.
 
+    Notes
+    -----
+    The limit exists from every start, because every state has a self-loop of at least 1/n; Cesàro
+    averages have the same limit. In a reducible chain, every closed class has the probability that
+    the chain ends in the class, split by the class's stationary distribution, and every transient
+    system has 0. A system that beats all others scores 1 and all others tie at 0: see `rounds`.
+
     References
     ----------
-    Rank Aggregation Methods for the Web, WWW 2001, doi:10.1145/371920.372165.
+    .. [1] Dwork, Kumar, Naor and Sivakumar (2001). doi:10.1145/371920.372165
+
+    Examples
+    --------
+    >>> irmeta.stats.mc4(irmeta.stats.Verdicts.of(ap))["score"].to_list()
+    [1.0, 0.0, 0.0]
     """
     if steps is not None:
         check_whole("steps", steps, least=0)

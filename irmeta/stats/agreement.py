@@ -14,14 +14,8 @@ from irmeta.results.preference import Preference, Source
 from irmeta.results.verdicts import TIE
 
 __all__ = [
-    "OUTCOMES",
-    "Agreement",
-    "Preference",
-    "Source",
-    "agreement",
-    "agreements",
-    "unanimity",
-]
+    "OUTCOMES", "Agreement", "Preference", "Source", "agreement", "agreements", "unanimity",
+]  # fmt: skip
 
 OUTCOMES = ("same", "opposite", "tied_a", "tied_b", "tied_both")
 
@@ -32,10 +26,10 @@ class Agreement:
 
     Attributes
     ----------
-    counts
-        int64 [5, query]: points per outcome, in the order of `OUTCOMES`: both measures prefer the
-        same system, they prefer different systems, only a ties, only b ties, both tie.
-    pearson
+    counts : ndarray of int64, shape (5, queries)
+        Points per outcome, in the order of `OUTCOMES`: both measures prefer the same system, they
+        prefer different systems, only a ties, only b ties, both tie.
+    pearson : float
         Correlation of the differences of all points; NaN where a measure has only ties.
     """
 
@@ -102,21 +96,34 @@ def agreement(a: Source, b: Source) -> Agreement:
 
     Parameters
     ----------
-    a, b
-        A `Matrix` (differences of values, positive where better), `Verdicts` (signs), or a
-        `Preference`, for preferences such as RPP that are not differences of values. Only queries
-        and systems that both have, by name, are used.
+    a, b : Matrix, Verdicts or Preference
+        Differences of values (positive where better), signs, or preferences such as RPP that are
+        not differences of values. Only queries and systems that both have, by name, are used.
+
+    Returns
+    -------
+    Agreement
+        Counts of points on which both measures are defined; shares are NaN without points.
 
     Notes
     -----
-    Differences of at most 1e-12 tie, as in `Verdicts`; an undecided verdict is a tie. Points on
-    which either measure is undefined are excluded.
+    Differences of at most 1e-12 tie, as in `Verdicts`; an undecided verdict is a tie.
 
     The order within a pair of systems is arbitrary, but changes Pearson's correlation. The
     correlation is therefore taken over both directions of each pair, so that both means are 0 and
     the correlation is ``sum a b / sqrt(sum a^2 sum b^2)``: the limit of the paper's random pairs.
 
     One query is in memory at a time: under 0.5 GB for 2,000 systems.
+
+    References
+    ----------
+    .. [1] Diaz and Ferraro (2022), Section 6.1, Figure 5. doi:10.1145/3477495.3532033
+
+    Examples
+    --------
+    >>> result = irmeta.stats.agreement(ap, rr)
+    >>> result.points, round(result.sign_agreement, 3)
+    (12, 0.417)
     """
     first, second = _aligned([a, b])
     counts = np.zeros((len(OUTCOMES), len(first[1])), np.int64)
@@ -138,7 +145,23 @@ def agreement(a: Source, b: Source) -> Agreement:
 
 
 def agreements(sources: Sequence[Source]) -> pl.DataFrame:
-    """Compute `agreement` for all pairs of measures: one row per pair, in the order given."""
+    """Compute `agreement` for all pairs of measures.
+
+    Parameters
+    ----------
+    sources : sequence of Matrix, Verdicts or Preference
+        The measures.
+
+    Returns
+    -------
+    DataFrame
+        `Agreement.frame`, one row per pair of measures, in the order given.
+
+    Examples
+    --------
+    >>> irmeta.stats.agreements([ap, rr]).select("measure_a", "measure_b", "opposite").rows()
+    [('AP', 'RR', 0.25)]
+    """
     frames = [agreement(a, b).frame() for a, b in combinations(sources, 2)]
     if not frames:
         empty = np.zeros((len(OUTCOMES), 0), np.int64)
@@ -148,6 +171,11 @@ def agreements(sources: Sequence[Source]) -> pl.DataFrame:
 
 def unanimity(sources: Sequence[Source]) -> pl.DataFrame:
     """Compute how often several measures all prefer the same system.
+
+    Parameters
+    ----------
+    sources : sequence of Matrix, Verdicts or Preference
+        The measures: see `agreement`.
 
     Returns
     -------
@@ -161,6 +189,11 @@ def unanimity(sources: Sequence[Source]) -> pl.DataFrame:
     ------
     UsageError
         If `sources` is empty.
+
+    Examples
+    --------
+    >>> irmeta.stats.unanimity([ap, rr]).select("tied", "points").rows()
+    [(0.0, 12)]
     """
     if not sources:
         raise UsageError("unanimity needs at least one measure.")

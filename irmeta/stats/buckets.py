@@ -27,10 +27,8 @@ def length_buckets(
 
     Parameters
     ----------
-    lengths
-        float64 [doc, system]; ignored where not `retrieved`.
-    retrieved
-        bool [doc, system].
+    lengths, retrieved
+        float64 and bool [doc, system]; lengths are ignored where not `retrieved`.
     lows
         The least length of each bucket, ascending. The last bucket is open.
 
@@ -54,14 +52,9 @@ def length_buckets(
 
 
 def linear_lows(deepest: float, bars: int = 20) -> tuple[int, ...]:
-    """Return the lows of equally wide buckets from 1 up, their width 1, 2, 5, 10, 20, 50, ...
+    """Return the lows of at most `bars` equally wide buckets from 1 to at least `deepest`.
 
-    Parameters
-    ----------
-    deepest
-        The greatest length, which the last bucket holds.
-    bars
-        Largest number of buckets; the narrowest width that needs no more is used.
+    The width is the narrowest of 1, 2, 5, 10, 20, 50, ... that needs no more buckets.
     """
     width = next(n for n in _round() if n * bars >= deepest)
     return tuple(range(1, max(1, int(deepest)) + 1, width))
@@ -72,13 +65,8 @@ def bucket_ends(
 ) -> tuple[list[int | None], list[int | None]]:
     """Return the least and greatest length of each bucket; (None, None): not retrieved.
 
-    Parameters
-    ----------
-    lows
-        See `length_buckets`.
-    last
-        The greatest length to state for the last bucket, which also holds all greater lengths; the
-        default is above every rank.
+    The last bucket ends at `last`, though it also holds all greater lengths; the default is above
+    every rank.
     """
     return [*lows, None], [*(low - 1 for low in lows[1:]), last, None]
 
@@ -94,10 +82,8 @@ def length_frame(
 
     Parameters
     ----------
-    systems
-        A name for each row of `counts`.
     counts
-        int64 [system, bucket].
+        int64 [system, bucket], in the order of `systems`.
     lows, last
         See `bucket_ends`.
 
@@ -140,14 +126,9 @@ def value_buckets(
 ) -> Iterator[tuple[float | None, float | None, np.ndarray]]:
     """Yield each bucket's lower and upper end and a bool mask [value] of its values.
 
-    Parameters
-    ----------
-    edges
-        Lower ends of the buckets, ascending. A bucket excludes its upper end.
-    has_end
-        Whether the last edge ends the last bucket, which then includes that edge; otherwise an open
-        bucket (upper end None) begins there. Values below the first edge form a bucket with the
-        lower end None.
+    `edges` are the lower ends, ascending; a bucket excludes its upper end. With `has_end`, the last
+    edge ends the last bucket, which includes the edge; otherwise an open bucket (upper end None)
+    begins there. Values below the first edge form a bucket with the lower end None.
     """
     bucket = np.searchsorted(edges, values + ROUNDING, side="right") - 1
     ends = [*edges[1:], *(() if has_end else (None,))]
@@ -178,10 +159,9 @@ def difference_buckets(
     -------
     DataFrame
         low, high (both inclusive), docs; sorted by low: ..., -4 to -2, -1, 0, 1, 2 to 4, 5 to 9, 10
-        to 19, 20 to 49, ... Both sides reach as far as the longer one, with every bucket between,
-        empty or not. Without differences, the frame has one empty bucket of 0. `retrieved` adds
-        the column retrieved, with one row per bucket and nonempty kind of `RETRIEVED`; an empty
-        bucket has one row, ``both``.
+        to 19, 20 to 49, ... Both sides reach as far as the longer one; without differences there is
+        one empty bucket of 0. `retrieved` adds the column retrieved, with one row per bucket and
+        nonempty kind of `RETRIEVED`; an empty bucket has one row, ``both``.
     """
     values = np.asarray(differences, np.float64).ravel()
     size = np.abs(values)

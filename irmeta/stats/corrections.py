@@ -12,25 +12,42 @@ CORRECTIONS = ("none", "bonferroni", "holm", "benjamini-hochberg")
 def adjusted(p: np.ndarray, correction: str) -> np.ndarray:
     """Adjust p-values so that ``adjusted <= alpha`` rejects as the procedure does at level alpha.
 
-    With the m defined values in ascending order p_(1) <= ... <= p_(m):
-
-    - ``bonferroni``: m p;
-    - ``holm`` (1979): the running maximum of (m - k + 1) p_(k);
-    - ``benjamini-hochberg`` (1995): the running minimum, from the greatest down, of (m / k) p_(k),
-      which controls the false discovery rate instead of the family-wise error rate;
-
-    each at most 1, and rounded to 15 digits. Equal p-values stay equal.
-
     Parameters
     ----------
-    p
-        float64 [test]: one value per hypothesis, for a symmetric matrix the part above the
-        diagonal. NaN (undefined) stays NaN and does not count in m.
+    p : ndarray of float64, shape (tests,)
+        One p-value per hypothesis, for a symmetric matrix the part above the diagonal. NaN
+        (undefined) stays NaN and does not count in m.
+    correction : {'none', 'bonferroni', 'holm', 'benjamini-hochberg'}
+        The procedure; see Notes.
+
+    Returns
+    -------
+    ndarray of float64, shape (tests,)
+        Adjusted p-values, at most 1, rounded to 15 digits. Equal p-values stay equal.
 
     Raises
     ------
     UsageError
         If `correction` is unknown.
+
+    Notes
+    -----
+    With the m defined values in ascending order p_(1) <= ... <= p_(m):
+
+    - ``bonferroni``: m p;
+    - ``holm``: the running maximum of (m - k + 1) p_(k);
+    - ``benjamini-hochberg``: the running minimum, from the greatest down, of (m / k) p_(k), which
+      controls the false discovery rate instead of the family-wise error rate.
+
+    References
+    ----------
+    .. [1] Holm, S. (1979). A simple sequentially rejective multiple test procedure.
+    .. [2] Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate.
+
+    Examples
+    --------
+    >>> irmeta.stats.adjusted(np.array([0.01, 0.04, 0.03]), "holm").tolist()
+    [0.03, 0.06, 0.06]
     """
     if correction not in CORRECTIONS:
         hint = did_you_mean(correction, CORRECTIONS)

@@ -16,18 +16,9 @@ from irmeta.stats import orders
 from irmeta.stats.rbo import Ties, rbo_of_scores
 
 Method = Literal[
-    "tau-b",
-    "tau-a",
-    "tau-ap",
-    "tau-ap-b",
-    "spearman",
-    "pearson",
-    "rmse",
-    "rbo",
-    "rbo-min",
-    "rbo-max",
-    "rbo-res",
-]
+    "tau-b", "tau-a", "tau-ap", "tau-ap-b", "spearman", "pearson", "rmse",
+    "rbo", "rbo-min", "rbo-max", "rbo-res",
+]  # fmt: skip
 Orderings = np.ndarray | Mapping[str, Sequence[float] | np.ndarray] | pl.DataFrame | Scores
 _OVER_COMMON: dict[str, orders.Correlation] = {
     "tau-a": orders.kendall_tau_a,
@@ -48,11 +39,11 @@ class Correlations:
 
     Attributes
     ----------
-    values
-        float64 [ordering, ordering]; for `tau-ap` the row is the reference and the column the
-        estimate; any other method is symmetric. NaN: undefined.
-    systems
-        int32 [ordering, ordering]: number of systems that both orderings have.
+    values : ndarray of float64, shape (orderings, orderings)
+        For `tau-ap` the row is the reference and the column the estimate; any other method is
+        symmetric. NaN: undefined.
+    systems : ndarray of int32, shape (orderings, orderings)
+        Number of systems that both orderings have.
     """
 
     method: str
@@ -90,38 +81,48 @@ def correlate(
 
     Parameters
     ----------
-    values
-        One value per system, greater is better: an array [ordering, system]; a mapping from name
-        to values; a frame with one column per ordering and one row per system, system names in a
-        non-numeric first column; or `Scores`: each measure's means, negated where less is better
-        (except for rmse, which takes the means unchanged).
-    method
-        ``tau-a``, ``tau-b``: Kendall's. ``tau-ap``: AP correlation, of an estimate with a
-        reference; ``tau-ap-b``: its symmetric form for ties (Urbano and Marrero 2017). ``spearman``
-        and ``pearson``; ``rmse``, a distance; ``rbo``: rank-biased overlap extrapolated,
-        ``rbo-min``, ``rbo-max`` its bounds and ``rbo-res`` their difference. The formulas are in
-        `irmeta.stats.orders` and `irmeta.stats.rbo`.
-    p, ties
-        Persistence and treatment of ties of RBO: see `irmeta.stats.rbo.rbo`.
+    values : ndarray of shape (orderings, systems), mapping, DataFrame or Scores
+        One value per system, greater is better, NaN undefined. A mapping is from name to values; a
+        frame has one column per ordering and one row per system, system names in a non-numeric
+        first column; `Scores` gives each measure's means, negated where less is better (except for
+        rmse, which takes the means unchanged).
+    method : str, default 'tau-b'
+        ``tau-a``, ``tau-b``: Kendall's. ``tau-ap``: AP correlation, of an estimate with a reference
+        [1]_; ``tau-ap-b``: its symmetric form for ties [2]_. ``spearman`` and ``pearson``;
+        ``rmse``, a distance; ``rbo``: rank-biased overlap extrapolated, ``rbo-min``, ``rbo-max``
+        its bounds and ``rbo-res`` their difference. The formulas are in `irmeta.stats.orders`.
+    p, ties : float, {'w', 'a', 'b'}
+        Persistence and treatment of ties of RBO: see `rbo`.
 
     Returns
     -------
     Correlations
-
-    Notes
-    -----
-    A pair of orderings is correlated over the systems with a value (not NaN) in both. RBO instead
-    takes each ranking with all its systems, because it is defined for rankings of different items.
-    The correlation of an ordering that ties all systems, or has only one, is NaN, also with itself;
-    rmse and RBO are defined there. Values tie when they are equal to the last bit, as in scipy.
-    Equal means may differ by the order of summation (tau-b of AP and P@10 on TREC-8 changes in the
-    third digit): `irmeta.stats.orders.round_means` rounds them. Infinite values are ordered;
-    pearson and rmse are NaN for them.
+        From -1 to 1 (RBO: 0 to 1). The correlation of an ordering that ties all systems, or has
+        only one, is NaN, also with itself; rmse and RBO are defined there.
 
     Raises
     ------
     UsageError
         If the method is unknown, or `values` has another shape.
+
+    Notes
+    -----
+    A pair of orderings is correlated over the systems with a value in both. RBO instead takes each
+    ranking with all its systems, because it is defined for rankings of different items. Values tie
+    when they are equal to the last bit, as in scipy. Equal means may differ by the order of
+    summation: `irmeta.stats.orders.round_means` rounds them. Infinite values are ordered; pearson
+    and rmse are NaN for them.
+
+    References
+    ----------
+    .. [1] Yilmaz, Aslam and Robertson (2008), Eq. 4. doi:10.1145/1390334.1390435
+    .. [2] Urbano and Marrero (2017). doi:10.1145/3121050.3121106
+
+    Examples
+    --------
+    >>> result = irmeta.stats.correlate({"AP": [4, 3, 2, 1], "RR": [4, 2, 3, 1]}, "spearman")
+    >>> result.values.round(3).tolist()
+    [[1.0, 0.8], [0.8, 1.0]]
     """
     names, x = _orderings(values, signed=method != "rmse")
     known = (~np.isnan(x)).astype(np.float32)
@@ -185,28 +186,46 @@ def bootstrap_correlation(
 ) -> Bootstrap:
     """Correlate the means of two measures over systems, with a bootstrap confidence interval.
 
-    Each resample draws all queries with replacement, the same for both measures. The interval's
-    ends are the (1 - confidence) / 2 and (1 + confidence) / 2 quantiles of the correlations
-    (percentile bootstrap: Efron and Tibshirani 1993, Section 13.3). The interval generalises over
-    queries, for fixed systems. tau of resamples tends to lie below tau of all queries; the
-    percentiles do not correct this bias.
+    Each resample draws all queries with replacement, the same for both measures. The percentile
+    interval [1]_ generalises over queries, for fixed systems. tau of resamples tends to lie below
+    tau of all queries; the percentiles do not correct this bias.
 
     Parameters
     ----------
-    a, b
+    a, b : Matrix
         Only queries and systems that both have, by name, are used; a is the reference of `tau-ap`.
     method, p, ties
         See `correlate`.
+    resamples : int, default 10,000
+        Number of resamples.
+    confidence : float, default 0.95
+        Confidence level of the interval.
+    rng : int or Generator, default 0
+        Random seed.
+
+    Returns
+    -------
+    Bootstrap
+        The correlation, its interval and all resamples; NaN: undefined.
+
+    Raises
+    ------
+    UsageError
+        If `confidence` is not between 0 and 1 or `resamples` is less than 1.
 
     Notes
     -----
     A mean is over the drawn queries on which the system has a value; means that are equal to 12
     significant digits tie. A system without a mean is excluded from the resample.
 
-    Raises
-    ------
-    UsageError
-        If `confidence` is not between 0 and 1 or `resamples` is less than 1.
+    References
+    ----------
+    .. [1] Efron and Tibshirani (1993). An introduction to the bootstrap, Section 13.3.
+
+    Examples
+    --------
+    >>> irmeta.stats.bootstrap_correlation(ap, rr, resamples=100).correlation
+    1.0
     """
     check_share("confidence", confidence)
     check_whole("resamples", resamples)
@@ -241,11 +260,21 @@ def measure_agreement(scores: Scores) -> pl.DataFrame:
     Systems are ranked by mean, best first in each measure's direction, so that two measures that
     agree have a positive tau even if one of them is a search length.
 
+    Parameters
+    ----------
+    scores : Scores
+        Values of one track, from `Store.scores`.
+
     Returns
     -------
     DataFrame
         measure_a, measure_b, tau, systems: one row per pair, in the order of the measures. tau is
         NaN where a measure gives all systems the same mean, or fewer than two have a mean.
+
+    Examples
+    --------
+    >>> irmeta.stats.measure_agreement(store.scores(["AP", "ASL"], track="news")).height
+    1
     """
     frame = correlate(scores, "tau-b").frame()
     return frame.select(

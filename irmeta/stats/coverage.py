@@ -25,19 +25,20 @@ def coverage(
 ) -> pl.DataFrame:
     """Compute coverage and inversion ratios of new measures against a reference.
 
-    Lu, Moffat, Culpepper 2016 (doi:10.1007/s10791-016-9282-6), Section 3, Eqs. 5 and 6. With
-
-    - D the ordered pairs (i, j) where i is significantly better than j, p <= alpha,
-    - I_new the pairs where the new measure's mean is better for j, significantly or not,
-
-    coverage is ``|D_new and D_ref| / |D_ref|`` and inversion ``|I_new and D_ref| / |D_ref|``. A
-    pair that is significant in the opposite direction is inverted, not covered.
+    With D the ordered pairs (i, j) where i is significantly better than j, p <= alpha, and I_new
+    the pairs where the new measure's mean is better for j, significantly or not, coverage is
+    ``|D_new and D_ref| / |D_ref|`` and inversion ``|I_new and D_ref| / |D_ref|``. A pair that is
+    significant in the opposite direction is inverted, not covered.
 
     Parameters
     ----------
-    reference, new
-        Matrices of the same systems, in any order; the queries may differ. The better system has
-        the better mean in the measure's direction, over the queries that the pair used.
+    reference : Matrix
+        The reference measure. The better system has the better mean in the measure's direction,
+        over the queries that the pair used.
+    new : Matrix or sequence of Matrix
+        New measures of the same systems, in any order; the queries may differ.
+    alpha : float, default 0.05
+        Significance level.
     test, correction, resamples, rng
         As for `pairwise`; the paper uses a two-tailed paired t-test.
 
@@ -49,16 +50,25 @@ def coverage(
         inversion, queries_reference, queries_new (smallest number that a pair used). The ratios
         are NaN where D_ref is empty.
 
+    Raises
+    ------
+    UsageError
+        If a new matrix has other systems than the reference.
+
     Notes
     -----
     Means within 1e-12 are equal: a pair with equal means is not inverted, and is in no D unless
     the test is the sign or Wilcoxon test, which determine the better system without the means. A
     pair with an undefined p is in no D.
 
-    Raises
-    ------
-    UsageError
-        If a new matrix has other systems than the reference.
+    References
+    ----------
+    .. [1] Lu, Moffat and Culpepper (2016), Section 3, Eqs. 5 and 6. doi:10.1007/s10791-016-9282-6
+
+    Examples
+    --------
+    >>> irmeta.stats.coverage(ap, rr).select("separated_reference", "covered", "coverage").rows()
+    [(2, 0, 0.0)]
     """
     several = [new] if isinstance(new, Matrix) else new
     options = {"correction": correction, "resamples": resamples, "rng": rng}

@@ -130,41 +130,53 @@ def pairwise(
 
     Parameters
     ----------
-    test
+    matrix : Matrix
+        Values of one measure; NaN: undefined.
+    test : str, default 't'
         Tests of two systems at a time, on the queries where both have a value:
 
         - ``t``: Student's paired t-test;
         - ``t-unpaired``: Student's t-test with pooled variance, which ignores the queries. The
           released code of the ECIR 2023 paper (study innovation) calls it HSD: Tukey's HSD of two
           systems at a time is this test, without control of the family-wise error rate;
-        - ``wilcoxon``: signed ranks, with the defaults of scipy.stats.wilcoxon;
-        - ``sign``: two-sided binomial, without ties;
-        - ``permutation``: random signs of the differences, or all signs where they are few;
-        - ``bootstrap``: paired, by the shift method, with percentile intervals; anticonservative
-          for few queries.
+        - ``wilcoxon``: signed ranks: see `wilcoxon_test`;
+        - ``sign``: two-sided binomial, without ties: see `sign_test`;
+        - ``permutation``: random or all signs of the differences: see `permutation_p`;
+        - ``bootstrap``: paired, with percentile intervals; anticonservative for few queries.
 
         Tests of all systems at once, on the queries where every system has a value: ``hsd``
         (Tukey's, one-way), ``hsd-blocked`` (by query), ``hsd-randomised`` (values permuted within
         each query).
-    correction
-        none, bonferroni, holm or benjamini-hochberg over the unordered pairs with a defined p; only
-        none for an hsd test.
-    confidence
+    correction : {'none', 'bonferroni', 'holm', 'benjamini-hochberg'}, default 'none'
+        Correction over the unordered pairs with a defined p: see `adjusted`; only none for an hsd
+        test.
+    confidence : float, default 0.95
         Confidence level of the intervals, for t, t-unpaired, bootstrap and the hsd tests.
-    resamples, rng
-        Number of resamples and a seed or a generator, for permutation, bootstrap and
-        hsd-randomised. The same seed gives the same numbers.
+    resamples : int, default 10,000
+        Number of resamples, for permutation, bootstrap and hsd-randomised.
+    rng : int or Generator, default 0
+        Random seed. The same seed gives the same numbers.
 
-    Notes
-    -----
-    Identical systems have p = 1 and difference 0; a single query gives NaN, except p = 1 in tests
-    that count signs or permute; no shared query gives NaN; a single system has no pairs.
+    Returns
+    -------
+    Pairs
+        p-values, differences, effect sizes and intervals. Identical systems have p = 1 and
+        difference 0; a single query gives NaN, except p = 1 in tests that count signs or permute;
+        no shared query gives NaN; a single system has no pairs.
 
     Raises
     ------
     UsageError
         For an unknown test or correction, an hsd test with a correction, a confidence outside
         (0, 1), fewer than one resample, or an infinite value.
+
+    Examples
+    --------
+    >>> pairs = irmeta.stats.pairwise(ap, correction="holm")
+    >>> pairs.p.round(3)[0].tolist()
+    [1.0, 0.312, 0.016]
+    >>> pairs.better(alpha=0.05)[0].tolist()
+    [False, False, True]
     """
     _check(matrix, test, correction, confidence, resamples)
     values = (matrix.complete() if test in FAMILY_TESTS else matrix).values

@@ -23,13 +23,7 @@ def by_every_test(
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
 ) -> Iterator[Pairs]:
-    """Run each test on each matrix; parameters as for `power`.
-
-    Raises
-    ------
-    UsageError
-        If `tests` is empty, the correction is unknown, or `pairwise` raises.
-    """
+    """Run each test on each matrix; parameters and errors as of `power`."""
     names = [tests] if isinstance(tests, str) else list(tests)
     if not names:
         raise UsageError("no test was given")
@@ -41,13 +35,7 @@ def by_every_test(
 
 
 def checked_levels(levels: float | Iterable[float]) -> Sequence[float]:
-    """Return one or several significance levels as a list.
-
-    Raises
-    ------
-    UsageError
-        If a level is not between 0 and 1, or no level is given.
-    """
+    """Return one or several significance levels as a list, each between 0 and 1."""
     checked = list(levels) if isinstance(levels, Iterable) else [levels]
     if not checked:
         raise UsageError("no level was given")
@@ -65,42 +53,71 @@ def power(
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
 ) -> pl.DataFrame:
-    """Count the significantly different pairs of systems by test and level (Sakai 2006).
+    """Count the significantly different pairs of systems by test and level.
 
     Parameters
     ----------
-    tests
-        One or more of `irmeta.stats.pairs.TESTS`.
-    levels
+    matrix : Matrix
+        Values of one measure.
+    tests : str or sequence of str, default 't'
+        Tests of `pairwise`.
+    levels : float or iterable of float
         Significance levels: 0.05 is a confidence level of 95 %.
-    correction
+    correction, resamples, rng
         As for `pairwise`; hsd tests ignore the correction.
 
     Returns
     -------
     DataFrame
         As returned by `separation`, test by test.
+
+    Raises
+    ------
+    UsageError
+        If no test is given, or as `pairwise` and `separation`.
+
+    References
+    ----------
+    .. [1] Sakai (2006). Evaluating evaluation metrics based on the bootstrap. SIGIR, 525-532.
+
+    Examples
+    --------
+    >>> irmeta.stats.power(ap, ["t", "sign"], levels=0.05).select("test", "separated").rows()
+    [('t', 2), ('sign', 0)]
     """
     found = by_every_test([matrix], tests, correction=correction, resamples=resamples, rng=rng)
     return separation(found, levels=levels)
 
 
 def separation(found: Iterable[Pairs], *, levels: float | Iterable[float] = LEVELS) -> pl.DataFrame:
-    """Count the significantly different pairs of finished tests, one row per test and level.
+    """Count the significantly different pairs of finished tests.
+
+    Parameters
+    ----------
+    found : iterable of Pairs
+        Results of `pairwise`.
+    levels : float or iterable of float
+        Significance levels.
 
     Returns
     -------
     DataFrame
-        track, measure, test, correction, level, pairs, separated, share, median_p, queries.
-        `separated` counts the pairs with p <= level, and `pairs` all unordered pairs. Pairs with an
-        undefined p are not in `separated` and not in the median; share is NaN without pairs,
-        median_p without a defined p. `queries` is the smallest number that a pair used, 0 without
-        pairs.
+        track, measure, test, correction, level, pairs, separated, share, median_p, queries: one row
+        per test and level. `separated` counts the pairs with p <= level, and `pairs` all unordered
+        pairs. Pairs with an undefined p are not in `separated` and not in the median; share is NaN
+        without pairs, median_p without a defined p. `queries` is the smallest number that a pair
+        used, 0 without pairs.
 
     Raises
     ------
     UsageError
-        As `checked_levels`.
+        If a level is not between 0 and 1, or no level is given.
+
+    Examples
+    --------
+    >>> frame = irmeta.stats.separation([irmeta.stats.pairwise(ap)], levels=[0.05, 0.001])
+    >>> frame["separated"].to_list()
+    [2, 1]
     """
     checked, rows = checked_levels(levels), []
     for pairs in found:
@@ -121,15 +138,26 @@ def separation(found: Iterable[Pairs], *, levels: float | Iterable[float] = LEVE
 
 
 def asp(pairs: Pairs) -> pl.DataFrame:
-    """Return the curve of achieved significance levels, p descending (Sakai 2006, Figure 1).
+    """Compute the curve of achieved significance levels.
 
-    The nearer a measure's curve lies to the axes, the greater its discriminative power.
+    The nearer a measure's curve lies to the axes, the greater its discriminative power (Figure 1 of
+    the paper of `power`).
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Result of `pairwise`.
 
     Returns
     -------
     DataFrame
-        track, measure, test, correction, rank, p: one row per unordered pair with a defined p,
-        ranks from 1.
+        track, measure, test, correction, rank, p: one row per unordered pair with a defined p, p
+        descending, ranks from 1.
+
+    Examples
+    --------
+    >>> irmeta.stats.asp(irmeta.stats.pairwise(ap))["p"].round(3).to_list()
+    [0.312, 0.008, 0.0]
     """
     p = pairs.p[pairs.upper]
     p = np.sort(p[~np.isnan(p)])[::-1]

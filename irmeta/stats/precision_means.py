@@ -74,8 +74,8 @@ def effective_counts(lengths: np.ndarray, precision: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray
-        The greatest count where several are equally near, so that all docs of a perfect list
-        count. NaN where the precision is 0, because no finite mean is near to infinity.
+        The greatest of equally near counts, so that all docs of a perfect list count; NaN where the
+        precision is 0.
     """
     weights = np.ones(lengths.shape)
     return _nearest(lengths, weights, precision)[0]

@@ -23,12 +23,10 @@ class Overlap:
 
     Attributes
     ----------
-    ext
-        The overlap, extrapolated from the observed items.
-    min, max
+    ext : float
+        The overlap from 0 to 1, extrapolated from the observed items.
+    min, max : float
         Lower and upper bound of the overlap.
-    res
-        max - min: the residual of the unobserved items.
     """
 
     ext: float
@@ -37,6 +35,7 @@ class Overlap:
 
     @property
     def res(self) -> float:
+        """Residual of the unobserved items: max - min."""
         return self.max - self.min
 
 
@@ -44,17 +43,16 @@ def rbo(x: Sequence[Any], y: Sequence[Any], p: float = 0.9, ties: Ties = "a") ->
     """Compute rank-biased overlap: ``(1 - p) sum over depths d of p^(d - 1) A_d``.
 
     A_d is the agreement of the rankings at depth d: the number of shared items among the first d,
-    over d. Webber, Moffat and Zobel 2010 (doi:10.1145/1852102.1852106); Corsi and Urbano 2024
-    (doi:10.1145/3626772.3657700) for ties and for the three forms of the unobserved part.
+    over d [1]_. Ties and the three forms of the unobserved part are those of [2]_.
 
     Parameters
     ----------
-    x, y
+    x, y : sequence
         Items of each ranking, best first; a tuple, list or set is a group of tied items, anything
         else one item. The overlap is symmetric in x and y.
-    p
+    p : float, default 0.9
         Persistence, between 0 and 1: the probability of continuing from a depth to the next.
-    ties
+    ties : {'w', 'a', 'b'}, default 'a'
         ``w``: tied items have the same rank, the first of their group, as in sports. ``a``: the
         order of tied items is unknown; for rankings of equal length, the mean over all ways to
         break the ties. ``b``: as a, but corrected for the lost information, so that a ranking
@@ -63,7 +61,7 @@ def rbo(x: Sequence[Any], y: Sequence[Any], p: float = 0.9, ties: Ties = "a") ->
     Returns
     -------
     Overlap
-        NaN where a ranking is empty.
+        Values from 0 to 1; NaN where a ranking is empty.
 
     Raises
     ------
@@ -74,6 +72,16 @@ def rbo(x: Sequence[Any], y: Sequence[Any], p: float = 0.9, ties: Ties = "a") ->
     -----
     The reference code differs in rounding only: it applies the formulas of w to rankings without
     ties, and lets the tail of `min` fall below 0.
+
+    References
+    ----------
+    .. [1] Webber, Moffat and Zobel (2010). doi:10.1145/1852102.1852106
+    .. [2] Corsi and Urbano (2024). doi:10.1145/3626772.3657700
+
+    Examples
+    --------
+    >>> round(irmeta.stats.rbo(["a", "b", "c"], ["a", "c", "b"]).ext, 3)
+    0.955
     """
     first, second = _groups(x), _groups(y)
     index = {item: i for i, item in enumerate(dict.fromkeys((*_items(first), *_items(second))))}

@@ -23,15 +23,15 @@ class Reordering:
 
     Attributes
     ----------
-    better_old, better_new
-        int64 [system]: number of systems that are better, by the old and by the new measure.
-    moved
-        float64 [system]: 100 |better_old - better_new| / systems.
-    value
-        float64 [system]: new over old mean in P space; NaN where old is 0 or either is undefined.
-    tau
+    better_old, better_new : ndarray of int64, shape (systems,)
+        Number of systems that are better, by the old and by the new measure.
+    moved : ndarray of float64, shape (systems,)
+        100 |better_old - better_new| / systems.
+    value : ndarray of float64, shape (systems,)
+        New over old mean in P space; NaN where old is 0 or either is undefined.
+    tau : float
         Kendall's tau-b of the two rankings of systems by mean.
-    queries
+    queries : int
         Number of queries with a value in both measures.
     """
 
@@ -183,7 +183,7 @@ def reordering(
     test: str = "t",
     in_p_space: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Reordering:
-    """Compute how far replacing `old` by `new` moves the systems of a track: paper 1, Section 4.4.
+    """Compute how far replacing `old` by `new` moves the systems of a track.
 
     ``Delta-sort of system s = 100 |n_0 - n_1| / |S|``, where n_0 and n_1 are the numbers of systems
     that are `better` than s by the old and by the new measure. The Delta-sort of a track is the
@@ -191,23 +191,35 @@ def reordering(
     are neither better nor worse than each other. A system can move although its rank by mean stays
     the same, and vice versa.
 
-    The result also has Kendall's tau-b of the two rankings by mean, in each measure's direction
-    (means that are equal to 12 significant digits tie), and ``Delta-value``, new over old of every
-    system: see `delta_value`.
-
     Parameters
     ----------
-    old, new
+    old, new : Matrix
         Only queries and systems that both have, by name, are used.
     ratio, alpha, test
         See `better`.
-    in_p_space
+    in_p_space : callable, optional
         See `delta_value`.
+
+    Returns
+    -------
+    Reordering
+        Delta-sort, Kendall's tau-b of the rankings by mean in each measure's direction (means that
+        are equal to 12 significant digits tie), and `delta_value`.
 
     Raises
     ------
     UsageError
         See `better`.
+
+    References
+    ----------
+    .. [1] Alex, Hall and Metzler (2022). Atomized search length: beyond user models, Section 4.4.
+
+    Examples
+    --------
+    >>> result = irmeta.stats.reordering(ap, rr)
+    >>> round(result.delta_sort, 1), result.tau, round(result.delta_value, 2)
+    (66.7, 1.0, 1.71)
     """
     old, new = in_common(old, new)
     counts = [better(m, ratio=ratio, alpha=alpha, test=test).sum(axis=0) for m in (old, new)]

@@ -2,15 +2,7 @@
 
 A `Plan` declares the part to sample (queries, systems or labels), the sizes and the replicates.
 `resample` evaluates every sample with the caller's function, and returns Kendall's tau-b between
-the ranking of systems by the sample and by the full collection:
-
-- fewer queries: Diaz and Ferraro 2022 (doi:10.1145/3477495.3532033), Figure 6; `query_subsets` is
-  the fast way for existing values;
-- fewer systems: Türkmen, Lease and Kutlu 2023 (ECIR), Algorithm 1, where the sampled systems are
-  evaluated without the others, and compared with their ranking among all;
-- missing labels: Diaz and Ferraro 2022, Figure 7.
-
-Neither paper says how ties count, and the first does not say how many samples are drawn.
+the ranking of systems by the sample and by the full collection.
 """
 
 from __future__ import annotations
@@ -171,13 +163,15 @@ def resample(
 
     Parameters
     ----------
-    evaluate
-        Function from a sample to its values, with system names: one matrix, several, or scores. The
-        function is called with the full collection first, then once per sample. Systems are ranked
-        by mean over queries; another ranking (by MC4, say) is a matrix of one row. The direction of
-        values does not matter. A process executor needs a picklable function.
-    rng
-        Seed; the same seed gives the same result for any number of workers.
+    evaluate : callable
+        Function from a sample to its values, with system names: one matrix, several, or scores; it
+        is called with the full collection first. Systems are ranked by mean over queries; another
+        ranking (by MC4, say) is a matrix of one row. The direction of values does not matter. A
+        process executor needs a picklable function.
+    plan : Plan
+        The part to sample, sizes and replicates.
+    rng : int, Generator or SeedSequence, default 0
+        Random seed; the same seed gives the same result for any number of workers.
     workers, executor
         See `irmeta.parallel.ordered_map`.
 
@@ -192,6 +186,18 @@ def resample(
     ------
     UsageError
         If a sample has a measure or a system that the full collection does not have.
+
+    References
+    ----------
+    .. [1] Diaz and Ferraro (2022), Figures 6 and 7: fewer queries and labels; the number of samples
+       and the treatment of ties are not stated. doi:10.1145/3477495.3532033
+    .. [2] Türkmen, Lease and Kutlu (2023), Algorithm 1: fewer systems, each without the others.
+
+    Examples
+    --------
+    >>> plan = irmeta.stats.Plan("systems", sizes=(2,), replicates=3, queries=4, systems=3)
+    >>> irmeta.stats.resample(lambda sample: ap.only_systems(sample.systems), plan)["tau"].to_list()
+    [1.0, 1.0, 1.0]
     """
     seed = _seed(rng)
     whole = _orders(evaluate(plan.whole(seed)))
@@ -212,13 +218,22 @@ def query_subsets(
 
     Parameters
     ----------
-    sizes
+    matrix : Matrix
+        Values of one measure.
+    sizes : iterable of int
         Numbers of queries to sample, from 1 to all.
+    replicates, rng
+        See `Plan` and `resample`, which also describe errors.
 
     Returns
     -------
     DataFrame
         See `resample`.
+
+    Examples
+    --------
+    >>> irmeta.stats.query_subsets(ap, [3], replicates=2)["tau"].to_list()
+    [1.0, 1.0]
     """
     plan = Plan("queries", tuple(sizes), replicates, *matrix.values.shape)
     known = ~np.isnan(matrix.values)

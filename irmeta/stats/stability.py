@@ -1,8 +1,4 @@
-"""Stability of the ranking of systems over random sets of queries.
-
-Stability and error rate: Buckley and Voorhees 2000 (doi:10.1145/345508.345543); Türkmen, Lease,
-Kutlu 2023 (paper 2, Section 4.4). Swap rates: Voorhees and Buckley 2002
-(doi:10.1145/564376.564432).
+"""Stability and swap rates: comparisons of systems on random sets of queries.
 
 Only queries on which every system has a value are sampled.
 """
@@ -147,27 +143,31 @@ def stability(
     subsets: np.ndarray | None = None,
     tolerance: float = 1e-12,
 ) -> Stability:
-    """Compare all pairs of systems on random sets of queries: see `Stability`.
+    """Compare all pairs of systems on random sets of queries.
 
     Parameters
     ----------
-    size
+    matrix : Matrix
+        Values of one measure.
+    size : int, optional
         Number of queries drawn for a trial, without replacement; default: half of the queries,
-        rounded down, as paper 2 says (its code rounds 22.5 to 22 and 11.5 to 12).
-    fuzziness, kind
+        rounded down, as in [1]_ (its code rounds 22.5 to 22 and 11.5 to 12).
+    trials : int, default 1000
+        Number of sets of queries.
+    fuzziness, kind : float, {'absolute', 'relative'}
         Two means tie unless they differ by more than `fuzziness`: an ``absolute`` amount (0.05 in
-        paper 2's code; the paper gives none), or ``relative``, a share of the greater |mean|
-        (Buckley and Voorhees use 0.05).
-    ties
-        A trial in which a pair ties counts ``against`` its stability (paper 2's code), is left
+        the code of [1]_; the paper gives none), or ``relative``, a share of the greater |mean|
+        (0.05 in [2]_).
+    ties : {'against', 'out', 'half'}, default 'against'
+        A trial in which a pair ties counts ``against`` its stability (code of [1]_), is left
         ``out``, or counts ``half``. `Stability.error_rate` and `tie_rate` do not depend on `ties`.
-    subsets
-        int [trial, query]: indices of the queries of each trial in ``matrix.complete()``, instead
-        of random queries.
-    tolerance
+    rng : int or Generator, default 0
+        Random seed.
+    subsets : ndarray of int, shape (trials, queries), optional
+        Indices of the queries of each trial in ``matrix.complete()``, instead of random queries.
+    tolerance : float, default 1e-12
         A difference that exceeds the margin by at most this share of the greatest |value| is a tie.
-        Paper 2's code has no tolerance, so that differences of P@10 of 0.05 do not tie if rounded
-        up: 0 reproduces its numbers to the last digit.
+        The code of [1]_ has none: 0 reproduces its numbers to the last digit.
 
     Returns
     -------
@@ -179,6 +179,16 @@ def stability(
     ------
     UsageError
         If a parameter is out of range.
+
+    References
+    ----------
+    .. [1] Türkmen, Lease and Kutlu (2023). New metrics to encourage innovation and diversity.
+    .. [2] Buckley and Voorhees (2000). doi:10.1145/345508.345543
+
+    Examples
+    --------
+    >>> irmeta.stats.stability(ap, size=2, trials=100).wins[0].tolist()
+    [0, 70, 100]
     """
     if ties not in get_args(Ties) or kind not in get_args(Fuzziness):
         raise UsageError(
@@ -224,21 +234,21 @@ def swap_rates(
 ) -> pl.DataFrame:
     """Compute the rate at which two disjoint sets of queries rank two systems differently.
 
-    Each trial draws two disjoint sets of queries. The |difference of means| of a pair on the first
-    set gives its bin; the pair is swapped if the difference on the second set has the other sign. A
-    difference of 0 has no sign (Voorhees and Buckley 2002).
+    The |difference of means| of a pair on the first set gives its bin; the pair is swapped if the
+    difference on the second set has the other sign. A difference of 0 has no sign.
 
     Parameters
     ----------
-    size
+    matrix, trials, rng
+        See `stability`.
+    size : int, optional
         Number of queries in each set; default: half of the queries, rounded down.
-    width, bins
+    width, bins : float, int
         Width and number of the bins of absolute differences: as published 0 to 0.01, ..., 0.20 and
         more.
-    halves
-        int [trial, 2, query]: indices of the queries of both sets in ``matrix.complete()``, instead
-        of random queries.
-    tolerance
+    halves : ndarray of int, shape (trials, 2, queries), optional
+        Indices of the queries of both sets in ``matrix.complete()``, instead of random queries.
+    tolerance : float, default 1e-12
         Differences of at most this share of the greatest |value| are 0, and a difference that is
         below a bin by at most this share is in the bin.
 
@@ -252,6 +262,15 @@ def swap_rates(
     ------
     UsageError
         If a parameter is out of range, or the two sets of a trial share a query.
+
+    References
+    ----------
+    .. [1] Voorhees and Buckley (2002). doi:10.1145/564376.564432
+
+    Examples
+    --------
+    >>> irmeta.stats.swap_rates(rr, trials=100, width=0.25, bins=3)["swaps"].to_list()
+    [0, 36, 36]
     """
     check_whole("bins", bins)
     if not (width > 0 and tolerance >= 0):

@@ -96,24 +96,30 @@ class Layout:
 
     @property
     def manifest(self) -> Path:
+        """Path of the manifest."""
         return self.root / "manifest.json"
 
     @property
     def cache(self) -> Path:
+        """Path of the cache of checked files."""
         return self.root / ".cache.json"
 
     @property
     def failed(self) -> Path:
+        """Path of the list of tracks that could not be read."""
         return self.root / ".failed.json"
 
     @property
     def staging(self) -> Path:
+        """Folder of unfinished tracks."""
         return self.root / ".staging"
 
     def record(self, track: str) -> Path:
+        """Return the path of a track's record."""
         return self.root / "tracks" / f"{folder_name(track)}.json"
 
     def folder(self, kind: str, track: str) -> Path:
+        """Return the folder of one kind of a track's files."""
         return self.root / kind / folder_name(track)
 
     def files(self, kind: str, track: str) -> list[Path]:

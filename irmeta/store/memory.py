@@ -83,10 +83,12 @@ class HeldGroup:
 
     @property
     def rows(self) -> int:
+        """Number of rows."""
         return len(self.group.numbers)
 
     @property
     def last_query(self) -> str:
+        """Name of the last query."""
         assert self.group.lists is not None
         return self.track.names.queries[int(self.group.lists.query[-1])]
 

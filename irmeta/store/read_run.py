@@ -52,6 +52,7 @@ class Run:
 
     @property
     def rows(self) -> int:
+        """Number of rows."""
         return int(self.starts[-1])
 
 

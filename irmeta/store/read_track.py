@@ -261,6 +261,7 @@ class Count:
         self._stopped = True
 
     def add(self, track: str) -> None:
+        """Count one file of a track as read and report the progress."""
         if self._stopped:
             raise KeyboardInterrupt
         with self._lock:

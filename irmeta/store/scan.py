@@ -25,10 +25,14 @@ class RowGroup(Protocol):
     """Complete queries of the long table that are read together, up to `last_query`."""
 
     @property
-    def rows(self) -> int: ...
+    def rows(self) -> int:
+        """Number of rows."""
+        ...
 
     @property
-    def last_query(self) -> str: ...
+    def last_query(self) -> str:
+        """Name of the last query."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -32,9 +32,11 @@ class InMemory:
 
     @property
     def held(self) -> int:
+        """Number of bytes in memory."""
         return sum(values.nbytes for values in self.arrays.values())
 
     def rows(self, start: int, stop: int) -> dict[str, np.ndarray]:
+        """Return the columns of some rows."""
         return {name: values[start:stop] for name, values in self.arrays.items()}
 
     def spill(self, path: Path) -> Spilled:
@@ -60,6 +62,7 @@ class Spilled:
     held = 0
 
     def rows(self, start: int, stop: int) -> dict[str, np.ndarray]:
+        """Read the columns of some rows."""
         arrays, begin = {}, 0
         for name, kind in KINDS.items():
             size = np.dtype(kind).itemsize

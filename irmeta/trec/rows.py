@@ -48,7 +48,9 @@ _KINDS = {
 class Stream(Protocol):
     """A source of text."""
 
-    def readinto(self, buffer: memoryview, /) -> int | None: ...
+    def readinto(self, buffer: memoryview, /) -> int | None:
+        """Read bytes into a buffer and return their number."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -41,16 +41,17 @@ def all_of(store):
 
 def judged(scores):
     from irmeta.results.verdicts import Verdicts
-    from irmeta.stats import aggregation, correlation, pairs, resampling, stability
+    from irmeta import stats
+    from irmeta.stats.pairs import TESTS
     matrix = scores.matrix("AP")
-    for test in pairs.TESTS:
-        pairs.pairwise(matrix, test, resamples=50)
-    stability.stability(matrix, trials=5)
-    stability.swap_rates(matrix, trials=5)
-    aggregation.mc4(Verdicts.of(matrix))
-    resampling.query_subsets(matrix, [1], 2)
+    for test in TESTS:
+        stats.pairwise(matrix, test, resamples=50)
+    stats.stability(matrix, trials=5)
+    stats.swap_rates(matrix, trials=5)
+    stats.mc4(Verdicts.of(matrix))
+    stats.query_subsets(matrix, [1], 2)
     for method in ("tau-a", "tau-b", "tau-ap", "spearman", "rbo"):
-        correlation.correlate(scores.mean_values(), method)
+        stats.correlate(scores.mean_values(), method)
 
 import io
 from irmeta.store.ingest import ingest_collection

@@ -6,7 +6,7 @@ import pytest
 from irmeta.results.matrix import Matrix
 from irmeta.results.preference import Preference
 from irmeta.results.verdicts import Verdicts
-from irmeta.stats import agreement
+from irmeta.stats.agreement import Preference as ImportedByStatistics
 
 VALUES = np.array([[1.0, 3.0, np.nan], [np.inf, np.inf, 2.0]])
 DIFFERENCES = [
@@ -40,4 +40,4 @@ def test_preference_of__verdicts_give_signs():
 def test_preference_of__returns_a_preference_unchanged():
     preference = Preference.of(matrix())
     assert Preference.of(preference) is preference
-    assert agreement.Preference is Preference
+    assert ImportedByStatistics is Preference

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,6 @@ from hypothesis.extra import numpy as arrays
 
 from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
-from irmeta.stats import stability as module
 from irmeta.stats.resampling import draw_query_sets
 from irmeta.stats.stability import Stability, stability, swap_rates
 from twins import stats as naive
@@ -146,7 +146,7 @@ def test_stability__draws_are_uniform_and_reproducible():
 
 def test_stability_and_swap_rates__independent_of_batch_size(monkeypatch: pytest.MonkeyPatch):
     whole, swaps = stability(made()), swap_rates(made())
-    monkeypatch.setattr(module, "_BATCH", 6 * 7)
+    monkeypatch.setattr(sys.modules[stability.__module__], "_BATCH", 6 * 7)
     assert (stability(made()).wins == whole.wins).all()
     assert swap_rates(made()).equals(swaps)
 

@@ -26,7 +26,7 @@ NAME = "all"
 
 
 class Done(NamedTuple):
-    """A study of `run_all`: its results, and what is wrong with it, if anything is."""
+    """Outcome of a study of `run_all`: its results, and its problem, if it has one."""
 
     study: Study
     results: StudyResults | None
@@ -38,28 +38,28 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
 
     Parameters
     ----------
-    store
-        A `Store`, or the folder of one.
-    out
-        Folder for the results: each study's are in a folder with its name, the index in
-        report.html.
+    store : Store, str or Path
+        A store, or its folder.
+    out : str or Path
+        Folder for the results: one sub-folder per study, and the index in report.html.
     **options
-        tracks, only, force, workers, executor, progress: as every study takes them.
+        tracks, only, force, workers, executor, progress: see each study.
 
     Returns
     -------
     list of Done
-        A study that the store cannot answer, or that failed for some tracks, says so.
+        One per study: study, results (None without any), problem (empty without one).
 
     Raises
     ------
     UsageError
-        If the folder holds other files, or the store has no such track.
+        If the folder has other files, or a track is unknown.
 
     Examples
     --------
-    >>> done = irmeta.studies.run_all("store/", "studies/")  # doctest: +SKIP
-    >>> done[0].results.tables["studied_tracks"]  # doctest: +SKIP
+    >>> done = irmeta.studies.run_all("store/", "studies/", tracks="news")
+    >>> done[0].results.tables["studied_tracks"]["track"].to_list()
+    ['news']
     """
     root, control, reader = Path(out), Run.of(options), reader_of(store)
     if reader is None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from irmeta.studies.framework.runner import Batch
     from irmeta.studies.framework.study_results import StudyResults
 
-DOCSTRING = """{title}: {paper}
+DOCSTRING = """Run study {study}, "{title}".
 
 {gives}
 
@@ -34,16 +34,25 @@ StudyResults
 Raises
 ------
 UsageError
-    For an option that is unknown or out of range, or that the store cannot answer.
+    If an option is unknown or out of range, or the store lacks its data.
 IrmetaError
-    When a track could not be analysed; the results of the others are in the folder.
+    If a track could not be analysed; the results of the others are in the folder.
 
 Notes
 -----
 Tables:
 
 {tables}
+{references}
+Examples
+--------
+{example}
 """
+EXAMPLE = """>>> results = irmeta.studies.{name}("store/", "{study}/", tracks="news")
+>>> results.tables["studied_tracks"]["track"].to_list()
+['news']"""
+EXAMPLE_WITHOUT_STORE = '>>> irmeta.studies.{name}("{study}/").tables  # doctest: +SKIP'
+REFERENCES = "\nReferences\n----------\n.. [1] {}\n"
 STORE = "store : Store, str or Path\n    A store, or its folder."
 OUT = (
     "out : str or Path\n    Folder for the results: new, empty, or one that this study made. "
@@ -71,14 +80,18 @@ def function_of(study: Study) -> Callable[..., StudyResults]:
         control = Run.of({name: given.pop(name) for name in RUN if name in given})
         return run_study(study, asked.get("store"), asked["out"], study.options.of(given), control)
 
-    function.__name__ = function.__qualname__ = study.name.replace("-", "_")
+    name = study.name.replace("-", "_")
+    example = EXAMPLE_WITHOUT_STORE if study.inputs == "none" else EXAMPLE
+    function.__name__ = function.__qualname__ = name
     function.__doc__ = DOCSTRING.format(
+        study=study.name,
         title=study.title,
-        paper=study.paper,
         gives=study.gives,
         places=OUT if study.inputs == "none" else f"{STORE}\n{OUT}",
         options=numpydoc(study.options, Run),
         tables="\n".join(table.docs() for table in study.by_table.values()),
+        references=REFERENCES.format(study.paper) if study.paper else "",
+        example=example.format(name=name, study=study.name),
     )
     function.__signature__ = shown  # type: ignore[attr-defined]
     function.tables = dict(study.by_table)  # type: ignore[attr-defined]

@@ -47,26 +47,33 @@ class Named(Mapping[str, Item]):
 
 
 class StudyResults:
-    """The results of a study in a folder.
+    """Results of a study in a folder.
 
     Parameters
     ----------
-    folder
-        The folder that a study was given as `out`.
-    batch
-        What was done, what was up to date, and what failed; None where the folder was only opened.
+    folder : str or Path
+        The folder that was the study's `out`.
+    batch : Batch, optional
+        Tracks that were analysed, up to date, or failed; None for a folder that is only opened.
 
     Attributes
     ----------
-    study
+    study : Study
         The study, with its tables, options and paper.
 
     Raises
     ------
     UsageError
-        If the folder holds no study's results.
+        If the folder has no results of a study.
     DataError
         If the record of the results is damaged.
+
+    Examples
+    --------
+    >>> _ = irmeta.reanalyze("store/", "results/", tracks="news", measures="AP")
+    >>> results = irmeta.studies.open("results/")
+    >>> results.options.measures, results.tables["means"].height
+    (('AP',), 20)
     """
 
     def __init__(self, folder: str | Path, batch: Batch | None = None) -> None:
@@ -86,18 +93,18 @@ class StudyResults:
 
     @property
     def report(self) -> Path:
-        """The page."""
+        """Path of the page."""
         return self.folder / "report.html"
 
     @cached_property
     def options(self) -> Options:
-        """The options of the study."""
+        """Options of the study."""
         record = RecordedFiles(self.folder, ALL).facts
         return self.study.options.from_record(record["options"])
 
     @cached_property
     def provenance(self) -> dict[str, Any]:
-        """What the results were computed from and how."""
+        """Provenance of the results, as JSON values."""
         name = next(iter(self._files))
         return provenance(self._files[name]) or {}
 
@@ -110,7 +117,7 @@ class StudyResults:
 
     @property
     def tables(self) -> Mapping[str, pl.DataFrame]:
-        """The joined tables by name, read when asked for; ``study.table(NAME).docs()`` explains."""
+        """Joined tables by name, read when used; ``study.table(NAME).docs()`` describes a table."""
         return Named("table", {n: partial(read_parquet, file) for n, file in self._files.items()})
 
     def scan(self, table: str) -> pl.LazyFrame:
@@ -131,7 +138,7 @@ class StudyResults:
 
     @property
     def figures(self) -> Mapping[str, Any]:
-        """Altair charts by name, drawn when asked for; those of one track are TRACK/NAME."""
+        """Altair charts by name, drawn when used; a chart of one track is named TRACK/NAME."""
         tables = dict(self.tables)
         made = [(one.name, one.draw) for one in charts(self.study, used_only(tables), self.options)]
         for track in recorded_tracks(self.folder):

@@ -34,6 +34,7 @@ class OverviewOptions(TrackOptions):
         super().__post_init__()
 
     def scored(self) -> tuple[str, ...]:
+        """Return the measures of the overview."""
         return self.measures
 
 

@@ -71,14 +71,17 @@ class SearchLengthOptions(TrackOptions):
 
     @property
     def ap(self) -> str:
+        """Name of AP with the study's options."""
         return self.named("AP")
 
     @property
     def p20(self) -> str:
+        """Name of P@20 with the study's options."""
         return _name(f"P(rel={self.rel})", 20)
 
     @property
     def rbp(self) -> str:
+        """Name of RBP with the study's options."""
         return _name(f"RBP(p={PERSISTENCE},rel={self.rel})")
 
     @property
@@ -118,6 +121,7 @@ class SearchLengthOptions(TrackOptions):
         return tuple(dict.fromkeys([*own, self.rbp, "nDCG", "ERR", *asked]))
 
     def check_systems(self, systems: pl.DataFrame) -> None:
+        """Check that the baseline and the contender are in the store."""
         for side in (self.baseline, self.contender):
             check_side(side, systems)
 

@@ -1,0 +1,199 @@
+"""The part of `Store` that opens a store and returns its tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypedDict
+
+import polars as pl
+
+from irmeta.errors import UsageError
+from irmeta.policies import Averaged, Negative, TieOrder
+from irmeta.store.layout import Layout, store_folder
+from irmeta.store.scan import StoreReader, Tracks, lazy, read_table, track_notes, tracks_of
+
+
+class EvalChoices(TypedDict, total=False):
+    """The fields of `EvalPolicy`, as keywords."""
+
+    queries: Averaged
+    negative: Negative
+    qrels: str | None
+    tie_order: TieOrder | None
+    pool_order: TieOrder
+    pool_depth: int | None
+    pool_without: tuple[str, ...]
+
+
+class StoredTables:
+    """Tables of an open store, as they were ingested."""
+
+    def __init__(self, path: str | Path | StoreReader) -> None:
+        self.reader = Layout(store_folder(path)) if isinstance(path, str | Path) else path
+        self.policy = self.reader.read_policy()
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.reader)!r}: {len(self.tracks)} tracks)"
+
+    @property
+    def path(self) -> Path:
+        """Folder of the store.
+
+        Raises
+        ------
+        UsageError
+            If the store is in memory.
+
+        Examples
+        --------
+        >>> store.path.joinpath("manifest.json").exists()
+        True
+        """
+        if not isinstance(self.reader, Layout):
+            raise UsageError(f"{self.reader} was read into memory: irmeta.ingest makes a folder.")
+        return self.reader.root
+
+    @property
+    def tracks(self) -> list[str]:
+        """Names of the complete tracks, sorted.
+
+        Examples
+        --------
+        >>> store.tracks
+        ['news', 'passage', 'web']
+        """
+        return self.reader.tracks()
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the input of the store and of the options that it was read with.
+
+        Examples
+        --------
+        >>> store.fingerprint == irmeta.open_store(store.path).fingerprint
+        True
+        """
+        return self.reader.fingerprint()
+
+    def runs(self, track: Tracks = None) -> pl.LazyFrame:
+        """Return the long table of all runs.
+
+        Returns
+        -------
+        LazyFrame
+            track, query, system, rank (from 1), doc, grade (null: not in the qrels), score,
+            position (line in the run file), rank_given, doc_id.
+
+        Examples
+        --------
+        >>> store.runs("news").filter(rank=1).collect().height
+        497
+        """
+        return lazy(self.reader, "runs", track)
+
+    def qrels(self, track: Tracks = None) -> pl.LazyFrame:
+        """Return all qrels sets: track, set, query, subtopic (null: ad hoc), doc, grade, doc_id.
+
+        Examples
+        --------
+        >>> store.qrels("web").collect()["set"].unique(maintain_order=True).to_list()
+        ['adhoc', 'diversity']
+        """
+        return lazy(self.reader, "qrels", track)
+
+    def docs(self, track: Tracks = None) -> pl.LazyFrame:
+        """Return the docs of each query by number: track, query, doc_id, doc.
+
+        Examples
+        --------
+        >>> store.docs("web").collect().height
+        7010
+        """
+        return lazy(self.reader, "docs", track)
+
+    def subtopics(self, track: Tracks = None) -> pl.LazyFrame:
+        """Return the described subtopics: track, set, query, subtopic, weight, type.
+
+        Examples
+        --------
+        >>> store.subtopics("web").collect().height  # no file describes them
+        0
+        """
+        return lazy(self.reader, "subtopics", track)
+
+    def systems(self, track: Tracks = None) -> pl.DataFrame:
+        """Return the facts of each run file and the reason why it was skipped.
+
+        Returns
+        -------
+        DataFrame
+            One row per run file: track, system, group, type, pooled, tag, file, sha256, rows, ...,
+            notes, skip_reason (null: not skipped).
+
+        Examples
+        --------
+        >>> store.systems("news").select("system", "group").row(0)
+        ('aldBM25', 'alder')
+        """
+        names = tracks_of(self.reader, track)
+        frames = [read_table(self.reader, "systems", name) for name in names]
+        return pl.concat(frames, how="diagonal")  # tracks of an older irmeta have no tags
+
+    def warnings(self, track: str) -> dict[str, str]:
+        """Return the warnings of reading a track by kind, ``names`` and ``qrels``.
+
+        Examples
+        --------
+        >>> store.warnings("news")
+        {}
+        """
+        return self.reader.read_record(track).get("warnings", {})
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Errors by track, for tracks that the last ingest could not read.
+
+        Examples
+        --------
+        >>> store.failures
+        {}
+        """
+        return self.reader.failures()
+
+    def info(self, track: Tracks = None) -> pl.DataFrame:
+        """Summarise each track.
+
+        Returns
+        -------
+        DataFrame
+            One row per track: track, systems, skipped_runs, rows, queries, judgments,
+            highest_grade, deepest_rank, qrels, tie_order, pool_depth, named_by, notes.
+
+        Examples
+        --------
+        >>> store.info().select("track", "systems", "queries").row(0)
+        ('news', 20, 25)
+        """
+        names = self.tracks if track is None else track
+        rows = []
+        for name in tracks_of(self.reader, names) if names else []:
+            record = self.reader.read_record(name)
+            primary = record["qrels"][0]
+            rows.append(
+                {
+                    "track": record["track"],
+                    "systems": len(record["systems"]),
+                    "skipped_runs": record["skipped_runs"],
+                    "rows": record["rows"],
+                    "queries": primary["queries"],
+                    "judgments": primary["judgments"],
+                    "highest_grade": primary["highest"],
+                    "deepest_rank": record["deepest_rank"],
+                    "qrels": ", ".join(q["name"] for q in record["qrels"]),
+                    "tie_order": record["config"]["policy"]["tie_order"],
+                    "pool_depth": record["config"].get("pool_depth"),
+                    "named_by": record.get("named_by", "tag"),
+                    "notes": track_notes(record),
+                }
+            )
+        return pl.DataFrame(rows, schema_overrides={"pool_depth": pl.Int64, "notes": pl.String})
