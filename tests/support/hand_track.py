@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twins import track_means
 
-# Two judged queries; the third has no relevant doc, but the deepest list, 4. Search lengths:
+# Queries q1 and q2 have relevant docs; q3 has none, but the deepest list, 4. Search lengths:
 #   good    q1 a 1, b 2          q2 c 1, d 1
 #   middle  q1 a 3, b -> 2       q2 d 2, c -> 1      (-> is not retrieved: Eq. 3)
 #   late    q1 b 1, a -> 0       q2 no list: c, d -> 4 + 1
