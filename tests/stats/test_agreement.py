@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import naive_orders
-import naive_stats as naive
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,6 +14,8 @@ from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
 from irmeta.results.verdicts import Verdicts
 from irmeta.stats.agreement import Preference, agreement, agreements, unanimity
+from twins import orders as naive_orders
+from twins import stats as naive
 
 NAN = math.nan
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import naive_significance
-import naive_stats as naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,6 +10,8 @@ from hypothesis import strategies as st
 from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
 from irmeta.stats.coverage import coverage
+from twins import significance as naive_significance
+from twins import stats as naive
 
 
 def matrix(values, measure: str = "AP", direction: int = 1, systems: str = "abcdef") -> Matrix:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import naive_stats as naive
 import numpy as np
 import polars as pl
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from irmeta.results.matrix import Matrix, read_matrices
 from irmeta.stats.pairs import TESTS, Pairs, pairwise
 from irmeta.stats.power import asp, power, separation
+from twins import stats as naive
 
 
 def made(p: list[float]) -> Pairs:

@@ -6,7 +6,6 @@ import csv
 import gzip
 import math
 
-import naive_orders as naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from irmeta.errors import UsageError
 from irmeta.stats.correlation import correlate
 from irmeta.stats.rbo import rbo, rbo_of_scores
+from twins import orders as naive
 
 ITEMS = list("abcdefgh")
 

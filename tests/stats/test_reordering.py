@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 
-import naive_orders
-import naive_stats as naive
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from naive_significance import both
 
 from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
 from irmeta.stats.reordering import better, delta_sort, delta_value, reordering
+from twins import orders as naive_orders
+from twins import stats as naive
+from twins.significance import both
 
 NAN = math.nan
 

@@ -8,7 +8,6 @@ import random
 import sys
 from pathlib import Path
 
-import naive_stats as naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,6 +18,7 @@ from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
 from irmeta.stats.resampling import draw_query_sets
 from irmeta.stats.stability import Stability, stability, swap_rates
+from twins import stats as naive
 
 # Multiples of 1/64: sums over 2 or 4 queries, and their halves and quarters, are exact.
 TABLE = arrays.arrays(

@@ -1,7 +1,7 @@
-"""Values of a small track, cell by cell, against twins that know one list at a time.
+"""Comparison of the values of a small track with naive twins, one list at a time.
 
-A twin is a function of a `Cell`. A file of tests writes its twins down by canonical name, and then
-`assert_twins` compares whole tracks with them, and `assert_explained` what `explain` shows.
+A twin is a function of a `Cell`; twins.registry has those of all measures. `assert_twins` compares
+the values of a track with them, and `assert_explained` the arithmetic that `explain` shows.
 """
 
 from __future__ import annotations
@@ -9,15 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-
-import naive
-import naive_gain
-import naive_incomplete
-from making import Track, down
+from functools import cached_property, partial
 
 import irmeta
 from irmeta.measures.names import parse_measure
+from support.making import Track, down
+from twins import gain as naive_gain
+from twins import incomplete as naive_incomplete
+from twins import measures as naive
 
 ORDERS = ("trec_eval", "trec_eval10", "score-file", "file", "rank")
 OTHER_ORDERS = ORDERS[1:]
@@ -26,7 +25,7 @@ NEGATIVE = ("unjudged", "nonrelevant")
 
 @dataclass(frozen=True)
 class Cell:
-    """One system's list for one query, and what a twin may need beyond it."""
+    """One list of a track, with all that a twin may need to score it."""
 
     track: Track
     system: str
@@ -36,48 +35,48 @@ class Cell:
 
     @cached_property
     def ranking(self) -> naive.Ranking:
-        """The list, best first; None where there is none."""
+        """Docs of the list by rank; None if the system has no list."""
         return self.track.ranking(self.system, self.query, self.order)
 
     @cached_property
     def qrels(self) -> naive.Qrels:
-        """The query's grades."""
+        """Grades of the query's judged docs."""
         return self.track.qrels[self.query]
 
     @cached_property
     def blocks(self) -> list[list[str]]:
-        """The list as blocks of tied docs."""
+        """Blocks of tied docs of the list."""
         return naive.tied_blocks(self.track.rows(self.system, self.query), self.order)
 
     @cached_property
     def condensed(self) -> list[str]:
-        """The list without its unjudged docs."""
+        """The list without unjudged docs."""
         return naive_incomplete.condensed(self.ranking, self.qrels, self.negative)
 
     @cached_property
     def condensed_blocks(self) -> list[list[str]]:
-        """The condensed list as blocks of docs that were tied."""
+        """Blocks of tied docs of the condensed list."""
         return naive_incomplete.condensed_blocks(self.blocks, self.qrels, self.negative)
 
     @cached_property
     def rankings(self) -> list[naive.Ranking]:
-        """All systems' lists for the query."""
+        """Lists of all systems for the query."""
         return [self.track.ranking(s, self.query, self.order) for s in self.track.runs]
 
     @cached_property
     def depths(self) -> naive_incomplete.Depths:
-        """The pool depth of each judged doc: of all systems, by score, then line."""
+        """Pool depth of each judged doc over all systems, in tie order score-file."""
         lists = [self.track.ranking(s, self.query, "score-file") for s in self.track.runs]
         return naive_incomplete.pool_depths(lists, self.qrels)
 
     @property
     def highest(self) -> int:
-        """The highest grade of the track."""
+        """Highest grade of the track."""
         return self.track.highest
 
     @property
     def deepest(self) -> int:
-        """The deepest rank of the track."""
+        """Deepest rank of the track."""
         return self.track.deepest
 
     def upper(
@@ -88,7 +87,7 @@ class Cell:
         gmax: int | None = None,
         rel: int = 1,
     ) -> list[float]:
-        """The gains of the list, where unjudged docs are as good as they may be."""
+        """Return the gains of the list with unjudged docs at their largest gain."""
         gmax = self.highest if gmax is None else gmax
         return naive_incomplete.upper_gains(
             self.ranking, self.qrels, gain, gmax, rel, unjudged, self.negative
@@ -96,27 +95,38 @@ class Cell:
 
 
 Twins = dict[str, Callable[[Cell], float]]
-"""By canonical name."""
+"""Twins by canonical name of the measure."""
+
+
+def _of(part: str, twin: Callable[..., float], *args: object, **choices: object):
+    return lambda x: twin(getattr(x, part), x.qrels, *args, **choices)
+
+
+of_list = partial(_of, "ranking")
+"""Make a twin of a function of the list, the qrels and the given arguments."""
+of_condensed = partial(_of, "condensed")
+of_blocks = partial(_of, "blocks")
+of_condensed_blocks = partial(_of, "condensed_blocks")
 
 
 def named(measure: str, k: int | None = None, **params: object) -> str:
-    """The canonical name of a measure with these parameters and cutoff."""
+    """Return the canonical name of a measure with parameters and a cutoff."""
     inside = ",".join(f"{name}={value}" for name, value in params.items())
     parenthesized = f"({inside})" if inside else ""
     return parse_measure(measure + parenthesized + ("" if k is None else f"@{k}")).name
 
 
 def every_cut(name: str, twin: Callable[[Cell, int | None], float]) -> Twins:
-    """A twin of a cell and a cutoff, at several cutoffs and for the whole list."""
+    """Map the names of a measure at several cutoffs and without one to its twins."""
     return {named(name, k): lambda x, k=k: twin(x, k) for k in (None, 1, 3, 5, 50)}
 
 
 Values = dict[tuple[str, str, str], float]
-"""By system, query and measure."""
+"""Values by system, query and measure."""
 
 
 def values_of(store: irmeta.Store, measures: object, **choices: object) -> Values:
-    """What `evaluate` gives."""
+    """Return the values of `evaluate`."""
     frame = store.evaluate(measures, **choices)
     found = {(s, q, m): v for _, s, q, m, v in frame.iter_rows()}
     assert len(found) == frame.height
@@ -124,7 +134,7 @@ def values_of(store: irmeta.Store, measures: object, **choices: object) -> Value
 
 
 def cells(track: Track, order: str, negative: str) -> Iterator[Cell]:
-    """Every system's list, or the lack of it, for every judged query."""
+    """Yield a cell for each system and judged query, with or without a list."""
     for system in track.runs:
         for query in track.qrels:
             yield Cell(track, system, query, order, negative)
@@ -133,7 +143,7 @@ def cells(track: Track, order: str, negative: str) -> Iterator[Cell]:
 def twin_values(
     track: Track, twins: Twins, order: str = "trec_eval", negative: str = "unjudged"
 ) -> Values:
-    """What the twins say."""
+    """Return the values of the twins for all cells of a track."""
     return {
         (cell.system, cell.query, name): twin(cell)
         for cell in cells(track, order, negative)
@@ -142,26 +152,26 @@ def twin_values(
 
 
 def close(value: float, expected: float, within: float = 1e-12) -> bool:
-    """Equal to 1e-12, relative or absolute; NaN equals NaN."""
+    """Check equality to a relative or absolute tolerance; NaN equals NaN."""
     both = math.isnan(value) and math.isnan(expected)
     return both or math.isclose(value, expected, rel_tol=within, abs_tol=within)
 
 
 def assert_equal(found: Values, expected: Values) -> None:
-    """Every value that is expected and no other, each equal to its twin."""
+    """Check that two sets of values have the same cells and equal values."""
     assert found.keys() == expected.keys()
     wrong = {c: (v, expected[c]) for c, v in found.items() if not close(v, expected[c])}
-    assert not wrong
+    assert not wrong, wrong
 
 
 def assert_twins(store: irmeta.Store, track: Track, twins: Twins, order: str = "trec_eval") -> None:
-    """Every value is its twin's, under both policies for negative grades."""
+    """Check the values of a track against twins, under both policies for negative grades."""
     for negative in NEGATIVE:
         found = values_of(store, list(twins), negative=negative, tie_order=order)
         assert_equal(found, twin_values(track, twins, order, negative))
 
 
-# Docs: x is unjudged, m as good as unjudged; e is relevant and in no list.
+# Doc x is unjudged, m has a negative grade, e is relevant but not retrieved.
 EXPLAINED = Track(
     {
         "tied": {
@@ -183,10 +193,10 @@ EXPLAINED_CELLS = (
 
 
 def assert_explained(twins: Twins) -> None:
-    """`explain` gives the twin's number, of each twin once, and checks its own arithmetic.
+    """Check the value of `explain` against each twin, in at least one of EXPLAINED_CELLS.
 
-    It reads the store for each number, so the cutoffs of a measure take turns in the cells above;
-    but a measure with its parameters, whatever the cutoff, is explained in every one of them.
+    `explain` reads the store for each value, so the cutoffs of a measure take turns in the cells.
+    A measure with its parameters is explained in every cell, at one cutoff or another.
     """
     by_measure: dict[str, list[str]] = {}
     for name in twins:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
-from naive_orders import pearson, sign
-from naive_significance import Rows, both, column, mean, paired_t, unpaired_t
+from twins.orders import pearson, sign
+from twins.significance import Rows, both, column, mean, paired_t, unpaired_t
 
 Test = Callable[[list[float], list[float]], float]
 Subset = list[int]

@@ -11,13 +11,13 @@ from typing import Any
 import polars as pl
 import pytest
 import vl_convert
-from making import ALIKE, Track, down
 from polars.testing import assert_frame_equal
 
 import irmeta
 from irmeta.api import explore
 from irmeta.api.explore import SearchLengths
 from irmeta.errors import UsageError
+from support.making import ALIKE, Track, down
 
 HAND = Track(
     {

@@ -1,4 +1,4 @@
-"""The tiny tracks of irmeta.testing, and collections on disk, as a naive reader reads them."""
+"""Random small tracks, and naive readers of runs and qrels."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import lzma
 from dataclasses import replace
 from pathlib import Path
 
-import naive
-import naive_pools
 from hypothesis import strategies as st
 
 from irmeta import testing
 from irmeta.testing import down
 from irmeta.testing.tracks import DOCS, Line, Qrels
+from twins import measures as naive
+from twins import pools
 
 __all__ = [
     "ALIKE",
@@ -30,10 +30,10 @@ __all__ = [
 
 
 class Track(testing.Track):
-    """One track as plain values, and how a naive reader understands it."""
+    """A small track in plain Python, with its rows and rankings by naive code."""
 
     def rows(self, system: str, query: str) -> naive.Rows:
-        """(doc, score, rank) in file order, as naive.order takes them."""
+        """Return (doc, score, rank) in file order, the input of `order` in twins.measures."""
         lines = self.runs[system].get(query, [])
         return [
             (line[0], line[1], line[2] if len(line) > 2 else place)
@@ -41,21 +41,21 @@ class Track(testing.Track):
         ]
 
     def ranking(self, system: str, query: str, order: str = "trec_eval") -> naive.Ranking:
-        """The list, best first; None where there is none."""
+        """Return the docs of a list by rank; None if the system has no list."""
         return naive.order(self.rows(system, query), order) or None
 
 
 def tracks(systems: int = 4, queries: int = 4) -> st.SearchStrategy[Track]:
-    """Small tracks: see `irmeta.testing.tracks`."""
+    """Draw small tracks, see `irmeta.testing.tracks`."""
     drawn = testing.tracks(systems=systems, queries=queries)
     return drawn.map(lambda track: Track(track.runs, track.qrels))
 
 
 @st.composite
 def diverse_tracks(draw: st.DrawFn) -> Track:
-    """Small tracks with qrels by subtopic, of other docs and queries than the ad hoc ones.
+    """Draw small tracks with qrels by subtopic, independent of the ad hoc qrels.
 
-    Some subtopics are relevant to no doc. Some tracks have no ad hoc qrels.
+    Some subtopics have no relevant doc. Some tracks have no ad hoc qrels.
     """
     track = draw(tracks())
     queries = sorted({"q0", *track.qrels, *(q for of in track.runs.values() for q in of)})
@@ -72,13 +72,13 @@ _OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 def read_text(path: Path) -> str:
-    """A text file, packed or not."""
+    """Read a text file, compressed or not."""
     with _OPENERS.get(path.suffix, open)(path, "rt", encoding="utf-8", newline="") as file:
         return file.read()
 
 
 def read_run(path: Path) -> dict[str, list[Line]]:
-    """A run file, naively: by query, the lines in file order."""
+    """Read a run file naively: map each query to its lines in file order."""
     lists: dict[str, list[Line]] = {}
     for query, doc, rank, score, _ in naive.read_run(read_text(path)):
         lists.setdefault(query, []).append((doc, score, rank))
@@ -86,7 +86,7 @@ def read_run(path: Path) -> dict[str, list[Line]]:
 
 
 def read_qrels(path: Path) -> Qrels:
-    """A qrels file, naively; the greatest grade over subtopics."""
+    """Read a qrels file naively, with the highest grade over subtopics."""
     qrels: Qrels = {}
     for line in read_text(path).splitlines():
         query, _, doc, grade = line.split()
@@ -96,7 +96,7 @@ def read_qrels(path: Path) -> Qrels:
 
 
 def _alike(*between: int) -> dict[str, list[Line]]:
-    """Nine relevant docs, so many others, the tenth: a search length of 0.1 for each of them."""
+    """Make a list per query: nine relevant docs, some nonrelevant ones, the tenth relevant doc."""
     others = [[f"n{i}" for i in range(count)] for count in between]
     docs = [f"r{i}" for i in range(10)]
     return {f"q{i}": down(*docs[:9], *some, docs[9]) for i, some in enumerate(others)}
@@ -106,7 +106,7 @@ ALIKE = Track(
     {"b": _alike(2, 4, 6), "a": _alike(6, 4, 2), "c": _alike(8, 8, 8)},
     {f"q{i}": {f"r{place}": 1 for place in range(10)} for i in range(3)},
 )
-"""Two systems with the same values on other queries: their means differ by a rounding."""
+"""Systems a and b have the same values on different queries; their means differ by rounding."""
 
 
 def with_smaller_pool(track: Track, depth: int | None, removed: str | None) -> Track:
@@ -114,5 +114,5 @@ def with_smaller_pool(track: Track, depth: int | None, removed: str | None) -> T
     qrels = {}
     for query, judged in track.qrels.items():
         lists = {s: track.ranking(s, query, "score-file") or [] for s in track.runs}
-        qrels[query] = naive_pools.rejudged(lists, judged, depth, removed)
+        qrels[query] = pools.rejudged(lists, judged, depth, removed)
     return replace(track, qrels=qrels)

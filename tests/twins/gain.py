@@ -8,7 +8,7 @@ does not name keeps gain = grade. Unjudged docs and negative grades gain 0.
 import math
 from collections.abc import Callable
 
-from naive import Qrels, Ranking, relevant_docs
+from twins.measures import Qrels, Ranking, relevant_docs
 
 Gain = str | dict[int, float]
 

@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import naive
-import naive_average
-import naive_gain
-import naive_incomplete
-import naive_sets
 import pytest
-from making import read_qrels, read_run
-from printed import differing
+
+from support.making import read_qrels, read_run
+from support.printed import differing
+from twins import average as naive_average
+from twins import gain as naive_gain
+from twins import incomplete as naive_incomplete
+from twins import measures as naive
+from twins import sets as naive_sets
 
 
 @dataclass(frozen=True)

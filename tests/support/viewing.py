@@ -1,4 +1,4 @@
-"""Views of small tracks, and the measures by which two views are compared."""
+"""Views of small tracks, and their comparison by the values of many measures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARAMETERS = (
 
 
 def _specs() -> list[Spec]:
-    """Every measure under parameters that read different arrays, with and without a cutoff."""
+    """Return all measures with parameters that read different arrays, with and without a cutoff."""
     specs = set()
     for measure, inside, cut in product(registry().values(), PARAMETERS, ("", "1", "3")):
         at = cut and f"@{measure.cutoff_prefix}{cut}"
@@ -39,7 +39,7 @@ SPECS = _specs()
 
 
 def view_of(store: irmeta.Store, *needs: str, **choices: str) -> JudgedRanks:
-    """The one block of a small track."""
+    """Return the only block of a small track."""
     (view,) = judged_ranks(store.reader, "t", EvalPolicy(**choices), needs=needs)
     return view
 
@@ -51,7 +51,7 @@ def specs_without(*needs: str) -> list[Spec]:
 def assert_equal_values(
     view: JudgedRanks, expected: JudgedRanks, specs: list[Spec], **facts: int
 ) -> None:
-    """Compare measures on the queries of both; the scale of grades is the derived view's."""
+    """Compare measures on the queries of both views, with the highest grade of the derived view."""
     known = {"highest_grade": view.facts.highest_grade, **facts}
     expected = replace(expected, facts=replace(expected.facts, **known))
     view = view.only_queries(expected.queries)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from making import Track, down
 
 from irmeta.errors import UsageError
 from irmeta.options import option
@@ -18,6 +17,7 @@ from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Paper, Table
 from irmeta.studies.framework.data import data_section
 from irmeta.studies.framework.study import Figure, Pieces, Section, Show, Study, Tables
 from irmeta.studies.framework.track_view import TrackView
+from support.making import Track, down
 
 FAILING: dict[str, Exception] = {}
 """Exceptions raised by `compute`, by track."""

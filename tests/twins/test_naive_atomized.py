@@ -4,36 +4,11 @@ from __future__ import annotations
 
 import math
 
-import naive_atomized as study
 import pytest
 
-# Two judged queries; the third has no relevant doc, but the deepest list, 4. Search lengths:
-#   good    q1 a 1, b 2          q2 c 1, d 1
-#   middle  q1 a 3, b -> 2       q2 d 2, c -> 1      (-> is not retrieved: Eq. 3)
-#   late    q1 b 1, a -> 0       q2 no list: c, d -> 4 + 1
-HAND = {
-    "name": "hand",
-    "qrels": {
-        "q1": {"a": 1, "b": 1, "x": 0},
-        "q2": {"c": 2, "d": 1, "y": 0},
-        "q3": {"z": 0},
-    },
-    "runs": {
-        "good": {"q1": ["a", "x", "b"], "q2": ["c", "d"]},
-        "middle": {"q1": ["x", "y", "a"], "q2": ["y", "d"]},
-        "late": {"q1": ["b"], "q3": ["z", "y", "x", "w"]},
-    },
-}
-
-
-def placed(name: str, size: int, *ranks: int, relevant: int | None = None) -> study.Track:
-    """Return a track of one system and query, with relevant docs at given ranks."""
-    docs = [f"r{rank}" if rank in ranks else f"n{rank}" for rank in range(1, size + 1)]
-    wanted = [f"r{rank}" for rank in ranks]
-    wanted += [f"m{i}" for i in range((relevant or len(ranks)) - len(ranks))]
-    qrels = {"q": dict.fromkeys(wanted, 1)}
-    return {"name": name, "qrels": qrels, "runs": {"s": {"q": docs}}}
-
+from support.hand_track import HAND, placed
+from twins import atomized as study
+from twins import track_means
 
 # The paper's numbers
 
@@ -65,12 +40,14 @@ def test_rrie__undefined_for_a_perfect_baseline():
 
 
 def test_has_lengths__false_for_lists_of_relevant_docs_only():
-    assert study.has_lengths(HAND)  # q1 of late and q2 of good of five
+    assert track_means.has_lengths(HAND)  # q1 of late and q2 of good of five
     alone = {"good": {"q2": ["c", "d"], "q3": ["x"], "unjudged": ["x"]}}
-    assert not study.has_lengths({**HAND, "runs": alone})
-    assert study.has_lengths({**HAND, "runs": alone}, rel=2)
-    assert study.has_lengths({**HAND, "runs": {**alone, "other": {"q1": ["x"]}}})  # one of two
-    assert not study.has_lengths(HAND, rel=3)
+    assert not track_means.has_lengths({**HAND, "runs": alone})
+    assert track_means.has_lengths({**HAND, "runs": alone}, rel=2)
+    assert track_means.has_lengths(
+        {**HAND, "runs": {**alone, "other": {"q1": ["x"]}}}
+    )  # one of two
+    assert not track_means.has_lengths(HAND, rel=3)
 
 
 # By hand
@@ -87,20 +64,20 @@ def test_has_lengths__false_for_lists_of_relevant_docs_only():
     ],
 )
 def test_asl__unretrieved_choices_by_hand(choice: str, means: dict[str, float]):
-    assert study.means_of(study.per_query(HAND, "ASL", unretrieved=choice)) == means
+    assert track_means.means_of(track_means.per_query(HAND, "ASL", unretrieved=choice)) == means
 
 
 def test_best_and_median_system__by_hand():
-    assert study.best_system(HAND, "ASL") == "good"
-    assert study.median_system(HAND) == "middle"
+    assert track_means.best_system(HAND, "ASL") == "good"
+    assert track_means.median_system(HAND) == "middle"
     # Of late (2.75) and middle (2.0), the better system is the median.
     pair = {s: HAND["runs"][s] for s in ("late", "middle")}
-    assert study.median_system({**HAND, "runs": pair}) == "middle"
+    assert track_means.median_system({**HAND, "runs": pair}) == "middle"
     # middle and its copy tie, so names decide
     copies = {"z": HAND["runs"]["middle"], "k": HAND["runs"]["middle"]}
-    assert study.best_system({**HAND, "runs": copies}, "ASL") == "k"
-    assert study.best_system({**HAND, "runs": copies}, "AP") == "k"
-    assert study.median_system({**HAND, "runs": copies}) == "k"
+    assert track_means.best_system({**HAND, "runs": copies}, "ASL") == "k"
+    assert track_means.best_system({**HAND, "runs": copies}, "AP") == "k"
+    assert track_means.median_system({**HAND, "runs": copies}) == "k"
 
 
 # Histograms
@@ -279,6 +256,6 @@ def test_depth_sensitivity__cut_may_change_the_best_system():
 
 def test_in_order__means_equal_up_to_rounding_tie():
     means = {"a": 0.1 + 0.2, "b": 0.3, "c": 0.2}
-    assert study.in_order(means, less=False) == ["a", "b", "c"]
-    assert study.in_order({"b": 0.1 + 0.2, "a": 0.3}, less=False) == ["a", "b"]
-    assert study.tau_b(means, {"a": 1, "b": 1, "c": 2}, (False, True)) == pytest.approx(1.0)
+    assert track_means.in_order(means, less=False) == ["a", "b", "c"]
+    assert track_means.in_order({"b": 0.1 + 0.2, "a": 0.3}, less=False) == ["a", "b"]
+    assert track_means.tau_b(means, {"a": 1, "b": 1, "c": 2}, (False, True)) == pytest.approx(1.0)

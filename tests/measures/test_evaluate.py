@@ -1,92 +1,24 @@
-"""Every measure against its slow twin in tests/naive.py, and against pytrec_eval."""
+"""Values and means of `evaluate`: by tie order and policy, on the made tracks, by pytrec_eval."""
 
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import replace
 from pathlib import Path
 
-import naive
 import numpy as np
 import pytest
 import pytrec_eval
-from cells import ORDERS, Cell, Twins, assert_equal, assert_twins, close, twin_values, values_of
 from hypothesis import example, given, settings
-from making import Track, down, read_qrels, read_run, tracks
 
 import irmeta
-from irmeta.measures.names import parse_measure, registry
+from irmeta.measures.names import parse_measure
+from support.cells import ORDERS, assert_equal, close, twin_values, values_of
+from support.making import Track, down, read_qrels, read_run, tracks
+from twins import measures as naive
+from twins.registry import FAMILIES
 
-UNRETRIEVED = ("irrel", "floor", "irrel+1", "depth")
-
-
-def exp(x: Cell) -> naive.Qrels:
-    """Return exponential gains, before the division by 2 ** gmax."""
-    return {doc: 2**g - 1 if g > 0 else 0 for doc, g in x.qrels.items()}
-
-
-def _twins() -> Twins:
-    twins: Twins = {
-        "AP": lambda x: naive.average_precision(x.ranking, x.qrels),
-        "AP(rel=2)": lambda x: naive.average_precision(x.ranking, x.qrels, rel=2),
-        "AP(rel=4)@6": lambda x: naive.average_precision(x.ranking, x.qrels, 6, rel=4),
-        "RR": lambda x: naive.reciprocal_rank(x.ranking, x.qrels),
-        "RR(rel=3)": lambda x: naive.reciprocal_rank(x.ranking, x.qrels, rel=3),
-        "nDCG": lambda x: naive.ndcg(x.ranking, x.qrels),
-        "nDCG(gain=exp)": lambda x: naive.ndcg(x.ranking, exp(x)),
-        "nDCG(gain=exp)@3": lambda x: naive.ndcg(x.ranking, exp(x), 3),
-        "Bpref": lambda x: naive.bpref(x.ranking, x.qrels, 1, x.negative),
-        "Bpref(rel=2)": lambda x: naive.bpref(x.ranking, x.qrels, 2, x.negative),
-        "P(rel=2)@5": lambda x: naive.precision(x.ranking, x.qrels, 5, 2),
-        "R(rel=2)@5": lambda x: naive.recall(x.ranking, x.qrels, 5, 2),
-        "RBP(p=0.8,rel=1)": lambda x: naive.rbp(x.ranking, x.qrels, 0.8),
-        "RBP(p=0.95,rel=2)@4": lambda x: naive.rbp(x.ranking, x.qrels, 0.95, 2, 4),
-        "RBP(p=0.5,gain=linear)": lambda x: naive.rbp_graded(x.ranking, x.qrels, 0.5, x.highest),
-        "RBP(p=0.5,gain=linear,gmax=7)@3": lambda x: naive.rbp_graded(
-            x.ranking, x.qrels, 0.5, 7, 3
-        ),
-        "RBP(p=0.3,gain=exp)": lambda x: naive.rbp_graded(x.ranking, exp(x), 0.3, 2**x.highest),
-        "ASL(rel=2)@g2": lambda x: naive.asl(x.ranking, x.qrels, 2, 2, deepest=x.deepest),
-    }
-    for k in (1, 3, 10, 1000):
-        twins |= {
-            f"P@{k}": lambda x, k=k: naive.precision(x.ranking, x.qrels, k),
-            f"R@{k}": lambda x, k=k: naive.recall(x.ranking, x.qrels, k),
-            f"AP@{k}": lambda x, k=k: naive.average_precision(x.ranking, x.qrels, k),
-            f"RR@{k}": lambda x, k=k: naive.reciprocal_rank(x.ranking, x.qrels, k),
-            f"nDCG@{k}": lambda x, k=k: naive.ndcg(x.ranking, x.qrels, k),
-            f"RBP(p=0.8,rel=1)@{k}": lambda x, k=k: naive.rbp(x.ranking, x.qrels, 0.8, 1, k),
-        }
-    for choice in UNRETRIEVED:
-        said = "" if choice == "irrel" else f"(unretrieved={choice})"
-        for n in (None, 1, 3, 10):
-            cut = "" if n is None else f"@g{n}"
-            twins[f"ASL{said}{cut}"] = lambda x, c=choice, n=n: naive.asl(
-                x.ranking, x.qrels, n, 1, c, x.deepest
-            )
-    return twins
-
-
-TWINS = _twins()
-
-
-def test_the_twins_stand_under_canonical_names():
-    assert [parse_measure(name).name for name in TWINS] == list(TWINS)
-
-
-def test_registry__every_measure_has_a_naive_implementation():
-    """The comparison is here or in the file of the measure's family."""
-    files = [file.read_text() for file in Path(__file__).parent.glob("test_*.py")]
-    compared = "\n".join(text for text in files if "import naive" in text)
-    assert [name for name in registry() if not re.search(rf'"{name}\b', compared)] == []
-
-
-@settings(max_examples=40)
-@given(tracks())
-def test_values_equal_the_twins(track: Track):
-    assert_twins(track.read(), track, TWINS)
-
+TWINS = FAMILIES["well known"].twins
 
 _TIED = [("a", 3, 0), ("b", 3, 0)]
 

@@ -5,7 +5,7 @@ Where there is nothing to divide by they are 0, as trec_eval prints them.
 
 from collections.abc import Sequence
 
-from naive import Qrels, Ranking, precision, relevant_docs, relevant_ranks
+from twins.measures import Qrels, Ranking, precision, relevant_docs, relevant_ranks
 
 ELEVEN_POINTS = tuple(tenth / 10 for tenth in range(11))
 

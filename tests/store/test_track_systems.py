@@ -6,11 +6,11 @@ import warnings
 
 import polars as pl
 import pytest
-from ingesting import CONFIG, QRELS, RUN, content, put, states
 
 import irmeta
 from irmeta.errors import DataError, IrmetaError, NamesWarning, SkippedRunWarning
 from irmeta.store import read_track as reading
+from support.ingesting import CONFIG, QRELS, RUN, content, put, states
 
 
 def tagged(tag: str, doc: str = "a") -> str:

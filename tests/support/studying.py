@@ -6,16 +6,17 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
-import naive_atomized as naive
-import naive_chain
 import polars as pl
-from making import Track, read_qrels, read_run
 
 import irmeta
 from irmeta.stats.buckets import GREATEST
 from irmeta.studies import search_length
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.papers.search_length.options import SearchLengthOptions
+from support.making import Track, read_qrels, read_run
+from twins import atomized as naive
+from twins import chain as naive_chain
+from twins import track_means
 
 MADE = {"news": "news/qrels.txt", "passage": "passage/qrels.txt", "web": "web/adhoc.qrels.txt"}
 SET_ASIDE = "nuthFirst"
@@ -28,7 +29,7 @@ def studied(store: irmeta.Store, out: Path, **choices: object) -> StudyResults:
     return search_length(store, out, **{"resamples": 20, **choices})
 
 
-def naive_track(track: Track) -> naive.Track:
+def naive_track(track: Track) -> track_means.Track:
     """Convert a track for the naive study, with docs in trec_eval's tie order."""
     return {
         "name": track.name,
@@ -40,7 +41,7 @@ def naive_track(track: Track) -> naive.Track:
     }
 
 
-def made_track(collections: Path, name: str, qrels: str | None = None) -> naive.Track:
+def made_track(collections: Path, name: str, qrels: str | None = None) -> track_means.Track:
     """Read a synthetic track naively, without its unreadable run."""
     files = {f.name.split(".")[0]: f for f in (collections / name / "runs").iterdir()}
     files.pop(SET_ASIDE, None)
@@ -48,7 +49,7 @@ def made_track(collections: Path, name: str, qrels: str | None = None) -> naive.
     return naive_track(Track(runs, read_qrels(collections / (qrels or MADE[name])), name))
 
 
-def choices_of(track: naive.Track, chosen: SearchLengthOptions) -> list[naive.Row]:
+def choices_of(track: track_means.Track, chosen: SearchLengthOptions) -> list[naive.Row]:
     """Return the naive rows of best_by_choice under the measures' canonical names."""
     names = {"AP": chosen.ap, "P@20": chosen.p20, "RR": chosen.named("RR")}
     cuts = {"ASL": None, "ASL@g1": 1, "ASL@g10": 10}

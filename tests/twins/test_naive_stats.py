@@ -6,10 +6,11 @@ import json
 import math
 import random
 
-import naive_significance as tests
-import naive_stats as stats
 import pytest
 import scipy.stats
+
+from twins import significance as tests
+from twins import stats
 
 NAN = math.nan
 

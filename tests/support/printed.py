@@ -1,4 +1,4 @@
-"""Numbers that another program printed, against computed ones."""
+"""Comparison of computed values with the rounded output of another program."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 def differing(pairs: Iterator[tuple[object, str, float]]) -> list[tuple[object, str, float]]:
-    """Those (what, printed, computed) that differ in a printed digit; there must be some to see."""
+    """Return the (label, printed, computed) triples that differ in a printed digit."""
     compared = list(pairs)
     assert compared
     return [
@@ -17,6 +17,6 @@ def differing(pairs: Iterator[tuple[object, str, float]]) -> list[tuple[object, 
 
 
 def half_a_digit(printed: str) -> float:
-    """How far rounding to the printed digits may be from the value."""
+    """Return the largest rounding error of a printed number."""
     digits = len(printed.partition(".")[2])
     return 0.5 * 10**-digits + 1e-9

@@ -9,15 +9,16 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import naive
-import naive_average
-import naive_cooper
-import naive_gain
-import naive_incomplete
-import naive_sets
 import pytest
-from making import read_qrels, read_run
-from printed import differing
+
+from support.making import read_qrels, read_run
+from support.printed import differing
+from twins import average as naive_average
+from twins import cooper as naive_cooper
+from twins import gain as naive_gain
+from twins import incomplete as naive_incomplete
+from twins import measures as naive
+from twins import sets as naive_sets
 
 
 def test_naive_measures__equal_pref_eval_output(shared: Path) -> None:

@@ -6,10 +6,11 @@ import json
 import math
 from itertools import combinations, product
 
-import naive_significance as tests
 import numpy as np
 import pytest
 import scipy.stats
+
+from twins import significance as tests
 
 NAN = math.nan
 

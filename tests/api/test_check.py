@@ -7,12 +7,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from undrawn import draw_nothing
 
 import irmeta
 from irmeta.checksums import add_checksum, parse_record, to_json
 from irmeta.errors import UsageError
 from irmeta.results.tidy_files import write_out
+from support.undrawn import draw_nothing
 
 
 @pytest.fixture(scope="module")

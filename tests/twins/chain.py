@@ -1,7 +1,7 @@
 """Slow, obvious twins of the study of paper 1: Table 2, Sections 3.1 and 4.4, Appendix A.1.
 
-Written from the paper; they share no code with irmeta. naive_atomized says what a track is, and has
-the twins of all else.
+Written from the paper; they share no code with irmeta. `twins.track_means` says what a track
+is, and `twins.atomized` has the twins of all other tables.
 """
 
 import math
@@ -9,11 +9,11 @@ import statistics
 from collections.abc import Iterable
 from fractions import Fraction
 
-import naive
-import naive_stats
-from naive import Qrels, Ranking
-from naive_atomized import (
-    Row,
+from twins import measures as naive
+from twins import stats as naive_stats
+from twins.atomized import Row
+from twins.measures import Qrels, Ranking
+from twins.track_means import (
     Track,
     Values,
     best_system,

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 
-from naive import Qrels, Ranking, relevant_docs, relevant_ranks
+from twins.measures import Qrels, Ranking, relevant_docs, relevant_ranks
 
 
 def corpus_size(rankings: Iterable[Ranking], qrels: Qrels, negative: str = "unjudged") -> int:

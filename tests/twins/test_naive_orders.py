@@ -9,10 +9,11 @@ import math
 from fractions import Fraction
 from itertools import product
 
-import naive_orders as orders
 import numpy as np
 import pytest
 import scipy.stats
+
+from twins import orders
 
 NAN = math.nan
 

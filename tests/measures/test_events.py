@@ -1,4 +1,4 @@
-"""The steps of a measure as its cutoff grows, against its values."""
+"""Events, the steps of a measure as its cutoff grows: they add up to its values."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+import pytest
+from hypothesis import given, settings
 
 import irmeta
 from irmeta.measures.curve import add_curve
@@ -16,8 +18,45 @@ from irmeta.measures.spec import Spec
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
+from support.making import Track, tracks
+from twins.registry import FAMILIES
 
 KS = np.array([1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 40, 1000])
+STEPS = {
+    "DCG": [name for name in FAMILIES["DCG"].twins if "@" not in name and "ties" not in name],
+    "ERR": [
+        *("ERR", "ERR(stop=linear,gmax=6)", "ERR(stop=ntcir,unjudged=condensed)", "nERR"),
+        *("ERR(unjudged=upper)", "ERR(unjudged=upper-gmax)", "nERR(stop=linear)"),
+    ],
+    "Q": ["Q", "Q(norm=min)@1", "Q(beta=3,gain=exp,rel=2)", "Q(norm=min,unjudged=condensed)@1"],
+    "RBP": [n for n in FAMILIES["RBP"].twins if n.startswith("RBP(") and "ties" not in n],
+}
+
+
+@pytest.mark.parametrize("names", STEPS.values(), ids=STEPS)
+@settings(max_examples=20)
+@given(track=tracks())
+def test_events__sum_to_value_on_random_tracks(names: list[str], track: Track):
+    assert_steps_add_up(track.read(), "t", names)
+
+
+@pytest.mark.parametrize("family", ["ERR", "Q"])
+def test_events__sum_to_value_on_synthetic_tracks(family: str, made_store: irmeta.Store):
+    for track in made_store.tracks:
+        assert_steps_add_up(made_store, track, STEPS[family])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("DCG(ties=share)", "nDCG(ties=share)", "RBP(ties=share)"),
+        *("nDCG(ideal=pool)@5", "Q(norm=pool)@5", "Q(ideal=pool)@5"),
+    ],
+)
+def test_events__none_with_shared_ties_or_pool(name: str, made_store: irmeta.Store):
+    (view,) = judged_ranks(made_store.reader, "web", EvalPolicy(), needs={"pool"})
+    spec = parse_measure(name)
+    assert spec.measure.events(view, spec.settings) is None
 
 
 def assert_steps_add_up(store: irmeta.Store, track: str, names: Iterable[str]) -> None:

@@ -7,8 +7,8 @@ A doc is unjudged if the qrels do not have it, or if its grade is negative and n
 import math
 from collections.abc import Iterable
 
-from naive import Qrels, Ranking, average_precision, relevant_docs
-from naive_gain import Gain, dcg_of, gain_of, gains_of, ideal_gains, q_sum, tied_weights
+from twins.gain import Gain, dcg_of, gain_of, gains_of, ideal_gains, q_sum, tied_weights
+from twins.measures import Qrels, Ranking, average_precision, relevant_docs
 
 
 class Depths(dict[str, float]):

@@ -1,4 +1,4 @@
-"""Figures that say nothing: drawing is most of a small batch's time."""
+"""Empty figures, because drawing takes most of the time of a small study."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ IMAGES = {"svg": SVG.encode(), "pdf": b"%PDF", "png": b"\x89PNG"}
 
 
 def draw_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write every file of a figure, empty."""
+    """Replace drawing by empty image files."""
     monkeypatch.setattr(drawing, "draw", lambda spec, formats: {f: IMAGES[f] for f in formats})

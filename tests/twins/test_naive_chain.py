@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-import naive_chain as study
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_naive_atomized import HAND, placed
+
+from support.hand_track import HAND, placed
+from twins import chain as study
+from twins import track_means
 
 APPENDIX = [1, 1, 1, 2, 4, 5, 10, 10000, 10000]
 
@@ -25,7 +27,7 @@ def test_weight_identity__equations_9_and_10_of_the_paper():
     assert round(1 / precision) == 2  # Eq. 9: "approximately at rank 2"
     # Eq. 10, "approximately 500", as the lengths of two docs of one list.
     track = placed("t", 1001, 1, 1001)
-    assert study.means_of(study.per_query(track, "ASL"))["s"] == (1 + 1000) / 2
+    assert track_means.means_of(track_means.per_query(track, "ASL"))["s"] == (1 + 1000) / 2
 
 
 @pytest.mark.parametrize("first", [1.0, 7.0, 300.0])
@@ -51,7 +53,7 @@ def test_weight_identity__by_hand():
 @given(lengths_lists)
 def test_equivalent_lengths__unweighted_mean_is_equal(lengths: list[float]):
     found = study.equivalent_lengths(lengths)
-    assert study.mean(found) == pytest.approx(study.weight_identity(lengths)[1], rel=1e-12)
+    assert track_means.mean(found) == pytest.approx(study.weight_identity(lengths)[1], rel=1e-12)
     assert [a for _, a in sorted(zip(lengths, found, strict=True))] == sorted(found)
 
 
@@ -70,7 +72,7 @@ def test_effective_count__example_of_the_appendix():
 
 
 def means_of(found: study.Row, side: str) -> dict[str, float]:
-    return study.means_of(found[side])
+    return track_means.means_of(found[side])
 
 
 def test_chain__ap_by_hand():
@@ -116,8 +118,8 @@ def test_chain__shorter_lengths_are_better():
     assert (found["furthest"], found["delta_sort"], found["tau"]) == ("far", 50.0, 1.0)
 
 
-def test_per_query__ndcg_and_err_ignore_rel():
-    queries = {m: set(study.per_query(HAND, m, rel=2)["good"]) for m in ("AP", "nDCG", "ERR")}
+def test_a_doc_with_any_gain_is_relevant_to_ndcg_and_err():
+    queries = {m: set(track_means.per_query(HAND, m, rel=2)["good"]) for m in ("AP", "nDCG", "ERR")}
     assert queries == {"AP": {"q2"}, "nDCG": {"q1", "q2"}, "ERR": {"q1", "q2"}}
     assert study.chain(HAND, "nDCG", rel=2)[3]["new"] == study.chain(HAND, "nDCG")[3]["new"]
 
