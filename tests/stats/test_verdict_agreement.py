@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as arrays
 from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
 from irmeta.results.verdicts import Verdicts
-from irmeta.stats.agreement import Preference, agreement, agreements, unanimity
+from irmeta.stats.verdict_agreement import Preference, agreement, agreements, unanimity
 from twins import orders as naive_orders
 from twins import stats as naive
 

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from irmeta.results.matrix import Matrix, read_matrices
+from irmeta.stats.discriminative_power import asp, power, separation
 from irmeta.stats.pairs import TESTS, Pairs, pairwise
-from irmeta.stats.power import asp, power, separation
 from twins import stats as naive
 
 
