@@ -19,7 +19,7 @@ from memory import peak
 
 from irmeta.results.matrix import Matrix
 from irmeta.stats.hsd import blocked_hsd, mean_ranges
-from irmeta.stats.stability import stability, swap_rates
+from irmeta.stats.ranking_stability import stability, swap_rates
 
 QUERIES = 50
 

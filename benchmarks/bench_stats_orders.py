@@ -59,9 +59,9 @@ def scipy_loop() -> float:
 
 def job(name: str) -> Callable[[], object]:
     """What one line of the table measures."""
-    from irmeta.stats.agreement import agreement, unanimity
     from irmeta.stats.correlation import bootstrap_correlation, correlate
-    from irmeta.stats.reordering import reordering
+    from irmeta.stats.system_reordering import reordering
+    from irmeta.stats.verdict_agreement import agreement, unanimity
 
     kind, _, detail = name.partition(" ")
     if kind in METHODS:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from undrawn import draw_nothing
 
 import irmeta
 from irmeta import cli
+from support.undrawn import draw_nothing
 
 # No clock decides a test, and every run sees the same examples.
 settings.register_profile("irmeta", deadline=None, derandomize=True, max_examples=45)

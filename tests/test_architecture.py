@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ import irmeta
 from irmeta.policies import TieOrder
 
 PACKAGE = Path(irmeta.__file__).parent
+TWINS = Path(__file__).parent / "twins"
 FLOORS = (  # from the top layer down; subpackages of a layer do not import each other
     {"cli"},
     {"show"},  # what the command line prints
@@ -167,6 +169,16 @@ def test_parquet__imported_only_by_store_and_results(file: Path):
 @files
 def test_files__line_limit(file: Path):
     assert len(file.read_text(encoding="utf-8").splitlines()) <= LONGEST
+
+
+def test_twins__import_nothing_of_irmeta():
+    """A mistake of irmeta must not be repeated in the code that it is compared with."""
+    files = [f for f in TWINS.glob("*.py") if not f.name.startswith("test_")]
+    twins = [f for f in files if f.stem != "registry" and not f.stem.endswith("_families")]
+    assert twins
+    for file in twins:
+        text = file.read_text(encoding="utf-8")
+        assert not re.search(r"^\s*(from|import) (irmeta|support)\b", text, re.MULTILINE), file.name
 
 
 def test_import_irmeta__loads_no_heavy_packages():

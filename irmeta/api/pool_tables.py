@@ -102,6 +102,7 @@ class PoolTables(PerDocTables):
         --------
         >>> lost = store.leave_out("AP@10", track="news", depth=10)
         >>> lost.select("left_out", "value", "value_left_out", "rank", "rank_left_out").row(0)
+        ('aldBM25', 0.2075554034734946, 0.19989922126866572, 8, 8)
         """
         check_choice("judgments", judgments, ("pool", "all"))
         check_choice("others", others, ("rescored", "original"))

@@ -21,9 +21,9 @@ from irmeta.report.figures.significance_figures import achieved_significance, pa
 from irmeta.report.look import to_svg
 from irmeta.results.matrix import Matrix
 from irmeta.results.tidy_files import check_ours, write_out
+from irmeta.stats.discriminative_power import LEVELS, asp, by_every_test, checked_levels, separation
 from irmeta.stats.orders import round_means
 from irmeta.stats.pairs import FAMILY_TESTS, Pairs, pairwise
-from irmeta.stats.power import LEVELS, asp, by_every_test, checked_levels, separation
 from irmeta.store.layout import folder_name
 from irmeta.store.scan import Tracks
 

@@ -121,7 +121,7 @@ def reduced_pools(
         counts[index] += counted.sum(axis=1)
         docs[:, index] += len(pool.grades), int(pool.counts(1).sum())
 
-    needs: set[Need] = needs_of(specs) | {"pool"}
+    needs: list[Need] = [*needs_of(specs), "pool"]
     with undisturbed(store, facts.track):
         # One block at a time, so that sums over queries add up in order.
         for view in over_blocks(lambda view: view, store, facts.track, policy, needs):

@@ -12,29 +12,27 @@ matrices of three systems on four queries:
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 # Public names by module, loaded at first use, so that an import stays quick.
 _NAMES = {
     "irmeta.results.verdicts": ("Verdicts",),
     "irmeta.stats.aggregation": ("borda", "mc4", "win_rate"),
-    "irmeta.stats.agreement": ("Agreement", "agreement", "agreements", "unanimity"),
+    "irmeta.stats.verdict_agreement": ("Agreement", "agreement", "agreements", "unanimity"),
     "irmeta.stats.corrections": ("adjusted",),
     "irmeta.stats.correlation": (
         "Bootstrap", "Correlations", "bootstrap_correlation", "correlate", "measure_agreement",
     ),
-    "irmeta.stats.coverage": ("coverage",),
+    "irmeta.stats.coverage_ratios": ("coverage",),
     "irmeta.stats.error_reduction": ("reduction_in_error",),
     "irmeta.stats.leave_out": ("leave_out_effects",),
     "irmeta.stats.pairs": ("Pairs", "pairwise"),
-    "irmeta.stats.power": ("asp", "power", "separation"),
-    "irmeta.stats.rbo": ("Overlap", "rbo"),
-    "irmeta.stats.reordering": ("Reordering", "reordering"),
+    "irmeta.stats.discriminative_power": ("asp", "power", "separation"),
+    "irmeta.stats.rank_biased_overlap": ("Overlap", "rbo"),
+    "irmeta.stats.system_reordering": ("Reordering", "reordering"),
     "irmeta.stats.resampling": ("Plan", "Sample", "query_subsets", "resample"),
-    "irmeta.stats.stability": ("Stability", "stability", "swap_rates"),
+    "irmeta.stats.ranking_stability": ("Stability", "stability", "swap_rates"),
 }  # fmt: skip
 _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 
@@ -49,7 +47,6 @@ __all__ = [
 if TYPE_CHECKING:
     from irmeta.results.verdicts import Verdicts
     from irmeta.stats.aggregation import borda, mc4, win_rate
-    from irmeta.stats.agreement import Agreement, agreement, agreements, unanimity
     from irmeta.stats.corrections import adjusted
     from irmeta.stats.correlation import (
         Bootstrap,
@@ -58,15 +55,16 @@ if TYPE_CHECKING:
         correlate,
         measure_agreement,
     )
-    from irmeta.stats.coverage import coverage
+    from irmeta.stats.coverage_ratios import coverage
+    from irmeta.stats.discriminative_power import asp, power, separation
     from irmeta.stats.error_reduction import reduction_in_error
     from irmeta.stats.leave_out import leave_out_effects
     from irmeta.stats.pairs import Pairs, pairwise
-    from irmeta.stats.power import asp, power, separation
-    from irmeta.stats.rbo import Overlap, rbo
-    from irmeta.stats.reordering import Reordering, reordering
+    from irmeta.stats.rank_biased_overlap import Overlap, rbo
+    from irmeta.stats.ranking_stability import Stability, stability, swap_rates
     from irmeta.stats.resampling import Plan, Sample, query_subsets, resample
-    from irmeta.stats.stability import Stability, stability, swap_rates
+    from irmeta.stats.system_reordering import Reordering, reordering
+    from irmeta.stats.verdict_agreement import Agreement, agreement, agreements, unanimity
 
 
 def __getattr__(name: str) -> Any:
@@ -77,15 +75,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-class _Statistics(ModuleType):
-    """Package whose functions take precedence over its modules of the same name."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        # Importing irmeta.stats.power would bind the module to the name of its function.
-        if not (name in _PLACES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Statistics

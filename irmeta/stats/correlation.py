@@ -13,7 +13,7 @@ from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats import orders
-from irmeta.stats.rbo import Ties, rbo_of_scores
+from irmeta.stats.rank_biased_overlap import Ties, rbo_of_scores
 
 Method = Literal[
     "tau-b", "tau-a", "tau-ap", "tau-ap-b", "spearman", "pearson", "rmse",

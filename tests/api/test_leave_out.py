@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from making import Track, down, tracks, with_smaller_pool
 
 import irmeta
 from irmeta.errors import MeasureError, UsageError
+from support.making import Track, down, tracks, with_smaller_pool
 
 CASES = {
     "pool d=k=7": ("pool", 7),

@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 from hypothesis import example, given
 from hypothesis import strategies as st
-from naive_reading import numbers
 
 from irmeta.kernels import interning
 from irmeta.kernels.jit import jit
 from irmeta.kernels.vector import address
 from irmeta.trec.numbered_names import Names, in_order
+from twins.reading import numbers
 
 NAME = st.one_of(
     st.text(st.characters(codec="utf-8"), min_size=1, max_size=30),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import naive_reading as naive
 import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from irmeta.kernels import lists as kernels
 from irmeta.trec.ordering import contradicting_lists
 from irmeta.trec.rows import NO_RANK
+from twins import reading as naive
 
 SCORE = st.one_of(
     st.sampled_from([1.0, 1.0 + 1e-9, 0.0, -0.0, 2.0, -1.0, 1e39, 1e300, -1e39, 1e-50]),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import naive_reading as naive
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from irmeta.kernels.numbering import collect, number
+from twins import reading as naive
 
 DOCS = "abcdefghij"
 QUERY = st.tuples(

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_preferences import all_wins_less_losses, rpp
 
 from irmeta.kernels import recall_paired
 from irmeta.kernels.jit import jit
 from irmeta.kernels.recall_paired import add_preferences, preference_counts
+from twins.preferences import all_wins_less_losses, rpp
 
 DTYPES = (np.uint16, np.uint32)
 

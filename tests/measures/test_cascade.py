@@ -1,107 +1,17 @@
-"""ERR, nERR and ERRResidual against their slow twins, gdeval and NTCIR-13."""
+"""ERR, nERR and ERRResidual against gdeval and NTCIR-13."""
 
 from __future__ import annotations
 
 import csv
 from pathlib import Path
 
-import naive
-import naive_gain
-import naive_incomplete
 import pytest
-from cells import OTHER_ORDERS, Cell, Twins, assert_explained, assert_twins, named
-from hypothesis import given, settings
-from making import Track, down, read_qrels, read_run, tracks
-from steps import assert_steps_add_up
 
 import irmeta
 from irmeta.measures.names import parse_measure
-
-CUTS = (None, 1, 2, 4, 7, 1000)
-
-
-def err(x: Cell, ranking: naive.Ranking, k: int | None, stop: str, gmax: int | None) -> float:
-    return naive_gain.err(ranking, x.qrels, k, stop, gmax or x.highest)
-
-
-def nerr(x: Cell, ranking: naive.Ranking, k: int | None, stop: str, gmax: int | None) -> float:
-    return naive_gain.nerr(ranking, x.qrels, k, stop, gmax or x.highest)
-
-
-def err_upper(x: Cell, unjudged: str, k: int | None, stop: str, gmax: int | None) -> float:
-    return naive_gain.err_of(x.upper(unjudged, gain=stop, gmax=gmax)[:k])
-
-
-def residual(x: Cell, k: int | None, stop: str, gmax: int | None) -> float:
-    highest = gmax or x.highest
-    return naive_incomplete.err_residual(x.ranking, x.qrels, k, stop=stop, gmax=highest)
-
-
-def _twins() -> Twins:
-    """Return naive values for every parameter at several cutoffs."""
-    found: Twins = {}
-    for stop in ("exp", "linear", "ntcir"):
-        for gmax in (None, 6):
-            own = {"stop": stop} | ({} if gmax is None else {"gmax": gmax})
-            for k in CUTS:
-                how = (k, stop, gmax)
-                found |= {
-                    named("ERR", k, **own): lambda x, h=how: err(x, x.ranking, *h),
-                    named("nERR", k, **own): lambda x, h=how: nerr(x, x.ranking, *h),
-                    named("ERRResidual", k, **own): lambda x, h=how: residual(x, *h),
-                }
-            for k in (None, 3):
-                how = (k, stop, gmax)
-                left_out = own | {"unjudged": "condensed"}
-                found |= {
-                    named("ERR", k, **left_out): lambda x, h=how: err(x, x.condensed, *h),
-                    named("nERR", k, **left_out): lambda x, h=how: nerr(x, x.condensed, *h),
-                }
-                for best in ("upper", "upper-gmax"):
-                    found[named("ERR", k, **own, unjudged=best)] = lambda x, h=(best, *how): (
-                        err_upper(x, *h)
-                    )
-    for k in CUTS:
-        found[named("ERRResidual", k, form="bound")] = lambda x, k=k: naive_incomplete.err_residual(
-            x.ranking, x.qrels, k, "bound"
-        )
-    return found
-
-
-TWINS = _twins()
-STEPS = (
-    *("ERR", "ERR(stop=linear,gmax=6)", "ERR(stop=ntcir,unjudged=condensed)", "nERR"),
-    *("ERR(unjudged=upper)", "ERR(unjudged=upper-gmax)", "nERR(stop=linear)"),
-)
-
-
-@settings(max_examples=30)
-@given(tracks())
-def test_values_equal_the_twins(track: Track):
-    assert_twins(track.read(), track, TWINS)
-
-
-@settings(max_examples=6)
-@given(tracks())
-def test_err__tie_orders_equal_naive_implementation(track: Track):
-    store = track.read()
-    for order in OTHER_ORDERS:
-        assert_twins(store, track, TWINS, order)
-
-
-def test_the_arithmetic_gives_the_twins_number():
-    assert_explained(TWINS)
-
-
-@settings(max_examples=20)
-@given(tracks())
-def test_err_events__sum_to_value_on_random_tracks(track: Track):
-    assert_steps_add_up(track.read(), "t", STEPS)
-
-
-def test_err_events__sum_to_value_on_synthetic_tracks(made_store: irmeta.Store):
-    for track in made_store.tracks:
-        assert_steps_add_up(made_store, track, STEPS)
+from support.cells import named
+from support.making import Track, down, read_qrels, read_run
+from twins import measures as naive
 
 
 def test_err__docs_after_a_certain_stop_do_not_count(tmp_path: Path):

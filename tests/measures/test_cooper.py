@@ -1,55 +1,13 @@
-"""ISL, TSL and AvgSL: against the slow twins, and as paper 4 words them."""
+"""ISL, TSL and AvgSL as paper 4 words them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
-import naive_cooper as twin
 import pytest
-from cells import Cell, Twins, assert_explained, assert_twins
-from hypothesis import given, settings
-from making import Track, down, tracks
 
 import irmeta
-from irmeta.measures.names import parse_measure
-
-BY_NAME = {"ISL": twin.isl, "TSL": twin.tsl, "AvgSL": twin.average_search_length}
-
-
-def of(measure: str, count: str, corpus: int | None, rel: int) -> Callable[[Cell], float]:
-    def value(x: Cell) -> float:
-        docs = corpus or twin.corpus_size(x.rankings, x.qrels, x.negative)
-        return BY_NAME[measure](x.ranking, x.qrels, docs, rel, count)
-
-    return value
-
-
-TWINS: Twins = {
-    f"{measure}{said}": of(measure, *how)
-    for measure in BY_NAME
-    for said, how in {
-        "": ("rank", None, 1),
-        "(rel=2)": ("rank", None, 2),
-        "(count=nonrelevant)": ("nonrelevant", None, 1),
-        "(corpus=5000)": ("rank", 5000, 1),
-        "(count=nonrelevant,corpus=18,rel=2)": ("nonrelevant", 18, 2),
-    }.items()
-}
-
-
-def test_the_twins_stand_under_canonical_names():
-    assert [parse_measure(name).name for name in TWINS] == list(TWINS)
-
-
-@settings(max_examples=40)
-@given(tracks())
-def test_values_equal_the_twins(track: Track):
-    assert_twins(track.read(), track, TWINS)
-
-
-def test_the_arithmetic_gives_the_twins_number():
-    assert_explained(TWINS)
+from support.making import Track, down
 
 
 @pytest.fixture

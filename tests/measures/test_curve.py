@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
-from making import Track, tracks
 
 import irmeta
 from irmeta.errors import MeasureError, UsageError
@@ -15,6 +14,7 @@ from irmeta.measures.curve import curves
 from irmeta.measures.names import parse_measure, registry
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
+from support.making import Track, tracks
 
 KS = (1, 2, 3, 5, 8, 20)
 CURVED = [m.name for m in registry().values() if m.cutoff != "none" and m.cutoff_is == "rank"]

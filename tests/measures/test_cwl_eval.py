@@ -7,7 +7,8 @@ import math
 from pathlib import Path
 
 import pytest
-from making import Track, read_qrels, read_run
+
+from support.making import Track, read_qrels, read_run
 
 HALF_A_DIGIT = 0.5e-4 + 1e-9
 CUTS = (1, 2, 3, 4, 5, 10)

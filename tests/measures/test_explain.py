@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import pytest
-from making import Track, down
 
 from irmeta.errors import IrmetaError, UsageError
 from irmeta.measures import explain as explaining
 from irmeta.measures.names import parse_measure, registry
+from support.making import Track, down
 
 MEASURES = (
     *("P@1", "P(rel=2)@20", "R@10", "AP", "AP(rel=2)@30", "RR", "RR@3", "nDCG", "nDCG@10"),

@@ -1,101 +1,16 @@
-"""DCG and nDCG against their slow twins, gdeval, NTCIR's and trec_eval's own numbers."""
+"""DCG and nDCG against gdeval, NTCIR's and trec_eval's own numbers."""
 
 from __future__ import annotations
 
 import csv
 from pathlib import Path
 
-import naive_gain
-import naive_incomplete
 import pytest
-from cells import OTHER_ORDERS, Twins, assert_explained, assert_twins, close, every_cut, named
-from hypothesis import given, settings
-from making import Track, down, read_qrels, read_run, tracks
-from steps import assert_steps_add_up
 
 import irmeta
 from irmeta.measures.names import parse_measure
-from irmeta.rankings.load import judged_ranks
-
-OWN = {"0:0.5;1:3;3:1": {0: 0.5, 1: 3.0, 3: 1.0}, "2:0": {2: 0.0}}
-DISCOUNTS = {"log2": ("log2", 2), "zipf": ("zipf", 2), "jk": ("jk", 2), "jk,b=3.5": ("jk", 3.5)}
-
-
-def _twins() -> Twins:
-    twins: Twins = {}
-    for gain in ("grade", "binary", "linear", "exp", *OWN):
-        for said, how in DISCOUNTS.items():
-            as_named, own = f"gain={gain},discount={said}", OWN.get(gain, gain)
-
-            def dcg(x, k, g=own, how=how):
-                return naive_gain.dcg(x.ranking, x.qrels, k, g, x.highest, *how)
-
-            def ndcg(x, k, g=own, how=how):
-                return naive_gain.ndcg(x.ranking, x.qrels, k, g, x.highest, *how)
-
-            def dcg_tied(x, k, g=own, how=how):
-                return naive_gain.dcg_tied(x.blocks, x.qrels, k, g, x.highest, *how)
-
-            def ndcg_tied(x, k, g=own, how=how):
-                return naive_gain.ndcg_tied(x.blocks, x.qrels, k, g, x.highest, *how)
-
-            twins |= every_cut(f"DCG({as_named})", dcg)
-            twins |= every_cut(f"nDCG({as_named})", ndcg)
-            twins |= every_cut(f"DCG({as_named},ties=share)", dcg_tied)
-            twins |= every_cut(f"nDCG({as_named},ties=share)", ndcg_tied)
-            for k in (1, 3, 5, 50):
-                twins[named(f"nDCG({as_named},ideal=pool)", k)] = lambda x, g=own, how=how, k=k: (
-                    naive_incomplete.ndcg_pool(x.ranking, x.qrels, x.depths, k, g, x.highest, *how)
-                )
-    twins |= every_cut(
-        "DCG(gain=exp,gmax=6)", lambda x, k: naive_gain.dcg(x.ranking, x.qrels, k, "exp", 6)
-    )
-    for unjudged in ("upper", "upper-gmax"):
-        twins |= every_cut(
-            f"DCG(gain=exp,gmax=6,unjudged={unjudged})",
-            lambda x, k, u=unjudged: naive_gain.dcg_of(x.upper(u, gain="exp", gmax=6)[:k]),
-        )
-    return twins | every_cut(
-        "nDCG(ties=share,unjudged=condensed)",
-        lambda x, k: naive_gain.ndcg_tied(x.condensed_blocks, x.qrels, k),
-    )
-
-
-TWINS = _twins()
-STEPS = [name for name in TWINS if "@" not in name and "ties" not in name]
-TIED = {name: twin for name, twin in TWINS.items() if "share" in name or "pool" in name}
-
-
-@settings(max_examples=20)
-@given(tracks())
-def test_values_equal_the_twins(track: Track):
-    assert_twins(track.read(), track, TWINS)
-
-
-@pytest.mark.parametrize("order", OTHER_ORDERS)
-@settings(max_examples=5)
-@given(track=tracks(systems=3, queries=2))
-def test_dcg__tie_orders_equal_naive_implementation(order: str, track: Track):
-    assert_twins(track.read(), track, TIED, order)
-
-
-def test_the_arithmetic_gives_the_twins_number():
-    """Of every gain and every discount, but not of every pair."""
-    pairs = {name for name in TWINS if "gain=" in name and "discount=" in name}
-    assert_explained({name: twin for name, twin in TWINS.items() if name not in pairs})
-
-
-@settings(max_examples=20)
-@given(tracks())
-def test_dcg_events__sum_to_value(track: Track):
-    assert_steps_add_up(track.read(), "t", STEPS)
-
-
-def test_dcg_events__none_with_shared_ties_or_pool(made_store: irmeta.Store):
-    (view,) = judged_ranks(made_store.reader, "news", irmeta.EvalPolicy())
-    for name in ("DCG(ties=share)", "nDCG(ties=share)", "nDCG(ideal=pool)@5"):
-        spec = parse_measure(name)
-        assert spec.measure.events(view, spec.settings) is None
+from support.cells import close
+from support.making import Track, down, read_qrels, read_run
 
 
 @pytest.mark.parametrize(

@@ -1,41 +1,12 @@
-"""infAP, and how much of a list is judged: against the slow twins and ir_measures."""
+"""infAP, and how much of a list is judged: against ir_measures and worked by hand."""
 
 from __future__ import annotations
 
 import ir_measures
-import naive_incomplete as twin
-from cells import Twins, assert_explained, assert_twins, close
 from hypothesis import given, settings
-from making import Track, down, tracks
 
-from irmeta.measures.names import parse_measure
-
-TWINS: Twins = {
-    "infAP": lambda x: twin.inferred_ap(x.ranking, x.qrels, 1, x.negative),
-    "infAP(rel=2)": lambda x: twin.inferred_ap(x.ranking, x.qrels, 2, x.negative),
-    "infAP(rel=4)": lambda x: twin.inferred_ap(x.ranking, x.qrels, 4, x.negative),
-    "Judged": lambda x: twin.judged_share(x.ranking, x.qrels, None, x.negative),
-    "FirstUnjudged": lambda x: twin.first_unjudged(x.ranking, x.qrels, x.negative),
-}
-for _k in (1, 2, 5, 1000):
-    TWINS |= {
-        f"Judged@{_k}": lambda x, k=_k: twin.judged_share(x.ranking, x.qrels, k, x.negative),
-        f"Unjudged@{_k}": lambda x, k=_k: twin.unjudged_share(x.ranking, x.qrels, k, x.negative),
-    }
-
-
-def test_the_twins_stand_under_canonical_names():
-    assert [parse_measure(name).name for name in TWINS] == list(TWINS)
-
-
-@settings(max_examples=40)
-@given(tracks())
-def test_values_equal_the_twins(track: Track):
-    assert_twins(track.read(), track, TWINS)
-
-
-def test_the_arithmetic_gives_the_twins_number():
-    assert_explained(TWINS)
+from support.cells import close
+from support.making import Track, down, tracks
 
 
 @settings(max_examples=20)

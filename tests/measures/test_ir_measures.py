@@ -9,10 +9,10 @@ import shutil
 import ir_measures
 import polars as pl
 import pytest
-from making import Track
 
 import irmeta
 from irmeta.measures.names import parse_measure, registry
+from support.making import Track
 
 ALIKE = (
     *("P@5", "P(rel=2)@10", "R@20", "AP", "AP(rel=2)", "AP@10", "RR", "RR(rel=2)", "RR@3", "Rprec"),

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from making import Track, down, tracks
 
 import irmeta
+from support.making import Track, down, tracks
 
 KS = (1, 2, 3, 4, 5, 6, 8, 10, 20, 50)
 MONOTONE = (

@@ -1,80 +1,12 @@
-"""P, R, Success, RelP, RR and AP in all their forms, against the slow twins."""
+"""P, R and AP with shared ties and pools: worked by hand."""
 
 from __future__ import annotations
 
-import naive
-import naive_gain
-import naive_incomplete as incomplete
-import naive_sets
 import pytest
-from cells import OTHER_ORDERS, Twins, assert_explained, assert_twins
-from hypothesis import given, settings
-from making import Track, down, tracks
 
 from irmeta.errors import MeasureError
 from irmeta.measures.names import parse_measure
-
-
-def _twins() -> Twins:
-    twins: Twins = {
-        "AP(unjudged=condensed)": lambda x: naive.average_precision(x.condensed, x.qrels),
-        "AP(rel=2,unjudged=condensed)@3": lambda x: naive.average_precision(
-            x.condensed, x.qrels, 3, 2
-        ),
-        "AP(rel=2,norm=min)@3": lambda x: incomplete.ap_min(x.ranking, x.qrels, 3, 2),
-        "AP(rel=2,norm=pool)@3": lambda x: incomplete.ap_pool(x.ranking, x.qrels, x.depths, 3, 2),
-        "RR(unjudged=condensed)": lambda x: naive.reciprocal_rank(x.condensed, x.qrels),
-        "RR(unjudged=upper)": lambda x: incomplete.reciprocal_rank_of(x.upper()),
-        "P(rel=3,unjudged=upper-gmax)@3": lambda x: incomplete.precision_of(
-            x.upper("upper-gmax", rel=3), 3
-        ),
-        "P(rel=9,unjudged=upper-gmax)@3": lambda x: 0.0,
-        "P(rel=9,unjudged=upper)@3": lambda x: incomplete.precision_of(x.upper(rel=9), 3),
-        "P(ties=share,unjudged=condensed)@3": lambda x: naive_gain.precision_tied(
-            x.condensed_blocks, x.qrels, 3
-        ),
-        "Success(rel=2)@2": lambda x: naive_sets.success(x.ranking, x.qrels, 2, 2),
-        "RelP(rel=2)@2": lambda x: naive_sets.relative_precision(x.ranking, x.qrels, 2, 2),
-    }
-    for k in (1, 2, 4, 1000):
-        twins |= {
-            f"AP(norm=min)@{k}": lambda x, k=k: incomplete.ap_min(x.ranking, x.qrels, k),
-            f"AP(norm=pool)@{k}": lambda x, k=k: incomplete.ap_pool(
-                x.ranking, x.qrels, x.depths, k
-            ),
-            f"P(ties=share)@{k}": lambda x, k=k: naive_gain.precision_tied(x.blocks, x.qrels, k),
-            f"R(ties=share)@{k}": lambda x, k=k: naive_gain.recall_tied(x.blocks, x.qrels, k),
-            f"P(unjudged=upper)@{k}": lambda x, k=k: incomplete.precision_of(x.upper(), k),
-            f"Success(unjudged=upper)@{k}": lambda x, k=k: incomplete.success_of(x.upper(), k),
-            f"RR(unjudged=upper)@{k}": lambda x, k=k: incomplete.reciprocal_rank_of(x.upper(), k),
-            f"Success@{k}": lambda x, k=k: naive_sets.success(x.ranking, x.qrels, k),
-            f"RelP@{k}": lambda x, k=k: naive_sets.relative_precision(x.ranking, x.qrels, k),
-        }
-    return twins
-
-
-TWINS = _twins()
-
-
-def test_the_twins_stand_under_canonical_names():
-    assert [parse_measure(name).name for name in TWINS] == list(TWINS)
-
-
-@settings(max_examples=40)
-@given(tracks())
-def test_values_equal_the_twins(track: Track):
-    assert_twins(track.read(), track, TWINS)
-
-
-@pytest.mark.parametrize("order", OTHER_ORDERS)
-@settings(max_examples=10)
-@given(track=tracks(systems=3, queries=2))
-def test_values_equal_the_twins_in_another_tie_order(order: str, track: Track):
-    assert_twins(track.read(), track, TWINS, order)
-
-
-def test_the_arithmetic_gives_the_twins_number():
-    assert_explained(TWINS)
+from support.making import Track, down
 
 
 def test_precision_and_recall__tie_at_cutoff_is_shared(tmp_path):

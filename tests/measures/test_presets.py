@@ -6,11 +6,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from making import Track
 
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.results.tidy_files import provenance
+from support.making import Track
 
 # These scores are equal in float32, where trec_eval 9 ranks the larger doc ID first.
 TRACK = Track({"s": {"q": [("a", 0.100000001, 1), ("b", 0.1, 2)]}}, {"q": {"a": 1, "b": 0}})

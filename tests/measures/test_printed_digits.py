@@ -8,10 +8,10 @@ import random
 import polars as pl
 import pytest
 import pytrec_eval
-from making import Track, down
 
 import irmeta
 from irmeta.measures.names import parse_measure
+from support.making import Track, down
 
 TRACKS = {"robust-2003": 100, "clef-ehealth-2015": 66, "trec-covid-r1": 30, "clef-tar-2017": 30}
 NO_NUMBER = {"runid", "relstring"}

@@ -1,4 +1,4 @@
-"""The Q-measure against its slow twins and NTCIR-13."""
+"""The Q-measure against AP and NTCIR-13."""
 
 from __future__ import annotations
 
@@ -6,111 +6,14 @@ import csv
 import math
 from pathlib import Path
 
-import naive
-import naive_gain
-import naive_incomplete
 import numpy as np
 import pytest
-from cells import OTHER_ORDERS, Cell, Twins, assert_explained, assert_twins, named
 from hypothesis import given, settings
-from making import Track, down, read_qrels, read_run, tracks
-from steps import assert_steps_add_up
 
 import irmeta
 from irmeta.measures.names import parse_measure
-from irmeta.policies import EvalPolicy
-from irmeta.rankings.load import judged_ranks
-
-CUTS = (None, 1, 2, 4, 7, 1000)
-GAINS = (
-    *({}, {"rel": 2}, {"beta": 0}, {"beta": 0.3, "rel": 3}, {"gain": "linear"}),
-    *({"gain": "exp", "rel": 2}, {"gain": "binary"}, {"gain": "binary", "rel": 2, "beta": 10}),
-    {"gain": "exp", "gmax": 7},
-)
-
-
-def q(x: Cell, ranking: naive.Ranking, k: int | None, own: dict, norm: str = "all") -> float:
-    return naive_gain.q_measure(ranking, x.qrels, k, norm=norm, **{"gmax": x.highest} | own)
-
-
-def q_pool(x: Cell, k: int, norm: str, ideal: str, own: dict) -> float:
-    how = {"norm": norm, "ideal": ideal, "gmax": x.highest} | own
-    return naive_incomplete.q_pool(x.ranking, x.qrels, x.depths, k, **how)
-
-
-def _twins() -> Twins:
-    """Return naive values for norm=all and norm=min."""
-    found: Twins = {}
-    for own in GAINS:
-        for k in CUTS:
-            found[named("Q", k, **own)] = lambda x, h=(k, own): q(x, x.ranking, *h)
-        for k in (1, 3, 7):
-            how = (k, own, "min")
-            found[named("Q", k, **own, norm="min")] = lambda x, h=how: q(x, x.ranking, *h)
-        for k in (None, 3):
-            how = (k, own)
-            found[named("Q", k, **own, unjudged="condensed")] = lambda x, h=how: q(
-                x, x.condensed, *h
-            )
-    return found
-
-
-def _pool_twins() -> Twins:
-    """Return naive values with the divisor, the ideal list or both from the depth-k pool."""
-    found: Twins = {}
-    for own in GAINS:
-        for norm, ideal in (("pool", "all"), ("pool", "pool"), ("all", "pool"), ("min", "pool")):
-            for k in (1, 2, 5, 1000):
-                how = (k, norm, ideal, own)
-                found[named("Q", k, **own, norm=norm, ideal=ideal)] = lambda x, h=how: q_pool(x, *h)
-    return found
-
-
-TWINS = _twins()
-POOL_TWINS = _pool_twins()
-STEPS = ("Q", "Q(norm=min)@1", "Q(beta=3,gain=exp,rel=2)", "Q(norm=min,unjudged=condensed)@1")
-
-
-@settings(max_examples=25)
-@given(tracks())
-def test_values_equal_the_twins(track: Track):
-    assert_twins(track.read(), track, TWINS)
-
-
-@settings(max_examples=25)
-@given(tracks())
-def test_q__pool_norm_and_ideal_equal_naive_implementation(track: Track):
-    assert_twins(track.read(), track, POOL_TWINS)
-
-
-@settings(max_examples=5)
-@given(tracks())
-def test_q__tie_orders_equal_naive_implementation(track: Track):
-    store = track.read()
-    for order in OTHER_ORDERS:
-        assert_twins(store, track, TWINS | POOL_TWINS, order)
-
-
-def test_the_arithmetic_gives_the_twins_number():
-    assert_explained(TWINS | POOL_TWINS)
-
-
-@settings(max_examples=20)
-@given(tracks())
-def test_q_events__sum_to_value_on_random_tracks(track: Track):
-    assert_steps_add_up(track.read(), "t", STEPS)
-
-
-def test_q_events__sum_to_value_on_synthetic_tracks(made_store: irmeta.Store):
-    for track in made_store.tracks:
-        assert_steps_add_up(made_store, track, STEPS)
-
-
-def test_q_events__none_where_the_pool_depends_on_the_cutoff(made_store: irmeta.Store):
-    (view, *_) = judged_ranks(made_store.reader, "web", EvalPolicy(), needs={"pool"})
-    for name in ("Q(norm=pool)@5", "Q(ideal=pool)@5"):
-        spec = parse_measure(name)
-        assert spec.measure.events(view, spec.settings) is None
+from support.cells import named
+from support.making import Track, down, read_qrels, read_run, tracks
 
 
 def test_q__beta_zero_equals_ap(made_store: irmeta.Store):

@@ -1,4 +1,4 @@
-"""RBP and its residual against their slow twins, rbp_eval and trec_eval 10."""
+"""RBP and its residual against rbp_eval and trec_eval 10."""
 
 from __future__ import annotations
 
@@ -7,95 +7,13 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-import naive
-import naive_gain
-import naive_incomplete
 import pytest
-from cells import OTHER_ORDERS, Twins, assert_explained, assert_twins, close, every_cut
 from hypothesis import given, settings
-from making import Track, down, read_qrels, read_run, tracks
-from steps import assert_steps_add_up
 
 import irmeta
 from irmeta.measures.names import parse_measure
-from irmeta.rankings.load import judged_ranks
-
-
-def _twins() -> Twins:
-    twins: Twins = every_cut("RBP", lambda x, k: naive.rbp(x.ranking, x.qrels, 0.8, 1, k))
-    twins |= every_cut("RBP(p=0.95,rel=2)", lambda x, k: naive.rbp(x.ranking, x.qrels, 0.95, 2, k))
-    for ties in ("order", "share"):
-
-        def blocks(x, t=ties):
-            return [[doc] for doc in x.ranking or []] if t == "order" else x.blocks
-
-        def tied(x, k, gain, gmax, rel, own=blocks):
-            return naive_gain.rbp_tied(own(x), x.qrels, 0.7, k, gain, gmax, rel)
-
-        for rel in (1, 2):
-            twins |= every_cut(
-                f"RBP(p=0.7,rel={rel},ties={ties})",
-                lambda x, k, f=tied, rel=rel: f(x, k, "binary", 1, rel),
-            )
-        for gain in ("linear", "exp"):
-            twins |= every_cut(
-                f"RBP(p=0.7,gain={gain},ties={ties})",
-                lambda x, k, f=tied, g=gain: f(x, k, g, x.highest, 1),
-            )
-            twins |= every_cut(
-                f"RBP(p=0.7,gain={gain},gmax=7,ties={ties})",
-                lambda x, k, f=tied, g=gain: f(x, k, g, 7, 1),
-            )
-        for tail in ("always", "trec_eval10"):
-            twins |= every_cut(
-                f"RBPResidual(p=0.9,tail={tail},ties={ties})",
-                lambda x, k, tail=tail, own=blocks: naive_incomplete.rbp_residual_tied(
-                    own(x), x.qrels, 0.9, k, tail, x.negative
-                ),
-            )
-    for unjudged in ("upper", "upper-gmax"):
-        twins |= every_cut(
-            f"RBP(gain=exp,unjudged={unjudged})",
-            lambda x, k, u=unjudged: naive_incomplete.rbp_of(x.upper(u, gain="exp"), 0.8, k),
-        )
-    return twins | every_cut(
-        "RBP(ties=share,unjudged=condensed)",
-        lambda x, k: naive_gain.rbp_tied(x.condensed_blocks, x.qrels, 0.8, k),
-    )
-
-
-TWINS = _twins()
-STEPS = [name for name in TWINS if name.startswith("RBP(") and "ties" not in name]
-TIED = {name: twin for name, twin in TWINS.items() if "ties" in name}
-
-
-@settings(max_examples=40)
-@given(tracks())
-def test_values_equal_the_twins(track: Track):
-    assert_twins(track.read(), track, TWINS)
-
-
-@pytest.mark.parametrize("order", OTHER_ORDERS)
-@settings(max_examples=10)
-@given(track=tracks(systems=3, queries=2))
-def test_rbp__tie_orders_equal_naive_implementation(order: str, track: Track):
-    assert_twins(track.read(), track, TIED, order)
-
-
-def test_the_arithmetic_gives_the_twins_number():
-    assert_explained(TWINS)
-
-
-@settings(max_examples=20)
-@given(tracks())
-def test_rbp_events__sum_to_value(track: Track):
-    assert_steps_add_up(track.read(), "t", STEPS)
-
-
-def test_rbp_events__none_with_shared_ties(made_store: irmeta.Store):
-    (view,) = judged_ranks(made_store.reader, "news", irmeta.EvalPolicy())
-    spec = parse_measure("RBP(ties=share)")
-    assert spec.measure.events(view, spec.settings) is None
+from support.cells import close
+from support.making import Track, down, read_qrels, read_run, tracks
 
 
 @settings(max_examples=20)

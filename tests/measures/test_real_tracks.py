@@ -7,14 +7,14 @@ import gzip
 import re
 from pathlib import Path
 
-import naive
 import polars as pl
 import pytest
 import pytrec_eval
-from making import Track, read_qrels, read_run, read_text
 
 import irmeta
 from irmeta.measures.names import parse_measure
+from support.making import Track, read_qrels, read_run, read_text
+from twins import measures as naive
 
 real = pytest.mark.real
 

@@ -1,86 +1,18 @@
-"""Sets, counts, and precision at levels of recall, against the slow twins."""
+"""Sets, counts, and precision at levels of recall: worked by hand."""
 
 from __future__ import annotations
 
-import naive_sets as twin
 import numpy as np
 import pytest
-from cells import Twins, assert_explained, assert_twins
-from hypothesis import given, settings
-from making import Track, down, tracks
 
 import irmeta
 from irmeta.measures.interpolated import docs_needed
 from irmeta.measures.names import parse_measure
-
-COUNTS = ("NumQ", "NumRet", "NumRel", "NumRelRet", "NumNonrelJudgedRet")
-
-
-def counted(name: str, rel: int = 1):
-    return lambda x: twin.counts(x.ranking, x.qrels, rel, x.negative)[name]
-
-
-TWINS: Twins = {
-    "SetP": lambda x: twin.set_precision(x.ranking, x.qrels),
-    "SetP(rel=2)": lambda x: twin.set_precision(x.ranking, x.qrels, 2),
-    "SetR": lambda x: twin.set_recall(x.ranking, x.qrels),
-    "SetR(rel=3)": lambda x: twin.set_recall(x.ranking, x.qrels, 3),
-    "SetF": lambda x: twin.set_f(x.ranking, x.qrels),
-    "SetF(beta=0)": lambda x: twin.set_f(x.ranking, x.qrels, 0),
-    "SetF(beta=0.3)": lambda x: twin.set_f(x.ranking, x.qrels, 0.3),
-    "SetF(beta=2,rel=2)": lambda x: twin.set_f(x.ranking, x.qrels, 2, 2),
-    "SetAP": lambda x: twin.set_ap(x.ranking, x.qrels),
-    "SetAP(rel=2)": lambda x: twin.set_ap(x.ranking, x.qrels, 2),
-    "SetRelP": lambda x: twin.set_relative_precision(x.ranking, x.qrels),
-    "SetRelP(rel=2)": lambda x: twin.set_relative_precision(x.ranking, x.qrels, 2),
-    **{name: counted(name) for name in COUNTS},
-    **{f"{name}(rel=2)": counted(name, 2) for name in COUNTS[2:]},
-    "Utility": lambda x: twin.utility(x.ranking, x.qrels),
-    "Utility(a=2,b=-0.5,c=-3,d=0.25,N=1000)": lambda x: twin.utility(
-        x.ranking, x.qrels, 2, -0.5, -3, 0.25, 1000
-    ),
-    "Utility(d=-1,rel=2)": lambda x: twin.utility(x.ranking, x.qrels, d=-1, rel=2),
-    "Rprec": lambda x: twin.r_precision(x.ranking, x.qrels),
-    "Rprec(rel=2)": lambda x: twin.r_precision(x.ranking, x.qrels, 1, 2),
-    "IPrecAvg": lambda x: twin.interpolated_average(x.ranking, x.qrels),
-    "IPrecAvg(trec_eval=10)": lambda x: twin.interpolated_average(x.ranking, x.qrels, trec_eval=10),
-    "IPrecAvg(levels=0.25;0.5;0.9,rel=2)": lambda x: twin.interpolated_average(
-        x.ranking, x.qrels, (0.9, 0.25, 0.5), 2
-    ),
-    "IPrec(rel=3)@0.5": lambda x: twin.interpolated_precision(x.ranking, x.qrels, 0.5, 3),
-    "IPrec(rel=2,trec_eval=10)@0.5": lambda x: twin.interpolated_precision(
-        x.ranking, x.qrels, 0.5, 2, 10
-    ),
-}
-for _level in (0, 0.05, 0.1, 0.25, 0.3, 0.5, 0.7, 1):
-    TWINS |= {
-        f"IPrec@{_level:g}": lambda x, r=_level: twin.interpolated_precision(x.ranking, x.qrels, r),
-        f"IPrec(trec_eval=10)@{_level:g}": lambda x, r=_level: twin.interpolated_precision(
-            x.ranking, x.qrels, r, 1, 10
-        ),
-    }
-for _mult in (0.01, 0.2, 0.6, 1.4, 5):
-    TWINS |= {f"Rprec(mult={_mult:g})": lambda x, m=_mult: twin.r_precision(x.ranking, x.qrels, m)}
-
-
-def test_the_twins_stand_under_canonical_names():
-    assert [parse_measure(name).name for name in TWINS] == list(TWINS)
-
-
-@settings(max_examples=40)
-@given(tracks())
-def test_values_equal_the_twins(track: Track):
-    assert_twins(track.read(), track, TWINS)
-
-
-@settings(max_examples=10)
-@given(tracks(systems=3, queries=2))
-def test_values_equal_the_twins_in_another_tie_order(track: Track):
-    assert_twins(track.read(), track, TWINS, order="rank")
-
-
-def test_the_arithmetic_gives_the_twins_number():
-    assert_explained(TWINS)
+from support.cells import assert_twins
+from support.making import Track, down
+from twins import sets as twin
+from twins.binary_families import COUNTS
+from twins.registry import FAMILIES
 
 
 def relevant_at(ranks: set[int], length: int) -> list[str]:
@@ -95,7 +27,7 @@ def test_set_measures__long_list_equals_naive_implementation(tmp_path):
     }
     qrels = {"q": {f"r{i}": 1 + i % 3 for i in (*ranks, 500, 501, 502)}, "none": {"a": 0}}
     track = Track(runs, qrels)
-    assert_twins(track.ingest(tmp_path), track, TWINS)
+    assert_twins(track.ingest(tmp_path), track, FAMILIES["sets"].twins)
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from making import Track, down, tracks, with_smaller_pool
 
 import irmeta
 from irmeta.errors import UsageError
+from support.making import Track, down, tracks, with_smaller_pool
 
 MEASURES = "AP,AP(norm=min)@2,nDCG,P@2,RBP(p=0.8),ASL,Bpref,Judged@2,P(unjudged=condensed)@2"
 CHOICES = {"queries": "judged", "tie_order": "score-file"}

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from making import Track, read_qrels, read_run
 
 from irmeta.measures.aliases import from_trec_eval
 from irmeta.measures.names import PRESETS, parse_measure, parse_measures
 from irmeta.measures.spec import Spec
+from support.making import Track, read_qrels, read_run
 
 TEXT = ("runid", "relstring")
 UNDEFINED = ("rbp",)  # on graded qrels, trec_eval 10 scales rbp by uninitialized memory

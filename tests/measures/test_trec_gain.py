@@ -1,74 +1,20 @@
-"""nDCGRel, RnDCG, G and BinG against their slow twins and trec_eval's own output."""
+"""nDCGRel, RnDCG, G and BinG against trec_eval's own output."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
 
-import naive_gain
 import numpy as np
 import pytest
-from cells import OTHER_ORDERS, Twins, assert_explained, assert_twins, named
-from hypothesis import given, settings
-from making import Track, down, read_qrels, read_run, tracks
 
 import irmeta
 from irmeta.measures.names import parse_measure
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
-
-GAINS = {
-    "grade": "grade",
-    "1:3;2:9;4:4.5": {1: 3.0, 2: 9.0, 4: 4.5},
-    "0:0.25;1:0.5;2:0.5": {0: 0.25, 1: 0.5, 2: 0.5},
-    "1:0;3:0;4:0": {1: 0.0, 3: 0.0, 4: 0.0},
-    "2:0.001;3:1000;4:0": {2: 0.001, 3: 1000.0, 4: 0.0},
-}
-
-
-def _twins() -> Twins:
-    found: Twins = {}
-    graded = {
-        "nDCGRel": naive_gain.ndcg_rel,
-        "RnDCG": naive_gain.rndcg,
-        "G": naive_gain.g_measure,
-    }
-    for written, gain in GAINS.items():
-        for name, twin in graded.items():
-            found[named(name, gain=written)] = lambda x, t=twin, g=gain: t(x.ranking, x.qrels, g)
-            found[named(name, gain=written, unjudged="condensed")] = lambda x, t=twin, g=gain: t(
-                x.condensed, x.qrels, g
-            )
-        found[named("RnDCG", gain=written, rel=2)] = lambda x, g=gain: naive_gain.rndcg(
-            x.ranking, x.qrels, g, 2
-        )
-    for rel in (1, 2, 4):
-        found[named("BinG", rel=rel)] = lambda x, rel=rel: naive_gain.bin_g(x.ranking, x.qrels, rel)
-        found[named("BinG", rel=rel, unjudged="condensed")] = lambda x, rel=rel: naive_gain.bin_g(
-            x.condensed, x.qrels, rel
-        )
-    return found
-
-
-TWINS = _twins()
-
-
-@settings(max_examples=40)
-@given(tracks())
-def test_values_equal_the_twins(track: Track):
-    assert_twins(track.read(), track, TWINS)
-
-
-@settings(max_examples=8)
-@given(tracks())
-def test_gain_measures__tie_orders_equal_naive_implementation(track: Track):
-    store = track.read()
-    for order in OTHER_ORDERS:
-        assert_twins(store, track, TWINS, order)
-
-
-def test_the_arithmetic_gives_the_twins_number():
-    assert_explained(TWINS)
+from support.cells import named
+from support.making import Track, down, read_qrels, read_run
+from twins import gain as naive_gain
 
 
 @pytest.mark.parametrize("name", ["nDCGRel", "RnDCG", "G", "BinG", "ERR@5", "nERR", "Q@7"])

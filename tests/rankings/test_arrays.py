@@ -8,12 +8,12 @@ from itertools import permutations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from making import Track, tracks
-from viewing import NEEDS, SPECS, assert_equal_values, view_of
 
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.rankings.judged import JudgedRanks
+from support.making import Track, tracks
+from support.viewing import NEEDS, SPECS, assert_equal_values, view_of
 
 RANKS = np.array([[1, 3], [0, 1], [2, 2]])
 GRADES = np.array([2, 1, 0])

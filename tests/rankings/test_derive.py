@@ -8,13 +8,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 
-import naive_incomplete as incomplete
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from making import Track, diverse_tracks, down, tracks
-from viewing import NEEDS, SPECS, assert_equal_values, specs_without, view_of
 
 import irmeta
 from irmeta.errors import UsageError
@@ -22,6 +19,9 @@ from irmeta.measures.names import registry
 from irmeta.rankings.derive.fewer_lists import sample_queries
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.pool import NOT_POOLED
+from support.making import Track, diverse_tracks, down, tracks
+from support.viewing import NEEDS, SPECS, assert_equal_values, specs_without, view_of
+from twins import incomplete
 
 
 def reread(track: Track, systems: tuple[str, ...]) -> JudgedRanks:

@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
-from making import Track, down, tracks
 from polars.testing import assert_frame_equal
 
 import irmeta
@@ -19,6 +18,7 @@ from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.pool import retrieved_by
 from irmeta.store import groups, writing
 from irmeta.store.layout import Layout
+from support.making import Track, down, tracks
 
 NUMBERED = 65_535  # smallest list length that needs uint32, since 65,535 is `missing`
 

@@ -7,12 +7,9 @@ import math
 import warnings
 from pathlib import Path
 
-import naive
-import naive_incomplete as incomplete
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from making import Track, down, tracks
 
 import irmeta
 from irmeta.errors import DataError, UsageError
@@ -21,6 +18,9 @@ from irmeta.rankings.derive.fewer_judgments import pooled_at
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.pool import NOT_POOLED, complete_depths, judged_depths, pool_of
+from support.making import Track, down, tracks
+from twins import incomplete
+from twins import measures as naive
 
 ORDERS = ("trec_eval", "trec_eval10", "score-file", "file", "rank")
 
@@ -171,7 +171,9 @@ def test_pool_depth__rejects_invalid_configured_depth(tmp_path: Path, stated: st
     (tmp_path / "collection.toml").write_text(
         f'[tracks.t]\nruns = ["t/runs/*"]\nqrels = "t/qrels"\npool_depth = {stated}\n'
     )
-    with pytest.raises(DataError, match=r"tracks\.t\.pool_depth = .* is no whole number from 1"):
+    with pytest.raises(
+        DataError, match=r"tracks\.t\.pool_depth = .* is not a whole number of at least 1"
+    ):
         irmeta.ingest(tmp_path, tmp_path / "store")
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from making import Track, diverse_tracks, down
 
 import irmeta
 from irmeta.errors import IrmetaError, UsageError
@@ -22,6 +20,8 @@ from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.testing import check_measure
 from irmeta.testing.samples import registered
+from support.making import Track, diverse_tracks, down
+from twins import measures as naive
 
 Pairs = dict[tuple[str, str, str], int]
 """Grades by query, subtopic and doc."""

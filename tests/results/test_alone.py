@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from making import Track
 from polars.testing import assert_frame_equal
 
 import irmeta
@@ -22,6 +21,7 @@ from irmeta.stats.paired import paired_differences, unpaired_differences
 from irmeta.store import groups
 from irmeta.store.layout import Layout
 from irmeta.store.memory import MemoryStore
+from support.making import Track
 
 MEASURES = "trec_eval,AP(average=harmonic),AP(average=median),AP(average=sum),RBP,ERR,Q"
 CURVED = "AP,P,nDCG,RBP,AP(norm=min),ERR,P(ties=share),AP(unjudged=condensed)"

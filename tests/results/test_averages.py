@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import naive
-import naive_average
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from making import Track, down, tracks
 
 from irmeta.errors import MeasureError, UsageError
 from irmeta.results.averages import average
+from support.making import Track, down, tracks
+from twins import average as naive_average
+from twins import measures as naive
 
 TWINS = {
     "arithmetic": naive_average.arithmetic,

@@ -9,12 +9,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from undrawn import draw_nothing
 
 import irmeta
 from irmeta.api.matrices import made_from
 from irmeta.errors import DataError, IrmetaError
 from irmeta.results.tidy_files import provenance, read_parquet, write_out
+from support.undrawn import draw_nothing
 
 SAMPLES = 12  # places in each file, and three near its end
 

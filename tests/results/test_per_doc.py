@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import naive
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from making import Track, down, read_qrels, read_run, tracks
 
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.schema.result_tables import RARITY, SEARCH_LENGTHS
+from support.making import Track, down, read_qrels, read_run, tracks
+from twins import measures as naive
 
 UNRETRIEVED = ("irrel", "floor", "irrel+1", "depth")
 ORDERS = ("trec_eval", "trec_eval10", "score-file", "file", "rank")

@@ -8,7 +8,6 @@ from collections import defaultdict
 from fractions import Fraction
 from pathlib import Path
 
-import naive_orders as naive
 import numpy as np
 import polars as pl
 import pytest
@@ -21,6 +20,7 @@ from irmeta.kernels.chain import settle
 from irmeta.results.matrix import Matrix
 from irmeta.results.verdicts import Verdicts
 from irmeta.stats.aggregation import borda, mc4, win_rate, wins
+from twins import orders as naive
 
 NAN = math.nan
 

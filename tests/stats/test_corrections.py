@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import naive_significance as naive
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,6 +12,7 @@ from statsmodels.stats.multitest import multipletests
 
 from irmeta.errors import UsageError
 from irmeta.stats.corrections import CORRECTIONS, adjusted
+from twins import significance as naive
 
 OTHERS = {
     "bonferroni": ("bonferroni", naive.bonferroni),

@@ -7,7 +7,6 @@ import warnings
 from itertools import permutations, product
 from pathlib import Path
 
-import naive_significance as naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,6 +18,7 @@ from scipy.stats import tukey_hsd as scipy_tukey_hsd
 from irmeta.errors import UsageError
 from irmeta.kernels.permutation import permuted_ranges
 from irmeta.stats import hsd
+from twins import significance as naive
 
 TABLE = arrays.arrays(
     np.float64,

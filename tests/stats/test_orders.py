@@ -6,7 +6,6 @@ import json
 import math
 from typing import get_args
 
-import naive_orders as naive
 import numpy as np
 import polars as pl
 import pytest
@@ -19,6 +18,7 @@ from irmeta.errors import UsageError
 from irmeta.results.scores import Scores
 from irmeta.stats import orders
 from irmeta.stats.correlation import Method, correlate
+from twins import orders as naive
 
 NAN = math.nan
 TWINS = {

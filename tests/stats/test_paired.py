@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import naive_significance as naive
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from irmeta.stats.paired import paired_differences, unpaired_differences
+from twins import significance as naive
 
 BOTH = pytest.mark.parametrize(
     ("differences", "test"),

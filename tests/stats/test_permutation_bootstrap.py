@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import naive_significance as naive
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +10,7 @@ from scipy import stats
 
 from irmeta.stats import permutation_bootstrap
 from irmeta.stats.permutation_bootstrap import bootstrap, permutation_p
+from twins import significance as naive
 
 
 @pytest.mark.parametrize("queries", [2, 5, 9])

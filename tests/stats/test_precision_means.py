@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-import naive_chain as naive
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,6 +19,7 @@ from irmeta.stats.precision_means import (
     harmonic_mean,
     weighted_mean,
 )
+from twins import chain as naive
 
 APPENDIX = np.array([1, 1, 1, 2, 4, 5, 10, 10000, 10000], float)
 INFINITE = math.inf

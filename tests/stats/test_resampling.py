@@ -6,7 +6,6 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import naive_orders as naive
 import numpy as np
 import pytest
 from hypothesis import given
@@ -19,6 +18,7 @@ from irmeta.results.matrix import Matrix, read_matrices
 from irmeta.results.scores import Scores
 from irmeta.stats.orders import kendall_tau_b, round_means
 from irmeta.stats.resampling import Plan, Sample, query_subsets, resample, spread
+from twins import orders as naive
 
 NAN = math.nan
 NAMES = tuple(f"s{i}" for i in range(12))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import naive_significance as naive
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from irmeta.stats.signed import sign_test, wilcoxon_test
+from twins import significance as naive
 
 
 def scipy_wilcoxon(x: np.ndarray, y: np.ndarray) -> float:

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from ingesting import TWO, put
+
+from support.ingesting import TWO, put
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from typing import cast
 
 import polars as pl
 import pytest
-from making import Track, down
 
 import irmeta
 from irmeta.api.jobs import Reanalysis, reanalyze_tracks
@@ -21,6 +20,7 @@ from irmeta.studies.framework import recorded_files as files
 from irmeta.studies.framework import runner
 from irmeta.studies.framework.control import Run
 from irmeta.studies.reanalysis.options import OverviewOptions
+from support.making import Track, down
 
 OLD = Track(
     {s: {q: down("a", "b") for q in ("1", "2")} for s in ("s", "t")},

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from ingesting import FACTS, QRELS, RUN, TWO, content, outcomes, put, states, touched
 
 import irmeta
 from irmeta.checksums import to_json
@@ -21,6 +20,7 @@ from irmeta.store.ingest import ingest_collection
 from irmeta.store.layout import FOLDERS, Layout
 from irmeta.store.lock import only_writer
 from irmeta.trec.streams import InputFile
+from support.ingesting import FACTS, QRELS, RUN, TWO, content, outcomes, put, states, touched
 
 
 def test_ingest__second_ingest_writes_nothing(made_store, collections, tmp_path):

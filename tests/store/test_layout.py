@@ -3,14 +3,12 @@
 import json
 from pathlib import Path
 
-import naive
 import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from making import read_text
 
 import irmeta
 from irmeta.checksums import add_checksum, parse_record, to_json
@@ -21,6 +19,8 @@ from irmeta.schema import FORMAT, TABLES
 from irmeta.store import groups, long_table, writing
 from irmeta.store.layout import FOLDERS, Layout, folder_name
 from irmeta.store.scan import row_blocks
+from support.making import read_text
+from twins import measures as naive
 
 TRACKS = ("news", "passage", "web")
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=15)

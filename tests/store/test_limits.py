@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ingesting import content, outcomes, put
 
 import irmeta
 from irmeta.policies import ReadPolicy
@@ -16,6 +15,7 @@ from irmeta.store import read_track as room
 from irmeta.store.ingest import ingest_collection
 from irmeta.store.layout import Layout
 from irmeta.store.spill import KINDS, InMemory, Spilled
+from support.ingesting import content, outcomes, put
 
 
 def stored(collection: Path, store: Path, **means) -> dict[str, bytes]:

@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import get_args
 
-import naive
 import pytest
-from ingesting import CONFIG, QRELS, RUN, put
-from making import read_text
 
 import irmeta
 from irmeta.errors import SkippedRunWarning
 from irmeta.policies import TieOrder
+from support.ingesting import CONFIG, QRELS, RUN, put
+from support.making import read_text
+from twins import measures as naive
 
 
 def test_runs__highest_subtopic_grade_only_without_plain_qrels(tmp_path, store):

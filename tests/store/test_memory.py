@@ -12,9 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ingesting import CONFIG, FACTS, QRELS, RUN, put
 from polars.testing import assert_frame_equal
-from undrawn import draw_nothing
 
 import irmeta
 from irmeta.api import Store, read_tracks
@@ -26,6 +24,8 @@ from irmeta.store import groups
 from irmeta.store import read_track as track
 from irmeta.store.scan import lazy
 from irmeta.testing.tracks import Track, tracks
+from support.ingesting import CONFIG, FACTS, QRELS, RUN, put
+from support.undrawn import draw_nothing
 
 ONE = {"runs/s": RUN, "qrels": QRELS}
 orders = st.sampled_from(get_args(TieOrder))

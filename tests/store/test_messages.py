@@ -6,10 +6,10 @@ import gzip
 from pathlib import Path
 
 import pytest
-from ingesting import QRELS, RUN, put
 
 import irmeta
 from irmeta.errors import IrmetaError, QrelsWarning, SkippedRunWarning
+from support.ingesting import QRELS, RUN, put
 
 SECRET = "root:x:0:0:secret\n"
 

@@ -1,12 +1,12 @@
 """Properties of each run in the systems table."""
 
-import naive
 import polars as pl
 import pytest
-from ingesting import CONFIG, FACTS, QRELS, RUN, put
-from making import read_text
 
 import irmeta
+from support.ingesting import CONFIG, FACTS, QRELS, RUN, put
+from support.making import read_text
+from twins import measures as naive
 
 
 def test_systems__has_system_facts(tmp_path, store):

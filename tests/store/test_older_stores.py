@@ -2,10 +2,10 @@
 
 import polars as pl
 import pytest
-from ingesting import content, states
 
 import irmeta
 from irmeta.checksums import parse_record, to_json
+from support.ingesting import content, states
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,13 @@ import os
 
 import polars as pl
 import pytest
-from ingesting import CONFIG, QRELS, RUN, outcomes, put, states
 
 import irmeta
 from irmeta.errors import IrmetaError, SkippedRunWarning
 from irmeta.policies import ReadPolicy
 from irmeta.store.ingest import ingest_collection
 from irmeta.store.layout import Layout
+from support.ingesting import CONFIG, QRELS, RUN, outcomes, put, states
 
 BAD_RUNS = {
     "malformed": ("1 Q0 a 1\n", "line 1: 4 fields where a run has six: '1 Q0 a 1'"),

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from making import ALIKE
 from polars.testing import assert_frame_equal
 
 import irmeta
 from irmeta.api import EvalChoices
 from irmeta.results.tidy_files import provenance
 from irmeta.studies.reanalysis.study import STUDY
+from support.making import ALIKE
 
 COMBINED = [table.name for table in STUDY.by_table.values() if not table.apart]
 APART = [table.name for table in STUDY.by_table.values() if table.apart]

@@ -7,16 +7,11 @@ import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import naive_atomized as naive
-import naive_chain
 import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from making import Track, down, tracks
 from polars.testing import assert_frame_equal
-from studying import assert_rows, choices_of, filled, naive_track, same, studied
-from undrawn import draw_nothing
 
 from irmeta.api import Store
 from irmeta.measures.search_length import UNRETRIEVED
@@ -30,6 +25,12 @@ from irmeta.studies.papers.search_length import chains
 from irmeta.studies.papers.search_length.compute import effective_fraction_table
 from irmeta.studies.papers.search_length.options import SearchLengthOptions
 from irmeta.studies.papers.search_length.track_values import Gathered, gather
+from support.making import Track, down, tracks
+from support.studying import assert_rows, choices_of, filled, naive_track, same, studied
+from support.undrawn import draw_nothing
+from twins import atomized as naive
+from twins import chain as naive_chain
+from twins import track_means
 
 CHAINS = {"AP": "AP", "nDCG": "nDCG", "RBP(p=0.8)": "RBP", "ERR": "ERR", "P@20": "P@20", "RR": "RR"}
 """Map the name in the tables to the naive name."""
@@ -62,14 +63,14 @@ def named(rows: list[naive.Row], chosen: SearchLengthOptions) -> list[naive.Row]
     return [row | {c: names[row[c]] for c in columns if c in row} for row in rows]
 
 
-def assert_study(tables: Tables, track: naive.Track, chosen: SearchLengthOptions) -> None:
+def assert_study(tables: Tables, track: track_means.Track, chosen: SearchLengthOptions) -> None:
     """Check every table of a store with a single track, for any number of runs."""
     choices = {"rel": chosen.rel, "unretrieved": chosen.unretrieved}
-    used = naive.has_lengths(track, chosen.rel)
+    used = track_means.has_lengths(track, chosen.rel)
     (row,) = tables["studied_tracks"].to_dicts()
     assert row["used"] == used
-    assert row["queries"] == len(naive.relevant_queries(track, chosen.rel))
-    assert row["deepest_rank"] == naive.deepest_rank(track)
+    assert row["queries"] == len(track_means.relevant_queries(track, chosen.rel))
+    assert row["deepest_rank"] == track_means.deepest_rank(track)
     if not used:
         assert {tables[name].height for name in WITHOUT_LENGTHS} == {0}
         assert not tables["means"]["measure"].str.starts_with("ASL").any()
@@ -338,7 +339,7 @@ def test_search_length__note_on_short_lists_that_win_by_equation_3(tmp_path: Pat
 
 
 def test_search_length__step_values_by_hand(tmp_path: Path):
-    """The worked track of the naive tests, as in the tables."""
+    """The track of support.hand_track, as in the tables."""
     runs = {
         "good": {"q1": down("a", "x", "b"), "q2": down("c", "d")},
         "middle": {"q1": down("x", "y", "a"), "q2": down("y", "d")},

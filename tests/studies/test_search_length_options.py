@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import naive_atomized as naive
 import polars as pl
 import pytest
-from making import Track, down
-from studying import assert_rows, made_track, studied
-from undrawn import draw_nothing
 
 import irmeta
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.papers.search_length.options import SearchLengthOptions
+from support.making import Track, down
+from support.studying import assert_rows, made_track, studied
+from support.undrawn import draw_nothing
+from twins import atomized as naive
+from twins import track_means
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -49,8 +50,8 @@ def test_search_length__sides_chosen_by_system_facts(
         if not all(sides):
             continue
         for measure in naive.measures_of():
-            order = naive.in_order(
-                naive.judged_means(track, measure), naive.less_is_better(measure)
+            order = track_means.in_order(
+                track_means.judged_means(track, measure), track_means.less_is_better(measure)
             )
             pair = [next(s for s in order if s in own) for own in sides]
             rows += [r for r in naive.groups(track, *pair) if r["measure"] == measure]
@@ -140,7 +141,7 @@ def test_search_length__tracks_and_rel_options(other: StudyResults, collections:
     tracks = [made_track(collections, name) for name in ("passage", "web")]
     found = other.tables["studied_tracks"]
     assert found.select("track", "queries").rows() == [
-        (track["name"], len(naive.relevant_queries(track, 2))) for track in tracks
+        (track["name"], len(track_means.relevant_queries(track, 2))) for track in tracks
     ]
     measures = set(other.tables["headroom"]["measure"])
     assert measures == {
@@ -176,7 +177,7 @@ def test_search_length__qrels_option_equals_naive_implementation(
     track = made_track(collections, "web", "web/diversity.qrels.txt")
     assert_rows(done.tables["headroom"], naive.headroom(track), "track", "measure")
     (row,) = done.tables["studied_tracks"].to_dicts()
-    assert row["highest_grade"] == naive.highest_grade(track)
+    assert row["highest_grade"] == track_means.highest_grade(track)
     assert "diversity" in done.report.read_text(encoding="utf-8")
 
 
@@ -276,8 +277,8 @@ def test_search_length__effective_fraction_is_between_zero_and_one(real: StudyRe
     assert found["pooled"].is_between(0, 1).all()
     (row,) = real.tables["effective_summary"].to_dicts()
     by_track = found.group_by("track").agg(pl.col("fraction").mean())["fraction"].to_list()
-    assert row["fraction"] == pytest.approx(naive.mean(by_track), rel=1e-12)
-    assert row["fraction_sd"] == pytest.approx(naive.sd(by_track), rel=1e-12)
+    assert row["fraction"] == pytest.approx(track_means.mean(by_track), rel=1e-12)
+    assert row["fraction_sd"] == pytest.approx(track_means.sd(by_track), rel=1e-12)
     assert row["tracks"] == 5
 
 

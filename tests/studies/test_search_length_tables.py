@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import naive_atomized as naive
-import naive_chain
 import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from studying import MADE, assert_rows, choices_of, filled, made_track, same
-from undrawn import draw_nothing
 
 import irmeta
 from irmeta.studies.papers.search_length import over_tracks
 from irmeta.studies.papers.search_length.options import SearchLengthOptions
 from irmeta.studies.papers.search_length.paper import TABLE_2
+from support.studying import MADE, assert_rows, choices_of, filled, made_track, same
+from support.undrawn import draw_nothing
+from twins import atomized as naive
+from twins import chain as naive_chain
+from twins import track_means
 
 FULL = {"AP": ("AP", "web"), "nDCG": ("nDCG", "web"), "RBP(p=0.8)": ("RBP", "passage")}
 FULL |= {"ERR": ("ERR", "web")}
@@ -35,7 +36,7 @@ def tables(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory):
 
 
 @pytest.fixture(scope="module")
-def tracks(collections: Path) -> dict[str, naive.Track]:
+def tracks(collections: Path) -> dict[str, track_means.Track]:
     return {name: made_track(collections, name) for name in MADE}
 
 
@@ -44,10 +45,10 @@ def test_studied_tracks__equal_naive_implementation(tables, tracks):
         {
             "track": name,
             "systems": len(track["runs"]),
-            "queries": len(naive.relevant_queries(track)),
+            "queries": len(track_means.relevant_queries(track)),
             "relevant": sum(grade >= 1 for q in track["qrels"].values() for grade in q.values()),
-            "deepest_rank": naive.deepest_rank(track),
-            "highest_grade": naive.highest_grade(track),
+            "deepest_rank": track_means.deepest_rank(track),
+            "highest_grade": track_means.highest_grade(track),
             "used": True,
             "left_out": None,
         }
@@ -98,7 +99,7 @@ def test_distributions__mean_at_a_bucket_edge_is_in_the_upper_bucket():
     )
     found = pl.DataFrame(over_tracks.distributions(headroom, SearchLengthOptions()))
     for figure, measure in naive.FIGURES.items():
-        less = naive.less_is_better(measure)
+        less = track_means.less_is_better(measure)
         lows = naive.ASL_LOWS if less else naive.P_LOWS
         rows = naive.bucket_counts(values[measure], lows, closed=not less)
         assert_rows(found.filter(figure=figure), rows, "low")
@@ -112,9 +113,9 @@ def test_distributions__mean_at_a_bucket_edge_is_in_the_upper_bucket():
 def test_table_1__default_sides_are_median_and_best_system(tables, tracks):
     rows = []
     for track in tracks.values():
-        middle = naive.median_system(track)
+        middle = track_means.median_system(track)
         for measure in naive.measures_of():
-            best = naive.best_system(track, measure)
+            best = track_means.best_system(track, measure)
             rows += [row for row in naive.groups(track, middle, best) if row["measure"] == measure]
     assert_rows(tables["table_1"], rows, "track", "measure")
 
@@ -203,8 +204,8 @@ def test_table_2__means_and_deviations_of_track_rows(tables):
         columns |= {name: tracks[name] for name in ("delta_sort", "tau")}
         for name, values in columns.items():
             known = [v for v in values if not math.isnan(v)]
-            assert same(row[name], naive.mean(known)), (step, name)
-            assert same(row[f"{name}_sd"], naive.sd(known)), (step, name)
+            assert same(row[name], track_means.mean(known)), (step, name)
+            assert same(row[f"{name}_sd"], track_means.sd(known)), (step, name)
         known = [v for v in systems["value"] if not math.isnan(v)]
         assert same(row["delta_value_median"], float(np.median(known)))
         assert row["left_out"] == systems.height - len(known)
@@ -228,17 +229,17 @@ def test_asl_differences__equal_naive_implementation(tables, tracks):
     assert found.height == 3 * 4 * 3
     for row in found.iter_rows(named=True):
         track, measure = tracks[row["track"]], row["measure"]
-        order = naive.in_order(naive.judged_means(track, measure), less=True)
+        order = track_means.in_order(track_means.judged_means(track, measure), less=True)
         sides = {
-            names[0]: (order[0], naive.median_system(track, measure=measure)),
+            names[0]: (order[0], track_means.median_system(track, measure=measure)),
             names[1]: (order[0], order[1]),
-            names[2]: (naive.best_system(track, measure), naive.median_system(track)),
+            names[2]: (track_means.best_system(track, measure), track_means.median_system(track)),
         }[row["comparison"]]
         assert (row["a"], row["b"]) == sides, row
-        values = naive.per_query(track, measure)
+        values = track_means.per_query(track, measure)
         each = [values[row["a"]][q] - values[row["b"]][q] for q in values[row["a"]]]
         assert row["queries"] == len(each)
-        assert same(row["difference"], naive.mean(each))
+        assert same(row["difference"], track_means.mean(each))
         error = np.std(each) / math.sqrt(len(each))
         draws = np.random.default_rng(0).choice(each, (4000, len(each))).mean(axis=1)
         ends = np.quantile(draws, [0.025, 0.975])

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from making import Track, down
-from studying import MADE, studied
-from undrawn import draw_nothing
 
 import irmeta
 from irmeta.results.tidy_files import provenance
 from irmeta.studies import drawing
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.papers.search_length.study import STUDY
+from support.making import Track, down
+from support.studying import MADE, studied
+from support.undrawn import draw_nothing
 
 OVER_TRACKS = {
     *(f"figure_{n}" for n in (1, 2, 3, 4)),

@@ -6,12 +6,12 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from parsing import file_of
 
 from irmeta.errors import DataError
 from irmeta.trec import qrels as room
 from irmeta.trec.qrels import QrelsText, parse_qrels
 from irmeta.trec.streams import InputFile
+from support.parsing import file_of
 
 FAST_AND_SLOW = pytest.mark.parametrize("head", ["", "# a comment\n"], ids=["fast", "slow"])
 

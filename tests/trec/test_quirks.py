@@ -4,13 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from naive import read_run as naive_run
-from parsing import parse, rows
 
 from irmeta.policies import ReadPolicy
 from irmeta.store.read_run import SkippedRun, read_run
 from irmeta.trec.rows import RowReader
 from irmeta.trec.source import TrackSource
+from support.parsing import parse, rows
+from twins.measures import read_run as naive_run
 
 
 def read_quirk(shared: Path, file: str, **choices):

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from parsing import READER, by_line, file_of
 
 from irmeta.errors import DataError
 from irmeta.kernels.tokenize import BLOCK, LONGEST, TAGS, tokenize
 from irmeta.trec.rows import CHUNK, NO_RANK, RowReader, Rows
 from irmeta.trec.streams import open_stream
+from support.parsing import READER, by_line, file_of
 
 
 def read_rows(content: bytes) -> Rows | None:

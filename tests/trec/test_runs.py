@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import read_run as naive_run
-from parsing import READER, by_line, parse, rows
 
 from irmeta.errors import DataError
 from irmeta.policies import ReadPolicy
@@ -15,6 +13,8 @@ from irmeta.trec.rows import NO_RANK, RowReader
 from irmeta.trec.runs import parse_run
 from irmeta.trec.source import TrackSource
 from irmeta.trec.streams import InputFile
+from support.parsing import READER, by_line, parse, rows
+from twins.measures import read_run as naive_run
 
 TWO = [("1", "a", 1, 2.5), ("1", "b", 2, 1.0)]
 FAST_AND_SLOW = pytest.mark.parametrize("way", [parse, by_line], ids=["fast", "slow"])

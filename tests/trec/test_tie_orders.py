@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import float32
-from naive import order as naive_order
 
 from irmeta.errors import DataError
 from irmeta.kernels.lists import score_states
@@ -26,6 +24,8 @@ from irmeta.trec.tie_orders import (
     sort_rows,
     tie_blocks,
 )
+from twins.measures import float32
+from twins.measures import order as naive_order
 
 ORDERS = get_args(TieOrder)
 RULES = [

@@ -6,12 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import tiny
 
 import irmeta
 from irmeta.studies.framework import registry
+from support import tiny
 
-TINY = {name.lower(): f"tiny:{name}" for name in ("ALONE", "OPTIONAL")} | {"tiny": "tiny:STUDY"}
+TINY = {
+    "alone": "support.tiny:ALONE",
+    "optional": "support.tiny:OPTIONAL",
+    "tiny": "support.tiny:STUDY",
+}
 
 
 @pytest.fixture(autouse=True)

@@ -7,12 +7,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import tiny
-from tiny import collection
 
 import irmeta
 from irmeta.errors import IrmetaError, UsageError
 from irmeta.studies.framework import registry
+from support import tiny
+from support.tiny import collection
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -63,9 +63,9 @@ def test_registry__study_of_another_package_runs(
     store: irmeta.Store, tmp_path: Path, run, monkeypatch: pytest.MonkeyPatch
 ):
     points = [
-        SimpleNamespace(name="tiny", value="tiny:STUDY"),
-        SimpleNamespace(name="other", value="tiny:STUDY"),
-        SimpleNamespace(name="overview", value="tiny:STUDY"),  # an irmeta name is reserved
+        SimpleNamespace(name="tiny", value="support.tiny:STUDY"),
+        SimpleNamespace(name="other", value="support.tiny:STUDY"),
+        SimpleNamespace(name="overview", value="support.tiny:STUDY"),  # an irmeta name is reserved
     ]
     monkeypatch.setattr(registry, "OWN", {n: v for n, v in registry.OWN.items() if n != "tiny"})
     monkeypatch.setattr(registry, "entry_points", lambda group: points)
@@ -76,7 +76,7 @@ def test_registry__study_of_another_package_runs(
     assert run("study", "tiny", store.path, "--out", tmp_path / "out").status == 0
     assert registry.find("overview").title != done.study.title
     with pytest.raises(
-        UsageError, match=r"entry point other \(tiny:STUDY\) is not a study of this"
+        UsageError, match=r"entry point other \(support.tiny:STUDY\) is not a study of this"
     ):
         registry.find("other")
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import tiny
-from undrawn import draw_nothing
 
 import irmeta
 from irmeta.checksums import add_checksum, parse_record, to_json
 from irmeta.errors import IrmetaError
+from support import tiny
+from support.undrawn import draw_nothing
 
 
 @pytest.fixture

@@ -12,8 +12,6 @@ from typing import Any
 
 import polars as pl
 import pytest
-import tiny
-from tiny import collection
 
 import irmeta
 from irmeta.errors import IrmetaError, UsageError
@@ -21,6 +19,8 @@ from irmeta.results.tidy_files import provenance
 from irmeta.studies.framework import recorded_files as files
 from irmeta.studies.framework import registry
 from irmeta.studies.framework.study_results import StudyResults
+from support import tiny
+from support.tiny import collection
 
 ALL = ("a", "b", "c")
 

@@ -1,0 +1,359 @@
+"""`compare` and `power` on results, a store, a file of values, or a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import irmeta
+from irmeta.api import significance
+from irmeta.api.matrices import made_from
+from irmeta.errors import DataError, UsageError
+from irmeta.results.matrix import Matrix
+from irmeta.results.tidy_files import provenance
+from irmeta.stats.coverage_ratios import coverage
+
+
+@pytest.fixture(scope="module")
+def results(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of results from reanalyze."""
+    folder = tmp_path_factory.mktemp("results") / "out"
+    irmeta.reanalyze(made_store.path, folder, measures="AP,ASL,P@10")
+    return folder
+
+
+def table(folder: Path, text: str) -> Path:
+    file = folder / "mine.csv"
+    file.write_text(text)
+    return file
+
+
+def test_matrices__every_source_gives_equal_values(
+    results: Path, made_store: irmeta.Store, tmp_path: Path
+):
+    of_folder = irmeta.matrices(results, "AP", track="news")
+    of_store = irmeta.matrices(made_store.path, "AP", track="news")
+    file = tmp_path / "scores.csv"
+    made_store.evaluate("AP", track="news").write_csv(file)
+    for (found,) in (of_folder, of_store, irmeta.matrices(file, "map")):
+        assert (found.measure, found.track, found.direction) == ("AP", "news", 1)
+        np.testing.assert_allclose(found.values, of_store[0].values)
+        assert found.systems == of_store[0].systems
+    assert {m.measure for m in irmeta.matrices(results)} == {
+        *("AP", "ASL(unretrieved=depth)", "ASL", "P@10")
+    }
+    assert [m.direction for m in irmeta.matrices(results, "ASL")] == [-1, -1, -1]
+
+
+def test_compare__systems_sorted_best_first_with_top_group(results: Path):
+    for measure, direction in (("AP", 1), ("ASL", -1)):
+        (found,) = significance.compare(results, measure, track="news")
+        systems = found.systems
+        means = systems["mean"].to_numpy() * direction
+        assert (np.diff(means) <= 0).all()
+        assert systems["rank"].to_list() == list(range(1, systems.height + 1))
+        apart, names = found.pairs.separated(0.05), list(found.pairs.systems)
+        assert systems["top"][0]
+        for system, better, worse, top in systems.select(
+            "system", "better_than", "worse_than", "top"
+        ).iter_rows():
+            place = names.index(system)
+            assert top == (worse == 0)
+            assert better + worse == apart[place].sum()
+        assert systems["better_than"].sum() == systems["worse_than"].sum()
+
+
+def test_compare_and_power__accept_a_csv_table(tmp_path: Path):
+    file = table(tmp_path, "topic,good,bad,same\n1,.9,.1,.9\n2,.8,.2,.8\n3,.7,.2,.7\n4,.9,.3,.9\n")
+    (found,) = significance.compare(file, test="t")
+    assert found.systems["system"].to_list() == ["good", "same", "bad"]
+    assert found.systems["top"].to_list() == [True, True, False]
+    frame, curves = significance.power(file, tests=["t", "sign"])
+    assert frame.select("test", "level", "pairs", "separated").rows() == [
+        ("t", 0.05, 3, 2),
+        ("t", 0.01, 3, 2),
+        ("sign", 0.05, 3, 0),
+        ("sign", 0.01, 3, 0),
+    ]
+    assert curves.height == 6
+
+
+def test_write_comparisons__tables_figures_and_provenance(results: Path, tmp_path: Path):
+    out = tmp_path / "compared"
+    found = significance.compare(results, "AP", test="permutation", resamples=99, rng=3)
+    source = made_from(results, ["AP"], ["news", "passage", "web"])
+    written = significance.write_comparisons(found, out, source, force=False)
+    assert [p.name for p in written] == [
+        *("pairs.parquet", "systems.parquet"),
+        *("news.svg", "passage.svg", "web.svg"),
+    ]
+    first = {p.name: p.read_bytes() for p in written}
+    made = provenance(out / "pairs.parquet")
+    assert made is not None
+    assert {n: made["compare"][n] for n in ("test", "seed", "resamples", "less_is_better")} == {
+        "test": "permutation",
+        "seed": 3,
+        "resamples": 99,
+        "less_is_better": False,
+    }
+    assert made["compare"]["source"]["news"] == provenance(results / "scores" / "news.parquet")
+    again = significance.compare(results, "AP", test="permutation", resamples=99, rng=3)
+    significance.write_comparisons(again, out, source, force=False)
+    assert {p.name: p.read_bytes() for p in written} == first
+    pairs = pl.read_parquet(out / "pairs.parquet")
+    assert pairs["track"].unique().sort().to_list() == ["news", "passage", "web"]
+    (out / "pairs.parquet").write_text("mine")
+    with pytest.raises(UsageError, match="irmeta did not write it"):
+        significance.write_comparisons(found, out, source, force=False)
+
+
+def test_write_power__one_figure_per_track(results: Path, tmp_path: Path):
+    found, curves = significance.power(results, "AP,P@10")
+    assert found.select("track", "measure", "test", "level").is_unique().all()
+    made = {"correction": "none"}
+    written = significance.write_power(found, curves, tmp_path / "out", {}, made, force=False)
+    assert {p.suffix for p in written} == {".parquet", ".svg"}
+    assert len(written) == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"measure": None}, "say which measure: AP, ASL, ASL.unretrieved=depth., P@10"),
+        ({"measure": "RR"}, "has no measure 'RR'"),
+        ({"measure": "AP", "track": "newz"}, "has no track 'newz'"),
+        ({"measure": "AP", "test": "tt"}, "tt"),
+        ({"measure": "AP", "alpha": 2}, "alpha = 2 is not between 0 and 1"),
+        ({"measure": "AP", "correction": "hol"}, "hol"),
+    ],
+)
+def test_compare__invalid_argument_is_refused(results: Path, arguments: dict, said: str):
+    with pytest.raises(UsageError, match=said):
+        significance.compare(results, **arguments)
+
+
+def test_compare__file_without_values_is_refused(results: Path, tmp_path: Path):
+    with pytest.raises(UsageError, match="holds means"):
+        significance.compare(results / "means.parquet", "AP")
+    with pytest.raises(UsageError, match="is not a file"):
+        significance.compare(tmp_path / "nothing.csv")
+    with pytest.raises(UsageError, match="holds no scores"):
+        significance.compare(tmp_path)
+    with pytest.raises(DataError, match="holds no numbers"):
+        significance.compare(table(tmp_path, "topic,a,b\n1,x,2\n"))
+
+
+def test_write_comparisons__single_system_has_no_comparison(tmp_path: Path):
+    matrix = Matrix(np.array([[0.5], [0.25]]), ("1", "2"), ("only",), "AP", "t")
+    (found,) = significance.compare(matrix)
+    assert found.systems["top"].to_list() == [True]
+    written = significance.write_comparisons([found], tmp_path / "o", {}, force=False)
+    assert "none to compare it with" in written[-1].read_text()
+
+
+def test_compare__top_group_has_no_significantly_better_system(tmp_path: Path):
+    """System c has only the ten easy queries and is worse than a and b on each."""
+    rng = np.random.default_rng(0)
+    easy, hard = 0.8 + rng.random(10) / 50, 0.2 + rng.random(10) / 50
+    a = np.concatenate([easy, hard])
+    c = np.concatenate([easy - 0.1 - rng.random(10) / 100, np.full(10, np.nan)])
+    empty = np.full(20, np.nan)
+    values = np.column_stack([a, a + rng.random(20) / 100, c, empty])
+    matrix = Matrix(values, tuple(map(str, range(20))), ("a", "b", "c", "none"), "AP", "t")
+    (found,) = significance.compare(matrix)
+    top = dict(found.systems.select("system", "top").iter_rows())
+    assert top == {"a": False, "b": True, "c": False, "none": False}
+    gapped = Matrix(values[:, :3], matrix.queries, ("a", "b", "c"), "AP", "t")
+    (found,) = significance.compare(gapped, test="hsd-blocked")
+    assert found.systems["system"].to_list()[-1] == "c"
+    assert found.systems["queries"].to_list() == [10, 10, 10]
+
+
+@pytest.mark.parametrize("test", ["sign", "wilcoxon"])
+def test_compare__sign_based_tests_decide_the_better_system(test: str):
+    """System x is slightly worse on 19 queries and much better on one, so its mean is larger."""
+    x = np.array([0.30] * 19 + [0.90])
+    matrix = Matrix(np.column_stack([x, np.full(20, 0.31)]), tuple(map(str, range(20))), ("x", "y"))
+    (found,) = significance.compare(matrix, test=test)
+    assert found.systems.select("system", "better_than").rows() == [("x", 0), ("y", 1)]
+    assert coverage(matrix, matrix, test=test)["coverage"].to_list() == [1.0]
+
+
+def test_matrices__measure_is_found_by_name_or_alias(tmp_path: Path):
+    rows = [("s", "1", m, 0.5) for m in ("foo", "map")] + [("t", "1", "foo", 0.25)]
+    file = tmp_path / "tidy.csv"
+    pl.DataFrame(rows, schema=["system", "query", "measure", "value"], orient="row").write_csv(file)
+    for name, measure in (("foo", "foo"), ("map", "map"), ("AP", "map")):
+        assert [m.measure for m in irmeta.matrices(file, name)] == [measure]
+    with pytest.raises(UsageError, match="has no measure 'bar'"):
+        irmeta.matrices(file, "bar")
+
+
+@pytest.mark.parametrize("level", [0, 1, 95, -1, float("nan")])
+def test_power__level_outside_zero_and_one_is_refused(level: float, tmp_path: Path):
+    with pytest.raises(UsageError, match=r"is not between 0 and 1: write 0\.05"):
+        significance.power(table(tmp_path, "topic,a,b\n1,1,2\n"), levels=[level])
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["topic_id,a,b", "Query Number,a,b", "#query,a,b", "a,b,query", "a,b,__index_level_0__"],
+)
+def test_matrices__query_column_is_not_a_system(header: str, tmp_path: Path):
+    last = header.startswith("a")
+    rows = ["0.5,0.25,401", "0.5,0.5,402"] if last else ["401,0.5,0.25", "402,0.5,0.5"]
+    (found,) = irmeta.matrices(table(tmp_path, "\n".join(["# made by hand", header, *rows, ""])))
+    assert (found.systems, found.queries) == (("a", "b"), ("401", "402"))
+
+
+def test_compare__transposed_table_is_refused(tmp_path: Path):
+    with pytest.raises(DataError, match="systems in rows"):
+        significance.compare(table(tmp_path, "system,q1,q2\na,1,2\nb,2,3\n"))
+
+
+def test_write_comparisons__foreign_figure_is_kept_without_force(results: Path, tmp_path: Path):
+    found = significance.compare(results, "AP", track="news")
+    (tmp_path / "news.svg").write_text("mine")
+    with pytest.raises(UsageError, match="irmeta did not write it"):
+        significance.write_comparisons(found, tmp_path, {}, force=False)
+    assert [p.name for p in tmp_path.iterdir()] == ["news.svg"]
+    significance.write_comparisons(found, tmp_path, {}, force=True)
+    significance.write_comparisons(found, tmp_path, {}, force=False)
+
+
+def test_compare__less_is_better_option(tmp_path: Path):
+    file = table(tmp_path, "topic,a,b\n1,.9,.1\n2,.8,.2\n3,.7,.2\n")
+    orders = [
+        significance.compare(file, less_is_better=less)[0].systems["system"].to_list()
+        for less in (False, True)
+    ]
+    assert orders == [["a", "b"], ["b", "a"]]
+
+
+def test_compare__row_of_means_is_refused(tmp_path: Path):
+    with pytest.raises(DataError, match="called `all`"):
+        significance.compare(table(tmp_path, "topic,a,b\n1,.9,.1\n2,.8,.2\nall,.7,.2\n"))
+
+
+def test_compare__store_in_memory_equals_store_on_disk(made_store: irmeta.Store, collections: Path):
+    with pytest.warns(irmeta.SkippedRunWarning):
+        held = irmeta.read(collections)
+    tracks = ["web", "news"]
+    (news, web) = irmeta.compare(held, "AP", track=tracks, workers=1, queries="retrieved")
+    assert (news.pairs.track, web.pairs.track) == ("news", "web")
+    (again,) = irmeta.compare(made_store, "AP", track="news", queries="retrieved")
+    np.testing.assert_array_equal(again.pairs.p, news.pairs.p)
+    (whole,) = irmeta.compare(made_store.path, "AP", track="news")
+    assert (whole.pairs.p != news.pairs.p).any()
+    assert made_from(held, ["AP"], tracks) == held.provenance("AP", track=tracks)
+
+
+def test_compare__measure_with_other_average_is_refused(made_store: irmeta.Store, tmp_path: Path):
+    with pytest.raises(UsageError, match="name the measure without average="):
+        irmeta.compare(made_store, "gm_map", track="news")
+    (counts,) = irmeta.compare(made_store, "NumRelRet", track="news")
+    assert counts.pairs.measure == "NumRelRet"
+    file = tmp_path / "scores.parquet"
+    made_store.evaluate("AP,gm_map", track="news").write_parquet(file)
+    assert [m.measure for m in irmeta.matrices(file)] == ["AP"]
+    made_store.evaluate("gm_map", track="news").write_parquet(file)
+    with pytest.raises(UsageError, match="without average="):
+        irmeta.matrices(file)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda m: irmeta.compare(m, "AP"), "a matrix has its measure"),
+        (lambda m: irmeta.compare(m, track="t"), "a matrix has its measure"),
+        (lambda m: irmeta.power([m], queries="retrieved"), "a matrix has its measure"),
+        (lambda m: irmeta.power([]), "no matrix was given"),
+        (lambda m: irmeta.power(m, tests=()), "no test was given"),
+        (lambda m: irmeta.power(m, tests="ttt"), "unknown test 'ttt'"),
+        (lambda m: irmeta.power(m, levels=()), "no level was given"),
+        (lambda m: irmeta.power(m, levels=95), "level = 95 is not between 0 and 1"),
+        (lambda m: irmeta.compare(m, less_is_better=True), "direction of AP is better is known"),
+    ],
+)
+def test_compare_and_power__invalid_matrix_arguments_are_refused(call, said: str):
+    with pytest.raises(UsageError, match=said):
+        call(Matrix(np.eye(3), ("1", "2", "3"), ("a", "b", "c"), "AP", "t"))
+
+
+def test_matrices__empty_measure_is_refused(results: Path, made_store: irmeta.Store):
+    for source in (results, made_store):
+        for nothing in ("", []):
+            with pytest.raises(irmeta.IrmetaError, match=r"no measure was (named|given)"):
+                irmeta.matrices(source, nothing)
+    with pytest.raises(UsageError, match="queries can be said of a store alone"):
+        irmeta.matrices(results, "AP", queries="retrieved")
+
+
+def test_power__accepts_single_values(results: Path):
+    matrix, *others = irmeta.matrices(results, "AP")
+    found, _ = irmeta.power(matrix, tests="sign", levels=0.05)
+    several, _ = irmeta.power((matrix, *others), tests=["sign"], levels=[0.05])
+    assert found.rows() == several.rows()[:1]
+
+
+def test_write_comparisons__removes_figures_of_the_previous_comparison(
+    results: Path, tmp_path: Path
+):
+    first = irmeta.compare(results, "AP")
+    significance.write_comparisons(first, tmp_path, {}, force=False)
+    (tmp_path / "mine.svg").write_text("<svg/>")
+    found, curves = irmeta.power(results, "AP", track="web")
+    significance.write_power(found, curves, tmp_path, {}, {}, force=False)
+    second = irmeta.compare(results, "AP", track="news", correction="holm")
+    significance.write_comparisons(second, tmp_path, {}, force=False)
+    left = {file.name for file in tmp_path.glob("*.svg")}
+    assert left == {"mine.svg", "news.svg", "web.svg"}  # web.svg is now a figure of power
+
+
+def test_write_power__one_figure_per_test(results: Path, tmp_path: Path):
+    found, curves = irmeta.power(results, "AP,P@10", tests=["t", "sign"], track=["news", "web"])
+    written = significance.write_power(found, curves, tmp_path, {}, {}, force=False)
+    names = [file.name for file in written if file.suffix == ".svg"]
+    assert names == ["news.t.svg", "news.sign.svg", "web.t.svg", "web.sign.svg"]
+    assert "Achieved significance levels on news: sign" in (tmp_path / "news.sign.svg").read_text()
+
+
+def test_write_power__figure_with_many_curves(tmp_path: Path):
+    """30 curves of 190 pairs exceed the row limit of Altair."""
+    values = np.random.default_rng(0).random((9, 20))
+    systems, queries = tuple(f"s{i}" for i in range(20)), tuple(map(str, range(9)))
+    several = [Matrix(values, queries, systems, f"m{i}", "t") for i in range(30)]
+    found, curves = irmeta.power(several)
+    written = significance.write_power(found, curves, tmp_path, {}, {}, force=False)
+    assert written[-1].name == "t.svg"
+    assert pl.read_parquet(tmp_path / "curves.parquet").height == 30 * 190
+
+
+def test_compare__equal_means_share_a_rank():
+    matrix = Matrix(np.array([[0.1, 0.3, 0.1], [0.3, 0.1, 0.1]]), ("1", "2"), ("b", "a", "c"))
+    (found,) = irmeta.compare(matrix, rng=np.int64(3))
+    assert found.systems.select("rank", "system").rows() == [(1, "a"), (1, "b"), (3, "c")]
+    assert found.settings["seed"] == 3
+    irmeta.power(matrix, levels=np.float32(0.05))
+
+
+def test_compare_command__track_replaced_while_read_writes_nothing(
+    collections: Path, tmp_path: Path, run, monkeypatch
+):
+    store = tmp_path / "store"
+    with pytest.warns(irmeta.SkippedRunWarning):
+        irmeta.ingest(collections, store)
+    compare = significance.compare
+
+    def changed(*arguments, **choices):
+        found = compare(*arguments, **choices)
+        (store / "tracks" / "news.json").unlink()
+        return found
+
+    monkeypatch.setattr(significance, "compare", changed)
+    done = run("compare", store, "-m", "AP", "--track", "news", "--out", tmp_path / "out")
+    assert "was replaced while it was read" in done.err
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,52 @@
+"""Every measure against its naive twin: values in all tie orders, and the arithmetic of explain."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+
+from irmeta.measures.names import parse_measure, registry
+from support.cells import OTHER_ORDERS, assert_explained, assert_twins
+from support.making import Track, tracks
+from twins.registry import FAMILIES, TWINS, Family
+
+families = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+
+
+def test_registry__every_measure_has_a_naive_twin():
+    assert {parse_measure(name).measure.name for name in TWINS} == registry().keys()
+
+
+@families
+def test_registry__names_are_canonical(family: Family):
+    assert [parse_measure(name).name for name in family.twins] == list(family.twins)
+
+
+@families
+def test_evaluate__values_equal_naive_twins(family: Family):
+    @settings(max_examples=family.examples)
+    @given(tracks())
+    def compare(track: Track) -> None:
+        assert_twins(track.read(), track, family.twins)
+
+    compare()
+
+
+@families
+def test_evaluate__values_equal_naive_twins_in_other_tie_orders(family: Family):
+    twins = {name: twin for name, twin in family.twins.items() if family.in_tie_orders(name)}
+    assert twins
+
+    @settings(max_examples=family.tie_order_examples)
+    @given(tracks(systems=3, queries=2))
+    def compare(track: Track) -> None:
+        store = track.read()
+        for order in OTHER_ORDERS:
+            assert_twins(store, track, twins, order)
+
+    compare()
+
+
+@families
+def test_explain__arithmetic_equals_naive_twins(family: Family):
+    assert_explained({n: twin for n, twin in family.twins.items() if family.in_explain(n)})

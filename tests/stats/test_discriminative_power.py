@@ -1,0 +1,103 @@
+"""Discriminative power and its curve: naive implementation and two TREC tracks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from irmeta.results.matrix import Matrix, read_matrices
+from irmeta.stats.discriminative_power import asp, power, separation
+from irmeta.stats.pairs import TESTS, Pairs, pairwise
+from twins import stats as naive
+
+
+def made(p: list[float]) -> Pairs:
+    """Return the three pairs of three systems with these p-values."""
+    matrix = Matrix(np.random.default_rng(0).random((9, 3)), tuple("123456789"), tuple("abc"), "AP")
+    square = np.ones((3, 3))
+    square[np.triu_indices(3, 1)] = p
+    return replace(pairwise(matrix), p=np.minimum(square, square.T))
+
+
+@pytest.mark.parametrize(
+    "p", [[0.01, 0.05, 0.2], [0.5, 0.05, np.nan], [0.0, 0.0, 0.0], [np.nan] * 3]
+)
+@pytest.mark.parametrize("level", [0.05, 0.01])
+def test_separation__equals_naive_power(p, level):
+    right = naive.power(p, level)
+    row = separation([made(p)], levels=[level]).row(0, named=True)
+    assert (row["pairs"], row["separated"]) == (right.pairs, right.separated)
+    assert row["share"] == pytest.approx(right.share)
+    assert row["median_p"] == pytest.approx(right.median, nan_ok=True)
+    curve = asp(made(p))
+    assert curve["p"].to_list() == right.curve
+    assert curve["rank"].to_list() == list(range(1, len(right.curve) + 1))
+
+
+def test_power__columns_and_values():
+    rng = np.random.default_rng(2)
+    values = rng.random((25, 6)) + np.linspace(0, 0.5, 6)
+    values[0, 0] = np.nan
+    matrix = Matrix(
+        values, tuple(map(str, range(25))), tuple("abcdef"), "nDCG@10", "robust", direction=1
+    )
+    frame = power(matrix, ["t", "hsd-blocked"], correction="holm")
+    assert frame.select("track", "measure").unique().rows() == [("robust", "nDCG@10")]
+    said = frame.select("test", "correction", "level", "pairs", "queries").rows()
+    assert said == [
+        ("t", "holm", 0.05, 15, 24),
+        ("t", "holm", 0.01, 15, 24),
+        ("hsd-blocked", "none", 0.05, 15, 24),
+        ("hsd-blocked", "none", 0.01, 15, 24),
+    ]
+    pairs = pairwise(matrix, correction="holm")
+    assert frame["separated"][0] == pairs.frame().filter(pl.col("p") <= 0.05).height
+    assert power(matrix, "t", correction="holm").equals(frame[:2])
+
+
+@pytest.mark.parametrize("shape", [(5, 1), (5, 0), (0, 2), (0, 0)])
+def test_power__without_queries_or_pairs(shape):
+    names = tuple(map(str, range(5)))
+    matrix = Matrix(np.ones(shape), names[: shape[0]], names[: shape[1]])
+    frame = power(matrix, TESTS, resamples=9)
+    assert (frame["separated"] == 0).all()
+    assert frame["median_p"].is_nan().all()
+    assert (frame["share"].is_nan() | (frame["pairs"] > 0)).all()
+    assert asp(pairwise(matrix)).height == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (
+            "adhoc8_ap",
+            {
+                "t": (5981, 5216),
+                "t-unpaired": (4164, 3437),
+                "wilcoxon": (6055, 5356),
+                "sign": (5470, 4742),
+                "hsd": (1786, 1543),
+                "hsd-blocked": (3423, 3188),
+            },
+        ),
+        (
+            "adhoc5_ap",
+            {
+                "t": (1164, 969),
+                "t-unpaired": (667, 442),
+                "wilcoxon": (1260, 1077),
+                "sign": (1153, 966),
+                "hsd": (115, 83),
+                "hsd-blocked": (537, 444),
+            },
+        ),
+    ],
+)
+def test_power__counts_on_two_trec_tracks(name, expected, shared):
+    (matrix,) = read_matrices(shared / "score-matrices" / f"{name}.csv")
+    frame = power(matrix, list(expected))
+    found = frame.group_by("test", maintain_order=True).agg("separated").rows()
+    assert {test: tuple(counts) for test, counts in found} == expected

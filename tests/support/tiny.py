@@ -1,0 +1,195 @@
+"""A tiny study that uses every feature of the framework."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from irmeta.errors import UsageError
+from irmeta.options import option
+from irmeta.policies import TrackOptions
+from irmeta.report.charts.ranked import ranked
+from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Paper, Table
+from irmeta.studies.framework.data import data_section
+from irmeta.studies.framework.study import Figure, Pieces, Section, Show, Study, Tables
+from irmeta.studies.framework.track_view import TrackView
+from support.making import Track, down
+
+FAILING: dict[str, Exception] = {}
+"""Exceptions raised by `compute`, by track."""
+
+
+@dataclass(frozen=True)
+class TinyOptions(TrackOptions):
+    """Options of the tiny study."""
+
+    names: tuple[str, ...] = option(
+        ("AP",), "Measures (repeatable).", parse="irmeta.measures.names:canonical_names",
+        flag="-m --measure",
+    )  # fmt: skip
+    rel: int = option(1, "Least grade that is relevant.", least=1, most=127)
+    share: float = option(0.5, "A share.", least=0, most=1, exclusive=True)
+    wanted: str | None = option(None, "A system that must be there.")
+    words: str | None = option(None, "A file of words.", file=True)
+
+    def scored(self) -> tuple[str, ...]:
+        return self.names
+
+    def check_systems(self, systems: pl.DataFrame) -> None:
+        if self.wanted is not None and self.wanted not in systems["system"].to_list():
+            raise UsageError(f"no system {self.wanted!r}.")
+
+
+VALUES = Table(
+    "values",
+    ("track", "system", "measure"),
+    {
+        "track": TRACK,
+        "system": SYSTEM,
+        "measure": MEASURE,
+        "value": Column("real", "its mean", format="measure", dagger="low"),
+        "low": Column("yes", "whether it is below a half", show="none"),
+        "text": Column("text", "what the file says", null=True, show="page"),
+    },
+    caption="The mean of each system.",
+    note="Below a half.",
+)
+DOCS = Table(
+    "docs",
+    ("track", "query"),
+    {"track": TRACK, "query": Column("name", "query"), "docs": Column("count", "judged docs")},
+    caption="Judged docs of each query.",
+    apart=True,
+)
+TOTAL = Table(
+    "total",
+    ("measure",),
+    {
+        "measure": MEASURE,
+        "best": Column("real", "best value of all tracks", unit="x", format="ratio"),
+        "systems": Column("count", "systems of all tracks"),
+    },
+    caption="All tracks.",
+    by="all",
+    paper={"best": {("AP",): Paper("0.9", "Table 9")}},
+)
+
+
+def compute(track: TrackView, options: TinyOptions) -> Pieces:
+    if track.name in FAILING:
+        raise FAILING[track.name]
+    for view in track.blocks():
+        counts = [int(n) for n in view.offsets[1:] - view.offsets[:-1]]
+        rows = zip(view.queries, counts, strict=True)
+        yield "docs", [{"track": track.name, "query": q, "docs": n} for q, n in rows]
+    text = Path(options.words).read_text() if options.words else None
+    means = track.scores(options.names).means()
+    low = pl.col("value") < options.share
+    for (system,), rows in means.group_by("system", maintain_order=True):  # in pieces
+        own = rows.select("track", "system", "measure", "value")
+        yield "values", own.with_columns(low=low, text=pl.lit(text, pl.String))
+        assert system
+    track.note(f"{len(track.facts.systems)} systems were scored")
+
+
+def over_tracks(tables: Tables, options: TinyOptions) -> Pieces:
+    values = tables["values"].group_by("measure", maintain_order=True)
+    yield "total", values.agg(pl.col("value").max().alias("best"), pl.len().alias("systems"))
+
+
+def sections(tables: Tables, options: TinyOptions) -> Iterator[Section]:
+    yield data_section(tables, options, "Data", Paper("many tracks", "Section 1"))
+    yield Section("Values", ["All of them."], ["total", Show("values", pivot="measure"), "all*"])
+
+
+def draw(rows: pl.DataFrame, options: TinyOptions) -> Any:
+    return ranked(rows.select("value", name="system"), rows["measure"][0])
+
+
+FIGURES = (
+    Figure("all", "values", draw, lambda rows, _: f"By {rows['measure'][0]}.", "Dots.",
+           each="measure"),
+    Figure("own", "values", draw, "One track.", by="track"),
+)  # fmt: skip
+STUDY = Study(
+    name="tiny",
+    title="A tiny study",
+    paper="Nobody 2026",
+    gives="Means.",
+    revision=1,
+    options=TinyOptions,
+    tables=(VALUES, DOCS, TOTAL),
+    compute=compute,
+    over_tracks=over_tracks,
+    figures=FIGURES,
+    sections=sections,
+)
+
+COUNTS = Table(
+    "counts",
+    ("length",),
+    {"length": Column("count", "length"), "rankings": Column("big", "rankings of it")},
+    caption="Rankings by length.",
+    by="all",
+)
+COMPUTED: list[int] = []
+"""Value of `longest` for each computation of the study without a store."""
+
+
+@dataclass(frozen=True)
+class AloneOptions(TrackOptions):
+    """Options of the study without a store."""
+
+    longest: int = option(3, "Longest ranking.", least=1)
+
+
+def enumerate_rankings(track: TrackView | None, options: AloneOptions) -> Pieces:
+    if track is None:
+        COMPUTED.append(options.longest)
+        for length in range(1, options.longest + 1):
+            yield "counts", [{"length": length, "rankings": 2**length}]
+    else:
+        yield "values", []
+
+
+def describe(tables: Tables, options: AloneOptions) -> Iterator[Section]:
+    yield Section("Rankings", show=["counts"])
+
+
+ALONE = Study(
+    name="alone",
+    title="Rankings",
+    paper="",
+    gives="Counts.",
+    revision=1,
+    options=AloneOptions,
+    tables=(COUNTS,),
+    compute=enumerate_rankings,
+    sections=describe,
+    inputs="none",
+)
+OPTIONAL = Study(
+    name="optional",
+    title="Rankings, and tracks",
+    paper="",
+    gives="Counts.",
+    revision=1,
+    options=AloneOptions,
+    tables=(COUNTS, VALUES),
+    compute=enumerate_rankings,
+    sections=describe,
+    inputs="optional",
+)
+
+
+def collection(folder: Path, *names: str) -> Path:
+    """Write tiny tracks of three systems and two queries."""
+    docs = ("axb", "xab", "xyb")
+    runs = {f"s{i}": {"q": down(*d), "r": down(*d[::-1])} for i, d in enumerate(docs)}
+    for name in names:
+        Track(runs, {"q": {"a": 1, "b": 2, "x": 0}, "r": {"x": 1}}, name).write(folder)
+    return folder

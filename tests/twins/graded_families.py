@@ -1,0 +1,217 @@
+"""Twins of measures by canonical name: families that see grades, and weights shared by ties."""
+
+from __future__ import annotations
+
+from support.cells import Cell, Twins, every_cut, named, of_condensed, of_list
+from twins import gain as naive_gain
+from twins import incomplete as naive_incomplete
+from twins import measures as naive
+
+CUTS = (None, 1, 2, 4, 7, 1000)
+
+
+def discounted_gain() -> Twins:
+    """Twins of DCG and nDCG."""
+    own_gains = {"0:0.5;1:3;3:1": {0: 0.5, 1: 3.0, 3: 1.0}, "2:0": {2: 0.0}}
+    discounts = {
+        "log2": ("log2", 2),
+        "zipf": ("zipf", 2),
+        "jk": ("jk", 2),
+        "jk,b=3.5": ("jk", 3.5),
+    }
+    twins: Twins = {}
+    for gain in ("grade", "binary", "linear", "exp", *own_gains):
+        for said, how in discounts.items():
+            as_named, own = f"gain={gain},discount={said}", own_gains.get(gain, gain)
+
+            def dcg(x, k, g=own, how=how):
+                return naive_gain.dcg(x.ranking, x.qrels, k, g, x.highest, *how)
+
+            def ndcg(x, k, g=own, how=how):
+                return naive_gain.ndcg(x.ranking, x.qrels, k, g, x.highest, *how)
+
+            def dcg_tied(x, k, g=own, how=how):
+                return naive_gain.dcg_tied(x.blocks, x.qrels, k, g, x.highest, *how)
+
+            def ndcg_tied(x, k, g=own, how=how):
+                return naive_gain.ndcg_tied(x.blocks, x.qrels, k, g, x.highest, *how)
+
+            twins |= every_cut(f"DCG({as_named})", dcg)
+            twins |= every_cut(f"nDCG({as_named})", ndcg)
+            twins |= every_cut(f"DCG({as_named},ties=share)", dcg_tied)
+            twins |= every_cut(f"nDCG({as_named},ties=share)", ndcg_tied)
+            for k in (1, 3, 5, 50):
+                twins[named(f"nDCG({as_named},ideal=pool)", k)] = lambda x, g=own, how=how, k=k: (
+                    naive_incomplete.ndcg_pool(x.ranking, x.qrels, x.depths, k, g, x.highest, *how)
+                )
+    twins |= every_cut(
+        "DCG(gain=exp,gmax=6)", lambda x, k: naive_gain.dcg(x.ranking, x.qrels, k, "exp", 6)
+    )
+    for unjudged in ("upper", "upper-gmax"):
+        twins |= every_cut(
+            f"DCG(gain=exp,gmax=6,unjudged={unjudged})",
+            lambda x, k, u=unjudged: naive_gain.dcg_of(x.upper(u, gain="exp", gmax=6)[:k]),
+        )
+    return twins | every_cut(
+        "nDCG(ties=share,unjudged=condensed)",
+        lambda x, k: naive_gain.ndcg_tied(x.condensed_blocks, x.qrels, k),
+    )
+
+
+def trec_gain() -> Twins:
+    """Twins of nDCGRel, RnDCG, G and BinG."""
+    gains = {
+        "grade": "grade",
+        "1:3;2:9;4:4.5": {1: 3.0, 2: 9.0, 4: 4.5},
+        "0:0.25;1:0.5;2:0.5": {0: 0.25, 1: 0.5, 2: 0.5},
+        "1:0;3:0;4:0": {1: 0.0, 3: 0.0, 4: 0.0},
+        "2:0.001;3:1000;4:0": {2: 0.001, 3: 1000.0, 4: 0.0},
+    }
+    graded = {
+        "nDCGRel": naive_gain.ndcg_rel,
+        "RnDCG": naive_gain.rndcg,
+        "G": naive_gain.g_measure,
+    }
+    twins: Twins = {}
+    for written, gain in gains.items():
+        for name, twin in graded.items():
+            twins[named(name, gain=written)] = of_list(twin, gain)
+            twins[named(name, gain=written, unjudged="condensed")] = of_condensed(twin, gain)
+        twins[named("RnDCG", gain=written, rel=2)] = of_list(naive_gain.rndcg, gain, 2)
+    for rel in (1, 2, 4):
+        twins[named("BinG", rel=rel)] = of_list(naive_gain.bin_g, rel)
+        twins[named("BinG", rel=rel, unjudged="condensed")] = of_condensed(naive_gain.bin_g, rel)
+    return twins
+
+
+def cascade() -> Twins:
+    """Twins of ERR, nERR and ERRResidual with every parameter, at several cutoffs."""
+
+    def err(x: Cell, ranking: naive.Ranking, k: int | None, stop: str, gmax: int | None) -> float:
+        return naive_gain.err(ranking, x.qrels, k, stop, gmax or x.highest)
+
+    def nerr(x: Cell, ranking: naive.Ranking, k: int | None, stop: str, gmax: int | None) -> float:
+        return naive_gain.nerr(ranking, x.qrels, k, stop, gmax or x.highest)
+
+    def err_upper(x: Cell, unjudged: str, k: int | None, stop: str, gmax: int | None) -> float:
+        return naive_gain.err_of(x.upper(unjudged, gain=stop, gmax=gmax)[:k])
+
+    def residual(x: Cell, k: int | None, stop: str, gmax: int | None) -> float:
+        highest = gmax or x.highest
+        return naive_incomplete.err_residual(x.ranking, x.qrels, k, stop=stop, gmax=highest)
+
+    twins: Twins = {}
+    for stop in ("exp", "linear", "ntcir"):
+        for gmax in (None, 6):
+            own = {"stop": stop} | ({} if gmax is None else {"gmax": gmax})
+            for k in CUTS:
+                how = (k, stop, gmax)
+                twins |= {
+                    named("ERR", k, **own): lambda x, h=how: err(x, x.ranking, *h),
+                    named("nERR", k, **own): lambda x, h=how: nerr(x, x.ranking, *h),
+                    named("ERRResidual", k, **own): lambda x, h=how: residual(x, *h),
+                }
+            for k in (None, 3):
+                how = (k, stop, gmax)
+                left_out = own | {"unjudged": "condensed"}
+                twins |= {
+                    named("ERR", k, **left_out): lambda x, h=how: err(x, x.condensed, *h),
+                    named("nERR", k, **left_out): lambda x, h=how: nerr(x, x.condensed, *h),
+                }
+                for best in ("upper", "upper-gmax"):
+                    twins[named("ERR", k, **own, unjudged=best)] = lambda x, h=(best, *how): (
+                        err_upper(x, *h)
+                    )
+    for k in CUTS:
+        twins[named("ERRResidual", k, form="bound")] = of_list(
+            naive_incomplete.err_residual, k, "bound"
+        )
+    return twins
+
+
+Q_GAINS = (
+    *({}, {"rel": 2}, {"beta": 0}, {"beta": 0.3, "rel": 3}, {"gain": "linear"}),
+    *({"gain": "exp", "rel": 2}, {"gain": "binary"}, {"gain": "binary", "rel": 2, "beta": 10}),
+    {"gain": "exp", "gmax": 7},
+)
+
+
+def q_measure() -> Twins:
+    """Twins of Q where all judged docs count: norm=all and norm=min."""
+
+    def q(x: Cell, ranking: naive.Ranking, k: int | None, own: dict, norm: str = "all") -> float:
+        return naive_gain.q_measure(ranking, x.qrels, k, norm=norm, **{"gmax": x.highest} | own)
+
+    twins: Twins = {}
+    for own in Q_GAINS:
+        for k in CUTS:
+            twins[named("Q", k, **own)] = lambda x, h=(k, own): q(x, x.ranking, *h)
+        for k in (1, 3, 7):
+            how = (k, own, "min")
+            twins[named("Q", k, **own, norm="min")] = lambda x, h=how: q(x, x.ranking, *h)
+        for k in (None, 3):
+            how = (k, own)
+            twins[named("Q", k, **own, unjudged="condensed")] = lambda x, h=how: q(
+                x, x.condensed, *h
+            )
+    return twins
+
+
+def pooled_q_measure() -> Twins:
+    """Twins of Q where the divisor, the ideal list or both are of the depth-k pool."""
+
+    def q_pool(x: Cell, k: int, norm: str, ideal: str, own: dict) -> float:
+        how = {"norm": norm, "ideal": ideal, "gmax": x.highest} | own
+        return naive_incomplete.q_pool(x.ranking, x.qrels, x.depths, k, **how)
+
+    twins: Twins = {}
+    for own in Q_GAINS:
+        for norm, ideal in (("pool", "all"), ("pool", "pool"), ("all", "pool"), ("min", "pool")):
+            for k in (1, 2, 5, 1000):
+                how = (k, norm, ideal, own)
+                twins[named("Q", k, **own, norm=norm, ideal=ideal)] = lambda x, h=how: q_pool(x, *h)
+    return twins
+
+
+def rank_biased() -> Twins:
+    """Twins of RBP and its residual."""
+    twins: Twins = every_cut("RBP", lambda x, k: naive.rbp(x.ranking, x.qrels, 0.8, 1, k))
+    twins |= every_cut("RBP(p=0.95,rel=2)", lambda x, k: naive.rbp(x.ranking, x.qrels, 0.95, 2, k))
+    for ties in ("order", "share"):
+
+        def blocks(x, t=ties):
+            return [[doc] for doc in x.ranking or []] if t == "order" else x.blocks
+
+        def tied(x, k, gain, gmax, rel, own=blocks):
+            return naive_gain.rbp_tied(own(x), x.qrels, 0.7, k, gain, gmax, rel)
+
+        for rel in (1, 2):
+            twins |= every_cut(
+                f"RBP(p=0.7,rel={rel},ties={ties})",
+                lambda x, k, f=tied, rel=rel: f(x, k, "binary", 1, rel),
+            )
+        for gain in ("linear", "exp"):
+            twins |= every_cut(
+                f"RBP(p=0.7,gain={gain},ties={ties})",
+                lambda x, k, f=tied, g=gain: f(x, k, g, x.highest, 1),
+            )
+            twins |= every_cut(
+                f"RBP(p=0.7,gain={gain},gmax=7,ties={ties})",
+                lambda x, k, f=tied, g=gain: f(x, k, g, 7, 1),
+            )
+        for tail in ("always", "trec_eval10"):
+            twins |= every_cut(
+                f"RBPResidual(p=0.9,tail={tail},ties={ties})",
+                lambda x, k, tail=tail, own=blocks: naive_incomplete.rbp_residual_tied(
+                    own(x), x.qrels, 0.9, k, tail, x.negative
+                ),
+            )
+    for unjudged in ("upper", "upper-gmax"):
+        twins |= every_cut(
+            f"RBP(gain=exp,unjudged={unjudged})",
+            lambda x, k, u=unjudged: naive_incomplete.rbp_of(x.upper(u, gain="exp"), 0.8, k),
+        )
+    return twins | every_cut(
+        "RBP(ties=share,unjudged=condensed)",
+        lambda x, k: naive_gain.rbp_tied(x.condensed_blocks, x.qrels, 0.8, k),
+    )

@@ -1,0 +1,46 @@
+"""The twin of each measure by canonical name, in families that are compared together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from support.cells import Twins
+from twins import binary_families as binary
+from twins import graded_families as graded
+
+
+@dataclass(frozen=True)
+class Family:
+    """Twins of related measures, and how many drawn tracks to compare them on."""
+
+    twins: Twins
+    examples: int = 40
+    tie_order_examples: int = 10
+    in_tie_orders: Callable[[str], bool] = lambda name: True
+    """Whether to compare a measure in the tie orders other than trec_eval's."""
+    in_explain: Callable[[str], bool] = lambda name: True
+    """Whether to compare the arithmetic that `explain` shows."""
+
+
+FAMILIES = {
+    "well known": Family(binary.well_known(), tie_order_examples=3),
+    "precision": Family(binary.precision()),
+    "sets": Family(binary.retrieved_sets(), tie_order_examples=4),
+    "Cooper": Family(binary.cooper_lengths(), tie_order_examples=4),
+    "unjudged docs": Family(binary.unjudged_docs(), tie_order_examples=4),
+    "DCG": Family(
+        graded.discounted_gain(),
+        examples=20,
+        tie_order_examples=5,
+        in_tie_orders=lambda name: "share" in name or "pool" in name,
+        # Each gain and each discount, but not each pair of them.
+        in_explain=lambda name: "gain=" not in name or "discount=" not in name,
+    ),
+    "trec_eval's gains": Family(graded.trec_gain()),
+    "ERR": Family(graded.cascade(), examples=30),
+    "Q": Family(graded.q_measure(), examples=25, tie_order_examples=8),
+    "Q of pools": Family(graded.pooled_q_measure(), examples=25, tie_order_examples=8),
+    "RBP": Family(graded.rank_biased(), in_tie_orders=lambda name: "ties" in name),
+}
+TWINS: Twins = {name: twin for family in FAMILIES.values() for name, twin in family.twins.items()}
