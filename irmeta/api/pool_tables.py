@@ -11,11 +11,15 @@ import polars as pl
 from irmeta.api.per_doc_tables import PerDocTables
 from irmeta.api.stored_tables import EvalChoices
 from irmeta.errors import UsageError, check_choice, check_whole
+from irmeta.measures.curve import curves
 from irmeta.measures.names import parse_call
 from irmeta.measures.reduced_pools import ReducedPools, complete_depth, parts_of, reduced_pools
 from irmeta.measures.spec import Spec
+from irmeta.policies import EvalPolicy
 from irmeta.rankings.track_facts import TrackFacts, track_facts
+from irmeta.stats.correlation import Method
 from irmeta.stats.leave_out import leave_out_effects
+from irmeta.stats.volatility_matrix import volatility as stats_volatility
 from irmeta.store.scan import Tracks, tracks_of
 
 LEAVE_OUT = {
@@ -23,6 +27,11 @@ LEAVE_OUT = {
     "measure": pl.String, "judgments": pl.String, "depth": pl.Int64, "judged_lost": pl.Int64,
     "relevant_lost": pl.Int64, "value": pl.Float64, "value_left_out": pl.Float64,
     "delta_percent": pl.Float64, "rank": pl.Int64, "rank_left_out": pl.Int64,
+}  # fmt: skip
+
+VOLATILITY = {
+    "track": pl.String, "depth": pl.Int64, "measure_a": pl.String, "measure_b": pl.String,
+    "k_a": pl.Int64, "k_b": pl.Int64, "method": pl.String, "value": pl.Float64,
 }  # fmt: skip
 
 
@@ -124,6 +133,97 @@ class PoolTables(PerDocTables):
             pools = reduced_pools(self.reader, facts, specs, policy, parts, deep, workers)
             rows = _rows(facts, specs, pools, level, judgments, others)
             frames.append(pl.DataFrame(list(rows), schema=LEAVE_OUT, orient="row"))
+        return pl.concat(frames)
+
+    def volatility(
+        self,
+        measure: str,
+        other: str | None = None,
+        *,
+        ks: Iterable[int] = range(1, 51),
+        depth: int | None = None,
+        method: Method = "tau-b",
+        systems: str = "contributors",
+        track: Tracks = None,
+        workers: int | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> pl.DataFrame:
+        """Correlate the orderings of systems by a measure at all pairs of cutoffs.
+
+        A measure whose orderings correlate at all depths beyond some cutoff can be evaluated at any
+        of them; where they do not, conclusions depend on the depth.
+
+        Parameters
+        ----------
+        measure : str
+            Name without a cutoff, as in `curve`.
+        other : str, optional
+            A second measure, whose cutoffs are `k_b`; default the same measure.
+        ks : iterable of int, default range(1, 51)
+            Cutoffs, ascending.
+        depth : int, optional
+            Depth of the pool that judgments are cut to; default all judgments.
+        method : str, default 'tau-b'
+            As for `irmeta.stats.correlate`.
+        systems : {'contributors', 'all'}, default 'contributors'
+            Systems to order: those that contributed to the pool (all, if that is unknown), or all.
+        track : str or iterable of str, optional
+            Only these tracks.
+        workers : int, optional
+            Number of threads, default the usable cores. No value depends on it.
+        **choices
+            Fields of `EvalPolicy`.
+
+        Returns
+        -------
+        DataFrame
+            track, depth (null: all judgments), measure_a, measure_b, k_a, k_b, method, value (NaN
+            where an ordering ties all systems).
+
+        Raises
+        ------
+        MeasureError
+            If a measure is unknown or has no cutoff.
+        UsageError
+            If an argument is not among its choices.
+
+        References
+        ----------
+        .. [1] Lu, Moffat and Culpepper (2016), Section 3 and Figures 5 to 7.
+           doi:10.1007/s10791-016-9282-6
+
+        Examples
+        --------
+        >>> store.volatility("AP", ks=[5, 10], track="news").select("k_a", "k_b", "value").row(1)
+        (5, 10, 0.980952380952381)
+        """
+        check_choice("systems", systems, ("contributors", "all"))
+        cutoffs, policy = list(ks), EvalPolicy(**choices)
+        names = [measure] if other is None else [measure, other]
+        ds = None if depth is None else [depth]
+        frames = [pl.DataFrame(schema=VOLATILITY)]
+        for name in tracks_of(self.reader, track):
+            facts = track_facts(self.reader, name, policy.qrels)
+            chosen = facts.contributors if systems == "contributors" else range(len(facts.systems))
+            made = curves(self.reader, name, names, cutoffs, ds, policy, workers)
+            sides = [curve.values[0][:, list(chosen)] * curve.direction for curve in made]
+            values = stats_volatility(sides[0], None if other is None else sides[1], method)
+            first, second = (axis.ravel() for axis in np.indices(values.shape))
+            frames.append(
+                pl.DataFrame(
+                    {
+                        "track": name,
+                        "depth": depth,
+                        "measure_a": made[0].measure,
+                        "measure_b": made[-1].measure,
+                        "k_a": np.array(cutoffs)[first],
+                        "k_b": np.array(cutoffs)[second],
+                        "method": method,
+                        "value": values.ravel(),
+                    },
+                    schema=VOLATILITY,
+                )
+            )
         return pl.concat(frames)
 
 

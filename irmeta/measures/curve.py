@@ -132,6 +132,7 @@ def _together(
             values=np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0),
             queries=count.copy(),
             pool=pool if pools or "pool" in needs_of([spec]) else None,
+            direction=spec.measure.direction,
         )
 
 

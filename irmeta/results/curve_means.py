@@ -24,6 +24,8 @@ class Curve:
         float64 and int64 [pool depth, cutoff, system]: means, and their numbers of queries.
     pool
         Description of the systems that made the pool, if a value depends on the pool.
+    direction
+        1: greater is better; -1: less is better.
     """
 
     track: str
@@ -34,6 +36,7 @@ class Curve:
     values: np.ndarray
     queries: np.ndarray
     pool: str | None = None
+    direction: int = 1
 
     def frame(self) -> pl.DataFrame:
         """Return one row per system, pool depth and cutoff, sorted in this order.

@@ -33,6 +33,7 @@ _NAMES = {
     "irmeta.stats.system_reordering": ("Reordering", "reordering"),
     "irmeta.stats.resampling": ("Plan", "Sample", "query_subsets", "resample"),
     "irmeta.stats.ranking_stability": ("Stability", "stability", "swap_rates"),
+    "irmeta.stats.volatility_matrix": ("volatility",),
 }  # fmt: skip
 _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 
@@ -41,7 +42,7 @@ __all__ = [
     "Stability", "Verdicts", "adjusted", "agreement", "agreements", "asp", "bootstrap_correlation",
     "borda", "correlate", "coverage", "leave_out_effects", "mc4", "measure_agreement", "pairwise",
     "power", "query_subsets", "rbo", "reduction_in_error", "reordering", "resample", "separation",
-    "stability", "swap_rates", "unanimity", "win_rate",
+    "stability", "swap_rates", "unanimity", "volatility", "win_rate",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from irmeta.stats.resampling import Plan, Sample, query_subsets, resample
     from irmeta.stats.system_reordering import Reordering, reordering
     from irmeta.stats.verdict_agreement import Agreement, agreement, agreements, unanimity
+    from irmeta.stats.volatility_matrix import volatility
 
 
 def __getattr__(name: str) -> Any:

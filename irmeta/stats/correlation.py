@@ -127,7 +127,7 @@ def correlate(
     names, x = _orderings(values, signed=method != "rmse")
     known = (~np.isnan(x)).astype(np.float32)
     systems = (known @ known.T).astype(np.int32)
-    return Correlations(method, names, _correlation(x, x, False, method, p, ties), systems)
+    return Correlations(method, names, correlate_arrays(x, x, False, method, p, ties), systems)
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ def bootstrap_correlation(
 
     def correlate_weighted(weights: np.ndarray) -> np.ndarray:
         x, y = (_weighted_means(side, weights) for side in sides)
-        return _correlation(x, y, True, method, p, ties)
+        return correlate_arrays(x, y, True, method, p, ties)
 
     observed = float(correlate_weighted(np.ones((1, queries)))[0])
     samples = np.full(resamples, np.nan)
@@ -295,9 +295,10 @@ def in_common(a: Matrix, b: Matrix) -> tuple[Matrix, Matrix]:
     return a, b
 
 
-def _correlation(
+def correlate_arrays(
     x: np.ndarray, y: np.ndarray, paired: bool, method: str, p: float, ties: Ties
 ) -> np.ndarray:
+    """Correlate orderings by the method's name: see `irmeta.stats.orders`."""
     if method in _OVER_COMMON:
         return orders.over_common(_OVER_COMMON[method], x, y, paired)
     if method not in get_args(Method):
