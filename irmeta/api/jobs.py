@@ -243,7 +243,7 @@ def reanalyze_tracks(
     if store is None:  # where the collection cannot be followed, no folder is made for it
         chosen(read_collection(source, ReadPolicy(**choices)), tracks, str(source))
     elif choices:
-        raise UsageError(f"{store.path} is a store: how runs are read was settled at ingest.")
+        raise UsageError(f"{store.path} is a store: its reading options were fixed at ingest.")
     elif rehash:
         raise UsageError(f"{store.path} is a store: rehash is for a collection.")
     check_folder(root, OVERVIEW.name, control.force)

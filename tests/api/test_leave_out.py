@@ -83,7 +83,7 @@ def assert_equal_rows(made: pl.DataFrame, oracle: pl.DataFrame) -> None:
         assert difference < 1e-11, column
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(tracks(), st.none() | st.integers(1, 3))
 def test_leave_out__equals_ingesting_rewritten_qrels(track: Track, depth: int | None):
     assume(len(track.runs) > 1)

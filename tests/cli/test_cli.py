@@ -328,5 +328,5 @@ def test_study_command__folder_of_a_stopped_study_is_refused(
     assert "holds the results of overview" in done.err
     assert run("reanalyze", tmp_path / "store", "--out", results, "-m", "AP").status == 0
     done = run("reanalyze", tmp_path / "store", "--out", tmp_path / "other", "--depth", 5)
-    assert "settled at ingest" in done.err
+    assert "fixed at ingest" in done.err
     assert not (tmp_path / "other").exists()

@@ -51,7 +51,7 @@ def test_evaluate_command__reads_the_store_in_results(
     run("reanalyze", tmp_path / "out" / "store", "--out", tmp_path / "other")
     found = run("evaluate", tmp_path / "other", "-m", "AP")
     assert (found.status, found.out) == (2, "")
-    assert "results of a store that lies elsewhere: name that one" in found.err
+    assert "results of a store in another folder: name the store" in found.err
 
 
 def test_evaluate_command__store_inside_a_collection_is_not_read(run, two_tracks: Path) -> None:
@@ -113,7 +113,7 @@ def test_commands__read_options_apply_to_files_but_not_to_a_store(run, tmp_path:
     qrels.rename(tmp_path / "in" / "t" / "qrels")
     (tmp_path / "in" / "t" / "runs" / "s").write_text("1 Q0 a 1 2 s\n")
     run("ingest", tmp_path / "in", "--store", store)
-    assert "settled at ingest" in run("evaluate", store, "-m", "AP", *said).err
+    assert "reading options were fixed at ingest" in run("evaluate", store, "-m", "AP", *said).err
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -132,7 +132,7 @@ def test_reanalyze__report_without_ap_and_asl(made_store: irmeta.Store, tmp_path
 def test_reanalyze__read_option_with_a_store_is_refused(
     made_store: irmeta.Store, tmp_path: Path
 ) -> None:
-    with pytest.raises(irmeta.UsageError, match="settled at ingest"):
+    with pytest.raises(irmeta.UsageError, match="fixed at ingest"):
         irmeta.reanalyze(made_store.path, tmp_path / "r", depth=10)
 
 

@@ -40,7 +40,7 @@ FAMILIES = {
     "trec_eval's gains": Family(graded.trec_gain()),
     "ERR": Family(graded.cascade(), examples=30),
     "Q": Family(graded.q_measure(), examples=25, tie_order_examples=8),
-    "Q of pools": Family(graded.pooled_q_measure(), examples=25, tie_order_examples=8),
+    "Q of pools": Family(graded.pooled_q_measure(), examples=25, tie_order_examples=3),
     "RBP": Family(graded.rank_biased(), in_tie_orders=lambda name: "ties" in name),
 }
 TWINS: Twins = {name: twin for family in FAMILIES.values() for name, twin in family.twins.items()}
