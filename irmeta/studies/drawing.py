@@ -1,8 +1,11 @@
-"""Figures drawn by processes of their own: vl-convert keeps Python's lock while it draws.
+"""Drawing of figures in other processes: vl-convert holds Python's lock while it draws.
 
-Those that draw SVG are kept from the system's fonts. vl-convert opens them again for each text that
-it measures, where Liberation Sans is among them; the one that it carries measures the same. What
-that cannot write, and PNG and PDF, of which glyphs are a part, are drawn with all fonts.
+The processes run `irmeta.report.vega` alone. A ProcessPoolExecutor would run the user's script
+again in every spawned process, which fails in scripts without a ``__main__`` guard.
+
+Processes that draw SVG do not see the system's fonts: where Liberation Sans is installed,
+vl-convert would open it again for every text that it measures, and its bundled copy measures the
+same. PNG, PDF and texts with other characters are drawn with all fonts.
 """
 
 from __future__ import annotations
@@ -26,8 +29,8 @@ from irmeta.report import vega
 from irmeta.report.look import print_of, svg_of
 
 _NO_FONTS = str(Path(vega.__file__).with_name("fonts.conf"))
-# Latin, Greek, dashes, quotes, the minus and signs of inequality: what Liberation Sans of 1.07 on
-# has, less the characters that vl-convert's own measures otherwise (U+00B7, U+2010)
+# Latin, Greek, dashes, quotes, minus and inequality signs: the characters of Liberation Sans from
+# version 1.07 on, except those that the bundled copy measures differently (U+00B7, U+2010).
 _CARRIED = re.compile(
     "[\0-\u00b6\u00b8-\u017f\u0391-\u03a1\u03a3-\u03ce\u2013-\u2015\u2017-\u201e\u2020-\u2022"
     "\u2026\u2212\u2264\u2265]*"
@@ -35,12 +38,12 @@ _CARRIED = re.compile(
 
 
 class Drawer:
-    """A process that draws, for one thread at a time; begun when it is asked for something.
+    """Process that draws for one thread at a time; started by the first figure.
 
     Parameters
     ----------
     fonts
-        Whether it has the system's fonts beside the one that vl-convert carries.
+        Whether the process sees the system's fonts beside vl-convert's bundled font.
     """
 
     def __init__(self, fonts: bool = True) -> None:
@@ -49,12 +52,12 @@ class Drawer:
         self._refused = False
 
     def draw(self, spec: dict[str, Any], ppi: int | None) -> dict[str, str]:
-        """Draw a figure, see `vega.answer`; in this process where no other can be started.
+        """Draw a figure as `vega.answer` does; in this process if no other can be started.
 
         Raises
         ------
         IrmetaError
-            If it cannot be drawn, or the process ends meanwhile; the next figure has a new one.
+            If the figure cannot be drawn, or the process ends; the next figure starts a new one.
         """
         if self._process is None and not self._refused:
             self._process = _begin(self._fonts)
@@ -63,26 +66,26 @@ class Drawer:
             return vega.answer(spec, ppi)
         try:
             line = _ask(self._process, [spec, ppi])
-        except BaseException:  # its answer would be taken for the next one
+        except BaseException:  # the next figure would receive this one's answer
             self.close(at_once=True)
             raise
         if not line.endswith(b"\n"):
             self.close(at_once=True)
             raise IrmetaError("a figure is lost: the process that drew it has ended.")
-        found = json.loads(line)
-        if "error" in found:
-            raise IrmetaError(f"a figure cannot be drawn ({found['error']}).")
-        return found
+        answer = json.loads(line)
+        if "error" in answer:
+            raise IrmetaError(f"a figure cannot be drawn ({answer['error']}).")
+        return answer
 
     def close(self, at_once: bool = False) -> None:
-        """Let the process end, and wait for it."""
+        """End the process and wait for it."""
         process, self._process = self._process, None
         if process is not None:
             _end(process, at_once)
 
 
 def _begin(fonts: bool) -> subprocess.Popen[bytes] | None:
-    """Start a process that draws; None where there is no Python to start."""
+    """Start a process that draws; return None if no Python can be started."""
     if getattr(sys, "frozen", False) or not sys.executable:
         return None
     try:
@@ -92,7 +95,7 @@ def _begin(fonts: bool) -> subprocess.Popen[bytes] | None:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=None if fonts else os.environ | {"FONTCONFIG_FILE": _NO_FONTS},
-            process_group=0 if os.name == "posix" else None,  # Ctrl-C is for who asks
+            process_group=0 if os.name == "posix" else None,  # Ctrl-C is for this process
         )
     except OSError:
         return None
@@ -103,7 +106,7 @@ def _begin(fonts: bool) -> subprocess.Popen[bytes] | None:
 
 
 def _ask(process: subprocess.Popen[bytes], what: object) -> bytes:
-    """Return the line that a process answers; less than a line if it has ended."""
+    """Return the line that a process answers; an incomplete line if the process has ended."""
     into, out = process.stdin, process.stdout
     assert into is not None
     assert out is not None
@@ -118,7 +121,7 @@ def _ask(process: subprocess.Popen[bytes], what: object) -> bytes:
 def _end(process: subprocess.Popen[bytes], at_once: bool) -> None:
     for stream in (process.stdin, process.stdout):
         if stream is not None:
-            with suppress(OSError):  # of a pipe that no one reads any more
+            with suppress(OSError):  # the other end of the pipe is closed
                 stream.close()
     if at_once:
         process.kill()
@@ -131,7 +134,7 @@ def _end(process: subprocess.Popen[bytes], at_once: bool) -> None:
 
 @dataclass(frozen=True)
 class _Drawers:
-    """Processes with the system's fonts and without; as many of each as are asked at once."""
+    """Processes with and without the system's fonts, one of each per thread that draws."""
 
     plain: ObjectPool[Drawer] = field(
         default_factory=lambda: ObjectPool(lambda: Drawer(fonts=False))
@@ -151,9 +154,9 @@ _drawers: _Drawers | None = None
 
 @contextmanager
 def apart(workers: int) -> Generator[None]:
-    """Let `svg` draw in other processes, as many as threads ask at once, until this ends.
+    """Draw in other processes within this context, one per thread.
 
-    Those threads, `workers` of them, must have ended by then. Whoever is within it at once shares
+    The threads, `workers` of them, must end before the context does. Overlapping contexts share
     the processes.
     """
     global _drawers, _threads, _users
@@ -174,12 +177,12 @@ def apart(workers: int) -> Generator[None]:
 
 
 def threads() -> int:
-    """How many figures may be drawn at once."""
+    """Return the number of figures that may be drawn at once."""
     return _threads
 
 
 def svg(spec: dict[str, Any]) -> str:
-    """Draw a Vega-Lite spec as SVG, within `apart` in another process."""
+    """Draw a Vega-Lite spec as SVG, in another process within `apart`."""
     if (drawers := _drawers) is None:
         return vega.vega_svg(spec)
     carried = _CARRIED.fullmatch(json.dumps(spec, ensure_ascii=False))
@@ -188,16 +191,16 @@ def svg(spec: dict[str, Any]) -> str:
 
 
 def pdf_and_png(spec: dict[str, Any], ppi: int) -> tuple[bytes, bytes]:
-    """As `svg`, for paper."""
+    """Draw a spec as PDF and PNG, in another process within `apart`."""
     if (drawers := _drawers) is None:
         return vega.vega_print(spec, ppi)
     with drawers.full.borrow() as drawer:
-        found = drawer.draw(spec, ppi)
-    return b64decode(found["pdf"]), b64decode(found["png"])
+        images = drawer.draw(spec, ppi)
+    return b64decode(images["pdf"]), b64decode(images["png"])
 
 
 def draw(spec: dict[str, Any], formats: Collection[str]) -> dict[str, bytes]:
-    """Draw a spec of `irmeta.report.look.to_spec` in some of the formats svg, pdf and png."""
+    """Draw a spec of `irmeta.report.look.to_spec` in the formats svg, pdf or png."""
     images = {}
     if "svg" in formats:
         images["svg"] = svg_of(spec, svg).encode()
