@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import settings
 
 import irmeta
@@ -52,21 +54,43 @@ def worked_examples() -> Path:
     return ROOT / "data_fixtures" / "worked_examples"
 
 
+def made_once(
+    tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]
+) -> Path:
+    """Return a folder that the first worker of a test run makes for all workers."""
+    root = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent
+    with FileLock(root / f"{name}.lock"):
+        if not (root / f"{name}.made").exists():
+            make(root / name)
+            (root / f"{name}.made").touch()
+    return root / name
+
+
 @pytest.fixture(scope="session")
 def real_store(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> irmeta.Store:
-    """A store of the six real tracks, made once a session."""
-    folder = tmp_path_factory.mktemp("real")
-    for track in (shared / "tracks").iterdir():
-        (folder / track.name).symlink_to(track)
-    shutil.copy(ROOT / "tests" / "tracks.toml", folder / "collection.toml")
-    return irmeta.ingest(folder, tmp_path_factory.mktemp("store") / "store")
+    """A store of the six real tracks."""
+
+    def ingest(store: Path) -> None:
+        folder = tmp_path_factory.mktemp("real")
+        for track in (shared / "tracks").iterdir():
+            (folder / track.name).symlink_to(track)
+        shutil.copy(ROOT / "tests" / "tracks.toml", folder / "collection.toml")
+        irmeta.ingest(folder, store)
+
+    return irmeta.open_store(made_once(tmp_path_factory, "real-store", ingest))
 
 
 @pytest.fixture(scope="session")
 def made_store(collections: Path, tmp_path_factory: pytest.TempPathFactory) -> irmeta.Store:
-    """A store of the three made tracks, made once a session; one run is skipped."""
-    with pytest.warns(irmeta.SkippedRunWarning, match="1 run skipped"):
-        return irmeta.ingest(collections, tmp_path_factory.mktemp("made") / "store")
+    """A store of the three made tracks; one run is skipped."""
+
+    def ingest(store: Path) -> None:
+        with pytest.warns(irmeta.SkippedRunWarning, match="1 run skipped"):
+            irmeta.ingest(collections, store)
+
+    return irmeta.open_store(made_once(tmp_path_factory, "made-store", ingest))
 
 
 class Ran:
