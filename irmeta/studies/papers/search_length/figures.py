@@ -13,7 +13,7 @@ from irmeta.report.charts.dumbbell import dumbbell
 from irmeta.report.charts.histogram import Class, bucket_name, histogram
 from irmeta.report.charts.strip import strip
 from irmeta.report.figures.length_figures import length_differences, length_histogram, share
-from irmeta.report.look import BLUE, PALE_BLUE
+from irmeta.report.look import BLUE, PALE_BLUE, axis_title
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.framework.words import count
 from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
@@ -25,13 +25,8 @@ DAGGER = pl.when("short").then(pl.col("track") + " \u2020").otherwise("track")
 DAGGERS = "\u2020: the best system misses more relevant docs than the median system."
 
 
-def _is_length(options: Options, measure: str) -> bool:
-    return measure not in (options.p20, options.ap)
-
-
-def _axis(options: Options, measure: str) -> str:
-    plus = " (non-relevant docs above, plus 1)" if _is_length(options, measure) else ""
-    return f"{measure}, mean over queries{plus}"
+def _axis(measure: str) -> str:
+    return axis_title(f"{measure}, mean over queries", display_of(measure).unit)
 
 
 def _named(rows: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
@@ -55,7 +50,7 @@ def _distributions(tables: Tables, options: Options) -> pl.DataFrame:
 def _distribution(rows: pl.DataFrame, options: Options) -> Any:
     bars = rows.sort(pl.col("low").fill_null(float("-inf")))
     measure, (total, short) = bars["measure"][0], (int(bars[n].sum()) for n in ("tracks", "short"))
-    is_length = _is_length(options, measure)
+    is_length = display_of(measure).format == "length"
     ends = bars.select("low", "high").iter_rows()
     names = [bucket_name(low, high, ",g" if is_length else ".1f") for low, high in ends]
     bars = bars.with_columns(bucket=pl.Series(names, dtype=pl.String))
@@ -66,7 +61,7 @@ def _distribution(rows: pl.DataFrame, options: Options) -> Any:
         title=f"Best {measure} of {count(total, 'track')}",
         subtitle="tracks by the value of their best system; "
         f"{'lower' if is_length else 'higher'} is better",
-        x_title=_axis(options, measure),
+        x_title=_axis(measure),
         y_title="tracks",
         kinds={"full": (BLUE, "other tracks"), "short": (PALE_BLUE, SHORT)} if short else None,
         classes=_classes(bars, CLASSES[int(bars["number"][0].split()[0])], total),
@@ -104,9 +99,9 @@ def _headroom(rows: pl.DataFrame, options: Options) -> Any:
     }
     return dumbbell(
         rows.select(row=DAGGER, filled="value", **columns),
-        title=f"Best and median system of each track by {measure}",
+        title=f"Best and median system by {measure}",
         subtitle="filled: best system; ring: median system; lower is better",
-        x_title=_axis(options, measure),
+        x_title=_axis(measure),
         aside="best / median",
         display=display_of(measure),
     )
@@ -124,9 +119,10 @@ def _depth(rows: pl.DataFrame, options: Options) -> Any:
     }
     return dumbbell(
         rows.select(row=DAGGER, filled="value", **columns),
-        title=f"Best {measure} over full lists and over lists cut at rank {options.depth}",
-        subtitle=f"filled: full; ring: cut; another system is the best in {changed} of {tracks}",
-        x_title=_axis(options, measure),
+        title=f"Best {measure}: full and cut lists",
+        subtitle=f"filled: full; ring: cut at rank {options.depth}; another system is the best in "
+        f"{changed} of {tracks}",
+        x_title=_axis(measure),
         aside="tau-b",
         display=display_of(measure),
     )
