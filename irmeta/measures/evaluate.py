@@ -44,7 +44,8 @@ def evaluate(
         return evaluate_block(view, specs, policy), complete_depths_of(view)
 
     blocks = list(over_blocks(values, store, track, policy, needs_of(specs), workers=workers))
-    warn_without_depth(track, [depths for _, depths in blocks])
+    if "pool" in needs_of(specs):
+        warn_without_depth(track, [depths for _, depths in blocks])
     return Scores.concat([scores for scores, _ in blocks])
 
 

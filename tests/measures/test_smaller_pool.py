@@ -76,6 +76,16 @@ def test_pool_depth__applies_to_every_question_of_a_store(store: irmeta.Store):
     assert explained.policies["pool depth"] == 1
 
 
+def test_pool_depth__warns_of_incomplete_pools_only_for_measures_that_use_their_depth():
+    """The first doc of a list is unjudged, so the pool is complete at no depth."""
+    store = Track({"a": {"1": down("u", "x")}}, {"1": {"x": 1}}).read()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert store.means("AP", pool_depth=2)["value"].item() == 0.5
+    with pytest.warns(irmeta.PoolDepthWarning, match="complete at no depth"):
+        store.means("AP(norm=pool)@2", pool_depth=2)
+
+
 def test_pool_policy__is_in_the_provenance(store: irmeta.Store):
     made = store.provenance("AP", pool_depth=2, pool_without=["c"])
     assert made["eval_policy"]["pool_depth"] == 2
