@@ -113,7 +113,8 @@ class EvalPolicy(Options):
         pool. ``score-file``: as `head` on a run sorted by score would.
     pool_depth
         Judgments as a pool of this depth would have made them: docs that no contributing system
-        ranks so high are unjudged. None: all judgments.
+        ranks so high are unjudged. None: all judgments. Below the depth to which the pool is
+        complete, docs that were never judged are missing, so the pool is only a part of that one.
     pool_without
         Systems, ``group=NAME`` or ``type=NAME`` that are removed from the pool and still scored:
         docs that they alone contributed are unjudged. See `JudgedRanks.with_pool`.

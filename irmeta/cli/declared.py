@@ -37,6 +37,7 @@ def with_options(**groups: Group) -> Callable[[Callable[..., None]], Callable[..
         added: dict[str, inspect.Parameter] = {}
         for cls, names in classes.values():  # the first class wins where two share a name
             added = {one.name: one for one in parameters(cls) if one.name in names} | added
+        # typer reads the signature; type checkers know no such attribute of functions.
         call.__signature__ = inspect.Signature([*remaining, *added.values()])  # type: ignore[attr-defined]
         return call
 
@@ -95,7 +96,8 @@ def _parameter(one: Field[Any], kind: Any) -> inspect.Parameter:
         more["metavar"] = rule["metavar"]
     if get_origin(plain) is tuple:
         plain = list[get_args(plain)[0]]
-        more["show_default"] = ", ".join(map(str, default or ())) or False  # pyright: ignore
+        # Every option has a default, never dataclasses.MISSING.
+        more["show_default"] = ", ".join(map(str, default or ())) or False  # pyright: ignore[reportArgumentType]
         default = None
     shown_kind = plain | None if default is None else plain
     option = typer.Option(*names.split(), help=rule["help"], **more)

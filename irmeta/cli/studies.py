@@ -113,6 +113,7 @@ def _command(one: Study) -> typer.Typer:
     leading.append(inspect.Parameter("out", KEYWORD, annotation=OutOption))
     without = ("tracks", "only") if one.inputs == "none" else ()
     made = [*parameters(one.options), *parameters(Run, without)]
+    # typer reads the signature; type checkers know no such attribute of functions.
     call.__signature__ = inspect.Signature([*leading, *made])  # type: ignore[attr-defined]
     call.__doc__ = " ".join(filter(None, (f"{one.title}: {one.gives}", one.paper)))
     command = typer.Typer(add_completion=False)

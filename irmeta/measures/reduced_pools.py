@@ -39,7 +39,6 @@ class ReducedPools:
         Depth of the pools; None: all judgments.
     """
 
-    systems: tuple[str, ...]
     parts: Mapping[str, tuple[str, ...]]
     means: np.ndarray
     judged: np.ndarray
@@ -128,4 +127,4 @@ def reduced_pools(
             for _ in ordered_map(partial(add, view), range(len(without)), workers=workers):
                 pass
     means = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
-    return ReducedPools(tuple(facts.systems), parts, means, docs[0], docs[1], depth)
+    return ReducedPools(parts, means, docs[0], docs[1], depth)

@@ -16,13 +16,12 @@ from irmeta.policies import EvalPolicy, TieOrder
 from irmeta.rankings.judged import JudgedRanks, Need, check_needs
 from irmeta.rankings.judged_docs import Judged, read_judged
 from irmeta.rankings.order import (
-    check_pool_depth,
     list_permutation,
     other_order,
     ranks_under,
     tie_blocks,
 )
-from irmeta.rankings.pool import PooledLists, no_contributor
+from irmeta.rankings.pool import PooledLists, check_pool_depth, no_contributor
 from irmeta.rankings.subtopics import subtopic_set
 from irmeta.rankings.track_facts import TrackFacts, track_facts
 from irmeta.store.scan import RowBlock, StoredLists, StoreReader, row_blocks, undisturbed

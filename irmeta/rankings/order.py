@@ -33,16 +33,6 @@ def other_order(
     return order
 
 
-def check_pool_depth(depth: int | None, facts: TrackFacts) -> None:
-    """Raise `UsageError` for a pool deeper than the lists, if they were cut at reading."""
-    cut = facts.policy["depth"]
-    if depth is not None and cut is not None and depth > cut:
-        raise UsageError(
-            f"track {facts.track!r} was cut at depth {cut}, so there is no pool of depth {depth}. "
-            f"Ask for a depth up to {cut}, or ingest it again without a depth."
-        )
-
-
 def ranks_under(order: TieOrder, lists: StoredLists, facts: TrackFacts) -> np.ndarray:
     """Return the rank of every row under a tie order: int32.
 

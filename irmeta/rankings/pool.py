@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from irmeta.errors import DataError, PoolDepthWarning, warn
+from irmeta.errors import DataError, PoolDepthWarning, UsageError, warn
 from irmeta.kernels.rarity import systems_within
 from irmeta.kernels.unjudged_ranks import first_unjudged
 from irmeta.rankings.track_facts import TrackFacts
@@ -78,6 +78,16 @@ def no_contributor(track: str) -> DataError:
         track=track,
         fix="Correct the column `pooled`, or remove it: then all systems make the pool.",
     )
+
+
+def check_pool_depth(depth: int | None, facts: TrackFacts) -> None:
+    """Raise `UsageError` for a pool deeper than the lists, if they were cut at reading."""
+    cut = facts.policy["depth"]
+    if depth is not None and cut is not None and depth > cut:
+        raise UsageError(
+            f"track {facts.track!r} was cut at depth {cut}, so there is no pool of depth {depth}. "
+            f"Ask for a depth up to {cut}, or ingest it again without a depth."
+        )
 
 
 def pool_depths(ranks: np.ndarray, systems: Sequence[int]) -> np.ndarray:

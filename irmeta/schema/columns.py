@@ -188,7 +188,7 @@ class Table:
         frame = self._with_paper(frame)
         if odd := sorted(set(frame.columns) ^ set(self.columns)):
             raise IrmetaError(f"table {self.name}: columns missing or not declared: {odd}")
-        frame = frame.select(*self.columns).cast(self.empty().schema)  # pyright: ignore[reportArgumentType]
+        frame = frame.select(*self.columns).cast(self.empty().schema)
         for name, column in self.columns.items():
             if not column.null and frame[name].null_count():
                 raise IrmetaError(f"table {self.name}: null in column {name}")

@@ -140,6 +140,7 @@ class _Tar:
     def __init__(self, reader: _Reader) -> None:
         self._reader = reader
         self._reader.left = _HEADER
+        # holds no resource but `reader`, which its owner closes
         self._tar = tarfile.open(  # noqa: SIM115
             fileobj=reader, mode="r|", bufsize=1 << 16, tarinfo=_Header, errors="surrogateescape"
         )

@@ -92,6 +92,7 @@ def function_of(study: Study) -> Callable[..., StudyResults]:
         references=REFERENCES.format(study.paper) if study.paper else "",
         example=example.format(name=name, study=study.name),
     )
+    # Type checkers know no attributes of functions, not even those that inspect reads.
     function.__signature__ = shown  # type: ignore[attr-defined]
     function.tables = dict(study.by_table)  # type: ignore[attr-defined]
     return function
