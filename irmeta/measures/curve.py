@@ -72,7 +72,7 @@ def curves(
     """
     if not measures:
         raise MeasureError("no measure was given")
-    specs = [_without_cutoff(name) for name in measures]
+    specs = [spec_without_cutoff(name) for name in measures]
     _ascending("ks", ks)
     if ds is not None:
         _ascending("ds", ds)
@@ -136,7 +136,15 @@ def _together(
         )
 
 
-def _without_cutoff(name: str) -> Spec:
+def spec_without_cutoff(name: str) -> Spec:
+    """Return the spec at cutoff 1 of a measure that is named without a cutoff.
+
+    Raises
+    ------
+    MeasureError
+        If the measure is unknown, has a cutoff, its cutoff is not a rank, or it is not averaged
+        arithmetically.
+    """
     if "@" in name:
         raise MeasureError(f"{name}: name the measure of a curve without a cutoff.")
     if _registered(name) is None:

@@ -1,0 +1,167 @@
+"""Options of the study, and the names of its measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from irmeta.options import option
+from irmeta.policies import TieOrder, TrackOptions
+
+CUTOFFS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 40, 50, 100, 400, 1000)
+PRINTED_CUTOFFS = (1, 4, 10, 40, 100, 400, 1000)
+"""The cutoffs of Tables 7 to 9."""
+SQUARE = tuple(range(1, 51))
+"""The cutoffs of Figures 5 to 7."""
+DEEPEST = 1000
+"""The deepest cutoff of Figures 2 and 3."""
+
+
+@dataclass(frozen=True)
+class DepthOptions(TrackOptions):
+    """Options of the study of pooling and evaluation depth."""
+
+    tie_order: TieOrder | None = option(
+        "score-file", "Tie order; the paper keeps tied docs in line order."
+    )
+    measures: tuple[str, ...] = option(
+        (),
+        "Measures without a cutoff (repeatable); default those of the paper.",
+        parse="irmeta.studies.papers.depth.options:without_cutoff",
+        flag="-m --measures",
+    )
+    gain: Literal["grade", "exp"] = option("grade", "Gain of nDCG, which the paper does not state.")
+    depths: tuple[int, ...] = option(
+        (),
+        "Depths of the pool (repeatable); default the depth to which the pool is complete.",
+        least=1,
+        flag="--depth",
+    )
+    ks: tuple[int, ...] = option(
+        CUTOFFS, "Cutoffs of Tables 7 to 9 and of the guidance (repeatable).", least=1, flag="--k"
+    )
+    reference_k: int | None = option(
+        None, "Cutoff of the reference measure; default the depth of the pool.", least=1
+    )
+    leave_out_ks: tuple[int, ...] = option(
+        (),
+        "Cutoffs at which left-out runs are scored (repeatable); default the depth of the pool.",
+        least=1,
+        flag="--leave-out-k",
+    )
+    others: Literal["rescored", "original"] = option(
+        "rescored", "Means of the other systems when the rank of a left-out run is determined."
+    )
+    systems: Literal["contributors", "all"] = option(
+        "contributors", "Systems that are compared: those that contributed to the pool, or all."
+    )
+    figure_measure: str | None = option(
+        None,
+        "Measure of Figure 4; default nDCG.",
+        parse="irmeta.studies.papers.depth.options:one_without_cutoff",
+    )
+    method: Literal["tau-b", "tau-ap", "rbo"] = option(
+        "tau-b", "Correlation of two orders of systems in Figures 5 to 7."
+    )
+    scores_compared: Literal["float64", "float32"] = option(
+        "float64", "Precision in which the scores of a run are compared for ties."
+    )
+    alpha: float = option(
+        0.05, "Significance level of the paired t-test.", least=0, most=1, exclusive=True
+    )
+    least_tau: float = option(0.9, "Guidance: least tau-b with the reference.", least=-1, most=1)
+    least_coverage: float = option(
+        0.9, "Guidance: least coverage of the reference.", least=0, most=1
+    )
+    places: int = option(3, "Reusability: a run that moves by more ranks has moved.", least=0)
+    reusable_drop: float = option(
+        5.0, "Reusable: the mean score of left-out runs drops by less, in percent.", least=0
+    )
+    reusable_tau: float = option(
+        0.9, "Reusable: least tau-b of the orders before and after.", least=-1, most=1
+    )
+    unusable_drop: float = option(
+        20.0, "Not for new systems: the mean score of left-out runs drops by more.", least=0
+    )
+    unusable_tau: float = option(
+        0.8, "Not for new systems: a tau-b of the orders is lower.", least=-1, most=1
+    )
+    judged_at_least: float = option(
+        0.9, "Mean Judged@10 below which a run counts as hardly judged.", least=0, most=1
+    )
+
+    @property
+    def ndcg(self) -> str:
+        """Name of nDCG with the study's gain."""
+        return "nDCG" if self.gain == "grade" else f"nDCG(gain={self.gain})"
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Canonical names of the study's measures, without cutoffs."""
+        rest = ("Q(gain=linear)", "ERR", "RR", "RBP(p=0.8)", "RBP(p=0.95)")
+        return self.measures or without_cutoff(("AP(norm=min)", self.ndcg, *rest))
+
+    @property
+    def drawn(self) -> str:
+        """The measure of Figure 4."""
+        return self.figure_measure or one_without_cutoff(self.ndcg)
+
+    @property
+    def matrices(self) -> dict[tuple[str, str], str]:
+        """The pairs of measures of Figures 5 to 7, with the figure of each."""
+        ap, ndcg, deep = "AP(norm=min)", self.ndcg, "RBP(p=0.95)"
+        zipf, ideal = (
+            f"nDCG(gain={self.gain},{more})" for more in ("discount=zipf", "ideal=pool")
+        )
+        pairs = {
+            (ap, ap): "5",
+            (ndcg, ndcg): "5",
+            ("ERR", "ERR"): "6",
+            (deep, deep): "6",
+            ("RBP(p=0.8)", "RBP(p=0.8)"): "6",
+            (ap, "AP"): "7",
+            (ap, "AP(norm=pool)"): "7",
+            (ndcg, zipf): "7",
+            (ndcg, ap): "7",
+            (deep, ndcg): "7",
+            (deep, ap): "7",
+            (ndcg, ideal): "beyond",
+        }
+        return {
+            (one_without_cutoff(a), one_without_cutoff(b)): figure
+            for (a, b), figure in pairs.items()
+        }
+
+    def scored(self) -> tuple[str, ...]:
+        """Return the names of all computed measures."""
+        of_matrices = (name for pair in self.matrices for name in pair)
+        more = ("FirstUnjudged", "NumRel", "NumRelRet", "Judged@10", "RBPResidual", "ERRResidual")
+        return tuple(dict.fromkeys([*self.compared, self.drawn, *of_matrices, *more]))
+
+
+def without_cutoff(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the canonical names of measures without a cutoff, each once.
+
+    Raises
+    ------
+    MeasureError
+        If a measure is unknown, has a cutoff, or has no variant with a rank as the cutoff.
+    """
+    return tuple(dict.fromkeys(map(one_without_cutoff, names)))
+
+
+def one_without_cutoff(name: str) -> str:
+    """Return the canonical name of one measure without a cutoff: see `without_cutoff`."""
+    from irmeta.measures.curve import spec_without_cutoff
+
+    return spec_without_cutoff(name).name.rpartition("@")[0]
+
+
+def cut(measure: str, k: int | None, condensed: bool = False) -> str:
+    """Return the canonical name of a measure at a cutoff, for full or condensed lists."""
+    from irmeta.measures.names import canonical_name
+
+    if condensed:
+        name, _, parameters = measure.removesuffix(")").partition("(")
+        measure = f"{name}({parameters},unjudged=condensed)".replace("(,", "(")
+    return canonical_name(measure if k is None else f"{measure}@{k}")

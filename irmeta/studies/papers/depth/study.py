@@ -1,0 +1,25 @@
+"""The declaration of the study of pooling and evaluation depth."""
+
+from __future__ import annotations
+
+from irmeta.studies.framework.study import Study
+from irmeta.studies.papers.depth.options import DepthOptions
+from irmeta.studies.papers.depth.paper import SOURCE
+from irmeta.studies.papers.depth.tables import TABLES
+
+HOME = "irmeta.studies.papers.depth"
+
+STUDY = Study(
+    name="depth",
+    title="Pooling and evaluation depth",
+    paper=SOURCE,
+    gives="Effects of the depth of the pool and of the cutoff on scores and orders of systems.",
+    revision=1,
+    options=DepthOptions,
+    tables=TABLES,
+    compute=f"{HOME}.compute:compute",
+    over_tracks=f"{HOME}.over_tracks:over_tracks",
+    figures=f"{HOME}.figures:FIGURES",
+    sections=f"{HOME}.sections:sections",
+    track_section=f"{HOME}.sections:track_section",
+)

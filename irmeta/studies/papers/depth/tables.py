@@ -1,0 +1,269 @@
+"""The tables of the study of pooling and evaluation depth."""
+
+from __future__ import annotations
+
+from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Table, measured, percent, stored
+
+DEPTH = Column("count", "depth of the pool that judgments are cut to", label="d")
+DEPTH_OR_ALL = Column("count", "depth of the pool; null: all judgments", True, label="d")
+K = Column("count", "cutoff", label="k")
+LISTS = Column("name", "full, or condensed: without unjudged docs")
+JUDGMENTS = Column("name", "pool: cut to the depth; all: also docs judged deeper")
+LEVEL = Column("name", "what is left out at once: run, group or type")
+_COMPLETE = "greatest depth to which every contributing list is judged on every query"
+_TIED = "of the top 20 docs of its lists whose score another of them has"
+
+
+def _depth_under(order: str) -> Column:
+    text = f"comprehensive depth under tie order {order}; null: unknown"
+    return Column("count", text, null=True, show="page", label=f"d, {order}")
+
+
+TABLES = (
+    Table("collections", ("track",), {
+        "track": TRACK,
+        "depth": Column("text", "depths of the pool in the study", label="d"),
+        "depth_source": Column("name", "comprehensive, given, or default where that is of no use",
+                               label="source of d"),
+        "comprehensive_depth": Column("count", f"{_COMPLETE}; null: no retrieved doc is unjudged",
+                                      null=True, label="comprehensive d"),
+        "depth_bound": Column("name", "exact; at most: contributing runs are missing; at least: "
+                              "the contributors are unknown", label="bound", show="page"),
+        "depth_trec_eval": _depth_under("trec_eval"),
+        "depth_trec_eval10": _depth_under("trec_eval10"),
+        "depth_score_file": _depth_under("score-file"),
+        "depth_file": _depth_under("file"),
+        "deepest_judged": Column("count", "greatest depth of a judged doc in the pool; null: none",
+                                 null=True, label="deepest judged"),
+        "contributors": Column("count", "systems whose lists made the pool"),
+        "groups": Column("count", "groups of the contributors; null: unknown", null=True),
+        "queries": Column("count", "judged queries"),
+        "queries_without_relevant": Column("count", "queries without a relevant doc in the pool of "
+                                           "the least depth; they score 0", show="page"),
+        "judged": Column("big", "judged (query, doc) pairs"),
+        "relevant": Column("big", "relevant pairs"),
+        "judged_unretrieved": Column("big", "judged pairs in no contributing list",
+                                     label="judged, not retrieved"),
+    }, caption="Collections and the depth of their pools (Table 3)."),
+    Table("pool_growth", ("track", "depth"), {
+        "track": TRACK,
+        "depth": DEPTH,
+        "judged": Column("big", "judged (query, doc) pairs in the pool"),
+        "relevant": Column("big", "relevant pairs in the pool"),
+        "relevant_per_query": Column("real", "mean over queries of relevant docs in the pool",
+                                     format=".1f", label="relevant per query"),
+        "new_relevant_rate": percent("new relevant pairs over new judged pairs since the previous "
+                                     "depth; NaN: no new judged pair", "new relevant"),
+        "new_relevant_rate_mean": stored("real", "mean over queries of that ratio; NaN: none"),
+        "comprehensive": Column("yes", "whether the pool is complete to this depth", show="page"),
+    }, caption="Relevant docs by the depth of the pool (Figure 1).", folded=True),
+    Table("table_4", ("track", "depth", "quantity"), {
+        "track": TRACK,
+        "depth": DEPTH_OR_ALL,
+        "quantity": Column("name", "RelInPool: relevant docs in the top d of a list; RankUnj: "
+                           "first unjudged rank; NumRelPast: the other relevant docs; "
+                           "NumRelListed: those of them that the list has below d"),
+        "mean": Column("real", "mean over runs and queries", format=".1f"),
+        "sd": Column("real", "sample standard deviation; NaN: one value", format=".1f"),
+        "sd_population": stored("real", "population standard deviation"),
+    }, caption="Outcomes of pooling (Table 4)."),
+    Table("leave_out", ("track", "level", "left_out", "system", "measure", "judgments", "depth"), {
+        "track": TRACK,
+        "level": LEVEL,
+        "left_out": Column("name", "run, group or type that is left out"),
+        "system": SYSTEM,
+        "measure": Column("name", "canonical name of the measure, with its cutoff"),
+        "judgments": JUDGMENTS,
+        "depth": DEPTH_OR_ALL,
+        "k": K,
+        "judged_lost": Column("big", "judged pairs that leave the pool"),
+        "relevant_lost": Column("big", "relevant pairs that leave the pool"),
+        "value": measured("mean by the pool of all contributors"),
+        "value_left_out": measured("mean by the pool without the left-out systems"),
+        "delta_percent": Column("real", "100 (value_left_out - value) / value; NaN: value is 0",
+                                unit="%"),
+        "rank": Column("count", "rank among the contributors; null: no mean", null=True),
+        "rank_left_out": Column("count", "rank by the pool without the left-out systems", True),
+    }, caption="Scores and ranks of systems that are left out of the pool."),
+    Table("table_5", ("track", "level", "measure", "judgments", "depth"), {
+        "track": TRACK,
+        "level": LEVEL,
+        "measure": Column("name", "canonical name of the measure, with its cutoff"),
+        "judgments": JUDGMENTS,
+        "depth": DEPTH_OR_ALL,
+        "k": K,
+        "systems": Column("count", "left-out systems", show="page"),
+        "delta_percent": Column("real", "mean change of their scores; NaN: undefined", unit="%",
+                                label="change", format=".2f"),
+        "delta_rank": Column("real", "mean absolute change of their ranks", label="ranks moved",
+                             format=".2f"),
+        "undefined": stored("count", "left-out systems with a score of 0 before"),
+        "judged_lost": Column("real", "mean number of judged pairs that leave the pool",
+                              label="judged lost", format=",.0f", show="page"),
+        "relevant_lost": Column("real", "mean number of relevant pairs that leave the pool",
+                                label="relevant lost", format=",.0f", show="page"),
+    }, caption="Scores and ranks of systems that are left out of the pool, on average (Table 5)."),
+    Table("reusability", ("track", "level", "measure", "judgments"), {
+        "track": TRACK,
+        "level": LEVEL,
+        "measure": Column("name", "canonical name of the measure, with its cutoff"),
+        "judgments": JUDGMENTS,
+        "mean_delta_percent": Column("real", "mean change of the scores of left-out systems",
+                                     unit="%", label="mean change", format=".1f"),
+        "max_delta_percent": Column("real", "change with the largest magnitude", unit="%",
+                                    label="largest change", format=".1f"),
+        "share_moved": percent("share of left-out systems that move by more ranks than `places`",
+                               "moved"),
+        "pairs_flipped": percent("mean share of pairs of systems whose order is reversed",
+                                 "pairs flipped"),
+        "significant_kept": percent("mean share of the significantly different pairs that remain "
+                                    "so in the same direction; NaN: none", "significant kept"),
+        "least_tau": Column("real", "least tau-b of the orders before and after; NaN: undefined",
+                            label="least tau-b", format=".3f"),
+        "verdict": Column("name", "reusable, with care, or not for new systems"),
+    }, caption="Whether the judgments can evaluate systems that did not contribute."),
+    Table("ties", ("track", "system"), {
+        "track": TRACK,
+        "system": SYSTEM,
+        "mean_percent_tied": Column("real", f"mean over lists of the share {_TIED}", unit="%"),
+        "median_percent_tied": Column("real", "median over lists of that share", unit="%"),
+    }, caption="Tied scores among the top 20 docs of each run."),
+    Table("table_6", ("track",), {
+        "track": TRACK,
+        "systems": Column("count", "runs"),
+        "median_of_means": Column("real", f"median over runs of the mean share {_TIED}",
+                                  unit="%", label="median of ties", format=".1f"),
+        "median_of_medians": Column("real", "median over runs of the median share", unit="%",
+                                    label="median of medians", format=".1f", show="page"),
+        "pooled_median": Column("real", "median over all lists", unit="%",
+                                label="median of lists", format=".1f", show="page"),
+        "tau_b": Column("real", "tau-b of the orders by RBP(p=0.8) under tie orders trec_eval and "
+                        "file; NaN: undefined; null: unknown", True, label="tau-b", format=".3f"),
+    }, caption="Tied scores, and their effect on the order of systems (Table 6)."),
+    Table("ties_tau", ("track", "order_a", "order_b"), {
+        "track": TRACK,
+        "order_a": Column("name", "tie order"),
+        "order_b": Column("name", "tie order, or share: tied docs share their weights"),
+        "tau_b": Column("real", "tau-b of the orders of systems by RBP(p=0.8); NaN: undefined",
+                        format=".4f"),
+    }, caption="Orders of systems under different tie orders.", folded=True),
+    Table("score_curves", ("track", "measure", "lists", "depth", "system", "k"), {
+        "track": TRACK,
+        "measure": MEASURE,
+        "lists": LISTS,
+        "depth": DEPTH,
+        "system": SYSTEM,
+        "k": K,
+        "value": measured("mean over queries; NaN: undefined"),
+    }, caption="Scores of every system by the cutoff (Figures 2 and 3).", apart=True, latex=False),
+    Table("table_7", ("track", "measure", "depth", "lists", "k"), {
+        "track": TRACK,
+        "measure": MEASURE,
+        "depth": DEPTH,
+        "lists": LISTS,
+        "k": Column("count", "cutoff; null: full lists", null=True, label="k"),
+        "reference_k": stored("count", "cutoff of the reference, the same measure on full lists"),
+        "pairs": stored("count", "unordered pairs of systems"),
+        "separated": stored("count", "significantly different pairs"),
+        "separated_reference": stored("count", "significantly different pairs by the reference"),
+        "covered": stored("count", "pairs separated by both in the same direction"),
+        "inverted": stored("count", "pairs separated by the reference with the opposite order"),
+        "discrimination": percent("separated / pairs; NaN: no pairs", "Disc."),
+        "coverage": percent("covered / separated_reference; NaN: none", "Covr."),
+        "inversion": percent("inverted / separated_reference; NaN: none", "Invr."),
+        "median_p": stored("real", "median p-value of all pairs; NaN: none"),
+        "tau_b": stored("real", "tau-b of the order of systems with the reference's"),
+        "pearson": stored("real", "Pearson's correlation of the means with the reference's"),
+    }, caption="Discrimination, coverage and inversion by the cutoff (Table 7, Figure 4)."),
+    Table("condensed_lengths", ("track", "depth"), {
+        "track": TRACK,
+        "depth": DEPTH,
+        "mean": Column("real", "mean length of the condensed lists", format=".1f"),
+        "longest": Column("count", "length of the longest condensed list"),
+    }, caption="Lengths of the lists without unjudged docs."),
+    Table("table_9", ("track", "measure", "depth", "k"), {
+        "track": TRACK,
+        "measure": MEASURE,
+        "depth": DEPTH,
+        "k": K,
+        "score": Column("real", "mean over systems and queries", format=".3f"),
+        "residual": Column("real", "mean residual: possible increase of the score", format=".3f"),
+    }, caption="Scores and residuals (Table 9)."),
+    Table("volatility", ("track", "depth", "measure_a", "measure_b", "k_a", "k_b"), {
+        "track": TRACK,
+        "depth": DEPTH,
+        "measure_a": MEASURE,
+        "measure_b": MEASURE,
+        "k_a": Column("count", "cutoff of measure_a"),
+        "k_b": Column("count", "cutoff of measure_b"),
+        "method": stored("name", "rank correlation"),
+        "value": Column("real", "correlation of the two orders of systems; NaN: undefined"),
+    }, caption="Correlation of the orders of systems at all pairs of cutoffs.", apart=True,
+       latex=False),
+    Table("stability", ("track", "depth", "measure_a", "measure_b"), {
+        "track": TRACK,
+        "depth": DEPTH,
+        "measure_a": Column("name", "canonical name of the measure", label="measure"),
+        "measure_b": Column("name", "canonical name of the measure", label="with"),
+        "figure": Column("text", "figure of the paper"),
+        "stable": percent("share of the pairs of cutoffs up to 50 whose orders correlate at 0.9 or "
+                          "more", "0.9 or more"),
+        "least": Column("real", "least correlation; NaN: undefined", format=".2f"),
+        "queries": Column("count", "queries in the means, at the cutoff with the fewest",
+                          show="page"),
+    }, caption="Orders of systems at cutoffs from 1 to 50 (Figures 5 to 7)."),
+    Table("pool_budget", ("track", "measure", "depth"), {
+        "track": TRACK,
+        "measure": MEASURE,
+        "depth": DEPTH,
+        "judged": Column("big", "judged (query, doc) pairs in the pool"),
+        "tau_b": Column("real", "tau-b of the order of contributors with that by all judgments; "
+                        "NaN: undefined", format=".3f", label="tau-b"),
+    }, caption="Judged docs and the order of systems, by the depth of the pool.", folded=True),
+    Table("guidance", ("track", "measure", "depth", "lists"), {
+        "track": TRACK,
+        "measure": MEASURE,
+        "depth": DEPTH,
+        "lists": LISTS,
+        "k_low": Column("count", "least cutoff that agrees with the reference; null: none", True,
+                        label="k from"),
+        "k_high": Column("count", "greatest such cutoff; null: none", True, label="to"),
+        "least_depth": Column("count", "least depth of a pool that orders the contributors as all "
+                              "judgments do; null: none", True, label="least d"),
+    }, caption="Cutoffs and depths of pools that lead to the same conclusions."),
+    Table("unjudged", ("track", "system"), {
+        "track": TRACK,
+        "system": SYSTEM,
+        "pooled": Column("yes", "whether the system contributed to the pool; null: unknown", True),
+        "judged_at_10": percent("mean share of the first 10 docs that are judged", "Judged@10"),
+        "judged_at_k": percent("mean share of the first k docs, with k the depth of the pool",
+                               "Judged@k"),
+        "first_unjudged": Column("real", "mean rank of the first unjudged doc", format=".1f"),
+        "rbp": Column("real", "mean of RBP(p=0.8)", format="score", label="RBP"),
+        "rbp_residual": Column("real", "mean of its residual", format="score", label="residual"),
+    }, caption="Unjudged docs of each system, by all judgments.", folded=True),
+    Table("judged_by_contribution", ("track", "pooled"), {
+        "track": TRACK,
+        "pooled": Column("yes", "whether the systems contributed to the pool; null: unknown",
+                         True, label="contributed"),
+        "systems": Column("count", "systems"),
+        "judged_at_10": percent("mean of Judged@10", "Judged@10"),
+        "judged_at_k": percent("mean of Judged@k, with k the depth of the pool", "Judged@k"),
+        "hardly_judged": Column("count", "systems whose mean Judged@10 is below the threshold",
+                                label="hardly judged"),
+    }, caption="Judged docs of contributors and of other systems."),
+    Table("undecided", ("track", "system_a", "system_b"), {
+        "track": TRACK,
+        "system_a": SYSTEM,
+        "system_b": SYSTEM,
+        "difference": Column("real", "RBP(p=0.8) of system_a minus that of system_b"),
+        "residual": Column("real", "greater of the two residuals"),
+    }, caption="Pairs of systems whose scores differ by less than a residual.", latex=False),
+    Table("paper_numbers", ("item", "collection", "row", "column"), {
+        "item": Column("name", "table or figure of the paper"),
+        "collection": Column("name", "collection of the paper"),
+        "row": Column("text", "row of the table"),
+        "column": Column("name", "column of the table"),
+        "value": Column("text", "number as printed", label="printed"),
+    }, caption="Numbers as printed in the paper.", by="all", folded=True),
+)  # fmt: skip
