@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Unpack
+from collections.abc import Iterable
+from typing import Unpack
 
 import numpy as np
 import polars as pl
@@ -12,22 +12,27 @@ from irmeta.api.per_doc_tables import PerDocTables
 from irmeta.api.stored_tables import EvalChoices
 from irmeta.errors import UsageError, check_choice, check_whole
 from irmeta.measures.curve import curves
+from irmeta.measures.evaluate import needs_of
 from irmeta.measures.names import parse_call
-from irmeta.measures.reduced_pools import ReducedPools, complete_depth, parts_of, reduced_pools
-from irmeta.measures.spec import Spec
+from irmeta.measures.reduced_pools import complete_depth, parts_of, reduced_pools
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.track_facts import TrackFacts, track_facts
+from irmeta.rankings.judged import Need
+from irmeta.rankings.load import judged_ranks
+from irmeta.rankings.track_facts import track_facts
 from irmeta.stats.correlation import Method
-from irmeta.stats.leave_out import leave_out_effects
+from irmeta.stats.leave_out import left_out_rows
 from irmeta.stats.volatility_matrix import volatility as stats_volatility
-from irmeta.store.scan import Tracks, tracks_of
+from irmeta.store.scan import Tracks, tracks_of, undisturbed
 
 LEAVE_OUT = {
     "track": pl.String, "level": pl.String, "left_out": pl.String, "system": pl.String,
-    "measure": pl.String, "judgments": pl.String, "depth": pl.Int64, "judged_lost": pl.Int64,
-    "relevant_lost": pl.Int64, "value": pl.Float64, "value_left_out": pl.Float64,
-    "delta_percent": pl.Float64, "rank": pl.Int64, "rank_left_out": pl.Int64,
+    "measure": pl.String, "judgments": pl.String, "depth": pl.Int64, "k": pl.Int64,
+    "judged_lost": pl.Int64, "relevant_lost": pl.Int64, "value": pl.Float64,
+    "value_left_out": pl.Float64, "delta_percent": pl.Float64, "rank": pl.Int64,
+    "rank_left_out": pl.Int64,
 }  # fmt: skip
+
+ABOUT = ("track", "level", "judgments", "depth")
 
 VOLATILITY = {
     "track": pl.String, "depth": pl.Int64, "measure_a": pl.String, "measure_b": pl.String,
@@ -83,10 +88,10 @@ class PoolTables(PerDocTables):
         -------
         DataFrame
             One row per track, left-out part, system of that part and measure: track, level,
-            left_out, system, measure, judgments, depth (null: all judgments), judged_lost and
-            relevant_lost (docs, over all queries), value and value_left_out (means),
-            delta_percent (NaN where `value` is 0), rank and rank_left_out (among the contributors;
-            equal means share the better rank; null: no mean).
+            left_out, system, measure, judgments, depth (null: all judgments), k (null: no cutoff),
+            judged_lost and relevant_lost (docs, over all queries), value and value_left_out
+            (means), delta_percent (NaN where `value` is 0), rank and rank_left_out (among the
+            contributors; equal means share the better rank; null: no mean).
 
         Raises
         ------
@@ -130,9 +135,18 @@ class PoolTables(PerDocTables):
                     raise UsageError(
                         f"track {name!r}: a pool is complete at no depth; give depth=."
                     )
-            pools = reduced_pools(self.reader, facts, specs, policy, parts, deep, workers)
-            rows = _rows(facts, specs, pools, level, judgments, others)
-            frames.append(pl.DataFrame(list(rows), schema=LEAVE_OUT, orient="row"))
+            needs: set[Need] = {*needs_of(specs), "pool"}
+            with undisturbed(self.reader, name):
+                views = list(judged_ranks(self.reader, name, policy, needs=needs))
+            pools = reduced_pools(views, specs, policy, parts, deep, workers)
+            whole = next(pools)
+            rows = pl.DataFrame(
+                [row for pool in pools for row in left_out_rows(whole, pool, others)],
+                schema={n: LEAVE_OUT[n] for n in LEAVE_OUT if n not in ABOUT},
+            )
+            about = {"track": name, "level": level, "judgments": judgments, "depth": deep}
+            constant = {n: pl.lit(value, LEAVE_OUT[n]) for n, value in about.items()}
+            frames.append(rows.with_columns(**constant).select(*LEAVE_OUT))
         return pl.concat(frames)
 
     def volatility(
@@ -225,29 +239,3 @@ class PoolTables(PerDocTables):
                 )
             )
         return pl.concat(frames)
-
-
-def _rows(
-    facts: TrackFacts,
-    specs: list[Spec],
-    pools: ReducedPools,
-    level: str,
-    judgments: str,
-    others: str,
-) -> Iterator[tuple[Any, ...]]:
-    contributors = np.array(facts.contributors)
-    place = {facts.systems[i]: n for n, i in enumerate(contributors)}
-    lost = pools.judged[0] - pools.judged[1:], pools.relevant[0] - pools.relevant[1:]
-    for number, (part, systems) in enumerate(pools.parts.items()):
-        members = [place[system] for system in systems]
-        docs = (int(count[number]) for count in lost)
-        about = (level, part), (judgments, pools.depth, *docs)
-        for m, spec in enumerate(specs):
-            before, after = (pools.means[i, m, contributors] for i in (0, number + 1))
-            effects = leave_out_effects(
-                before, after, members, direction=spec.measure.direction, others=others
-            )
-            for i, (delta, *ranks) in enumerate(zip(*(e.tolist() for e in effects), strict=True)):
-                values = float(before[members[i]]), float(after[members[i]]), delta
-                whole = (None if np.isnan(rank) else int(rank) for rank in ranks)
-                yield (facts.track, *about[0], systems[i], spec.name, *about[1], *values, *whole)

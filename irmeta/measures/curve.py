@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -95,45 +95,79 @@ def _together(
 ) -> Iterator[Curve]:
     """Yield the curves of some measures, computed in one pass."""
     needs = needs_of(specs) | (set() if ds is None else {"pool"})
-    depths: Sequence[int | None] = [None] if ds is None else ds
     facts = track_facts(store, track)
-    cutoffs = np.array(ks)
-    shape = len(specs), len(depths), len(cutoffs), len(facts.systems)
-    sums, counts = np.zeros(shape), np.zeros(shape, np.int64)
+    # Threads read blocks ahead, but work on one block at a time, so that sums add up in order.
+    blocks = over_blocks(lambda view: view, store, facts.track, policy, needs, workers=workers)
+    pools = ds is not None or policy.has_smaller_pool
+    uses_depth, complete = "pool" in needs_of(specs), list[np.ndarray]()
+
+    def read() -> Iterator[JudgedRanks]:
+        for view in blocks:
+            if uses_depth:
+                complete.append(complete_depths_of(view))
+            yield view
+
+    made = curves_of(read(), specs, ks, [None] if ds is None else ds, policy, workers)
+    warn_without_depth(facts.track, complete)
+    pool = pool_of(store, facts.track).note if "pool" in needs or pools else None
+    for spec, curve in zip(specs, made, strict=True):
+        yield replace(curve, pool=pool if pools or "pool" in needs_of([spec]) else None)
+
+
+def curves_of(
+    views: Iterable[JudgedRanks],
+    specs: Sequence[Spec],
+    ks: Sequence[int],
+    ds: Sequence[int | None],
+    policy: EvalPolicy,
+    workers: int | None = 1,
+) -> list[Curve]:
+    """Compute the curves of measures from the blocks of a track, at least one.
+
+    Parameters
+    ----------
+    views
+        Blocks in query order, with the pool if `ds` has a depth.
+    specs
+        See `spec_without_cutoff`.
+    ks, ds
+        Cutoffs and pool depths (None: all judgments), ascending.
+    workers
+        Threads over depths and measures; the values are the same for any number.
+    """
+    cutoffs, facts = np.array(ks), None
+    sums, counts = np.empty(0), np.empty(0, np.int64)
     # Threads divide the depths, and also the measures where depths are fewer than threads.
-    stride = -(-thread_count(workers) // len(depths))
-    parts = list(product(range(len(depths)), range(min(stride, len(specs)))))
+    stride = -(-thread_count(workers) // len(ds))
+    parts = list(product(range(len(ds)), range(min(stride, len(specs)))))
 
     def add(view: JudgedRanks, part: tuple[int, int]) -> None:
         index, first = part
-        pool = view if (depth := depths[index]) is None else view.with_pool(depth)
+        pool = view if (depth := ds[index]) is None else view.with_pool(depth)
         for i in range(first, len(specs), stride):
             add_curve(pool, specs[i], cutoffs, policy, sums[i, index], counts[i, index])
 
-    # Threads read blocks ahead, but work on one block at a time, so that sums add up in order.
-    blocks = over_blocks(lambda view: view, store, facts.track, policy, needs, workers=workers)
-    uses_depth = "pool" in needs_of(specs)
-    complete = []
-    for view in blocks:
-        if uses_depth:
-            complete.append(complete_depths_of(view))
+    for view in views:
+        if facts is None:
+            facts = view.facts
+            shape = len(specs), len(ds), len(cutoffs), len(facts.systems)
+            sums, counts = np.zeros(shape), np.zeros(shape, np.int64)
         for _ in ordered_map(partial(add, view), parts, workers=workers):
             pass
-    warn_without_depth(facts.track, complete)
-    pools = ds is not None or policy.has_smaller_pool
-    pool = pool_of(store, facts.track).note if "pool" in needs or pools else None
-    for spec, total, count in zip(specs, sums, counts, strict=True):
-        yield Curve(
+    assert facts is not None, "a track has at least one block"
+    return [
+        Curve(
             track=facts.track,
             measure=spec.name.rpartition("@")[0],
             ks=tuple(ks),
-            ds=tuple(depths),
+            ds=tuple(ds),
             systems=tuple(facts.systems),
             values=np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0),
-            queries=count.copy(),
-            pool=pool if pools or "pool" in needs_of([spec]) else None,
+            queries=np.array(count),
             direction=spec.measure.direction,
         )
+        for spec, total, count in zip(specs, sums, counts, strict=True)
+    ]
 
 
 def spec_without_cutoff(name: str) -> Spec:

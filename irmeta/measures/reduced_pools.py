@@ -1,49 +1,49 @@
-"""Means of all systems by the pools that remain without some of the contributing systems."""
+"""Scores by the pools that remain without some of the contributing systems."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from irmeta.errors import MeasureError, UsageError, check_choice
-from irmeta.measures.evaluate import evaluate_block, needs_of
+from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.spec import Spec
 from irmeta.parallel import ordered_map
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
 from irmeta.rankings.pool import complete_depths_of
 from irmeta.rankings.track_facts import TrackFacts
-from irmeta.results.averages import sum_over_queries
-from irmeta.store.scan import StoreReader, undisturbed
+from irmeta.results.scores import Scores
+from irmeta.store.scan import StoreReader
 
 LEVELS = ("run", "group", "type")
 
 
 @dataclass(frozen=True)
-class ReducedPools:
-    """Means by the whole pool and by the pools without each part of the contributors.
+class ReducedPool:
+    """Scores by the judgments of a pool without some of its contributors.
 
     Attributes
     ----------
-    parts
-        Contributing systems by the name of the part that is left out.
-    means
-        float64 [1 + parts, measure, system]; index 0 is the whole pool.
+    part
+        Name of the part that is left out; empty: none is.
+    left_out
+        Systems of that part.
+    scores
+        Scores of the contributing systems, those of the part included.
     judged, relevant
-        int64 [1 + parts]: judged and relevant (grade 1 and above) docs of all queries.
-    depth
-        Depth of the pools; None: all judgments.
+        Judged and relevant (grade 1 and above) docs of all queries.
     """
 
-    parts: Mapping[str, tuple[str, ...]]
-    means: np.ndarray
-    judged: np.ndarray
-    relevant: np.ndarray
-    depth: int | None
+    part: str
+    left_out: tuple[str, ...]
+    scores: Scores
+    judged: int
+    relevant: int
 
 
 def parts_of(facts: TrackFacts, level: str) -> dict[str, tuple[str, ...]]:
@@ -77,18 +77,19 @@ def complete_depth(store: StoreReader, track: str, policy: EvalPolicy) -> int:
 
 
 def reduced_pools(
-    store: StoreReader,
-    facts: TrackFacts,
+    views: Sequence[JudgedRanks],
     specs: Sequence[Spec],
     policy: EvalPolicy,
     parts: Mapping[str, tuple[str, ...]],
     depth: int | None,
     workers: int | None = 1,
-) -> ReducedPools:
-    """Compute the means of all systems, with and without each part of the contributors.
+) -> Iterator[ReducedPool]:
+    """Yield the scores by the whole pool, then by the pool without each part of the contributors.
 
     Parameters
     ----------
+    views
+        All blocks of a track, with the pool. They are kept, since every part needs all of them.
     parts
         See `parts_of`.
     depth
@@ -107,24 +108,21 @@ def reduced_pools(
     for spec in specs:
         if spec.average != "arithmetic":
             raise MeasureError(f"{spec.name}: leaving out systems needs arithmetic means.")
-    without: list[tuple[str, ...]] = [(), *parts.values()]
-    sums = np.zeros((len(without), len(specs), len(facts.systems)))
-    counts = np.zeros(sums.shape, np.int64)
-    docs = np.zeros((2, len(without)), np.int64)
+    facts = views[0].facts
+    contributors = [facts.systems[i] for i in facts.contributors]
 
-    def add(view: JudgedRanks, index: int) -> None:
-        pool = view.with_pool(depth, without[index])
-        scores = evaluate_block(pool, specs, policy)
-        counted = scores.included & ~np.isnan(scores.values)
-        sum_over_queries(scores.values, counted, sums[index])
-        counts[index] += counted.sum(axis=1)
-        docs[:, index] += len(pool.grades), int(pool.counts(1).sum())
+    def reduced(part: tuple[str, tuple[str, ...]]) -> ReducedPool:
+        name, systems = part
+        pools = [view.with_pool(depth, systems) for view in views]
+        blocks = [evaluate_block(pool, specs, policy) for pool in pools]
+        judged = sum(int(pool.is_judged.sum()) for pool in pools)
+        relevant = sum(int(pool.counts(1).sum()) for pool in pools)
+        return ReducedPool(name, systems, _of(blocks, contributors), judged, relevant)
 
-    needs: list[Need] = [*needs_of(specs), "pool"]
-    with undisturbed(store, facts.track):
-        # One block at a time, so that sums over queries add up in order.
-        for view in over_blocks(lambda view: view, store, facts.track, policy, needs):
-            for _ in ordered_map(partial(add, view), range(len(without)), workers=workers):
-                pass
-    means = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
-    return ReducedPools(parts, means, docs[0], docs[1], depth)
+    asked: list[tuple[str, tuple[str, ...]]] = [("", ()), *parts.items()]
+    with closing(ordered_map(reduced, asked, workers=workers)) as pools:
+        yield from pools
+
+
+def _of(blocks: Sequence[Scores], systems: Sequence[str]) -> Scores:
+    return Scores.concat(blocks).only(systems)

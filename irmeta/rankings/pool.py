@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -182,6 +182,29 @@ class PooledLists:
         else:
             complete = complete_depths(self.judged[:, systems], self.lengths[:, systems])
         return {"pool_depth": pool_depths(self.ranks, systems), "complete_depth": complete}
+
+
+def comprehensive_depth(views: Iterable[JudgedRanks]) -> int | None:
+    """Return the depth to which the pools of all queries of a track are complete.
+
+    It is the least of `complete_depths` over the judged queries with a contributing list, never
+    the depth stated in the collection. None: no doc of the contributing lists is unjudged.
+
+    Raises
+    ------
+    UsageError
+        If a view has no pool.
+    """
+    least, is_bounded = NOT_POOLED, False
+    for view in views:
+        lists, systems = view.require("pooled_lists"), view.facts.contributors
+        judged, lengths = lists.judged[:, systems], lists.lengths[:, systems]
+        asked = lengths.any(axis=1)
+        if view.in_qrels is not None:
+            asked &= view.in_qrels
+        is_bounded = is_bounded or bool((judged[asked] != NOT_POOLED).any())
+        least = min(least, int(complete_depths(judged, lengths)[asked].min(initial=NOT_POOLED)))
+    return least if is_bounded else None
 
 
 def complete_depths_of(view: JudgedRanks) -> np.ndarray:

@@ -74,18 +74,13 @@ def coverage(
     several = [new] if isinstance(new, Matrix) else new
     tested = partial(pairwise, test=test, correction=correction, resamples=resamples, rng=rng)
     old = tested(reference)
-    in_reference = _separated(old, alpha)
     rows = []
     for matrix in several:
         pairs = tested(_aligned(matrix, reference.systems))
-        better = _better(pairs)
-        in_new = _separated(pairs, alpha)
-        covered = int((in_new & in_reference).sum())
-        inverted = int((better.T & in_reference).sum())
-        size = int(in_reference.sum())
+        size, in_new, covered, inverted = covered_pairs(old, pairs, alpha)
         ratios = (covered / size, inverted / size) if size else (np.nan, np.nan)
         number = len(reference.systems) * (len(reference.systems) - 1) // 2
-        counts = (number, size, int(in_new.sum()), covered, inverted)
+        counts = (number, size, in_new, covered, inverted)
         name = (matrix.track, reference.measure, matrix.measure, test, float(alpha))
         rows.append((*name, *counts, *ratios, _fewest(old), _fewest(pairs)))
     schema = dict.fromkeys(("track", "reference", "new", "test"), pl.String)
@@ -95,6 +90,20 @@ def coverage(
     schema |= dict.fromkeys(("coverage", "inversion"), pl.Float64)
     schema |= dict.fromkeys(("queries_reference", "queries_new"), pl.Int64)
     return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def covered_pairs(reference: Pairs, new: Pairs, alpha: float) -> tuple[int, int, int, int]:
+    """Count the pairs of `coverage` in finished tests of the same systems.
+
+    Returns
+    -------
+    tuple of int
+        Separated by the reference, separated by the new measure, covered, inverted.
+    """
+    in_reference, in_new = _separated(reference, alpha), _separated(new, alpha)
+    counted = (in_reference, in_new, in_new & in_reference, _better(new).T & in_reference)
+    separated, separated_new, covered, inverted = (int(pairs.sum()) for pairs in counted)
+    return separated, separated_new, covered, inverted
 
 
 def _separated(pairs: Pairs, alpha: float) -> np.ndarray:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
+from irmeta.measures.names import parse_measure
+from irmeta.measures.reduced_pools import ReducedPool
 from irmeta.stats.orders import round_means
 
 
@@ -63,6 +66,34 @@ def leave_out_effects(
         delta = 100.0 * (after[chosen] - before[chosen]) / before[chosen]
     delta[before[chosen] == 0] = np.nan
     return delta, _ranks(before * direction)[chosen], _ranks(new * direction)[chosen]
+
+
+def left_out_rows(
+    whole: ReducedPool, pool: ReducedPool, others: str = "rescored"
+) -> Iterator[dict[str, Any]]:
+    """Yield the effects on each left-out system by each measure, as rows of `Store.leave_out`."""
+    members = [whole.scores.systems.index(system) for system in pool.left_out]
+    before, after = (one.scores.mean_values() for one in (whole, pool))
+    for m, measure in enumerate(whole.scores.measures):
+        direction = whole.scores.directions[measure]
+        effects = leave_out_effects(
+            before[m], after[m], members, direction=direction, others=others
+        )
+        for i, (delta, *ranks) in enumerate(zip(*(e.tolist() for e in effects), strict=True)):
+            rank, new_rank = (None if np.isnan(rank) else int(rank) for rank in ranks)
+            yield {
+                "left_out": pool.part,
+                "system": pool.left_out[i],
+                "measure": measure,
+                "k": parse_measure(measure).cutoff,
+                "judged_lost": whole.judged - pool.judged,
+                "relevant_lost": whole.relevant - pool.relevant,
+                "value": float(before[m, members[i]]),
+                "value_left_out": float(after[m, members[i]]),
+                "delta_percent": delta,
+                "rank": rank,
+                "rank_left_out": new_rank,
+            }
 
 
 def _ranks(means: np.ndarray) -> np.ndarray:

@@ -105,7 +105,8 @@ def test_leave_out__equals_ingesting_rewritten_qrels(track: Track, depth: int | 
 
 
 def docs_of(track: Track) -> int:
-    return sum(map(len, track.qrels.values()))
+    """The judged docs; negative grades are in the pool, but unjudged."""
+    return sum(grade >= 0 for docs in track.qrels.values() for grade in docs.values())
 
 
 def mean_of(judged: Track, track: Track, system: str, measure: str) -> float:

@@ -110,9 +110,7 @@ class DepthOptions(TrackOptions):
     def matrices(self) -> dict[tuple[str, str], str]:
         """The pairs of measures of Figures 5 to 7, with the figure of each."""
         ap, ndcg, deep = "AP(norm=min)", self.ndcg, "RBP(p=0.95)"
-        zipf, ideal = (
-            f"nDCG(gain={self.gain},{more})" for more in ("discount=zipf", "ideal=pool")
-        )
+        zipf, ideal = (f"nDCG(gain={self.gain},{more})" for more in ("discount=zipf", "ideal=pool"))
         pairs = {
             (ap, ap): "5",
             (ndcg, ndcg): "5",

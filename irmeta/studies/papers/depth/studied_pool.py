@@ -1,0 +1,175 @@
+"""The blocks of a track, and the depths of the pool at which the study computes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+
+from irmeta.errors import PoolDepthWarning, UsageError, warn
+from irmeta.measures.curve import spec_without_cutoff
+from irmeta.measures.evaluate import evaluate_block, needs_of
+from irmeta.measures.names import parse_measures
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.pool import comprehensive_depth
+from irmeta.rankings.track_facts import TrackFacts
+from irmeta.results.scores import Scores
+from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.papers.depth.options import CUTOFFS, DEEPEST, DepthOptions
+
+LEAST_USEFUL = 5
+"""A comprehensive depth below this is too small for the study."""
+DEFAULT_DEPTH = 10
+
+
+@dataclass(frozen=True)
+class StudiedPool:
+    """A track with its pool.
+
+    Attributes
+    ----------
+    views
+        All blocks of the track. Each table needs all of them, and reading is slower than computing.
+    depths
+        Depths of the pool, ascending.
+    source
+        Source of the depths: comprehensive, given or default.
+    comprehensive
+        Comprehensive depth; None: no doc of the contributing lists is unjudged.
+    options
+        Options of the study.
+    """
+
+    views: Sequence[JudgedRanks]
+    depths: tuple[int, ...]
+    source: str
+    comprehensive: int | None
+    options: DepthOptions
+
+    @classmethod
+    def of(cls, track: TrackView, options: DepthOptions) -> StudiedPool:
+        """Read a track and choose the depths of its pool.
+
+        Raises
+        ------
+        UsageError
+            If a cutoff is deeper than the lists of the store.
+        """
+        check_cutoffs(track.facts, options)
+        specs = [*map(spec_without_cutoff, options.without_residuals())]
+        views = list(track.blocks({"pool", *needs_of(specs)}))
+        depth = comprehensive_depth(views)
+        stated = () if track.facts.pool_depth is None else (track.facts.pool_depth,)
+        if given := options.depths or stated:
+            return cls(views, tuple(sorted(set(given))), "given", depth, options)
+        if depth is not None and depth >= LEAST_USEFUL:
+            return cls(views, (depth,), "comprehensive", depth, options)
+        found = cls(views, (1,), "default", depth, options)
+        chosen = max(1, min(DEFAULT_DEPTH, found.longest))
+        reason = "no doc of its lists is unjudged" if depth is None else f"it is {depth}"
+        warn(
+            f"track {track.name}: the depth to which its pool is complete is of no use ({reason}), "
+            f"so pools are cut at {chosen}; give --depth, or pool_depth in collection.toml.",
+            PoolDepthWarning,
+        )
+        return cls(views, (chosen,), "default", depth, options)
+
+    @property
+    def facts(self) -> TrackFacts:
+        """Facts of the track."""
+        return self.views[0].facts
+
+    @property
+    def contributors(self) -> list[int]:
+        """Indices of the contributing systems."""
+        return self.facts.contributors
+
+    @cached_property
+    def systems(self) -> list[int]:
+        """Indices of the compared systems."""
+        everyone = list(range(len(self.facts.systems)))
+        return everyone if self.options.systems == "all" else self.contributors
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the compared systems."""
+        return [self.facts.systems[i] for i in self.systems]
+
+    @cached_property
+    def longest(self) -> int:
+        """Length of the longest contributing list of a judged query."""
+        lengths = (view.require("pooled_lists").lengths[:, self.contributors] for view in self.views)
+        return max(int(one.max(initial=0)) for one in lengths)
+
+    @property
+    def deepest_k(self) -> int:
+        """The deepest cutoff of score curves, and of orders by complete lists."""
+        return min(DEEPEST, self.facts.policy["depth"] or DEEPEST)
+
+    def reference_k(self, depth: int) -> int:
+        """Return the cutoff of the reference measure."""
+        return self.options.reference_k or depth
+
+    def ks(self, depth: int) -> list[int]:
+        """Return the cutoffs of Tables 7 to 9, with that of the reference."""
+        known = [k for k in CUTOFFS if k <= self.deepest_k]
+        return sorted({*(self.options.ks or known), self.reference_k(depth)})
+
+    @cached_property
+    def _pools(self) -> dict[int, list[JudgedRanks]]:
+        return {}
+
+    def pooled(self, depth: int | None) -> Sequence[JudgedRanks]:
+        """Return the blocks with judgments cut to a depth of the pool; None: all judgments."""
+        if depth is None:
+            return self.views
+        if depth not in self._pools:
+            self._pools[depth] = [view.with_pool(depth) for view in self.views]
+        return self._pools[depth]
+
+    def scores(self, measures: Sequence[str], depth: int | None) -> Scores:
+        """Compute measures of all systems by a depth of the pool."""
+        specs = parse_measures(measures)
+        policy = self.options.policy
+        return Scores.concat([evaluate_block(v, specs, policy) for v in self.pooled(depth)])
+
+    @cached_property
+    def has_nonrelevant(self) -> bool:
+        """Whether a doc is judged non-relevant; if none is, unjudged docs mean nothing."""
+        return any(view.counts(*view.nonrelevant(1)).any() for view in self.views)
+
+    def by_row(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield query, least rank in the contributing lists, is judged, is relevant of each doc.
+
+        Queries are counted over all blocks.
+        """
+        first = 0
+        for view in self.views:
+            query = view.query_of(np.arange(len(view.grades)))
+            yield first + query, view.require("pool_depth"), view.is_judged, view.grades >= 1
+            first += len(view.queries)
+
+    @property
+    def judged_queries(self) -> list[str]:
+        """The queries of the qrels set."""
+        return list(chain.from_iterable(view.judged_queries for view in self.views))
+
+
+def check_cutoffs(facts: TrackFacts, options: DepthOptions) -> None:
+    """Check that no given cutoff is deeper than the lists of a store that were cut at reading.
+
+    Raises
+    ------
+    UsageError
+        For the first deeper cutoff.
+    """
+    cut = facts.policy["depth"]
+    given = [*options.ks, *options.leave_out_ks, options.reference_k or 1]
+    if cut is not None and max(given) > cut:
+        raise UsageError(
+            f"track {facts.track!r} was cut at depth {cut}, so there is no cutoff {max(given)}. "
+            f"Ask for cutoffs up to {cut}, or ingest it again without a depth."
+        )
