@@ -1,0 +1,105 @@
+"""Judged shares and residuals of systems, and the pairs of systems that they leave undecided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import irmeta
+from irmeta.errors import UsageError
+from irmeta.measures.unjudged_docs import UnjudgedDocs, unjudged_docs, unjudged_measures
+from irmeta.rankings.track_facts import track_facts
+from support.making import Track, down, tracks
+from twins import unjudged as naive
+
+
+def of_store(
+    store: irmeta.Store,
+    k: int = 20,
+    track: str = "t",
+    systems: list[str] | None = None,
+    **choices: str,
+) -> UnjudgedDocs:
+    scores = store.scores(unjudged_measures(k), track=track, **choices)
+    scores = scores if systems is None else scores.only(systems)
+    return unjudged_docs(scores, track_facts(store.reader, track), k)
+
+
+@settings(max_examples=25)
+@given(tracks(), st.sampled_from([1, 3, 10]), st.sampled_from(["unjudged", "nonrelevant"]))
+def test_unjudged_docs__equals_twin(track: Track, k: int, negative: str):
+    made = of_store(track.read(), k, negative=negative)
+    rows = {
+        system: naive.row(
+            {q: track.ranking(system, q) for q in track.qrels}, track.qrels, k, negative
+        )
+        for system in track.runs
+    }
+    assert {row[1]: list(row[3:]) for row in made.unjudged.iter_rows()} == {
+        system: pytest.approx(row, abs=1e-12) for system, row in rows.items()
+    }
+    assert {row[1:3]: row[3:] for row in made.undecided.iter_rows()} == {
+        pair: pytest.approx(values, abs=1e-12) for pair, values in naive.undecided(rows).items()
+    }
+    assert made.pairs == len(rows) * (len(rows) - 1) // 2
+
+
+JUDGED = {"1": {"a": 1, "b": 1, "n": 0}}
+
+
+def test_unjudged_docs__judged_lists_decide_and_an_unjudged_doc_does_not(tmp_path: Path):
+    """RBP(0.8) is .36, .2, .16 and 0; the residuals are .512, .512, .84 and 1."""
+    runs = {
+        "best": {"1": down("a", "b", "n")},
+        "next": {"1": down("a", "n", "n2")},
+        "third": {"1": down("u", "b")},
+        "last": {"1": down("u", "v", "w")},
+    }
+    qrels = {"1": JUDGED["1"] | {"n2": 0}}
+    made = of_store(Track(runs, qrels).ingest(tmp_path), 1)
+    rows = {row[1]: row[2:] for row in made.unjudged.iter_rows()}
+    assert rows["best"] == (None, 1.0, 1.0, 4.0, pytest.approx(0.36), pytest.approx(0.512))
+    assert rows["third"] == (None, 0.5, 0.0, 1.0, pytest.approx(0.16), pytest.approx(0.84))
+    assert rows["last"][-1] == pytest.approx(1.0)
+    assert made.undecided.height == made.pairs == 6
+    long = {"1": JUDGED["1"] | {f"n{i}": 0 for i in range(30)}}
+    tail = [f"n{i}" for i in range(30)]
+    runs = {"best": {"1": down("a", "b", *tail)}, "next": {"1": down("a", *tail)}}
+    made = of_store(Track(runs, long).ingest(tmp_path / "long"))
+    assert made.undecided.height == 0
+
+
+def test_unjudged_docs__missing_list_counts_as_unjudged():
+    runs = {"a": {"1": down("a"), "2": down("b")}, "b": {"1": down("a")}}
+    store = Track(runs, {"1": {"a": 1}, "2": {"b": 1}}).read()
+    assert of_store(store).unjudged.row(1)[3:] == pytest.approx((0.5, 0.5, 1.5, 0.1, 0.9))
+    retrieved = of_store(store, queries="retrieved").unjudged
+    assert retrieved.row(1)[3:] == pytest.approx((1.0, 1.0, 2.0, 0.2, 0.8))
+
+
+def test_unjudged_docs__some_systems_keep_their_rows(made_store: irmeta.Store):
+    whole = of_store(made_store, track="web")
+    some = ["grebeQL", "finchDiv", "heronCat"]
+    made = of_store(made_store, track="web", systems=some)
+    assert made.unjudged["system"].to_list() == some
+    rows = whole.unjudged.iter_rows()
+    expected = {row[1]: row for row in rows if row[1] in some}
+    assert [*made.unjudged.iter_rows()] == [expected[name] for name in some]
+    assert dict(whole.unjudged.select("system", "pooled").iter_rows())["grebeQL"] is False
+    assert {frozenset(pair) for pair in made.undecided.select("system_a", "system_b").rows()} == {
+        frozenset(pair)
+        for pair in whole.undecided.select("system_a", "system_b").rows()
+        if set(pair) <= set(some)
+    }
+
+
+def test_unjudged_docs__rejects_missing_measures_and_cutoffs(made_store: irmeta.Store):
+    scores = made_store.scores("Judged@10", track="web")
+    facts = track_facts(made_store.reader, "web")
+    with pytest.raises(UsageError, match="no measure 'Judged@20' among these scores"):
+        unjudged_docs(scores, facts)
+    with pytest.raises(UsageError, match="k = 0 is not a whole number"):
+        unjudged_measures(0)
