@@ -12,6 +12,7 @@ from irmeta.studies.framework.study import Study
 GROUP = "irmeta.studies"
 OWN = {
     "overview": "irmeta.studies.reanalysis.study:STUDY",
+    "depth": "irmeta.studies.papers.depth.study:STUDY",
     "search-length": "irmeta.studies.papers.search_length.study:STUDY",
 }
 

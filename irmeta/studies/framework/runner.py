@@ -17,6 +17,7 @@ from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies import drawing
 from irmeta.studies.framework.control import Run
 from irmeta.studies.framework.draw import draw_figures
+from irmeta.studies.framework.part_tables import PartTables
 from irmeta.studies.framework.plan import Task, check_folder, check_store, plan
 from irmeta.studies.framework.recorded_files import (
     ALL,
@@ -144,7 +145,7 @@ def _compute(
             writer.add("studied_tracks", [track.studied()])
         written = writer.finish(() if track is None else tables)
     if track is not None:
-        draw_figures(study, files, written, options, track.name)
+        draw_figures(study, files, PartTables(study, files, written), options, track.name)
 
 
 def _join(

@@ -13,8 +13,9 @@ from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.options import Options
 from irmeta.results.tidy_files import check_parquet, provenance, read_parquet
 from irmeta.studies.framework.draw import charts
+from irmeta.studies.framework.part_tables import PartTables
 from irmeta.studies.framework.plan import study_in
-from irmeta.studies.framework.recorded_files import ALL, RecordedFiles, recorded_tracks
+from irmeta.studies.framework.recorded_files import ALL, RecordedFiles, part_of, recorded_tracks
 from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.runner import Batch
 from irmeta.studies.framework.write import used_only
@@ -143,8 +144,9 @@ class StudyResults:
         made = [(one.name, one.draw) for one in charts(self.study, used_only(tables), self.options)]
         for track in recorded_tracks(self.folder):
             of_track = {n: f.filter(track=track) for n, f in tables.items() if "track" in f.columns}
+            part = PartTables(self.study, RecordedFiles(self.folder, part_of(track)), of_track)
             made += [
                 (f"{track}/{one.name}", one.draw)
-                for one in charts(self.study, of_track, self.options, track)
+                for one in charts(self.study, part, self.options, track)
             ]
         return Named("figure", dict(made))

@@ -20,6 +20,9 @@ from irmeta.rankings.track_facts import TrackFacts, track_facts
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader, read_table, track_notes
 
+SAMPLED = ("prels", "sample-eval")
+"""Formats of qrels that state how docs were sampled from the pool."""
+
 
 class TrackView:
     """One track of a store, under the evaluation policy of a study's options.
@@ -75,6 +78,18 @@ class TrackView:
         """Compute measures of the whole track."""
         specs = parse_measures(measures)
         return evaluate(self._store, self.name, specs, replace(self.policy, **policy))
+
+    @cached_property
+    def is_sampled(self) -> bool:
+        """Whether the judgments are a sample of the pool: prels, or input of sample_eval."""
+        sets = self.record["config"]["qrels"]
+        return any(one["name"] == self.facts.qrels and one["format"] in SAMPLED for one in sets)
+
+    def rows(self, columns: Sequence[str]) -> pl.LazyFrame:
+        """Return columns of the long table, for the queries that the qrels set judges."""
+        queries = read_judged(self._store, self.facts).queries
+        rows = self._store.table("runs", self.name, pl.col("query").is_in(queries))
+        return rows.select(columns)
 
     def leave_out(self, reason: str) -> None:
         """Exclude the track from results over tracks; only the first reason is recorded."""

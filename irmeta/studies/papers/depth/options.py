@@ -38,7 +38,10 @@ class DepthOptions(TrackOptions):
         flag="--depth",
     )
     ks: tuple[int, ...] = option(
-        CUTOFFS, "Cutoffs of Tables 7 to 9 and of the guidance (repeatable).", least=1, flag="--k"
+        (),
+        "Cutoffs of Tables 7 to 9 and of the guidance (repeatable); default 15 from 1 to 1000.",
+        least=1,
+        flag="--k",
     )
     reference_k: int | None = option(
         None, "Cutoff of the reference measure; default the depth of the pool.", least=1
@@ -130,11 +133,16 @@ class DepthOptions(TrackOptions):
             for (a, b), figure in pairs.items()
         }
 
+    @property
+    def curved(self) -> tuple[str, ...]:
+        """The measures that are computed at many cutoffs, without cutoffs."""
+        of_matrices = (name for pair in self.matrices for name in pair)
+        return tuple(dict.fromkeys([*self.compared, self.drawn, *of_matrices]))
+
     def scored(self) -> tuple[str, ...]:
         """Return the names of all computed measures."""
-        of_matrices = (name for pair in self.matrices for name in pair)
-        more = ("FirstUnjudged", "NumRel", "NumRelRet", "Judged@10", "RBPResidual", "ERRResidual")
-        return tuple(dict.fromkeys([*self.compared, self.drawn, *of_matrices, *more]))
+        more = ("FirstUnjudged", "Judged@10", "RBP", "RBPResidual", "ERRResidual")
+        return (*(cut(measure, 1) for measure in self.curved), *more)
 
 
 def without_cutoff(names: tuple[str, ...]) -> tuple[str, ...]:

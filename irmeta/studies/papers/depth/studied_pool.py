@@ -10,7 +10,6 @@ from itertools import chain
 import numpy as np
 
 from irmeta.errors import PoolDepthWarning, UsageError, warn
-from irmeta.measures.curve import spec_without_cutoff
 from irmeta.measures.evaluate import evaluate_block, needs_of
 from irmeta.measures.names import parse_measures
 from irmeta.rankings.judged import JudgedRanks
@@ -59,8 +58,7 @@ class StudiedPool:
             If a cutoff is deeper than the lists of the store.
         """
         check_cutoffs(track.facts, options)
-        specs = [*map(spec_without_cutoff, options.without_residuals())]
-        views = list(track.blocks({"pool", *needs_of(specs)}))
+        views = list(track.blocks({"pool", *needs_of(parse_measures(options.scored()))}))
         depth = comprehensive_depth(views)
         stated = () if track.facts.pool_depth is None else (track.facts.pool_depth,)
         if given := options.depths or stated:
@@ -101,7 +99,9 @@ class StudiedPool:
     @cached_property
     def longest(self) -> int:
         """Length of the longest contributing list of a judged query."""
-        lengths = (view.require("pooled_lists").lengths[:, self.contributors] for view in self.views)
+        lengths = (
+            view.require("pooled_lists").lengths[:, self.contributors] for view in self.views
+        )
         return max(int(one.max(initial=0)) for one in lengths)
 
     @property
@@ -156,6 +156,11 @@ class StudiedPool:
     def judged_queries(self) -> list[str]:
         """The queries of the qrels set."""
         return list(chain.from_iterable(view.judged_queries for view in self.views))
+
+
+def judged_only(view: JudgedRanks, by_query: np.ndarray) -> np.ndarray:
+    """Return the entries of the queries of the qrels set."""
+    return by_query if view.in_qrels is None else by_query[view.in_qrels]
 
 
 def check_cutoffs(facts: TrackFacts, options: DepthOptions) -> None:
