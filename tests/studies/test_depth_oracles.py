@@ -176,3 +176,28 @@ def test_depth__table_5_equals_the_oracle(results: StudyResults, oracles: Path):
         row = made.filter(measure=measure).row(0, named=True)
         assert row["delta_percent"] == pytest.approx(expected["delta_percent"], abs=1e-9)
         assert row["delta_rank"] == pytest.approx(expected["delta_rank_all_rescored"], abs=1e-9)
+
+
+def test_depth__full_and_condensed_lists_agree_up_to_the_complete_depth(results: StudyResults):
+    curves = of(results, "score_curves").filter(pl.col("k") <= 7)
+    by_lists = curves.pivot("lists", index=["measure", "system", "k"], values="value")
+    assert by_lists.height > 1000
+    assert (by_lists["full"] - by_lists["condensed"]).abs().max() == 0
+
+
+def test_depth__utility_measures_do_not_change_with_a_deeper_pool(results: StudyResults):
+    curves = results.scan("score_curves").filter(pl.col("k") <= 3, lists="full").collect()
+    by_depth = curves.pivot("depth", index=["measure", "system", "k"], values="value")
+    utility = by_depth.filter(pl.col("measure").str.contains("RBP|ERR|RR"))
+    assert utility.height > 500
+    assert utility["3"].equals(utility["7"])
+    assert not by_depth["3"].equals(by_depth["7"])
+
+
+def test_depth__residual_of_rbp_is_the_weight_below_the_cutoff(results: StudyResults):
+    rows = of(results, "table_9").filter(pl.col("k") <= 7)
+    for p in (0.8, 0.95):
+        of_p = rows.filter(measure=f"RBP(p={p},rel=1)")
+        expected = [p**k for k in of_p["k"].to_list()]
+        assert of_p["residual"].to_list() == pytest.approx(expected, abs=1e-12)
+        assert len(expected) == 6

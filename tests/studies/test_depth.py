@@ -1,0 +1,244 @@
+"""The study of pooling and evaluation depth on small tracks: unusual pools, and notes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import irmeta
+from irmeta.errors import IrmetaError, PoolDepthWarning, UsageError
+from irmeta.studies.framework.study_results import StudyResults
+from support.making import Track, down, tracks
+from support.undrawn import draw_nothing
+
+pytestmark = pytest.mark.filterwarnings("ignore::irmeta.errors.PoolDepthWarning")
+NOISE = [f"n{i}" for i in range(30)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_figures():
+    with pytest.MonkeyPatch.context() as patched:
+        draw_nothing(patched)
+        yield
+
+
+def studied(track: Track, out: Path, facts: str = "", toml: str = "", **choices) -> StudyResults:
+    """Run the study on one track; `facts` is a CSV table of its systems."""
+    folder = track.write(out)
+    systems = ""
+    if facts:
+        (folder / "f.csv").write_text(facts)
+        columns = [name for name in ("group", "type", "pooled") if name in facts.splitlines()[0]]
+        named = ", ".join(f'{name} = "{name}"' for name in columns)
+        systems = f'systems = {{ file = "f.csv", name = "run", {named} }}\n'
+    (folder / "collection.toml").write_text(
+        f'[tracks.t]\nruns = "t/runs/*"\nqrels = "t/qrels"\n{systems}{toml}'
+    )
+    store = irmeta.ingest(folder, out / "store")
+    return irmeta.studies.depth(store, out / "results", **choices)
+
+
+def notes(results: StudyResults) -> str:
+    return results.tables["studied_tracks"]["notes"].item() or ""
+
+
+def complete(runs: dict[str, dict[str, list]], depth: int, relevant: set[str]) -> Track:
+    """Judge the first docs of every list."""
+    qrels: dict[str, dict[str, int]] = {}
+    for lists in runs.values():
+        for query, lines in lists.items():
+            docs = qrels.setdefault(query, {})
+            docs |= {line[0]: int(line[0] in relevant) for line in lines[:depth]}
+    return Track(runs, qrels)
+
+
+LISTS = {
+    "a": {"1": down("x", "y", *NOISE[:8]), "2": down("p", "q", *NOISE[:8])},
+    "b": {"1": down("y", "z", *NOISE[:8]), "2": down("q", "r", *NOISE[:8])},
+    "c": {"1": down("u", "x", *NOISE[4:12]), "2": down("s", "p", *NOISE[4:12])},
+}
+TRACK = complete(LISTS, 6, {"x", "u", "p", "s"})
+
+
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tracks(), st.sampled_from(("score-file", "trec_eval")), st.none() | st.integers(1, 3))
+def test_depth__any_track_gives_sound_tables(
+    tmp_path_factory: pytest.TempPathFactory, track: Track, order: str, depth: int | None
+):
+    out = tmp_path_factory.mktemp("any")
+    choices = {} if depth is None else {"depths": [depth]}
+    results = studied(track, out, tie_order=order, **choices)
+    tables = results.tables
+    (collection,) = tables["collections"].to_dicts()
+    assert (collection["depth_source"] == "given") == (depth is not None)
+    grades = [grade for docs in track.qrels.values() for grade in docs.values()]
+    assert collection["relevant"] == sum(grade > 0 for grade in grades)
+    assert collection["judged"] == sum(grade >= 0 for grade in grades)
+    means = tables["table_4"].drop_nulls("depth").pivot("quantity", index="depth", values="mean")
+    growth = tables["pool_growth"].select("depth", "relevant_per_query")
+    for row in means.join(growth, on="depth").iter_rows(named=True):
+        total = row["RelInPool"] + row["NumRelPast"]
+        assert total == pytest.approx(row["relevant_per_query"], abs=1e-12)
+    shares = tables["table_7"].select("discrimination", "coverage", "inversion").fill_nan(0)
+    assert shares.select(pl.all().is_between(0, 1).all()).row(0) == (True, True, True)
+
+
+def test_depth__unknown_contributors_are_all_systems(tmp_path: Path):
+    results = studied(TRACK, tmp_path)
+    (row,) = results.tables["collections"].to_dicts()
+    assert (row["depth"], row["depth_source"], row["depth_bound"]) == (
+        "6",
+        "comprehensive",
+        "at least",
+    )
+    assert (row["contributors"], row["groups"]) == (3, None)
+    assert "so all systems count as contributors" in notes(results)
+    assert "the group of no system is stated" in notes(results)
+    assert results.tables["leave_out"]["level"].unique().to_list() == ["run"]
+
+
+def test_depth__the_default_depth_is_never_called_comprehensive(tmp_path: Path):
+    track = complete(LISTS, 1, {"x"})
+    with pytest.warns(PoolDepthWarning, match="so pools are cut at 10; give --depth"):
+        results = studied(track, tmp_path)
+    (row,) = results.tables["collections"].to_dicts()
+    assert (row["depth"], row["depth_source"]) == ("10", "default")
+    assert row["comprehensive_depth"] == 1
+    assert results.tables["pool_growth"].filter("comprehensive")["depth"].to_list() == [1]
+
+
+def test_depth__a_stated_depth_is_used(tmp_path: Path):
+    results = studied(TRACK, tmp_path, toml="pool_depth = 3\n")
+    (row,) = results.tables["collections"].to_dicts()
+    assert (row["depth"], row["depth_source"], row["comprehensive_depth"]) == ("3", "given", 6)
+
+
+def test_depth__one_contributor_cannot_be_left_out(tmp_path: Path):
+    facts = "run,pooled\na,yes\nb,no\nc,no\n"
+    results = studied(TRACK, tmp_path, facts)
+    assert results.tables["leave_out"].is_empty()
+    assert "run a is the complete pool, so it is not left out" in notes(results)
+    (row,) = results.tables["collections"].to_dicts()
+    assert (row["contributors"], row["depth_bound"]) == (1, "exact")
+    assert results.tables["table_7"]["pairs"].unique().to_list() == [0]
+    by_contribution = results.tables["judged_by_contribution"]
+    assert by_contribution.select("pooled", "systems").rows() == [(False, 2), (True, 1)]
+
+
+def test_depth__a_group_that_is_the_complete_pool_is_not_left_out(tmp_path: Path):
+    results = studied(TRACK, tmp_path, "run,group\na,g\nb,g\nc,g\n")
+    assert results.tables["leave_out"]["level"].unique().to_list() == ["run"]
+    assert "group g is the complete pool" in notes(results)
+
+
+def test_depth__leaving_out_may_empty_the_pool_of_a_query(tmp_path: Path):
+    lists = {"a": {"1": LISTS["a"]["1"]}, "b": {"1": LISTS["b"]["1"], "2": LISTS["b"]["2"]}}
+    results = studied(complete(lists, 6, {"y", "q"}), tmp_path)
+    row = (
+        results.tables["leave_out"]
+        .filter(left_out="b", measure="RR@6", judgments="pool")
+        .to_dicts()[0]
+    )
+    assert (row["value"], row["value_left_out"]) == (1.0, 0.5)
+
+
+def test_depth__a_depth_beyond_all_lists_keeps_all_retrieved_docs(tmp_path: Path):
+    results = studied(TRACK, tmp_path, depths=[500])
+    assert results.tables["collections"]["depth"].item() == "500"
+    both = results.tables["leave_out"].filter(measure="RR@500")
+    assert (
+        both.filter(judgments="pool")["value"].to_list()
+        == both.filter(judgments="all")["value"].to_list()
+    )
+    assert results.tables["pool_growth"]["depth"].max() == 10
+
+
+def test_depth__duplicates_of_a_run_lose_nothing(tmp_path: Path):
+    runs = {"a": LISTS["a"], "twin": LISTS["a"], "c": LISTS["c"]}
+    results = studied(complete(runs, 6, {"x", "u", "p", "s"}), tmp_path)
+    lost = results.tables["leave_out"].group_by("left_out").agg(pl.col("judged_lost").max())
+    assert dict(lost.iter_rows()) == {"a": 0, "twin": 0, "c": 10}
+    same = results.tables["table_7"].filter(lists="full", measure="RR", k=1)
+    assert same["inverted"].item() == 0
+
+
+def test_depth__only_relevant_docs_judged_leaves_residuals_out(tmp_path: Path):
+    track = Track(
+        LISTS, {q: {d: 1 for d, g in docs.items() if g} for q, docs in TRACK.qrels.items()}
+    )
+    results = studied(track, tmp_path)
+    for table in ("table_9", "unjudged", "undecided", "judged_by_contribution"):
+        assert results.tables[table].is_empty(), table
+    assert "RankUnj" not in results.tables["table_4"]["quantity"].to_list()
+    assert "first unjudged ranks and residuals mean nothing here" in notes(results)
+
+
+def test_depth__sampled_judgments_have_no_pool_of_a_depth(tmp_path: Path):
+    folder = TRACK.write(tmp_path)
+    lines = [f"{q} {d} {g} 1 0.5" for q, docs in TRACK.qrels.items() for d, g in docs.items()]
+    (folder / "t" / "qrels").write_text("\n".join(lines) + "\n")
+    (folder / "collection.toml").write_text(
+        '[tracks.t]\nruns = "t/runs/*"\n[[tracks.t.qrels]]\nname = "p"\nfile = "t/qrels"\n'
+        'format = "prels"\n'
+    )
+    results = irmeta.studies.depth(irmeta.ingest(folder, tmp_path / "s"), tmp_path / "r")
+    (row,) = results.tables["studied_tracks"].to_dicts()
+    assert (row["used"], row["left_out"]) == (
+        False,
+        "the judgments are a sample of the pool, so no pool has a depth",
+    )
+    assert results.tables["collections"].is_empty()
+
+
+def test_depth__cutoffs_beyond_lists_cut_at_reading_are_refused(tmp_path: Path):
+    store = irmeta.ingest(TRACK.write(tmp_path), tmp_path / "s", depth=8)
+    order = {"tie_order": "trec_eval", "pool_order": "trec_eval"}
+    with pytest.raises(IrmetaError, match=r"was cut at depth 8, so there is no cutoff 9"):
+        irmeta.studies.depth(store, tmp_path / "r", ks=[3, 9], **order)
+    results = irmeta.studies.depth(store, tmp_path / "r", **order)
+    assert results.tables["table_7"]["k"].max() == 7
+    assert "no cutoff is deeper" in notes(results)
+    (row,) = results.tables["collections"].to_dicts()
+    assert (row["depth_trec_eval"], row["depth_file"]) == (6, None)
+
+
+def test_depth__a_lone_group_and_similar_runs_get_opposite_verdicts(tmp_path: Path):
+    queries = [str(i) for i in range(12)]
+    base = [f"d{i}" for i in range(12)]
+
+    def alike(shift: int) -> dict[str, list]:
+        return {q: down(*base[:shift], *base[shift + 1 :], base[shift]) for q in queries}
+
+    similar = {name: alike(i) for i, name in enumerate("abcd")}
+    relevant = {f"d{i}" for i in range(0, 12, 3)} | {f"{q}l{i}" for q in queries for i in range(6)}
+    lone = {"lone": {q: down(*(f"{q}l{i}" for i in range(12))) for q in queries}}
+    facts = "run,group\na,g1\nb,g1\nc,g2\nd,g2\nlone,alone\n"
+    verdicts = {}
+    for name, runs in (("similar", similar), ("lone", similar | lone)):
+        chosen = "".join(
+            line + "\n" for line in facts.splitlines() if line.split(",")[0] in {"run", *runs}
+        )
+        results = studied(
+            complete(runs, 8, relevant), tmp_path / name, chosen, measures=["RBP(p=0.8)"]
+        )
+        rows = results.tables["reusability"].filter(level="group", judgments="all")
+        verdicts[name] = rows["verdict"].to_list()
+    assert verdicts == {"similar": ["reusable"], "lone": ["not for new systems"]}
+
+
+@pytest.mark.parametrize(
+    ("choices", "error"),
+    [
+        ({"measures": ["AP@10"]}, "name the measure of a curve without a cutoff"),
+        ({"measures": ["Rprec"]}, "Rprec"),
+        ({"depths": [0]}, "depths"),
+        ({"alpha": 1.0}, "alpha"),
+    ],
+)
+def test_depth__rejects_bad_options(tmp_path: Path, choices: dict, error: str):
+    with pytest.raises((UsageError, IrmetaError), match=error):
+        studied(TRACK, tmp_path, **choices)
