@@ -10,6 +10,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import irmeta
+from irmeta.store.scan import lazy
 from irmeta.studies.framework.study_results import StudyResults
 
 pytestmark = pytest.mark.real
@@ -194,10 +195,20 @@ def test_depth__utility_measures_do_not_change_with_a_deeper_pool(results: Study
     assert not by_depth["3"].equals(by_depth["7"])
 
 
-def test_depth__residual_of_rbp_is_the_weight_below_the_cutoff(results: StudyResults):
-    rows = of(results, "table_9").filter(pl.col("k") <= 7)
+def test_depth__residual_of_rbp_is_the_weight_below_the_cutoff_or_the_list(
+    results: StudyResults, real_store: irmeta.Store
+):
+    contributors = results.tables["unjudged"].filter("pooled").select("system")
+    queries = pl.DataFrame({"query": [str(number) for number in range(1, 31)]})
+    rows = lazy(real_store.reader, "runs", "trec-covid-r1").group_by("system", "query").len()
+    lists = contributors.join(queries, how="cross").join(
+        rows.collect(), on=["system", "query"], how="left"
+    )
+    lengths = lists["len"].fill_null(0).cast(pl.Int64).to_numpy()
+    assert len(lengths) == 56 * 30
+    table = of(results, "table_9").filter(pl.col("k") <= 7)
     for p in (0.8, 0.95):
-        of_p = rows.filter(measure=f"RBP(p={p},rel=1)")
-        expected = [p**k for k in of_p["k"].to_list()]
+        of_p = table.filter(measure=f"RBP(p={p},rel=1)")
+        expected = [(p ** lengths.clip(max=k)).mean() for k in of_p["k"].to_list()]
         assert of_p["residual"].to_list() == pytest.approx(expected, abs=1e-12)
         assert len(expected) == 6
