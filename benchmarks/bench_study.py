@@ -1,10 +1,11 @@
-"""Measure the study of search length on the six real tracks; table and the README's pictures.
+"""Measure the studies on the six real tracks; table and the README's pictures.
 
     python benchmarks/bench_study.py [--repeat 3]
 
 Needs the six tracks in the shared folder (IRMETA_SHARED). Each run is a process of its own that
 begins with an empty results folder; its store is there. Beside it the limit that was set. The two
-pictures of the project's README are drawn from the results.
+pictures of the project's README are drawn from the results of the study of search length. The steps
+of the study of depth are measured in this process on trec-covid-r1, after one read of the track.
 """
 
 from __future__ import annotations
@@ -13,16 +14,29 @@ import argparse
 import shutil
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 from bench_main_job import HERE, SHARED, inside, median, spawn, write
 from machine import machine
+from timing import seconds
 
 import irmeta
+from irmeta.measures.evaluate import evaluate
+from irmeta.measures.names import parse_measures
+from irmeta.measures.reduced_pools import parts_of, reduced_pools
+from irmeta.policies import EvalPolicy
 from irmeta.report.look import to_print
+from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.papers.depth.cutoff_tables import table_7
+from irmeta.studies.papers.depth.options import DepthOptions, cut
+from irmeta.studies.papers.depth.order_curves import Curves, orders
+from irmeta.studies.papers.depth.studied_pool import StudiedPool
 
+STUDIES = ("search-length", "depth")
 WALL, MEMORY = 20, 1000  # seconds and MB: the limits
+COVID = "trec-covid-r1"
 PICTURES = {
     "clef-ehealth-2015/figure_6": "study-length-differences",
     "averaged_by_ap": "study-effective-fraction",
@@ -48,35 +62,80 @@ def draw(results: Path) -> None:
         (HERE.parent / "notebooks" / f"{picture}.png").write_bytes(png)
 
 
+def steps(store: str, repeat: int) -> list[str]:
+    """The steps of the study of depth with a limit, as rows of a table."""
+    track = TrackView(irmeta.Store(store).reader, COVID, DepthOptions())
+    options = DepthOptions(measures=("AP(norm=min)", "nDCG", "RBP(p=0.8)", "RBP(p=0.95)"))
+    pool, every = StudiedPool.of(track, options), StudiedPool.of(track, DepthOptions())
+    specs = parse_measures([cut(name, 7) for name in options.compared])
+    parts = parts_of(pool.facts, "run")
+    policy = EvalPolicy(tie_order="score-file")
+    measures = parse_measures([cut(name, 10) for name in options.compared])
+
+    def scored(policy: EvalPolicy) -> None:
+        evaluate(irmeta.Store(store).reader, COVID, measures, policy)
+
+    plain = seconds(lambda: scored(policy), repeat)
+    pooled = seconds(lambda: scored(replace(policy, pool_depth=7)), repeat)
+    timed = {
+        f"leave out {len(parts)} runs, score 143 by 4 measures": (
+            lambda: list(reduced_pools(pool.views, specs, policy, parts, 7)),
+            2.0,
+        ),
+        "curves and 12 matrices 50 x 50 of orders": (lambda: list(orders(Curves(every))), 0.5),
+        "Tables 7 and 8": (lambda: list(table_7(every)), 1.5),
+    }
+    rows = [
+        f"| {what} | {seconds(step, repeat):.2f} | {limit} |"
+        for what, (step, limit) in timed.items()
+    ]
+    return [
+        *rows,
+        f"| scores by a pool of depth 7, over scores by all judgments | "
+        f"{pooled / plain:.2f} x | 1.5 x |",
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeat", type=int, default=3)
     repeat = parser.parse_args().repeat
-    irmeta = str(Path(sys.executable).with_name("irmeta"))
+    command = str(Path(sys.executable).with_name("irmeta"))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "collection").mkdir()
         store = str(folder / "store")
-        spawn(irmeta, "ingest", str(linked(folder / "collection")), "--store", store)
-        study = (irmeta, "study", "search-length", store, "--out")
-        spawn(*study, str(folder / "warm"))  # compiles the kernels, once a machine
-        runs = [spawn(*study, str(folder / f"turn-{turn}")) for turn in range(repeat)]
-        again = [spawn(*study, str(folder / "warm")) for _ in range(repeat)]
-        whole, unchanged, rows = median(runs), median(again), inside("store", store)
-        tracks = pl.read_parquet(folder / "warm" / "studied_tracks.parquet")
-        draw(folder / "warm")
-        drawn = len(list((folder / "warm" / "figures").rglob("*.svg")))
+        spawn(command, "ingest", str(linked(folder / "collection")), "--store", store)
+        rows, measured = inside("store", store), list[str]()
+        for study in STUDIES:
+            study_of = (command, "study", study, store, "--out")
+            warm = folder / f"warm-{study}"
+            spawn(*study_of, str(warm))  # compiles the kernels, once a machine
+            runs = [spawn(*study_of, str(folder / f"{study}-{i}")) for i in range(repeat)]
+            again = [spawn(*study_of, str(warm)) for _ in range(repeat)]
+            drawn = len(list((warm / "figures").rglob("*.svg")))
+            what = f"`irmeta study {study}`: tables, {drawn} figures in three formats, page"
+            for text, found in (
+                (what, median(runs)),
+                ("the same again, no track changed", median(again)),
+            ):
+                numbers = f"{found['wall']:.1f} | {found['cpu']:.1f} | {found['memory']:.0f}"
+                measured.append(f"| {text} | {numbers} |")
+        tracks = pl.read_parquet(folder / f"warm-{STUDIES[0]}" / "studied_tracks.parquet")
+        draw(folder / f"warm-{STUDIES[0]}")
+        parts = steps(store, repeat)
     lines = [
         f"{tracks.height} tracks, {tracks['systems'].sum()} systems, {rows['rows']:,.0f} rows; "
         f"{machine()}; median of {repeat}.",
         "",
         "| what | wall s | CPU s | peak MB |",
         "|---|---|---|---|",
-        f"| `irmeta study search-length`: tables, {drawn} figures in three formats, page | "
-        f"{whole['wall']:.1f} | {whole['cpu']:.1f} | {whole['memory']:.0f} |",
-        f"| the same again, no track changed | {unchanged['wall']:.1f} | {unchanged['cpu']:.1f} | "
-        f"{unchanged['memory']:.0f} |",
-        f"| the limit set | {WALL} | | {MEMORY} |",
+        *measured,
+        f"| the limit set for each study | {WALL} | | {MEMORY} |",
+        "",
+        f"| step of `study depth` on {COVID} | wall s | limit |",
+        "|---|---|---|",
+        *parts,
     ]
     text = "\n".join(lines)
     print(text)

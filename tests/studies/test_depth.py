@@ -109,6 +109,16 @@ def test_depth__the_default_depth_is_never_called_comprehensive(tmp_path: Path):
     assert (row["depth"], row["depth_source"]) == ("10", "default")
     assert row["comprehensive_depth"] == 1
     assert results.tables["pool_growth"].filter("comprehensive")["depth"].to_list() == [1]
+    # Which judged docs a run alone brought about is unknown: no verdict on all judgments.
+    assert results.tables["reusability"]["judgments"].unique().to_list() == ["pool"]
+    assert "the depth of the pool is unknown" in notes(results)
+
+
+def test_depth__a_given_depth_counts_as_the_depth_of_the_pool(tmp_path: Path):
+    track = complete(LISTS, 1, {"x", "u", "p", "s"})
+    results = studied(track, tmp_path, depths=[1])
+    lost = results.tables["leave_out"].filter(left_out="c", measure="RR@1")
+    assert lost.select("judgments", "judged_lost").rows() == [("pool", 2), ("all", 2)]
 
 
 def test_depth__a_stated_depth_is_used(tmp_path: Path):

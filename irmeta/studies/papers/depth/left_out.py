@@ -26,6 +26,12 @@ Row = dict[str, Any]
 
 def left_out(track: TrackView, pool: StudiedPool) -> Pieces:
     """Yield the tables `leave_out`, `table_5` and `reusability`."""
+    depths: tuple[int | None, ...] = (*pool.depths, None) if pool.states_all else pool.depths
+    if not pool.states_all:
+        track.note(
+            "the depth of the pool is unknown, so systems are left out of pools of the given depth "
+            "only, not of all judgments"
+        )
     for level in LEVELS:
         try:
             parts = parts_of(pool.facts, level)
@@ -37,7 +43,7 @@ def left_out(track: TrackView, pool: StudiedPool) -> Pieces:
         if whole:
             track.note(f"{level} {whole[0]} is the complete pool, so it is not left out")
         parts = {name: systems for name, systems in parts.items() if name not in whole}
-        for depth in (*pool.depths, None) if parts else ():
+        for depth in depths if parts else ():
             yield from _at_depth(pool, level, parts, depth)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
@@ -61,8 +61,9 @@ class StudiedPool:
         views = list(track.blocks({"pool", *needs_of(parse_measures(options.scored()))}))
         depth = comprehensive_depth(views)
         stated = () if track.facts.pool_depth is None else (track.facts.pool_depth,)
-        if given := options.depths or stated:
-            return cls(views, tuple(sorted(set(given))), "given", depth, options)
+        if given := tuple(sorted(set(options.depths or stated))):
+            as_deep = [_complete_to(view, given[-1]) for view in views]
+            return cls(as_deep, given, "given", depth, options)
         if depth is not None and depth >= LEAST_USEFUL:
             return cls(views, (depth,), "comprehensive", depth, options)
         found = cls(views, (1,), "default", depth, options)
@@ -74,6 +75,11 @@ class StudiedPool:
             PoolDepthWarning,
         )
         return cls(views, (chosen,), "default", depth, options)
+
+    @property
+    def states_all(self) -> bool:
+        """Whether it is known which of all judgments a contributor's lists brought about."""
+        return self.source != "default" or self.comprehensive is None
 
     @property
     def facts(self) -> TrackFacts:
@@ -156,6 +162,12 @@ class StudiedPool:
     def judged_queries(self) -> list[str]:
         """The queries of the qrels set."""
         return list(chain.from_iterable(view.judged_queries for view in self.views))
+
+
+def _complete_to(view: JudgedRanks, depth: int) -> JudgedRanks:
+    """Return a view whose pools count as complete to a depth, or deeper if they are."""
+    complete = view.require("complete_depth")
+    return replace(view, complete_depth=np.maximum(complete, depth))
 
 
 def judged_only(view: JudgedRanks, by_query: np.ndarray) -> np.ndarray:
