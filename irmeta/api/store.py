@@ -7,8 +7,8 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from irmeta.api.pool_tables import PoolTables
 from irmeta.api.stored_tables import EvalChoices
+from irmeta.api.unjudged_tables import UnjudgedTables
 from irmeta.errors import UsageError
 from irmeta.measures.curve import curves
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made
@@ -23,7 +23,7 @@ from irmeta.store.scan import Tracks, tracks_of
 Measures = str | Iterable[str]
 
 
-class Store(PoolTables):
+class Store(UnjudgedTables):
     """Open store; data are read when a method needs them.
 
     The argument `track` of a method is the name of one track, names of several, or None for all.

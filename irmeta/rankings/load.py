@@ -25,7 +25,6 @@ from irmeta.rankings.pool import PooledLists, check_pool_depth, no_contributor
 from irmeta.rankings.subtopics import subtopic_set
 from irmeta.rankings.track_facts import TrackFacts, track_facts
 from irmeta.store.scan import RowBlock, StoredLists, StoreReader, row_blocks, undisturbed
-from irmeta.trec.ordering import ranks_from
 from irmeta.trec.tie_orders import TIE_RULES
 
 Result = TypeVar("Result")
@@ -156,12 +155,6 @@ class _Rows:
         scatter(*keys, doc_id, self.row_of, self.first_row, values, out)
         return out
 
-    def ranks(self, order: TieOrder, facts: TrackFacts) -> np.ndarray:
-        """Return the rank of each row under a tie order."""
-        if other_order(facts, order):
-            return ranks_under(order, self.lists, facts)
-        return ranks_from(self.lists.starts)
-
 
 def _block_view(
     sets: Sequence[Judged],
@@ -199,7 +192,7 @@ def _view(
         np.uint16 if facts.deepest_rank < np.iinfo(np.uint16).max else np.uint32,
     )
     order: TieOrder = policy.tie_order or facts.policy["tie_order"]
-    rank = rows.ranks(order, facts)
+    rank = ranks_under(order, lists, facts)
     ranks = rows.laid_out(rank)
     lengths = np.zeros((len(queries), len(facts.systems)), np.uint32)
     lengths[lists.query, lists.system] = np.diff(lists.starts)
@@ -207,8 +200,9 @@ def _view(
     if "ties" in needs:
         arrays["ties"] = _ties(rows, order, rank)
     if "pool" in needs:
-        is_same = policy.pool_order == order
-        pool_ranks = ranks if is_same else rows.laid_out(rows.ranks(policy.pool_order, facts))
+        pool_ranks = ranks
+        if policy.pool_order != order:
+            pool_ranks = rows.laid_out(ranks_under(policy.pool_order, lists, facts))
         pooled = PooledLists.of(facts, pool_ranks, docs.offsets, lengths)
         arrays |= {"pooled_lists": pooled, **pooled.depths(facts)}
     if "retrieved" in needs:

@@ -9,6 +9,7 @@ from irmeta.policies import TieOrder
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.store.scan import StoredLists
 from irmeta.trec import tie_orders
+from irmeta.trec.ordering import ranks_from
 
 
 def other_order(
@@ -41,6 +42,8 @@ def ranks_under(order: TieOrder, lists: StoredLists, facts: TrackFacts) -> np.nd
     DataError
         If the order compares ranks and a row has no rank.
     """
+    if other_order(facts, order) is None:
+        return ranks_from(lists.starts)
     if (row := tie_orders.row_without_rank(order, lists.columns)) is not None:
         system = facts.systems[int(lists.by_row(lists.system)[row])]
         raise tie_orders.missing_rank(order, track=facts.track, system=system)

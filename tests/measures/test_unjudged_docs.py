@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -21,7 +22,7 @@ def of_store(
     k: int = 20,
     track: str = "t",
     systems: list[str] | None = None,
-    **choices: str,
+    **choices: Any,
 ) -> UnjudgedDocs:
     scores = store.scores(unjudged_measures(k), track=track, **choices)
     scores = scores if systems is None else scores.only(systems)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
 
 from twins import incomplete
@@ -37,3 +38,31 @@ def undecided(rows: dict[str, list[float]]) -> dict[tuple[str, str], tuple[float
         if abs(difference) < residual:
             pairs[a, b] = difference, residual
     return pairs
+
+
+def docs_of(
+    rankings: dict[str, dict[str, Ranking]], qrels: dict[str, Qrels], depth: int | None = None
+) -> dict[tuple[str, str], tuple[int, int, Fraction]]:
+    """Least rank, number of systems and weight of each doc that systems rank within a depth.
+
+    The weight is the sum over systems of (1 - p) p^(rank - 1), in fractions.
+    """
+    found: dict[tuple[str, str], tuple[int, int, Fraction]] = {}
+    for lists in rankings.values():
+        for query in qrels:
+            for rank, doc in enumerate((lists.get(query) or [])[:depth], 1):
+                least, count, weight = found.get((query, doc), (rank, 0, Fraction(0)))
+                weight += Fraction(1, 5) * Fraction(4, 5) ** (rank - 1)
+                found[query, doc] = min(least, rank), count + 1, weight
+    return found
+
+
+def to_judge(
+    rankings: dict[str, dict[str, Ranking]], qrels: dict[str, Qrels], negative: str
+) -> list[tuple[str, str]]:
+    """Unjudged docs (query, doc), greatest weight first, then by the bytes of query and doc."""
+    docs = docs_of(rankings, qrels)
+    judged = {(q, d) for q, of in qrels.items() for d in incomplete.judged_docs(of, negative)}
+    return sorted(
+        docs.keys() - judged, key=lambda at: (-docs[at][2], at[0].encode(), at[1].encode())
+    )

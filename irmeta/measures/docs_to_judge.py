@@ -1,0 +1,203 @@
+"""The docs of a pool, and the unjudged docs of lists by their weight in RBP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from irmeta.measures.rbp import powers
+from irmeta.measures.unjudged_docs import P
+from irmeta.policies import Negative, TieOrder
+from irmeta.rankings.judged_docs import Judged, read_judged
+from irmeta.rankings.order import other_order, ranks_under
+from irmeta.rankings.track_facts import TrackFacts
+from irmeta.store.scan import RowBlock, StoreReader, read_table, row_blocks, undisturbed
+from irmeta.trec.tie_orders import TIE_RULES
+
+NO_GRADE = -129  # below every grade
+_BITS = 40.0  # precision of a weight: 12 significant digits
+
+
+@dataclass(frozen=True)
+class Request:
+    """Request for docs of a track.
+
+    Attributes
+    ----------
+    facts
+        Facts of the track with only the systems whose docs are listed.
+    order
+        Tie order of their lists.
+    negative
+        Meaning of grades below 0, as in `EvalPolicy`.
+    depth
+        Deepest rank; None: all ranks.
+    with_judged
+        Whether judged docs are listed too.
+    budget
+        Number of docs, greatest weights first; None: all docs.
+    """
+
+    facts: TrackFacts
+    order: TieOrder
+    negative: Negative = "unjudged"
+    depth: int | None = None
+    with_judged: bool = False
+    budget: int | None = None
+
+    def is_judged(self, grades: np.ndarray) -> np.ndarray:
+        """Return which grades, or `NO_GRADE`, are judgments."""
+        return grades >= (0 if self.negative == "unjudged" else NO_GRADE + 1)
+
+
+def docs_to_judge(store: StoreReader, request: Request) -> pl.DataFrame:
+    """List docs of the judged queries, one row per query and doc, greatest weight first.
+
+    Weights that are equal to 12 significant digits are sorted by query and doc. For the columns
+    see `Store.pool`.
+
+    Raises
+    ------
+    UsageError
+        See `other_order`.
+    DataError
+        If the track is damaged, or was replaced during reading.
+    """
+    with undisturbed(store, request.facts.track):
+        judged = read_judged(store, request.facts)
+        docs = _Docs.none()
+        for some in _docs_by_block(store, judged, request):
+            docs = _Docs.concat([docs, some]).heaviest(request.budget)
+        return _named(store, judged.queries, docs, request)
+
+
+@dataclass(frozen=True)
+class _Docs:
+    """Docs of some queries.
+
+    Attributes
+    ----------
+    query
+        Index among the judged queries.
+    depth
+        The smallest rank in a list.
+    grade
+        int16; `NO_GRADE` for docs that are not in the qrels.
+    """
+
+    query: np.ndarray
+    doc_id: np.ndarray
+    depth: np.ndarray
+    retrieved_by: np.ndarray
+    weight: np.ndarray
+    grade: np.ndarray
+
+    @classmethod
+    def none(cls) -> _Docs:
+        whole = np.empty(0, np.int32)
+        return cls(whole, whole, whole, whole, np.empty(0), np.empty(0, np.int16))
+
+    @classmethod
+    def concat(cls, parts: Sequence[_Docs]) -> _Docs:
+        arrays = ([getattr(part, name) for part in parts] for name in cls.__dataclass_fields__)
+        return cls(*map(np.concatenate, arrays))
+
+    def only(self, rows: np.ndarray) -> _Docs:
+        return _Docs(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+
+    def heaviest(self, number: int | None) -> _Docs:
+        """Select the docs with the greatest weights, and all docs tied with the last of them."""
+        if number is None or len(self.weight) <= number:
+            return self
+        weight = _rounded(self.weight)
+        least = np.partition(weight, len(weight) - number)[-number]
+        return self.only(weight >= least)
+
+
+def _docs_by_block(store: StoreReader, judged: Judged, request: Request) -> Iterator[_Docs]:
+    """Yield the docs of each block of the long table."""
+    facts, other = request.facts, other_order(request.facts, request.order)
+    columns = sorted({"doc_id", *(TIE_RULES[other].keys if other else ())})
+    for block in row_blocks(store, facts.track, judged.queries, facts.systems):
+        docs = _docs_of_block(block, columns, judged, request)
+        yield docs if request.with_judged else docs.only(~request.is_judged(docs.grade))
+
+
+def _docs_of_block(
+    block: RowBlock, columns: Sequence[str], judged: Judged, request: Request
+) -> _Docs:
+    """Return the docs of the systems' lists, judged or not."""
+    lists = block.lists(columns)
+    lists = lists.only((lists.query >= 0) & (lists.system >= 0))
+    rank = ranks_under(request.order, lists, request.facts)
+    within = rank <= (request.depth or rank.max(initial=1))
+    rank, doc_id = rank[within], lists.columns["doc_id"][within]
+    query = lists.by_row(lists.query)[within] - block.first_query
+    # Docs are numbered through the block, and sorted with their ranks as one number.
+    names = judged.queries[block.first_query : block.last_query]
+    known = judged.of_queries(names)
+    known_query = np.repeat(np.arange(len(names)), np.diff(known.offsets))
+    widths = np.zeros(len(names), np.int64)
+    np.maximum.at(widths, query, doc_id.astype(np.int64) + 1)
+    np.maximum.at(widths, known_query, known.doc_ids.astype(np.int64) + 1)
+    first = np.cumsum(widths) - widths
+    deepest = int(rank.max(initial=0))
+    bits = deepest.bit_length()
+    both = np.sort(first[query] + doc_id << bits | rank)
+    number, rank = both >> bits, both & (1 << bits) - 1
+    starts = np.flatnonzero(np.diff(number, prepend=-1))
+    number, retrieved_by = number[starts], np.diff(starts, append=len(number))
+    # Each doc's weights are added by rank, so that equal ranks have equal sums.
+    weights = (1.0 - P) * powers(P, deepest)[rank - 1]
+    weight = np.bincount(np.repeat(np.arange(len(starts)), retrieved_by), weights, len(starts))
+    grade = np.full(int(widths.sum()), NO_GRADE, np.int16)
+    grade[first[known_query] + known.doc_ids] = known.grades
+    query = np.searchsorted(first, number, "right") - 1
+    return _Docs(
+        (query + block.first_query).astype(np.int32),
+        (number - first[query]).astype(np.int32),
+        rank[starts].astype(np.int32),
+        retrieved_by.astype(np.int32),
+        weight,
+        grade[number],
+    )
+
+
+def _rounded(weights: np.ndarray) -> np.ndarray:
+    """Round to 12 significant digits, because sums of different ranks may be equal."""
+    mantissa, exponent = np.frexp(weights)
+    return np.ldexp(np.round(mantissa * 2.0**_BITS) / 2.0**_BITS, exponent)
+
+
+def _named(
+    store: StoreReader, queries: Sequence[str], docs: _Docs, request: Request
+) -> pl.DataFrame:
+    """Return docs as a sorted frame, with names of queries and docs."""
+    track = request.facts.track
+    frame = pl.DataFrame(
+        {
+            "query": pl.Series(queries, dtype=pl.String).gather(docs.query),
+            "doc_id": docs.doc_id,
+            "depth": docs.depth,
+            "retrieved_by": docs.retrieved_by,
+            "weight": docs.weight,
+            "rounded": _rounded(docs.weight),
+            "judged": request.is_judged(docs.grade),
+            "grade": docs.grade,
+        }
+    )
+    names = read_table(store, "docs", track).select("query", "doc_id", "doc")
+    grade = pl.when(pl.col("grade") > NO_GRADE).then("grade").cast(pl.Int8).alias("grade")
+    return (
+        frame.join(names, on=["query", "doc_id"], how="left")
+        .sort("rounded", "query", "doc", descending=[True, False, False])
+        .head(request.budget or len(frame))
+        .select(
+            pl.lit(track).alias("track"),
+            *("query", "doc", "depth", "retrieved_by", "weight", "judged"),
+            grade,
+        )
+    )
