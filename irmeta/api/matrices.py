@@ -11,9 +11,11 @@ from typing import Any, Unpack
 from irmeta.api.store import EvalChoices, Store
 from irmeta.errors import MeasureError, UsageError, did_you_mean
 from irmeta.measures.names import parse_measure, parse_measures, split_names
+from irmeta.measures.unjudged_docs import UnjudgedDocs
+from irmeta.policies import EvalPolicy
 from irmeta.results.matrix import Matrix, read_matrices
 from irmeta.results.tidy_files import provenance
-from irmeta.store.layout import is_store
+from irmeta.store.layout import is_store, store_folder
 from irmeta.store.scan import Tracks, tracks_of, undisturbed
 
 Results = Store | str | Path
@@ -86,6 +88,27 @@ def made_from(results: Results, measures: Iterable[str], tracks: Iterable[str]) 
         return provenance(path) or {"file": path.name}
     made = {file.stem: provenance(file) or {} for file in _files(path)}
     return {name: own for name, own in made.items() if named & own.get("tracks", {}).keys()}
+
+
+def unjudged_of(results: Results, tracks: Iterable[str]) -> list[UnjudgedDocs]:
+    """Return the unjudged docs of some tracks of a store, or of a folder that `reanalyze` made.
+
+    Raises
+    ------
+    UsageError
+        If there is no store, and so no list whose docs could be unjudged.
+    """
+    path = opened(results)
+    if isinstance(path, Store):
+        return path.unjudged(tracks)
+    if not is_store(folder := store_folder(path)):
+        fix = "name the store, or a folder of reanalyze with one"
+        raise UsageError(f"{path} holds values without lists, so unjudged docs are unknown: {fix}.")
+    store, found = Store(folder), list[UnjudgedDocs]()
+    for name, made in made_from(path, (), tracks).items():
+        choices: Any = EvalPolicy.from_record(made["eval_policy"]).record()
+        found += store.unjudged(name, **choices)
+    return found
 
 
 def opened(results: Results) -> Store | Path:

@@ -9,7 +9,6 @@ import polars as pl
 
 from irmeta.api.stored_tables import EvalChoices
 from irmeta.api.unjudged_tables import UnjudgedTables
-from irmeta.errors import UsageError
 from irmeta.measures.curve import curves
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made
 from irmeta.measures.explain import Explanation, explain
@@ -18,7 +17,7 @@ from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks, Need, check_needs
 from irmeta.rankings.load import judged_ranks
 from irmeta.results.scores import Scores
-from irmeta.store.scan import Tracks, tracks_of
+from irmeta.store.scan import Tracks, only_track, tracks_of
 
 Measures = str | Iterable[str]
 
@@ -260,13 +259,8 @@ class Store(UnjudgedTables):
         >>> found.value == sum(term.amount for term in found.trace.terms) / found.trace.divisor
         True
         """
-        if track is None:
-            tracks = tracks_of(self.reader, None)
-            if len(tracks) > 1:
-                raise UsageError(f"say which track: {', '.join(tracks)}.")
-            track = tracks[0]
-        spec = parse_measure(measure)
-        return explain(self.reader, track, spec, system, str(query), EvalPolicy(**choices))
+        name, spec = only_track(self.reader, track), parse_measure(measure)
+        return explain(self.reader, name, spec, system, str(query), EvalPolicy(**choices))
 
     def provenance(
         self, measures: Measures, *, track: Tracks = None, **choices: Unpack[EvalChoices]

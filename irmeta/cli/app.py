@@ -59,6 +59,19 @@ ResultsArgument = Annotated[
         help="Folder of reanalyze, store, per-query values, or table with systems in columns.",
     ),
 ]
+UnjudgedOption = Annotated[
+    bool,
+    typer.Option("--unjudged", help="Also report what unjudged docs leave open, on stderr."),
+]
+JudgedAtLeastOption = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        help="With --unjudged, the mean Judged@10 below which systems are counted.",
+        show_default="0.9",
+    ),
+]
 CorrectionOption = Annotated[
     str, typer.Option(help="Correction of the p-values for the number of pairs.")
 ]
@@ -97,6 +110,13 @@ def one_measure(names: list[str]) -> str:
     if len(names) > 1:
         raise UsageError(f"one measure at a time, not {', '.join(names)}.")
     return names[0]
+
+
+def judged_share(at_least: float | None, unjudged: bool) -> float:
+    """Return the value of --judged-at-least, which is an error without --unjudged."""
+    if at_least is not None and not unjudged:
+        raise UsageError("--judged-at-least is for the line of --unjudged.")
+    return 0.9 if at_least is None else at_least
 
 
 def bytes_of(size: str | None) -> int | None:

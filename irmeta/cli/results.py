@@ -14,13 +14,16 @@ from irmeta.cli.app import (
     CorrectionOption,
     CsvSafeOption,
     ForceOption,
+    JudgedAtLeastOption,
     PathArgument,
     ResamplesOption,
     ResultsArgument,
     SeedOption,
     TracksOption,
+    UnjudgedOption,
     WorkersOption,
     app,
+    judged_share,
     one_measure,
 )
 from irmeta.escapes import print_line
@@ -86,15 +89,19 @@ def compare(
             "--less-is-better", help="Smaller values are better, for a measure unknown to irmeta."
         ),
     ] = False,
+    unjudged: UnjudgedOption = False,
+    judged_at_least: JudgedAtLeastOption = None,
     out: OutOption = None,
     csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
 ) -> None:
     """Test all pairs of systems; mark the systems that no other is significantly better than."""
     from irmeta.api import significance
-    from irmeta.api.matrices import consistent_read, made_from
+    from irmeta.api.matrices import consistent_read, made_from, unjudged_of
     from irmeta.show.significance_output import print_comparisons
+    from irmeta.show.unjudged_output import print_unjudged
 
+    at_least = judged_share(judged_at_least, unjudged)
     with consistent_read(results, track or None) as tracks:
         comparisons = significance.compare(
             results,
@@ -108,8 +115,11 @@ def compare(
             less_is_better=less_is_better,
         )
         name = comparisons[0].pairs.measure
-        source = made_from(results, [name], [one.pairs.track for one in comparisons])
+        compared = [one.pairs.track for one in comparisons]
+        source = made_from(results, [name], compared)
+        found = unjudged_of(results, compared) if unjudged else []
     print_comparisons(comparisons, csv_safe)
+    print_unjudged(found, at_least)
     if out := out or significance.default_folder(results, "compare", f"{name}.{test}"):
         for path in significance.write_comparisons(comparisons, out, source, force=force):
             print_line(str(path), sys.stderr)

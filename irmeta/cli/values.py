@@ -11,11 +11,14 @@ import typer
 from irmeta.cli.app import (
     CsvSafeOption,
     ForceOption,
+    JudgedAtLeastOption,
     MeasuresOption,
     TrackOption,
     TracksOption,
+    UnjudgedOption,
     WorkersOption,
     app,
+    judged_share,
     one_measure,
 )
 from irmeta.cli.declared import with_options
@@ -46,6 +49,8 @@ def evaluate(
         list[str] | None, typer.Option(help="Only these systems (repeatable).")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="File for the result, .parquet or .csv.")] = None,
+    unjudged: UnjudgedOption = False,
+    judged_at_least: JudgedAtLeastOption = None,
     csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
     workers: WorkersOption = None,
@@ -56,19 +61,22 @@ def evaluate(
     from irmeta.results.scores import wide as spread
     from irmeta.results.tidy_files import check_ending, write_out
     from irmeta.show.console import print_frame
+    from irmeta.show.unjudged_output import print_unjudged
 
     if out is not None:
         check_ending(out)
         if csv_safe and out.suffix != ".csv":
             raise UsageError(f"--csv-safe applies only to CSV, not to {out}.")
-    asked = measures or "default"
+    asked, at_least = measures or "default", judged_share(judged_at_least, unjudged)
     parse_measures(asked)  # reject unknown names before reading anything
     choices: Any = policy.record()
     with open_source(source, reading, track or None, workers) as store:
         compute = store.evaluate if per_query else store.means
         with consistent_read(store, track or None) as tracks:
             made = store.provenance(asked, track=tracks, **choices)
-            frame = compute(asked, track=tracks, system=system or None, workers=workers, **choices)
+            given: Any = {"track": tracks, "system": system or None, "workers": workers, **choices}
+            frame = compute(asked, **given)
+            found = store.unjudged(**given) if unjudged else []
         for name, facts in made["tracks"].items():
             if facts.get("pool", "").startswith("all systems"):
                 print_line(f"irmeta: {name}: the pool is taken from {facts['pool']}", sys.stderr)
@@ -79,6 +87,7 @@ def evaluate(
             print_line(f"{frame.height:,} rows in {out}", sys.stderr)
         else:
             print_frame(frame, csv_safe)
+        print_unjudged(found, at_least)
 
 
 @app.command()

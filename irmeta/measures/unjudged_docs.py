@@ -36,12 +36,16 @@ class UnjudgedDocs:
         Number of pairs of systems.
     k : int
         Cutoff of judged_at_k.
+    only_relevant : bool
+        Whether only relevant docs are judged; then unjudged docs may have been seen, and the
+        values say little about the systems.
     """
 
     unjudged: pl.DataFrame
     undecided: pl.DataFrame
     pairs: int
     k: int
+    only_relevant: bool
 
 
 def unjudged_measures(k: int = 20) -> tuple[str, ...]:
@@ -123,4 +127,5 @@ def unjudged_docs(scores: Scores, facts: TrackFacts, k: int = 20) -> UnjudgedDoc
     )
     track = pl.lit(facts.track).alias("track")
     unjudged, undecided = (frame.select(track, pl.all()) for frame in (unjudged, undecided))
-    return UnjudgedDocs(unjudged, undecided, len(is_undecided), k)
+    only_relevant = facts.lowest_grade is not None and facts.lowest_grade >= 1
+    return UnjudgedDocs(unjudged, undecided, len(is_undecided), k, only_relevant)

@@ -27,6 +27,8 @@ class TrackFacts:
     highest_grade
         The highest grade of that set; at least 1, so that gains can be divided by it. Views with
         fewer judgments keep it as the scale of grades.
+    lowest_grade
+        The lowest grade of that set; None if unknown.
     policy
         Policy of reading: a record of `ReadPolicy`.
     pool_depth
@@ -52,6 +54,7 @@ class TrackFacts:
     pooled: Sequence[bool | None] = ()
     pool_known: bool = False
     deepest_ranks: Sequence[int] = ()
+    lowest_grade: int | None = None
 
     @property
     def contributors(self) -> list[int]:
@@ -135,6 +138,7 @@ def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> Tra
         pooled=tuple(systems["pooled"]),
         pool_known=table["pooled"].null_count() < table.height,
         deepest_ranks=tuple(systems["deepest_rank"]),
+        lowest_grade=sets[name].get("lowest"),
     )
 
 

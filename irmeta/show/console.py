@@ -20,17 +20,22 @@ MOST_ROWS = 500  # of a frame on a terminal
 def print_frame(frame: pl.DataFrame, csv_safe: bool = False) -> None:
     """Print a table on a terminal, CSV with full precision in a pipe: see `to_csv`."""
     if not sys.stdout.isatty():
-        try:
-            sys.stdout.write(to_csv(frame, safe=csv_safe))
-            sys.stdout.flush()
-        except BrokenPipeError:  # the reader, such as `head`, closed the pipe
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        write_to_pipe(to_csv(frame, safe=csv_safe))
         return
     console = open_console()
     print_table(console, frame.head(MOST_ROWS))
     if frame.height > MOST_ROWS:
         left = frame.height - MOST_ROWS
         console.print(f"... and {left:,} rows more: use --out FILE, or a pipe.")
+
+
+def write_to_pipe(text: str) -> None:
+    """Write text to standard output, whose reader may stop reading."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as `head`, closed the pipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def open_console() -> Console:

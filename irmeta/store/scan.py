@@ -190,6 +190,20 @@ def tracks_of(store: StoreReader, track: Tracks) -> list[str]:
     return [store.read_record(name)["track"] for name in asked]
 
 
+def only_track(store: StoreReader, track: str | None) -> str:
+    """Return the name of a track; None stands for the only track of the store.
+
+    Raises
+    ------
+    UsageError
+        If the track is not in the store, or none is named and the store has several.
+    """
+    names = tracks_of(store, track)
+    if len(names) > 1:
+        raise UsageError(f"say which track: {', '.join(names)}.")
+    return names[0]
+
+
 def lazy(
     store: StoreReader, kind: str, track: Tracks = None, where: pl.Expr | None = None
 ) -> pl.LazyFrame:

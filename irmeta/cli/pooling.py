@@ -1,0 +1,81 @@
+"""`irmeta pool`: docs for assessors."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from irmeta.cli.app import ForceOption, TrackOption, app
+from irmeta.cli.declared import with_options
+from irmeta.cli.sources import READING, SourceArgument, open_source
+from irmeta.escapes import escape_text, print_line
+from irmeta.policies import EvalPolicy, ReadPolicy
+
+
+@app.command()
+@with_options(policy=(EvalPolicy, ("qrels", "negative", "tie_order")), reading=READING)
+def pool(
+    source: SourceArgument,
+    policy: EvalPolicy,
+    reading: ReadPolicy,
+    track: TrackOption = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SYSTEM|group=NAME|type=NAME",
+            help="Only docs of these systems (repeatable).",
+            show_default="all; with --depth, those that contributed to the pool",
+        ),
+    ] = None,
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="All docs down to this rank, instead of unjudged docs; tie order score-file.",
+        ),
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="Number of docs, for all queries together.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="File for the lines.")] = None,
+    force: ForceOption = False,
+) -> None:
+    """List unjudged docs by weight in RBP, or a pool of some depth, as lines `query 0 doc`."""
+    from irmeta.rankings.pool import pool_of
+    from irmeta.results.pool_file import check_pool_file, pool_lines, write_pool
+    from irmeta.show.console import write_to_pipe
+    from irmeta.store.scan import only_track, undisturbed
+
+    if out is not None:
+        check_pool_file(out, force=force)
+    with open_source(source, reading, track) as store:
+        name = only_track(store.reader, track)
+        with undisturbed(store.reader, name):
+            docs = store.pool(
+                name,
+                system=system or None,
+                depth=depth,
+                budget=budget,
+                qrels=policy.qrels,
+                negative=policy.negative,
+                tie_order=policy.tie_order,
+            )
+            made_by = pool_of(store.reader, name) if depth and not system else None
+        if made_by is not None and not made_by.known:
+            print_line(f"irmeta: {name}: the pool is taken from {made_by.note}", sys.stderr)
+        unsure = docs.filter(~docs["judged"] & docs["grade"].is_not_null()).height
+        if unsure:
+            print_line(
+                f"irmeta: {name}: {unsure:,} of {docs.height:,} docs have a grade below 0 and "
+                "count as unjudged (--negative)",
+                sys.stderr,
+            )
+        if out is not None:
+            write_pool(docs, out, force=force)
+            print_line(f"{docs.height:,} docs in {out}", sys.stderr)
+        else:
+            lines = pool_lines(docs)
+            write_to_pipe(escape_text(lines, keep="\n") if sys.stdout.isatty() else lines)
