@@ -38,7 +38,7 @@ class NamesWarning(UserWarning):
 
 
 class PoolDepthWarning(UserWarning):
-    """Measures of a depth-k pool are undefined on queries whose pool is complete at no depth."""
+    """The depth of the pool of some queries is not stated, or 0: then measures are undefined."""
 
 
 class QrelsWarning(UserWarning):

@@ -10,6 +10,7 @@ from irmeta.api.store import Store
 from irmeta.errors import (
     IrmetaError,
     NamesWarning,
+    PoolDepthWarning,
     QrelsWarning,
     SkippedRunWarning,
     UsageError,
@@ -25,7 +26,7 @@ from irmeta.store.scan import Tracks
 from irmeta.trec.collection import chosen, read_collection
 from irmeta.trec.source import track_of_files
 
-WARNINGS = {"names": NamesWarning, "qrels": QrelsWarning}
+WARNINGS = {"names": NamesWarning, "qrels": QrelsWarning, "pool_depth": PoolDepthWarning}
 """The warnings of a track's record, by kind."""
 
 
@@ -81,6 +82,8 @@ def read(
         If systems are named by file, because runs share their tags; ``names="file"`` silences it.
     QrelsWarning
         If the qrels look like those of another track.
+    PoolDepthWarning
+        If a file of pool depths lacks judged queries.
 
     Raises
     ------
@@ -130,7 +133,7 @@ def read_files(
 
     Warns
     -----
-    SkippedRunWarning, NamesWarning, QrelsWarning
+    SkippedRunWarning, NamesWarning, QrelsWarning, PoolDepthWarning
         See `read`.
 
     Raises

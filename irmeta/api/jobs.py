@@ -92,7 +92,7 @@ def ingest(
 
     Warns
     -----
-    SkippedRunWarning, NamesWarning, QrelsWarning
+    SkippedRunWarning, NamesWarning, QrelsWarning, PoolDepthWarning
         See `read`.
 
     Raises
@@ -189,7 +189,7 @@ def reanalyze(
 
     Warns
     -----
-    SkippedRunWarning, NamesWarning, QrelsWarning
+    SkippedRunWarning, NamesWarning, QrelsWarning, PoolDepthWarning
         See `read`, for a collection.
 
     Raises

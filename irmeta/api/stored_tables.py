@@ -140,7 +140,7 @@ class StoredTables:
         return pl.concat(frames, how="diagonal")  # tracks of an older irmeta have no tags
 
     def warnings(self, track: str) -> dict[str, str]:
-        """Return the warnings of reading a track by kind, ``names`` and ``qrels``.
+        """Return the warnings of reading a track by kind: ``names``, ``qrels``, ``pool_depth``.
 
         Examples
         --------

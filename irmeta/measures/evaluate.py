@@ -111,7 +111,7 @@ def how_made(
                 "highest_grade": f.highest_grade,
             }
             | ({"pool": pool_of(store, f.track).note} if pool else {})
-            | ({"pool_depth": f.pool_depth or "as far as it is complete"} if pool else {})
+            | ({"pool_depth": f.pool_depth_note} if pool else {})
             | ({"qrels_by_subtopic": subtopic_set(store, f)} if by_subtopic else {})
             for f in facts
         },

@@ -79,9 +79,10 @@ def view_arrays(
     pooled_lists = PooledLists.of(facts, ranks, offsets, lengths)
     retrieved, reason = _retrieved(retrieved, ranks, offsets, lengths)
     names, doc_ids = _docs(docs, offsets)
+    named = tuple(_names("queries", queries, "q", len(lengths)))
     return {
         "facts": facts,
-        "queries": tuple(_names("queries", queries, "q", len(lengths))),
+        "queries": named,
         "offsets": offsets,
         "ranks": ranks,
         "grades": grades,
@@ -93,7 +94,7 @@ def view_arrays(
         "lacks": dict.fromkeys(("subtopics", "diversity"), "from_arrays takes no subtopics")
         | reason,
         "pooled_lists": pooled_lists,
-        **pooled_lists.depths(facts),
+        **pooled_lists.depths(facts, named),
     }
 
 

@@ -204,7 +204,7 @@ def _view(
         if policy.pool_order != order:
             pool_ranks = rows.laid_out(ranks_under(policy.pool_order, lists, facts))
         pooled = PooledLists.of(facts, pool_ranks, docs.offsets, lengths)
-        arrays |= {"pooled_lists": pooled, **pooled.depths(facts)}
+        arrays |= {"pooled_lists": pooled, **pooled.depths(facts, queries)}
     if "retrieved" in needs:
         query = lists.by_row(lists.query.astype(np.int64))
         pairs = np.unique(query << 32 | lists.columns["doc_id"])

@@ -174,13 +174,15 @@ class PooledLists:
         arrays = (self.ranks, self.lengths, self.judged)
         return PooledLists(*(np.take(array, systems, axis=1) for array in arrays))
 
-    def depths(self, facts: TrackFacts) -> dict[str, np.ndarray]:
+    def depths(self, facts: TrackFacts, queries: Sequence[str]) -> dict[str, np.ndarray]:
         """Compute `pool_depth` and `complete_depth` of `JudgedRanks`."""
         systems = facts.contributors
+        complete = complete_depths(self.judged[:, systems], self.lengths[:, systems])
         if facts.pool_depth is not None:
             complete = np.full(len(self.lengths), facts.pool_depth, np.int64)
-        else:
-            complete = complete_depths(self.judged[:, systems], self.lengths[:, systems])
+        if by_query := facts.pool_depth_by_query:
+            stated = [by_query.get(query, NOT_POOLED) for query in queries]
+            complete = np.where(np.equal(stated, NOT_POOLED), complete, stated)
         return {"pool_depth": pool_depths(self.ranks, systems), "complete_depth": complete}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 import polars as pl
@@ -33,6 +33,8 @@ class TrackFacts:
         Policy of reading: a record of `ReadPolicy`.
     pool_depth
         Pool depth stated in the collection, or None.
+    pool_depth_by_query
+        Pool depths stated for single queries, which override `pool_depth`.
     groups, types, pooled
         For each system its participant, its type of run, and whether it contributed to the pool;
         None if unknown. Empty if unknown for all systems.
@@ -55,6 +57,15 @@ class TrackFacts:
     pool_known: bool = False
     deepest_ranks: Sequence[int] = ()
     lowest_grade: int | None = None
+    pool_depth_by_query: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def pool_depth_note(self) -> int | str:
+        """The depth of the pool, for provenance."""
+        default = self.pool_depth or "as far as it is complete"
+        if not self.pool_depth_by_query:
+            return default
+        return f"stated for {len(self.pool_depth_by_query)} queries, otherwise {default}"
 
     @property
     def contributors(self) -> list[int]:
@@ -139,6 +150,7 @@ def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> Tra
         pool_known=table["pooled"].null_count() < table.height,
         deepest_ranks=tuple(systems["deepest_rank"]),
         lowest_grade=sets[name].get("lowest"),
+        pool_depth_by_query=record.get("pool_depths", {}),
     )
 
 

@@ -18,6 +18,7 @@ from irmeta.store.facts import Facts, read_facts
 from irmeta.store.groups import Groups
 from irmeta.store.judgments import Judgments, judgments
 from irmeta.store.long_table import Names
+from irmeta.store.pool_depth_file import read_pool_depths
 from irmeta.store.read_run import Run, SkippedRun, read_run
 from irmeta.store.readers import Readers, TrackNames
 from irmeta.store.record import track_record
@@ -57,6 +58,8 @@ class ReadTrack:
         The SHA-256 of each source file; None for a file that could not be read.
     described
         The subtopics of subtopics files: set, query, subtopic, weight, type.
+    pool_depths
+        The depth of the pool of each query in the file of depths.
     """
 
     source: TrackSource
@@ -67,6 +70,7 @@ class ReadTrack:
     names: TrackNames
     pool: Judgments
     described: pl.DataFrame
+    pool_depths: dict[str, int]
     inputs: dict[str, str | None]
 
     @property
@@ -86,6 +90,7 @@ class ReadTrack:
             self.named,
             self.pool,
             self.described,
+            self.pool_depths,
             self.inputs,
             judged_rows,
         )
@@ -115,19 +120,19 @@ def read_track(
     Raises
     ------
     DataError
-        If qrels or facts cannot be read, no run can be used, or the rows exceed the limits without
-        a folder for them.
+        If qrels, facts or depths cannot be read, no run can be used, or the rows exceed the limits
+        without a folder for them.
     """
     _check_pattern(source)
     sets = _read_qrels(source)
     inputs: dict[str, str | None] = {given.file: parsed.sha256 for given, parsed in sets}
     facts, described = read_facts(source), read_subtopics(source, sets)
-    if source.facts is not None:
-        inputs[source.facts.file] = file_sha256(source.root / source.facts.file)
-    for given in source.qrels:
-        if given.subtopics_file is not None:
-            inputs[given.subtopics_file] = file_sha256(source.root / given.subtopics_file)
     judged = pl.concat([parsed.frame.select("query", "doc") for _, parsed in sets])
+    depths = read_pool_depths(source, judged["query"].unique().to_list())
+    others = [source.facts.file if source.facts else None, source.pool_depth_by_query]
+    for file in (*others, *(given.subtopics_file for given in source.qrels)):
+        if file is not None:
+            inputs[file] = file_sha256(source.root / file)
     readers = Readers(judged["query"], judged["doc"])
     read, hashes = _read_runs(source, spill, readers, limits, count)
     named = name_systems(read, readers.judged, source)
@@ -138,7 +143,8 @@ def read_track(
     names = readers.names()
     pool = judgments(sets, readers.first, names)
     rows = TrackRows(named.runs, names, source.policy)
-    return ReadTrack(source, sets, facts, rows, named, names, pool, described, inputs | hashes)
+    inputs |= hashes
+    return ReadTrack(source, sets, facts, rows, named, names, pool, described, depths, inputs)
 
 
 def _check_pattern(source: TrackSource) -> None:

@@ -15,6 +15,7 @@ from irmeta.schema import FORMAT
 from irmeta.store.assemble import TrackRows
 from irmeta.store.judgments import Judgments
 from irmeta.store.layout import KINDS, Layout
+from irmeta.store.pool_depth_file import without_depth
 from irmeta.store.subtopics_file import undescribed
 from irmeta.store.track_systems import Named
 from irmeta.store.verify import file_checksums, has_same_footers
@@ -42,7 +43,8 @@ class Inputs:
         self.source, self.layout, self.rehash = source, layout, rehash
         facts = [source.facts.file] if source.facts else []
         qrels = [file for one in source.qrels for file in one.paths]
-        self.files = sorted({*source.runs, *qrels, *facts})
+        depths = [source.pool_depth_by_query] if source.pool_depth_by_query else []
+        self.files = sorted({*source.runs, *qrels, *facts, *depths})
         # Read before any file, so that a file changed later is read again next time.
         self.stamps = {file: self._stamp(file) for file in self.files}
 
@@ -99,13 +101,14 @@ def read_cache(layout: Layout) -> dict[str, Seen]:
 
 def config_record(source: TrackSource) -> dict[str, Any]:
     """Return a track's settings in the collection as JSON values without absolute paths."""
+    pool = {name: getattr(source, name) for name in ("pool_depth", "pool_depth_by_query")}
     return {
         "format": FORMAT,
         "runs": list(source.runs),
         "qrels": [_qrels_config(one) for one in source.qrels],
         "facts": asdict(source.facts) if source.facts else None,
         "policy": source.policy.record(),
-        **({} if source.pool_depth is None else {"pool_depth": source.pool_depth}),
+        **{name: value for name, value in pool.items() if value is not None},
     }
 
 
@@ -124,11 +127,16 @@ def track_record(
     named: Named,
     pool: Judgments,
     described: pl.DataFrame,
+    pool_depths: dict[str, int],
     inputs: dict[str, str | None],
     judged_rows: int,
 ) -> dict[str, Any]:
     """Return the record without `files`; `judged_rows` is the number of rows of judged docs."""
-    warnings = {"names": named.note, "qrels": _qrels_warning(rows, pool, judged_rows)}
+    warnings = {
+        "names": named.note,
+        "qrels": _qrels_warning(rows, pool, judged_rows),
+        "pool_depth": without_depth(source, pool_depths, set(sets[0][1].frame["query"])),
+    }
     return {
         "track": source.name,
         "config": config_record(source),
@@ -141,6 +149,7 @@ def track_record(
         "deepest_rank": max(rows.deepest(run) for run in rows.runs),
         "queries_in_runs": len(rows.queries),
         "judged_pairs": len(pool.pairs),
+        **({"pool_depths": pool_depths} if pool_depths else {}),
         "qrels": [_set_record(given, parsed, described) for given, parsed in sets],
         "warnings": {kind: text for kind, text in warnings.items() if text is not None},
     }

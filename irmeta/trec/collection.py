@@ -38,6 +38,7 @@ class _TrackTable(Options):
     pool_depth: int | None = option(
         None, "Rank to which the lists of contributing systems were judged.", least=1
     )
+    pool_depth_by_query: str | None = option(None, "File of such ranks: lines `query depth`.")
 
 
 def read_collection(folder: str | Path, policy: ReadPolicy | None = None) -> list[AnyTrack]:
@@ -197,6 +198,8 @@ class _Config:
         if not name:
             raise self._error(key, None, "has no name", "")
         table = self._parse(key, given, _TrackTable, _POLICY_KEYS)
+        if table.pool_depth_by_query is not None:
+            self._check_file(f"{key}.pool_depth_by_query", table.pool_depth_by_query)
         given = cast(Mapping[str, Any], given)
         try:
             policy = replace(self.policy, **{k: given[k] for k in _POLICY_KEYS if k in given})
@@ -210,6 +213,7 @@ class _Config:
             facts=None if table.systems is None else self._facts(f"{key}.systems", table.systems),
             policy=policy,
             pool_depth=table.pool_depth,
+            pool_depth_by_query=table.pool_depth_by_query,
             outside=tuple(sorted(self.outside)),
         )
 

@@ -58,6 +58,8 @@ class TrackSource:
         The qrels sets; the first is primary.
     pool_depth
         The depth to which contributing lists were judged, if the collection states it.
+    pool_depth_by_query
+        A file of such depths by query, which override `pool_depth`.
     outside
         Files and folders of the collection outside of `root`.
     given
@@ -71,6 +73,7 @@ class TrackSource:
     facts: FactsSource | None = None
     policy: ReadPolicy = field(default_factory=ReadPolicy)
     pool_depth: int | None = None
+    pool_depth_by_query: str | None = None
     outside: tuple[str, ...] = ()
     given: Mapping[str, str] = field(default_factory=dict)
 

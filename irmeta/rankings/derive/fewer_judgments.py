@@ -59,7 +59,7 @@ def with_pool(
     remaining = set(facts.contributors) - set(removed)
     pooled = tuple(i in remaining for i in range(len(facts.systems)))
     facts = replace(facts, pooled=pooled, pool_known=True)
-    depths = lists.depths(facts)
+    depths = lists.depths(facts, view.queries)
     if depth is None:
         query_depth = before[view.query_of(np.arange(len(view.grades)))]
         removed_depth = pool_depths(lists.ranks, removed)

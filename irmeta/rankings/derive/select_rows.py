@@ -89,7 +89,8 @@ def repooled(view: JudgedRanks) -> JudgedRanks:
         return view
     if not view.facts.contributors:
         return changed(view, dict.fromkeys(POOL_ARRAYS, "no system that was pooled is left"))
-    return limit_pool(changed(view, **view.pooled_lists.depths(view.facts)), None)
+    depths = view.pooled_lists.depths(view.facts, view.queries)
+    return limit_pool(changed(view, **depths), None)
 
 
 def rejudged(view: JudgedRanks) -> JudgedRanks:
