@@ -36,9 +36,8 @@ class UnjudgedTables(PoolTables):
     ) -> pl.DataFrame:
         """List the unjudged docs of some systems by weight, or the docs of a pool of some depth.
 
-        Without `depth`, the docs are those whose judgments would say most about the systems: the
-        weight of a doc is the sum over the systems of (1 - p) p^(rank - 1) with p = 0.8, by which
-        RBP(p=0.8) of a system would increase if the doc were relevant.
+        The weight of a doc is the sum over the systems of (1 - p) p^(rank - 1) with p = 0.8: what
+        RBP(p=0.8) of these systems would gain if the doc were relevant.
 
         Parameters
         ----------

@@ -4,7 +4,7 @@ Lu, Moffat and Culpepper (2016), Table 2: options a, b and c of AP and Q are ``n
 pool; a and b of NDCG, i and ii of Q are ``ideal=`` all and pool. Options c, b and ii are for k < d,
 where d is the depth to which a query's pool is complete; from k = d on they equal a, a and i. If
 the pool is complete at no depth, d is unknown and the value is NaN, because option a would be a
-different measure. `pool_depth` in collection.toml states d.
+different measure. `pool_depth` or `pool_depth_by_query` in collection.toml states d.
 """
 
 from __future__ import annotations

@@ -68,10 +68,12 @@ def docs_to_judge(store: StoreReader, request: Request) -> pl.DataFrame:
     """
     with undisturbed(store, request.facts.track):
         judged = read_judged(store, request.facts)
-        docs = _Docs.none()
-        for some in _docs_by_block(store, judged, request):
-            docs = _Docs.concat([docs, some]).heaviest(request.budget)
-        return _named(store, judged.queries, docs, request)
+        parts = [_Docs.none()]
+        for docs in _docs_by_block(store, judged, request):
+            parts.append(docs)
+            if request.budget is not None:
+                parts = [_Docs.concat(parts).heaviest(request.budget)]
+        return _named(store, judged.queries, _Docs.concat(parts), request)
 
 
 @dataclass(frozen=True)
@@ -108,9 +110,9 @@ class _Docs:
     def only(self, rows: np.ndarray) -> _Docs:
         return _Docs(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
-    def heaviest(self, number: int | None) -> _Docs:
+    def heaviest(self, number: int) -> _Docs:
         """Select the docs with the greatest weights, and all docs tied with the last of them."""
-        if number is None or len(self.weight) <= number:
+        if len(self.weight) <= number:
             return self
         weight = _rounded(self.weight)
         least = np.partition(weight, len(weight) - number)[-number]
@@ -129,41 +131,46 @@ def _docs_by_block(store: StoreReader, judged: Judged, request: Request) -> Iter
 def _docs_of_block(
     block: RowBlock, columns: Sequence[str], judged: Judged, request: Request
 ) -> _Docs:
-    """Return the docs of the systems' lists, judged or not."""
+    """Return the docs of the systems' lists, judged or not, by query and doc_id."""
     lists = block.lists(columns)
     lists = lists.only((lists.query >= 0) & (lists.system >= 0))
     rank = ranks_under(request.order, lists, request.facts)
     within = rank <= (request.depth or rank.max(initial=1))
     rank, doc_id = rank[within], lists.columns["doc_id"][within]
     query = lists.by_row(lists.query)[within] - block.first_query
-    # Docs are numbered through the block, and sorted with their ranks as one number.
     names = judged.queries[block.first_query : block.last_query]
     known = judged.of_queries(names)
     known_query = np.repeat(np.arange(len(names)), np.diff(known.offsets))
     widths = np.zeros(len(names), np.int64)
     np.maximum.at(widths, query, doc_id.astype(np.int64) + 1)
     np.maximum.at(widths, known_query, known.doc_ids.astype(np.int64) + 1)
-    first = np.cumsum(widths) - widths
-    deepest = int(rank.max(initial=0))
-    bits = deepest.bit_length()
-    both = np.sort(first[query] + doc_id << bits | rank)
-    number, rank = both >> bits, both & (1 << bits) - 1
-    starts = np.flatnonzero(np.diff(number, prepend=-1))
-    number, retrieved_by = number[starts], np.diff(starts, append=len(number))
-    # Each doc's weights are added by rank, so that equal ranks have equal sums.
-    weights = (1.0 - P) * powers(P, deepest)[rank - 1]
-    weight = np.bincount(np.repeat(np.arange(len(starts)), retrieved_by), weights, len(starts))
+    first = np.cumsum(widths) - widths  # numbers docs through the block, query after query
     grade = np.full(int(widths.sum()), NO_GRADE, np.int16)
     grade[first[known_query] + known.doc_ids] = known.grades
+    number, depth, retrieved_by, weight = _by_doc(first[query] + doc_id, rank)
     query = np.searchsorted(first, number, "right") - 1
     return _Docs(
         (query + block.first_query).astype(np.int32),
         (number - first[query]).astype(np.int32),
-        rank[starts].astype(np.int32),
+        depth.astype(np.int32),
         retrieved_by.astype(np.int32),
         weight,
         grade[number],
     )
+
+
+def _by_doc(number: np.ndarray, rank: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the numbers of docs, each once, with smallest rank, number of ranks, and weight."""
+    deepest = int(rank.max(initial=0))
+    bits = deepest.bit_length()
+    both = np.sort(number << bits | rank)  # one number sorts much faster than two
+    number, rank = both >> bits, both & (1 << bits) - 1
+    starts = np.flatnonzero(np.diff(number, prepend=-1))
+    count = np.diff(starts, append=len(number))
+    # The weights of a doc are added by rank, so that docs of the same ranks have the same sum.
+    weights = (1.0 - P) * powers(P, deepest)[rank - 1]
+    weight = np.bincount(np.repeat(np.arange(len(starts)), count), weights, len(starts))
+    return number[starts], rank[starts], count, weight
 
 
 def _rounded(weights: np.ndarray) -> np.ndarray:

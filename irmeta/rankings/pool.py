@@ -230,8 +230,8 @@ def warn_without_depth(track: str, complete: Collection[np.ndarray]) -> None:
             f"track {track}: on {none} of {len(depths)} queries the pool is complete at no depth, "
             "since a contributing system's first doc is unjudged; norm=pool and ideal=pool are "
             "undefined (NaN) there and excluded from means. If the pool's depth is known, write "
-            "pool_depth = N for the track in collection.toml; if not all systems contributed, name "
-            "those that did (`pooled`).",
+            "pool_depth = N (or pool_depth_by_query = FILE) for the track in collection.toml; if "
+            "not all systems contributed, name those that did (`pooled`).",
             PoolDepthWarning,
             stacklevel=3,
         )
