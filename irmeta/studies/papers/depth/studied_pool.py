@@ -60,8 +60,9 @@ class StudiedPool:
         check_cutoffs(track.facts, options)
         views = list(track.blocks({"pool", *needs_of(parse_measures(options.scored()))}))
         depth = comprehensive_depth(views)
-        stated = () if track.facts.pool_depth is None else (track.facts.pool_depth,)
-        if given := tuple(sorted(set(options.depths or stated))):
+        by_query = track.facts.pool_depth_by_query.values()
+        stated = [one for one in (track.facts.pool_depth, *by_query) if one is not None]
+        if given := tuple(sorted(set(options.depths or sorted(stated)[:1]))):
             as_deep = [_complete_to(view, given[-1]) for view in views]
             return cls(as_deep, given, "given", depth, options)
         if depth is not None and depth >= LEAST_USEFUL:
