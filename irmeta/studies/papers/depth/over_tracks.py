@@ -1,5 +1,12 @@
-"""Tables over tracks: the paper's numbers."""
+"""The table over tracks: the paper's numbers."""
+
+from __future__ import annotations
+
+from irmeta.studies.framework.study import Pieces, Tables
+from irmeta.studies.papers.depth import paper
+from irmeta.studies.papers.depth.options import DepthOptions as Options
 
 
-def over_tracks(tables, options):
-    return []
+def over_tracks(tables: Tables, options: Options) -> Pieces:
+    """Yield the numbers that the paper prints."""
+    yield "paper_numbers", paper.numbers()
