@@ -187,7 +187,8 @@ class _Cells:
                 text = f"{text} ({low} to {high})"
         if column.dagger and row[column.dagger]:
             text += DAGGER
-        return Cell(text + (_arrow(row) if name == "measure" else ""))
+        text += _arrow(row) if name == "measure" else ""
+        return Cell(text, is_paper=form == "paper")
 
 
 def _with_paper(

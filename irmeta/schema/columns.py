@@ -61,8 +61,9 @@ class Column:
         Heading on the page; default: the column's name with spaces for underscores.
     format
         Format of values: ``score`` (4 decimals), ``length`` (1 decimal), ``percent`` (of shares),
-        ``ratio`` (2 significant digits), ``measure`` (the format of the measure in the row), or a
-        format specification of Python. Default: the format of the kind.
+        ``ratio`` (2 significant digits), ``measure`` (the format of the measure in the row),
+        ``paper`` (text of a paper, in grey), or a format specification of Python. Default: the
+        format of the kind.
     span
         Two other columns: the value prints as "value (low to high)".
     dagger

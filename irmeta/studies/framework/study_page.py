@@ -97,7 +97,7 @@ def _items(
 def _grid(study: Study, show: Show, tables: Tables) -> Grid:
     frame = tables[show.table]
     for column, values in show.rows.items():
-        frame = frame.filter(pl.col(column).is_in(list(values)))
+        frame = frame.filter(pl.col(column).is_in(list(values), nulls_equal=True))
     return grid(
         study.table(show.table),
         frame,

@@ -1,8 +1,326 @@
-def sections(tables, options):
-    return []
+"""The sections of the study's page, in the paper's order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from irmeta.schema.columns import by_name
+from irmeta.studies.framework.data import data_section
+from irmeta.studies.framework.study import Section, Show, Tables
+from irmeta.studies.framework.words import count, listed
+from irmeta.studies.papers.depth import conclusions
+from irmeta.studies.papers.depth.options import CUTOFFS, PRINTED_CUTOFFS
+from irmeta.studies.papers.depth.options import DepthOptions as Options
+from irmeta.studies.papers.depth.paper import DATA, SLIPS
+from irmeta.studies.papers.depth.tables import TABLES
+
+DECLARED = by_name(TABLES)
+MOST_SENTENCES = 10  # tracks; the conclusions on more are only in the sections of the tracks
+MOST_NAMED = 5  # tracks in a caption or a note
+WORST = 5  # systems with the fewest judged docs on a track
+FIGURES = ("score_curves", "figure_4", "figure_5", "figure_6", "figure_7", "figure_beyond",
+           "leave_out_ranks", "budget")  # fmt: skip
+"""The figures of a track, in the paper's order."""
+_COMPARED = {"contributors": "the contributors", "all": "all systems"}
+POINTER = "The figures of each track are in its section below."
 
 
-def track_section(tables, options, track):
-    from irmeta.studies.framework.study import Section
+def sections(tables: Tables, options: Options) -> Iterator[Section]:
+    """Yield the sections over tracks."""
+    yield data_section(tables, options, "Data (Section 4)", DATA)
+    if not tables["studied_tracks"]["used"].any():
+        return
+    yield _pools(tables)
+    yield _reusability(tables, options)
+    yield _ties(tables, options)
+    yield _evaluation_depth(tables, options)
+    yield _residuals(tables, options)
+    yield _orders(tables, options)
+    yield _guidance(tables, options)
+    yield _unjudged(tables, options)
+    yield Section(
+        "Beyond the paper: judged docs and the order of systems",
+        "Kendall's tau-b of the order of the contributors by a smaller pool with their order by "
+        f"all judgments, next to the number of docs that the pool takes to judge. {POINTER}",
+        [_show("pool_budget", tables, ("track", "depth", "judged", "measure", "tau_b"),
+               pivot="measure")],
+        notes=_absent(tables, "pool_budget"),
+    )  # fmt: skip
 
-    return Section(track)
+
+def _pools(tables: Tables) -> Section:
+    rows = tables["collections"]
+    notes = [
+        *_on(rows, pl.col("depth_source") == "default",
+             "the comprehensive depth is of no use (below 5, or every retrieved doc is judged), so "
+             "d is 10 or the length of the longest list. Nothing computed with it is called "
+             "comprehensive."),
+        *_on(rows, pl.col("depth_source") == "given",
+             "d is given. Nothing computed with it is called comprehensive."),
+        *_on(rows, pl.col("depth_bound") == "at least",
+             "the contributors are unknown, so every system counts as one. The comprehensive depth "
+             "is at least as great, and systems are left out as if they had contributed."),
+        *_on(rows, pl.col("depth_bound") == "at most",
+             "contributing runs are missing. The comprehensive depth is at most as great."),
+        *_only_relevant(tables, "The first unjudged rank means nothing."),
+        *_absent(tables, "pool_growth", "table_4"),
+        *SLIPS["Section 2"],
+        *SLIPS["Table 4"],
+    ]  # fmt: skip
+    return Section(
+        "Relevant docs and the depth of the pool (Section 4, RQ1)",
+        "A pool of depth d holds the judged docs in the top d of a contributing list. The "
+        "comprehensive depth is the greatest d to which every contributing list is judged on "
+        "every query; it depends on the tie order of the lists. Figure 1 shows how many relevant "
+        "docs a deeper pool finds, and which share of the docs that it adds are relevant.",
+        [
+            Show("collections"),
+            _printed("Table 3", row=False),
+            "figure_1",
+            "pool_growth",
+            _show("table_4", tables),
+            _printed("Table 4"),
+        ],
+        notes=notes,
+    )
+
+
+def _reusability(tables: Tables, options: Options) -> Section:
+    text = [
+        "Each contributing run, and then each group of runs, is left out of the pool, and every "
+        "system is scored by the judgments that remain (--others original: only the left-out "
+        "systems). Judgments are cut to the pool, as in the paper, or include docs judged deeper: "
+        "then only docs leave that the left-out systems alone have within depth d. Ranks are "
+        "among the contributors; ties share the better rank.",
+        "Judgments are reusable if the mean score of left-out systems drops by less than "
+        f"{options.reusable_drop:g}% and the least tau-b of the orders before and after is at "
+        f"least {options.reusable_tau:g}; not for new systems if it drops by more than "
+        f"{options.unusable_drop:g}% or the least tau-b is below {options.unusable_tau:g}; to be "
+        f"used with care otherwise. A system that moves by more than "
+        f"{count(options.places, 'rank')} has moved. {POINTER}",
+    ]
+    lone = tables["collections"].filter(pl.col("groups").is_null())["track"].to_list()
+    notes = _absent(tables, "table_5")
+    if lone:
+        notes.append(
+            f"Leaving out groups is absent on {listed(lone, MOST_NAMED)}: the store does not state "
+            "the groups of the systems."
+        )
+    shown = [_show("table_5", tables), _printed("Table 5"), _show("reusability", tables)]
+    sentences = _sentences(tables, conclusions.reusability)
+    heading = "Systems that did not contribute (Section 4, Table 5)"
+    return Section(heading, [*text, *sentences], shown, notes=notes)
+
+
+def _ties(tables: Tables, options: Options) -> Section:
+    precision = "" if options.scores_compared == "float64" else ", compared as float32"
+    return Section(
+        "Tied scores (Section 4, RQ2)",
+        f"The share of the top 20 docs of a list whose score another of them has{precision}: the "
+        "mean over lists, then the median over all runs of the track. Tau-b is between the orders "
+        "of systems by RBP(p=0.8) over full lists, where trec_eval reorders tied docs by their "
+        "names and where docs stay in line order. If the lines of a run are not in order of score, "
+        "tie order `file` differs from `score-file`: the paper's lowest values are probably such.",
+        ["table_6", _printed("Table 6", row=False), "ties_tau"],
+        notes=_absent(tables, "table_6"),
+    )
+
+
+def _evaluation_depth(tables: Tables, options: Options) -> Section:
+    ratios = ("track", "depth", "k", "measure", "discrimination", "coverage", "inversion")
+    text = "Discrimination, coverage and inversion {} by the cutoff ({})."
+    full, condensed = (
+        _show("table_7", tables, ratios, {"lists": (lists,), "k": (*_cutoffs(options), None)},
+              "measure", name, text.format(f"of {lists} lists", printed))
+        for lists, name, printed in (
+            ("full", "table_7", "Table 7"), ("condensed", "table_8", "Table 8"))
+    )  # fmt: skip
+    lengths = _show("condensed_lengths", tables)
+    printed_lengths = _printed("Section 4, condensed", row=False)
+    reference = f"k = {options.reference_k}" if options.reference_k else "k = d"
+    return Section(
+        "Scores by the depth of evaluation (Section 4, RQ3)",
+        [
+            f"Compared are {_COMPARED[options.systems]}. Discrimination is the share of unordered "
+            "pairs of systems that are significantly different (two-sided paired t-test, p up to "
+            f"{options.alpha:g}). The reference is the same measure on full lists at {reference}. "
+            "Of the pairs that the reference separates, coverage is the share that the measure "
+            "separates in the same direction, and inversion the share whose means it puts in the "
+            "opposite order, significantly or not. At a cutoff up to d, full and condensed lists "
+            "of contributors have the same scores.",
+            f"Condensed lists are without unjudged docs; the cutoff stays k where such a list is "
+            f"shorter. A row without a cutoff has the full lists. {POINTER}",
+        ],
+        [full, _printed("Table 7"), condensed, _printed("Table 8"), lengths, printed_lengths],
+        notes=[*_absent(tables, "table_7"), *SLIPS["Table 7"], *SLIPS["Table 8"]],
+    )
+
+
+def _residuals(tables: Tables, options: Options) -> Section:
+    rows = {"k": _cutoffs(options)}
+    columns = ("track", "depth", "k", "measure", "score", "residual")
+    return Section(
+        "Residuals (Section 4, Table 9)",
+        "The residual of RBP is how much higher the score would be if every unjudged doc in the "
+        "top k, and every doc below, were relevant. As long as k is at most d it is p^k. Means are "
+        "over systems and queries.",
+        [_show("table_9", tables, columns, rows, "measure"), _printed("Table 9")],
+        notes=[
+            *_only_relevant(tables, "Residuals mean nothing."),
+            *_absent(tables, "table_9"),
+            *SLIPS["Table 9"],
+        ],
+    )
+
+
+def _orders(tables: Tables, options: Options) -> Section:
+    return Section(
+        "Orders of systems (Section 4, RQ4)",
+        f"Correlation ({options.method}) of the orders of systems by two measures at each pair of "
+        "cutoffs up to 50. With one measure the matrix shows whether the cutoff changes the "
+        "order; with two, whether a cutoff of one corresponds to another cutoff of the other. "
+        "0.9 is a usual threshold of equivalent orders. In nDCG@k the first doc has a share "
+        "1 / sum(1 / log2(1 + i)) of the weight, so the cutoff also changes how top-weighted the "
+        f"measure is. {POINTER}",
+        [_show("stability", tables), _printed("Section 4, weights")],
+        notes=_absent(tables, "stability"),
+    )
+
+
+def _guidance(tables: Tables, options: Options) -> Section:
+    text = (
+        "Cutoffs around that of the reference that lead to the same conclusions as the reference: "
+        f"tau-b at least {options.least_tau:g}, coverage at least {options.least_coverage:g}, no "
+        "inversion. The least depth is that of the first pool whose order of the contributors "
+        f"has a tau-b of at least {options.least_tau:g} with the order by all judgments."
+    )
+    columns = ("track", "depth", "lists", "measure", "k_low", "k_high", "least_depth")
+    return Section(
+        "Beyond the paper: safe cutoffs and pools",
+        [text, *_sentences(tables, conclusions.guidance)],
+        [_show("guidance", tables, columns, pivot="measure")],
+        notes=_absent(tables, "guidance"),
+    )
+
+
+def _unjudged(tables: Tables, options: Options) -> Section:
+    rows, pairs = tables["unjudged"], tables["undecided"].height
+    hardly = rows.filter(pl.col("judged_at_10") < options.judged_at_least).height
+    text = (
+        f"By all judgments, {hardly:,} of {count(rows.height, 'system')} "
+        f"{'has' if hardly == 1 else 'have'} a mean Judged@10 below {options.judged_at_least:g}. "
+        f"{count(pairs, 'pair')} of systems {'is' if pairs == 1 else 'are'} undecided: their "
+        "RBP(p=0.8) differs by less than the greater of their residuals. The tables `unjudged` and "
+        "`undecided` have every system and pair."
+    )
+    return Section(
+        "Beyond the paper: unjudged docs",
+        text,
+        [_show("judged_by_contribution", tables)],
+        notes=[
+            *_only_relevant(tables, "Shares of judged docs and residuals mean nothing."),
+            *_absent(tables, "unjudged"),
+        ],
+    )
+
+
+def track_section(tables: Tables, options: Options, track: str) -> Section:
+    """Return the section of one track: conclusions, figures, the most unjudged systems."""
+    rows = [tables[name].row(0, named=True) for name in ("studied_tracks", "collections")
+            if tables[name].height]  # fmt: skip
+    facts = {name: value for row in rows for name, value in row.items()}
+    labels = {
+        "systems": "systems",
+        "contributors": "contributors",
+        "queries": "judged queries",
+        "depth": "depth of the pool",
+        "depth_source": "source of the depth",
+    }
+    worst = tables["unjudged"].sort("judged_at_10", "system").head(WORST)["system"].to_list()
+    caption = f"The {count(len(worst), 'system')} with the fewest judged docs in the top 10."
+    show = [f"{name}*" for name in FIGURES]
+    return Section(
+        track,
+        list(conclusions.conclusions(tables, track)),
+        [*show, Show("unjudged", rows={"system": worst}, caption=caption)] if worst else show,
+        facts={label: facts[name] for name, label in labels.items() if name in facts},
+    )
+
+
+def _sentences(tables: Tables, about: Any) -> list[str]:
+    """Return the sentences about each track; a reference to its section if there are many."""
+    tracks = tables["studied_tracks"].filter("used")["track"].to_list()
+    if len(tracks) > MOST_SENTENCES:
+        return ["The section of each track below states the conclusions."]
+    return [sentence for track in tracks for sentence in about(tables, track)]
+
+
+def _cutoffs(options: Options) -> tuple[int, ...]:
+    """Return the cutoffs on the page: the paper's, or those that were asked for."""
+    return PRINTED_CUTOFFS if options.ks == CUTOFFS else options.ks
+
+
+def _show(
+    name: str,
+    tables: Tables,
+    columns: Sequence[str] = (),
+    rows: Mapping[str, Sequence[Any]] | None = None,
+    pivot: str = "",
+    latex: str = "",
+    caption: str = "",
+) -> Show:
+    """Return a table whose caption states the depths of the pools and their sources."""
+    text = f"{caption or DECLARED[name].caption} {_depths(tables['collections'])}".strip()
+    return Show(name, columns, rows or {}, pivot, latex, text)
+
+
+def _depths(collections: pl.DataFrame) -> str:
+    """Return the depths of the pools with their sources, by track if there are few tracks."""
+    if collections.height <= MOST_NAMED:
+        texts = [
+            f"{track}: d = {depth} ({source})"
+            for track, depth, source in collections.select(
+                "track", "depth", "depth_source"
+            ).iter_rows()
+        ]
+        return f"{'; '.join(texts)}." if texts else ""
+    each = collections["depth"].str.split(", ").explode().cast(pl.Int64)
+    by_source = collections.group_by("depth_source", maintain_order=True).len().iter_rows()
+    sources = listed([f"{source} on {count(number, 'track')}" for source, number in by_source])
+    return f"d from {each.min()} to {each.max()}: {sources}."
+
+
+def _printed(item: str, row: bool = True) -> Show:
+    """Return the paper's numbers of a table, folded; `row`: whether the table names its rows."""
+    columns = ("collection", *(("row",) if row else ()), "column", "value")
+    name = f"paper_{item.lower().replace(', ', '_').replace(' ', '_')}"
+    caption = f"{item} of the paper, as printed."
+    return Show("paper_numbers", columns, {"item": (item,)}, "column", name, caption)
+
+
+def _on(rows: pl.DataFrame, which: pl.Expr, text: str) -> Iterator[str]:
+    """Yield a note on the tracks of a condition, if there are any."""
+    if tracks := rows.filter(which)["track"].to_list():
+        yield f"On {listed(tracks, MOST_NAMED)}, {text}"
+
+
+def _only_relevant(tables: Tables, text: str) -> Iterator[str]:
+    """Yield a note on the tracks where every judged doc is relevant."""
+    known = (pl.col("judged") == pl.col("relevant")) & (pl.col("judged") > 0)
+    yield from _on(tables["collections"], known, f"only relevant docs are judged. {text}")
+
+
+def _absent(tables: Tables, *names: str) -> list[str]:
+    """Return a note per table on the included tracks without rows."""
+    used = tables["studied_tracks"].filter("used")
+    notes = []
+    for name in names:
+        if tracks := used.join(tables[name], on="track", how="anti")["track"].to_list():
+            what = DECLARED[name].caption.removesuffix(".")
+            notes.append(
+                f"{what}: absent on {listed(tracks, MOST_NAMED)}, see the notes on the track."
+            )
+    return notes

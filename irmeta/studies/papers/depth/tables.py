@@ -19,6 +19,10 @@ def _depth_under(order: str) -> Column:
     return Column("count", text, null=True, show="page", label=f"d, {order}")
 
 
+def _ratio(meaning: str, label: str) -> Column:
+    return Column("real", meaning, label=label, format=".1%")
+
+
 TABLES = (
     Table("collections", ("track",), {
         "track": TRACK,
@@ -168,9 +172,9 @@ TABLES = (
         "separated_reference": stored("count", "significantly different pairs by the reference"),
         "covered": stored("count", "pairs separated by both in the same direction"),
         "inverted": stored("count", "pairs separated by the reference with the opposite order"),
-        "discrimination": percent("separated / pairs; NaN: no pairs", "Disc."),
-        "coverage": percent("covered / separated_reference; NaN: none", "Covr."),
-        "inversion": percent("inverted / separated_reference; NaN: none", "Invr."),
+        "discrimination": _ratio("separated / pairs; NaN: no pairs", "Disc."),
+        "coverage": _ratio("covered / separated_reference; NaN: none", "Covr."),
+        "inversion": _ratio("inverted / separated_reference; NaN: none", "Invr."),
         "median_p": stored("real", "median p-value of all pairs; NaN: none"),
         "tau_b": stored("real", "tau-b of the order of systems with the reference's"),
         "pearson": stored("real", "Pearson's correlation of the means with the reference's"),
@@ -264,6 +268,6 @@ TABLES = (
         "collection": Column("name", "collection of the paper"),
         "row": Column("text", "row of the table"),
         "column": Column("name", "column of the table"),
-        "value": Column("text", "number as printed", label="printed"),
+        "value": Column("text", "number as printed", label="printed", format="paper"),
     }, caption="Numbers as printed in the paper.", by="all", folded=True),
 )  # fmt: skip

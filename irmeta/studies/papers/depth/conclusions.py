@@ -1,0 +1,97 @@
+"""Sentences about one track: safe cutoffs, reuse of the judgments, undecided pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from irmeta.studies.framework.study import Tables
+from irmeta.studies.framework.words import count, listed
+
+VERDICTS = {
+    "reusable": "reusable",
+    "with care": "to be used with care",
+    "not for new systems": "not for new systems",
+}
+"""The verdicts of `reusability`, best first, and their wording."""
+
+
+def conclusions(tables: Tables, track: str) -> Iterator[str]:
+    """Yield the sentences about a track; tables may hold other tracks too."""
+    yield from guidance(tables, track)
+    yield from reusability(tables, track)
+    yield from undecided(tables, track)
+
+
+def guidance(tables: Tables, track: str) -> Iterator[str]:
+    """Yield one sentence per depth of the pool: cutoffs that lead to the same conclusions.
+
+    The lists are full. A range that ends at the greatest computed cutoff prints as "from k on".
+    """
+    rows = tables["guidance"].filter(track=track, lists="full")
+    greatest = tables["table_7"].filter(track=track)["k"].max()
+    for (depth,), of_depth in rows.group_by("depth", maintain_order=True):
+        several = f" and a pool of depth {depth}" if rows["depth"].n_unique() > 1 else ""
+        ranges: dict[str, list[str]] = {}
+        depths: dict[int | None, list[str]] = {}
+        for measure, low, high, least in of_depth.select(
+            "measure", "k_low", "k_high", "least_depth"
+        ).iter_rows():
+            ranges.setdefault(_cutoffs(low, high, greatest), []).append(measure)
+            depths.setdefault(least, []).append(measure)
+        held = "; ".join(
+            f"{listed(names)} {'holds' if len(names) == 1 else 'hold'} {text}"
+            for text, names in ranges.items()
+        )
+        yield f"On {track}{several}, {held}; {_pools(depths)}."
+
+
+def _cutoffs(low: int | None, high: int | None, greatest: object) -> str:
+    if low is None or high is None:
+        return "at no cutoff"
+    if high == greatest:
+        return f"from k = {low} on"
+    return f"for k = {low}" + (f" to {high}" if high > low else "")
+
+
+def _pools(depths: dict[int | None, list[str]]) -> str:
+    """Return which pools order the contributors as all judgments do, by which measures."""
+    known = sorted((depth, names) for depth, names in depths.items() if depth is not None)
+    same = len(known) == 1 and None not in depths
+    pools = [f"a pool of depth {d}" + ("" if same else f" ({listed(names)})") for d, names in known]
+    done = "its contributors as all judgments do"
+    if not pools:
+        return f"no pool orders {done}"
+    text = f"{listed(pools)} {'orders' if len(pools) == 1 else 'order'} {done}"
+    return f"{text}, and no pool by {listed(depths[None])}" if None in depths else text
+
+
+def reusability(tables: Tables, track: str) -> Iterator[str]:
+    """Yield one sentence per kind of judgments: the verdicts on each level."""
+    rows = tables["reusability"].filter(track=track)
+    for (judgments,), of_kind in rows.group_by("judgments", maintain_order=True):
+        levels = [
+            f"with each {level} left out, {_verdicts(of_level)}"
+            for (level,), of_level in of_kind.group_by("level", maintain_order=True)
+        ]
+        which = "of the pool" if judgments == "pool" else "of every depth"
+        yield f"Judgments {which} on {track}: {'; '.join(levels)}."
+
+
+def _verdicts(rows: pl.DataFrame) -> str:
+    """Return the verdicts with their measures, e.g. "reusable by ERR@10 and RR@10"."""
+    names = {verdict: rows.filter(verdict=verdict)["measure"].to_list() for verdict in VERDICTS}
+    return ", ".join(f"{VERDICTS[v]} by {listed(by)}" for v, by in names.items() if by)
+
+
+def undecided(tables: Tables, track: str) -> Iterator[str]:
+    """Yield how many pairs of systems the unjudged docs leave undecided, if there are systems."""
+    systems = tables["unjudged"].filter(track=track).height
+    if pairs := systems * (systems - 1) // 2:
+        number = tables["undecided"].filter(track=track).height
+        yield (
+            f"{number:,} of {count(pairs, 'pair')} of systems on {track} "
+            f"{'is' if number == 1 else 'are'} undecided: their RBP(p=0.8) differs by less than "
+            "the greater residual."
+        )
