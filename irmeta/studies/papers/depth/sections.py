@@ -138,8 +138,10 @@ def _evaluation_depth(tables: Tables, options: Options) -> Section:
         for lists, name, printed in (
             ("full", "table_7", "Table 7"), ("condensed", "table_8", "Table 8"))
     )  # fmt: skip
-    lengths = _show("condensed_lengths", tables)
-    printed_lengths = _printed("Section 4, condensed", row=False)
+    lengths = [
+        _show("condensed_lengths", tables), _printed("Section 4, condensed", row=False)
+    ]  # fmt: skip
+    example = _printed("Section 3")
     reference = f"k = {options.reference_k}" if options.reference_k else "k = d"
     return Section(
         "Scores by the depth of evaluation (Section 4, RQ3)",
@@ -154,7 +156,7 @@ def _evaluation_depth(tables: Tables, options: Options) -> Section:
             f"Condensed lists are without unjudged docs; the cutoff stays k where such a list is "
             f"shorter. A row without a cutoff has the full lists. {POINTER}",
         ],
-        [full, _printed("Table 7"), condensed, _printed("Table 8"), lengths, printed_lengths],
+        [example, full, _printed("Table 7"), condensed, _printed("Table 8"), *lengths],
         notes=[*_absent(tables, "table_7"), *SLIPS["Table 7"], *SLIPS["Table 8"]],
     )
 
