@@ -78,6 +78,12 @@ def test_grid__pivots_values_into_groups_of_columns():
     ]
 
 
+def test_grid__paper_format_marks_the_papers_numbers():
+    columns = {"row": Column("text", ""), "value": Column("text", "", format="paper")}
+    (cells,) = grid(Table("t", ("row",), columns), pl.DataFrame({"row": "a", "value": "1.5"})).rows
+    assert [(cell.text, cell.is_paper) for cell in cells] == [("a", False), ("1.5", True)]
+
+
 def test_grid__keeps_the_head_without_rows():
     made = grid(TABLE, TABLE.empty())
     assert made.rows == ()
