@@ -55,8 +55,8 @@ def test_numbers__unique_keys_and_all_tables():
         "Table 8": 6 * 12,
         "Table 9": 2 * 7 * 6,
         "Section 3": 3,
-        "Section 4, condensed": 2,
-        "Section 4, weights": 3,
+        "Section 4 (condensed lists)": 2,
+        "Section 4 (weights)": 3,
     }
 
 
@@ -149,7 +149,7 @@ def test_table_9__score_of_rbp_falls_by_a_rounding_error():
 
 
 def test_weights__first_doc_of_ndcg():
-    expected = printed("Section 4, weights", "weight of the first doc")
+    expected = printed("Section 4 (weights)", "weight of the first doc")
     names = [f"nDCG@{k}" for k in (5, 10, 20)]
     judged = dict.fromkeys(RELEVANT[:20], 1) | dict.fromkeys(NONRELEVANT[:19], 0)
     found = curve({"s": [RELEVANT[0], *NONRELEVANT[:19]]}, judged, names)

@@ -112,7 +112,7 @@ def test_sections__page_and_latex_of_one_track(tmp_path: Path):
     assert r"12.5\%" in condensed
     assert r"25.0\%" not in condensed
     assert 'class="paper">0.815<' in text
-    assert len(re.findall("of the paper, as printed", text)) >= 8
+    assert len(re.findall("The paper&#39;s Table ., as printed", text)) >= 8
 
 
 def test_sections__requested_cutoffs_replace_those_of_the_paper():
@@ -220,6 +220,30 @@ def test_reusability__one_sentence_per_kind_of_judgments():
         "Judgments of the pool on news: with each run left out, reusable by ERR and RR, to be used "
         "with care by AP(norm=min); with each group left out, not for new systems by AP(norm=min).",
         "Judgments of every depth on news: with each run left out, reusable by AP(norm=min).",
+    ]
+
+
+def test_reusability__equal_verdicts_and_the_most_frequent_one():
+    names = [f"M{i}@5" for i in range(6)]
+    verdicts = ["reusable", *["with care"] * 4, "not for new systems"]
+    rows = [
+        {"level": level, "judgments": judgments, "measure": measure, "verdict": verdict}
+        for judgments in ("pool", "all")
+        for level, of_level in (("run", verdicts), ("group", ["reusable"] * 6))
+        for measure, verdict in zip(names, of_level, strict=True)
+    ]
+    text = (
+        "with each run left out, reusable by M0@5, not for new systems by M5@5, to be used with "
+        "care by the other measures; with each group left out, reusable by every measure."
+    )
+    assert list(reusability(made(reusability=rows), "news")) == [
+        f"Judgments of the pool and of every depth on news: {text}"
+    ]
+    lost = [{"level": "run", "judgments": "all", "judged_lost": 0.0}]
+    assert list(reusability(made(reusability=rows, table_5=lost), "news")) == [
+        f"Judgments of the pool on news: {text}",
+        "Judgments of every depth on news: with each run left out, no judgment is lost, which "
+        "proves nothing; with each group left out, reusable by every measure.",
     ]
 
 

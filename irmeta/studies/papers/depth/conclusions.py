@@ -15,6 +15,7 @@ VERDICTS = {
     "not for new systems": "not for new systems",
 }
 """The verdicts of `reusability`, best first, and their wording."""
+MOST_LISTED = 4  # measures; the most frequent verdict on as many is that of the other measures
 
 
 def conclusions(tables: Tables, track: str) -> Iterator[str]:
@@ -68,21 +69,32 @@ def _pools(depths: dict[int | None, list[str]]) -> str:
 
 
 def reusability(tables: Tables, track: str) -> Iterator[str]:
-    """Yield one sentence per kind of judgments: the verdicts on each level."""
+    """Yield one sentence per kind of judgments, or one if they agree: the verdicts by level."""
     rows = tables["reusability"].filter(track=track)
+    lost = tables["table_5"].filter(track=track)
+    kinds: dict[str, list[str]] = {}
     for (judgments,), of_kind in rows.group_by("judgments", maintain_order=True):
-        levels = [
-            f"with each {level} left out, {_verdicts(of_level)}"
-            for (level,), of_level in of_kind.group_by("level", maintain_order=True)
-        ]
+        levels = []
+        for (level,), of_level in of_kind.group_by("level", maintain_order=True):
+            most = lost.filter(level=level, judgments=judgments)["judged_lost"].max()
+            text = "no judgment is lost, which proves nothing" if most == 0 else _verdicts(of_level)
+            levels.append(f"with each {level} left out, {text}")
         which = "of the pool" if judgments == "pool" else "of every depth"
-        yield f"Judgments {which} on {track}: {'; '.join(levels)}."
+        kinds.setdefault("; ".join(levels), []).append(which)
+    for text, which in kinds.items():
+        yield f"Judgments {listed(which)} on {track}: {text}."
 
 
 def _verdicts(rows: pl.DataFrame) -> str:
     """Return the verdicts with their measures, e.g. "reusable by ERR@10 and RR@10"."""
-    names = {verdict: rows.filter(verdict=verdict)["measure"].to_list() for verdict in VERDICTS}
-    return ", ".join(f"{VERDICTS[v]} by {listed(by)}" for v, by in names.items() if by)
+    by_verdict = [(v, rows.filter(verdict=v)["measure"].to_list()) for v in VERDICTS]
+    by_verdict = [(VERDICTS[verdict], names) for verdict, names in by_verdict if names]
+    if len(by_verdict) == 1 and rows.height > 1:
+        return f"{by_verdict[0][0]} by every measure"
+    if max(sizes := [len(names) for _, names in by_verdict]) >= MOST_LISTED:
+        most = by_verdict.pop(sizes.index(max(sizes)))[0]
+        by_verdict.append((most, ["the other measures"]))
+    return ", ".join(f"{verdict} by {listed(names)}" for verdict, names in by_verdict)
 
 
 def undecided(tables: Tables, track: str) -> Iterator[str]:

@@ -178,8 +178,8 @@ PRINTED = (
     Printed("Section 3", "10 systems", ("Disc.", "Covr.", "Invr."), """
         35 pairs by the reference, 28 covered, 6 inverted: 0.78 0.80 0.17
     """),
-    Printed("Section 4, condensed", "ClueWeb10", ("mean length", "longest"), ": 244.9 391"),
-    Printed("Section 4, weights", "nDCG", ("weight of the first doc",), """
+    Printed("Section 4 (condensed lists)", "ClueWeb10", ("mean length", "longest"), ": 244.9 391"),
+    Printed("Section 4 (weights)", "nDCG", ("weight of the first doc",), """
         k = 5: 0.34
         k = 10: 0.22
         k = 20: 0.14

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from irmeta.studies.framework.data import data_section
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.framework.words import count, listed
 from irmeta.studies.papers.depth import conclusions
-from irmeta.studies.papers.depth.options import CUTOFFS, PRINTED_CUTOFFS
+from irmeta.studies.papers.depth.options import PRINTED_CUTOFFS
 from irmeta.studies.papers.depth.options import DepthOptions as Options
 from irmeta.studies.papers.depth.paper import DATA, SLIPS
 from irmeta.studies.papers.depth.tables import TABLES
@@ -90,11 +91,12 @@ def _pools(tables: Tables) -> Section:
 
 def _reusability(tables: Tables, options: Options) -> Section:
     text = [
-        "Each contributing run, and then each group of runs, is left out of the pool, and every "
-        "system is scored by the judgments that remain (--others original: only the left-out "
-        "systems). Judgments are cut to the pool, as in the paper, or include docs judged deeper: "
-        "then only docs leave that the left-out systems alone have within depth d. Ranks are "
-        "among the contributors; ties share the better rank.",
+        "Each contributing run is left out of the pool, then each group and each type of runs, and "
+        "the contributors are scored by the judgments that remain (--others original: only the "
+        "left-out systems). Judgments are cut to the pool, as in the paper, or include docs judged "
+        "deeper: then only docs leave that the left-out systems alone have within the "
+        "comprehensive depth of the query. Ranks are among the contributors; ties share the better "
+        "rank.",
         "Judgments are reusable if the mean score of left-out systems drops by less than "
         f"{options.reusable_drop:g}% and the least tau-b of the orders before and after is at "
         f"least {options.reusable_tau:g}; not for new systems if it drops by more than "
@@ -131,15 +133,16 @@ def _ties(tables: Tables, options: Options) -> Section:
 
 def _evaluation_depth(tables: Tables, options: Options) -> Section:
     ratios = ("track", "depth", "k", "measure", "discrimination", "coverage", "inversion")
-    text = "Discrimination, coverage and inversion {} by the cutoff ({})."
+    cutoffs = (*_cutoffs(tables, options), None)
+    text = "Discrimination, coverage and inversion of {} lists by the cutoff ({})."
     full, condensed = (
-        _show("table_7", tables, ratios, {"lists": (lists,), "k": (*_cutoffs(options), None)},
-              "measure", name, text.format(f"of {lists} lists", printed))
+        _show("table_7", tables, ratios, {"lists": (lists,), "k": cutoffs}, "measure",
+              name, text.format(lists, printed))
         for lists, name, printed in (
             ("full", "table_7", "Table 7"), ("condensed", "table_8", "Table 8"))
     )  # fmt: skip
     lengths = [
-        _show("condensed_lengths", tables), _printed("Section 4, condensed", row=False)
+        _show("condensed_lengths", tables), _printed("Section 4 (condensed lists)", row=False)
     ]  # fmt: skip
     example = _printed("Section 3")
     reference = f"k = {options.reference_k}" if options.reference_k else "k = d"
@@ -151,8 +154,8 @@ def _evaluation_depth(tables: Tables, options: Options) -> Section:
             f"{options.alpha:g}). The reference is the same measure on full lists at {reference}. "
             "Of the pairs that the reference separates, coverage is the share that the measure "
             "separates in the same direction, and inversion the share whose means it puts in the "
-            "opposite order, significantly or not. At a cutoff up to d, full and condensed lists "
-            "of contributors have the same scores.",
+            "opposite order, significantly or not. At a cutoff up to the comprehensive depth, full "
+            "and condensed lists of contributors have the same scores.",
             f"Condensed lists are without unjudged docs; the cutoff stays k where such a list is "
             f"shorter. A row without a cutoff has the full lists. {POINTER}",
         ],
@@ -162,13 +165,13 @@ def _evaluation_depth(tables: Tables, options: Options) -> Section:
 
 
 def _residuals(tables: Tables, options: Options) -> Section:
-    rows = {"k": _cutoffs(options)}
+    rows = {"k": _cutoffs(tables, options)}
     columns = ("track", "depth", "k", "measure", "score", "residual")
     return Section(
         "Residuals (Section 4, Table 9)",
         "The residual of RBP is how much higher the score would be if every unjudged doc in the "
-        "top k, and every doc below, were relevant. As long as k is at most d it is p^k. Means are "
-        "over systems and queries.",
+        "top k, and every doc below, were relevant. Up to the comprehensive depth it is p^k, for "
+        "lists of at least k docs. Means are over systems and queries.",
         [_show("table_9", tables, columns, rows, "measure"), _printed("Table 9")],
         notes=[
             *_only_relevant(tables, "Residuals mean nothing."),
@@ -187,7 +190,7 @@ def _orders(tables: Tables, options: Options) -> Section:
         "0.9 is a usual threshold of equivalent orders. In nDCG@k the first doc has a share "
         "1 / sum(1 / log2(1 + i)) of the weight, so the cutoff also changes how top-weighted the "
         f"measure is. {POINTER}",
-        [_show("stability", tables), _printed("Section 4, weights")],
+        [_show("stability", tables), _printed("Section 4 (weights)")],
         notes=_absent(tables, "stability"),
     )
 
@@ -196,8 +199,8 @@ def _guidance(tables: Tables, options: Options) -> Section:
     text = (
         "Cutoffs around that of the reference that lead to the same conclusions as the reference: "
         f"tau-b at least {options.least_tau:g}, coverage at least {options.least_coverage:g}, no "
-        "inversion. The least depth is that of the first pool whose order of the contributors "
-        f"has a tau-b of at least {options.least_tau:g} with the order by all judgments."
+        "inversion. From the least depth on, every pool orders the contributors with a tau-b of at "
+        f"least {options.least_tau:g} to their order by all judgments."
     )
     columns = ("track", "depth", "lists", "measure", "k_low", "k_high", "least_depth")
     return Section(
@@ -260,9 +263,10 @@ def _sentences(tables: Tables, about: Any) -> list[str]:
     return [sentence for track in tracks for sentence in about(tables, track)]
 
 
-def _cutoffs(options: Options) -> tuple[int, ...]:
-    """Return the cutoffs on the page: the paper's, or those that were asked for."""
-    return PRINTED_CUTOFFS if options.ks == CUTOFFS else options.ks
+def _cutoffs(tables: Tables, options: Options) -> list[int]:
+    """Return the cutoffs on the page: the paper's or the given ones, and those of references."""
+    references = tables["table_7"]["reference_k"].unique().to_list()
+    return sorted({*(options.ks or PRINTED_CUTOFFS), *references})
 
 
 def _show(
@@ -298,8 +302,8 @@ def _depths(collections: pl.DataFrame) -> str:
 def _printed(item: str, row: bool = True) -> Show:
     """Return the paper's numbers of a table, folded; `row`: whether the table names its rows."""
     columns = ("collection", *(("row",) if row else ()), "column", "value")
-    name = f"paper_{item.lower().replace(', ', '_').replace(' ', '_')}"
-    caption = f"{item} of the paper, as printed."
+    name = f"paper_{re.sub('[^a-z0-9]+', '_', item.lower()).strip('_')}"
+    caption = f"The paper's {item}, as printed."
     return Show("paper_numbers", columns, {"item": (item,)}, "column", name, caption)
 
 
