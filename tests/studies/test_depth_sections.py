@@ -94,7 +94,7 @@ def test_sections__no_used_track():
 
 def test_sections__page_and_latex_of_one_track(tmp_path: Path):
     ratios = [
-        {"measure": m, "lists": lists, "k": k, "depth": 20, "discrimination": d}
+        {"measure": m, "lists": lists, "k": k, "reference_k": 20, "discrimination": d}
         for m, lists, k, d in (
             *((AP, "full", 10, 0.25), (AP, "condensed", 10, 0.125), (AP, "full", 7, 0.75)),
             (RR, "full", None, 0.375),
@@ -116,11 +116,9 @@ def test_sections__page_and_latex_of_one_track(tmp_path: Path):
 
 
 def test_sections__requested_cutoffs_replace_those_of_the_paper():
-    tables = made(collections=[pool()])
-    for options, cutoffs in (
-        (OPTIONS, (1, 4, 10, 40, 100, 400, 1000)),
-        (DepthOptions(ks=(5, 7)), (5, 7)),
-    ):
+    tables = made(collections=[pool()], table_7=[{"reference_k": 12}])
+    of_paper, requested = ([1, 4, 10, 12, 40, 100, 400, 1000], [5, 7, 12])
+    for options, cutoffs in ((OPTIONS, of_paper), (DepthOptions(ks=(7, 5)), requested)):
         shown = by_heading(tables, options)["Residuals (Section 4, Table 9)"].show
         assert isinstance(shown[0], Show)
         assert shown[0].rows["k"] == cutoffs
