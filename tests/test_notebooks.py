@@ -21,7 +21,7 @@ def test_notebooks__expected_files_exist():
 def test_notebook__runs_from_top_to_bottom(file: Path):
     notebook = nbformat.read(file, as_version=4)
     folder = {"metadata": {"path": str(file.parent)}}
-    NotebookClient(notebook, timeout=60, kernel_name="python3", resources=folder).execute()
+    NotebookClient(notebook, timeout=120, kernel_name="python3", resources=folder).execute()
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(cell.execution_count for cell in code)
     assert sum(len(str(cell.outputs)) for cell in code) < 2_000_000

@@ -155,7 +155,8 @@ def _evaluation_depth(tables: Tables, options: Options) -> Section:
             "Of the pairs that the reference separates, coverage is the share that the measure "
             "separates in the same direction, and inversion the share whose means it puts in the "
             "opposite order, significantly or not. At a cutoff up to the comprehensive depth, full "
-            "and condensed lists of contributors have the same scores.",
+            "and condensed lists of contributors have the same scores, but for docs of a negative "
+            "grade: they are in the pool, and unjudged.",
             f"Condensed lists are without unjudged docs; the cutoff stays k where such a list is "
             f"shorter. A row without a cutoff has the full lists. {POINTER}",
         ],
@@ -171,7 +172,7 @@ def _residuals(tables: Tables, options: Options) -> Section:
         "Residuals (Section 4, Table 9)",
         "The residual of RBP is how much higher the score would be if every unjudged doc in the "
         "top k, and every doc below, were relevant. Up to the comprehensive depth it is p^k, for "
-        "lists of at least k docs. Means are over systems and queries.",
+        "lists of at least k docs without a negative grade. Means are over systems and queries.",
         [_show("table_9", tables, columns, rows, "measure"), _printed("Table 9")],
         notes=[
             *_only_relevant(tables, "Residuals mean nothing."),
