@@ -66,8 +66,8 @@ TABLES = (
         "depth": DEPTH_OR_ALL,
         "quantity": Column("name", "RelInPool: relevant docs in the top d of a list; RankUnj: "
                            "first unjudged rank; NumRelPast: the other relevant docs; "
-                           "NumRelListed: those of them that the list has below d; AllRelListed: relevant "
-                           "docs by all judgments that the list has below d"),
+                           "NumRelListed: those of them that the list has below d; "
+                           "AllRelListed: the same by all judgments"),
         "mean": Column("real", "mean over runs and queries", format=".1f"),
         "sd": Column("real", "sample standard deviation; NaN: one value", format=".1f"),
         "sd_population": stored("real", "population standard deviation"),
