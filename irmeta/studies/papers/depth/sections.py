@@ -93,9 +93,9 @@ def _reusability(tables: Tables, options: Options) -> Section:
     text = [
         "Each contributing run is left out of the pool, then each group and each type of runs, and "
         "the contributors are scored by the judgments that remain (--others original: only the "
-        "left-out systems). Judgments are cut to the pool, as in the paper, or include docs judged "
-        "deeper: then only docs leave that the left-out systems alone have within the "
-        "comprehensive depth of the query. Ranks are among the contributors; ties share the better "
+        "left-out systems). Judgments are cut to the pool, as in the paper. Where the depth of the "
+        "pool is known, they are also complete: then only docs leave that the left-out systems "
+        "alone have within that depth. Ranks are among the contributors; ties share the better "
         "rank.",
         "Judgments are reusable if the mean score of left-out systems drops by less than "
         f"{options.reusable_drop:g}% and the least tau-b of the orders before and after is at "
