@@ -13,6 +13,47 @@ from irmeta.studies.framework.study_results import StudyResults
 def open(folder: str | Path) -> StudyResults:
     """Open the results that a study left in a folder."""
 
+def depth(
+    store: Store | StoreReader | str | Path,
+    out: str | Path,
+    *,
+    tie_order: Literal["trec_eval", "trec_eval10", "score-file", "file", "rank"] | None = "score-file",
+    measures: str | Iterable[str] = (),
+    gain: Literal["grade", "exp"] = "grade",
+    depths: int | Iterable[int] = (),
+    ks: int | Iterable[int] = (),
+    reference_k: int | None = None,
+    leave_out_ks: int | Iterable[int] = (),
+    others: Literal["rescored", "original"] = "rescored",
+    systems: Literal["contributors", "all"] = "contributors",
+    figure_measure: str | None = None,
+    method: Literal["tau-b", "tau-ap", "rbo"] = "tau-b",
+    scores_compared: Literal["float64", "float32"] = "float64",
+    alpha: float = 0.05,
+    least_tau: float = 0.9,
+    least_coverage: float = 0.9,
+    places: int = 3,
+    reusable_drop: float = 5.0,
+    reusable_tau: float = 0.9,
+    unusable_drop: float = 20.0,
+    unusable_tau: float = 0.8,
+    judged_at_least: float = 0.9,
+    queries: Literal["judged", "relevant", "retrieved"] = "judged",
+    negative: Literal["unjudged", "nonrelevant"] = "unjudged",
+    qrels: str | None = None,
+    pool_order: Literal["trec_eval", "trec_eval10", "score-file", "file", "rank"] = "score-file",
+    pool_depth: int | None = None,
+    pool_without: str | Iterable[str] = (),
+    min_systems: int = 1,
+    tracks: str | Iterable[str] | None = None,
+    only: bool = False,
+    force: bool = False,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> StudyResults:
+    """Pooling and evaluation depth: Lu, Moffat and Culpepper 2016, The Effect of Pooling and Evaluation Depth on IR Metrics, doi:10.1007/s10791-016-9282-6"""
+
 def overview(
     store: Store | StoreReader | str | Path,
     out: str | Path,
