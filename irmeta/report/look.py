@@ -112,6 +112,13 @@ def finish(chart: Any, height: int, title: str, subtitle: str) -> alt.LayerChart
 
     chart.width, chart.height = WIDTH, height
     chart.autosize = alt.AutoSizeParams(type="fit-x", contains="padding")
+    return finish_text(chart, title, subtitle)
+
+
+def finish_text(chart: Any, title: str, subtitle: str) -> Any:
+    """Set the theme and the texts of a figure whose size is set, or is that of its panes."""
+    import altair as alt
+
     chart.title = alt.TitleParams(title, subtitle=subtitle)
     chart.description = ". ".join(part for part in (title, subtitle) if part) + "."
     chart.config = _config()
@@ -183,8 +190,21 @@ def print_of(
         Function that draws a Vega-Lite spec with `ppi` as PDF and PNG.
     """
     title = spec["config"]["title"] | {"limit": PRINT_WIDTH - 4}
-    narrow = spec | {"width": PRINT_WIDTH, "config": spec["config"] | {"title": title}}
+    narrow = spec | {"config": spec["config"] | {"title": title}}
+    if "concat" in spec:
+        by = (WIDTH - PRINT_WIDTH) // spec["columns"]
+        narrow["concat"] = [_narrower(pane, by) for pane in spec["concat"]]
+    else:
+        narrow["width"] = PRINT_WIDTH
     return draw(narrow, ppi)
+
+
+def _narrower(pane: dict[str, Any], by: int) -> dict[str, Any]:
+    """Return a pane that is narrower by some pixels; a square pane remains square."""
+    sizes = {"width": pane["width"] - by}
+    if pane["height"] == pane["width"]:
+        sizes["height"] = sizes["width"]
+    return pane | sizes
 
 
 def _drawable(spec: Any) -> Any:

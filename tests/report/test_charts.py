@@ -8,16 +8,19 @@ import struct
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
 
 import polars as pl
 import pytest
 
+from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.charts.curves import curves, ecdf
 from irmeta.report.charts.dumbbell import dumbbell
-from irmeta.report.charts.heat import heat_map, lower_triangle
+from irmeta.report.charts.heat import banded_maps, heat_map, lower_triangle
 from irmeta.report.charts.histogram import Class, bucket_name, histogram
+from irmeta.report.charts.panes import log_ticks
 from irmeta.report.charts.ranked import ranked
 from irmeta.report.charts.scatter import graph, scatter
 from irmeta.report.charts.strip import strip
@@ -27,7 +30,7 @@ from irmeta.report.figures.length_figures import (
     rarity_histogram,
 )
 from irmeta.report.figures.significance_figures import achieved_significance, pairwise_significance
-from irmeta.report.look import PRINT_WIDTH, to_print, to_svg
+from irmeta.report.look import PRINT_WIDTH, to_print, to_spec, to_svg
 from irmeta.schema.columns import Display
 
 HOSTILE = "<script>alert('x')</script> & \"ü\"|\\"
@@ -79,6 +82,24 @@ def line(name: str, n: int, band: bool = False) -> pl.DataFrame:
     return frame.with_columns(low=pl.col("y") / 2, high=pl.col("y") * 2) if band else frame
 
 
+def panes_of(n: int) -> pl.DataFrame:
+    """Return curves of n names in two panes; the last value of a name is its number / 100."""
+    rows = [
+        (pane, name, x, (i + 1) * x / 10_000, i % 2 == 0)
+        for pane in ("a", "b")
+        for i, name in enumerate(names(n))
+        for x in (1, 10, 100)
+    ]
+    return pl.DataFrame(rows, schema=["pane", "name", "x", "y", "dashed"], orient="row")
+
+
+def cells(*values: float | None, pane: str = "p") -> pl.DataFrame:
+    """Return a square of cells, row by row from the bottom."""
+    side = math.isqrt(len(values))
+    rows = [(pane, i % side + 1, i // side + 1, value) for i, value in enumerate(values)]
+    return pl.DataFrame(rows, schema=["pane", "x", "y", "value"], orient="row")
+
+
 def pairs(n: int) -> pl.DataFrame:
     cells = [(HOSTILE + str(i), str(j), i / n if i != j else math.nan)
              for i in range(n) for j in range(i)]  # fmt: skip
@@ -101,6 +122,7 @@ def systems(n: int) -> list[str]:
 EDGES = pl.DataFrame({"source": [HOSTILE, HOSTILE, "x"], "target": ["x", "y", "z"]})
 NODES = pl.DataFrame({"name": [HOSTILE, "x", "y", "z"], "level": [0, 1, 1, 2]})
 
+PANES = [Pane("a", "left pane"), Pane("b", HOSTILE, "%")]
 STRIP = {**WORDS, "domain": (0.0, 1.0), "digits": ".2f"}
 LENGTHS = Display("length", "docs", -1)
 DUMBBELL = {**WORDS, "aside": "best system"}
@@ -141,6 +163,14 @@ CHARTS: dict[str, Callable[[], Any]] = {
         line("a", 5000, band=True), **WORDS, y_title="y", log=True, rules=[0.5]
     ),
     "ecdf": lambda: ecdf(pl.DataFrame({"name": ["a", "a"], "value": [1.0, math.nan]}), **WORDS),
+    "curve panes": lambda: curve_panes(
+        panes_of(8), PANES, **WORDS, dashes=("solid", "dashed"), rules=[(5, "d = 5")], levels=[0.05]
+    ),
+    "curve panes of 30": lambda: curve_panes(panes_of(30), PANES, **WORDS, labels=[(10, "10")]),
+    "banded maps": lambda: banded_maps(
+        pl.concat([cells(0.2, 0.95, None, 0.7), cells(*[0.9] * 400, pane="q")]),
+        {"p": ("x", HOSTILE), "q": ("x", "y")}, title="T", subtitle="S", rules=[7],
+    ),
     "scatter": lambda: scatter(
         pl.DataFrame({"name": names(3), "x": [1, 2, None], "y": [2.0, 4.0, 5.0]}),
         **WORDS, y_title="y",
@@ -171,7 +201,10 @@ def test_chart__well_formed_svg_of_fixed_width(name: str):
     assert min(sizes) >= 9
 
 
-@pytest.mark.parametrize("name", ["histogram", "dumbbell", "strip", "heat map"])
+PRINTED = ("histogram", "dumbbell", "strip", "heat map", "curve panes", "banded maps")
+
+
+@pytest.mark.parametrize("name", PRINTED)
 def test_to_print__png_and_pdf_of_the_requested_size(name: str):
     chart = CHARTS[name]()
     pdf, png = to_print(chart)
@@ -204,6 +237,8 @@ def test_chart__identical_in_another_process():
         lambda: strip(values(1, 1).with_columns(value=pl.lit(None)), **STRIP),
         lambda: heat_map(lower_triangle(pairs(1), "a", "b", "tau"), title="T", subtitle="S"),
         lambda: curves(line("a", 0), **WORDS, y_title="y"),
+        lambda: curve_panes(panes_of(2).with_columns(y=math.inf), PANES, **WORDS),
+        lambda: banded_maps(cells(), {}, title="T", subtitle="S"),
         lambda: scatter(pl.DataFrame({"name": [], "x": [], "y": []}), **WORDS, y_title="y"),
         lambda: graph(NODES.clear(), EDGES.clear(), title="T", subtitle="S"),
         lambda: pairwise_significance(p_values(1), systems(1), "T", 0.05),
@@ -274,6 +309,119 @@ def test_heat_map__prints_an_undefined_value_as_a_dash():
     shown = texts(to_svg(CHARTS["heat map"]()))
     assert "\n0.50\n" in shown
     assert "\n—\n" in shown
+
+
+def drawn_rows(chart: Any) -> list[dict[str, Any]]:
+    """Return the rows of all data of a chart."""
+    return [row for rows in to_spec(chart)["datasets"].values() for row in rows]
+
+
+def test_curve_panes__of_many_names_the_quantiles_at_the_right_edge_are_named():
+    frame = panes_of(30).with_columns(
+        name=pl.format("s{}", (pl.col("y") / pl.col("x") * 10_000).round())
+    )
+    missing = pl.col("name").str.contains("s30") & (pl.col("pane") == "b")
+    frame = frame.with_columns(y=pl.when(missing).then(math.nan).otherwise("y"))
+    shown = texts(to_svg(curve_panes(frame, PANES, **WORDS)))
+    for role, number in zip(("min", "Q1", "median", "Q3", "max"), (1, 8, 15, 23, 30), strict=True):
+        assert f"\n{role}: s{number}.0\n" in shown, "29 / 4 = 7.25 places"
+    for role, number in zip(("min", "Q1", "median", "Q3", "max"), (1, 8, 15, 22, 29), strict=True):
+        assert f"\n{role}: s{number}.0\n" in shown, "the second pane has 29 curves"
+    assert shown.count("\nmedian\n") == 2
+    assert shown.count("\nmax: ") == 2
+
+
+def test_curve_panes__labels_at_the_right_edge_do_not_overlap():
+    last = pl.when(pl.col("y") > 0.29).then(0.5).when(pl.col("y") > 0.01).then(0.25).otherwise(0)
+    svg = to_svg(curve_panes(panes_of(30).with_columns(y=last), PANES, **WORDS))
+    pattern = r'translate\([\d.]+,([\d.]+)\)"[^>]*font-size="9px"[^>]*>([^<]+)<'
+    labels = {text: float(y) for y, text in re.findall(pattern, svg)}
+    assert list(labels) == ["min", "Q1", "median", "Q3", "max"]
+    assert all(a - b > 9.99 for a, b in pairwise(labels.values()))
+    at_value = 190 * (1 - 0.25 / (0.5 * 1.06))
+    assert labels["Q1"] - 10 == labels["median"] == pytest.approx(at_value, abs=4)
+    assert labels["Q3"] + 10 == labels["median"]
+
+
+def test_curve_panes__of_few_names_each_has_a_colour_and_a_mark():
+    svg = to_svg(CHARTS["curve panes"]())
+    shown = texts(svg)
+    assert "\nmedian" not in shown
+    assert shown.count(f"\n{names(2)[1]}\n") == 1 + 6, "legend, and a title for each mark"
+    assert "\nsolid\n" in shown
+    assert "\ndashed\n" in shown
+    assert shown.count("\nd = 5\n") == 2
+    assert len(set(re.findall(r'stroke="(#[0-9A-Fa-f]{6})" stroke-width="1.5"', svg))) == 8
+
+
+def test_curve_panes__undefined_values_are_gaps():
+    frame = panes_of(1).with_columns(y=pl.when(pl.col("x") == 10).then(math.nan).otherwise("y"))
+    values = {
+        (row["x"], row["y"])
+        for row in drawn_rows(curve_panes(frame, PANES, **WORDS))
+        if "style" in row
+    }
+    assert values == {(1, 0.0001), (10, None), (100, 0.01)}
+
+
+def test_curve_panes__labels_above_do_not_overlap():
+    labels = [(10, "d = 10"), (11, "d = 11"), (100, "d = 100")]
+    shown = texts(to_svg(curve_panes(panes_of(1), PANES, **WORDS, labels=labels)))
+    assert shown.count("\nd = 10\n") == shown.count("\nd = 100\n") == 2
+    assert "\nd = 11\n" not in shown
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(1, 1000, [1, 10, 100, 1000]), (1, 50, [1, 2, 5, 10, 20, 50]), (3, 9, [3, 4, 5, 6, 7, 8, 9]),
+     (120, 130, [120, 130]), (7, 7, [7]), (1, 60_000, [1, 10, 100, 1000, 10_000])],
+)  # fmt: skip
+def test_log_ticks__are_up_to_seven_round_numbers(low: float, high: float, expected: list[int]):
+    assert log_ticks(low, high) == expected
+
+
+def test_banded_maps__cells_of_one_band_are_merged_and_undefined_ones_hatched():
+    # 0.9 as a sum of rounding errors is still 0.9
+    frame = cells(0.2, -1.0, 0.9 - 1e-15, 0.95, 0.95, None, 0.5, 0.8, math.nan)
+    chart = banded_maps(frame, {"p": ("x", "y")}, title="T", subtitle="S")
+    strips = [(row["y"], row["band"], row["start"], row["stop"]) for row in drawn_rows(chart)]
+    assert strips == [
+        (1, "below 0.5", 0.5, 2.5),
+        (1, "0.9 or more", 2.5, 3.5),
+        (2, "0.9 or more", 0.5, 2.5),
+        (2, "undefined", 2.5, 3.5),
+        (3, "0.5 to 0.6", 0.5, 1.5),
+        (3, "0.8 to 0.9", 1.5, 2.5),
+        (3, "undefined", 2.5, 3.5),
+    ]
+    assert "\nundefined\n" in texts(to_svg(chart))
+    assert "undefined" not in texts(
+        to_svg(banded_maps(cells(1.0), {"p": ("x", "y")}, title="T", subtitle="S"))
+    )
+
+
+def test_banded_maps__lines_only_where_the_axes_have_the_cutoff():
+    def lines(rule: float) -> int:
+        chart = banded_maps(
+            cells(*[1.0] * 9), {"p": ("x", "y")}, title="T", subtitle="S", rules=[rule]
+        )
+        return to_svg(chart).count('stroke-dasharray="4,2"')
+
+    assert (lines(3), lines(4)) == (2, 0)
+
+
+def test_print_of__square_panes_remain_square():
+    specs = []
+
+    def draw(spec: dict[str, Any], ppi: int) -> tuple[bytes, bytes]:
+        specs.append(spec)
+        return b"", b""
+
+    for name in ("banded maps", "curve panes"):
+        to_print(CHARTS[name](), draw=draw)
+    sizes = [{(pane["width"], pane["height"]) for pane in spec["concat"]} for spec in specs]
+    wide = to_spec(CHARTS["banded maps"]())["concat"][0]["width"]
+    assert sizes == [{(wide - 50, wide - 50)}, {(163, 190)}]
 
 
 def test_ecdf__reaches_one_at_the_greatest_value():

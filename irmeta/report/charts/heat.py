@@ -1,15 +1,25 @@
-"""Heat map: one cell per pair of names, coloured by its value."""
+"""Heat maps: one cell per pair of names, coloured by its value; or pairs of integers, in bands."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.report.look import INK, RULE, described, either, finish, nothing
+from irmeta.report.charts.panes import Datasets, arrange, axis_room, legend, pane_width
+from irmeta.report.look import INK, MUTED, RULE, described, either, finish, nothing
 
 if TYPE_CHECKING:
     import altair as alt
+
+BANDS = (0.5, 0.6, 0.7, 0.8, 0.9)
+"""Lower bounds of the bands of correlations in volatility matrices."""
+# from viridis: equal steps of lightness, so that bands differ in grey too
+SHADES = ("#fde725", "#7ad151", "#22a884", "#2a788e", "#414487", "#440154")
+UNDEFINED = "undefined"
+ROOM, TITLE = 26, 19  # pixels for the labels of a y axis, and for its title
 
 
 def heat_map(
@@ -90,3 +100,118 @@ def lower_triangle(pairs: pl.DataFrame, a: str, b: str, value: str) -> pl.DataFr
         .sort(pl.col("down").replace_strict(index, return_dtype=pl.Int64),
               pl.col("across").replace_strict(index, return_dtype=pl.Int64))
     )  # fmt: skip
+
+
+def banded_maps(
+    cells: pl.DataFrame,
+    axes: Mapping[str, tuple[str, str]],
+    *,
+    title: str,
+    subtitle: str,
+    bands: Sequence[float] = BANDS,
+    rules: Sequence[float] = (),
+) -> alt.ConcatChart | alt.LayerChart:
+    """Draw square heat maps of integers by integers, two side by side, in bands of the values.
+
+    Parameters
+    ----------
+    cells
+        Columns pane, x, y (int), value (null or NaN: undefined, hatched).
+    axes
+        Titles of the x and the y axis of each pane.
+    bands
+        Lower bounds of the bands above the lowest, ascending.
+    rules
+        Values of x and y that are marked by lines, where both axes have them.
+    """
+    if cells.is_empty():
+        return nothing(f"{title}: nothing to draw.")
+    names = [f"below {bands[0]:g}", *(f"{a:g} to {b:g}" for a, b in pairwise(bands))]
+    names.append(f"{bands[-1]:g} or more")
+    strips = _strips(cells, bands, names)
+    undefined = [UNDEFINED] if (strips["band"] == UNDEFINED).any() else []
+    data = Datasets()
+    panes = [
+        _banded(data, strips.filter(pane=pane), titles, [*names, *undefined], rules)
+        for pane, titles in axes.items()
+    ]
+    return arrange(panes, 2, data, title=title, subtitle=subtitle)
+
+
+def _strips(cells: pl.DataFrame, bands: Sequence[float], names: Sequence[str]) -> pl.DataFrame:
+    """Merge neighbouring cells of a row in one band into strips: a tenth of the marks."""
+    value = pl.col("value").cast(pl.Float64).fill_nan(None)
+    # 12 digits: a correlation of 0.9 may be 0.8999999999999999
+    index = pl.sum_horizontal(
+        [(value.round(12) >= bound).cast(pl.Int32) for bound in bands], ignore_nulls=False
+    )
+    band = index.replace_strict(dict(enumerate(names)), default=UNDEFINED, return_dtype=pl.String)
+    place = ["pane", "y"]
+    return (
+        cells.with_columns(band=band)
+        .sort("pane", "y", "x")
+        .with_columns(
+            strip=pl.struct("band", pl.col("x") - pl.int_range(pl.len())).rle_id().over(place)
+        )
+        .group_by(*place, "strip", maintain_order=True)
+        .agg(pl.col("band").first(), start=pl.col("x").first() - 0.5, stop=pl.col("x").last() + 0.5)
+        # The next strip and the next row cover the overlap; without it the seams would shine.
+        .with_columns(
+            low=pl.col("y") - 0.5,
+            top=pl.col("y") + 0.5,
+            high=pl.col("y") + 1.0,
+            end=pl.col("stop") + 0.1,
+        )
+    )
+
+
+def _banded(
+    data: Datasets,
+    strips: pl.DataFrame,
+    titles: tuple[str, str],
+    names: Sequence[str],
+    rules: Sequence[float],
+) -> alt.LayerChart:
+    import altair as alt
+
+    x, y = (
+        _axis(title, max(strips[name].to_list()), **more)
+        for title, name, more in zip(titles, ("stop", "top"), ({}, axis_room(ROOM)), strict=True)
+    )
+    colours = alt.Scale(domain=names, range=[*SHADES, "white"][: len(names)])
+    key = legend(names, symbolType="square", symbolStrokeColor=MUTED, symbolStrokeWidth=0.5)
+    base = data.chart(strips.drop("pane", "strip"))
+    cells = base.mark_rect(aria=False, clip=True).encode(
+        alt.X("start:Q", **x),
+        alt.X2("end:Q"),
+        alt.Y("low:Q", **y),
+        alt.Y2("high:Q"),
+        alt.Color("band:N", scale=colours, legend=key),
+    )
+    hatch = (
+        base.transform_filter(f"datum.band === '{UNDEFINED}'")
+        .mark_rule(color=MUTED, strokeWidth=0.6, clip=True, aria=False)
+        .encode(alt.X("start:Q", **x), alt.X2("stop:Q"), alt.Y("y:Q", **y))
+    )
+    layers: list[Any] = [cells, hatch]
+    end = min(max(strips[name].to_list()) for name in ("stop", "top"))
+    if inside := [float(rule) for rule in rules if rule < end]:
+        marks = alt.Chart(pl.DataFrame({"at": inside}))
+        # a white casing separates the lines from dark cells
+        casing = marks.mark_rule(color="white", strokeWidth=2, clip=True, aria=False)
+        dashes = marks.mark_rule(color=INK, strokeDash=[4, 2], clip=True, aria=False)
+        for lines in (casing, dashes):
+            layers += [lines.encode(alt.X("at:Q", **x)), lines.encode(alt.Y("at:Q", **y))]
+    chart: Any = alt.layer(*layers)
+    chart.width = chart.height = pane_width(2, ROOM + TITLE)
+    return chart
+
+
+def _axis(title: str, end: float, **more: Any) -> dict[str, Any]:
+    import altair as alt
+
+    most = int(end)
+    ticks = [1, *range(10, most + 1, 10)] if most > 10 else [*range(1, most + 1)]
+    axis = alt.Axis(format="d", grid=False, values=ticks, labelOverlap=False, labelFlush=8, **more)
+    scale = alt.Scale(domain=[0.5, end], nice=False, zero=False)
+    return {"title": title, "scale": scale, "axis": axis}

@@ -1,0 +1,287 @@
+"""Curves in several panes over a common logarithmic axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from irmeta.report.charts.panes import (
+    Datasets,
+    Label,
+    arrange,
+    axis_room,
+    heading,
+    labels_above,
+    legend,
+    log_ticks,
+    pane_width,
+    rules_at,
+)
+from irmeta.report.look import BLUE, GREY, INK, PRINT_WIDTH, VERMILLION, nothing
+
+if TYPE_CHECKING:
+    import altair as alt
+
+NAMED = 8  # largest number of curves with a colour and a mark each
+MARKS = 15  # largest number of marks on a curve
+ROOM = 38  # pixels for the labels of a y axis
+QUANTILES = ("min", "Q1", "median", "Q3", "max")
+COLOURS = (BLUE, VERMILLION, INK, "#009E73", "#CC79A7", "#8a6d00", "#56B4E9", "#7f7f7f")
+SHAPES = (
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "cross",
+    "triangle-down",
+    "triangle-left",
+    "triangle-right",
+)
+SOLID, DASHED = [1, 0], [4, 3]
+
+
+class _End(NamedTuple):
+    """End of an emphasised curve: its role, e.g. median, its name, and its last point."""
+
+    role: str
+    name: str
+    x: float
+    y: float
+
+
+class Pane(NamedTuple):
+    """Name of a pane in the frame, its heading, and the format of the labels of its y axis."""
+
+    name: str
+    heading: str
+    digits: str = ""
+
+
+def curve_panes(
+    frame: pl.DataFrame,
+    panes: Sequence[Pane],
+    *,
+    title: str,
+    subtitle: str,
+    x_title: str,
+    dashes: tuple[str, str] = ("", ""),
+    rules: Sequence[Label] = (),
+    levels: Sequence[float] = (),
+    labels: Sequence[Label] = (),
+    same_y: bool = False,
+    height: int = 190,
+) -> alt.ConcatChart | alt.LayerChart:
+    """Draw one curve per name in each pane, two panes side by side.
+
+    Up to 8 names have a colour and a mark each. Of more, all curves are thin and grey, and those
+    of the least, the quartiles and the greatest value at the right edge of each pane are
+    emphasised and named above the pane.
+
+    Parameters
+    ----------
+    frame
+        Columns pane, name, x (at least 1), y (null, NaN or infinite: a gap) and dashed (bool); a
+        curve is the rows of one pane, name and dashed, by x.
+    dashes
+        What solid and dashed curves are, for the legend.
+    rules
+        Values of x, drawn as vertical lines with their labels.
+    levels
+        Values of y, drawn as horizontal lines.
+    labels
+        Values of x that are labelled above the panes.
+    same_y
+        Whether all panes have the same y axis.
+    height
+        Height of a pane.
+    """
+    import altair as alt
+
+    finite = pl.when(pl.col("y").cast(pl.Float64).is_finite()).then(pl.col("y").cast(pl.Float64))
+    known = frame.with_columns(pl.col("x").cast(pl.Float64), y=finite)
+    drawn = [pane for pane in panes if known.filter(pane=pane.name)["y"].drop_nulls().len()]
+    if not drawn:
+        return nothing(f"{title}: no value to draw.")
+    names = known["name"].unique(maintain_order=True).to_list()
+    many = len(names) > NAMED
+    columns = min(2, len(drawn))
+    ruled = [value for value, _ in rules]
+    x, above = _x_axis([*known["x"], *ruled], x_title, [*rules, *labels], columns, many)
+    data, charts = Datasets(), []
+    for pane in drawn:
+        rows = known.filter(pane=pane.name)
+        bounds = _bounds([*(known if same_y else rows)["y"].drop_nulls(), *levels])
+        y = _y_axis(pane, bounds)
+        edge = _quantiles(rows) if many else []
+        if many:
+            curves = _crowd(data, rows, edge, x, y, (bounds[1] - bounds[0]) / height)
+            curves += _edge_labels(edge, x, y, bounds, height)
+        else:
+            curves = _few(data, rows, names, dashes, x, y)
+        chart = alt.layer(*rules_at(ruled, x), *rules_at(levels, y), *curves, *above)
+        chart.width, chart.height = pane_width(columns, ROOM), height
+        lines = [f"{end.role}: {end.name}" for end in reversed(edge)]
+        chart.title = heading(pane.heading, lines, ROOM)
+        charts.append(chart)
+    return arrange(charts, columns, data, title=title, subtitle=subtitle)
+
+
+def _x_axis(
+    values: Sequence[float], title: str, labels: Sequence[Label], columns: int, many: bool
+) -> tuple[alt.X, list[Any]]:
+    """Return the common axis, with a margin for labels of curves, and the labels above it."""
+    import altair as alt
+
+    low, high = min(values), max(values)
+    # so wide in print; wider figures have more room
+    width = pane_width(columns, ROOM, PRINT_WIDTH)
+    domain = _log_domain(low, high, (44 if many else 18) / width)
+    x = alt.X(
+        "x:Q",
+        title=title,
+        axis=alt.Axis(values=log_ticks(low, high), format=",d"),
+        scale=alt.Scale(type="log", domain=domain, nice=False),
+    )
+    return x, [labels_above(labels, x, domain, width)] if labels else []
+
+
+def _y_axis(pane: Pane, bounds: tuple[float, float]) -> alt.Y:
+    import altair as alt
+
+    axis = alt.Axis(format=pane.digits or alt.Undefined, tickCount=5, **axis_room(ROOM))
+    return alt.Y("y:Q", title=None, scale=alt.Scale(domain=bounds, nice=False), axis=axis)
+
+
+def _log_domain(low: float, high: float, margin: float) -> tuple[float, float]:
+    """Return the ends of a log axis, with a share of its width as margin at the right."""
+    ratio = max(high / low, 1.5)
+    return low / ratio**0.02, high * ratio ** (margin / (1 - margin))
+
+
+def _bounds(values: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of a y axis: the range of the values, from 0 if that is near."""
+    low, high = min(values), max(values)
+    low = 0.0 if 0 <= low <= 0.4 * high else low
+    margin = 0.06 * (high - low) or 0.5
+    return (low - margin if low else 0.0), high + margin
+
+
+def _few(
+    data: Datasets,
+    rows: pl.DataFrame,
+    names: Sequence[str],
+    dashes: tuple[str, str],
+    x: alt.X,
+    y: alt.Y,
+) -> list[Any]:
+    """Draw each curve in a colour, with marks."""
+    import altair as alt
+
+    shown = legend(names) if len(names) > 1 else None
+    colour = alt.Color(
+        "name:N",
+        sort=names,
+        scale=alt.Scale(domain=names, range=COLOURS[: len(names)]),
+        legend=shown,
+    )
+    shape = alt.Shape(
+        "name:N",
+        sort=names,
+        scale=alt.Scale(domain=names, range=SHAPES[: len(names)]),
+        legend=shown,
+    )
+    styled = rows.with_columns(
+        style=pl.when("dashed").then(pl.lit(dashes[1])).otherwise(pl.lit(dashes[0]))
+    )
+    base = data.chart(styled).encode(x, y, colour)
+    key = legend(dashes, orient="bottom", symbolType="stroke", symbolStrokeColor=INK)
+    dash = alt.StrokeDash(
+        "style:N",
+        scale=alt.Scale(domain=dashes, range=[SOLID, DASHED]),
+        legend=key if all(dashes) else None,
+    )
+    step = (pl.len().over("name", "dashed") - 1) // MARKS + 1
+    marked = styled.filter(pl.int_range(pl.len()).over("name", "dashed") % step == 0)
+    points = data.chart(marked.drop_nulls("y")).mark_point(filled=True, opacity=1, size=24)
+    return [
+        base.mark_line(strokeWidth=1.5, aria=False).encode(dash),
+        points.encode(x, y, colour, shape, alt.Description("name:N")),
+    ]
+
+
+def _crowd(
+    data: Datasets, rows: pl.DataFrame, edge: Sequence[_End], x: alt.X, y: alt.Y, pixel: float
+) -> list[Any]:
+    """Draw all curves thin and grey, and the emphasised ones above."""
+    import altair as alt
+
+    colours = {
+        end.name: INK if end.role == "median" else BLUE if end.role.startswith("Q") else VERMILLION
+        for end in reversed(edge)
+    }
+    # of 143 systems at 60 cutoffs, a third of the points
+    seen = _visible(rows, pixel / 4).group_by("name", "dashed", maintain_order=True).agg("x", "y")
+    strong = pl.col("name").is_in([*colours])
+    weak = seen.filter(~strong).with_columns(colour=pl.lit(GREY))
+    bold = seen.filter(strong).with_columns(colour=pl.col("name").replace(colours))
+    # `alt.condition` is slow, because it validates the schema
+    dash = alt.StrokeDashValue(SOLID, condition={"test": "datum.dashed", "value": DASHED})
+    channels = [alt.Detail(["name:N", "dashed:N"]), dash, alt.Description("name:N")]
+    colour = alt.Color("colour:N", scale=None)
+    return [
+        data.chart(part)
+        .transform_flatten(["x", "y"])
+        .mark_line(strokeWidth=width)
+        .encode(x, y, colour, *channels)
+        for part, width in ((weak, 0.6), (bold, 1.8))
+    ]
+
+
+def _visible(rows: pl.DataFrame, step: float) -> pl.DataFrame:
+    """Round values to `step`, and drop points in the middle of a horizontal stretch."""
+    y = pl.col("y")
+    line = ["name", "dashed"]
+    flat = (y == y.shift(1).over(line)) & (y == y.shift(-1).over(line))
+    return rows.with_columns((y / step).round() * step).filter(~flat.fill_null(False))
+
+
+def _quantiles(rows: pl.DataFrame) -> list[_End]:
+    """Return the curves of the least, the quartiles and the greatest last value."""
+    ends = (
+        rows.drop_nulls("y")
+        .sort("x")
+        .group_by("name")
+        .agg(pl.col("x", "y").last())
+        .sort("y", "name")
+    )
+    at = [(q * (ends.height - 1) + 1) // 4 for q in range(5)]  # the nearest, halves down
+    found = [_End(role, *ends.row(n)) for role, n in zip(QUANTILES, at, strict=True)]
+    return list({end.name: end for end in found}.values())
+
+
+def _edge_labels(
+    edge: Sequence[_End], x: alt.X, y: alt.Y, bounds: tuple[float, float], height: int
+) -> list[Any]:
+    """Label emphasised curves at their ends, without overlaps."""
+    import altair as alt
+
+    gap = 10 * (bounds[1] - bounds[0]) / height
+    least = bounds[0] + gap / 2  # a label does not touch the x axis
+    values = [end.y for end in edge]
+    below = _apart([-value for value in reversed(values)], gap)
+    # the mean of two placements without overlaps, upwards and downwards, has none
+    middle = [(a - b) / 2 for a, b in zip(_apart(values, gap), reversed(below), strict=True)]
+    places = _apart([max(value, least) for value in middle], gap)
+    labels = {"x": [end.x for end in edge], "y": places, "label": [end.role for end in edge]}
+    text = alt.Chart(pl.DataFrame(labels)).encode(x, y, alt.Text("label:N"))
+    return [text.mark_text(align="left", dx=3, fontSize=9, aria=False)]
+
+
+def _apart(values: Sequence[float], gap: float) -> list[float]:
+    """Increase ascending values so that each is at least `gap` above the one before."""
+    placed: list[float] = []
+    for value in values:
+        placed.append(max(value, placed[-1] + gap) if placed else value)
+    return placed

@@ -1,0 +1,135 @@
+"""Several panes in one figure, of equal size and with the width of other figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from irmeta.report.look import CONFIG, INK, MUTED, PRINT_WIDTH, WIDTH, finish_text
+
+if TYPE_CHECKING:
+    import altair as alt
+
+Label = tuple[float, str]
+"""A value on an axis, and its label."""
+
+GAP = 14  # pixels between a pane and the axis of the next
+STEPS = ((1,), (1, 2, 5), tuple(range(1, 10)))
+"""Multiples of powers of ten that are ticks of a log axis."""
+MOST_TICKS = 7
+
+
+def pane_width(columns: int, room: int, total: int = WIDTH) -> int:
+    """Return the width of each of some panes side by side, with `room` for each y axis."""
+    return (total - CONFIG["padding"]["right"] - columns * room - (columns - 1) * GAP) // columns
+
+
+class Datasets:
+    """Rows of a figure, by generated names: Altair is slow with large data inside a chart."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, list[dict[str, Any]]] = {}
+
+    def chart(self, rows: pl.DataFrame) -> alt.Chart:
+        """Return a chart of the rows, which `arrange` adds to the figure."""
+        import altair as alt
+
+        name = f"rows{len(self.by_name)}"
+        self.by_name[name] = rows.to_dicts()
+        return alt.Chart(alt.NamedData(name))
+
+
+def arrange(
+    panes: Sequence[alt.LayerChart], columns: int, data: Datasets, *, title: str, subtitle: str
+) -> alt.ConcatChart:
+    """Arrange panes in rows, with common legends.
+
+    The panes need the width of `pane_width` and y axes of `axis_room`.
+    """
+    import altair as alt
+
+    chart = alt.concat(*panes, columns=columns, spacing=GAP)
+    shared = alt.ScaleResolveMap(color="shared", shape="shared", strokeDash="shared")
+    chart.resolve = alt.Resolve(scale=shared)  # `resolve_scale` would copy the panes
+    chart.datasets = data.by_name
+    return finish_text(chart, title, subtitle)
+
+
+def axis_room(room: int) -> dict[str, Any]:
+    """Return properties of a y axis that takes `room` pixels, whatever its labels."""
+    return {"minExtent": room, "maxExtent": room}
+
+
+def heading(text: str, lines: Sequence[str], room: int) -> alt.TitleParams:
+    """Return the heading of a pane, above its y axis, with lines below."""
+    import altair as alt
+
+    return alt.TitleParams(
+        text,
+        subtitle=list(lines) or alt.Undefined,
+        frame="group",
+        dx=-room,
+        offset=8,
+        fontSize=11.5,
+        subtitleFontSize=10,
+        subtitlePadding=3,
+    )
+
+
+def legend(labels: Sequence[str], **more: Any) -> alt.Legend:
+    """Return a legend above all panes, in as many columns as fit a printed figure."""
+    import altair as alt
+
+    options: dict[str, Any] = {"orient": "top", **more}
+    widest = 5.6 * max(map(len, labels), default=0) + 34
+    return alt.Legend(
+        title=None,
+        direction="horizontal",
+        columns=max(1, min(len(labels), int(PRINT_WIDTH / widest))),
+        labelLimit=PRINT_WIDTH - 40,
+        **options,
+    )
+
+
+def log_ticks(low: float, high: float) -> list[int]:
+    """Return up to 7 round numbers between two values of at least 1, or else the values."""
+    powers = [10**n for n in range(int(math.log10(high)) + 1)]
+    sets = ([step * power for power in powers for step in steps] for steps in STEPS)
+    inside = [[tick for tick in ticks if low <= tick <= high] for ticks in sets]
+    ticks = max((ticks for ticks in inside if len(ticks) <= MOST_TICKS), key=len, default=[])
+    return ticks if len(ticks) > 1 else sorted({round(low), round(high)})
+
+
+def rules_at(values: Sequence[float], axis: alt.X | alt.Y) -> list[Any]:
+    """Return dashed lines at values of the field x or y of an axis."""
+    import altair as alt
+
+    if not values:
+        return []
+    name = "x" if isinstance(axis, alt.X) else "y"
+    rules = alt.Chart(pl.DataFrame({name: [float(value) for value in values]}))
+    return [rules.mark_rule(color=INK, strokeDash=[2, 2], clip=True, aria=False).encode(axis)]
+
+
+def labels_above(labels: Sequence[Label], axis: alt.X, domain: Sequence[float], width: int) -> Any:
+    """Return labels of values above a pane, leaving out those that would overlap others.
+
+    `domain` and `width` are those of the log axis.
+    """
+    import altair as alt
+
+    low, high = map(math.log, domain)
+    shown: list[Label] = []
+    end = -math.inf
+    for value, label in sorted(labels):
+        place = width * (math.log(value) - low) / (high - low)
+        half = 2.7 * len(label) + 1
+        if place - half >= end:
+            shown.append((value, label))
+            end = place + half
+    frame = pl.DataFrame(shown, schema={"x": pl.Float64, "label": pl.String}, orient="row")
+    text = alt.Chart(frame).encode(axis, alt.Text("label:N"), y=alt.value(-3))
+    return text.mark_text(baseline="bottom", fontSize=10, color=MUTED, aria=False)
