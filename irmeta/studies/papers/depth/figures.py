@@ -1,1 +1,292 @@
-FIGURES = ()
+"""The figures of the study, from its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from irmeta.measures.names import display_of
+from irmeta.report.charts.curve_panes import Pane, curve_panes
+from irmeta.report.charts.dumbbell import dumbbell
+from irmeta.report.charts.heat import banded_maps
+from irmeta.report.look import axis_title
+from irmeta.schema.columns import Display
+from irmeta.studies.framework.study import Figure, Tables
+from irmeta.studies.framework.words import count
+from irmeta.studies.papers.depth.options import DepthOptions as Options
+from irmeta.studies.papers.depth.options import cut
+
+MOST_RUNS = 40  # left-out runs in one figure
+LISTS = {"full": "full lists", "condensed": "condensed lists"}
+CUTOFF = "cutoff k, log scale"
+RANK = Display("count", direction=-1)
+
+
+def _first(rows: pl.DataFrame, column: str, chosen: Sequence[int]) -> pl.DataFrame:
+    """Return the rows of the first of the chosen values that a column has, or of its least."""
+    every = rows[column].unique().sort().to_list()
+    found = [value for value in (*chosen, *every) if value in every]
+    return rows.filter(pl.col(column).is_in(found[:1]))
+
+
+def _sourced(tables: Tables, rows: pl.DataFrame) -> pl.DataFrame:
+    """Add the source of the depth of the pool."""
+    sources = tables["collections"].select("track", "depth_source")
+    return rows.join(sources, on="track", how="left", maintain_order="left")
+
+
+def _of_first_depth(tables: Tables, rows: pl.DataFrame, options: Options) -> pl.DataFrame:
+    return _sourced(tables, _first(rows, "depth", options.depths))
+
+
+def _pool(rows: pl.DataFrame) -> str:
+    depth, source = rows.select("depth", "depth_source").row(0)
+    return f"pool of depth {depth} ({source})"
+
+
+# Figure 1
+
+
+def _pool_growth(tables: Tables, options: Options) -> pl.DataFrame:
+    return tables["pool_growth"]
+
+
+def _figure_1(rows: pl.DataFrame, options: Options) -> Any:
+    rates = rows.select(
+        "track",
+        "depth",
+        dashed=~pl.col("comprehensive"),
+        relevant_per_query="relevant_per_query",
+        new_relevant_rate="new_relevant_rate",
+    )
+    # The dashed part of a line starts at the last point of its solid part.
+    last = rates.filter(~pl.col("dashed")).group_by("track", maintain_order=True).last()
+    dashed = pl.concat([last.with_columns(dashed=True), rates.filter("dashed")], how="diagonal")
+    lines = pl.concat([rates.filter(~pl.col("dashed")), dashed], how="diagonal").unpivot(
+        index=["track", "depth", "dashed"], variable_name="pane", value_name="y"
+    )
+    return curve_panes(
+        lines.sort("track", "dashed", "depth").rename({"track": "name", "depth": "x"}),
+        [
+            Pane("relevant_per_query", "relevant docs per query"),
+            Pane("new_relevant_rate", "relevant among new judged docs", "%"),
+        ],
+        title=f"Relevant docs by the depth of the pool, {count(rows['track'].n_unique(), 'track')}",
+        subtitle="new judged docs: those of the pool since the previous plotted depth",
+        x_title="depth d of the pool, log scale",
+        dashes=("every doc judged to depth d", "beyond that depth"),
+    )
+
+
+# Figures 2 to 4
+
+
+def _score_curves(tables: Tables, options: Options) -> pl.DataFrame:
+    return _of_first_depth(tables, tables["score_curves"], options)
+
+
+def _scores(rows: pl.DataFrame, options: Options) -> Any:
+    track, measure, depth = rows.select("track", "measure", "depth").row(0)
+    systems, unit = count(rows["system"].n_unique(), "system"), display_of(measure).unit
+    return curve_panes(
+        rows.select(pane="lists", name="system", x="k", y="value", dashed=pl.lit(False)),
+        [Pane(lists, axis_title(text, unit)) for lists, text in LISTS.items()],
+        title=f"{track}: {measure} by the cutoff",
+        subtitle=f"mean over queries; {systems}; {_pool(rows)}",
+        x_title=CUTOFF,
+        rules=[(depth, f"d = {depth}")],
+        same_y=True,
+    )
+
+
+def _caption_scores(rows: pl.DataFrame, options: Options) -> str:
+    return f"Figures 2 and 3: {rows['measure'][0]} of every system by the cutoff; {_pool(rows)}."
+
+
+def _by_cutoff(tables: Tables, options: Options) -> pl.DataFrame:
+    rows = tables["table_7"].filter(pl.col("measure") == options.drawn, pl.col("k").is_not_null())
+    return _sourced(tables, rows)
+
+
+def _figure_4(rows: pl.DataFrame, options: Options) -> Any:
+    quantities = ["median_p", "discrimination", "coverage", "inversion", "tau_b", "pearson"]
+    lines = rows.unpivot(quantities, index=["depth", "lists", "k"], variable_name="pane")
+    references = rows.select("reference_k").unique().sort("reference_k")["reference_k"]
+    return curve_panes(
+        lines.sort("depth", "lists", "k").select(
+            "pane",
+            name=pl.format("d = {}", "depth"),
+            x="k",
+            y="value",
+            dashed=pl.col("lists") == "condensed",
+        ),
+        [
+            Pane("median_p", "median p-value"),
+            Pane("discrimination", "discrimination, % of pairs", "%"),
+            Pane("coverage", "coverage, % of reference", "%"),
+            Pane("inversion", "inversion, % of reference", "%"),
+            Pane("tau_b", "tau-b with the reference"),
+            Pane("pearson", "Pearson's r with the reference"),
+        ],
+        title=f"{rows['track'][0]}: effect of the cutoff of {options.drawn}",
+        subtitle=f"{rows['pairs'][0]:,} pairs of systems; reference: {options.drawn}"
+        f" at k = {', '.join(map(str, references))}",
+        x_title=CUTOFF,
+        dashes=(LISTS["full"], LISTS["condensed"]),
+        rules=[(k, f"k = {k}") for k in references],
+        height=120,
+    )
+
+
+def _caption_4(rows: pl.DataFrame, options: Options) -> str:
+    depths = ", ".join(f"{d}" for d in rows["depth"].unique().sort())
+    return (
+        f"Figure 4: effect of the cutoff of {options.drawn}; pool of depth "
+        f"{depths} ({rows['depth_source'][0]})."
+    )
+
+
+# Figures 5 to 7
+
+
+def _matrices(tables: Tables, options: Options, figure: str) -> pl.DataFrame:
+    """Return the volatility matrices of one figure, in the order of `matrices`."""
+    pairs = [pair for pair, number in options.matrices.items() if number == figure]
+    wanted = pl.DataFrame(
+        pairs, schema={"measure_a": pl.String, "measure_b": pl.String}, orient="row"
+    )
+    rows = wanted.join(
+        tables["volatility"], on=["measure_a", "measure_b"], maintain_order="left_right"
+    )
+    return _of_first_depth(tables, rows, options)
+
+
+def _volatility(rows: pl.DataFrame, options: Options) -> Any:
+    track, depth, method = rows.select("track", "depth", "method").row(0)
+    pairs = rows.select("measure_a", "measure_b").unique(maintain_order=True)
+    ruled = f"; lines: d = {depth}" if depth in rows["k_a"] and depth in rows["k_b"] else ""
+    return banded_maps(
+        rows.select(
+            pl.format("{} {}", "measure_a", "measure_b").alias("pane"),
+            x="k_a",
+            y="k_b",
+            value="value",
+        ),
+        {f"{a} {b}": (f"cutoff of {a}", f"cutoff of {b}") for a, b in pairs.iter_rows()},
+        title=f"{track}: orders of systems by two cutoffs",
+        subtitle=f"{method} of the orders by the means at two cutoffs{ruled}",
+        rules=[depth],
+    )
+
+
+def _caption_volatility(rows: pl.DataFrame, options: Options, figure: str) -> str:
+    name = f"Figure {figure}" if figure.isdigit() else "Beyond the paper"
+    return f"{name}: correlation of the orders of systems by two cutoffs; {_pool(rows)}."
+
+
+# Leaving out, and the budget
+
+
+def _left_out(tables: Tables, options: Options) -> pl.DataFrame:
+    rows = tables["leave_out"].filter(level="run", judgments="pool")
+    rows = _first(_of_first_depth(tables, rows, options), "k", options.leave_out_ks)
+    names = [cut(options.compared[0], k) for k in rows["k"].unique()]
+    return rows.filter(pl.col("measure").is_in(names))
+
+
+def _ranks(rows: pl.DataFrame, options: Options) -> Any:
+    track, measure = rows.select("track", "measure").row(0)
+    moved = rows.with_columns(move=pl.col("rank_left_out") - pl.col("rank")).sort(
+        pl.col("move").abs(), "system", descending=[True, False], nulls_last=True
+    )
+    runs = count(rows.height, "left-out run")
+    shown = f"{MOST_RUNS} of {runs} that move most" if rows.height > MOST_RUNS else runs
+    sign = pl.when(pl.col("move") > 0).then(pl.lit("+")).otherwise(pl.lit(""))
+    columns = {
+        "filled_name": pl.format("{}, by the full pool", "system"),
+        "ring_name": pl.format("{}, by the pool without it", "system"),
+        "aside": pl.concat_str(sign, pl.col("move").cast(pl.String)).fill_null("\u2014"),
+    }
+    return dumbbell(
+        moved.head(MOST_RUNS).select(row="system", filled="rank", ring="rank_left_out", **columns),
+        title=f"{track}: ranks of left-out runs by {measure}",
+        subtitle=f"{shown}; filled: by the full pool; ring: without the run",
+        x_title="rank among the contributors, 1 is best",
+        aside="places",
+        display=RANK,
+    )
+
+
+def _caption_ranks(rows: pl.DataFrame, options: Options) -> str:
+    return (
+        f"Ranks of runs by {rows['measure'][0]} before and after they are left out of the pool "
+        f"(Table 5); {_pool(rows)}."
+    )
+
+
+def _pools(tables: Tables, options: Options) -> pl.DataFrame:
+    return tables["pool_budget"].filter(pl.col("judged") > 0)
+
+
+def _budget(rows: pl.DataFrame, options: Options) -> Any:
+    depths = rows.select("judged", "depth").unique().sort("judged", "depth")
+    return curve_panes(
+        rows.select(pane=pl.lit(""), name="measure", x="judged", y="tau_b", dashed=pl.lit(False)),
+        [Pane("", "tau-b with the order by all judgments")],
+        title=f"{rows['track'][0]}: judged docs and the order of contributors",
+        subtitle=f"above: depth d of the pool; dotted: tau-b of {options.least_tau:g}",
+        x_title="judged (query, doc) pairs in the pool, log scale",
+        levels=[options.least_tau],
+        labels=[(judged, f"{depth}") for judged, depth in depths.iter_rows()],
+        height=240,
+    )
+
+
+CURVES = (
+    "Each line is a system. Of more than eight, those with the least, the quartiles and the "
+    "greatest value at the right edge are emphasised and named above each pane. Systems change "
+    "places where their lines cross; the dotted line is the depth of the pool."
+)
+GROWTH = (
+    "Left: relevant docs per query in the pool of each depth. Right: share of relevant docs among "
+    "the judged docs that the pool has beyond the previous point. Lines are dashed where some "
+    "lists have unjudged docs. Of more than eight tracks, those with the least, the quartiles and "
+    "the greatest value at the end of their lines are emphasised."
+)
+SIX = (
+    "Solid: full lists; dashed: without unjudged docs. The reference is the same measure at the "
+    "dotted cutoff on full lists; its own coverage, tau-b and Pearson's r are 1. An indicator "
+    "that is undefined at every cutoff has no pane."
+)
+MAPS = (
+    "Each cell compares the orders of systems by the two measures at two cutoffs: dark where they "
+    "agree, hatched where the correlation is undefined. The dashed lines are the depth of the pool."
+)
+MOVED = (
+    "Each line is a run: the filled dot is its rank by the pool of all contributors, the ring its "
+    "rank when its own docs are left out of the pool. Long lines are runs that these judgments "
+    "would not have evaluated fairly."
+)
+COST = (
+    "Each point is a pool: the docs to judge, and how well it orders the contributors. Above the "
+    "dotted line the order is about that by all judgments."
+)
+FIGURES = (
+    Figure("figure_1", _pool_growth, _figure_1,
+           "Figure 1: relevant docs by the depth of the pool.", GROWTH),
+    Figure("score_curves", _score_curves, _scores, _caption_scores, CURVES,
+           by="track", each="measure"),
+    Figure("figure_4", _by_cutoff, _figure_4, _caption_4, SIX, by="track"),
+    *(
+        Figure(f"figure_{figure}", partial(_matrices, figure=figure), _volatility,
+               partial(_caption_volatility, figure=figure), MAPS, by="track")
+        for figure in ("5", "6", "7", "beyond")
+    ),
+    Figure("leave_out_ranks", _left_out, _ranks, _caption_ranks, MOVED, by="track"),
+    Figure("budget", _pools, _budget,
+           "Judged docs, and the correlation of the order of contributors with that by all "
+           "judgments.", COST, by="track"),
+)  # fmt: skip
