@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -238,6 +239,31 @@ def test_depth__a_lone_group_and_similar_runs_get_opposite_verdicts(tmp_path: Pa
         rows = results.tables["reusability"].filter(level="group", judgments="all")
         verdicts[name] = rows["verdict"].to_list()
     assert verdicts == {"similar": ["reusable"], "lone": ["not for new systems"]}
+
+
+@pytest.mark.parametrize("order", ["trec_eval", "trec_eval10", "file"])
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_ties__equal_naive_shares_with_scores_that_float32_merges(
+    tmp_path: Path, order: str, precision: str
+):
+    rng = np.random.default_rng(5)
+    levels = [1.0, 1 + 1e-9, 1 + 2e-9, 2.0, 2 + 1e-9, 3.0]
+    runs = {
+        system: {q: [(f"d{i}", float(rng.choice(levels)), 0) for i in range(size)] for q in "12"}
+        for system, size in (("a", 30), ("b", 40), ("c", 9))
+    }
+    track = Track(runs, {q: {"d0": 1, "d1": 0} for q in "12"})
+    results = studied(track, tmp_path, toml=f'tie_order = "{order}"\n', scores_compared=precision)
+    for row in results.tables["ties"].to_dicts():
+        shares = [naive_share(lines, precision) for lines in runs[row["system"]].values()]
+        assert row["mean_percent_tied"] == pytest.approx(sum(shares) / 2)
+
+
+def naive_share(lines: list, precision: str) -> float:
+    """Return the percentage of the 20 greatest scores that another of them equals."""
+    compared = np.float32 if precision == "float32" else float
+    top = sorted((compared(line[1]) for line in lines), reverse=True)[:20]
+    return 100 * sum(top.count(score) > 1 for score in top) / len(top)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from irmeta.stats.orders import round_means
 from irmeta.studies.framework.study import Pieces
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.depth.options import DepthOptions
+from irmeta.trec.tie_orders import TIE_RULES
 
 TOP = 20
 ORDERS: tuple[TieOrder, ...] = ("trec_eval", "file", "score-file", "trec_eval10")
@@ -56,10 +57,10 @@ def under_orders(
 def ties(track: TrackView, options: DepthOptions, means: Mapping[str, np.ndarray]) -> Pieces:
     """Yield the tables `ties`, `table_6` and `ties_tau`."""
     lists = tied_shares(track, options)
-    by_system = lists.group_by("system").agg(
+    by_system = lists.group_by("system", maintain_order=True).agg(
         mean_percent_tied=pl.col("percent").mean(), median_percent_tied=pl.col("percent").median()
     )
-    yield "ties", by_system.sort("system")
+    yield "ties", by_system
     taus = {row["order_b"]: row["tau_b"] for row in ties_tau(means)}
     yield "ties_tau", list(ties_tau(means))
     medians = by_system.select(pl.exclude("system").median().fill_null(float("nan"))).row(0)
@@ -91,11 +92,11 @@ def _candidates(track: TrackView) -> pl.DataFrame:
     """Return rows of all lists that include the 20 greatest scores of each."""
     keys = ["system", "query"]
     rows = track.rows([*keys, "rank", "score"])
-    order = track.facts.policy["tie_order"]
-    if order in ("file", "rank"):  # lists are not sorted by score
+    rule = TIE_RULES[track.facts.policy["tie_order"]]
+    if rule.column != "score":  # lists are not sorted by score
         return rows.select(*keys, "score").collect()
     near = rows.filter(pl.col("rank") <= TOP + 1).collect()
-    if order != "trec_eval":
+    if not rule.float32:
         return near
     # Scores are sorted as float32: at the boundary, a tie may hide a greater float64.
     single = pl.col("score").cast(pl.Float32)
