@@ -58,17 +58,22 @@ class TrackView:
         """The table `systems` of the track, skipped runs included."""
         return read_table(self._store, "systems", self.name)
 
-    def blocks(self, needs: Collection[Need] = (), **policy: Any) -> Iterator[JudgedRanks]:
+    def blocks(
+        self, needs: Collection[Need] = (), max_rows: int | None = None, **policy: Any
+    ) -> Iterator[JudgedRanks]:
         """Yield the arrays of the track, one block of queries at a time.
 
         Parameters
         ----------
         needs
             Arrays that only some measures read: see `JudgedRanks`.
+        max_rows
+            Rows of a block; default as many as the store prefers.
         **policy
             Fields of `EvalPolicy` to change, e.g. ``qrels="diversity"`` for another qrels set.
         """
-        return judged_ranks(self._store, self.name, replace(self.policy, **policy), needs=needs)
+        chosen = replace(self.policy, **policy)
+        return judged_ranks(self._store, self.name, chosen, max_rows, needs)
 
     def blocks_for(self, specs: Sequence[Spec]) -> Iterator[JudgedRanks]:
         """Yield the blocks with all arrays that the measures read."""

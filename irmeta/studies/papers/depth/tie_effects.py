@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,10 @@ import polars as pl
 from irmeta.errors import UsageError
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
+from irmeta.measures.spec import Spec
 from irmeta.policies import TieOrder
-from irmeta.rankings.judged import Need
+from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.load import LEAST_ROWS
 from irmeta.rankings.pool import comprehensive_depth
 from irmeta.results.scores import Scores
 from irmeta.stats.correlation import correlate
@@ -41,17 +43,31 @@ def under_orders(
         specs = parse_measures([RBP, RBP[:-1] + ",ties=share)"] if shares else RBP)
         try:
             needs: set[Need] = {"pool", "ties"} if shares else {"pool"}
-            views = list(track.blocks(needs, tie_order=order, pool_order=order))
+            blocks = track.blocks(needs, LEAST_ROWS, tie_order=order, pool_order=order)
+            depth, scores = _seen(blocks, specs, options)
         except UsageError as error:
             track.note(str(error).rstrip("."))
             continue
-        depths[order] = comprehensive_depth(views)
-        scores = Scores.concat([evaluate_block(v, specs, options.policy) for v in views])
-        found = scores.mean_values()
+        depths[order], found = depth, scores.mean_values()
         means[order] = round_means(found[0])
         if shares:
             means[SHARED] = round_means(found[1])
     return means, depths
+
+
+def _seen(
+    blocks: Iterable[JudgedRanks], specs: Sequence[Spec], options: DepthOptions
+) -> tuple[int | None, Scores]:
+    """Return the comprehensive depth and the scores of a track, reading one block at a time."""
+    scores = list[Scores]()
+
+    def scored() -> Iterator[JudgedRanks]:
+        for view in blocks:
+            scores.append(evaluate_block(view, specs, options.policy))
+            yield view
+
+    depth = comprehensive_depth(scored())
+    return depth, Scores.concat(scores)
 
 
 def ties(track: TrackView, options: DepthOptions, means: Mapping[str, np.ndarray]) -> Pieces:
