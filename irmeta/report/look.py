@@ -135,7 +135,15 @@ def _config() -> alt.Config:
 
 def to_spec(chart: Any) -> dict[str, Any]:
     """Return the Vega-Lite spec of an Altair chart, without characters that XML lacks."""
-    return _drawable(chart.to_dict(validate=False))  # validation is slow; tests validate charts
+    import altair as alt
+
+    # Altair would copy each row several times.
+    rows, chart.datasets = chart.datasets, alt.Undefined
+    spec = chart.to_dict(validate=False)  # validation is slow; tests validate charts
+    if rows is not alt.Undefined:
+        chart.datasets = rows
+        spec["datasets"] = spec.get("datasets", {}) | rows
+    return _drawable(spec)
 
 
 def to_svg(chart: Any, draw: Callable[[dict[str, Any]], str] = vega_svg) -> str:
