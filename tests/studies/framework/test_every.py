@@ -19,8 +19,9 @@ pytestmark = pytest.mark.usefixtures("undrawn")
 
 @pytest.fixture
 def _only_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("overview", "search-length"):
-        monkeypatch.delitem(registry.OWN, name)
+    for name, value in list(registry.OWN.items()):
+        if value.startswith("irmeta."):
+            monkeypatch.delitem(registry.OWN, name)
     registry.study_modules.cache_clear()
 
 
