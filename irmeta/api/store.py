@@ -12,7 +12,8 @@ from irmeta.api.unjudged_tables import UnjudgedTables
 from irmeta.measures.curve import curves
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made
 from irmeta.measures.explain import Explanation, explain
-from irmeta.measures.names import parse_call, parse_measure, split_names
+from irmeta.measures.names import parse_call, parse_measure
+from irmeta.naming.grammar import split_names
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks, Need, check_needs
 from irmeta.rankings.load import judged_ranks

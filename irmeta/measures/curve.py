@@ -15,8 +15,9 @@ from irmeta.kernels.cutoff_sums import add_curves
 from irmeta.measures import aliases
 from irmeta.measures.evaluate import SeenViews, included, needs_of
 from irmeta.measures.events import Events
-from irmeta.measures.names import DEEPEST, parse_measure, registry
+from irmeta.measures.names import parse_measure, registry
 from irmeta.measures.spec import Measure, Spec
+from irmeta.naming.grammar import DEEPEST
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks

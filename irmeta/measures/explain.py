@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,12 +9,13 @@ import polars as pl
 
 from irmeta.errors import IrmetaError, UsageError, did_you_mean
 from irmeta.measures.evaluate import SeenViews, evaluate_block, needs_of
-from irmeta.measures.spec import OneList, Spec, Trace
+from irmeta.measures.spec import Spec, Trace
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.derive.unjudged import UNJUDGED_DOC
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
-from irmeta.rankings.pool import NOT_POOLED, pool_of
+from irmeta.rankings.one_list import OneList, one_list
+from irmeta.rankings.pool import pool_of
 from irmeta.store.scan import StoreReader, read_table, undisturbed
 from irmeta.trec.ordering import as_float32
 
@@ -98,57 +98,6 @@ def _block_with(
                 return view
             known += judged
     raise UsageError(f"track {track!r} has no judged query {query!r}. {did_you_mean(query, known)}")
-
-
-def one_list(view: JudgedRanks, q: int, s: int) -> OneList:
-    """Return one system's list for one query of a view, as plain Python values."""
-    rows = slice(int(view.offsets[q]), int(view.offsets[q + 1]))
-    docs = view.docs[rows].to_list()
-    ranks = [None if r == view.missing else r for r in view.ranks[rows, s].tolist()]
-    judged = list(zip(ranks, docs, view.grades[rows].tolist(), strict=True))
-    judged.sort(key=lambda d: (d[0] is None, d[0] or 0))
-    ties, pool_depth = {}, {}
-    if view.ties is not None:
-        # Unjudged docs that tie with one another alone stay apart: their weights add up alike.
-        blocks = zip(*(ends[rows, s].tolist() for ends in view.ties), ranks, strict=True)
-        spans = {(first, last) for first, last, rank in blocks if rank is not None}
-        ties = {rank: span for span in spans for rank in range(span[0], span[1] + 1)}
-    if view.pool_depth is not None:
-        depths = view.pool_depth[rows].tolist()
-        finite = (math.inf if d == NOT_POOLED else d for d in depths)
-        pool_depth = dict(zip(docs, finite, strict=True))
-    by_none = (view.ranks[rows] == view.missing).all(axis=1).tolist()
-    unretrieved = frozenset(doc for doc, is_missed in zip(docs, by_none, strict=True) if is_missed)
-    return OneList(
-        judged=tuple(judged),
-        length=int(view.lengths[q, s]),
-        deepest_rank=view.facts.deepest_rank,
-        highest_grade=view.facts.highest_grade,
-        negative=view.negative,
-        condensed=view.condensed,
-        assumed_gain=None if view.assumed is None else view.assumed_gain,
-        ties=ties,
-        pool_depth=pool_depth,
-        complete_depth=0 if view.complete_depth is None else int(view.complete_depth[q]),
-        retrieved=0 if view.retrieved is None else int(view.retrieved[q]),
-        unretrieved_by_all=unretrieved,
-        subtopics=() if view.subtopics is None else view.subtopics.of_query(q),
-        subtopic_grades=_subtopic_grades(view, q),
-    )
-
-
-def _subtopic_grades(view: JudgedRanks, q: int) -> dict[str, dict[str, int]]:
-    """Return the grades of each doc of a query by subtopic; empty for a view without subtopics."""
-    if (subtopics := view.subtopics) is None:
-        return {}
-    names, pairs = subtopics.of_query(q), subtopics.starts.tolist()
-    return {
-        view.docs[row]: {
-            names[subtopics.subtopic[i]]: int(subtopics.grade[i])
-            for i in range(pairs[row], pairs[row + 1])
-        }
-        for row in range(int(view.offsets[q]), int(view.offsets[q + 1]))
-    }
 
 
 def _docs(

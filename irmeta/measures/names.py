@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from irmeta.errors import (
-    EntryPointWarning,
-    MeasureError,
-    UsageError,
-    did_you_mean,
-    short,
-    shown,
-    warn,
-)
+from irmeta.errors import MeasureError, UsageError, did_you_mean
 from irmeta.measures import (
     aliases,
     average_precision,
@@ -35,7 +26,9 @@ from irmeta.measures import (
     sets,
     trec_gain,
 )
-from irmeta.measures.spec import Cutoff, Measure, Spec
+from irmeta.measures.spec import Measure, Spec
+from irmeta.naming.entry_points import load_group, missing_packages
+from irmeta.naming.grammar import parse_settings, split_names, texts_of
 from irmeta.policies import EvalPolicy
 from irmeta.schema.columns import Display
 
@@ -73,13 +66,6 @@ PRESETS = {
 }
 """Names that stand for several measures; trec_eval stands for its all_trec."""
 
-DEEPEST = 2**31 - 1  # largest rank in tables
-_NAME = re.compile(
-    r"\w+\s*(?:\((?P<params>[^()]*)\))?\s*"
-    r"(?:@\s*(?P<prefix>[a-z]*)(?P<cut>-?[\d.]+))?",
-    re.ASCII,
-)
-
 
 @cache
 def registry() -> dict[str, Measure]:
@@ -94,34 +80,11 @@ def registry() -> dict[str, Measure]:
     measures: dict[str, Measure] = {}
     for family in FAMILIES:
         measures |= {m.name: m for m in family.MEASURES}
-    _not_loaded.clear()
-    for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda e: (e.name, e.value)):
-        try:
-            measures |= _load(entry, measures)
-        except (Exception, SystemExit) as error:  # another package may raise any exception
-            reason = short(" ".join(f"{type(error).__name__}: {error}".split()))
-            problem = f"entry point {entry.name!r} ({entry.value}) could not be loaded: {reason}"
-            _not_loaded.append(problem)
-            warn(f"the {problem}. Fix or remove its package.", EntryPointWarning)
-    return measures
+    loaded, _not_loaded[:] = load_group(ENTRY_POINTS, Measure, measures)
+    return measures | loaded
 
 
 _not_loaded: list[str] = []  # problems of which `registry` warned
-
-
-def _load(entry: EntryPoint, known: Mapping[str, Measure]) -> dict[str, Measure]:
-    """Load the measures of an entry point, all or none."""
-    loaded = entry.load()
-    measures: dict[str, Measure] = {}
-    for measure in [loaded] if isinstance(loaded, Measure) else loaded:
-        if not isinstance(measure, Measure):
-            raise MeasureError(f"it registers {shown(measure)}, not a Measure")
-        if not re.fullmatch(r"\w+", measure.name):
-            raise MeasureError(f"it registers {measure.name!r}, not a word")
-        if {**known, **measures}.get(measure.name, measure) is not measure:
-            raise MeasureError(f"it registers {measure.name!r}, an existing name")
-        measures[measure.name] = measure
-    return measures
 
 
 def parse_measures(names: str | Iterable[str]) -> list[Spec]:
@@ -135,7 +98,7 @@ def parse_measures(names: str | Iterable[str]) -> list[Spec]:
         At the first unknown name or parameter, with the nearest known name.
     """
     specs: dict[str, Spec] = {}
-    for text in _texts(names):
+    for text in texts_of(names, "measures"):
         for name in split_names(text):
             for member in PRESETS.get(name) or _ours(name):
                 spec = _parse(member)
@@ -143,13 +106,6 @@ def parse_measures(names: str | Iterable[str]) -> list[Spec]:
     if not specs:
         raise MeasureError("no measure was given")
     return list(specs.values())
-
-
-def _texts(names: object) -> list[str]:
-    """Return names as a list; a text is a list of one."""
-    if not isinstance(names, Iterable):
-        raise MeasureError(f"name measures as a text or a list of texts, not {names!r}.")
-    return [names] if isinstance(names, str) else list(names)
 
 
 def display_of(name: str) -> Display:
@@ -175,7 +131,7 @@ def parse_call(
     UsageError
         If that preset is combined with other measures without a tie order, or a choice is unknown.
     """
-    texts = _texts(names)
+    texts = texts_of(names, "measures")
     specs, policy = parse_measures(texts), EvalPolicy(**choices)
     presets = {name == "trec_eval10" for text in texts for name in split_names(text)}
     if True not in presets or policy.tie_order is not None:
@@ -210,82 +166,17 @@ def _parse(name: str) -> Spec:
     measure = registry().get(aliases.IR_MEASURES.get(word, word))
     if measure is None:
         hint = did_you_mean(word or name, [*registry(), *aliases.NAMES, *PRESETS])
-        missing = "".join(f" Its package may be missing: the {reason}." for reason in _not_loaded)
+        missing = missing_packages(_not_loaded)
         raise MeasureError(
             f"unknown measure {name!r}. {hint} `irmeta measures` lists them.{missing}"
         )
-    match = _NAME.fullmatch(name)
-    if match is None:
-        raise MeasureError(
-            f"{name!r} cannot be read: write {word}(parameter=value,...)@cutoff; parameters and "
-            "cutoff are optional."
-        )
-    settings = {p.name: p.default for p in measure.all_parameters}
-    settings |= _settings(measure, match["params"] or "", name)
-    cut = _cutoff(measure, name, match["cut"], match["prefix"] or "")
-    if measure.printed is not None:
-        measure.printed(settings, cut)  # raises an error for conflicting parameters
+    settings, cut = parse_settings(measure, name)
     return Spec(measure, tuple(settings.items()), cut)
-
-
-def split_names(text: str) -> Iterator[str]:
-    """Split a text into names at the commas outside parentheses.
-
-    A number continues the name before it, as in trec_eval's ``P.5,10`` and ``ndcg.1=3,2=9``.
-    """
-    name = ""
-    for part in re.split(r",(?![^()]*\))", text):
-        if name and re.fullmatch(r"\s*[-.\d][-.\d=]*\s*", part) and re.search(r"[._]", name):
-            name += "," + part.strip()
-            continue
-        if name:
-            yield name
-        name = part.strip()
-    if name:
-        yield name
 
 
 def _ours(name: str) -> list[str]:
     """Translate one of trec_eval's names to our names; return any other name unchanged."""
     return aliases.from_trec_eval(name) or [name]
-
-
-def _settings(measure: Measure, text: str, name: str) -> dict[str, object]:
-    known = {p.name: p for p in measure.all_parameters}
-    settings: dict[str, object] = {}
-    for part in (p.strip() for p in text.split(",") if text.strip()):
-        key, equals, value = (p.strip() for p in part.partition("="))
-        if not equals:
-            raise MeasureError(f"{name}: write parameters as name=value, not {part!r}.")
-        if key not in known:
-            hint = did_you_mean(key, known)
-            raise MeasureError(f"{name}: {measure.name} has no parameter {key!r}. {hint}")
-        if key in settings:
-            raise MeasureError(f"{name}: {key} is given twice.")
-        settings[key] = known[key].read(value, name)
-    return settings
-
-
-def _cutoff(measure: Measure, name: str, text: str | None, prefix: str) -> Cutoff:
-    example = 0.1 if measure.cutoff_is == "level" else 10
-    shape = f"{measure.name}@{measure.cutoff_prefix}{example}"
-    if text is None:
-        if measure.cutoff == "required":
-            raise MeasureError(f"{name}: {measure.name} needs a cutoff, such as {shape}.")
-        return None
-    if measure.cutoff == "none":
-        raise MeasureError(f"{name}: {measure.name} takes no cutoff.")
-    if prefix != measure.cutoff_prefix:
-        raise MeasureError(f"{name}: write the cutoff as {shape}.")
-    try:
-        cut = float(text) if measure.cutoff_is == "level" else int(text)
-    except ValueError:
-        raise MeasureError(f"{name}: write the cutoff as {shape}.") from None
-    if measure.cutoff_is == "level" and not 0 <= cut <= 1:
-        raise MeasureError(f"{name}: a recall level is between 0 and 1.")
-    if measure.cutoff_is == "rank" and not 1 <= cut <= DEEPEST:
-        raise MeasureError(f"{name}: a cutoff is at least 1 and at most {DEEPEST}.")
-    return cut + 0
 
 
 def canonical(names: str | Iterable[str]) -> list[str]:

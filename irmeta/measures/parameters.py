@@ -1,124 +1,29 @@
-"""Parameters of measures: reading, checking and printing of their values."""
+"""Parameters that several measures share."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from irmeta.naming.parameters import (
+    REL,
+    Parameter,
+    gain_map,
+    numbers,
+    printed,
+    unjudged_parameter,
+)
 
-from irmeta.errors import MeasureError, did_you_mean
+__all__ = [
+    "AVERAGES",
+    "GMAX",
+    "REL",
+    "TIES",
+    "Parameter",
+    "average_parameter",
+    "gain_map",
+    "numbers",
+    "printed",
+    "unjudged_parameter",
+]
 
-Kind = Literal["whole", "number", "choice", "gain", "levels"]
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of a measure.
-
-    Attributes
-    ----------
-    kind
-        ``whole`` or ``number`` with `low` and `high` as bounds (`open` ones excluded); ``choice``;
-        ``gain``: one of `choices`, or gains by grade such as ``1:3;2:9``; ``levels``: numbers
-        within the bounds, such as ``0;0.5;1``.
-    """
-
-    name: str
-    default: Any
-    meaning: str
-    kind: Kind = "whole"
-    low: float = 1
-    high: float = float("inf")
-    open: bool = False
-    choices: tuple[str, ...] = ()
-
-    @property
-    def range(self) -> str:
-        """Valid values, in words."""
-        if self.kind == "choice":
-            return " | ".join(self.choices)
-        if self.kind == "gain":
-            return " | ".join((*self.choices, "GRADE:GAIN;..."))
-        what = {"whole": "whole number", "number": "number", "levels": "NUMBER;NUMBER;..."}
-        return f"{what[self.kind]}, {self._between}"
-
-    @property
-    def _between(self) -> str:
-        least, most = f"{self.low:g}", f"{self.high:g}"
-        if self.high < float("inf"):
-            return f"between {least} and {most}" + (", both excluded" if self.open else "")
-        if self.low > -float("inf"):
-            return f"above {least}" if self.open else f"at least {least}"
-        return "any"
-
-    def read(self, text: str, of: str) -> Any:
-        """Parse and check a value."""
-        if self.kind == "choice":
-            return self._choice(text, of)
-        if self.kind == "gain":
-            return text if text in self.choices else self._gain_map(text, of)
-        if self.kind == "levels":
-            levels = {self._number(part, of) for part in text.split(";")}
-            return ";".join(printed(level) for level in sorted(levels))
-        return self._number(text, of)
-
-    def _choice(self, text: str, of: str) -> str:
-        if text not in self.choices:
-            hint = did_you_mean(text, self.choices)
-            raise MeasureError(f"{of}: {self.name}={text} is not a choice. {hint}")
-        return text
-
-    def _number(self, text: str, of: str) -> float:
-        try:
-            if not text.isascii() or "_" in text:
-                raise ValueError
-            value = int(text) if self.kind == "whole" else float(text) + 0.0  # -0.0 is 0.0
-        except ValueError:
-            kind = "a whole number" if self.kind == "whole" else "a number"
-            raise MeasureError(f"{of}: {self.name}={text} is not {kind}.") from None
-        inside = self.low < value < self.high if self.open else self.low <= value <= self.high
-        if not inside:
-            raise MeasureError(f"{of}: {self.name}={text} is not {self._between}.")
-        return value
-
-    def _gain_map(self, text: str, of: str) -> str:
-        gains: dict[int, float] = {}
-        for part in text.split(";"):
-            grade, colon, gain = part.partition(":")
-            try:
-                pair = int(grade), float(gain) + 0.0
-            except ValueError:
-                colon = ""
-                pair = 0, 0.0
-            if not colon or not (0 <= pair[0] <= 127 and 0 <= pair[1] < float("inf")):
-                hint = did_you_mean(text, self.choices)
-                raise MeasureError(
-                    f"{of}: {self.name}={text} is neither a choice nor gains of at least 0 by "
-                    f"grade, such as 1:3;2:9. {hint}"
-                )
-            if pair[0] in gains:
-                raise MeasureError(f"{of}: {self.name}={text} gives grade {pair[0]} twice.")
-            gains[pair[0]] = pair[1]
-        return ";".join(f"{grade}:{printed(gain)}" for grade, gain in sorted(gains.items()))
-
-
-def printed(value: object) -> str:
-    """Format a parameter's value for a canonical name."""
-    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
-
-
-def numbers(levels: str) -> list[float]:
-    """Return the numbers of a ``levels`` value."""
-    return [float(part) for part in levels.split(";")]
-
-
-def gain_map(text: str) -> dict[int, float]:
-    """Return the gains by grade of a ``gain`` value that is not a choice."""
-    pairs = (part.split(":") for part in text.split(";"))
-    return {int(grade): float(gain) for grade, gain in pairs}
-
-
-REL = Parameter("rel", 1, "least grade that is relevant", high=127)
 GMAX = Parameter("gmax", None, "highest grade; default the track's", low=1, high=127)
 TIES = Parameter(
     "ties",
@@ -128,17 +33,6 @@ TIES = Parameter(
     choices=("order", "share"),
 )
 AVERAGES = ("arithmetic", "geometric", "harmonic", "median", "sum", "difficulty")
-
-
-def unjudged_parameter(choices: Sequence[str]) -> Parameter:
-    """Return the parameter for the treatment of unjudged docs."""
-    return Parameter(
-        "unjudged",
-        "nonrelevant",
-        "treatment of unjudged docs of a list; condensed: removed",
-        kind="choice",
-        choices=("nonrelevant", *choices),
-    )
 
 
 def average_parameter(default: str) -> Parameter:

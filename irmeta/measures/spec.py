@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
@@ -14,16 +14,15 @@ from irmeta.measures.parameters import (
     REL,
     Parameter,
     average_parameter,
-    printed,
     unjudged_parameter,
 )
+from irmeta.naming.grammar import Cutoff, Params, format_name
 from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.one_list import OneList
 from irmeta.schema.columns import Display
 
 TREC_EVAL = "trec_eval 9.0.8, m_{}.c"
 """Format of `Measure.source` for a measure that trec_eval defines."""
-Params = Mapping[str, Any]
-Cutoff = int | float | None
 Cutoffs = Sequence[Any]
 
 
@@ -64,76 +63,6 @@ class Trace:
         if self.undefined is not None:
             return self.undefined
         return sum(t.amount for t in self.terms) / self.divisor
-
-
-@dataclass(frozen=True)
-class OneList:
-    """One system's list for one query, as plain Python values, for `Trace`.
-
-    Attributes
-    ----------
-    judged
-        (rank or None, doc, grade) of every judged doc, retrieved docs first, by rank. Unjudged docs
-        with an assumed gain are included as `UNJUDGED_DOC`.
-    length
-        Length of the list; 0: no list.
-    ties
-        Map from rank to the first and last rank of its block of tied docs; only for measures that
-        need ties.
-    pool_depth
-        Map from doc to the least pool depth that includes the doc; only for measures that need the
-        pool.
-    complete_depth
-        Depth to which the pool of the query is complete; only for measures that need the pool.
-    retrieved
-        Number of distinct docs that any system retrieves; only for measures that need the number.
-    unretrieved_by_all
-        Judged docs that no system retrieves.
-    subtopics
-        Names of the subtopics of the query; only for measures that need subtopics.
-    subtopic_grades
-        Map from doc to its grade for each judged subtopic; only for measures that need subtopics.
-    """
-
-    judged: tuple[tuple[int | None, str, int], ...]
-    length: int
-    deepest_rank: int
-    highest_grade: int
-    negative: str
-    condensed: bool = False
-    assumed_gain: str | None = None
-    ties: Mapping[int, tuple[int, int]] = field(default_factory=dict)
-    pool_depth: Mapping[str, float] = field(default_factory=dict)
-    complete_depth: int = 0
-    retrieved: int = 0
-    unretrieved_by_all: frozenset[str] = frozenset()
-    subtopics: tuple[str, ...] = ()
-    subtopic_grades: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-
-    def relevant(self, rel: int) -> list[tuple[int | None, str, int]]:
-        """Return the relevant docs, retrieved docs first, by rank."""
-        return [d for d in self.judged if d[2] >= rel]
-
-    def within(self, k: int | None) -> list[tuple[int, str, int]]:
-        """Return the judged docs at ranks up to k, by rank."""
-        last = self.length if k is None else k
-        return [(r, doc, grade) for r, doc, grade in self.judged if r is not None and r <= last]
-
-    def counts_as_judged(self, grade: int) -> bool:
-        """Check whether a doc of this grade is judged, under the policy for negative grades."""
-        return grade >= 0 or self.negative == "nonrelevant"
-
-    def pooled_at(self, k: int) -> OneList:
-        """Return the list under the judgments of the pool of depth k, if the pool is deeper."""
-        if k >= self.complete_depth:
-            return self
-        pooled = tuple(d for d in self.judged if self.pool_depth[d[1]] <= k)
-        if not self.condensed:
-            return replace(self, judged=pooled)
-        listed = [d for d in pooled if d[0] is not None]
-        renumbered = [(rank, doc, grade) for rank, (_, doc, grade) in enumerate(listed, 1)]
-        unretrieved = [d for d in pooled if d[0] is None]
-        return replace(self, judged=(*renumbered, *unretrieved), length=len(renumbered))
 
 
 @dataclass(frozen=True)
@@ -212,7 +141,7 @@ class Measure:
         """How values are shown."""
         return Display(self.format, self.unit, self.direction)
 
-    @cached_property
+    @property
     def all_parameters(self) -> tuple[Parameter, ...]:
         """Parameters of the measure, then the parameters of every measure."""
         choices = self.unjudged
@@ -239,16 +168,7 @@ class Spec:
     @cached_property
     def name(self) -> str:
         """Canonical name, which prints every parameter that changes the value."""
-        settings, measure = self.settings, self.measure
-        specific = {p.name for p in measure.parameters}
-        changed = [p.name for p in measure.all_parameters if settings[p.name] != p.default]
-        shown = changed
-        if measure.printed is not None:
-            shared = [name for name in changed if name not in specific]
-            shown = [*measure.printed(settings, self.cutoff), *shared]
-        inside = ",".join(f"{name}={printed(settings[name])}" for name in shown)
-        cut = "" if self.cutoff is None else f"@{measure.cutoff_prefix}{printed(self.cutoff)}"
-        return measure.name + (f"({inside})" if inside else "") + cut
+        return format_name(self.measure, self.settings, self.cutoff)
 
     @property
     def rel(self) -> int:

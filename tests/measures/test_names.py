@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from irmeta.errors import EntryPointWarning, MeasureError
-from irmeta.measures import names
 from irmeta.measures.names import PRESETS, canonical, parse_measure, parse_measures, registry
 from irmeta.measures.spec import Measure
 
@@ -279,7 +278,7 @@ def installed(monkeypatch):
             assert group == "irmeta.measures"
             return list(entries)
 
-        monkeypatch.setattr(names, "entry_points", entry_points)
+        monkeypatch.setattr("irmeta.naming.entry_points.entry_points", entry_points)
         registry.cache_clear()
 
     yield install

@@ -1,0 +1,156 @@
+"""Grammar of names: a word, parameters in parentheses, a cutoff after ``@``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Protocol
+
+from irmeta.errors import MeasureError, did_you_mean
+from irmeta.naming.parameters import Parameter, printed
+
+Params = Mapping[str, Any]
+Cutoff = int | float | None
+
+DEEPEST = 2**31 - 1  # largest rank in tables
+_NAME = re.compile(
+    r"\w+\s*(?:\((?P<params>[^()]*)\))?\s*"
+    r"(?:@\s*(?P<prefix>[a-z]*)(?P<cut>-?[\d.]+))?",
+    re.ASCII,
+)
+
+
+class Registered(Protocol):
+    """What a name refers to: a registered measure or preference."""
+
+    @property
+    def name(self) -> str:
+        """The word before parameters and cutoff."""
+        ...
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Parameters of this registration alone."""
+        ...
+
+    @property
+    def all_parameters(self) -> tuple[Parameter, ...]:
+        """`parameters`, then the parameters of every registration."""
+        ...
+
+    @property
+    def cutoff(self) -> Literal["none", "optional", "required"]:
+        """Whether ``@k`` may or must follow the name."""
+        ...
+
+    @property
+    def cutoff_prefix(self) -> str:
+        """Text between ``@`` and the cutoff."""
+        ...
+
+    @property
+    def cutoff_is(self) -> Literal["rank", "level"]:
+        """``rank``: an integer of at least 1; ``level``: a number from 0 to 1."""
+        ...
+
+    @property
+    def printed(self) -> Callable[[Params, Cutoff], Sequence[str]] | None:
+        """Function that returns the parameters to print; None: all that are not the default."""
+        ...
+
+
+def texts_of(names: object, what: str) -> list[str]:
+    """Return names as a list; a text is a list of one."""
+    if not isinstance(names, Iterable):
+        raise MeasureError(f"name {what} as a text or a list of texts, not {names!r}.")
+    return [names] if isinstance(names, str) else list(names)
+
+
+def split_names(text: str) -> Iterator[str]:
+    """Split a text into names at the commas outside parentheses.
+
+    A number continues the name before it, as in trec_eval's ``P.5,10`` and ``ndcg.1=3,2=9``.
+    """
+    name = ""
+    for part in re.split(r",(?![^()]*\))", text):
+        if name and re.fullmatch(r"\s*[-.\d][-.\d=]*\s*", part) and re.search(r"[._]", name):
+            name += "," + part.strip()
+            continue
+        if name:
+            yield name
+        name = part.strip()
+    if name:
+        yield name
+
+
+def parse_settings(of: Registered, name: str) -> tuple[dict[str, Any], Cutoff]:
+    """Parse the parameters and the cutoff of a name that starts with a registered word.
+
+    Raises
+    ------
+    MeasureError
+        If the name is malformed, or if a parameter or the cutoff is unknown or out of range.
+    """
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise MeasureError(
+            f"{name!r} cannot be read: write {of.name}(parameter=value,...)@cutoff; parameters and "
+            "cutoff are optional."
+        )
+    settings = {p.name: p.default for p in of.all_parameters}
+    settings |= _settings(of, match["params"] or "", name)
+    cut = _cutoff(of, name, match["cut"], match["prefix"] or "")
+    if of.printed is not None:
+        of.printed(settings, cut)  # raises an error for conflicting parameters
+    return settings, cut
+
+
+def _settings(of: Registered, text: str, name: str) -> dict[str, object]:
+    known = {p.name: p for p in of.all_parameters}
+    settings: dict[str, object] = {}
+    for part in (p.strip() for p in text.split(",") if text.strip()):
+        key, equals, value = (p.strip() for p in part.partition("="))
+        if not equals:
+            raise MeasureError(f"{name}: write parameters as name=value, not {part!r}.")
+        if key not in known:
+            hint = did_you_mean(key, known)
+            raise MeasureError(f"{name}: {of.name} has no parameter {key!r}. {hint}")
+        if key in settings:
+            raise MeasureError(f"{name}: {key} is given twice.")
+        settings[key] = known[key].read(value, name)
+    return settings
+
+
+def _cutoff(of: Registered, name: str, text: str | None, prefix: str) -> Cutoff:
+    example = 0.1 if of.cutoff_is == "level" else 10
+    shape = f"{of.name}@{of.cutoff_prefix}{example}"
+    if text is None:
+        if of.cutoff == "required":
+            raise MeasureError(f"{name}: {of.name} needs a cutoff, such as {shape}.")
+        return None
+    if of.cutoff == "none":
+        raise MeasureError(f"{name}: {of.name} takes no cutoff.")
+    if prefix != of.cutoff_prefix:
+        raise MeasureError(f"{name}: write the cutoff as {shape}.")
+    try:
+        cut = float(text) if of.cutoff_is == "level" else int(text)
+    except ValueError:
+        raise MeasureError(f"{name}: write the cutoff as {shape}.") from None
+    if of.cutoff_is == "level" and not 0 <= cut <= 1:
+        raise MeasureError(f"{name}: a recall level is between 0 and 1.")
+    if of.cutoff_is == "rank" and not 1 <= cut <= DEEPEST:
+        raise MeasureError(f"{name}: a cutoff is at least 1 and at most {DEEPEST}.")
+    return cut + 0
+
+
+def format_name(of: Registered, settings: Params, cutoff: Cutoff) -> str:
+    """Return the canonical name, which prints every parameter that changes the value."""
+    specific = {p.name for p in of.parameters}
+    changed = [p.name for p in of.all_parameters if settings[p.name] != p.default]
+    shown = changed
+    if of.printed is not None:
+        shared = [name for name in changed if name not in specific]
+        shown = [*of.printed(settings, cutoff), *shared]
+    inside = ",".join(f"{name}={printed(settings[name])}" for name in shown)
+    cut = "" if cutoff is None else f"@{of.cutoff_prefix}{printed(cutoff)}"
+    return of.name + (f"({inside})" if inside else "") + cut

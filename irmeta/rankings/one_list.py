@@ -1,0 +1,131 @@
+"""One system's list for one query, as plain Python values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.pool import NOT_POOLED
+
+
+@dataclass(frozen=True)
+class OneList:
+    """One system's list for one query, as plain Python values, for `Trace`.
+
+    Attributes
+    ----------
+    judged
+        (rank or None, doc, grade) of every judged doc, retrieved docs first, by rank. Unjudged docs
+        with an assumed gain are included as `UNJUDGED_DOC`.
+    length
+        Length of the list; 0: no list.
+    ties
+        Map from rank to the first and last rank of its block of tied docs; only for measures that
+        need ties.
+    pool_depth
+        Map from doc to the least pool depth that includes the doc; only for measures that need the
+        pool.
+    complete_depth
+        Depth to which the pool of the query is complete; only for measures that need the pool.
+    retrieved
+        Number of distinct docs that any system retrieves; only for measures that need the number.
+    unretrieved_by_all
+        Judged docs that no system retrieves.
+    subtopics
+        Names of the subtopics of the query; only for measures that need subtopics.
+    subtopic_grades
+        Map from doc to its grade for each judged subtopic; only for measures that need subtopics.
+    """
+
+    judged: tuple[tuple[int | None, str, int], ...]
+    length: int
+    deepest_rank: int
+    highest_grade: int
+    negative: str
+    condensed: bool = False
+    assumed_gain: str | None = None
+    ties: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    pool_depth: Mapping[str, float] = field(default_factory=dict)
+    complete_depth: int = 0
+    retrieved: int = 0
+    unretrieved_by_all: frozenset[str] = frozenset()
+    subtopics: tuple[str, ...] = ()
+    subtopic_grades: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    def relevant(self, rel: int) -> list[tuple[int | None, str, int]]:
+        """Return the relevant docs, retrieved docs first, by rank."""
+        return [d for d in self.judged if d[2] >= rel]
+
+    def within(self, k: int | None) -> list[tuple[int, str, int]]:
+        """Return the judged docs at ranks up to k, by rank."""
+        last = self.length if k is None else k
+        return [(r, doc, grade) for r, doc, grade in self.judged if r is not None and r <= last]
+
+    def counts_as_judged(self, grade: int) -> bool:
+        """Check whether a doc of this grade is judged, under the policy for negative grades."""
+        return grade >= 0 or self.negative == "nonrelevant"
+
+    def pooled_at(self, k: int) -> OneList:
+        """Return the list under the judgments of the pool of depth k, if the pool is deeper."""
+        if k >= self.complete_depth:
+            return self
+        pooled = tuple(d for d in self.judged if self.pool_depth[d[1]] <= k)
+        if not self.condensed:
+            return replace(self, judged=pooled)
+        listed = [d for d in pooled if d[0] is not None]
+        renumbered = [(rank, doc, grade) for rank, (_, doc, grade) in enumerate(listed, 1)]
+        unretrieved = [d for d in pooled if d[0] is None]
+        return replace(self, judged=(*renumbered, *unretrieved), length=len(renumbered))
+
+
+def one_list(view: JudgedRanks, q: int, s: int) -> OneList:
+    """Return one system's list for one query of a view, as plain Python values."""
+    rows = slice(int(view.offsets[q]), int(view.offsets[q + 1]))
+    docs = view.docs[rows].to_list()
+    ranks = [None if r == view.missing else r for r in view.ranks[rows, s].tolist()]
+    judged = list(zip(ranks, docs, view.grades[rows].tolist(), strict=True))
+    judged.sort(key=lambda d: (d[0] is None, d[0] or 0))
+    ties, pool_depth = {}, {}
+    if view.ties is not None:
+        # Unjudged docs that tie with one another alone stay apart: their weights add up alike.
+        blocks = zip(*(ends[rows, s].tolist() for ends in view.ties), ranks, strict=True)
+        spans = {(first, last) for first, last, rank in blocks if rank is not None}
+        ties = {rank: span for span in spans for rank in range(span[0], span[1] + 1)}
+    if view.pool_depth is not None:
+        depths = view.pool_depth[rows].tolist()
+        finite = (math.inf if d == NOT_POOLED else d for d in depths)
+        pool_depth = dict(zip(docs, finite, strict=True))
+    by_none = (view.ranks[rows] == view.missing).all(axis=1).tolist()
+    unretrieved = frozenset(doc for doc, is_missed in zip(docs, by_none, strict=True) if is_missed)
+    return OneList(
+        judged=tuple(judged),
+        length=int(view.lengths[q, s]),
+        deepest_rank=view.facts.deepest_rank,
+        highest_grade=view.facts.highest_grade,
+        negative=view.negative,
+        condensed=view.condensed,
+        assumed_gain=None if view.assumed is None else view.assumed_gain,
+        ties=ties,
+        pool_depth=pool_depth,
+        complete_depth=0 if view.complete_depth is None else int(view.complete_depth[q]),
+        retrieved=0 if view.retrieved is None else int(view.retrieved[q]),
+        unretrieved_by_all=unretrieved,
+        subtopics=() if view.subtopics is None else view.subtopics.of_query(q),
+        subtopic_grades=_subtopic_grades(view, q),
+    )
+
+
+def _subtopic_grades(view: JudgedRanks, q: int) -> dict[str, dict[str, int]]:
+    """Return the grades of each doc of a query by subtopic; empty for a view without subtopics."""
+    if (subtopics := view.subtopics) is None:
+        return {}
+    names, pairs = subtopics.of_query(q), subtopics.starts.tolist()
+    return {
+        view.docs[row]: {
+            names[subtopics.subtopic[i]]: int(subtopics.grade[i])
+            for i in range(pairs[row], pairs[row + 1])
+        }
+        for row in range(int(view.offsets[q]), int(view.offsets[q + 1]))
+    }
