@@ -26,6 +26,7 @@ _NAMES = {
     "irmeta.measures.catalog": ("list_measures",),
     "irmeta.measures.evaluate": ("scores_of",),
     "irmeta.policies": ("EvalPolicy", "ReadPolicy"),
+    "irmeta.preferences.evaluate": ("preferences_of",),
     "irmeta.rankings.judged": ("JudgedRanks",),
     "irmeta.results.diff": ("Difference", "diff"),
     "irmeta.results.matrix": ("Matrix", "matrix_of"),
@@ -36,8 +37,8 @@ __all__ = [
     "DataError", "Difference", "EvalPolicy", "IrmetaError", "JudgedRanks", "Matrix", "MeasureError",
     "NamesWarning", "PoolDepthWarning", "QrelsWarning", "ReadPolicy", "SearchLengths",
     "SkippedRunWarning", "Store", "UsageError", "__version__", "check", "compare", "diff", "ingest",
-    "list_measures", "matrices", "matrix_of", "open_store", "power", "read", "read_files",
-    "reanalyze", "scores_of", "stats", "studies",
+    "list_measures", "matrices", "matrix_of", "open_store", "power", "preferences_of", "read",
+    "read_files", "reanalyze", "scores_of", "stats", "studies",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from irmeta.measures.catalog import list_measures
     from irmeta.measures.evaluate import scores_of
     from irmeta.policies import EvalPolicy, ReadPolicy
+    from irmeta.preferences.evaluate import preferences_of
     from irmeta.rankings.judged import JudgedRanks
     from irmeta.results.diff import Difference, diff
     from irmeta.results.matrix import Matrix, matrix_of

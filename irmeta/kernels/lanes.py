@@ -17,6 +17,10 @@ STEPS = 16
 """Number of following systems that `add_signs` compares at once. Their sums are in registers, of
 which AVX-512 has 32. 8 steps are 6 % slower, as near ranks are loaded twice as often; 20 gain 2 %.
 """
+WEIGHTED_STEPS = 4
+"""Number of following systems that `add_weighted_signs` compares at once. Sums of float64 take four
+registers for 16-bit ranks.
+"""
 
 _INDEX, _COUNT = ir.IntType(64), ir.IntType(32)
 
@@ -135,6 +139,82 @@ def _add_signs(
     return types.void(blocks, index, index, index, index, index, counts, index), generate
 
 
+def _add_weighted_signs(
+    typing: Any,
+    blocks: Any,
+    near: Any,
+    far: Any,
+    first: Any,
+    stop: Any,
+    shift: Any,
+    weights: Any,
+    sums: Any,
+) -> Any:
+    """Sum the signs of `add_signs` times a weight for each row.
+
+    ``sums[step, lane]``, float64 [WEIGHTED_STEPS, lanes], is written: the sum over rows
+    ``first:stop``, in order, of ``weights[row]`` times the sign. A tie adds nothing.
+    """
+    bits = blocks.dtype.bitwidth
+    count = BITS // bits
+    vector = ir.VectorType(ir.IntType(bits), count)
+    wide = ir.VectorType(ir.DoubleType(), count)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        held, weight, out = (
+            context.make_array(signature.args[i])(context, builder, args[i]) for i in (0, 6, 7)
+        )
+        rows = builder.extract_value(held.shape, 1)
+        _, near, far, first, stop, shift, _, _ = args
+
+        def load(block: Any, row: Any, column: Any) -> Any:
+            index = builder.add(builder.mul(block, rows), row)
+            index = builder.add(builder.mul(index, ir.Constant(_INDEX, 2 * count)), column)
+            pointer = builder.bitcast(builder.gep(held.data, [index]), vector.as_pointer())
+            return builder.load(pointer, align=bits // 8)
+
+        entry = builder.block
+        head = builder.append_basic_block("rows")
+        body = builder.append_basic_block("row")
+        end = builder.append_basic_block("end")
+        builder.branch(head)
+        builder.position_at_end(head)
+        row = builder.phi(_INDEX)
+        row.add_incoming(first, entry)
+        totals = [builder.phi(wide) for _ in range(WEIGHTED_STEPS)]
+        for one in totals:
+            one.add_incoming(ir.Constant(wide, [0.0] * count), entry)
+        builder.cbranch(builder.icmp_signed("<", row, stop), body, end)
+
+        # Two selected sums become additions under a mask, one instruction for eight systems.
+        builder.position_at_end(body)
+        x = load(near, row, ir.Constant(_INDEX, 0))
+        one_weight = builder.load(builder.gep(weight.data, [row]))
+        lanes = builder.insert_element(
+            ir.Constant(wide, ir.Undefined), one_weight, ir.Constant(_COUNT, 0)
+        )
+        spread = ir.Constant(ir.VectorType(_COUNT, count), [0] * count)
+        lanes = builder.shuffle_vector(lanes, ir.Constant(wide, ir.Undefined), spread)
+        for step, total in enumerate(totals):
+            y = load(far, row, builder.add(shift, ir.Constant(_INDEX, step)))
+            won = builder.select(
+                builder.icmp_unsigned("<", x, y), builder.fadd(total, lanes), total
+            )
+            lost = builder.select(builder.icmp_unsigned(">", x, y), builder.fsub(won, lanes), won)
+            total.add_incoming(lost, body)
+        row.add_incoming(builder.add(row, ir.Constant(_INDEX, 1)), body)
+        builder.branch(head)
+
+        builder.position_at_end(end)
+        for step, total in enumerate(totals):
+            slot = builder.gep(out.data, [ir.Constant(_INDEX, step * count)])
+            builder.store(total, builder.bitcast(slot, wide.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    index = types.int64
+    return types.void(blocks, index, index, index, index, index, weights, sums), generate
+
+
 def _caller(builder: Any, vector: ir.VectorType) -> Any:
     """Return a function that calls LLVM intrinsics of two vectors by name."""
 
@@ -153,3 +233,4 @@ lane_count: Any = intrinsic(_lane_count)
 copy_lanes: Any = intrinsic(_copy_lanes)
 fused: Any = intrinsic(_fused)
 add_signs: Any = intrinsic(_add_signs)
+add_weighted_signs: Any = intrinsic(_add_weighted_signs)

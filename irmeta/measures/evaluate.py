@@ -16,9 +16,8 @@ from irmeta.measures.spec import Cutoffs, Spec
 from irmeta.policies import Averaged, EvalPolicy
 from irmeta.rankings.judged import JudgedRanks, Need
 from irmeta.rankings.load import over_blocks
-from irmeta.rankings.pool import complete_depths_of, pool_of, warn_without_depth
-from irmeta.rankings.subtopics import subtopic_set
-from irmeta.rankings.track_facts import track_facts
+from irmeta.rankings.pool import complete_depths_of, warn_without_depth
+from irmeta.rankings.provenance import track_provenance
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader, Tracks, tracks_of, undisturbed
 
@@ -90,31 +89,12 @@ def needs_of(specs: Sequence[Spec]) -> set[Need]:
 def how_made(
     store: StoreReader, specs: Sequence[Spec], policy: EvalPolicy, tracks: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the provenance of values of these measures, as JSON values.
-
-    Each track records its qrels set, its ReadPolicy, its tie order, and the highest grade, by which
-    graded gains are divided.
-    """
-    facts = [track_facts(store, track, policy.qrels) for track in tracks]
-    pool = "pool" in needs_of(specs) or policy.has_smaller_pool
-    by_subtopic = "subtopics" in needs_of(specs)
+    """Return the provenance of values of these measures, as JSON values."""
     return {
         "irmeta": __version__,
         "measures": {s.name: {**s.settings, "revision": s.measure.revision} for s in specs},
         "eval_policy": policy.record(),
-        "tracks": {
-            f.track: {
-                "fingerprint": store.fingerprint(f.track),
-                "qrels": f.qrels,
-                "read_policy": dict(f.policy),
-                "tie_order": policy.tie_order or f.policy["tie_order"],
-                "highest_grade": f.highest_grade,
-            }
-            | ({"pool": pool_of(store, f.track).note} if pool else {})
-            | ({"pool_depth": f.pool_depth_note} if pool else {})
-            | ({"qrels_by_subtopic": subtopic_set(store, f)} if by_subtopic else {})
-            for f in facts
-        },
+        "tracks": {t: track_provenance(store, t, policy, needs_of(specs)) for t in tracks},
     }
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from irmeta.errors import MeasureError, did_you_mean
 
-Kind = Literal["whole", "number", "choice", "gain", "levels"]
+Kind = Literal["whole", "number", "choice", "gain", "levels", "set"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,8 @@ class Parameter:
     kind
         ``whole`` or ``number`` with `low` and `high` as bounds (`open` ones excluded); ``choice``;
         ``gain``: one of `choices`, or gains by grade such as ``1:3;2:9``; ``levels``: numbers
-        within the bounds, such as ``0;0.5;1``.
+        within the bounds, such as ``0;0.5;1``; ``set``: one of `choices`, or the name of a qrels
+        set.
     """
 
     name: str
@@ -39,6 +41,8 @@ class Parameter:
             return " | ".join(self.choices)
         if self.kind == "gain":
             return " | ".join((*self.choices, "GRADE:GAIN;..."))
+        if self.kind == "set":
+            return " | ".join((*self.choices, "SET"))
         what = {"whole": "whole number", "number": "number", "levels": "NUMBER;NUMBER;..."}
         return f"{what[self.kind]}, {self._between}"
 
@@ -57,6 +61,8 @@ class Parameter:
             return self._choice(text, of)
         if self.kind == "gain":
             return text if text in self.choices else self._gain_map(text, of)
+        if self.kind == "set":
+            return self._set(text, of)
         if self.kind == "levels":
             levels = {self._number(part, of) for part in text.split(";")}
             return ";".join(printed(level) for level in sorted(levels))
@@ -66,6 +72,11 @@ class Parameter:
         if text not in self.choices:
             hint = did_you_mean(text, self.choices)
             raise MeasureError(f"{of}: {self.name}={text} is not a choice. {hint}")
+        return text
+
+    def _set(self, text: str, of: str) -> str:
+        if not re.fullmatch(r"[\w.-]+", text):
+            raise MeasureError(f"{of}: {self.name}={text} is not the name of a qrels set.")
         return text
 
     def _number(self, text: str, of: str) -> float:

@@ -293,6 +293,27 @@ class JudgedRanks:
             self._sorted[key] = sorted_by_rank(self.ranks[rows], labels, offsets)
         return *self._sorted[key], offsets
 
+    def sort_sets(self, rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Sort the ranks of sets of judged docs, for each system.
+
+        The result is cached, so that preferences share it.
+
+        Parameters
+        ----------
+        rows
+            int64 [docs]: the docs of the sets; a doc may be in several.
+        offsets
+            int64 [sets + 1]: the docs of each set.
+
+        Returns
+        -------
+        [docs, systems]: each system's ranks ascend within a set, missing ranks last.
+        """
+        key = rows.tobytes(), offsets.tobytes()
+        if key not in self._sorted:
+            self._sorted[key] = sorted_by_rank(self.ranks[rows], None, offsets)
+        return self._sorted[key][0]
+
     def require(self, name: str) -> Any:
         """Return one of the arrays that only some measures read.
 

@@ -37,6 +37,9 @@ class OneList:
         Names of the subtopics of the query; only for measures that need subtopics.
     subtopic_grades
         Map from doc to its grade for each judged subtopic; only for measures that need subtopics.
+    background
+        As `judged`, under the qrels set of the background interest of a preference by subtopic, if
+        that is another set.
     """
 
     judged: tuple[tuple[int | None, str, int], ...]
@@ -53,6 +56,7 @@ class OneList:
     unretrieved_by_all: frozenset[str] = frozenset()
     subtopics: tuple[str, ...] = ()
     subtopic_grades: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    background: tuple[tuple[int | None, str, int], ...] = ()
 
     def relevant(self, rel: int) -> list[tuple[int | None, str, int]]:
         """Return the relevant docs, retrieved docs first, by rank."""

@@ -24,4 +24,5 @@ def sorted_by_rank(
 def _sort_queries(keys: np.ndarray, offsets: np.ndarray) -> None:
     """Sort each column within the rows of each query."""
     for start, stop in pairwise(offsets):
-        keys[start:stop].sort(axis=0)
+        if stop - start > 1:
+            keys[start:stop].sort(axis=0)

@@ -100,3 +100,49 @@ AGREEMENT = Table(
     },
     caption="Kendall's tau-b between the measures' orders of systems.",
 )
+PREFERENCES = Table(
+    "preferences",
+    ("track", "system", "other", "preference"),
+    {
+        "track": TRACK,
+        "system": SYSTEM,
+        "other": Column("name", "system that it is compared with"),
+        "preference": Column("name", "canonical name of the preference"),
+        "value": Column(
+            "real", "mean over queries with a relevant doc; above 0: system is better than other"
+        ),
+        "queries": Column("count", "number of queries in the mean"),
+    },
+    caption="Mean preference of every system over every other.",
+)
+PREFERENCES_BY_QUERY = Table(
+    "preferences_by_query",
+    ("system", "query", "other", "preference"),
+    {
+        "track": TRACK,
+        "system": SYSTEM,
+        "query": QUERY,
+        "other": Column("name", "system that it is compared with"),
+        "preference": Column("name", "canonical name of the preference"),
+        "value": Column("real", "preference; above 0: system is better than other"),
+    },
+    caption="Preference of every system over every other by query, where there is a relevant doc.",
+    apart=True,
+)
+WIN_RATES = Table(
+    "win_rates",
+    ("track", "system", "preference"),
+    {
+        "track": TRACK,
+        "system": SYSTEM,
+        "preference": Column("name", "canonical name of the preference"),
+        "value": Column(
+            "real", "mean preference over all other systems and queries; NaN: none", format=".4f"
+        ),
+        "rank": Column("count", "rank by value, equal values share the smallest", null=True),
+        "rank_low": Column("count", "lower bound of its bootstrap interval", null=True),
+        "rank_high": Column("count", "upper bound", null=True),
+        "queries": Column("count", "number of queries in the mean"),
+    },
+    caption="Mean preference of every system over the field, and its rank.",
+)

@@ -1,4 +1,4 @@
-"""For authors of measures: `check_measure`, and strategies that draw tracks.
+"""For authors of measures and preferences: `check_measure`, `check_preference`, drawn tracks.
 
 The module needs hypothesis: ``pip install 'irmeta[test]'``.
 """
@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 
 from irmeta.measures.spec import Measure
 from irmeta.testing.checks import CHECKS
+from irmeta.testing.preference_checks import PREFERENCE_CHECKS, check_preference
 from irmeta.testing.samples import Subject, registered
 from irmeta.testing.tracks import DOCS, SCORES, Track, down, lists, tracks
 from irmeta.testing.twin import Twin, check_twin
@@ -22,10 +23,12 @@ from irmeta.testing.twin import Twin, check_twin
 __all__ = [
     "CHECKS",
     "DOCS",
+    "PREFERENCE_CHECKS",
     "SCORES",
     "Subject",
     "Track",
     "check_measure",
+    "check_preference",
     "down",
     "lists",
     "tracks",

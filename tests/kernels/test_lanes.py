@@ -75,6 +75,28 @@ def test_fused__multiply_add_rounds_once(a: float, b: float, c: float):
     assert fuse(a, b, c) == exact.numerator / exact.denominator
 
 
+@jit
+def add_weighted(blocks, near, far, first, stop, shift, weights, sums):
+    lanes.add_weighted_signs(blocks, near, far, first, stop, shift, weights, sums)
+
+
+@given(st.sampled_from(DTYPES), st.integers(0, 2**32), st.data())
+def test_add_weighted_signs__equals_plain_python(dtype, seed: int, data):
+    rng = np.random.default_rng(seed)
+    rows, width = data.draw(st.integers(0, 9)), LANES[dtype]
+    first = data.draw(st.integers(0, rows))
+    shift = data.draw(st.integers(0, width - lanes.WEIGHTED_STEPS))
+    blocks, weights = edge_ranks(rng, dtype, (2, rows, 2 * width)), rng.random(rows)
+    sums = np.full((lanes.WEIGHTED_STEPS, width), 99.0)
+    add_weighted(blocks, 0, 1, first, rows, shift, weights, sums)
+    expected = np.zeros(sums.shape)
+    for row in range(first, rows):
+        for step, lane in np.ndindex(*sums.shape):
+            x, y = blocks[0, row, lane], blocks[1, row, shift + step + lane]
+            expected[step, lane] += weights[row] * (int(y > x) - int(y < x))
+    np.testing.assert_array_equal(sums, expected)
+
+
 @given(st.sampled_from(DTYPES), st.integers(0, 2**32), st.data())
 def test_add_signs__equals_plain_python(dtype, seed: int, data):
     rng = np.random.default_rng(seed)

@@ -12,7 +12,11 @@ from hypothesis import strategies as st
 
 from irmeta.kernels import recall_paired
 from irmeta.kernels.jit import jit
-from irmeta.kernels.recall_paired import add_preferences, preference_counts
+from irmeta.kernels.recall_paired import (
+    add_preferences,
+    add_weighted_preferences,
+    preference_counts,
+)
 from twins.preferences import all_wins_less_losses, rpp
 
 DTYPES = (np.uint16, np.uint32)
@@ -150,6 +154,54 @@ def test_preference_counts__ranks_at_the_limits_of_the_dtype(dtype):
     values = [1, 2, top // 2, top // 2 + 1, top - 1, top]
     found = counts_of(np.array([values], dtype))
     assert found.tolist() == [[(b > a) - (b < a) for b in values] for a in values]
+
+
+def weighted_of(ranks: np.ndarray, weights: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    out = np.zeros((ranks.shape[1], ranks.shape[1]))
+    add_weighted_preferences(ranks, weights, offsets, out)
+    return out
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.sampled_from(DTYPES),
+    st.integers(1, 70),
+    st.lists(st.integers(0, 50), max_size=6),
+    st.integers(0, 2**32),
+)
+def test_add_weighted_preferences__equals_naive_implementation(dtype, systems, levels, seed):
+    rng = np.random.default_rng(seed)
+    offsets = np.concatenate([[0], np.cumsum(levels, dtype=np.int64)]).astype(np.int64)
+    ranks = rng.integers(1, 30, (offsets[-1], systems)).astype(dtype)
+    ranks[rng.random(ranks.shape) < 0.2] = np.iinfo(dtype).max
+    weights = rng.random(len(ranks))
+    expected = np.zeros((systems, systems))
+    for row, weight in zip(ranks.astype(np.int64), weights, strict=True):
+        expected += weight * np.sign(row - row[:, None])
+    out = weighted_of(ranks, weights, offsets)
+    np.testing.assert_allclose(out, expected, rtol=0, atol=1e-12)
+    assert_antisymmetric(out)
+    rounded = weighted_of(ranks, np.ones(len(ranks)), offsets)
+    sums = [counts_of(ranks, start, stop) for start, stop in pairwise(offsets)]
+    np.testing.assert_array_equal(rounded, sum(sums, np.zeros_like(rounded)))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sums_over_queries__do_not_depend_on_how_queries_are_split(dtype):
+    rng = np.random.default_rng(1)
+    levels = [3, 0, 2500, 1700, 40, 7, 3000, 11, 900]
+    offsets = np.concatenate([[0], np.cumsum(levels)])
+    ranks = rng.integers(1, 40, (offsets[-1], 37)).astype(dtype)
+    weights = rng.random(len(ranks))
+    whole = preferences_of(ranks, offsets), weighted_of(ranks, weights, offsets)
+    for cut in (1, 4, 8):
+        plain, weighted = np.zeros((2, 37, 37))
+        for part in (offsets[: cut + 1], offsets[cut:]):
+            rows = slice(part[0], part[-1])
+            add_preferences(ranks[rows], part - part[0], plain)
+            add_weighted_preferences(ranks[rows], weights[rows], part - part[0], weighted)
+        np.testing.assert_array_equal(plain, whole[0])
+        np.testing.assert_array_equal(weighted, whole[1])
 
 
 @jit

@@ -1,0 +1,206 @@
+"""Evaluation of preferences over a store or a view."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from irmeta._version import __version__
+from irmeta.errors import UsageError, did_you_mean
+from irmeta.policies import EvalPolicy
+from irmeta.preferences.registry import parse_preferences
+from irmeta.preferences.spec import PreferenceSpec
+from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.load import judged_ranks, over_blocks
+from irmeta.rankings.provenance import track_provenance
+from irmeta.rankings.subtopics import subtopic_set
+from irmeta.rankings.track_facts import TrackFacts, track_facts
+from irmeta.results.pair_preferences import BlockPreferences, TrackPreferences
+from irmeta.store.scan import StoreReader, undisturbed
+
+_Block = tuple[tuple[str, ...], list[BlockPreferences]]
+
+
+def evaluate_preferences(
+    store: StoreReader,
+    track: str,
+    specs: Sequence[PreferenceSpec],
+    policy: EvalPolicy,
+    workers: int | None = 1,
+) -> list[TrackPreferences]:
+    """Compare all pairs of systems of a track by each preference.
+
+    For `workers` see `irmeta.rankings.load.over_blocks`.
+
+    Raises
+    ------
+    UsageError
+        If the track or a qrels set is unknown, or a track without subtopics is asked for them.
+    """
+    check_queries(policy)
+    found: dict[str, TrackPreferences] = {}
+    for qrels in dict.fromkeys(_qrels_of(store, track, spec, policy) for spec in specs):
+        chosen = [s for s in specs if _qrels_of(store, track, s, policy) == qrels]
+        needs = needs_of(chosen)
+
+        def compared(view: JudgedRanks, specs: Sequence[PreferenceSpec] = chosen) -> _Block:
+            return view.queries, compare_block(view, specs)
+
+        of_set = replace(policy, qrels=qrels)
+        blocks = list(over_blocks(compared, store, track, of_set, needs, workers=workers))
+        facts = track_facts(store, track, qrels)
+        found |= {one.name: one for one in _joined(facts, chosen, blocks)}
+    return [found[spec.name] for spec in specs]
+
+
+def preferences_of(
+    view: JudgedRanks, preferences: str | Sequence[str] = "RPP"
+) -> list[TrackPreferences]:
+    """Compare all pairs of systems of a view, whatever it was made from.
+
+    Parameters
+    ----------
+    view : JudgedRanks
+        For example from `JudgedRanks.from_arrays`, or derived by ``view.drop_relevant(0.5)``.
+    preferences : str or sequence of str, default 'RPP'
+        Names as in `Store.preferences`, e.g. ``"RPP,LexiRecall"``.
+
+    Returns
+    -------
+    list of TrackPreferences
+        One for each preference: `means` float64 [system, system], `win_rates`, `frame` and others.
+
+    Raises
+    ------
+    MeasureError
+        If a preference is unknown.
+    UsageError
+        If a preference reads arrays that the view does not have.
+
+    Examples
+    --------
+    The first list has its relevant docs at ranks 1 and 3, the second at rank 2:
+
+    >>> ranks, grades = np.array([[1, 2], [3, 0]]), np.array([1, 1])
+    >>> view = irmeta.JudgedRanks.from_arrays(ranks, grades, lengths=np.array([[3, 3]]))
+    >>> (rpp,) = irmeta.preferences_of(view, "RPP")
+    >>> rpp.means().tolist()
+    [[0.0, 1.0], [-1.0, 0.0]]
+    """
+    specs = parse_preferences(preferences)
+    return _joined(view.facts, specs, [(view.queries, compare_block(view, specs))])
+
+
+def compare_block(view: JudgedRanks, specs: Sequence[PreferenceSpec]) -> list[BlockPreferences]:
+    """Compare all pairs of systems of one block by each preference."""
+    condensed = view.condense() if any(_is_condensed(spec) for spec in specs) else view
+    return [
+        spec.rule.compare(condensed if _is_condensed(spec) else view, spec.settings, spec.cutoff)
+        for spec in specs
+    ]
+
+
+def block_with(
+    store: StoreReader, track: str, spec: PreferenceSpec, query: str, policy: EvalPolicy
+) -> JudgedRanks:
+    """Return the block of a track that has a query, with the arrays that a preference reads.
+
+    Raises
+    ------
+    UsageError
+        If the query is not judged.
+    """
+    known: list[str] = []
+    of_set = replace(policy, qrels=_qrels_of(store, track, spec, policy))
+    with undisturbed(store, track):
+        for view in judged_ranks(store, track, of_set, needs=spec.needs):
+            if query in view.queries:
+                return view
+            known += view.queries
+    raise UsageError(f"track {track!r} has no judged query {query!r}. {did_you_mean(query, known)}")
+
+
+def view_for(view: JudgedRanks, spec: PreferenceSpec) -> JudgedRanks:
+    """Return the block that one preference is computed on."""
+    return view.condense() if _is_condensed(spec) else view
+
+
+def _is_condensed(spec: PreferenceSpec) -> bool:
+    return spec.settings["unjudged"] == "condensed"
+
+
+def _joined(
+    facts: TrackFacts, specs: Sequence[PreferenceSpec], blocks: Sequence[_Block]
+) -> list[TrackPreferences]:
+    return [
+        TrackPreferences(
+            spec.name,
+            facts.track,
+            facts.systems,
+            tuple(facts.groups),
+            tuple((queries, found[i]) for queries, found in blocks),
+        )
+        for i, spec in enumerate(specs)
+    ]
+
+
+def check_queries(policy: EvalPolicy) -> None:
+    """Check that the policy covers the same queries for all systems.
+
+    Raises
+    ------
+    UsageError
+        For ``queries=retrieved``.
+    """
+    if policy.queries == "retrieved":
+        raise UsageError(
+            "queries=retrieved differs between systems, but a preference compares all systems on "
+            "the same queries: those with a relevant doc. Leave it out."
+        )
+
+
+def _qrels_of(
+    store: StoreReader, track: str, spec: PreferenceSpec, policy: EvalPolicy
+) -> str | None:
+    """Return the qrels set to read for a preference: its background's, or the policy's.
+
+    Raises
+    ------
+    UsageError
+        If the set of the subtopics is not the one that would be read with the background.
+    """
+    if spec.background is None:
+        return policy.qrels
+    wanted = subtopic_set(store, track_facts(store, track, policy.qrels))
+    read = subtopic_set(store, track_facts(store, track, spec.background))
+    if spec.background == read:
+        raise UsageError(
+            f"{spec.name}: {read!r} has the subtopics of track {track!r}: write background=yes."
+        )
+    if wanted != read:
+        raise UsageError(
+            f"{spec.name}: with a background of {spec.background!r}, the subtopics of track "
+            f"{track!r} come from {read!r}, not from {wanted!r}."
+        )
+    return spec.background
+
+
+def needs_of(specs: Sequence[PreferenceSpec]) -> frozenset[Need]:
+    """Return the arrays that the preferences read beyond ranks and grades."""
+    return frozenset[Need]().union(*(spec.needs for spec in specs))
+
+
+def preference_provenance(
+    store: StoreReader,
+    specs: Sequence[PreferenceSpec],
+    policy: EvalPolicy,
+    tracks: Collection[str],
+) -> Mapping[str, Any]:
+    """Return the provenance of preferences, as JSON values: see `Store.provenance`."""
+    return {
+        "irmeta": __version__,
+        "preferences": {s.name: {**s.settings, "revision": s.rule.revision} for s in specs},
+        "eval_policy": policy.record(),
+        "tracks": {t: track_provenance(store, t, policy, needs_of(specs)) for t in tracks},
+    }

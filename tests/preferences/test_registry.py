@@ -1,0 +1,194 @@
+"""Properties of all registered preferences, and the checks that find a broken one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import irmeta
+from irmeta.preferences.registry import preference_registry
+from irmeta.preferences.rpp import RULES
+from irmeta.results.pair_preferences import BlockPreferences
+from irmeta.testing import PREFERENCE_CHECKS, check_preference
+from irmeta.testing.preference_checks import PreferenceSubject
+from irmeta.testing.samples import crowd
+from support.making import Track
+from twins import preferences as naive
+
+RPP = RULES[0]
+SUBJECTS = {name: PreferenceSubject(rule) for name, rule in preference_registry().items()}
+
+
+@pytest.mark.parametrize("check", PREFERENCE_CHECKS)
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_preference__has_property(name: str, check: str):
+    PREFERENCE_CHECKS[check](SUBJECTS[name])
+
+
+def test_check_preference__accepts_a_twin():
+    check_preference(RPP, twin=lambda a, b, qrels, k: naive.graded_rpp((a, b), qrels, k=k))
+
+
+def test_check_preference__finds_a_wrong_twin():
+    def wrong(a, b, qrels, k):
+        return naive.graded_rpp((a, b), qrels, grades="binary", k=k)
+
+    with pytest.raises(AssertionError, match="the twin says"):
+        check_preference(RPP, twin=wrong)
+
+
+def broken(change):
+    """Return RPP with changed matrices."""
+
+    def compare(view, params, k):
+        found = RPP.compare(view, params, k)
+        return BlockPreferences(found.defined, found.systems, lambda q: change(found, q))
+
+    return replace(RPP, compare=compare)
+
+
+def scaled_by_systems(found, q):
+    return found.difference(q) / found.systems
+
+
+class HalfWinRates(BlockPreferences):
+    """Preferences with win rates that are half as large."""
+
+    def win_rates(self, opponents):
+        return super().win_rates(opponents) / 2
+
+
+def half_win_rates(view, params, k):
+    found = RPP.compare(view, params, k)
+    return HalfWinRates(found.defined, found.systems, found.difference)
+
+
+def undefined(view, params, k):
+    found = RPP.compare(view, params, k)
+    return BlockPreferences(found.defined & False, found.systems, found.difference)
+
+
+BROKEN = {
+    "sums": replace(RPP, compare=half_win_rates),
+    "defined": replace(RPP, compare=undefined),
+    "antisymmetry": broken(lambda found, q: np.abs(found.difference(q))),
+    "dominance": broken(lambda found, q: -found.difference(q)),
+    "independence": broken(scaled_by_systems),
+    "trace": broken(lambda found, q: found.difference(q) / 2),
+    "registration": replace(RPP, summary=" "),
+}
+
+
+@pytest.mark.parametrize("check", BROKEN)
+def test_check_preference__finds_a_broken_preference(check: str):
+    with pytest.raises(AssertionError, match="RPP"):
+        PREFERENCE_CHECKS[check](PreferenceSubject(BROKEN[check]))
+
+
+def test_check_preference__unknown_check_is_an_error():
+    with pytest.raises(ValueError, match="no check is named 'range'"):
+        check_preference(RPP, skip=["range"])
+
+
+def ranks_and_grades(relevant: int, highest: int) -> st.SearchStrategy:
+    """Draw the ranks of `relevant` docs in five lists of up to 9 docs, and their grades."""
+    orders = st.permutations(range(1, 10)).map(lambda order: order[:relevant])
+    ranks = st.lists(orders, min_size=5, max_size=5).map(lambda lists: np.array(lists).T)
+    kept = ranks.map(lambda array: np.where(array > 6, 0, array))
+    grades = st.lists(st.integers(1, highest), min_size=relevant, max_size=relevant)
+    return st.tuples(kept, grades.map(lambda one: sorted(one, reverse=True)))
+
+
+def values(drawn: tuple[np.ndarray, list[int]], names: str) -> list[np.ndarray]:
+    view = irmeta.JudgedRanks.from_arrays(drawn[0], np.array(drawn[1]))
+    return [found.means() for found in irmeta.preferences_of(view, names)]
+
+
+@given(ranks_and_grades(1, 3))
+def test_preferences__equal_with_a_single_relevant_doc(drawn):
+    rpp, recall, precision = values(drawn, "RPP,LexiRecall,LexiPrecision")
+    np.testing.assert_array_equal(rpp, recall)
+    np.testing.assert_array_equal(rpp, precision)
+
+
+@given(ranks_and_grades(5, 1))
+def test_rpp__binary_equals_graded_with_a_single_grade(drawn):
+    graded, binary = values(drawn, "RPP(p=dcg),RPP(p=dcg,grades=binary)")
+    np.testing.assert_array_equal(graded, binary)
+
+
+@pytest.mark.parametrize("p", ["uniform", "dcg", "inverse"])
+def test_strpp__equals_binary_rpp_with_a_single_subtopic(p: str):
+    qrels = {query: dict(docs) for query, docs in crowd().qrels.items()}
+    store = Track(crowd().runs, qrels, diversity={q: {"1": d} for q, d in qrels.items()}).read()
+    names = [f"STRPP(p={p})", f"STRPP(p={p},background=no)", f"RPP(p={p},grades=binary)"]
+    both, alone, binary = (
+        irmeta.preferences_of(next(store.views("t", needs=["subtopics"])), name)[0]
+        for name in names
+    )
+    np.testing.assert_allclose(both.means(), binary.means(), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(alone.means(), binary.means(), rtol=0, atol=1e-12)
+    assert np.abs(binary.means()).max() > 0.1
+
+
+@given(ranks_and_grades(4, 2), st.integers(1, 3))
+def test_preferences__nonrelevant_docs_below_the_last_relevant_doc_change_nothing(drawn, added):
+    names = ",".join(set(preference_registry()) - {"STRPP"})
+    ranks, grades = drawn
+    lengths = np.where(ranks.max(axis=0) > 0, ranks.max(axis=0), 1)[None]
+    views = [
+        irmeta.JudgedRanks.from_arrays(ranks, np.array(grades), lengths=lengths + more)
+        for more in (0, added)
+    ]
+    for one, other in zip(*(irmeta.preferences_of(v, names) for v in views), strict=True):
+        np.testing.assert_array_equal(one.means(), other.means())
+
+
+def test_preferences__one_system_has_no_opponent():
+    view = irmeta.JudgedRanks.from_arrays(np.array([[1], [2]]), np.array([1, 1]))
+    for found in irmeta.preferences_of(view, ",".join(set(preference_registry()) - {"STRPP"})):
+        assert found.means().tolist() == [[0.0]]
+        assert np.isnan(found.win_rates().values).all()
+        assert found.frame().height == found.per_query().height == 0
+
+
+def test_preferences__without_relevant_docs_are_undefined_and_counted():
+    view = irmeta.JudgedRanks.from_arrays(
+        np.array([[1, 2], [1, 0]]), np.array([1, 0]), offsets=[0, 1, 2, 2]
+    )
+    (found,) = irmeta.preferences_of(view, "RPP")
+    assert found.defined.tolist() == [True, False, False]
+    assert found.frame().select("value", "queries").rows() == [(1.0, 1), (-1.0, 1)]
+    nothing = irmeta.JudgedRanks.from_arrays(np.array([[1, 2]]), np.array([0]))
+    (found,) = irmeta.preferences_of(nothing, "RPP")
+    assert np.isnan(found.means()).all()
+    assert found.frame()["queries"].to_list() == [0, 0]
+    assert found.per_query().height == 0
+
+
+def test_preferences__two_empty_lists_tie_and_lose_to_any_relevant_doc():
+    view = irmeta.JudgedRanks.from_arrays(np.array([[0, 0, 9], [0, 0, 0]]), np.array([1, 1]))
+    expected = {"RPP": 0.5, "LexiRecall": 1.0, "LexiPrecision": 1.0, "OI": 0.5}
+    expected["RRLexiPrecision"] = 1 / 9
+    for name, value in expected.items():
+        (found,) = irmeta.preferences_of(view, name)
+        assert found.means().tolist() == [[0, 0, -value], [0, 0, -value], [value, value, 0]]
+
+
+def test_win_rates__under_groups_clones_leave_other_groups_alone():
+    ranks, grades = np.array([[1, 2, 3, 4], [5, 0, 2, 1]]), np.array([2, 1])
+
+    def rates(systems: list[int], groups: list[str]) -> dict[str, float]:
+        view = irmeta.JudgedRanks.from_arrays(ranks[:, systems], grades)
+        (found,) = irmeta.preferences_of(view, "RPP(p=dcg)")
+        found = replace(found, groups=tuple(groups))
+        return dict(zip(groups, found.win_rates(by_group=True).means.tolist(), strict=True))
+
+    plain = rates([0, 1, 2], ["a", "b", "c"])
+    cloned = rates([0, 0, 0, 1, 2], ["a", "a", "a", "b", "c"])
+    assert cloned == pytest.approx({**plain, "a": cloned["a"]}, abs=1e-15)
+    assert rates([0, 1, 2, 3], ["a", "b", "c", "d"]) != plain
