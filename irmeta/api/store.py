@@ -7,8 +7,8 @@ from typing import Any, Unpack
 
 import polars as pl
 
+from irmeta.api.preference_tables import PreferenceTables
 from irmeta.api.stored_tables import EvalChoices
-from irmeta.api.unjudged_tables import UnjudgedTables
 from irmeta.measures.curve import curves
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made
 from irmeta.measures.explain import Explanation, explain
@@ -23,7 +23,7 @@ from irmeta.store.scan import Tracks, only_track, tracks_of
 Measures = str | Iterable[str]
 
 
-class Store(UnjudgedTables):
+class Store(PreferenceTables):
     """Open store; data are read when a method needs them.
 
     The argument `track` of a method is the name of one track, names of several, or None for all.
@@ -260,7 +260,7 @@ class Store(UnjudgedTables):
         >>> found.value == sum(term.amount for term in found.trace.terms) / found.trace.divisor
         True
         """
-        name, spec = only_track(self.reader, track), parse_measure(measure)
+        name, spec = self.one_track(track), parse_measure(measure)
         return explain(self.reader, name, spec, system, str(query), EvalPolicy(**choices))
 
     def provenance(

@@ -1,8 +1,16 @@
-"""Permutations of values within rows, for randomisation tests."""
+"""Permutations of systems within queries, for randomisation tests.
+
+Each permutation is a Fisher-Yates shuffle over the words of SplitMix64, taken by number (Steele,
+Lea, Flood 2014, doi:10.1145/2660193.2660195), two draws of 32 bits a word. A draw below n is the
+upper half of draw * n, and rows with a draw whose lower half is below 2^32 mod n are drawn again
+(Lemire 2019, doi:10.1145/3230636): given random words, every permutation is equally likely.
+
+One loop without branches draws for four rows, which LLVM vectorises (32 words at a time).
+"""
 
 import numpy as np
 
-from irmeta.kernels.jit import jit
+from irmeta.kernels.jit import inlined, jit
 
 _WEYL = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -16,11 +24,6 @@ def permuted_ranges(values, key, start, out):
 
     Permutation b depends only on `values`, `key` and b, not on the other permutations of a call.
 
-    Each is a Fisher-Yates shuffle over the words of SplitMix64, taken by number (Steele, Lea, Flood
-    2014, doi:10.1145/2660193.2660195), two draws of 32 bits a word. A draw below n is the upper
-    half of draw * n, and rows with a draw whose lower half is below 2^32 mod n are drawn again
-    (Lemire 2019, doi:10.1145/3230636): given random words, every permutation is equally likely.
-
     Parameters
     ----------
     values
@@ -32,40 +35,20 @@ def permuted_ranges(values, key, start, out):
     out
         float64 [permutations]; written.
     """
-    # One loop without branches draws for four rows, which LLVM vectorises (32 words at a time). The
-    # exchanges of the four rows are interleaved, so that loads do not wait for stores. Missing rows
-    # are shuffled as zeros.
+    # The exchanges of the four rows are interleaved, so that loads do not wait for stores. Missing
+    # rows are shuffled as zeros.
     rows, columns = values.shape
     groups = (rows + 3) // 4
-    words = (2 * columns + 31) // 32 * 32
-    bound = np.ones(2 * words, np.uint64)
-    for i in range(4 * columns):
-        bound[i] = np.uint64(i % columns + 1)
+    bound = _bounds(columns)
     least = np.uint64(1 << 32) % bound  # of the lower half of draw * bound
-    index = np.zeros(2 * words, np.uint64)
+    index = np.zeros(len(bound), np.uint64)
     held = np.zeros((4, columns))
     sums = np.empty(columns)
     for b in range(len(out)):
         sums[:] = 0.0
         for group in range(groups):
             number = np.uint64(start + b) * np.uint64(groups) + np.uint64(group)
-            state = key + number * np.uint64(words) * _WEYL
-            rejected = True
-            while rejected:
-                below = np.uint64(0)
-                for i in range(words):
-                    word = state + np.uint64(i) * _WEYL
-                    word = (word ^ (word >> np.uint64(30))) * _FIRST
-                    word = (word ^ (word >> np.uint64(27))) * _SECOND
-                    word ^= word >> np.uint64(31)
-                    one = (word & _LOW) * bound[i]
-                    two = (word >> np.uint64(32)) * bound[words + i]
-                    index[i] = one >> np.uint64(32)
-                    index[words + i] = two >> np.uint64(32)
-                    # If it is smaller, the difference wraps and its top bit is set.
-                    below |= ((one & _LOW) - least[i]) | ((two & _LOW) - least[words + i])
-                rejected = below >> np.uint64(63) != np.uint64(0)
-                state = (state ^ _SECOND) * _FIRST  # elsewhere in the stream
+            _draw(key, number, bound, least, index)
             for d in range(4):
                 row = 4 * group + d
                 for s in range(columns):
@@ -85,3 +68,81 @@ def permuted_ranges(values, key, start, out):
             low = min(low, sums[s])
             high = max(high, sums[s])
         out[b] = high - low
+
+
+@jit
+def permuted_preferences(matrices, key, start, out):
+    """Compute the greatest |sum over queries| of preferences after systems are permuted.
+
+    Each query has one permutation of its rows and columns, the same as in `permuted_ranges`, so
+    that differences of values have the same statistic.
+
+    Parameters
+    ----------
+    matrices
+        float64 [queries, systems, systems], antisymmetric.
+    key, start, out
+        See `permuted_ranges`.
+    """
+    queries, systems = matrices.shape[0], matrices.shape[1]
+    groups = (queries + 3) // 4
+    bound = _bounds(systems)
+    least = np.uint64(1 << 32) % bound
+    index = np.zeros(len(bound), np.uint64)
+    held = np.zeros(systems, np.uint32)
+    place = np.zeros((queries, systems), np.uint32)
+    flat, sums = matrices.reshape(matrices.size), np.empty(systems)
+    for b in range(len(out)):
+        for group in range(groups):
+            number = np.uint64(start + b) * np.uint64(groups) + np.uint64(group)
+            _draw(key, number, bound, least, index)
+            for d in range(min(4, queries - 4 * group)):
+                for s in range(systems):
+                    held[s] = s
+                for j in range(systems - 1, -1, -1):
+                    drawn = index[d * systems + j]
+                    place[4 * group + d, j] = held[drawn]
+                    held[drawn] = held[j]
+        most = 0.0
+        for i in range(systems):  # a row of sums stays in the cache
+            sums[i:] = 0.0
+            for q in range(queries):
+                row = (q * systems + np.int64(place[q, i])) * systems
+                for j in range(i + 1, systems):
+                    sums[j] += flat[row + np.int64(place[q, j])]
+            for j in range(i + 1, systems):
+                most = max(most, abs(sums[j]))
+        out[b] = most
+
+
+@inlined
+def _bounds(columns):
+    """Return the number of values to draw from, for each exchange of four rows."""
+    words = (2 * columns + 31) // 32 * 32
+    bound = np.ones(2 * words, np.uint64)
+    for i in range(4 * columns):
+        bound[i] = np.uint64(i % columns + 1)
+    return bound
+
+
+@inlined
+def _draw(key, number, bound, least, index):
+    """Draw the exchanges of four rows: those of row d from ``index[d * columns]`` on."""
+    words = len(bound) // 2
+    state = key + number * np.uint64(words) * _WEYL
+    rejected = True
+    while rejected:
+        below = np.uint64(0)
+        for i in range(words):
+            word = state + np.uint64(i) * _WEYL
+            word = (word ^ (word >> np.uint64(30))) * _FIRST
+            word = (word ^ (word >> np.uint64(27))) * _SECOND
+            word ^= word >> np.uint64(31)
+            one = (word & _LOW) * bound[i]
+            two = (word >> np.uint64(32)) * bound[words + i]
+            index[i] = one >> np.uint64(32)
+            index[words + i] = two >> np.uint64(32)
+            # If it is smaller, the difference wraps and its top bit is set.
+            below |= ((one & _LOW) - least[i]) | ((two & _LOW) - least[words + i])
+        rejected = below >> np.uint64(63) != np.uint64(0)
+        state = (state ^ _SECOND) * _FIRST  # elsewhere in the stream

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -196,7 +196,7 @@ def preference_provenance(
     specs: Sequence[PreferenceSpec],
     policy: EvalPolicy,
     tracks: Collection[str],
-) -> Mapping[str, Any]:
+) -> dict[str, Any]:
     """Return the provenance of preferences, as JSON values: see `Store.provenance`."""
     return {
         "irmeta": __version__,

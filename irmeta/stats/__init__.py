@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 _NAMES = {
     "irmeta.results.verdicts": ("Verdicts",),
     "irmeta.stats.aggregation": ("borda", "mc4", "win_rate"),
+    "irmeta.stats.bootstrap_ranks": ("rank_intervals",),
     "irmeta.stats.verdict_agreement": ("Agreement", "agreement", "agreements", "unanimity"),
     "irmeta.stats.corrections": ("adjusted",),
     "irmeta.stats.correlation": (
@@ -29,6 +30,8 @@ _NAMES = {
     "irmeta.stats.leave_out": ("leave_out_effects",),
     "irmeta.stats.pairs": ("Pairs", "pairwise"),
     "irmeta.stats.discriminative_power": ("asp", "power", "separation"),
+    "irmeta.stats.preference_orders": ("intransitive_triples", "preference_order"),
+    "irmeta.stats.preference_tests": ("preference_pairs",),
     "irmeta.stats.rank_biased_overlap": ("Overlap", "rbo"),
     "irmeta.stats.system_reordering": ("Reordering", "reordering"),
     "irmeta.stats.resampling": ("Plan", "Sample", "query_subsets", "resample"),
@@ -40,14 +43,16 @@ _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [
     "Agreement", "Bootstrap", "Correlations", "Overlap", "Pairs", "Plan", "Reordering", "Sample",
     "Stability", "Verdicts", "adjusted", "agreement", "agreements", "asp", "bootstrap_correlation",
-    "borda", "correlate", "coverage", "leave_out_effects", "mc4", "measure_agreement", "pairwise",
-    "power", "query_subsets", "rbo", "reduction_in_error", "reordering", "resample", "separation",
-    "stability", "swap_rates", "unanimity", "volatility", "win_rate",
+    "borda", "correlate", "coverage", "intransitive_triples", "leave_out_effects", "mc4",
+    "measure_agreement", "pairwise", "power", "preference_order", "preference_pairs",
+    "query_subsets", "rank_intervals", "rbo", "reduction_in_error", "reordering", "resample",
+    "separation", "stability", "swap_rates", "unanimity", "volatility", "win_rate",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from irmeta.results.verdicts import Verdicts
     from irmeta.stats.aggregation import borda, mc4, win_rate
+    from irmeta.stats.bootstrap_ranks import rank_intervals
     from irmeta.stats.corrections import adjusted
     from irmeta.stats.correlation import (
         Bootstrap,
@@ -61,6 +66,8 @@ if TYPE_CHECKING:
     from irmeta.stats.error_reduction import reduction_in_error
     from irmeta.stats.leave_out import leave_out_effects
     from irmeta.stats.pairs import Pairs, pairwise
+    from irmeta.stats.preference_orders import intransitive_triples, preference_order
+    from irmeta.stats.preference_tests import preference_pairs
     from irmeta.stats.rank_biased_overlap import Overlap, rbo
     from irmeta.stats.ranking_stability import Stability, stability, swap_rates
     from irmeta.stats.resampling import Plan, Sample, query_subsets, resample

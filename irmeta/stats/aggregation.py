@@ -164,7 +164,7 @@ def mc4(
     worse = losses > (better if majority == "decided" else len(verdicts.queries) / 2.0)
     size = len(worse)
     if steps is not None:
-        return _ranked(verdicts.systems, _stepped(worse, steps))
+        return _ranked(verdicts.systems, power_steps(worse, steps))
     score, number = np.zeros(size), np.zeros(size, np.int32)
     unranked = np.arange(size)
     while len(unranked):
@@ -187,7 +187,8 @@ def wins(verdicts: Verdicts) -> np.ndarray:
     return out
 
 
-def _stepped(worse: np.ndarray, steps: int) -> np.ndarray:
+def power_steps(worse: np.ndarray, steps: int) -> np.ndarray:
+    """Take power steps of MC4; `worse` is whether the row's system loses: bool [system, system]."""
     size = len(worse)
     move = worse / max(size, 1)
     stay = 1.0 - worse.sum(axis=1) / max(size, 1)

@@ -11,6 +11,7 @@ simultaneously.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
@@ -174,32 +175,56 @@ def mean_ranges(
     """
     _check(values)
     check_whole("resamples", resamples)
-    key = np.random.default_rng(rng).integers(0, 2**64, dtype=np.uint64)
     if values.size == 0:
         return np.full(resamples, np.nan)
     table = np.ascontiguousarray(values, np.float64)
+    return permuted(permuted_ranges, table, resamples, rng, workers=workers)
+
+
+def permuted(
+    kernel: Callable[..., None],
+    table: np.ndarray,
+    resamples: int,
+    rng: int | np.random.Generator,
+    *,
+    workers: int | None = None,
+) -> np.ndarray:
+    """Return a kernel's statistics of permuted tables over queries, ascending [resamples].
+
+    Parameters
+    ----------
+    kernel
+        `permuted_ranges` or `permuted_preferences`.
+    table
+        float64 [queries, ...], in C order.
+    """
+    key = np.random.default_rng(rng).integers(0, 2**64, dtype=np.uint64)
     size = max(1, _PART // table.size)
 
     def part(start: int) -> np.ndarray:
         out = np.empty(min(size, resamples - start))
-        permuted_ranges(table, key, start, out)
+        kernel(table, key, start, out)
         return out
 
-    ranges = np.concatenate(list(ordered_map(part, range(0, resamples, size), workers=workers)))
-    ranges.sort()
-    return np.divide(ranges, len(table), out=ranges)
+    found = np.concatenate(list(ordered_map(part, range(0, resamples, size), workers=workers)))
+    found.sort()
+    return np.divide(found, len(table), out=found)
 
 
 def range_p(values: np.ndarray, ranges: np.ndarray, *, simple: bool = False) -> np.ndarray:
     """Compute p [system, system] of `randomised_hsd` from its ranges."""
-    systems = values.shape[1]
     if len(values) == 0:
-        p = np.full((systems, systems), np.nan)
-    else:
-        distance = _distances(values)
-        distance -= SAME * np.abs(values).max(axis=1, initial=0.0).mean()
-        reached = len(ranges) - np.searchsorted(ranges, distance)
-        p = reached / len(ranges) if simple else (1.0 + reached) / (1.0 + len(ranges))
+        p = np.full((values.shape[1],) * 2, np.nan)
+        np.fill_diagonal(p, 1.0)
+        return p
+    slack = SAME * np.abs(values).max(axis=1, initial=0.0).mean()
+    return reached_p(_distances(values) - slack, ranges, simple=simple)
+
+
+def reached_p(distance: np.ndarray, found: np.ndarray, *, simple: bool = False) -> np.ndarray:
+    """Compute p [system, system]: the share of ascending statistics of at least a distance."""
+    reached = len(found) - np.searchsorted(found, distance)
+    p = reached / len(found) if simple else (1.0 + reached) / (1.0 + len(found))
     np.fill_diagonal(p, 1.0)
     return p
 

@@ -104,7 +104,7 @@ def bootstrap(
     generator = np.random.default_rng(rng)
     draws = generator.random((resamples, queries), dtype=np.float32)
     is_complete = _is_complete(values)
-    means = _complete_means(np.where(is_complete, values, 0.0), draws)
+    means = bootstrap_means(np.where(is_complete, values, 0.0), draws)
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     p, low, high = np.full((3, len(first)), np.nan)
     for part in _slices(len(first), max(resamples, queries)):
@@ -191,17 +191,26 @@ def _flips(
         yield bits[part] * 2.0 - 1.0
 
 
-def _complete_means(values: np.ndarray, draws: np.ndarray) -> np.ndarray:
+def query_counts(draws: np.ndarray) -> np.ndarray:
+    """Count how often each resample draws each query: int64 [resample, query].
+
+    `draws` is float32 in [0, 1) [resample, query]: relative indices of queries.
+    """
+    queries = draws.shape[1]
+    drawn = (draws.astype(np.float64) * queries).astype(np.int64)
+    rows = np.arange(len(drawn))[:, None] * queries
+    return np.bincount((rows + drawn).ravel(), minlength=drawn.size).reshape(drawn.shape)
+
+
+def bootstrap_means(values: np.ndarray, draws: np.ndarray) -> np.ndarray:
     """Compute resampled means [system, resample] of systems with a value on every query."""
     resamples, queries = draws.shape
     out = np.zeros((values.shape[1], resamples))
     by_system = np.ascontiguousarray(values.T)
     for part in _slices(resamples, max(queries, values.shape[1])):
-        drawn = (draws[part].astype(np.float64) * queries).astype(np.int64)
-        rows = np.arange(len(drawn))[:, None] * queries
-        times = np.bincount((rows + drawn).ravel(), minlength=drawn.size)
-        weights = np.ascontiguousarray(times.reshape(drawn.shape).T / max(queries, 1))
-        sums = np.zeros((values.shape[1], len(drawn)))
+        times = query_counts(draws[part])
+        weights = np.ascontiguousarray(times.T / max(queries, 1))
+        sums = np.zeros((values.shape[1], len(times)))
         weighted_sums(by_system, weights, sums)
         out[:, part] = sums
     return out

@@ -36,6 +36,8 @@ def all_of(store):
     store.curve("AP,nDCG,ERR,Q,P", [1, 5], [2, 7])
     store.search_lengths()
     store.rarity()
+    store.preferences("RPP,RPP(p=dcg),LexiRecall,RRLexiPrecision,OI,RPP@3,OI(p=dcg)@3")
+    store.win_rates("RPP,RPP(p=dcg)")
     for track in store.tracks:
         judged(store.scores("AP,ASL", track=track))
 
@@ -49,6 +51,7 @@ def judged(scores):
     stats.stability(matrix, trials=5)
     stats.swap_rates(matrix, trials=5)
     stats.mc4(Verdicts.of(matrix))
+    stats.preference_pairs(matrix, resamples=50)
     stats.query_subsets(matrix, [1], 2)
     for method in ("tau-a", "tau-b", "tau-ap", "spearman", "rbo"):
         stats.correlate(scores.mean_values(), method)
@@ -66,10 +69,8 @@ for number, path in enumerate(collections):
     for text in (b"1 Q0 a 1 2.5 t\\n1 Q0 b 2 1e-3 t", b"1 Q0 a 1 2"):
         assert RowReader().read(io.BytesIO(text)) is not None
 import numpy as np
-from irmeta.kernels.recall_paired import add_preferences, preference_counts
-ranks = np.array([[1, 2], [3, 3]], np.uint16)
-preference_counts(ranks, 0, 2, np.empty((2, 2), np.int32))
-add_preferences(ranks, np.array([0, 2]), np.zeros((2, 2)))
+from irmeta.kernels.recall_paired import preference_counts
+preference_counts(np.array([[1, 2], [3, 3]], np.uint16), 0, 2, np.empty((2, 2), np.int32))
 for module in iter_modules(irmeta.kernels.__path__, "irmeta.kernels."):
     for name, value in vars(import_module(module.name)).items():
         if hasattr(value, "nopython_signatures"):

@@ -196,3 +196,41 @@ def test_subtopic_preferences__equal_independent_means_on_web_2012(shared, real_
             assert value == pytest.approx(float(row["mean_of_a_over_b"]), abs=WITHIN), row
             assert int(found.defined.sum()) == int(row["queries"])
         assert parse_preference(name).rule.name == "STRPP"
+
+
+AGAINST = {
+    "RPPbin": "RPP(grades=binary)",
+    "dcgRPP": "RPP(p=dcg)",
+    "invRPP": "RPP(p=inverse)",
+    "AP": "AP",
+    "nDCG": "nDCG",
+    "RR": "RR",
+    "OI": "OI",
+    "OI(p=dcg)": "OI(p=dcg)",
+}
+READINGS = {
+    "OI": "uniform p over recall levels i of m, 0 where unreached (CHOSEN; paper .98)",
+    "OI(p=dcg)": "DCG p over recall levels (CHOSEN; paper .94)",
+}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", AGAINST)
+def test_agreement__equals_independent_values_on_robust_2003(shared, real_store, name):
+    file = shared / "oracles" / "preference" / "preference_robust2003_agreement.json"
+    expected = json.loads(file.read_text())
+    (rpp,) = compared(real_store, ["RPP"], "robust-2003")
+    if name in ("AP", "nDCG", "RR"):
+        other = real_store.scores(name, track="robust-2003").matrix(name)
+    else:
+        other = compared(real_store, [AGAINST[name]], "robust-2003")[0].preference()
+    found = irmeta.stats.agreement(rpp.preference(), other)
+    numbers = found.pearson, found.sign_agreement
+    if name in READINGS:
+        readings = "offline interleaving, readings tried (r with RPP, sign agreement)"
+        assert numbers == pytest.approx(expected[readings][READINGS[name]], abs=6e-4)
+    else:
+        assert numbers == pytest.approx(
+            tuple(expected["RPP(graded) against"][name].values()), abs=WITHIN
+        )
+    assert found.points == expected["points"]

@@ -1,0 +1,270 @@
+"""The part of `Store` that compares pairs of systems by preferences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, Unpack
+
+import polars as pl
+
+from irmeta.api.pool_tables import PoolTables
+from irmeta.api.stored_tables import EvalChoices
+from irmeta.errors import UsageError, check_choice
+from irmeta.policies import EvalPolicy
+from irmeta.preferences.evaluate import evaluate_preferences, preference_provenance
+from irmeta.preferences.explain import PreferenceExplanation, explain_preference
+from irmeta.preferences.registry import parse_preference, parse_preferences
+from irmeta.results.matrix import Matrix
+from irmeta.results.pair_preferences import TrackPreferences
+from irmeta.schema.result_tables import WIN_RATES
+from irmeta.stats.bootstrap_ranks import rank_intervals
+from irmeta.store.scan import Tracks, tracks_of
+
+Opponents = Literal["systems", "groups"]
+OPPONENTS: tuple[Opponents, ...] = ("systems", "groups")
+
+
+class PreferenceTables(PoolTables):
+    """Preferences between all pairs of systems."""
+
+    def compare_pairs(
+        self,
+        preferences: str | Iterable[str] = "RPP",
+        *,
+        track: str,
+        workers: int | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> list[TrackPreferences]:
+        """Compare all pairs of systems of a track; parameters and errors as of `preferences`.
+
+        Returns
+        -------
+        list of TrackPreferences
+            One for each preference: `means` float64 [system, system], `win_rates` as a `Matrix`,
+            `preference` for `irmeta.stats`, and others.
+
+        Examples
+        --------
+        >>> (rpp,) = store.compare_pairs("RPP", track="news")
+        >>> verdicts = irmeta.stats.Verdicts.of(rpp.win_rates())
+        >>> irmeta.stats.borda(verdicts)["system"][0]
+        'doumMan2'
+        """
+        specs, policy = parse_preferences(preferences), EvalPolicy(**choices)
+        return evaluate_preferences(self.reader, track, specs, policy, workers)
+
+    def preferences(
+        self,
+        preferences: str | Iterable[str] = "RPP",
+        *,
+        track: Tracks = None,
+        per_query: bool = False,
+        workers: int | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> pl.DataFrame:
+        """Compute the mean preference of every system over every other.
+
+        Parameters
+        ----------
+        preferences : str or iterable of str, default 'RPP'
+            Names (`RPP`, ``RPP(p=dcg,grades=binary)@100``, `STRPP`, `LexiRecall`, `LexiPrecision`,
+            `RRLexiPrecision`, `OI`), or a comma-separated text.
+        track : str or iterable of str, optional
+            Only these tracks.
+        per_query : bool, default False
+            Return one value per query instead of means.
+        workers : int, optional
+            Number of threads, default the usable cores. No value depends on it.
+        **choices
+            Fields of `EvalPolicy`, except ``queries="retrieved"``.
+
+        Returns
+        -------
+        DataFrame
+            track, system, other, preference, value (from -1 to 1; above 0: `system` is better),
+            queries (number in the mean); or, per query: track, system, query, other, preference,
+            value. Queries without a relevant doc are left out; without any, a mean is NaN.
+
+        Raises
+        ------
+        MeasureError
+            If a preference is unknown.
+        UsageError
+            If a track or qrels set is unknown, or a track without subtopics is asked for them.
+
+        References
+        ----------
+        .. [1] Diaz and Ferraro (2022). Offline retrieval evaluation without evaluation metrics.
+           doi:10.1145/3477495.3532033
+
+        Examples
+        --------
+        >>> found = store.preferences(["RPP", "RPP(p=dcg)"], track="news")
+        >>> found.filter(system="aldBM25fb", other="aldBM25")["value"].round(3).to_list()
+        [0.575, 0.563]
+        """
+        frames = [
+            one.per_query() if per_query else one.frame()
+            for found in self._compared(preferences, track, workers, choices)
+            for one in found
+        ]
+        return pl.concat(frames)
+
+    def win_rates(
+        self,
+        preferences: str | Iterable[str] = "RPP",
+        *,
+        track: Tracks = None,
+        opponents: Opponents = "systems",
+        resamples: int = 1000,
+        confidence: float = 0.95,
+        rng: int = 0,
+        workers: int | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> pl.DataFrame:
+        """Compute the mean preference of every system over the field, and its rank.
+
+        Parameters
+        ----------
+        preferences, track, workers, **choices
+            See `preferences`.
+        opponents : {'systems', 'groups'}, default 'systems'
+            ``groups``: the systems of a group weigh together as much as one opponent.
+        resamples, confidence, rng
+            Bootstrap over queries of the intervals: see `irmeta.stats.rank_intervals`.
+
+        Returns
+        -------
+        DataFrame
+            track, system, preference, value (win rate divided by the number of other systems), rank
+            (equal values share the smallest), rank_low, rank_high (null for fewer than two
+            queries), queries: by track and preference, best system first. value is NaN and rank
+            null without a query or without another system.
+
+        Raises
+        ------
+        MeasureError
+            If a preference is unknown.
+        UsageError
+            As `preferences`; or if `opponents` is unknown, or no group of a track is known.
+
+        References
+        ----------
+        .. [1] Diaz and Ferraro (2022), Eq. 7. doi:10.1145/3477495.3532033
+
+        Examples
+        --------
+        >>> found = store.win_rates("RPP", track="news")
+        >>> found.select("system", "rank", "rank_low", "rank_high").row(0)
+        ('doumMan2', 1, 1, 1)
+        """
+        check_opponents(opponents)
+        frames: list[pl.DataFrame] = []
+        for found in self._compared(preferences, track, workers, choices):
+            for one in found:
+                rates = rates_of(one, opponents)
+                ranked = rank_intervals(rates, resamples=resamples, confidence=confidence, rng=rng)
+                rows = ranked.rename({"mean": "value"}).drop("p_first")
+                number = pl.lit(int(one.defined.sum()), pl.Int32).alias("queries")
+                named = rows.with_columns(number, preference=pl.lit(one.name))
+                frames.append(WIN_RATES.frame(named, one.track))
+        return pl.concat(frames)
+
+    def explain_preference(
+        self,
+        preference: str,
+        *,
+        system: str,
+        against: str,
+        query: str | int,
+        track: str | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> PreferenceExplanation:
+        """Explain the preference of one system over another on a query, level by level.
+
+        Parameters
+        ----------
+        preference : str
+            Name of the preference.
+        system, against : str
+            Names of the two systems.
+        query : str or int
+            Name of the query.
+        track : str, optional
+            Name of the track; optional if the store has only one.
+        **choices
+            Fields of `EvalPolicy`.
+
+        Returns
+        -------
+        PreferenceExplanation
+            The value, and the terms that it is the sum of: level, both docs and ranks, sign,
+            weight.
+
+        Raises
+        ------
+        MeasureError, UsageError
+            If a name is unknown, or the track is missing.
+
+        Examples
+        --------
+        >>> found = store.explain_preference(
+        ...     "RPP", system="aldBM25", against="aldBM25fb", query=901, track="news"
+        ... )
+        >>> found.value == found.trace.value
+        True
+        """
+        spec, policy = parse_preference(preference), EvalPolicy(**choices)
+        name = self.one_track(track)
+        return explain_preference(self.reader, name, spec, system, against, str(query), policy)
+
+    def preference_provenance(
+        self,
+        preferences: str | Iterable[str],
+        *,
+        track: Tracks = None,
+        **choices: Unpack[EvalChoices],
+    ) -> dict[str, Any]:
+        """Return the provenance of preferences of this store: see `provenance`.
+
+        Examples
+        --------
+        >>> list(store.preference_provenance("RPP", track="news"))
+        ['irmeta', 'preferences', 'eval_policy', 'tracks']
+        """
+        specs, policy = parse_preferences(preferences), EvalPolicy(**choices)
+        return preference_provenance(self.reader, specs, policy, tracks_of(self.reader, track))
+
+    def _compared(
+        self,
+        preferences: str | Iterable[str],
+        track: Tracks,
+        workers: int | None,
+        choices: EvalChoices,
+    ) -> Iterable[list[TrackPreferences]]:
+        """Yield the preferences of one track at a time."""
+        specs, policy = parse_preferences(preferences), EvalPolicy(**choices)
+        for name in tracks_of(self.reader, track):
+            yield evaluate_preferences(self.reader, name, specs, policy, workers)
+
+
+def check_opponents(opponents: str) -> None:
+    """Check that `opponents` is a known choice."""
+    check_choice("opponents", opponents, OPPONENTS)
+
+
+def rates_of(found: TrackPreferences, opponents: Opponents) -> Matrix:
+    """Return the win rates [query, system] of a preference as a `Matrix`.
+
+    Raises
+    ------
+    UsageError
+        If no group of the track is known, and opponents are groups.
+    """
+    by_group = opponents == "groups"
+    if by_group and not any(found.groups):
+        raise UsageError(
+            f"track {found.track!r} names no groups: declare them in collection.toml, or use "
+            "opponents=systems."
+        )
+    return found.win_rates(by_group=by_group)

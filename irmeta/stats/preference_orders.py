@@ -1,0 +1,160 @@
+"""Order of systems by a preference over queries, and how transitive the preference is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from irmeta.errors import check_choice, check_share, check_whole
+from irmeta.results.matrix import Matrix
+from irmeta.results.verdicts import TIE, Verdicts
+from irmeta.stats.aggregation import power_steps
+from irmeta.stats.bootstrap_ranks import rank_intervals, summarise_ranks
+from irmeta.stats.permutation_bootstrap import query_counts
+
+By = Literal["win-rate", "borda", "mc4"]
+STEPS = 10
+"""Power steps of MC4, as in the code of Diaz and Ferraro (2022)."""
+_HELD = 1 << 22
+
+
+def preference_order(
+    win_rates: Matrix,
+    by: By = "win-rate",
+    *,
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    rng: int | np.random.Generator = 0,
+) -> pl.DataFrame:
+    """Rank systems by their win rates on each query, with bootstrap intervals over queries.
+
+    Parameters
+    ----------
+    win_rates : Matrix
+        Mean preference of each system over the others, by query: `TrackPreferences.win_rates`.
+        Queries without a preference are left out.
+    by : {'win-rate', 'borda', 'mc4'}, default 'win-rate'
+        ``win-rate``: mean over queries; ``borda``: see `irmeta.stats.borda`; ``mc4``: 10 steps of
+        `irmeta.stats.mc4`, as in [1]_. The limit of MC4 would tie all systems but the best, where
+        one beats all others.
+    resamples, confidence, rng
+        See `rank_intervals`.
+
+    Returns
+    -------
+    DataFrame
+        system, score (by the rule; greater is better), rank, rank_low, rank_high, p_first: see
+        `rank_intervals`. Equal scores share the smallest rank.
+
+    Raises
+    ------
+    UsageError
+        If `by` is unknown; or as `rank_intervals`.
+
+    References
+    ----------
+    .. [1] Diaz and Ferraro (2022), Section 5.4. doi:10.1145/3477495.3532033
+
+    Examples
+    --------
+    >>> irmeta.stats.preference_order(ap, "borda").select("system", "score", "rank").rows()
+    [('a', 7.0, 1), ('b', 5.0, 2), ('c', 0.0, 3)]
+    """
+    check_choice("by", by, get_args(By))
+    check_whole("resamples", resamples)
+    check_share("confidence", confidence)
+    ranked = partial(rank_intervals, resamples=resamples, confidence=confidence, rng=rng)
+    if by == "win-rate":
+        return ranked(win_rates).rename({"mean": "score"})
+    complete = win_rates.complete()
+    verdicts = Verdicts.of(complete)
+    if by == "borda":
+        counts = [(sign.sum(axis=1) + len(sign) - 1.0) / 2.0 for sign in verdicts]
+        values = np.reshape(counts, complete.values.shape)
+        found = ranked(Matrix(values, complete.queries, complete.systems))
+        score = pl.col("mean") * len(complete.queries)
+        return found.select("system", score.alias("score"), *found.columns[2:])
+    return _by_mc4(verdicts, resamples, confidence, rng)
+
+
+def _by_mc4(
+    verdicts: Verdicts, resamples: int, confidence: float, rng: int | np.random.Generator
+) -> pl.DataFrame:
+    queries, systems = len(verdicts.queries), len(verdicts.systems)
+    wins = np.zeros((queries, systems, systems), bool)
+    for q, sign in enumerate(verdicts):
+        wins[q] = sign > 0
+    draws = np.random.default_rng(rng).random((resamples, queries), np.float32)
+
+    def scores(part: slice) -> np.ndarray:
+        """Return the scores of some resamples, as many at once as fit in memory."""
+        out = np.empty((part.stop - part.start, systems))
+        step = max(1, _HELD // max(1, systems * systems))
+        for start in range(part.start, part.stop, step):
+            stop = min(start + step, part.stop)
+            counts = _weighted_wins(wins, query_counts(draws[start:stop]))
+            for i, count in enumerate(counts):
+                out[start - part.start + i] = power_steps(queries / 2.0 < count.T, STEPS)
+        return out
+
+    score = power_steps(queries / 2.0 < wins.sum(axis=0).T, STEPS)
+    score = score if queries else np.full(systems, np.nan)
+    return summarise_ranks(
+        verdicts.systems, score, scores, (resamples, queries), confidence, relative=True
+    )
+
+
+def _weighted_wins(wins: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Return the wins over resampled queries: float32 [resample, system, system].
+
+    Sums of whole numbers are exact, whatever the number of threads of the BLAS library.
+    """
+    out = np.empty((len(times), *wins.shape[1:]), np.float32)
+    weights = times.astype(np.float32)
+    step = max(1, _HELD // max(1, wins.shape[0] * wins.shape[2]))
+    for row in range(0, wins.shape[1], step):
+        part = wins[:, row : row + step].astype(np.float32)
+        product = weights @ part.reshape(len(part), -1)
+        out[:, row : row + step] = product.reshape(len(times), *part.shape[1:])
+    return out
+
+
+def intransitive_triples(preferences: Iterable[np.ndarray]) -> float:
+    """Return the share of triples of systems that form a cycle, over several preferences.
+
+    Parameters
+    ----------
+    preferences : iterable of ndarray of float64, shape (systems, systems)
+        Antisymmetric preferences, positive where the row's system is better: of single queries, or
+        their mean. Differences of at most 1e-12 are ties.
+
+    Returns
+    -------
+    float
+        Share of triples a, b, c with a better than b, b better than c, and c better than a; NaN for
+        fewer than three systems, or without a preference.
+
+    References
+    ----------
+    .. [1] Kendall and Babington Smith (1940). On the method of paired comparisons.
+       doi:10.2307/2332613
+
+    Examples
+    --------
+    >>> circle = np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
+    >>> irmeta.stats.intransitive_triples([circle, np.zeros((3, 3))])
+    0.5
+    """
+    cycles = triples = 0
+    for preference in preferences:
+        size = len(preference)
+        better = (preference > TIE).astype(np.float32)
+        # Counts of paths of two steps are whole numbers below 2^24, so float32 is exact.
+        paths = (better @ better).astype(np.float64)
+        cycles += round(float((paths * better.T).sum())) // 3
+        triples += size * (size - 1) * (size - 2) // 6
+    return cycles / triples if triples else float("nan")
