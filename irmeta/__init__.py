@@ -18,6 +18,7 @@ _NAMES = {
     "irmeta.api.check": ("check",),
     "irmeta.api.explore": ("SearchLengths",),
     "irmeta.api.matrices": ("matrices",),
+    "irmeta.api.prefer": ("prefer",),
     "irmeta.api.significance": ("compare", "power"),
     "irmeta.errors": (
         "DataError", "IrmetaError", "MeasureError", "NamesWarning", "PoolDepthWarning",
@@ -37,8 +38,8 @@ __all__ = [
     "DataError", "Difference", "EvalPolicy", "IrmetaError", "JudgedRanks", "Matrix", "MeasureError",
     "NamesWarning", "PoolDepthWarning", "QrelsWarning", "ReadPolicy", "SearchLengths",
     "SkippedRunWarning", "Store", "UsageError", "__version__", "check", "compare", "diff", "ingest",
-    "list_measures", "matrices", "matrix_of", "open_store", "power", "preferences_of", "read",
-    "read_files", "reanalyze", "scores_of", "stats", "studies",
+    "list_measures", "matrices", "matrix_of", "open_store", "power", "prefer", "preferences_of",
+    "read", "read_files", "reanalyze", "scores_of", "stats", "studies",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from irmeta.api.check import check
     from irmeta.api.explore import SearchLengths
     from irmeta.api.matrices import matrices
+    from irmeta.api.prefer import prefer
     from irmeta.api.significance import compare, power
     from irmeta.errors import (
         DataError,

@@ -98,20 +98,39 @@ def explain(
     reading: ReadPolicy,
     measure: Annotated[
         list[str],
-        typer.Option("-m", "--measure", help="Measure to explain, e.g. AP.", show_default=False),
+        typer.Option(
+            "-m", "--measure", help="Measure or preference, e.g. AP or RPP.", show_default=False
+        ),
     ],
     system: Annotated[str, typer.Option(help="System to explain.", show_default=False)],
     query: Annotated[str, typer.Option(help="Query to explain.", show_default=False)],
+    against: Annotated[
+        str | None, typer.Option(help="Other system, for a preference.", show_default=False)
+    ] = None,
     track: TrackOption = None,
     every: Annotated[bool, typer.Option("--all", help="Print all terms.")] = False,
 ) -> None:
-    """Show the arithmetic behind one value."""
+    """Show the arithmetic behind one value, or behind the preference between two systems."""
     from irmeta.measures.names import parse_measure
+    from irmeta.preferences.registry import is_preference, parse_preference
     from irmeta.show.measures import print_explanation
+    from irmeta.show.preference_output import print_pair_explanation
 
     name = one_measure(measure)
-    parse_measure(name)
     choices: Any = {one: getattr(policy, one) for one in EXPLAINED[1]}
+    if is_preference(name):
+        parse_preference(name)
+        if against is None:
+            raise UsageError(f"{name} compares two systems: name the other by --against.")
+        with open_source(source, reading, track) as store:
+            found = store.explain_preference(
+                name, system=system, against=against, query=query, track=track, **choices
+            )
+            print_pair_explanation(found, every)
+        return
+    parse_measure(name)
+    if against is not None:
+        raise UsageError(f"{name} is a measure of one system: leave --against out.")
     with open_source(source, reading, track) as store:
         explanation = store.explain(name, system=system, query=query, track=track, **choices)
         print_explanation(explanation, every)

@@ -15,6 +15,8 @@ from irmeta.stats.paired import ROUNDING, Differences, square
 from irmeta.stats.pairs import Pairs
 
 PREFERENCE_TESTS = ("t", "hsd-randomised")
+MOST_HELD = 1 << 27
+"""Largest number of preferences that ``hsd-randomised`` holds in memory: 1 GiB."""
 
 
 def preference_pairs(
@@ -63,12 +65,14 @@ def preference_pairs(
     ------
     UsageError
         For an unknown test or correction, ``hsd-randomised`` with a correction, a confidence
-        outside (0, 1), or fewer than one resample.
+        outside (0, 1), fewer than one resample, or more preferences than ``hsd-randomised`` can
+        hold.
 
     Notes
     -----
     For differences of values the tests equal ``t`` and ``hsd-randomised`` of `pairwise`.
-    ``hsd-randomised`` holds the preferences of all queries in memory, ``t`` one query at a time.
+    ``hsd-randomised`` holds the preferences of all queries in memory (up to `MOST_HELD`), ``t`` one
+    query at a time.
 
     References
     ----------
@@ -160,6 +164,12 @@ def _randomised(
         p = np.full((systems, systems), np.nan)
         np.fill_diagonal(p, 1.0)
         return p, float("nan")
+    if number * systems * systems > MOST_HELD:
+        gigabytes = number * systems * systems * 8 / 1e9
+        raise UsageError(
+            f"hsd-randomised of {systems:,} systems on {number:,} queries needs {gigabytes:.1f} GB "
+            "of memory: use test 't', or fewer systems."
+        )
     table = np.empty((number, systems, systems))
     for query, values in enumerate(_defined(preference)):
         table[query] = values

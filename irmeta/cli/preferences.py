@@ -1,0 +1,113 @@
+"""`irmeta prefer`: leaderboards by preference."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from irmeta.cli.app import (
+    CorrectionOption,
+    CsvSafeOption,
+    ForceOption,
+    ResamplesOption,
+    SeedOption,
+    TracksOption,
+    WorkersOption,
+    app,
+)
+from irmeta.cli.declared import with_options
+from irmeta.cli.sources import READING, SourceArgument, open_source
+from irmeta.errors import UsageError
+from irmeta.escapes import print_line
+from irmeta.policies import EvalPolicy, ReadPolicy
+
+COMPARED = (
+    EvalPolicy,
+    ("qrels", "negative", "tie_order", "pool_order", "pool_depth", "pool_without"),
+)
+
+
+@app.command()
+@with_options(policy=COMPARED, reading=READING)
+def prefer(
+    source: SourceArgument,
+    policy: EvalPolicy,
+    reading: ReadPolicy,
+    preferences: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m",
+            "--preferences",
+            help="RPP, STRPP, LexiRecall, LexiPrecision, RRLexiPrecision or OI, with parameters "
+            "such as RPP(p=dcg)@100 (repeatable).",
+            show_default="RPP",
+        ),
+    ] = None,
+    by: Annotated[str, typer.Option(help="Rule of the order: win-rate, borda, mc4.")] = "win-rate",
+    against: Annotated[
+        str | None, typer.Option(help="Baseline to compare all systems with.", show_default=False)
+    ] = None,
+    opponents: Annotated[
+        str, typer.Option(help="systems; groups: a group weighs as much as one system.")
+    ] = "systems",
+    test: Annotated[
+        str, typer.Option(help="Test of the mean preference: hsd-randomised or t.")
+    ] = "hsd-randomised",
+    correction: CorrectionOption = "none",
+    alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
+    track: TracksOption = None,
+    resamples: ResamplesOption = 10_000,
+    bootstraps: Annotated[
+        int, typer.Option(min=1, help="Resamples of the queries, for intervals of ranks.")
+    ] = 1000,
+    seed: SeedOption = 0,
+    out: Annotated[Path | None, typer.Option(help="File for the result, .parquet or .csv.")] = None,
+    csv_safe: CsvSafeOption = False,
+    force: ForceOption = False,
+    workers: WorkersOption = None,
+) -> None:
+    """Order systems by preferences between all pairs, with intervals and tests."""
+    import polars as pl
+
+    from irmeta.api.matrices import consistent_read
+    from irmeta.api.prefer import prefer as compute
+    from irmeta.preferences.registry import parse_preferences
+    from irmeta.results.tidy_files import check_ending, write_out
+    from irmeta.show.preference_output import print_boards
+
+    if out is not None:
+        check_ending(out)
+        if csv_safe and out.suffix != ".csv":
+            raise UsageError(f"--csv-safe applies only to CSV, not to {out}.")
+    asked = preferences or "RPP"
+    parse_preferences(asked)  # reject unknown names before reading anything
+    choices: Any = {name: getattr(policy, name) for name in COMPARED[1]}
+    options: Any = {
+        "by": by,
+        "against": against,
+        "opponents": opponents,
+        "test": test,
+        "correction": correction,
+        "alpha": alpha,
+        "resamples": resamples,
+        "bootstraps": bootstraps,
+    }
+    with open_source(source, reading, track or None, workers) as store:
+        with consistent_read(store, track or None) as tracks:
+            made = store.preference_provenance(asked, track=tracks, **choices)
+            boards = compute(
+                store, asked, track=tracks, rng=seed, workers=workers, **options, **choices
+            )
+        for name, facts in made["tracks"].items():
+            if "qrels_by_subtopic" in facts:
+                set_name = facts["qrels_by_subtopic"]
+                print_line(f"irmeta: {name}: subtopics of the qrels set {set_name!r}", sys.stderr)
+        print_boards(boards, csv_safe, to_file=out is not None)
+        if out is not None:
+            frame = pl.concat(board.frame() for board in boards)
+            record = made | {"prefer": {**options, "seed": seed}}
+            write_out(frame, out, record, force=force, csv_safe=csv_safe)
+            print_line(f"{frame.height:,} rows in {out}", sys.stderr)

@@ -1,0 +1,174 @@
+"""`prefer`: leaderboards, baselines, cycles, and the commands that print them."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+import irmeta
+from irmeta.api.prefer import Leaderboard
+from irmeta.errors import MeasureError, UsageError
+from irmeta.stats.preference_tests import preference_pairs
+
+
+def board_of(store: irmeta.Store, name: str = "RPP", **choices: object) -> Leaderboard:
+    (board,) = irmeta.prefer(store, name, track="news", resamples=500, **choices)
+    return board
+
+
+def test_prefer__systems_have_win_rates_ranks_and_significant_wins(made_store):
+    board = board_of(made_store)
+    rates = made_store.win_rates("RPP", track="news")
+    both = board.systems.join(rates, on="system", suffix="_of_rates")
+    assert both.height == 20
+    for name in ("value", "rank", "rank_low", "rank_high", "queries"):
+        assert both[name].to_list() == pytest.approx(both[f"{name}_of_rates"].to_list())
+    (found,) = made_store.compare_pairs("RPP", track="news")
+    better = preference_pairs(found.preference(), resamples=500).better()
+    wins = dict(zip(found.systems, better.sum(axis=1).tolist(), strict=True))
+    assert dict(board.systems.select("system", "better_than").iter_rows()) == wins
+    assert board.systems.filter(pl.col("top") != (pl.col("worse_than") == 0)).is_empty()
+    assert board.systems["p_first"].sum() == pytest.approx(1)
+    assert board.systems["rank"].is_sorted()
+
+
+@pytest.mark.parametrize("by", ["borda", "mc4"])
+def test_prefer__other_orders_keep_the_win_rates(made_store, by):
+    board, plain = board_of(made_store, by=by), board_of(made_store)
+    assert board.systems["rank"].is_sorted()
+    assert board.systems["score"].is_sorted(descending=True)
+    values = (one.systems.sort("system")["value"].to_list() for one in (board, plain))
+    assert next(values) == next(values)
+    assert board.systems["score"].to_list() != board.systems["value"].to_list()
+
+
+@pytest.mark.parametrize("test", ["t", "hsd-randomised"])
+def test_prefer__against_a_baseline_counts_queries(made_store, test):
+    board = board_of(made_store, against="aldBM25", test=test)
+    assert board.baseline is not None
+    assert board.baseline.height == 19
+    assert "aldBM25" not in board.baseline["system"].to_list()
+    queries = made_store.preferences("RPP", track="news", per_query=True).filter(other="aldBM25")
+    for row in board.baseline.iter_rows(named=True):
+        values = queries.filter(system=row["system"])["value"]
+        assert row["value"] == pytest.approx(values.mean())
+        assert row["won"] == (values > 1e-12).sum()
+        assert row["lost"] == (values < -1e-12).sum()
+        assert row["won"] + row["tied"] + row["lost"] == row["queries"] == len(values)
+        assert row["low"] <= row["value"] <= row["high"]
+    assert board.frame().columns[:3] == ["track", "preference", "system"]
+
+
+def test_prefer__cycles_and_the_system_that_beats_all(made_store):
+    board = board_of(made_store)
+    (found,) = made_store.compare_pairs("RPP", track="news")
+    means = found.means()
+    first = list(found.systems).index(board.beats_all)
+    assert (np.delete(means[first], first) > 0).all()
+    assert 0 <= board.cycles <= board.cycles_by_query < 0.1
+    values = [values for _, values in found.differences()]
+    assert board.cycles_by_query == irmeta.stats.intransitive_triples(values)
+
+
+def test_prefer__a_cycle_of_three_systems(tmp_path):
+    """Each system wins two of three recall levels over the next."""
+    files = []
+    for system, places in {"a": (1, 5, 9), "b": (2, 6, 7), "c": (3, 4, 8)}.items():
+        docs = {place: f"r{i}" for i, place in enumerate(places)}
+        ranked = [docs.get(rank, f"x{rank}") for rank in range(1, 10)]
+        lines = (f"{q} Q0 {d} 0 {-i} {system}\n" for q in "qr" for i, d in enumerate(ranked))
+        files.append(tmp_path / system)
+        files[-1].write_text("".join(lines))
+    qrels = tmp_path / "qrels"
+    qrels.write_text("".join(f"{q} 0 r{i} 1\n" for q in "qr" for i in range(3)))
+    (board,) = irmeta.prefer(irmeta.read_files(qrels, files), resamples=50)
+    assert board.beats_all is None
+    assert (board.cycles, board.cycles_by_query) == (1.0, 1.0)
+    assert board.systems["rank"].to_list() == [1, 1, 1]
+
+
+def test_prefer__tracks_without_the_baseline_are_left_out(made_store):
+    boards = irmeta.prefer(made_store, against="aldBM25", resamples=20, bootstraps=20)
+    assert [board.track for board in boards] == ["news"]
+    with pytest.raises(UsageError, match="no system 'aldBM2' in"):
+        irmeta.prefer(made_store, against="aldBM2")
+
+
+@pytest.mark.parametrize(
+    ("choices", "error", "message"),
+    [
+        ({"preferences": "AP"}, MeasureError, "unknown preference 'AP'"),
+        ({"by": "elo"}, UsageError, "by = 'elo' is not a choice"),
+        ({"test": "sign"}, UsageError, "test = 'sign' is not a choice"),
+        ({"alpha": 2}, UsageError, "alpha"),
+        ({"opponents": "all"}, UsageError, "opponents = 'all'"),
+        ({"bootstraps": 0}, UsageError, "resamples = 0"),
+    ],
+)
+def test_prefer__invalid_argument_is_an_error(made_store, choices, error, message):
+    with pytest.raises(error, match=message):
+        irmeta.prefer(made_store, **{"track": "news", **choices})
+
+
+def test_prefer_command__prints_csv_and_writes_parquet(made_store, run, tmp_path):
+    asked = ("prefer", made_store.path, "--track", "web", "-m", "STRPP", "--resamples", 200)
+    done = run(*asked)
+    assert done.status == 0
+    printed = pl.read_csv(io.StringIO(done.out))
+    assert printed.columns[:5] == ["track", "preference", "rank", "system", "value"]
+    assert "subtopics of the qrels set 'diversity'" in done.err
+    assert "pairs differ significantly at 0.05" in done.err
+    out = tmp_path / "prefer.parquet"
+    assert run(*asked, "--out", out).status == 0
+    frame = pl.read_parquet(out)
+    assert frame["system"].to_list() == printed["system"].to_list()
+    made = json.loads(pq.read_schema(out).metadata[b"irmeta"])
+    assert made["prefer"]["resamples"] == 200
+    assert made["tracks"]["web"]["qrels_by_subtopic"] == "diversity"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-m", "AP"), "unknown preference 'AP'"),
+        (("--by", "elo"), "by = 'elo' is not a choice"),
+        (("--out", "x.txt"), "x.txt"),
+        (("-m", "STRPP", "--track", "news"), "has no qrels by subtopic"),
+    ],
+)
+def test_prefer_command__invalid_argument_is_one_line(made_store, run, options, message):
+    done = run("prefer", made_store.path, *options)
+    assert done.status == 2
+    assert message in done.err
+
+
+def test_explain_command__shows_the_levels_of_a_preference(made_store, run):
+    asked = ("explain", made_store.path, "--track", "news", "--query", "901", "--system", "aldBM25")
+    done = run(*asked, "-m", "RPP(p=dcg)", "--against", "aldBM25fb")
+    assert done.status == 0
+    assert "RPP(p=dcg) of aldBM25 over aldBM25fb on query 901" in done.out
+    assert "grade >= 1" in done.out
+    lines = [line.split() for line in done.out.splitlines()]
+    amounts = [float(cells[-1]) for cells in lines if cells and cells[0] == "grade"]
+    total = float(next(cells[-1] for cells in lines if cells[:1] == ["sum"]))
+    assert sum(amounts) == pytest.approx(total, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-m", "RPP"), "name the other by --against"),
+        (("-m", "AP", "--against", "aldBM25fb"), "leave --against out"),
+        (("-m", "RPP(x=1)", "--against", "aldBM25fb"), "no parameter 'x'"),
+    ],
+)
+def test_explain_command__against_goes_with_preferences(made_store, run, options, message):
+    asked = ("explain", made_store.path, "--track", "news", "--query", "901", "--system", "aldBM25")
+    done = run(*asked, *options)
+    assert done.status == 2
+    assert message in done.err
