@@ -5,62 +5,65 @@ rank b at step 2b; a doc of both is at the smaller step. The relevant docs of bo
 in the order of steps.
 """
 
+import numpy as np
+
 from irmeta.kernels.jit import inner, jit
 
 
 @jit
-def interleaved_preferences(ranks, order, start, stop, missing, weights, out):
+def interleaved_preferences(ranks, order, missing, weights, out):
     """Compute the interleaving preference of every system over every other, for one query.
 
     Parameters
     ----------
     ranks
-        Unsigned [docs, systems]: the ranks of the relevant docs, rows ``start:stop`` for the query.
+        Unsigned [systems, docs], C order: the ranks of the relevant docs of the query.
     order
-        int64 [docs, systems]: for each system, the rows of the query by ascending rank, counted
-        from `start`.
+        int64 [systems, docs], C order: the docs of each system by ascending rank.
     missing
         Rank of a doc that is not retrieved.
     weights
-        float64 [levels]: the weight of a user who reads to the i-th relevant doc.
+        float64 [docs]: the weight of a user who reads to the i-th relevant doc.
     out
         float64 [systems, systems]; written. Antisymmetric.
     """
-    for x in range(ranks.shape[1]):
+    systems, docs = ranks.shape
+    by_rank = np.empty((systems, docs + 1), np.int64)  # each list ends in a missing doc
+    for s in range(systems):
+        by_rank[s, docs] = missing
+        for i in range(docs):
+            by_rank[s, i] = ranks[s, order[s, i]]
+    for x in range(systems):
         out[x, x] = 0.0
-        for y in range(x + 1, ranks.shape[1]):
-            first = _starting(ranks, order, start, stop, missing, weights, x, y)
-            second = _starting(ranks, order, start, stop, missing, weights, y, x)
+        for y in range(x + 1, systems):
+            first = _starting(ranks, order, by_rank, missing, weights, x, y)
+            second = _starting(ranks, order, by_rank, missing, weights, y, x)
             out[x, y] = (first - second) / 2.0
             out[y, x] = 0.0 - out[x, y]
 
 
 @inner
-def _starting(ranks, order, start, stop, missing, weights, x, y):
+def _starting(ranks, order, by_rank, missing, weights, x, y):
     """Return the preference for x over y if the interleaved list starts with x."""
-    count, level, total = stop - start, 0, 0.0
-    i = j = 0  # docs of x and of y that were merged
-    x_count = y_count = 0  # docs of x and of y at ranks up to `cut`
+    level, total = 0, 0.0
+    i = j = 0  # docs of x and of y that were merged: all those above the present one
     while True:
-        a = ranks[start + order[start + i, x], x] if i < count else missing
-        b = ranks[start + order[start + j, y], y] if j < count else missing
+        a, b = by_rank[x, i], by_rank[y, j]
         if a == missing and b == missing:
             return total
+        # `gain` is the number of docs of x up to the rank of the doc, minus those of y. The list
+        # that does not have the next doc may have another one at the same rank.
         if a <= b:
-            other, cut = ranks[start + order[start + i, x], y], a
+            is_new = ranks[y, order[x, i]] >= a
+            gain = i + 1 - j - (b == a)
             i += 1
-            is_new = other >= a
         else:
-            other, cut = ranks[start + order[start + j, y], x], b
+            is_new = ranks[x, order[y, j]] > b
+            gain = i - j - 1
             j += 1
-            is_new = other > b
         if is_new:
-            while x_count < count and ranks[start + order[start + x_count, x], x] <= cut:
-                x_count += 1
-            while y_count < count and ranks[start + order[start + y_count, y], y] <= cut:
-                y_count += 1
-            if x_count > y_count:
+            if gain > 0:
                 total += weights[level]
-            elif x_count < y_count:
+            elif gain < 0:
                 total -= weights[level]
             level += 1

@@ -24,7 +24,8 @@ def corpus_sizes(view: JudgedRanks, params: Params) -> np.ndarray:
 
     The default `corpus` has all known docs: retrieved by any system, or judged. Judged non-relevant
     docs count because otherwise a query without lists would have a corpus of relevant docs only,
-    and so the best possible search lengths.
+    and so the best possible search lengths. ``relevant`` has the docs retrieved by any system, or
+    relevant (Diaz and Ferraro 2022, Section 5.5).
 
     Raises
     ------
@@ -32,9 +33,10 @@ def corpus_sizes(view: JudgedRanks, params: Params) -> np.ndarray:
         If `corpus` cannot hold a list and the relevant docs that the list lacks.
     """
     rel, corpus = params["rel"], params["corpus"]
-    if corpus is None:
+    if corpus in (None, "relevant"):
         unretrieved = view.ranks.min(axis=1, initial=view.missing) == view.missing
-        query = view.query_of(np.flatnonzero(view.is_judged & unretrieved))
+        counted = view.is_judged if corpus is None else view.grades >= rel
+        query = view.query_of(np.flatnonzero(counted & unretrieved))
         return view.require("retrieved") + np.bincount(query, minlength=len(view.queries))
     needed = irrelevant_retrieved(view, rel) + view.counts(rel)[:, None]
     if needed.max(initial=0) > corpus:
@@ -93,9 +95,10 @@ def _terms(one: OneList, params: Params) -> list[Term]:
     """List the search length to every relevant doc, by rank."""
     relevant = one.relevant(params["rel"])
     corpus = params["corpus"]
-    if corpus is None:
-        judged = (doc for _, doc, grade in one.judged if one.counts_as_judged(grade))
-        corpus = one.retrieved + len(one.unretrieved_by_all.intersection(judged))
+    if corpus in (None, "relevant"):
+        judged = {doc for _, doc, grade in one.judged if one.counts_as_judged(grade)}
+        counted = judged if corpus is None else {doc for _, doc, _ in relevant}
+        corpus = one.retrieved + len(one.unretrieved_by_all & counted)
     terms = []
     for nth, (rank, doc, grade) in enumerate(relevant, 1):
         length, arithmetic = rank, f"rank {rank}"
@@ -129,7 +132,7 @@ def trace_average(one: OneList, params: Params, k: None) -> Trace:
 
 
 def _needs(params: Params) -> tuple[Need, ...]:
-    return ("retrieved",) if params["corpus"] is None else ()
+    return ("retrieved",) if params["corpus"] in (None, "relevant") else ()
 
 
 _PARAMETERS = (
@@ -140,7 +143,13 @@ _PARAMETERS = (
         kind="choice",
         choices=("rank", "nonrelevant"),
     ),
-    Parameter("corpus", None, "docs of the corpus; default all retrieved or judged", high=10**12),
+    Parameter(
+        "corpus",
+        None,
+        "docs of the corpus; default all retrieved or judged; relevant: all retrieved or relevant",
+        high=10**12,
+        choices=("relevant",),
+    ),
     REL,
 )
 

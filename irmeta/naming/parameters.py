@@ -19,7 +19,8 @@ class Parameter:
     Attributes
     ----------
     kind
-        ``whole`` or ``number`` with `low` and `high` as bounds (`open` ones excluded); ``choice``;
+        ``whole`` or ``number`` with `low` and `high` as bounds (`open` ones excluded), or one of
+        `choices`; ``choice``;
         ``gain``: one of `choices`, or gains by grade such as ``1:3;2:9``; ``levels``: numbers
         within the bounds, such as ``0;0.5;1``; ``set``: one of `choices`, or the name of a qrels
         set.
@@ -43,8 +44,9 @@ class Parameter:
             return " | ".join((*self.choices, "GRADE:GAIN;..."))
         if self.kind == "set":
             return " | ".join((*self.choices, "SET"))
+        named = "".join(f"{choice} | " for choice in self.choices)
         what = {"whole": "whole number", "number": "number", "levels": "NUMBER;NUMBER;..."}
-        return f"{what[self.kind]}, {self._between}"
+        return f"{named}{what[self.kind]}, {self._between}"
 
     @property
     def _between(self) -> str:
@@ -59,8 +61,10 @@ class Parameter:
         """Parse and check a value."""
         if self.kind == "choice":
             return self._choice(text, of)
+        if text in self.choices:
+            return text
         if self.kind == "gain":
-            return text if text in self.choices else self._gain_map(text, of)
+            return self._gain_map(text, of)
         if self.kind == "set":
             return self._set(text, of)
         if self.kind == "levels":

@@ -27,16 +27,13 @@ def compare_interleaved(view: JudgedRanks, params: Params, k: int | None) -> Blo
     ranks, missing = view.ranks[sets.rows], view.missing
     if k is not None:
         ranks[ranks > min(k, missing - 1)] = missing
-    order = np.empty(ranks.shape, np.int64)
-    for start, stop in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-        order[start:stop] = np.argsort(ranks[start:stop], axis=0, kind="stable")
     systems = ranks.shape[1]
 
     def difference(query: int) -> np.ndarray:
-        start, stop = offsets[query : query + 2].tolist()
-        raw = level_weights(stop - start, params)
+        rows = ranks[offsets[query] : offsets[query + 1]].T.copy()
+        raw = level_weights(rows.shape[1], params)
         out = np.empty((systems, systems))
-        interleaved_preferences(ranks, order, start, stop, missing, raw, out)
+        interleaved_preferences(rows, np.argsort(rows, axis=1), missing, raw, out)
         return out / np.cumsum(raw)[-1]
 
     return BlockPreferences(sizes > 0, systems, difference)

@@ -38,7 +38,7 @@ def some_values(parameter: Parameter) -> list[str]:
         "choice": parameter.choices,
         "gain": (*parameter.choices, "1:3;2:9;3:10;4:20"),
         "levels": ("0;0.5;1", "1;2;10"),
-        "whole": (2, 5, 1000),
+        "whole": (*parameter.choices, 2, 5, 1000),
         "number": (0.3, 2.5, 30, -3),
     }
     accepted = []

@@ -205,6 +205,7 @@ AGAINST = {
     "AP": "AP",
     "nDCG": "nDCG",
     "RR": "RR",
+    "-AvgSL": "AvgSL(corpus=relevant)",
     "OI": "OI",
     "OI(p=dcg)": "OI(p=dcg)",
 }
@@ -220,8 +221,8 @@ def test_agreement__equals_independent_values_on_robust_2003(shared, real_store,
     file = shared / "oracles" / "preference" / "preference_robust2003_agreement.json"
     expected = json.loads(file.read_text())
     (rpp,) = compared(real_store, ["RPP"], "robust-2003")
-    if name in ("AP", "nDCG", "RR"):
-        other = real_store.scores(name, track="robust-2003").matrix(name)
+    if name in ("AP", "nDCG", "RR", "-AvgSL"):
+        other = real_store.scores(AGAINST[name], track="robust-2003").matrix(AGAINST[name])
     else:
         other = compared(real_store, [AGAINST[name]], "robust-2003")[0].preference()
     found = irmeta.stats.agreement(rpp.preference(), other)

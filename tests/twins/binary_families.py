@@ -147,11 +147,17 @@ def cooper_lengths() -> Twins:
         "(count=nonrelevant)": ("nonrelevant", None, 1),
         "(corpus=5000)": ("rank", 5000, 1),
         "(count=nonrelevant,corpus=18,rel=2)": ("nonrelevant", 18, 2),
+        "(corpus=relevant)": ("rank", "relevant", 1),
+        "(corpus=relevant,rel=2)": ("rank", "relevant", 2),
     }
 
-    def length(measure: str, count: str, corpus: int | None, rel: int) -> Callable[[Cell], float]:
+    def length(
+        measure: str, count: str, corpus: int | str | None, rel: int
+    ) -> Callable[[Cell], float]:
         def value(x: Cell) -> float:
             docs = corpus or cooper.corpus_size(x.rankings, x.qrels, x.negative)
+            if docs == "relevant":
+                docs = cooper.relevant_corpus_size(x.rankings, x.qrels, rel)
             return measures[measure](x.ranking, x.qrels, docs, rel, count)
 
         return value

@@ -14,6 +14,14 @@ def corpus_size(rankings: Iterable[Ranking], qrels: Qrels, negative: str = "unju
     return len(docs)
 
 
+def relevant_corpus_size(rankings: Iterable[Ranking], qrels: Qrels, rel: int) -> int:
+    """Section 5.5: the unique docs in the union of all rankings and the relevant docs."""
+    docs = {doc for doc, grade in qrels.items() if grade >= rel}
+    for ranking in rankings:
+        docs.update(ranking or [])
+    return len(docs)
+
+
 def positions(ranking: Ranking, qrels: Qrels, corpus: int, rel: int = 1) -> list[int]:
     """Paper 4's f_1 .. f_m: where the relevant docs are; at the corpus' end if not retrieved."""
     found = relevant_ranks(ranking, qrels, rel)

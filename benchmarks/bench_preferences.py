@@ -1,0 +1,127 @@
+"""Measure preferences between all pairs of systems, and write the table in README.md.
+
+    python benchmarks/bench_preferences.py [--repeat 7]
+
+Processor time of one thread, kernels compiled. trec-covid-r1 is read from a store, so that its rows
+include reading; the other rows begin with the ranks of judged docs in memory. The shapes with many
+queries are those of recommender data in Diaz and Ferraro (2022).
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import timing
+from bench_main_job import SHARED, write
+from machine import machine
+from synthetic import judged_view
+
+import irmeta
+from irmeta.kernels.recall_paired import add_preferences, add_weighted_preferences
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.stats.preference_tests import preference_pairs
+
+VARIANTS = ",".join(
+    f"RPP(p={p},grades={grades})"
+    for p in ("uniform", "dcg", "inverse")
+    for grades in ("graded", "binary")
+)
+FAMILIES = "RPP,RPP(p=dcg),LexiRecall,LexiPrecision,RRLexiPrecision,OI"
+seconds = partial(timing.seconds, clock=time.thread_time, of=min)
+Row = tuple[str, Callable[[], object]]
+
+
+def sparse_view(systems: int, queries: int, relevant: int) -> JudgedRanks:
+    """A view of relevant docs alone, all of grade 1, as of a recommender's test items."""
+    rng = np.random.default_rng(0)
+    ranks = rng.permuted(
+        np.arange(1, 101, dtype=np.uint16) * np.ones((queries, systems, 1), np.uint16), axis=2
+    )
+    ranks = np.moveaxis(ranks[:, :, :relevant], 2, 1).reshape(queries * relevant, systems)
+    ranks[rng.random(ranks.shape) < 0.5] = 0
+    offsets = np.arange(0, queries * relevant + 1, relevant)
+    return JudgedRanks.from_arrays(ranks, np.ones(len(ranks), np.int8), offsets=offsets)
+
+
+def both(store: irmeta.Store, names: str) -> None:
+    """Mean preferences of all pairs, and win rates."""
+    for found in store.compare_pairs(names, track="trec-covid-r1", workers=1):
+        found.means()
+        found.win_rates()
+
+
+def of_view(view: JudgedRanks, names: str) -> None:
+    for found in irmeta.preferences_of(replace(view, _sorted={}), names):
+        found.means()
+        found.win_rates()
+
+
+def from_store(folder: Path) -> Iterator[Row]:
+    track = SHARED / "tracks" / "trec-covid-r1"
+    if track.is_dir():
+        (folder / "collection").mkdir()
+        (folder / "collection" / track.name).symlink_to(track.resolve())
+        store = irmeta.ingest(folder / "collection", folder / "store")
+        of = "trec-covid-r1 from a store, means and win rates"
+        yield f"{of}: RPP", lambda: both(store, "RPP")
+        yield f"{of}: six variants of RPP", lambda: both(store, VARIANTS)
+        yield f"{of}: RPP, dcg, three lexicographic, OI", lambda: both(store, FAMILIES)
+
+
+def in_memory() -> Iterator[Row]:
+    for systems, queries, relevant in ((21, 17_564, 14), (54, 5_193, 1)):
+        view = sparse_view(systems, queries, relevant)
+        shape = f"{systems} systems x {queries:,} queries x {relevant} relevant docs"
+        ranks, offsets = view.sorted_ranks(1)
+        out = np.zeros((systems, systems))
+        yield f"{shape}: RPP, sorted ranks", partial(add_preferences, ranks, offsets, out)
+        yield f"{shape}: RPP, means and win rates", partial(of_view, view, "RPP")
+    large = judged_view(2000, 20, 1000)
+    yield "2,000 systems x 20 queries: RPP", partial(of_view, large, "RPP")
+    yield "2,000 systems x 20 queries: RPP(p=dcg)", partial(of_view, large, "RPP(p=dcg)")
+    view = judged_view(129, 50, 1000)
+    (found,) = irmeta.preferences_of(view, "RPP")
+    yield (
+        "randomised HSD, 129 systems x 50 queries, B = 10,000",
+        lambda: preference_pairs(found.preference(), resamples=10_000, workers=1),
+    )
+
+
+def weighted_speed(repeat: int) -> str:
+    """Comparisons of two systems at a level, a second."""
+    rng = np.random.default_rng(0)
+    lines = []
+    for systems in (129, 2000):
+        levels = 4000 if systems < 1000 else 400
+        ranks = np.sort(rng.integers(1, 1000, (levels, systems)).astype(np.uint16), axis=0)
+        offsets, out = np.arange(0, levels + 1, 100), np.zeros((systems, systems))
+        work = levels * systems * (systems - 1) / 2
+        spent = seconds(
+            partial(add_weighted_preferences, ranks, rng.random(levels), offsets, out), repeat
+        )
+        lines.append(f"{work / spent / 1e9:.1f} ({systems:,} systems)")
+    return f"Weighted recall levels, G comparisons/s: {', '.join(lines)}."
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeat", type=int, default=7)
+    repeat = parser.parse_args().repeat
+    lines = [f"{machine()}; least of {repeat}.", "", "| what | s |", "|---|---|"]
+    with tempfile.TemporaryDirectory() as folder:
+        for make in (from_store(Path(folder)), in_memory()):
+            lines += [f"| {what} | {seconds(call, repeat):.4f} |" for what, call in make]
+    text = "\n".join([*lines, "", weighted_speed(repeat)])
+    print(text)
+    write("preferences", text)
+
+
+if __name__ == "__main__":
+    main()
