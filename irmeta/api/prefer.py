@@ -6,20 +6,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Unpack
+from typing import Literal, Unpack, get_args
 
 import numpy as np
 import polars as pl
 
 from irmeta.api.preference_tables import Opponents, check_opponents, rates_of
 from irmeta.api.store import EvalChoices, Store
-from irmeta.errors import UsageError, check_share, did_you_mean
+from irmeta.errors import UsageError, check_choice, check_share, did_you_mean
+from irmeta.results.matrix import Matrix
 from irmeta.results.pair_preferences import TrackPreferences
 from irmeta.results.verdicts import TIE
 from irmeta.stats.pairs import Pairs
 from irmeta.stats.preference_orders import By, intransitive_triples, preference_order
 from irmeta.stats.preference_tests import preference_pairs
 from irmeta.store.scan import Tracks, tracks_of
+
+On = Literal["preference", "win-rate"]
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,8 @@ class Leaderboard:
         top (worse than none), queries.
     baseline : DataFrame or None
         If a baseline was named, one row per other system, in the order of `systems`: system, value
-        (mean preference over the baseline), low, high (interval of the test), p, won, tied, lost
-        (queries), queries.
+        (mean preference over the baseline, or what the test is `on`), low, high (interval of the
+        test), p, won, tied, lost (queries, by the preference), queries.
     pairs : Pairs
         The test's result for every pair.
     beats_all : str or None
@@ -73,6 +76,7 @@ def prefer(
     against: str | None = None,
     opponents: Opponents = "systems",
     track: Tracks = None,
+    on: On = "preference",
     test: str = "hsd-randomised",
     correction: str = "none",
     alpha: float = 0.05,
@@ -96,6 +100,9 @@ def prefer(
         A baseline to compare every other system with.
     opponents : {'systems', 'groups'}, default 'systems'
         See `Store.win_rates`.
+    on : {'preference', 'win-rate'}, default 'preference'
+        Test the preferences of all pairs, or the differences of their win rates, which separate
+        fewer pairs.
     test, correction, resamples
         See `irmeta.stats.preference_pairs`.
     alpha : float, default 0.05
@@ -127,12 +134,13 @@ def prefer(
     --------
     >>> (board,) = irmeta.prefer(store, "RPP", track="news", by="mc4")
     >>> board.systems.select("rank", "system", "better_than", "top").row(0)
-    (1, 'doumMan2', 18, True)
+    (1, 'doumMan2', 17, True)
     >>> board.beats_all
     'doumMan2'
     """
     check_share("alpha", alpha)
     check_opponents(opponents)
+    check_choice("on", on, get_args(On))
     opened = store if isinstance(store, Store) else Store(store)
     order = partial(preference_order, by=by, resamples=bootstraps, confidence=1 - alpha, rng=rng)
     tested = partial(
@@ -150,9 +158,9 @@ def prefer(
         known.update(systems)
         if against is None or against in systems:
             for found in opened.compare_pairs(preferences, track=name, workers=workers, **choices):
-                ordered = order(rates_of(found, opponents))
-                pairs = tested(found.preference(), track=name)
-                boards.append(_board(found, ordered, pairs, against, alpha, opponents))
+                rates = rates_of(found, opponents)
+                pairs = tested(found.preference() if on == "preference" else rates, track=name)
+                boards.append(_board(found, rates, order(rates), pairs, against, alpha))
     if not boards:
         raise UsageError(f"no system {against!r} in {opened}. {did_you_mean(against, known)}")
     return boards
@@ -160,15 +168,15 @@ def prefer(
 
 def _board(
     found: TrackPreferences,
+    rates: Matrix,
     ordered: pl.DataFrame,
     pairs: Pairs,
     against: str | None,
     alpha: float,
-    opponents: Opponents,
 ) -> Leaderboard:
     better, means = pairs.better(alpha), found.means()
     worse_than = better.sum(axis=0)
-    values = rates_of(found, opponents).complete().means
+    values = rates.complete().means
     facts = pl.DataFrame(
         {
             "system": pl.Series(list(found.systems), dtype=pl.String),

@@ -53,6 +53,9 @@ def prefer(
     opponents: Annotated[
         str, typer.Option(help="systems; groups: a group weighs as much as one system.")
     ] = "systems",
+    on: Annotated[
+        str, typer.Option(help="Test the preference of pairs, or their win-rate.")
+    ] = "preference",
     test: Annotated[
         str, typer.Option(help="Test of the mean preference: hsd-randomised or t.")
     ] = "hsd-randomised",
@@ -89,6 +92,7 @@ def prefer(
         "by": by,
         "against": against,
         "opponents": opponents,
+        "on": on,
         "test": test,
         "correction": correction,
         "alpha": alpha,

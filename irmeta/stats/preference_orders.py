@@ -130,7 +130,7 @@ def intransitive_triples(preferences: Iterable[np.ndarray]) -> float:
     ----------
     preferences : iterable of ndarray of float64, shape (systems, systems)
         Antisymmetric preferences, positive where the row's system is better: of single queries, or
-        their mean. Differences of at most 1e-12 are ties.
+        their mean. Differences of at most 1e-12 are ties; undefined preferences are left out.
 
     Returns
     -------
@@ -151,6 +151,8 @@ def intransitive_triples(preferences: Iterable[np.ndarray]) -> float:
     """
     cycles = triples = 0
     for preference in preferences:
+        if np.isnan(preference).any():
+            continue
         size = len(preference)
         better = (preference > TIE).astype(np.float32)
         # Counts of paths of two steps are whole numbers below 2^24, so float32 is exact.

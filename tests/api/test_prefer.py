@@ -64,6 +64,22 @@ def test_prefer__against_a_baseline_counts_queries(made_store, test):
     assert board.frame().columns[:3] == ["track", "preference", "system"]
 
 
+def test_prefer__tests_on_win_rates(made_store):
+    board = board_of(made_store, on="win-rate", test="t")
+    rates = made_store.compare_pairs("RPP", track="news")[0].win_rates()
+    expected = irmeta.stats.pairwise(rates, "t")
+    np.testing.assert_allclose(board.pairs.p, expected.p, rtol=1e-9, atol=1e-12)
+    assert not np.allclose(board.pairs.p, board_of(made_store, test="t").pairs.p)
+
+
+def test_prefer__undefined_without_relevant_docs(made_store):
+    board = board_of(made_store, "RPP(rel=9)")
+    assert board.beats_all is None
+    assert np.isnan([board.cycles, board.cycles_by_query]).all()
+    assert board.systems["rank"].is_null().all()
+    assert not board.systems["top"].any()
+
+
 def test_prefer__cycles_and_the_system_that_beats_all(made_store):
     board = board_of(made_store)
     (found,) = made_store.compare_pairs("RPP", track="news")
@@ -107,6 +123,7 @@ def test_prefer__tracks_without_the_baseline_are_left_out(made_store):
         ({"test": "sign"}, UsageError, "test = 'sign' is not a choice"),
         ({"alpha": 2}, UsageError, "alpha"),
         ({"opponents": "all"}, UsageError, "opponents = 'all'"),
+        ({"on": "rank"}, UsageError, "on = 'rank' is not a choice"),
         ({"bootstraps": 0}, UsageError, "resamples = 0"),
     ],
 )
