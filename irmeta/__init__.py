@@ -27,6 +27,7 @@ _NAMES = {
     "irmeta.measures.catalog": ("list_measures",),
     "irmeta.measures.evaluate": ("scores_of",),
     "irmeta.policies": ("EvalPolicy", "ReadPolicy"),
+    "irmeta.preferences.described": ("list_preferences",),
     "irmeta.preferences.evaluate": ("preferences_of",),
     "irmeta.rankings.judged": ("JudgedRanks",),
     "irmeta.results.diff": ("Difference", "diff"),
@@ -38,8 +39,8 @@ __all__ = [
     "DataError", "Difference", "EvalPolicy", "IrmetaError", "JudgedRanks", "Matrix", "MeasureError",
     "NamesWarning", "PoolDepthWarning", "QrelsWarning", "ReadPolicy", "SearchLengths",
     "SkippedRunWarning", "Store", "UsageError", "__version__", "check", "compare", "diff", "ingest",
-    "list_measures", "matrices", "matrix_of", "open_store", "power", "prefer", "preferences_of",
-    "read", "read_files", "reanalyze", "scores_of", "stats", "studies",
+    "list_measures", "list_preferences", "matrices", "matrix_of", "open_store", "power", "prefer",
+    "preferences_of", "read", "read_files", "reanalyze", "scores_of", "stats", "studies",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from irmeta.measures.catalog import list_measures
     from irmeta.measures.evaluate import scores_of
     from irmeta.policies import EvalPolicy, ReadPolicy
+    from irmeta.preferences.described import list_preferences
     from irmeta.preferences.evaluate import preferences_of
     from irmeta.rankings.judged import JudgedRanks
     from irmeta.results.diff import Difference, diff

@@ -1,4 +1,4 @@
-"""`irmeta prefer`: leaderboards by preference."""
+"""`irmeta prefer` and `preferences`: leaderboards by preference, and the list of preferences."""
 
 from __future__ import annotations
 
@@ -41,8 +41,7 @@ def prefer(
         typer.Option(
             "-m",
             "--preferences",
-            help="RPP, STRPP, LexiRecall, LexiPrecision, RRLexiPrecision or OI, with parameters "
-            "such as RPP(p=dcg)@100 (repeatable).",
+            help="Preferences, e.g. RPP(p=dcg)@100 (repeatable); `irmeta preferences` lists them.",
             show_default="RPP",
         ),
     ] = None,
@@ -115,3 +114,18 @@ def prefer(
             record = made | {"prefer": {**options, "seed": seed}}
             write_out(frame, out, record, force=force, csv_safe=csv_safe)
             print_line(f"{frame.height:,} rows in {out}", sys.stderr)
+
+
+@app.command()
+def preferences(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A preference.")] = None,
+) -> None:
+    """List the preferences; with NAME, describe one preference."""
+    from irmeta.preferences.described import describe_preference, list_preferences
+    from irmeta.show.console import print_frame
+    from irmeta.show.preference_output import print_rule
+
+    if name is None:
+        print_frame(list_preferences())
+    else:
+        print_rule(*describe_preference(name))

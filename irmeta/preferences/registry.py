@@ -82,7 +82,9 @@ def parse_preference(name: str) -> PreferenceSpec:
     if rule is None:
         hint = did_you_mean(name, [*preference_registry(), *ALIASES])
         missing = missing_packages(_not_loaded)
-        raise MeasureError(f"unknown preference {name!r}. {hint}{missing}")
+        raise MeasureError(
+            f"unknown preference {name!r}. {hint} `irmeta preferences` lists them.{missing}"
+        )
     settings, cutoff = parse_settings(rule, name)
     return PreferenceSpec(rule, tuple(settings.items()), None if cutoff is None else int(cutoff))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -99,16 +99,6 @@ def _trace(parts: Mapping[str, tuple[Docs, Docs]], params: Params, k: int | None
     return PairTrace(tuple(terms))
 
 
-def _printed_graded(params: Mapping[str, Any], cutoff: Cutoff) -> list[str]:
-    others = {"grades": "graded", "rel": 1}
-    return printed_p(params) + [n for n, default in others.items() if params[n] != default]
-
-
-def _printed_subtopics(params: Mapping[str, Any], cutoff: Cutoff) -> list[str]:
-    others = {"background": "yes", "rel": 1}
-    return printed_p(params) + [n for n, default in others.items() if params[n] != default]
-
-
 GRADES = Parameter(
     "grades",
     "graded",
@@ -123,6 +113,13 @@ BACKGROUND = Parameter(
     kind="set",
     choices=("yes", "no"),
 )
+
+
+def _printed(params: Params, cutoff: Cutoff, others: Sequence[Parameter]) -> list[str]:
+    """Return p and g as they depend on each other, and other parameters that are not default."""
+    return printed_p(params) + [one.name for one in others if params[one.name] != one.default]
+
+
 SOURCE = "Diaz and Ferraro 2022, doi:10.1145/3477495.3532033, {}"
 RULES = (
     PreferenceRule(
@@ -132,7 +129,7 @@ RULES = (
         trace=trace_by_grade,
         source=SOURCE.format("Eqs. 4 and 5"),
         parameters=(P, G, GRADES, REL),
-        printed=_printed_graded,
+        printed=partial(_printed, others=(GRADES, REL)),
     ),
     PreferenceRule(
         name="STRPP",
@@ -142,6 +139,6 @@ RULES = (
         source=SOURCE.format("Eq. 6"),
         parameters=(P, G, BACKGROUND, REL),
         needs=lambda params: ("subtopics",),
-        printed=_printed_subtopics,
+        printed=partial(_printed, others=(BACKGROUND, REL)),
     ),
 )

@@ -13,7 +13,7 @@ from rich.table import Table
 from irmeta.api.prefer import Leaderboard
 from irmeta.escapes import escape_name, print_line
 from irmeta.preferences.explain import PreferenceExplanation
-from irmeta.preferences.spec import PairTerm
+from irmeta.preferences.spec import PairTerm, PreferenceRule
 from irmeta.show.console import open_console, print_frame, print_table, print_text
 from irmeta.show.measures import MOST_TERMS
 
@@ -99,3 +99,12 @@ def _cells(term: PairTerm) -> list[str]:
     better = {1: "first", -1: "second", 0: "tie"}[term.sign]
     amount = term.sign * term.weight
     return [str(term.level), *own, *other, better, f"{term.weight:.6g}", f"{amount:.6g}"]
+
+
+def print_rule(rule: PreferenceRule, definition: str, parameters: pl.DataFrame) -> None:
+    """Print the description of a preference."""
+    console = open_console()
+    print_text(console, rule.name, "bold")
+    print_text(console, f"{rule.summary}\n\n{definition}\n")
+    print_table(console, parameters, fit=True)
+    print_text(console, f"\nsource: {rule.source}; revision {rule.revision}")

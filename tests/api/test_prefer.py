@@ -189,3 +189,15 @@ def test_explain_command__against_goes_with_preferences(made_store, run, options
     done = run(*asked, *options)
     assert done.status == 2
     assert message in done.err
+
+
+def test_preferences_command__lists_and_describes(run):
+    listed = pl.read_csv(io.StringIO(run("preferences").out))
+    assert listed["preference"].to_list()[:2] == ["RPP[@k]", "STRPP[@k]"]
+    assert "background=yes" in listed["parameters"][1]
+    assert listed.equals(irmeta.list_preferences())
+    done = run("preferences", "dcgrpp")
+    assert done.status == 0
+    assert "uniform | dcg | inverse | geometric" in done.out
+    assert "the mean preference of the sets of docs" in done.out
+    assert "unknown preference 'AP'" in run("preferences", "AP").err
