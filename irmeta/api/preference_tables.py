@@ -10,13 +10,17 @@ import polars as pl
 from irmeta.api.pool_tables import PoolTables
 from irmeta.api.stored_tables import EvalChoices
 from irmeta.errors import UsageError, check_choice
+from irmeta.measures.evaluate import evaluate
+from irmeta.measures.names import parse_call
+from irmeta.naming.grammar import split_names, texts_of
 from irmeta.policies import EvalPolicy
 from irmeta.preferences.evaluate import evaluate_preferences, preference_provenance
 from irmeta.preferences.explain import PreferenceExplanation, explain_preference
-from irmeta.preferences.registry import parse_preference, parse_preferences
+from irmeta.preferences.registry import is_preference, parse_preference, parse_preferences
 from irmeta.results.matrix import Matrix
 from irmeta.results.pair_preferences import TrackPreferences
-from irmeta.schema.result_tables import WIN_RATES
+from irmeta.results.preference import Preference
+from irmeta.schema.result_tables import TIES, WIN_RATES
 from irmeta.stats.bootstrap_ranks import rank_intervals
 from irmeta.store.scan import Tracks, tracks_of
 
@@ -169,6 +173,79 @@ class PreferenceTables(PoolTables):
                 named = rows.with_columns(number, preference=pl.lit(one.name))
                 frames.append(WIN_RATES.frame(named, one.track))
         return pl.concat(frames)
+
+    def ties(
+        self,
+        names: str | Iterable[str] = ("RPP", "AP", "RR"),
+        *,
+        track: Tracks = None,
+        workers: int | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> pl.DataFrame:
+        """Count the ties of preferences and measures between systems, over pairs and queries.
+
+        A tie tells nothing about two systems: the fewer ties, the more a measure learns from the
+        same judgments.
+
+        Parameters
+        ----------
+        names : str or iterable of str, default ('RPP', 'AP', 'RR')
+            Names of preferences and measures, or a comma-separated text.
+        track, workers, **choices
+            See `preferences`.
+
+        Returns
+        -------
+        DataFrame
+            track, measure, points (pairs of systems on queries with values), tied (share of the
+            points), and for `RPP` and `STRPP` levels (recall levels of all points), retrieved
+            (share that either list reaches), decided (share with different ranks), else null.
+
+        Raises
+        ------
+        MeasureError, UsageError
+            As `preferences` and `evaluate`.
+
+        References
+        ----------
+        .. [1] Diaz and Ferraro (2022), Section 4.1, label efficiency. doi:10.1145/3477495.3532033
+
+        Examples
+        --------
+        >>> store.ties("RPP,RR", track="news")["tied"].round(3).to_list()
+        [0.017, 0.548]
+        """
+        texts = [name for text in texts_of(names, "measures") for name in split_names(text)]
+        rows: list[dict[str, Any]] = []
+        for name in tracks_of(self.reader, track):
+            for text in texts:
+                rows += self._tied(name, text, workers, choices)
+        return TIES.frame(rows)
+
+    def _tied(
+        self, track: str, text: str, workers: int | None, choices: EvalChoices
+    ) -> Iterable[dict[str, Any]]:
+        """Yield the rows of `ties` of one preference or measure."""
+        sources: list[tuple[Preference, tuple[int, int, int] | None]] = []
+        if is_preference(text):
+            found = self.compare_pairs(text, track=track, workers=workers, **choices)
+            sources += [(one.preference(), one.level_counts()) for one in found]
+        else:
+            specs, policy = parse_call(text, choices)
+            scores = evaluate(self.reader, track, specs, policy, workers)
+            sources += [(Preference.of(scores.matrix(name)), None) for name in scores.measures]
+        for source, levels in sources:
+            points, tied = source.tie_counts()
+            every, retrieved, decided = levels or (None, 0, 0)
+            yield {
+                "track": track,
+                "measure": source.name,
+                "points": points,
+                "tied": tied / points if points else float("nan"),
+                "levels": every,
+                "retrieved": retrieved / every if every else None,
+                "decided": decided / every if every else None,
+            }
 
     def explain_preference(
         self,

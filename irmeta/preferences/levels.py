@@ -206,6 +206,20 @@ class LevelPreferences(BlockPreferences):
         out[~self.defined] = np.nan
         return out
 
+    def level_counts(self) -> tuple[int, int, int]:
+        """Count all recall levels of all pairs, those that either list reaches, and those decided.
+
+        A level is decided if the ranks of the two lists differ.
+        """
+        ranks = np.sort(self.levels.ranks, axis=1)
+        pairs = ranks.shape[0] * (self.systems * (self.systems - 1) // 2)
+        starts = np.ones(ranks.shape, bool)
+        starts[:, 1:] = ranks[:, 1:] != ranks[:, :-1]
+        tied = np.diff(np.flatnonzero(starts), append=starts.size)
+        missing = np.count_nonzero(ranks == np.iinfo(ranks.dtype).max, axis=1)
+        equal, absent = (int((n * (n - 1) // 2).sum()) for n in (tied, missing))
+        return pairs, pairs - absent, pairs - equal
+
 
 def _one(levels: Levels, query: int) -> np.ndarray:
     """Return the preferences of one query: float64 [systems, systems]."""

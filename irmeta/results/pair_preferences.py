@@ -58,6 +58,13 @@ class BlockPreferences:
             out[query] = (self.difference(query) * opponents).sum(axis=1)
         return out
 
+    def level_counts(self) -> tuple[int, int, int] | None:
+        """Count all recall levels of all pairs, those that either list reaches, and those decided.
+
+        None: the preference does not compare recall levels one by one.
+        """
+        return None
+
 
 @dataclass(frozen=True)
 class TrackPreferences:
@@ -139,6 +146,15 @@ class TrackPreferences:
         rates = np.concatenate([empty, *(one.win_rates(opponents) for _, one in self.blocks)])
         values = np.divide(rates, most, out=np.full_like(rates, np.nan), where=most > 0)
         return Matrix(values, self.queries, tuple(self.systems), self.name, self.track)
+
+    def level_counts(self) -> tuple[int, int, int] | None:
+        """Sum `BlockPreferences.level_counts` over the queries."""
+        counts = [block.level_counts() for _, block in self.blocks]
+        known = [one for one in counts if one is not None]
+        if len(known) < len(counts):
+            return None
+        every, retrieved, decided = (sum(one[i] for one in known) for i in range(3))
+        return every, retrieved, decided
 
     def preference(self) -> Preference:
         """Return the differences of all pairs on each query, for statistics."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from irmeta.results.matrix import Matrix
-from irmeta.results.verdicts import Verdicts
+from irmeta.results.verdicts import TIE, Verdicts
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,16 @@ class Preference:
                 return values[query][:, None] - values[query]
 
         return cls(source.measure, source.queries, source.systems, difference)
+
+    def tie_counts(self) -> tuple[int, int]:
+        """Count the points, pairs of systems on a query with a preference, and the tied points."""
+        upper = np.triu_indices(len(self.systems), 1)
+        points = tied = 0
+        for query in range(len(self.queries)):
+            values = self.difference(query)[upper]
+            points += int(np.count_nonzero(~np.isnan(values)))
+            tied += int(np.count_nonzero(np.abs(values) <= TIE))
+        return points, tied
 
 
 Source = Matrix | Verdicts | Preference

@@ -11,6 +11,7 @@ from irmeta.schema.columns import (
     TRACK,
     Column,
     Table,
+    percent,
 )
 
 SCORES = Table(
@@ -145,4 +146,22 @@ WIN_RATES = Table(
         "queries": Column("count", "number of queries in the mean"),
     },
     caption="Mean preference of every system over the field, and its rank.",
+)
+TIES = Table(
+    "ties",
+    ("track", "measure"),
+    {
+        "track": TRACK,
+        "measure": Column("name", "canonical name of the measure or preference"),
+        "points": Column("big", "pairs of systems on queries where both have a value"),
+        "tied": percent("share of the points that are tied; NaN: no point"),
+        "levels": Column("big", "recall levels of all points; null: no recall levels", null=True),
+        "retrieved": Column(
+            "real", "share of the levels that either list reaches", null=True, format="percent"
+        ),
+        "decided": Column(
+            "real", "share of the levels with different ranks", null=True, format="percent"
+        ),
+    },
+    caption="Ties between systems, and the recall levels that tell systems apart.",
 )

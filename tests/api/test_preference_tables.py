@@ -187,3 +187,16 @@ def test_compare_pairs__preferences_agree_with_measures_in_statistics(made_store
     found = irmeta.stats.agreement(rpp.preference(), ap)
     assert found.sign_agreement > 0.8
     assert np.isfinite(rpp.means()).all()
+
+
+def test_ties__equal_naive_counts(made_store):
+    found = made_store.ties(["RPP@3", "LexiRecall", "R@3"], track="web")
+    rows = {row["measure"]: row for row in found.iter_rows(named=True)}
+    assert list(rows) == ["RPP@3", "LexiRecall", "R@3"]
+    values = made_store.preferences("RPP@3", track="web", per_query=True)
+    tied = values.select((pl.col("value").abs() <= 1e-12).mean()).item()
+    assert rows["RPP@3"]["tied"] == pytest.approx(tied)
+    assert rows["RPP@3"]["points"] == values.height / 2
+    assert 0 < rows["RPP@3"]["decided"] <= rows["RPP@3"]["retrieved"] < 1
+    assert rows["LexiRecall"]["levels"] is rows["R@3"]["levels"] is None
+    assert rows["R@3"]["tied"] > tied

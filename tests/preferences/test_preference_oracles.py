@@ -235,3 +235,24 @@ def test_agreement__equals_independent_values_on_robust_2003(shared, real_store,
             tuple(expected["RPP(graded) against"][name].values()), abs=WITHIN
         )
     assert found.points == expected["points"]
+
+
+@pytest.mark.real
+def test_ties__equal_independent_shares_on_robust_2003(shared, real_store):
+    folder = shared / "oracles" / "preference"
+    expected = json.loads((folder / "preference_robust2003_agreement.json").read_text())
+    names = {name: AGAINST[name] for name in ("RPPbin", "dcgRPP", "invRPP", "AP", "nDCG", "RR")}
+    names |= {"RPP": "RPP", "-AvgSL": "AvgSL(corpus=relevant)"}
+    ties = real_store.ties(list(names.values()), track="robust-2003")
+    shares = dict(ties.select("measure", "tied").iter_rows())
+    for name, share in expected["share tied"].items():
+        assert shares[names[name]] == pytest.approx(share, abs=WITHIN), name
+    assert ties["points"].unique().to_list() == [expected["points"]]
+    levels = json.loads((folder / "preference_robust2003_unequal_levels.json").read_text())
+    row = ties.filter(measure="RPP(grades=binary)").row(0, named=True)
+    assert row["levels"] == levels["levels"]
+    assert row["decided"] == pytest.approx(levels["share f_i != f_i'"], abs=WITHIN)
+    absent = levels["share both unretrieved"]
+    assert row["retrieved"] == pytest.approx(1 - absent, abs=WITHIN)
+    of_retrieved = levels["share unequal where either is retrieved"]
+    assert row["decided"] / row["retrieved"] == pytest.approx(of_retrieved, abs=WITHIN)
