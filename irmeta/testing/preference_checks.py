@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 from hypothesis import HealthCheck, given, settings
@@ -264,8 +264,9 @@ def check_preference(
 
 def _check_twin(rule: PreferenceRule, twin: PairTwin) -> None:
     """Check that a preference agrees with a slow twin, under its default parameters."""
+    defaults = {p.name: p.default for p in rule.all_parameters}
     with registered_rule(rule):
-        spec = next(specs_of(rule))
+        specs = [spec for spec in specs_of(rule) if spec.settings == defaults]
 
     @settings(
         max_examples=30,
@@ -276,23 +277,23 @@ def _check_twin(rule: PreferenceRule, twin: PairTwin) -> None:
     )
     @given(tracks(systems=3, queries=3))
     def agrees(track: Track) -> None:
-        _agrees(track, spec, twin)
+        _agrees(track, specs, twin)
 
-    _agrees(crowd(), spec, twin)
+    _agrees(crowd(), specs, twin)
     agrees()
 
 
-def _agrees(track: Track, spec: PreferenceSpec, twin: PairTwin) -> None:
+def _agrees(track: Track, specs: list[PreferenceSpec], twin: PairTwin) -> None:
     store = track.read()
     ranked = store.runs().sort("rank").group_by("system", "query").agg("doc").collect()
     rankings = {(system, query): docs for system, query, docs in ranked.iter_rows()}
-    (found,) = evaluate_preferences(store.reader, track.name, [spec], EvalPolicy())
-    preference = found.preference()
-    for q, query in enumerate(found.queries):
-        lists = [list(rankings.get((system, query), [])) for system in found.systems]
-        values, grades = preference.difference(q), dict(track.qrels[query])
-        for a, one in enumerate(lists):
-            for b, other in enumerate(lists):
+    compared = evaluate_preferences(store.reader, track.name, specs, EvalPolicy())
+    for spec, found in zip(specs, compared, strict=True):
+        preference = found.preference()
+        for q, query in enumerate(found.queries):
+            lists = [list(rankings.get((system, query), [])) for system in found.systems]
+            values, grades = preference.difference(q), dict(track.qrels[query])
+            for (a, one), (b, other) in product(enumerate(lists), repeat=2):
                 expected = twin(one, other, grades, spec.cutoff)
                 message = f"{values[a, b]!r}, but the twin says {expected!r}"
                 where = f"of {one} over {other} with grades {grades}"

@@ -33,12 +33,13 @@ def test_check_preference__accepts_a_twin():
     check_preference(RPP, twin=lambda a, b, qrels, k: naive.graded_rpp((a, b), qrels, k=k))
 
 
-def test_check_preference__finds_a_wrong_twin():
-    def wrong(a, b, qrels, k):
-        return naive.graded_rpp((a, b), qrels, grades="binary", k=k)
+@pytest.mark.parametrize("wrong", [{"grades": "binary"}, {"k": None}])
+def test_check_preference__finds_a_wrong_twin(wrong):
+    def twin(a, b, qrels, k):
+        return naive.graded_rpp((a, b), qrels, **{"k": k, **wrong})
 
     with pytest.raises(AssertionError, match="the twin says"):
-        check_preference(RPP, twin=wrong)
+        check_preference(RPP, twin=twin)
 
 
 def broken(change):
