@@ -11,7 +11,9 @@ from typing import Any, Unpack
 from irmeta.api.store import EvalChoices, Store
 from irmeta.errors import MeasureError, UsageError, did_you_mean
 from irmeta.measures.names import parse_measure, parse_measures
+from irmeta.measures.unjudged_docs import UnjudgedDocs
 from irmeta.naming.grammar import split_names
+from irmeta.policies import EvalPolicy
 from irmeta.results.matrix import Matrix, read_matrices
 from irmeta.results.tidy_files import provenance
 from irmeta.store.layout import is_store, store_folder

@@ -7,8 +7,8 @@ from typing import Any, Literal, Unpack
 
 import polars as pl
 
-from irmeta.api.pool_tables import PoolTables
 from irmeta.api.stored_tables import EvalChoices
+from irmeta.api.unjudged_tables import UnjudgedTables
 from irmeta.errors import UsageError, check_choice
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import parse_call
@@ -22,13 +22,13 @@ from irmeta.results.pair_preferences import TrackPreferences
 from irmeta.results.preference import Preference
 from irmeta.schema.result_tables import TIES, WIN_RATES
 from irmeta.stats.bootstrap_ranks import rank_intervals
-from irmeta.store.scan import Tracks, tracks_of
+from irmeta.store.scan import Tracks, only_track, tracks_of
 
 Opponents = Literal["systems", "groups"]
 OPPONENTS: tuple[Opponents, ...] = ("systems", "groups")
 
 
-class PreferenceTables(PoolTables):
+class PreferenceTables(UnjudgedTables):
     """Preferences between all pairs of systems."""
 
     def compare_pairs(
@@ -292,7 +292,7 @@ class PreferenceTables(PoolTables):
         True
         """
         spec, policy = parse_preference(preference), EvalPolicy(**choices)
-        name = self.one_track(track)
+        name = only_track(self.reader, track)
         return explain_preference(self.reader, name, spec, system, against, str(query), policy)
 
     def preference_provenance(

@@ -260,7 +260,7 @@ class Store(PreferenceTables):
         >>> found.value == sum(term.amount for term in found.trace.terms) / found.trace.divisor
         True
         """
-        name, spec = self.one_track(track), parse_measure(measure)
+        name, spec = only_track(self.reader, track), parse_measure(measure)
         return explain(self.reader, name, spec, system, str(query), EvalPolicy(**choices))
 
     def provenance(

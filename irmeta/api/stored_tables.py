@@ -75,26 +75,6 @@ class StoredTables:
         """
         return self.reader.fingerprint()
 
-    def one_track(self, track: str | None) -> str:
-        """Return the name of a track; None stands for the only one.
-
-        Raises
-        ------
-        UsageError
-            If there are several tracks and none is named.
-
-        Examples
-        --------
-        >>> store.one_track("news")
-        'news'
-        """
-        if track is not None:
-            return track
-        tracks = tracks_of(self.reader, None)
-        if len(tracks) > 1:
-            raise UsageError(f"say which track: {', '.join(tracks)}.")
-        return tracks[0]
-
     def runs(self, track: Tracks = None) -> pl.LazyFrame:
         """Return the long table of all runs.
 

@@ -31,7 +31,7 @@ def track_provenance(
     }
     if "pool" in needs or policy.has_smaller_pool:
         record["pool"] = pool_of(store, facts.track).note
-        record["pool_depth"] = facts.pool_depth or "as far as it is complete"
+        record["pool_depth"] = facts.pool_depth_note
     if "subtopics" in needs:
         record["qrels_by_subtopic"] = subtopic_set(store, facts)
     return record
