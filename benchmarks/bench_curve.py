@@ -36,7 +36,7 @@ def main() -> None:
 
     def curve_of(name: str) -> None:
         sums = np.zeros((DEPTH, SYSTEMS))
-        fresh = replace(view, _sorted={})  # nothing is left from the call before
+        fresh = replace(view, _cache={})  # nothing is left from the call before
         add_curve(fresh, specs[name], ks, policy, sums, np.zeros(sums.shape, np.int64))
 
     def one_by_one(name: str) -> None:

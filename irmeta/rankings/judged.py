@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 import polars as pl
@@ -12,12 +12,13 @@ import polars as pl
 from irmeta.errors import UsageError, check_choice
 from irmeta.policies import Negative
 from irmeta.rankings.arrays import view_arrays
-from irmeta.rankings.derive import fewer_judgments, fewer_lists, unjudged
+from irmeta.rankings.derive import fewer_judgments, fewer_lists, single_subtopics, unjudged
 from irmeta.rankings.pool import POOL_ARRAYS, PooledLists
 from irmeta.rankings.sorted_ranks import sorted_by_rank
 from irmeta.rankings.subtopics import Subtopics
 from irmeta.rankings.track_facts import TrackFacts
 
+Made = TypeVar("Made")
 Need = Literal["ties", "pool", "retrieved", "subtopics"]
 """Arrays that only some measures read: see `JudgedRanks`."""
 NEEDED: Mapping[Need, tuple[str, ...]] = {
@@ -110,9 +111,7 @@ class JudgedRanks:
     assumed: np.ndarray | None = None
     assumed_gain: str = "one"
     lacks: Mapping[str, str] = field(default_factory=dict, repr=False)
-    _sorted: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray]] = field(
-        default_factory=dict, repr=False
-    )
+    _cache: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     condense = unjudged.condense
     assume_relevant = unjudged.assume_relevant
@@ -122,7 +121,8 @@ class JudgedRanks:
     only_queries = fewer_lists.only_queries
     with_pool = fewer_judgments.with_pool
     drop_relevant = fewer_judgments.drop_relevant
-    one_subtopic = fewer_judgments.one_subtopic
+    one_subtopic = single_subtopics.one_subtopic
+    each_subtopic = single_subtopics.each_subtopic
 
     @classmethod
     def from_arrays(
@@ -277,21 +277,26 @@ class JudgedRanks:
         rows
             bool [rows]: the selected docs.
         labels
-            uint8, a label of each selected doc, sorted with its rank; None: 0 for all.
+            uint8 or uint32, a label of each selected doc, sorted with its rank; None: 0 for all.
 
         Returns
         -------
         ranks, labels
-            [docs, systems], like `ranks` and uint8: each system's ranks ascend within the rows of a
-            query, missing ranks last.
+            [docs, systems], of the types of `ranks` and `labels`: each system's ranks ascend within
+            the rows of a query, missing ranks last.
         offsets
             int64 [queries + 1]: the rows of each query.
         """
         offsets = self.offsets_of(rows)
-        key = rows.tobytes(), b"" if labels is None else labels.tobytes()
-        if key not in self._sorted:
-            self._sorted[key] = sorted_by_rank(self.ranks[rows], labels, offsets)
-        return *self._sorted[key], offsets
+        key = "sorted", rows.tobytes(), b"" if labels is None else labels.tobytes()
+        made = self.cached(key, lambda: sorted_by_rank(self.ranks[rows], labels, offsets))
+        return *made, offsets
+
+    def cached(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what a function makes of the view, which is called once per key."""
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
 
     def sort_sets(self, rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """Sort the ranks of sets of judged docs, for each system.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.pool import NOT_POOLED
@@ -37,6 +38,15 @@ class OneList:
         Names of the subtopics of the query; only for measures that need subtopics.
     subtopic_grades
         Map from doc to its grade for each judged subtopic; only for measures that need subtopics.
+    subtopic_weights
+        Map from each subtopic that the `subtopics_file` has, or all if it has none of the query, to
+        its weight, NaN if missing; only for measures that need subtopics.
+    subtopic_types
+        Map from each of the `subtopics` to its type, None if missing; only for measures that need
+        subtopics.
+    alone
+        The list under the judgments of each of the `subtopics` alone; only for measures that need
+        subtopics.
     background
         As `judged`, under the qrels set of the background interest of a preference by subtopic, if
         that is another set.
@@ -56,6 +66,9 @@ class OneList:
     unretrieved_by_all: frozenset[str] = frozenset()
     subtopics: tuple[str, ...] = ()
     subtopic_grades: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    subtopic_weights: Mapping[str, float] = field(default_factory=dict)
+    subtopic_types: Mapping[str, str | None] = field(default_factory=dict)
+    alone: tuple[OneList, ...] = ()
     background: tuple[tuple[int | None, str, int], ...] = ()
 
     def relevant(self, rel: int) -> list[tuple[int | None, str, int]]:
@@ -116,9 +129,28 @@ def one_list(view: JudgedRanks, q: int, s: int) -> OneList:
         complete_depth=0 if view.complete_depth is None else int(view.complete_depth[q]),
         retrieved=0 if view.retrieved is None else int(view.retrieved[q]),
         unretrieved_by_all=unretrieved,
-        subtopics=() if view.subtopics is None else view.subtopics.of_query(q),
-        subtopic_grades=_subtopic_grades(view, q),
+        **_subtopics(view, q, s),
     )
+
+
+def _subtopics(view: JudgedRanks, q: int, s: int) -> dict[str, Any]:
+    """Return the fields of `OneList` that measures of subtopics read."""
+    if view.subtopics is None:
+        return {}
+    names = view.subtopics.of_query(q)
+    numbers = range(*view.subtopics.offsets[q : q + 2].tolist())
+    weights, is_listed = view.subtopics.weights.tolist(), view.subtopics.is_listed.tolist()
+    listed = {name: weights[i] for name, i in zip(names, numbers, strict=True) if is_listed[i]}
+    alone = replace(view.each_subtopic(), subtopics=None)
+    return {
+        "subtopics": names,
+        "subtopic_grades": _subtopic_grades(view, q),
+        "subtopic_weights": listed,
+        "subtopic_types": {
+            name: view.subtopics.types[i] for name, i in zip(names, numbers, strict=True)
+        },
+        "alone": tuple(one_list(alone, i, s) for i in numbers),
+    }
 
 
 def _subtopic_grades(view: JudgedRanks, q: int) -> dict[str, dict[str, int]]:

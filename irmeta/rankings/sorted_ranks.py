@@ -15,10 +15,11 @@ def sorted_by_rank(
         _sort_queries(ranks, offsets)
         return ranks, np.zeros(ranks.shape, np.uint8)
     # Sorting rank and label as one number is much faster than argsort.
-    wide = np.uint32 if ranks.dtype == np.uint16 else np.uint64
-    keys = ranks.astype(wide) << wide(8) | labels.astype(wide)[:, None]
+    bits = 8 * labels.itemsize
+    wide = np.uint32 if 8 * ranks.itemsize + bits <= 32 else np.uint64
+    keys = ranks.astype(wide) << wide(bits) | labels.astype(wide)[:, None]
     _sort_queries(keys, offsets)
-    return (keys >> wide(8)).astype(ranks.dtype), keys.astype(np.uint8)
+    return (keys >> wide(bits)).astype(ranks.dtype), keys.astype(labels.dtype)
 
 
 def _sort_queries(keys: np.ndarray, offsets: np.ndarray) -> None:

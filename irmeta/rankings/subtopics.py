@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -49,9 +50,33 @@ class Subtopics:
         return np.diff(self.offsets)
 
     @property
+    def queries(self) -> np.ndarray:
+        """The index of the query of each name: int64 [names]."""
+        return np.repeat(np.arange(len(self.offsets) - 1), self.counts)
+
+    @cached_property
+    def is_listed(self) -> np.ndarray:
+        """Whether the `subtopics_file` has each name: bool [names].
+
+        All names of a query that the file does not describe count as listed.
+        """
+        has_type = np.array([kind is not None for kind in self.types], bool)
+        listed = ~np.isnan(self.weights) | has_type
+        described = np.bincount(self.queries[listed], minlength=len(self.counts)) > 0
+        return listed | ~described[self.queries]
+
+    @property
     def rows(self) -> np.ndarray:
         """The row of the view of each pair: int64 [pairs]."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    def name_indices(self, row_offsets: np.ndarray) -> np.ndarray:
+        """Return the index in `names` of each pair's subtopic: int64 [pairs].
+
+        `row_offsets` are the `offsets` of the view.
+        """
+        first = np.repeat(self.offsets[:-1], np.diff(row_offsets))
+        return first[self.rows] + self.subtopic
 
     def of_query(self, query: int) -> tuple[str, ...]:
         """Return the names of the subtopics of a query, by its index."""

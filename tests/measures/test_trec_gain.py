@@ -23,7 +23,7 @@ def test_compute__uint32_ranks_give_the_same_values(name: str, made_store: irmet
     spec = parse_measure(name)
     (view,) = judged_ranks(made_store.reader, "web", EvalPolicy())
     ranks = np.where(view.ranks == view.missing, np.uint32(2**32 - 1), view.ranks)
-    wide = replace(view, ranks=ranks, _sorted={})
+    wide = replace(view, ranks=ranks, _cache={})
     found = [spec.measure.compute(v, spec.settings, [spec.cutoff]) for v in (view, wide)]
     assert found[0].max() > 0
     np.testing.assert_array_equal(*found)

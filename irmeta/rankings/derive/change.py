@@ -38,7 +38,7 @@ def changed(
     """Return the view with other arrays, without those in `lacks`, for the given reasons."""
     gone = {name: why for name, why in (lacks or {}).items() if getattr(view, name) is not None}
     arrays |= dict.fromkeys(gone)
-    return replace(view, **arrays, lacks={**view.lacks, **gone}, _sorted={})
+    return replace(view, **arrays, lacks={**view.lacks, **gone}, _cache={})
 
 
 def seed_of(rng: object) -> int:

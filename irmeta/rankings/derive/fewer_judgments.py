@@ -1,4 +1,4 @@
-"""Views with fewer judgments: a shallower pool, one subtopic, or incomplete judgments."""
+"""Views with fewer judgments: a shallower pool, or incomplete judgments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from irmeta.rankings.derive.change import (
     random_number,
     seed_of,
 )
-from irmeta.rankings.derive.select_rows import limit_pool, rejudged, take_queries, take_rows
+from irmeta.rankings.derive.select_rows import limit_pool, rejudged, take_rows
 from irmeta.rankings.pool import pool_depths
 
 if TYPE_CHECKING:
@@ -149,37 +149,3 @@ def _drop(view: JudgedRanks, share: float, seed: int | None, rel: int) -> Judged
     is_kept = np.ones(len(view.grades), bool)
     is_kept[rows[by_key][nth < drops[query]]] = False
     return rejudged(take_rows(view, np.flatnonzero(is_kept)))
-
-
-def one_subtopic(view: JudgedRanks, name: str) -> JudgedRanks:
-    """Keep the judgments of one subtopic, and its grades.
-
-    Queries without a doc judged for the subtopic are dropped.
-
-    Raises
-    ------
-    UsageError
-        If the view has no subtopics.
-    """
-    view = view.by_subtopic()
-    subtopics = view.require("subtopics")
-    rows = subtopics.rows
-    number = subtopics.offsets[view.query_of(rows)] + subtopics.subtopic
-    is_named = np.array([known == name for known in subtopics.names], bool)[number]
-    rows, grades = rows[is_named], subtopics.grade[is_named]
-    order = np.lexsort((view.doc_ids[rows], -grades.astype(np.int64), view.query_of(rows)))
-    rows, grades, number = rows[order], grades[order], number[is_named][order]
-    judged = np.unique(view.query_of(rows))
-    first = np.searchsorted(view.query_of(rows), judged)
-    alone = replace(
-        subtopics,
-        names=(name,) * len(judged),
-        offsets=np.arange(len(judged) + 1),
-        starts=np.arange(len(rows) + 1),
-        subtopic=np.zeros(len(rows), np.int32),
-        grade=grades,
-        weights=subtopics.weights[number[first]],
-        types=tuple(subtopics.types[i] for i in number[first].tolist()),
-    )
-    taken = take_queries(take_rows(view, rows, grades=grades), judged)
-    return rejudged(changed(taken, subtopics=alone))
