@@ -26,7 +26,9 @@ from irmeta.measures import (
     sets,
     trec_gain,
 )
-from irmeta.measures.spec import Measure, Spec
+from irmeta.measures.diversity import err_ia, novelty, subtopic_recall
+from irmeta.measures.diversity.intent_aware import intent_aware
+from irmeta.measures.spec import Cutoff, Measure, Spec
 from irmeta.naming.entry_points import load_group, missing_packages
 from irmeta.naming.grammar import parse_settings, split_names, texts_of
 from irmeta.policies import EvalPolicy
@@ -35,6 +37,7 @@ from irmeta.schema.columns import Display
 FAMILIES = (
     *(average_precision, precision, interpolated, sets, gain, trec_gain, q_measure, cascade, rbp),
     *(bpref, inferred, incomplete, search_length, cooper),
+    *(novelty, err_ia, subtopic_recall),
 )
 """Modules of measures, in listing order."""
 
@@ -71,6 +74,8 @@ PRESETS = {
 def registry() -> dict[str, Measure]:
     """Return all measures by name: irmeta's, then measures of other installed packages.
 
+    Last are the intent-aware forms of these measures, such as AP_IA.
+
     Warns
     -----
     EntryPointWarning
@@ -81,7 +86,9 @@ def registry() -> dict[str, Measure]:
     for family in FAMILIES:
         measures |= {m.name: m for m in family.MEASURES}
     loaded, _not_loaded[:] = load_group(ENTRY_POINTS, Measure, measures)
-    return measures | loaded
+    measures |= loaded
+    derived = {m.name: m for m in intent_aware(measures.values())}
+    return measures | {name: m for name, m in derived.items() if name not in measures}
 
 
 _not_loaded: list[str] = []  # problems of which `registry` warned

@@ -265,7 +265,7 @@ def check_events(subject: Subject) -> None:
     """Check that the step function of k, if there is one, has the same values."""
     for case in subject.cases:
         measure, params = case.spec.measure, case.spec.settings
-        view = view_for(case.spec, "unjudged")
+        view = seen_by(view_for(case.spec, "unjudged"), case.spec)
         if case.spec.cutoff != 1 or case.spec.unjudged != "nonrelevant" or not measure.events:
             continue
         events = measure.events(view, params)

@@ -121,7 +121,9 @@ def crowd() -> Track:
         runs["replaced"][query] = down(*_replaced(ranked, grades, rng))
         runs["ideal"][query] = down(*sorted(docs, key=lambda d: grades[d], reverse=True))
         runs["unjudged"][query] = down(*(f"x{i}" for i in range(rng.randint(1, 12))))
-    return Track(runs, qrels, diversity=_diversity(qrels))
+    diversity = _diversity(qrels)
+    kinds = {"0": (0.5, "inf"), "1": (1.5, "nav"), "2": (1.0, "nav")}
+    return Track(runs, qrels, diversity=diversity, described=dict.fromkeys(diversity, kinds))
 
 
 def _diversity(qrels: Qrels) -> Diversity:

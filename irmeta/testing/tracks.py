@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,6 +31,8 @@ def down(*docs: str) -> list[Line]:
 
 Diversity = dict[str, dict[str, dict[str, int]]]
 """By query, subtopic, then doc."""
+Described = Mapping[str, Mapping[str, tuple[float | None, str | None]]]
+"""Weight and type by query, then subtopic."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,15 @@ class Track:
         Ad hoc qrels; may be empty.
     diversity
         Qrels by subtopic, the second set of the track; may be empty.
+    described
+        Weights and types of subtopics, which the collection has in a file; may be empty.
     """
 
     runs: Runs
     qrels: Qrels
     name: str = "t"
     diversity: Diversity = field(default_factory=dict)
+    described: Described = field(default_factory=dict)
 
     def write(self, folder: Path) -> Path:
         """Write a collection with only this track, and return its folder."""
@@ -64,6 +69,9 @@ class Track:
                 (folder / self.name / file).write_text("".join(lines), encoding="utf-8")
         if self.diversity:
             (folder / "collection.toml").write_text(self._config(), encoding="utf-8")
+        if self.described:
+            text = "".join(self._described_lines())
+            (folder / self.name / "subtopics.csv").write_text(text, encoding="utf-8")
         return folder
 
     def _config(self) -> str:
@@ -73,7 +81,16 @@ class Track:
         for file, subtopics in sets:
             lines += [f"[[tracks.{self.name}.qrels]]", f'name = "{file}"']
             lines += [f'file = "{self.name}/{file}"', f"subtopics = {subtopics}"]
+        if self.described:
+            lines.append(f'subtopics_file = "{self.name}/subtopics.csv"')
         return "\n".join(lines)
+
+    def _described_lines(self) -> Iterable[str]:
+        yield "query,subtopic,weight,type\n"
+        for query, subtopics in self.described.items():
+            for subtopic, (weight, kind) in subtopics.items():
+                weighed = "" if weight is None else weight
+                yield f"{query},{subtopic},{weighed},{kind or ''}\n"
 
     def ingest(self, folder: Path, **choices: Any) -> Store:
         """Write and ingest this track, and return the store."""

@@ -65,7 +65,7 @@ def test_describe__page_matches_registered_measure(measure: Measure):
     said = "never gets worse" if measure.monotone else "may get worse"
     own = [text.partition(" (")[0] for text in grows]
     assert own == ([] if measure.cutoff == "none" else [said])
-    assert ("other norms" in "".join(grows)) == (measure.name in ("AP", "Q"))
+    assert ("other norms" in "".join(grows)) == (measure.name in ("AP", "Q", "AP_IA", "Q_IA"))
 
 
 def test_describe__value_without_relevant_docs_is_in_words():

@@ -15,6 +15,7 @@ from irmeta.measures.names import parse_measure, registry
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
 from support.making import Track, tracks
+from support.viewing import is_by_subtopic
 
 KS = (1, 2, 3, 5, 8, 20)
 CURVED = [m.name for m in registry().values() if m.cutoff != "none" and m.cutoff_is == "rank"]
@@ -33,7 +34,7 @@ def named(measure: str, k: int) -> str:
 
 def assert_one_by_one(store: irmeta.Store, frame: pl.DataFrame, measure: str, **choices: str):
     """Check that every point of a curve is the mean at its cutoff."""
-    means = store.means([named(measure, k) for k in KS], track=None, **choices)
+    means = store.means([named(measure, k) for k in KS], **choices)
     by_cutoff = means.partition_by("measure", maintain_order=True)
     assert len(by_cutoff) == len(KS)
     for k, expected in zip(KS, by_cutoff, strict=True):
@@ -45,7 +46,10 @@ def assert_one_by_one(store: irmeta.Store, frame: pl.DataFrame, measure: str, **
 
 @pytest.mark.parametrize("measure", VARIANTS)
 def test_curve__value_equals_mean_at_cutoff(measure: str, made_store: irmeta.Store):
-    assert_one_by_one(made_store, made_store.curve(measure, KS), measure)
+    by_subtopic = is_by_subtopic(registry()[measure.partition("(")[0]])
+    choices = {"track": "web" if by_subtopic else None}
+    frame = made_store.curve(measure, KS, **choices)
+    assert_one_by_one(made_store, frame, measure, **choices)
 
 
 @pytest.mark.parametrize("queries", ["judged", "relevant", "retrieved"])

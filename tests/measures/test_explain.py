@@ -8,6 +8,7 @@ import pytest
 
 from irmeta.errors import IrmetaError, UsageError
 from irmeta.measures import explain as explaining
+from irmeta.measures.diversity.intent_aware import NOT_DERIVED
 from irmeta.measures.names import parse_measure, registry
 from support.making import Track, down
 
@@ -26,6 +27,16 @@ MEASURES = (
     *("RBPResidual(p=0.9,ties=share)@7", "RBP(p=0.8,rel=1,ties=share)@5", "infAP", "Judged@10"),
     *("Unjudged@10", "FirstUnjudged", "ISL", "TSL(count=nonrelevant)", "AvgSL"),
 )
+FIRST = {name.split("@")[0].split("(")[0]: name for name in reversed(MEASURES)}
+BY_SUBTOPIC = (
+    *(
+        name.replace(m, f"{m}_IA", 1)
+        for m, name in FIRST.items()
+        if f"{m}_IA" in registry() and m not in NOT_DERIVED
+    ),
+    *("alpha_DCG(alpha=0.3)@10", "alpha_nDCG@5", "NRBP(beta=0.8)", "nNRBP", "ERR_IA@20"),
+    *("ERR_IA(norm=none,gain=exp)@10", "nERR_IA@10", "StRecall(subtopics=all)@5"),
+)
 CELLS = (
     ("news", "aldBM25", "901"),
     ("news", "birchDep", "918"),  # no list
@@ -40,23 +51,28 @@ CELLS = (
 )
 
 
+NAMED = [(*cell, m) for cell in CELLS for m in MEASURES]
+NAMED += [(*cell, m) for cell in CELLS if cell[0] == "web" for m in BY_SUBTOPIC]
+
+
 def same(a: float, b: float) -> bool:
     return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-12) or (math.isnan(a) and math.isnan(b))
 
 
 @pytest.fixture(scope="module")
 def evaluated(made_store):
-    frame = made_store.evaluate(MEASURES)
-    return {row[:4]: row[4] for row in frame.iter_rows()}
+    ad_hoc = made_store.evaluate(MEASURES)
+    by_subtopic = made_store.evaluate(BY_SUBTOPIC, track="web")
+    return {row[:4]: row[4] for frame in (ad_hoc, by_subtopic) for row in frame.iter_rows()}
 
 
 def test_explain__every_measure_is_tested():
-    assert {name.split("@")[0].split("(")[0] for name in MEASURES} == registry().keys()
+    names = (*MEASURES, *BY_SUBTOPIC)
+    assert {name.split("@")[0].split("(")[0] for name in names} == registry().keys()
 
 
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize(("track", "system", "query"), CELLS)
-def test_explain__trace_value_equals_evaluate(made_store, evaluated, measure, track, system, query):
+@pytest.mark.parametrize(("track", "system", "query", "measure"), NAMED)
+def test_explain__trace_value_equals_evaluate(made_store, evaluated, track, system, query, measure):
     found = made_store.explain(measure, system=system, query=query, track=track)
     assert same(found.value, evaluated[track, system, query, measure])
     assert same(found.trace.value, found.value)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from irmeta.measures.names import parse_measure, registry
 from support.cells import OTHER_ORDERS, assert_explained, assert_twins
-from support.making import Track, tracks
+from support.making import Track
 from twins.registry import FAMILIES, TWINS, Family
 
 families = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
@@ -25,7 +25,7 @@ def test_registry__names_are_canonical(family: Family):
 @families
 def test_evaluate__values_equal_naive_twins(family: Family):
     @settings(max_examples=family.examples)
-    @given(tracks())
+    @given(family.tracks())
     def compare(track: Track) -> None:
         assert_twins(track.read(), track, family.twins)
 
@@ -38,7 +38,7 @@ def test_evaluate__values_equal_naive_twins_in_other_tie_orders(family: Family):
     assert twins
 
     @settings(max_examples=family.tie_order_examples)
-    @given(tracks(systems=3, queries=2))
+    @given(family.tracks(systems=3, queries=2))
     def compare(track: Track) -> None:
         store = track.read()
         for order in OTHER_ORDERS:

@@ -7,12 +7,13 @@ the values of a track with them, and `assert_explained` the arithmetic that `exp
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import irmeta
 from irmeta.measures.names import parse_measure
+from irmeta.testing.tracks import Diversity
 from support.making import Track, down
 from twins import gain as naive_gain
 from twins import incomplete as naive_incomplete
@@ -32,6 +33,8 @@ class Cell:
     query: str
     order: str = "trec_eval"
     negative: str = "unjudged"
+    scale: int | None = None
+    """Highest grade, if it is not that of the ad hoc qrels."""
 
     @cached_property
     def ranking(self) -> naive.Ranking:
@@ -70,9 +73,24 @@ class Cell:
         return naive_incomplete.pool_depths(lists, self.qrels)
 
     @property
+    def subtopics(self) -> Diversity:
+        """Grades of the query's judged docs by subtopic."""
+        return self.track.diversity[self.query]
+
+    @property
+    def described(self) -> Mapping[str, tuple[float | None, str | None]]:
+        """Weights and types of the query's subtopics."""
+        return self.track.described.get(self.query, {})
+
+    def alone(self, subtopic: str) -> Cell:
+        """Return the cell with the judgments of one subtopic; other facts are the track's."""
+        qrels = {self.query: self.subtopics.get(subtopic, {})}
+        return replace(self, track=replace(self.track, qrels=qrels), scale=self.highest)
+
+    @property
     def highest(self) -> int:
         """Highest grade of the track."""
-        return self.track.highest
+        return self.track.highest if self.scale is None else self.scale
 
     @property
     def deepest(self) -> int:
@@ -134,10 +152,15 @@ def values_of(store: irmeta.Store, measures: object, **choices: object) -> Value
 
 
 def cells(track: Track, order: str, negative: str) -> Iterator[Cell]:
-    """Yield a cell for each system and judged query, with or without a list."""
+    """Yield a cell for each system and judged query, with or without a list.
+
+    The queries, and the highest grade, are those of the qrels by subtopic, if there are any.
+    """
+    grades = [g for of in track.diversity.values() for docs in of.values() for g in docs.values()]
+    scale = max(1, *grades) if grades else None
     for system in track.runs:
-        for query in track.qrels:
-            yield Cell(track, system, query, order, negative)
+        for query in track.diversity or track.qrels:
+            yield Cell(track, system, query, order, negative, scale)
 
 
 def twin_values(
@@ -182,6 +205,18 @@ EXPLAINED = Track(
         "absent": {"none": down("x", "n")},
     },
     {"q": {"a": 1, "b": 3, "c": 2, "d": 4, "e": 1, "n": 0, "m": -1}, "none": {"n": 0, "m": -1}},
+    diversity={
+        "q": {
+            "1": {"a": 1, "b": 2, "m": -1},
+            "10": {"b": 4, "c": 1, "e": 2, "n": 0},
+            "2": {"n": 0, "m": -1},
+        },
+        "none": {"1": {"n": 0}, "2": {"m": -1}},
+    },
+    described={
+        "q": {"1": (0.5, "nav"), "10": (1.5, "inf"), "2": (1.0, "nav"), "3": (2.0, "inf")},
+        "none": {"1": (1.0, "inf"), "2": (0.0, "nav")},
+    },
 )
 EXPLAINED_CELLS = (
     Cell(EXPLAINED, "tied", "q"),

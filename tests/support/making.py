@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from twins import pools
 __all__ = [
     "ALIKE",
     "Track",
+    "described_tracks",
     "diverse_tracks",
     "down",
     "read_qrels",
@@ -52,12 +54,12 @@ def tracks(systems: int = 4, queries: int = 4) -> st.SearchStrategy[Track]:
 
 
 @st.composite
-def diverse_tracks(draw: st.DrawFn) -> Track:
+def diverse_tracks(draw: st.DrawFn, systems: int = 4, queries: int = 4) -> Track:
     """Draw small tracks with qrels by subtopic, independent of the ad hoc qrels.
 
     Some subtopics have no relevant doc. Some tracks have no ad hoc qrels.
     """
-    track = draw(tracks())
+    track = draw(tracks(systems=systems, queries=queries))
     queries = sorted({"q0", *track.qrels, *(q for of in track.runs.values() for q in of)})
     grades = st.dictionaries(st.sampled_from(DOCS), st.integers(-2, 2), min_size=1, max_size=6)
     names = st.sampled_from(("1", "10", "2", "é", "a"))
@@ -66,6 +68,23 @@ def diverse_tracks(draw: st.DrawFn) -> Track:
     some = [q for q in queries if q == "q0" or not qrels or draw(st.booleans())]
     diversity = {q: draw(of_query) for q in some}
     return Track(track.runs, qrels, diversity=diversity)
+
+
+@st.composite
+def described_tracks(
+    draw: st.DrawFn,
+    systems: int = 4,
+    queries: int = 4,
+    types: Sequence[str | None] = ("inf", "nav", None),
+) -> Track:
+    """Draw tracks by `diverse_tracks` with weights and types of all subtopics, and of another."""
+    track = draw(diverse_tracks(systems=systems, queries=queries))
+    facts = st.tuples(st.sampled_from((0, 0.25, 1, 3.5)), st.sampled_from(types))
+    described = {}
+    for query, subtopics in track.diversity.items():
+        names = [*subtopics, *draw(st.sampled_from(((), ("unjudged",))))]
+        described[query] = {name: draw(facts) for name in names}
+    return replace(track, described=described)
 
 
 _OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}

@@ -11,7 +11,7 @@ import irmeta
 from irmeta.errors import MeasureError
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measure, registry
-from irmeta.measures.spec import Spec
+from irmeta.measures.spec import Measure, Spec
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
@@ -23,10 +23,19 @@ PARAMETERS = (
 )
 
 
+def is_by_subtopic(measure: Measure) -> bool:
+    """Check whether a measure reads judgments by subtopic."""
+    return "subtopics" in measure.needs({p.name: p.default for p in measure.all_parameters})
+
+
 def _specs() -> list[Spec]:
-    """Return all measures with parameters that read different arrays, with and without a cutoff."""
+    """Return all measures with parameters that read different arrays, with and without a cutoff.
+
+    Measures of subtopics are left out: the views have no subtopics.
+    """
     specs = set()
-    for measure, inside, cut in product(registry().values(), PARAMETERS, ("", "1", "3")):
+    ad_hoc = [m for m in registry().values() if not is_by_subtopic(m)]
+    for measure, inside, cut in product(ad_hoc, PARAMETERS, ("", "1", "3")):
         at = cut and f"@{measure.cutoff_prefix}{cut}"
         try:
             specs.add(parse_measure(measure.name + (inside and f"({inside})") + at))

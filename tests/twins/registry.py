@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from hypothesis.strategies import SearchStrategy
+
 from support.cells import Twins
+from support.making import Track, described_tracks, tracks
 from twins import binary_families as binary
+from twins import diversity_families as diverse
 from twins import graded_families as graded
 
 
@@ -21,9 +25,11 @@ class Family:
     """Whether to compare a measure in the tie orders other than trec_eval's."""
     in_explain: Callable[[str], bool] = lambda name: True
     """Whether to compare the arithmetic that `explain` shows."""
+    tracks: Callable[..., SearchStrategy[Track]] = tracks
+    """Strategy for tracks, by their most systems and queries."""
 
 
-FAMILIES = {
+AD_HOC = {
     "well known": Family(binary.well_known(), tie_order_examples=3),
     "precision": Family(binary.precision()),
     "sets": Family(binary.retrieved_sets(), tie_order_examples=4),
@@ -42,5 +48,16 @@ FAMILIES = {
     "Q": Family(graded.q_measure(), examples=25, tie_order_examples=8),
     "Q of pools": Family(graded.pooled_q_measure(), examples=25, tie_order_examples=3),
     "RBP": Family(graded.rank_biased(), in_tie_orders=lambda name: "ties" in name),
+}
+_AD_HOC_TWINS: Twins = {name: twin for one in AD_HOC.values() for name, twin in one.twins.items()}
+_BY_SUBTOPIC = {
+    "novelty": diverse.novelty(),
+    "ERR_IA": diverse.err_ia(),
+    "subtopic recall": diverse.subtopic_recall(),
+    "intent-aware": diverse.intent_aware(_AD_HOC_TWINS),
+}
+FAMILIES = AD_HOC | {
+    name: Family(twins, tie_order_examples=4, tracks=described_tracks)
+    for name, twins in _BY_SUBTOPIC.items()
 }
 TWINS: Twins = {name: twin for family in FAMILIES.values() for name, twin in family.twins.items()}

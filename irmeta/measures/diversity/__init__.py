@@ -1,0 +1,1 @@
+"""Measures of diversity and novelty, which read judgments by subtopic."""
