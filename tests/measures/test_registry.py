@@ -39,6 +39,7 @@ NOT_SUITED = {
     "direction": {
         "G": (".*", "a doc of less gain above a doc makes up for part of its lag"),
         "Q": (r"Q\(.*rel=.*", "a doc below rel has a gain, which counts at relevant docs below it"),
+        "DINnDCG": (r"DINnDCG\(.*rel=.*", "a doc below rel has a gain, and is not the first"),
         "infAP": (".*", "a doc of negative grade above a doc says that more of the pool is above"),
     },
 }
@@ -157,7 +158,8 @@ def test_parse_measure__canonical_name_round_trips(text: str):
 
 
 def test_scores__value_does_not_depend_on_other_measures(made_store):
-    measures = [m for m in registry().values() if m.cutoff_is == "rank"]
+    typed = {"DINnDCG"}  # needs types of subtopics, which the track lacks
+    measures = [m for n, m in registry().items() if m.cutoff_is == "rank" and n not in typed]
     names = [written(m, {}, 10 if m.cutoff == "required" else None) for m in measures]
     together = made_store.scores(names, track="web")
     for name in names:

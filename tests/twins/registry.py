@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from hypothesis.strategies import SearchStrategy
 
@@ -54,10 +55,17 @@ _BY_SUBTOPIC = {
     "novelty": diverse.novelty(),
     "ERR_IA": diverse.err_ia(),
     "subtopic recall": diverse.subtopic_recall(),
+    "D-measures": diverse.d_measures(),
     "intent-aware": diverse.intent_aware(_AD_HOC_TWINS),
 }
 FAMILIES = AD_HOC | {
     name: Family(twins, tie_order_examples=4, tracks=described_tracks)
     for name, twins in _BY_SUBTOPIC.items()
 }
+FAMILIES["subtopics with types"] = Family(
+    diverse.d_measures(of_types=True),
+    examples=20,
+    tie_order_examples=3,
+    tracks=partial(described_tracks, types=("inf", "nav")),
+)
 TWINS: Twins = {name: twin for family in FAMILIES.values() for name, twin in family.twins.items()}

@@ -1,0 +1,272 @@
+"""D-measures: nDCG and Q of a gain over all subtopics, alone and with subtopic recall."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from irmeta.errors import MeasureError, UsageError
+from irmeta.measures.by_rank import add_up, running_sums, sums_at
+from irmeta.measures.cuts import per_query
+from irmeta.measures.diversity.d_traces import trace_dinndcg, trace_dndcg, trace_dq, trace_sharp
+from irmeta.measures.diversity.novelty import logarithmic, longest_list
+from irmeta.measures.diversity.subtopic_gains import (
+    GainPairs,
+    by_rank,
+    gains_by_rank,
+    weights_at_positions,
+)
+from irmeta.measures.diversity.subtopic_recall import compute_strecall
+from irmeta.measures.diversity.subtopic_shares import (
+    SUBTOPICS,
+    UNJUDGED,
+    WEIGHTS,
+    needs_subtopics,
+    subtopic_shares,
+)
+from irmeta.measures.events import Events
+from irmeta.measures.gains import GAIN_OF, GAINS, gains, highest_grade
+from irmeta.measures.parameters import GMAX, REL, Parameter
+from irmeta.measures.spec import (
+    Compute,
+    Cutoff,
+    Cutoffs,
+    Measure,
+    Params,
+)
+from irmeta.rankings.judged import JudgedRanks
+
+GAIN = Parameter("gain", "grade", f"{GAIN_OF}, for a subtopic", kind="choice", choices=GAINS)
+GAMMA = Parameter("gamma", 0.5, "weight of subtopic recall", kind="number", low=0, high=1)
+Q_BETA = Parameter(
+    "beta", 1.0, "weight of gains against counts of docs", kind="number", low=0, high=1e6
+)
+Steps = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def global_gains(view: JudgedRanks, params: Params) -> np.ndarray:
+    """Compute the sum over subtopics of share times gain, of each row: float64 [rows]."""
+    subtopics = view.require("subtopics")
+    shares = subtopic_shares(view, params)[subtopics.name_indices(view.offsets)]
+    gain = shares * _pair_gains(view, params)
+    return np.bincount(subtopics.rows, gain, minlength=len(view.grades))
+
+
+def _pair_gains(view: JudgedRanks, params: Params) -> np.ndarray:
+    """Compute the gain of each pair of a doc and a subtopic: float64 [pairs]."""
+    highest = highest_grade(view.facts.highest_grade, params["gain"], params.get("gmax"))
+    grades = view.require("subtopics").grade
+    return gains(grades, params["gain"], params["rel"], highest)
+
+
+def _by_rank(view: JudgedRanks, gain: np.ndarray) -> Steps:
+    """Return ranks, offsets and gains of the docs with a gain, by rank."""
+    rows = gain > 0
+    numbers = np.arange(np.count_nonzero(rows), dtype=np.uint32)
+    ranks, docs, offsets = view.sort_by_rank(rows, numbers)
+    return ranks, offsets, gain[rows][docs]
+
+
+def _ideal(view: JudgedRanks, gain: np.ndarray) -> np.ndarray:
+    """Return the gains of the ideal lists: the docs with a gain, by gain descending."""
+    query = view.query_of(np.arange(len(gain)))
+    best = gain[np.lexsort((-gain, query))]
+    return best[best > 0]
+
+
+def compute_dndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Compute the nDCG of the global gain, with the discount log2(rank + 1).
+
+    The global gain of a doc is the sum over the subtopics of the share of the subtopic times the
+    gain of the doc's grade for it; the ideal list has all docs by global gain.
+    """
+    sums = add_up(view, *_discounted(view, params), ks)
+    return per_query(sums, _ideal_dcg(view, params, ks), 0.0)
+
+
+def _discounted(view: JudgedRanks, params: Params) -> Steps:
+    ranks, offsets, amounts = _by_rank(view, global_gains(view, params))
+    return ranks, offsets, amounts * by_rank(logarithmic(view, params), ranks, view.missing)
+
+
+def _ideal_dcg(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
+    """Compute the discounted sum over the ideal list down to each k: float64 [k, query]."""
+    gain = global_gains(view, params)
+    offsets, longest = view.offsets_of(gain > 0), longest_list(view)
+    amounts = _ideal(view, gain) * weights_at_positions(logarithmic(view, params), offsets)
+    firsts = np.array([longest if k is None else min(k, longest) for k in ks], np.int64)
+    return sums_at(*running_sums(offsets, amounts), firsts)
+
+
+def events_dndcg(view: JudgedRanks, params: Params) -> Events:
+    """Step by the discounted global gain of each doc, over the ideal sum at k."""
+    return Events(*_discounted(view, params), lambda ks: _ideal_dcg(view, params, ks))
+
+
+def compute_dq(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Sum (count + beta gain) / (rank + beta ideal gain) at docs with a gain, over min(R, k).
+
+    Counts and gains, those of the ideal list too, are sums down to the doc of the global gain, that
+    of `DnDCG`; R is the number of docs with a gain. As in NTCIREVAL, the divisor is min(R, k).
+    """
+    sums = add_up(view, *_blended(view, params), ks)
+    return per_query(sums, _relevant(view, params, ks), 0.0)
+
+
+def _relevant(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
+    """Return min(R, k): float64 [k, query]."""
+    relevant = np.diff(view.offsets_of(global_gains(view, params) > 0)).astype(np.float64)
+    cuts = np.array([np.inf if k is None else k for k in ks])
+    return np.minimum(relevant, cuts[:, None])
+
+
+def _blended(view: JudgedRanks, params: Params) -> Steps:
+    """Return ranks, offsets and the blended ratio at each doc with a gain."""
+    gain = global_gains(view, params)
+    ranks, offsets, amounts = _by_rank(view, gain)
+    amounts[ranks == view.missing] = 0.0
+    beta = params["beta"]
+    ideal, starts = running_sums(offsets, _ideal(view, gain))
+    for start, stop, first in zip(offsets[:-1], offsets[1:], starts[:-1], strict=True):
+        counts = np.arange(1.0, stop - start + 1)[:, None]
+        rank = ranks[start:stop].astype(np.int64)
+        best = ideal[first + np.minimum(rank, stop - start)]
+        gained = np.cumsum(amounts[start:stop], axis=0)
+        amounts[start:stop] = (counts + beta * gained) / (rank + beta * best)
+    return ranks, offsets, amounts
+
+
+def events_dq(view: JudgedRanks, params: Params) -> Events:
+    """Step by the blended ratio at each doc with a gain, over min(R, k)."""
+    return Events(*_blended(view, params), lambda ks: _relevant(view, params, ks))
+
+
+def compute_dinndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Compute `DnDCG` in which a navigational subtopic gains by its first relevant doc alone.
+
+    The types of subtopics, ``inf`` (informational) and ``nav`` (navigational), are those of the
+    collection's `subtopics_file`. The ideal list is that of `DnDCG`, so that a query with
+    navigational subtopics may have no list of value 1.
+    """
+    return per_query(
+        add_up(view, *_first_only(view, params), ks), _ideal_dcg(view, params, ks), 0.0
+    )
+
+
+def _first_only(view: JudgedRanks, params: Params) -> Steps:
+    """Return ranks, offsets and discounted gains; of navigational subtopics by the first doc."""
+    subtopics, shares = view.require("subtopics"), subtopic_shares(view, params)
+    for index in np.flatnonzero(shares).tolist():
+        _check_type(view.facts.track, subtopics.names[index], subtopics.types[index])
+    is_nav = np.array([kind == "nav" for kind in subtopics.types], bool)
+    is_first = is_nav[subtopics.name_indices(view.offsets)] & (subtopics.grade >= params["rel"])
+    keeps = np.where(is_first, 0.0, 1.0)
+    pairs = GainPairs.of(view, _pair_gains(view, params), keeps)
+    ranks, offsets, amounts = gains_by_rank(view, pairs, shares)
+    return ranks, offsets, amounts * by_rank(logarithmic(view, params), ranks, view.missing)
+
+
+def _check_type(track: str, subtopic: str, kind: str | None) -> None:
+    if kind not in ("inf", "nav"):
+        raise UsageError(
+            f"DINnDCG: track {track!r} gives subtopic {subtopic!r} the type {kind!r}, neither "
+            "'inf' nor 'nav'. Correct the column `type` of its subtopics_file, or use DnDCG."
+        )
+
+
+def events_dinndcg(view: JudgedRanks, params: Params) -> Events:
+    """Step by the discounted gain of each doc, over the ideal sum at k."""
+    return Events(*_first_only(view, params), lambda ks: _ideal_dcg(view, params, ks))
+
+
+def _sharp(compute: Compute) -> Compute:
+    """Return the function of a D#-measure."""
+
+    def compute_sharp(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+        """Compute gamma times subtopic recall plus 1 - gamma times the D-measure, both down to k.
+
+        Subtopic recall is `StRecall`, the D-measure is `DnDCG` or `DQ`, with the same parameters.
+        """
+        gamma = params["gamma"]
+        return gamma * compute_strecall(view, params, ks) + (1.0 - gamma) * compute(
+            view, params, ks
+        )
+
+    return compute_sharp
+
+
+def _dq_printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
+    if params["gmax"] is not None and params["gain"] not in ("linear", "exp"):
+        raise MeasureError("gmax of DQ and DSharpQ needs gain=linear or gain=exp. Omit gmax.")
+    known = {p.name: p.default for p in (GAMMA, *_DQ)}
+    return [name for name in params if name in known and params[name] != known[name]]
+
+
+_DNDCG = (GAIN, REL, SUBTOPICS, WEIGHTS)
+_DQ = (Q_BETA, GAIN, GMAX, REL, SUBTOPICS, WEIGHTS)
+_SAKAI = "Sakai and Song 2011, doi:10.1145/2009916.2010055"
+
+
+MEASURES = (
+    Measure(
+        name="DnDCG",
+        summary="D-nDCG: nDCG of the gain over all subtopics",
+        compute=compute_dndcg,
+        trace=trace_dndcg,
+        source=_SAKAI,
+        parameters=_DNDCG,
+        monotone=False,
+        unjudged=UNJUDGED,
+        needs=needs_subtopics,
+        events=events_dndcg,
+    ),
+    Measure(
+        name="DQ",
+        summary="D-Q: Q-measure of the gain over all subtopics",
+        compute=compute_dq,
+        trace=trace_dq,
+        source=_SAKAI,
+        parameters=_DQ,
+        monotone=False,
+        unjudged=UNJUDGED,
+        needs=needs_subtopics,
+        events=events_dq,
+        printed=_dq_printed,
+    ),
+    Measure(
+        name="DSharpnDCG",
+        summary="D#-nDCG: subtopic recall and D-nDCG, weighted by gamma",
+        compute=_sharp(compute_dndcg),
+        trace=trace_sharp(trace_dndcg),
+        source=_SAKAI,
+        parameters=(GAMMA, *_DNDCG),
+        monotone=False,
+        unjudged=UNJUDGED,
+        needs=needs_subtopics,
+    ),
+    Measure(
+        name="DSharpQ",
+        summary="D#-Q: subtopic recall and D-Q, weighted by gamma",
+        compute=_sharp(compute_dq),
+        trace=trace_sharp(trace_dq),
+        source=_SAKAI,
+        parameters=(GAMMA, *_DQ),
+        monotone=False,
+        unjudged=UNJUDGED,
+        needs=needs_subtopics,
+        printed=_dq_printed,
+    ),
+    Measure(
+        name="DINnDCG",
+        summary="DIN-nDCG: D-nDCG where a navigational subtopic gains by its first relevant doc",
+        compute=compute_dinndcg,
+        trace=trace_dinndcg,
+        source="Sakai 2012, doi:10.1145/2187836.2187904",
+        parameters=_DNDCG,
+        monotone=False,
+        unjudged=UNJUDGED,
+        needs=needs_subtopics,
+        events=events_dinndcg,
+    ),
+)
