@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 from irmeta.errors import MeasureError
 
@@ -15,8 +16,35 @@ IR_MEASURES = {
     "RPrec": "Rprec",
     "Precision": "P",
     "Recall": "R",
+    "MAP_IA": "AP_IA",
 }
 """Alternative spellings in ir_measures."""
+
+_NDEVAL = {
+    "ERR-IA": "ERR_IA",
+    "nERR-IA": "nERR_IA",
+    "alpha-DCG": "alpha_DCG",
+    "alpha-nDCG": "alpha_nDCG",
+    "NRBP": "NRBP",
+    "nNRBP": "nNRBP",
+    "MAP-IA": "AP_IA",
+    "P-IA": "P_IA",
+    "strec": "StRecall",
+}
+"""ndeval's measures, in the order of its columns."""
+_WITHOUT_CUTOFF = ("NRBP", "nNRBP", "MAP-IA")
+BY_SUBTOPIC = _NDEVAL | {
+    "D-nDCG": "DnDCG",
+    "D-Q": "DQ",
+    "D#-nDCG": "DSharpnDCG",
+    "D#-Q": "DSharpQ",
+    "DIN-nDCG": "DINnDCG",
+    "α_DCG": "alpha_DCG",
+    "α_nDCG": "alpha_nDCG",
+}
+"""Names of measures by subtopic in ndeval, in papers, and with a Greek letter in ir_measures."""
+SPELLINGS = IR_MEASURES | BY_SUBTOPIC
+"""Other names of a measure, without parameters and cutoff."""
 
 PLAIN = {
     "num_q": "NumQ",
@@ -74,7 +102,7 @@ _ORDER = (
     *("num_nonrel_judged_ret", "rbp", "rbp_resid", "unj"),
 )
 
-NAMES = (*IR_MEASURES, *_ORDER)
+NAMES = (*IR_MEASURES, *_ORDER, *BY_SUBTOPIC)
 
 
 def _listed(*names: str) -> tuple[str, ...]:
@@ -90,6 +118,29 @@ _RANKED = ("map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "
 OFFICIAL = _listed(*_COUNTS, *_RANKED)
 SET = _listed(*_COUNTS, "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")
 """The measures of trec_eval's nicknames ``official`` and ``set``."""
+
+
+def ndeval(cutoffs: Sequence[int] = (5, 10, 20)) -> tuple[str, ...]:
+    """Return the columns of ndeval at some cutoffs, in its order."""
+    return tuple(
+        f"{ours}@{k}" if k else ours
+        for theirs, ours in _NDEVAL.items()
+        for k in ((None,) if theirs in _WITHOUT_CUTOFF else cutoffs)
+    )
+
+
+def from_ndeval(name: str) -> list[str] | None:
+    """Translate ndeval's name of a measure, or ``ndeval@5,10``; return None for any other name.
+
+    Only the word before parameters and cutoff is translated, so that parameters may follow.
+    """
+    if name.startswith("ndeval@"):
+        try:
+            return list(ndeval([int(k) for k in name.removeprefix("ndeval@").split(",")]))
+        except ValueError:
+            raise MeasureError(f"{name}: write cutoffs as in ndeval@5,10,20.") from None
+    word = re.split(r"[(@\s]", name, maxsplit=1)[0]
+    return [BY_SUBTOPIC[word] + name[len(word) :]] if word in BY_SUBTOPIC else None
 
 
 def from_trec_eval(name: str) -> list[str] | None:

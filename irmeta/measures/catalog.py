@@ -108,7 +108,7 @@ def describe(name: str) -> Description:
     MeasureError
         If the measure is unknown, or if the name stands for several measures.
     """
-    stem = aliases.IR_MEASURES.get(name.strip(), name.strip())
+    stem = aliases.SPELLINGS.get(name.strip(), name.strip())
     if stem in registry():
         return _described(registry()[stem], ())
     specs = parse_measures(name)
@@ -247,10 +247,12 @@ def _in_presets(m: Measure) -> Iterator[str]:
 
 def _elsewhere(m: Measure) -> dict[str, str]:
     """Return other programs' names for a measure, and the presets that include the measure."""
-    spelled = (theirs for theirs, ours in aliases.IR_MEASURES.items() if ours == m.name)
+    spelled = [theirs for theirs, ours in aliases.IR_MEASURES.items() if ours == m.name]
+    others = (theirs for theirs, ours in aliases.BY_SUBTOPIC.items() if ours == m.name != theirs)
     names = {
         "in trec_eval": ", ".join(_in_trec_eval(m)),
         "ir_measures also writes": ", ".join(spelled),
+        "also written": ", ".join(others),
         "presets with it": "; ".join(_in_presets(m)),
     }
     return {what: text for what, text in names.items() if text}

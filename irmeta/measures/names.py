@@ -66,6 +66,7 @@ PRESETS = {
     "all_trec": aliases.all_trec(),
     "official": aliases.OFFICIAL,
     "set": aliases.SET,
+    "ndeval": aliases.ndeval(),
 }
 """Names that stand for several measures; trec_eval stands for its all_trec."""
 
@@ -182,8 +183,8 @@ def _parse(name: str) -> Spec:
 
 
 def _ours(name: str) -> list[str]:
-    """Translate one of trec_eval's names to our names; return any other name unchanged."""
-    return aliases.from_trec_eval(name) or [name]
+    """Translate one of trec_eval's or ndeval's names to ours; return any other name unchanged."""
+    return aliases.from_trec_eval(name) or aliases.from_ndeval(name) or [name]
 
 
 def canonical(names: str | Iterable[str]) -> list[str]:

@@ -69,11 +69,13 @@ def texts_of(names: object, what: str) -> list[str]:
 def split_names(text: str) -> Iterator[str]:
     """Split a text into names at the commas outside parentheses.
 
-    A number continues the name before it, as in trec_eval's ``P.5,10`` and ``ndcg.1=3,2=9``.
+    A number continues the name before it, as in trec_eval's ``P.5,10`` and ``ndcg.1=3,2=9``, or in
+    ``ndeval@5,10``.
     """
     name = ""
     for part in re.split(r",(?![^()]*\))", text):
-        if name and re.fullmatch(r"\s*[-.\d][-.\d=]*\s*", part) and re.search(r"[._]", name):
+        is_number = re.fullmatch(r"\s*[-.\d][-.\d=]*\s*", part)
+        if name and is_number and re.search(r"[._]|^ndeval@", name):
             name += "," + part.strip()
             continue
         if name:

@@ -314,10 +314,8 @@ class JudgedRanks:
         -------
         [docs, systems]: each system's ranks ascend within a set, missing ranks last.
         """
-        key = rows.tobytes(), offsets.tobytes()
-        if key not in self._sorted:
-            self._sorted[key] = sorted_by_rank(self.ranks[rows], None, offsets)
-        return self._sorted[key][0]
+        key = "sets", rows.tobytes(), offsets.tobytes()
+        return self.cached(key, lambda: sorted_by_rank(self.ranks[rows], None, offsets)[0])
 
     def require(self, name: str) -> Any:
         """Return one of the arrays that only some measures read.

@@ -96,6 +96,9 @@ def test_example__parses_to_its_measure(measure: Measure):
         ("AP(norm=min)@10", "AP", ("AP(norm=min)@10",)),
         ("RBP(rel=1,p=.5)", "RBP", ("RBP(p=0.5,rel=1)",)),
         ("success", "Success", ("Success@1", "Success@5", "Success@10")),
+        ("alpha-nDCG", "alpha_nDCG", ()),
+        ("D#-nDCG@10", "DSharpnDCG", ("DSharpnDCG@10",)),
+        ("MAP-IA", "AP_IA", ()),
     ],
 )
 def test_describe__accepts_any_spelling(asked, name, stands_for):

@@ -35,7 +35,7 @@ OTHERWISE = {
 PERL = ("ERR@10", "nDCG(dcg='exp-log2')@10")
 NOT_COMPARED = {
     "RBP",  # ir_measures needs cwl_eval, which is not installed
-    # ir_measures needs pyndeval, which is not installed.
+    # ir_measures needs pyndeval, which is not installed: tests/measures/test_ndeval.py has outputs.
     *("ERR_IA", "nERR_IA", "alpha_DCG", "alpha_nDCG", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall"),
 }
 
