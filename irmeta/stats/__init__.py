@@ -35,6 +35,7 @@ _NAMES = {
     "irmeta.stats.rank_biased_overlap": ("Overlap", "rbo"),
     "irmeta.stats.system_reordering": ("Reordering", "reordering"),
     "irmeta.stats.resampling": ("Plan", "Sample", "query_subsets", "resample"),
+    "irmeta.stats.risk_sensitive": ("risk",),
     "irmeta.stats.ranking_stability": ("Stability", "stability", "swap_rates"),
     "irmeta.stats.volatility_matrix": ("volatility",),
 }  # fmt: skip
@@ -45,7 +46,7 @@ __all__ = [
     "Stability", "Verdicts", "adjusted", "agreement", "agreements", "asp", "bootstrap_correlation",
     "borda", "correlate", "coverage", "intransitive_triples", "leave_out_effects", "mc4",
     "measure_agreement", "pairwise", "power", "preference_order", "preference_pairs",
-    "query_subsets", "rank_intervals", "rbo", "reduction_in_error", "reordering", "resample",
+    "query_subsets", "rank_intervals", "rbo", "reduction_in_error", "reordering", "resample", "risk",
     "separation", "stability", "swap_rates", "unanimity", "volatility", "win_rate",
 ]  # fmt: skip
 
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from irmeta.stats.rank_biased_overlap import Overlap, rbo
     from irmeta.stats.ranking_stability import Stability, stability, swap_rates
     from irmeta.stats.resampling import Plan, Sample, query_subsets, resample
+    from irmeta.stats.risk_sensitive import risk
     from irmeta.stats.system_reordering import Reordering, reordering
     from irmeta.stats.verdict_agreement import Agreement, agreement, agreements, unanimity
     from irmeta.stats.volatility_matrix import volatility
