@@ -117,6 +117,10 @@ def _policies(view: JudgedRanks, spec: PreferenceSpec, policy: EvalPolicy) -> di
         "depth cut at reading": read["depth"] or "none",
         "negative grades": view.negative,
     }
+    if policy.pool_depth is not None:
+        record["pool depth"] = policy.pool_depth
+    if policy.pool_without:
+        record["removed from the pool"] = ", ".join(policy.pool_without)
     if "subtopics" in spec.needs:
         record["qrels by subtopic"] = view.by_subtopic().facts.qrels
     return record

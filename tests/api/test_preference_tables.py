@@ -139,6 +139,25 @@ def test_explain_preference__terms_add_up_to_the_value(made_store, name):
     assert compared >= 10
 
 
+def test_explain_preference__names_the_policies(made_store):
+    system, against = made_store.systems("news")["system"][:2]
+    (found,) = made_store.compare_pairs("RPP", track="news", pool_depth=3, pool_without=(system,))
+    query, values = next(found.differences())
+    explained = made_store.explain_preference(
+        "RPP",
+        system=system,
+        against=against,
+        query=query,
+        track="news",
+        pool_depth=3,
+        pool_without=(system,),
+    )
+    names = list(found.systems)
+    assert explained.value == values[names.index(system), names.index(against)]
+    assert explained.policies["pool depth"] == 3
+    assert explained.policies["removed from the pool"] == system
+
+
 def test_explain_preference__undefined_without_relevant_docs(worked_examples):
     store = irmeta.read_files(
         worked_examples / "ties" / "qrels.txt",
