@@ -28,7 +28,7 @@ from irmeta.measures import (
 )
 from irmeta.measures.diversity import d_measures, err_ia, novelty, subtopic_recall
 from irmeta.measures.diversity.intent_aware import intent_aware
-from irmeta.measures.spec import Cutoff, Measure, Spec
+from irmeta.measures.spec import Measure, Spec
 from irmeta.naming.entry_points import load_group, missing_packages
 from irmeta.naming.grammar import parse_settings, split_names, texts_of
 from irmeta.policies import EvalPolicy

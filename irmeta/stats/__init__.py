@@ -46,8 +46,8 @@ __all__ = [
     "Stability", "Verdicts", "adjusted", "agreement", "agreements", "asp", "bootstrap_correlation",
     "borda", "correlate", "coverage", "intransitive_triples", "leave_out_effects", "mc4",
     "measure_agreement", "pairwise", "power", "preference_order", "preference_pairs",
-    "query_subsets", "rank_intervals", "rbo", "reduction_in_error", "reordering", "resample", "risk",
-    "separation", "stability", "swap_rates", "unanimity", "volatility", "win_rate",
+    "query_subsets", "rank_intervals", "rbo", "reduction_in_error", "reordering", "resample",
+    "risk", "separation", "stability", "swap_rates", "unanimity", "volatility", "win_rate",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
