@@ -1,0 +1,1 @@
+"""Study of recall-paired preference: Diaz and Ferraro (2022)."""

@@ -1,0 +1,134 @@
+"""Options of the study, and the names of its preferences and measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from irmeta.options import option
+from irmeta.policies import TrackOptions
+
+GAMMA = 0.5
+"""Persistence of RBP in Figures 2 and 4."""
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+"""Default shares of relevant docs that Figure 7 removes."""
+SIZES = 10
+"""Default number of sizes in Figure 6."""
+
+
+@dataclass(frozen=True)
+class PreferenceOptions(TrackOptions):
+    """Options of the study of recall-paired preference."""
+
+    rel: int = option(1, "Least grade that is relevant.", least=1, most=127)
+    grades: Literal["graded", "binary"] = option(
+        "graded", "RPP over the grades of each query, or over grade rel and above only."
+    )
+    on: Literal["preference", "win-rate"] = option(
+        "preference", "Values that Tables 3 and 4 test: preferences of pairs, or win rates."
+    )
+    alpha: float = option(
+        0.05, "Significance level of Tables 3 and 4.", least=0, most=1, exclusive=True
+    )
+    resamples: int = option(
+        10_000, "Permutations of the randomised HSD, and bootstrap resamples.", least=1
+    )
+    confidence: float = option(
+        0.95, "Confidence level of intervals.", least=0, most=1, exclusive=True
+    )
+    sizes: tuple[int, ...] = option(
+        (),
+        "Numbers of queries kept in Figure 6 (repeatable); default ten, evenly spaced.",
+        least=1,
+        flag="--size",
+    )
+    shares: tuple[float, ...] = option(
+        (),
+        "Shares of relevant docs removed in Figure 7 (repeatable); default 0.1 to 0.9.",
+        least=0,
+        most=1,
+        exclusive=True,
+        flag="--share",
+    )
+    replicates: int = option(100, "Random samples of the queries of each size.", least=1)
+    label_replicates: int = option(
+        20, "Random samples of the relevant docs of each share.", least=1
+    )
+    points: int = option(5_000, "Points drawn in each panel of Figure 5.", least=1)
+    system_a: str | None = option(None, "First system of Figure 4; default the best by RPP.")
+    system_b: str | None = option(None, "Second system of Figure 4; default the median by RPP.")
+    query: str | None = option(
+        None, "Query of Figure 4; default the query with most nearly six relevant docs."
+    )
+    seed: int = option(0, "Random seed.", least=0)
+
+    def preference(self, p: str = "uniform") -> str:
+        """Return the canonical name of RPP with weights `p`."""
+        return _preference(f"RPP(p={p},grades={self.grades},rel={self.rel})")
+
+    def subtopic_preference(self, p: str = "uniform") -> str:
+        """Return the canonical name of STRPP with weights `p`."""
+        return _preference(f"STRPP(p={p},rel={self.rel})")
+
+    def interleaving(self, p: str = "uniform") -> str:
+        """Return the canonical name of offline interleaving with users `p`."""
+        return _preference(f"OI(p={p},rel={self.rel})")
+
+    @property
+    def preferences(self) -> tuple[str, ...]:
+        """The three RPP of Tables 2 to 4: uniform, dcg, inverse."""
+        return tuple(self.preference(p) for p in ("uniform", "dcg", "inverse"))
+
+    @property
+    def subtopic_preferences(self) -> tuple[str, ...]:
+        """The three STRPP of Table 2b."""
+        return tuple(self.subtopic_preference(p) for p in ("uniform", "dcg", "inverse"))
+
+    @property
+    def interleavings(self) -> tuple[str, ...]:
+        """The two offline interleavings of Figure 5."""
+        return self.interleaving(), self.interleaving("dcg")
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """AP, nDCG and RR, without a cutoff."""
+        gain = "" if self.grades == "graded" else f"(gain=binary,rel={self.rel})"
+        return tuple(map(_measure, (f"AP(rel={self.rel})", f"nDCG{gain}", f"RR(rel={self.rel})")))
+
+    @property
+    def search_length(self) -> str:
+        """Name of the average search length, which the paper calls ASL."""
+        return _measure(f"AvgSL(rel={self.rel})")
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The six of Tables 2a, 3a and 4a and of Figures 6 and 7."""
+        return (*self.preferences, *self.measures)
+
+    @property
+    def removed(self) -> tuple[float, ...]:
+        """The shares of relevant docs that Figure 7 removes."""
+        return self.shares or SHARES
+
+    def kept(self, queries: int) -> tuple[int, ...]:
+        """Return the numbers of queries that Figure 6 keeps, of those with a relevant doc."""
+        if self.sizes:
+            return tuple(sorted({size for size in self.sizes if size <= queries}))
+        sizes = {round(queries * (i + 1) / SIZES) for i in range(SIZES)}
+        return tuple(sorted(sizes - {0}))
+
+    def scored(self) -> tuple[str, ...]:
+        """Return the names of all computed measures."""
+        return (*self.measures, self.search_length)
+
+
+def _preference(name: str) -> str:
+    from irmeta.preferences.registry import parse_preference
+
+    return parse_preference(name).name
+
+
+def _measure(name: str) -> str:
+    from irmeta.measures.names import canonical_name
+
+    return canonical_name(name)

@@ -1,0 +1,26 @@
+"""The declaration of the study of recall-paired preference."""
+
+from __future__ import annotations
+
+from irmeta.studies.framework.study import Study
+from irmeta.studies.papers.preference.options import PreferenceOptions
+from irmeta.studies.papers.preference.paper import SOURCE
+from irmeta.studies.papers.preference.tables import TABLES
+
+HOME = "irmeta.studies.papers.preference"
+
+STUDY = Study(
+    name="preference",
+    title="Recall-paired preference",
+    paper=SOURCE,
+    gives="Preferences between ranked lists beside measures: orders of systems, significantly "
+    "different pairs, and missing queries and judgments.",
+    revision=1,
+    options=PreferenceOptions,
+    tables=TABLES,
+    compute=f"{HOME}.compute:compute",
+    over_tracks=f"{HOME}.over_tracks:over_tracks",
+    figures=f"{HOME}.figures:FIGURES",
+    sections=f"{HOME}.sections:sections",
+    track_section=f"{HOME}.sections:track_section",
+)
