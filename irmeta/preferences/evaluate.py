@@ -50,7 +50,7 @@ def evaluate_preferences(
         of_set = replace(policy, qrels=qrels)
         blocks = list(over_blocks(compared, store, track, of_set, needs, workers=workers))
         facts = track_facts(store, track, qrels)
-        found |= {one.name: one for one in _joined(facts, chosen, blocks)}
+        found |= {one.name: one for one in join_blocks(facts, chosen, blocks)}
     return [found[spec.name] for spec in specs]
 
 
@@ -89,7 +89,7 @@ def preferences_of(
     [[0.0, 1.0], [-1.0, 0.0]]
     """
     specs = parse_preferences(preferences)
-    return _joined(view.facts, specs, [(view.queries, compare_block(view, specs))])
+    return join_blocks(view.facts, specs, [(view.queries, compare_block(view, specs))])
 
 
 def compare_block(view: JudgedRanks, specs: Sequence[PreferenceSpec]) -> list[BlockPreferences]:
@@ -130,9 +130,10 @@ def _is_condensed(spec: PreferenceSpec) -> bool:
     return spec.settings["unjudged"] == "condensed"
 
 
-def _joined(
+def join_blocks(
     facts: TrackFacts, specs: Sequence[PreferenceSpec], blocks: Sequence[_Block]
 ) -> list[TrackPreferences]:
+    """Join the queries and preferences of the blocks of a track, for each preference."""
     return [
         TrackPreferences(
             spec.name,

@@ -30,7 +30,7 @@ _NAMES = {
     "irmeta.stats.leave_out": ("leave_out_effects",),
     "irmeta.stats.pairs": ("Pairs", "pairwise"),
     "irmeta.stats.discriminative_power": ("asp", "power", "separation"),
-    "irmeta.stats.preference_orders": ("intransitive_triples", "preference_order"),
+    "irmeta.stats.preference_orders": ("intransitive_triples", "preference_order", "preference_subsets"),
     "irmeta.stats.preference_tests": ("preference_pairs",),
     "irmeta.stats.rank_biased_overlap": ("Overlap", "rbo"),
     "irmeta.stats.system_reordering": ("Reordering", "reordering"),
@@ -67,7 +67,11 @@ if TYPE_CHECKING:
     from irmeta.stats.error_reduction import reduction_in_error
     from irmeta.stats.leave_out import leave_out_effects
     from irmeta.stats.pairs import Pairs, pairwise
-    from irmeta.stats.preference_orders import intransitive_triples, preference_order
+    from irmeta.stats.preference_orders import (
+        intransitive_triples,
+        preference_order,
+        preference_subsets,
+    )
     from irmeta.stats.preference_tests import preference_pairs
     from irmeta.stats.rank_biased_overlap import Overlap, rbo
     from irmeta.stats.ranking_stability import Stability, stability, swap_rates

@@ -13,8 +13,9 @@ from irmeta.errors import check_choice, check_share, check_whole
 from irmeta.results.matrix import Matrix
 from irmeta.results.verdicts import TIE, Verdicts
 from irmeta.stats.aggregation import power_steps
-from irmeta.stats.bootstrap_ranks import rank_intervals, summarise_ranks
+from irmeta.stats.bootstrap_ranks import rank_intervals, rank_rows, summarise_ranks
 from irmeta.stats.permutation_bootstrap import query_counts
+from irmeta.stats.resampling import Plan, correlate_samples
 
 By = Literal["win-rate", "borda", "mc4"]
 STEPS = 10
@@ -85,27 +86,90 @@ def _by_mc4(
     verdicts: Verdicts, resamples: int, confidence: float, rng: int | np.random.Generator
 ) -> pl.DataFrame:
     queries, systems = len(verdicts.queries), len(verdicts.systems)
-    wins = np.zeros((queries, systems, systems), bool)
-    for q, sign in enumerate(verdicts):
-        wins[q] = sign > 0
+    wins = _wins_by_query(verdicts)
     draws = np.random.default_rng(rng).random((resamples, queries), np.float32)
-
-    def scores(part: slice) -> np.ndarray:
-        """Return the scores of some resamples, as many at once as fit in memory."""
-        out = np.empty((part.stop - part.start, systems))
-        step = max(1, _HELD // max(1, systems * systems))
-        for start in range(part.start, part.stop, step):
-            stop = min(start + step, part.stop)
-            counts = _weighted_wins(wins, query_counts(draws[start:stop]))
-            for i, count in enumerate(counts):
-                out[start - part.start + i] = power_steps(queries / 2.0 < count.T, STEPS)
-        return out
-
-    score = power_steps(queries / 2.0 < wins.sum(axis=0).T, STEPS)
+    score = _mc4_scores(wins, np.ones((1, queries), np.int64))[0]
     score = score if queries else np.full(systems, np.nan)
     return summarise_ranks(
-        verdicts.systems, score, scores, (resamples, queries), confidence, relative=True
+        verdicts.systems,
+        score,
+        lambda part: _mc4_scores(wins, query_counts(draws[part])),
+        (resamples, queries),
+        confidence,
+        relative=True,
     )
+
+
+def preference_subsets(
+    win_rates: Matrix,
+    sizes: Iterable[int],
+    replicates: int = 100,
+    *,
+    rng: int | np.random.Generator = 0,
+) -> pl.DataFrame:
+    """Correlate the order of systems by subsets of queries with the order by all, both by MC4.
+
+    Parameters
+    ----------
+    win_rates : Matrix
+        See `preference_order`, whose ``mc4`` orders the systems.
+    sizes : iterable of int
+        Numbers of queries to sample, from 1 to the queries with a preference.
+    replicates, rng
+        See `irmeta.stats.Plan` and `irmeta.stats.resample`, which also describe errors.
+
+    Returns
+    -------
+    DataFrame
+        size, replicate, measure, systems, tau: see `irmeta.stats.resample`.
+
+    References
+    ----------
+    .. [1] Diaz and Ferraro (2022), Figure 6. doi:10.1145/3477495.3532033
+
+    Examples
+    --------
+    >>> irmeta.stats.preference_subsets(ap, [3], replicates=2)["tau"].to_list()
+    [0.816496580927726, 0.816496580927726]
+    """
+    complete = win_rates.complete()
+    wins = _wins_by_query(Verdicts.of(complete))
+    queries = len(complete.queries)
+
+    def places(sampled: np.ndarray) -> np.ndarray:
+        times = np.zeros((len(sampled), queries), np.int64)
+        np.put_along_axis(times, sampled, 1, axis=1)
+        # Scores of MC4 span many powers of ten, so equal ones are recognised by ranks.
+        return -rank_rows(_mc4_scores(wins, times), True).astype(np.float64)
+
+    plan = Plan("queries", tuple(sizes), replicates, queries, len(complete.systems))
+    whole = places(np.arange(queries)[None])[0]
+    return correlate_samples(plan, win_rates.measure, whole, places, rng=rng)
+
+
+def _wins_by_query(verdicts: Verdicts) -> np.ndarray:
+    """Return whether the row's system is better: bool [query, system, system]."""
+    size = len(verdicts.systems)
+    wins = np.zeros((len(verdicts.queries), size, size), bool)
+    for q, sign in enumerate(verdicts):
+        wins[q] = sign > 0
+    return wins
+
+
+def _mc4_scores(wins: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Compute scores of MC4 for samples of queries, as many at once as fit in memory.
+
+    `times` [sample, query] says how often each sample has each query. Returns float64
+    [sample, system].
+    """
+    systems = wins.shape[1]
+    out = np.empty((len(times), systems))
+    step = max(1, _HELD // max(1, systems * systems))
+    for start in range(0, len(times), step):
+        part = times[start : start + step]
+        for i, count in enumerate(_weighted_wins(wins, part), start):
+            out[i] = power_steps(times[i].sum() / 2.0 < count.T, STEPS)
+    return out
 
 
 def _weighted_wins(wins: np.ndarray, times: np.ndarray) -> np.ndarray:

@@ -235,22 +235,57 @@ def query_subsets(
     >>> irmeta.stats.query_subsets(ap, [3], replicates=2)["tau"].to_list()
     [1.0, 1.0]
     """
-    plan = Plan("queries", tuple(sizes), replicates, *matrix.values.shape)
     known = ~np.isnan(matrix.values)
     values = np.where(known, matrix.values, 0.0)
-    samples = plan.samples(rng)
-    rows = []
-    for size in plan.sizes:
-        sampled = np.array([next(samples).queries for _ in range(replicates)])
-        total, number = np.zeros((2, replicates, len(matrix.systems)))
+
+    def means(sampled: np.ndarray) -> np.ndarray:
+        total, number = np.zeros((2, len(sampled), len(matrix.systems)))
         # A matrix product would make the sums depend on the block size of the BLAS library.
         for query in sampled.T:
             total += values[query]
             number += known[query]
-        means = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
-        tau, systems = _tau(matrix.means, means)
+        return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
+
+    plan = Plan("queries", tuple(sizes), replicates, *matrix.values.shape)
+    return correlate_samples(plan, matrix.measure, matrix.means, means, rng=rng)
+
+
+def correlate_samples(
+    plan: Plan,
+    measure: str,
+    whole: np.ndarray,
+    values_of: Callable[[np.ndarray], np.ndarray],
+    *,
+    rng: Rng = 0,
+) -> pl.DataFrame:
+    """Correlate the ranking of systems by samples of queries with the ranking by all queries.
+
+    Parameters
+    ----------
+    plan : Plan
+        A plan of ``queries``.
+    measure : str
+        Name in the result.
+    whole : ndarray of float64, shape (systems,)
+        Values that rank the systems by all queries.
+    values_of : callable
+        Function from int64 [sample, query], the indices of the queries of samples of one size, to
+        float64 [sample, system].
+    rng
+        See `resample`.
+
+    Returns
+    -------
+    DataFrame
+        See `resample`.
+    """
+    samples = plan.samples(rng)
+    rows = []
+    for size in plan.sizes:
+        sampled = np.array([next(samples).queries for _ in range(plan.replicates)])
+        tau, systems = _tau(whole, values_of(sampled))
         pairs = zip(systems.tolist(), tau.tolist(), strict=True)
-        rows += [(size, i, matrix.measure, *pair) for i, pair in enumerate(pairs)]
+        rows += [(size, i, measure, *pair) for i, pair in enumerate(pairs)]
     return _frame(rows, plan)
 
 

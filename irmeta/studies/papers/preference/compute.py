@@ -1,0 +1,67 @@
+"""The tables of one track."""
+
+from __future__ import annotations
+
+from irmeta.studies.framework.study import Pieces
+from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.framework.words import count
+from irmeta.studies.papers.preference.compared_track import ComparedTrack
+from irmeta.studies.papers.preference.fewer_data import fewer_labels, fewer_queries
+from irmeta.studies.papers.preference.options import PreferenceOptions as Options
+from irmeta.studies.papers.preference.recall_levels import count_levels, two_lists
+from irmeta.studies.papers.preference.sampled_points import points
+from irmeta.studies.papers.preference.significant_pairs import TESTS, significant_pairs
+from irmeta.studies.papers.preference.system_orders import (
+    SystemOrders,
+    label_noise,
+    opponents,
+    table_1,
+)
+
+
+def compute(track: TrackView, options: Options) -> Pieces:
+    """Yield the tables of one track, from a single pass over its blocks."""
+    compared = ComparedTrack.of(track, options)
+    facts = table_1(track, compared, options)
+    yield "table_1", [facts]
+    if not _is_comparable(track, compared):
+        return
+    orders = SystemOrders(compared, options)
+    for frame in orders.orders():
+        yield "orders", frame
+    yield "order_agreement", orders.agreement()
+    yield "table_2", orders.table_2()
+    for table in TESTS:
+        yield table, significant_pairs(compared, options, table, facts["dataset"])
+    counts = count_levels(compared, options)
+    yield "figure_2", counts.distribution()
+    yield "unequal_levels", [counts.row()]
+    lists = two_lists(track, compared, orders, options)
+    if lists is not None:
+        yield "figure_4", lists.rows()
+        yield "figure_4_deltas", lists.delta_rows()
+    yield from points(compared, counts, options)
+    for frame in fewer_queries(compared, options):
+        yield "figure_6", frame
+    for frame in fewer_labels(compared, options):
+        yield "figure_7", frame
+    yield "label_noise", label_noise(track, compared, orders, options)
+    if (frame := opponents(compared, options)) is not None:
+        yield "opponents", frame
+
+
+def _is_comparable(track: TrackView, compared: ComparedTrack) -> bool:
+    """Check that there are pairs and queries to compare; exclude the track if not."""
+    without = int((~compared.is_relevant).sum())
+    if without and compared.is_relevant.any():
+        queries = count(without, "judged query has", "judged queries have")
+        track.note(f"{queries} no relevant doc, and no preference")
+    if not compared.subtopic_qrels:
+        track.note("no qrels set has subtopics, so STRPP is absent")
+    if not compared.is_relevant.any():
+        track.leave_out("no query has a relevant doc")
+    elif len(compared.facts.systems) < 2:
+        track.leave_out("one system, so none to compare it with")
+    else:
+        return True
+    return False

@@ -1,0 +1,78 @@
+"""Orders of systems by fewer queries and fewer relevant docs: Figures 6 and 7."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from irmeta.measures.evaluate import evaluate_block
+from irmeta.measures.names import parse_measures
+from irmeta.preferences.evaluate import compare_block, join_blocks
+from irmeta.preferences.registry import parse_preferences
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.results.scores import Scores
+from irmeta.results.verdicts import Verdicts
+from irmeta.stats.aggregation import mc4
+from irmeta.stats.preference_orders import STEPS, preference_subsets
+from irmeta.stats.resampling import query_subsets, spread
+from irmeta.studies.papers.preference.compared_track import ComparedTrack
+from irmeta.studies.papers.preference.options import PreferenceOptions as Options
+from irmeta.studies.papers.preference.system_orders import places, tau_b
+
+ORDERS = {"random": "random", "pool": "least-retrieved"}
+"""Names of the order in which relevant docs are removed, in the table and in `drop_relevant`."""
+
+
+def fewer_queries(compared: ComparedTrack, options: Options) -> Iterator[pl.DataFrame]:
+    """Yield the rows of the table `figure_6`, by measure; all measures share their samples."""
+    sizes = options.kept(int(compared.is_relevant.sum()))
+    for name in options.compared:
+        if name in compared.preferences:
+            found = preference_subsets(
+                compared.rates[name], sizes, options.replicates, rng=options.seed
+            )
+        else:
+            matrix = compared.matrix(name)
+            found = query_subsets(matrix, sizes, options.replicates, rng=options.seed)
+        yield spread(found).rename({"size": "queries"})
+
+
+def fewer_labels(compared: ComparedTrack, options: Options) -> Iterator[pl.DataFrame]:
+    """Yield the rows of the table `figure_7`, by order of removal.
+
+    Random orders have `label_replicates` samples; the order by lists is the same each time.
+    """
+    whole = _places(compared.views, options)
+    for labels, order in ORDERS.items():
+        seeds = np.random.SeedSequence(options.seed).generate_state(options.label_replicates)
+        rows = []
+        for share in options.removed:
+            for seed in seeds.tolist() if labels == "random" else [0]:
+                views = [
+                    view.drop_relevant(share, order, rel=options.rel, rng=seed)
+                    for view in compared.views
+                ]
+                rows += [
+                    {"size": share, "measure": name, "tau": tau_b(whole[name], values)}
+                    for name, values in _places(views, options).items()
+                ]
+        found = spread(pl.DataFrame(rows)).rename({"size": "removed"})
+        yield found.with_columns(labels=pl.lit(labels))
+
+
+def _places(views: list[JudgedRanks], options: Options) -> dict[str, np.ndarray]:
+    """Return the negated ranks of the systems by each of the six: float64 [system]."""
+    preferences = parse_preferences(options.preferences)
+    measures = parse_measures(options.measures)
+    blocks = [(view.queries, compare_block(view, preferences)) for view in views]
+    found: dict[str, np.ndarray] = {}
+    for one in join_blocks(views[0].facts, preferences, blocks):
+        chain = mc4(Verdicts.of(one.win_rates().complete()), steps=STEPS)
+        ranks = dict(chain.select("system", "rank").iter_rows())
+        found[one.name] = -np.array([ranks[system] for system in one.systems], np.float64)
+    scores = Scores.concat([evaluate_block(view, measures, options.policy) for view in views])
+    for name, means in zip(scores.measures, scores.mean_values(), strict=True):
+        found[name] = places(means * scores.directions[name])
+    return found

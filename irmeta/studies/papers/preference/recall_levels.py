@@ -1,0 +1,231 @@
+"""Differences of two lists by recall level: Figures 2 and 4."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from irmeta.measures.cooper import corpus_sizes
+from irmeta.preferences.levels import graded_sets, stack_levels
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.papers.preference.compared_track import ComparedTrack
+from irmeta.studies.papers.preference.options import GAMMA
+from irmeta.studies.papers.preference.options import PreferenceOptions as Options
+from irmeta.studies.papers.preference.system_orders import SystemOrders
+
+Row = dict[str, Any]
+BINS = 20
+"""Steps of the distribution from 0 to 1."""
+SIX = 6  # relevant docs of the request in Figure 4
+_HELD = 1 << 21
+
+
+def discounted(ranks: np.ndarray, is_missing: np.ndarray, discount: str) -> np.ndarray:
+    """Return the term of each rank: RBP or DCG, 0 for docs that are not retrieved."""
+    ranks = ranks.astype(np.float64)
+    values = GAMMA ** (ranks - 1.0) if discount == "RBP" else 1.0 / np.log2(ranks + 1.0)
+    return np.where(is_missing, 0.0, values)
+
+
+@dataclass(frozen=True)
+class LevelCounts:
+    """Counts over (unordered pair, query, recall level), binary relevance.
+
+    Attributes
+    ----------
+    levels, unequal, neither
+        All; those whose two ranks differ; those that neither list reaches.
+    unequal_first
+        Levels i = 1 whose two ranks differ.
+    distances
+        By discount: int64 [2 BINS + 1], the numbers of |delta|: element 2 j counts |delta| equal to
+        j / BINS, element 2 j + 1 those between j / BINS and (j + 1) / BINS.
+    """
+
+    levels: int
+    unequal: int
+    neither: int
+    unequal_first: int
+    distances: dict[str, np.ndarray]
+
+    def share_unequal(self, only_first: bool = False) -> float:
+        """Return the share of levels that differ; `only_first`: those with i = 1, of all."""
+        number = self.unequal_first if only_first else self.unequal
+        return number / self.levels if self.levels else np.nan
+
+    def row(self) -> Row:
+        """Return the row of the table `unequal_levels`."""
+        reached = self.levels - self.neither
+        return {
+            "levels": self.levels,
+            "unequal": self.unequal,
+            "neither": self.neither,
+            "share": self.share_unequal(),
+            "share_reached": self.unequal / reached if reached else np.nan,
+        }
+
+    def distribution(self) -> Iterator[Row]:
+        """Yield the rows of the table `figure_2`: both directions of each pair count."""
+        if not self.levels:
+            return
+        for discount, counts in self.distances.items():
+            total = int(counts.sum())
+            for step in range(-BINS, BINS + 1):
+                at_least = int(counts[2 * abs(step) :].sum())  # |delta| >= |step| / BINS
+                more = at_least - int(counts[2 * abs(step)])
+                below = at_least if step < 0 else 2 * total - more
+                yield {"discount": discount, "delta": step / BINS, "share": below / (2 * total)}
+        different = self.unequal
+        for step, below in ((-1, different), (0, 2 * self.levels - different)):
+            yield {"discount": "sign", "delta": float(step), "share": below / (2 * self.levels)}
+        yield {"discount": "sign", "delta": 1.0, "share": 1.0}
+
+
+def count_levels(compared: ComparedTrack, options: Options) -> LevelCounts:
+    """Compare the ranks of all pairs of systems at each recall level."""
+    totals = np.zeros(4, np.int64)
+    distances = {name: np.zeros(2 * BINS + 1, np.int64) for name in ("RBP", "DCG")}
+    for view in compared.views:
+        ranks, offsets = _level_ranks(view, options.rel)
+        is_first = np.zeros(len(ranks), bool)
+        is_first[offsets[:-1][np.diff(offsets) > 0]] = True
+        missing = np.iinfo(ranks.dtype).max
+        systems = ranks.shape[1]
+        step = max(1, _HELD // max(1, systems))
+        for start in range(0, len(ranks), step):
+            part = ranks[start : start + step]
+            is_missing = part == missing
+            terms = {name: discounted(part, is_missing, name) for name in distances}
+            for a in range(systems - 1):
+                differs = part[:, a, None] != part[:, a + 1 :]
+                totals += (
+                    differs.size,
+                    np.count_nonzero(differs),
+                    np.count_nonzero(is_missing[:, a, None] & is_missing[:, a + 1 :]),
+                    np.count_nonzero(differs[is_first[start : start + step]]),
+                )
+                for name, values in terms.items():
+                    distances[name] += _distances(values[:, a, None] - values[:, a + 1 :])
+    return LevelCounts(*totals.tolist(), distances)
+
+
+def _level_ranks(view: JudgedRanks, rel: int) -> tuple[np.ndarray, np.ndarray]:
+    levels = stack_levels([graded_sets(view, rel, "binary")], {"p": "uniform"}, None)
+    return levels.ranks, levels.offsets
+
+
+def _distances(differences: np.ndarray) -> np.ndarray:
+    """Count |difference| at and between the steps of 1 / BINS."""
+    scaled = np.abs(differences.ravel()) * BINS
+    nearest = np.rint(scaled)
+    is_step = np.abs(scaled - nearest) <= 1e-9
+    code = np.where(is_step, 2 * nearest, 2 * np.floor(scaled) + 1).astype(np.int64)
+    return np.bincount(code, minlength=2 * BINS + 1)
+
+
+@dataclass(frozen=True)
+class TwoLists:
+    """Two lists of one query by recall level.
+
+    Attributes
+    ----------
+    ranks
+        int64 [level, 2]: ranks, the last of the corpus where a doc is not retrieved.
+    is_missing
+        bool [level, 2].
+    """
+
+    query: str
+    systems: tuple[str, str]
+    ranks: np.ndarray
+    is_missing: np.ndarray
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows of the table `figure_4`."""
+        size = len(self.ranks)
+        for i, (ranks, missing) in enumerate(zip(self.ranks, self.is_missing, strict=True), 1):
+            a, b = (None if m else int(r) for r, m in zip(ranks, missing, strict=True))
+            yield {
+                "query": self.query,
+                "system_a": self.systems[0],
+                "system_b": self.systems[1],
+                "level": i,
+                "recall": i / size,
+                "rank_a": a,
+                "rank_b": b,
+                "precision_a": i / a if a else 0.0,
+                "precision_b": i / b if b else 0.0,
+            }
+
+    def deltas(self) -> dict[str, np.ndarray]:
+        """Return the contribution of each level by measure: the eight formulas of Figure 4."""
+        level = np.arange(1, len(self.ranks) + 1)
+        inverse = np.where(self.is_missing, 0.0, 1.0 / self.ranks)
+        less = {name: discounted(self.ranks, self.is_missing, name) for name in ("RBP", "DCG")}
+        shorter = (self.ranks[:, 1] - self.ranks[:, 0]).astype(np.float64)
+        is_first, is_last = level == 1, level == len(level)
+        return {
+            "RBP": less["RBP"][:, 0] - less["RBP"][:, 1],
+            "AP": level * (inverse[:, 0] - inverse[:, 1]),
+            "DCG": less["DCG"][:, 0] - less["DCG"][:, 1],
+            "RR": (inverse[:, 0] - inverse[:, 1]) * is_first,
+            "ISL": shorter * is_first,
+            "TSL": shorter * is_last,
+            "AvgSL": shorter,
+            "RPP": np.sign(shorter),
+        }
+
+    def delta_rows(self) -> Iterator[Row]:
+        """Yield the rows of the table `figure_4_deltas`."""
+        for name, values in self.deltas().items():
+            total = float(np.abs(values).sum())
+            for i, delta in enumerate(values.tolist(), 1):
+                scaled = delta / total if total else 0.0
+                yield {"measure": name, "level": i, "delta": delta, "scaled": scaled}
+
+
+def two_lists(
+    track: TrackView, compared: ComparedTrack, orders: SystemOrders, options: Options
+) -> TwoLists | None:
+    """Return the two lists of Figure 4; None, with a note on the track, if one is not there."""
+    systems = _chosen_systems(orders, options)
+    relevant = np.concatenate([view.counts(options.rel) for view in compared.views])
+    queries = [query for view in compared.views for query in view.queries]
+    if options.query is not None:
+        chosen = queries.index(options.query) if options.query in queries else -1
+    else:
+        chosen = int(np.argmin(np.where(relevant > 0, np.abs(relevant - SIX), np.inf)))
+    absent = [name for name in systems if name not in compared.facts.systems]
+    if chosen < 0 or relevant[chosen] == 0:
+        absent = [f"query {options.query} with a relevant doc"]
+    if absent:
+        track.note(f"Figure 4 is absent: the track has no {absent[0]}")
+        return None
+    for view in compared.views:
+        if chosen < len(view.queries):
+            return _lists_of(view, chosen, systems, options.rel)
+        chosen -= len(view.queries)
+    return None
+
+
+def _chosen_systems(orders: SystemOrders, options: Options) -> tuple[str, str]:
+    frame = orders.frames[options.preference()].sort("rank_mc4", "system")
+    best, median = frame["system"][0], frame["system"][(frame.height - 1) // 2]
+    if median == best:  # of two systems
+        median = frame["system"][-1]
+    return options.system_a or best, options.system_b or median
+
+
+def _lists_of(view: JudgedRanks, query: int, systems: tuple[str, str], rel: int) -> TwoLists:
+    ranks, offsets = _level_ranks(view, rel)
+    columns = [list(view.systems).index(name) for name in systems]
+    chosen = ranks[offsets[query] : offsets[query + 1], columns]
+    is_missing = chosen == np.iinfo(ranks.dtype).max
+    corpus = int(corpus_sizes(view, {"rel": rel, "corpus": None})[query])
+    last = corpus - len(chosen) + np.arange(1, len(chosen) + 1)
+    filled = np.where(is_missing, last[:, None], chosen.astype(np.int64))
+    return TwoLists(view.queries[query], systems, filled, is_missing)

@@ -1,0 +1,204 @@
+"""Orders of systems by preferences and measures: Tables 1 and 2, and other judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from irmeta.preferences.evaluate import compare_block, join_blocks
+from irmeta.preferences.registry import parse_preferences
+from irmeta.results.matrix import Matrix
+from irmeta.results.verdicts import TIE, Verdicts
+from irmeta.stats.aggregation import borda, mc4
+from irmeta.stats.bootstrap_ranks import rank_rows
+from irmeta.stats.correlation import correlate
+from irmeta.stats.preference_orders import STEPS
+from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.papers.preference.compared_track import ComparedTrack
+from irmeta.studies.papers.preference.options import PreferenceOptions as Options
+from irmeta.studies.papers.preference.paper import dataset_of
+
+Row = dict[str, Any]
+RULES = ("mc4", "mc4-rounds", "borda")
+"""Rules of Table 2 that order systems by a preference."""
+
+
+def places(values: np.ndarray) -> np.ndarray:
+    """Return the negated ranks of systems by their values, greatest first; NaN without a value."""
+    ranks = -rank_rows(values[None])[0].astype(np.float64)
+    return np.where(np.isnan(values), np.nan, ranks)
+
+
+def tau_b(a: np.ndarray, b: np.ndarray) -> float:
+    """Return tau-b of two orders of the same systems; NaN where either ties all systems."""
+    return float(correlate(np.stack([a, b]), "tau-b").values[0, 1])
+
+
+def order_frame(rates: Matrix) -> pl.DataFrame:
+    """Return a system's score and rank by each rule, in the order of the systems.
+
+    `rates` are win rates, defined on every query.
+    """
+    verdicts = Verdicts.of(rates)
+    frame = pl.DataFrame({"system": pl.Series(rates.systems, dtype=pl.String)})
+    chain = mc4(verdicts, steps=STEPS).select("system", mc4="score", rank_mc4="rank")
+    rounds = mc4(verdicts, rounds=True).select("system", mc4_round="round", rank_mc4_rounds="rank")
+    counts = borda(verdicts).select("system", borda="score", rank_borda="rank")
+    for one in (chain, rounds, counts):
+        frame = frame.join(one, on="system", how="left", maintain_order="left")
+    win_rate = pl.Series("win_rate", rates.means)
+    rank = pl.Series("rank_win_rate", rank_rows(rates.means[None])[0])
+    return frame.with_columns(win_rate, rank)
+
+
+class SystemOrders:
+    """The orders of the systems of one track.
+
+    Attributes
+    ----------
+    frames
+        By preference: see `order_frame`.
+    """
+
+    def __init__(self, track: ComparedTrack, options: Options) -> None:
+        self._track, self._options = track, options
+        named = [name for part in track.parts(options).values() for name in part]
+        self.frames = {n: order_frame(track.rates[n]) for n in named if n in track.preferences}
+
+    def places(self, method: str, rule: str) -> np.ndarray:
+        """Return the negated ranks of the systems: float64 [system]; ties share a rank."""
+        if method not in self.frames:
+            matrix = self._track.scores.matrix(method)
+            return places(matrix.means * matrix.direction)
+        column = f"rank_{rule.replace('-', '_')}"
+        return -self.frames[method][column].cast(pl.Float64).to_numpy()
+
+    def orders(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows of the table `orders`."""
+        for name, frame in self.frames.items():
+            yield frame.with_columns(preference=pl.lit(name))
+
+    def agreement(self) -> Iterator[Row]:
+        """Yield the rows of the table `order_agreement`."""
+        for name in self.frames:
+            limit = mc4(Verdicts.of(self._track.rates[name]))["score"]
+            for rule in (*RULES[1:], "win-rate"):
+                yield {
+                    "preference": name,
+                    "rule": rule,
+                    "tau_b": tau_b(self.places(name, "mc4"), self.places(name, rule)),
+                    "limit_zeros": int((limit <= TIE).sum()),
+                }
+
+    def table_2(self) -> Iterator[Row]:
+        """Yield the rows of the table `table_2`."""
+        for part, methods in self._track.parts(self._options).items():
+            for rule in RULES:
+                for a, b in combinations(sorted(methods), 2):
+                    both = self.places(a, rule), self.places(b, rule)
+                    known = ~np.isnan(both[0]) & ~np.isnan(both[1])
+                    yield {
+                        "part": part,
+                        "order": rule,
+                        "measure_a": a,
+                        "measure_b": b,
+                        "systems": int(known.sum()),
+                        "tau_b": tau_b(*both),
+                    }
+
+
+def table_1(track: TrackView, compared: ComparedTrack, options: Options) -> Row:
+    """Return the row of the table `table_1`."""
+    relevant = np.concatenate([view.counts(options.rel) for view in compared.views])
+    per_request = _mean(int(relevant.sum()), len(relevant))
+    subtopics = _subtopics(compared, options.rel) if compared.subtopic_qrels else {}
+    facts = (len(relevant), len(compared.facts.systems))
+    counts = (subtopics.get("pairs_per_request"), per_request)
+    names = (dataset_of(*facts, count) for count in counts if count is not None)
+    return {
+        "qrels": track.facts.qrels,
+        "subtopic_qrels": compared.subtopic_qrels or None,
+        "requests": len(relevant),
+        "without_relevant": int((relevant == 0).sum()),
+        "runs": len(compared.facts.systems),
+        "relevant_per_request": per_request,
+        "pairs_per_request": subtopics.get("pairs_per_request"),
+        "subtopics_per_request": subtopics.get("subtopics_per_request"),
+        "relevant_subtopics_per_request": subtopics.get("relevant_subtopics_per_request"),
+        "dataset": next((name for name in names if name), None),
+    }
+
+
+def _subtopics(compared: ComparedTrack, rel: int) -> dict[str, float]:
+    """Return the means over the queries that the set with subtopics judges."""
+    pairs = subtopics = with_relevant = queries = 0
+    for view in compared.views:
+        by_subtopic = view.by_subtopic()
+        found = by_subtopic.require("subtopics")
+        is_relevant = found.grade >= rel
+        query = by_subtopic.query_of(found.rows)
+        judged = np.diff(by_subtopic.offsets) > 0
+        named = found.offsets[query] + found.subtopic
+        pairs += int(is_relevant.sum())
+        subtopics += len(np.unique(named))
+        with_relevant += len(np.unique(named[is_relevant]))
+        queries += int(judged.sum())
+    return {
+        "pairs_per_request": _mean(pairs, queries),
+        "subtopics_per_request": _mean(subtopics, queries),
+        "relevant_subtopics_per_request": _mean(with_relevant, queries),
+    }
+
+
+def _mean(total: int, number: int) -> float:
+    return total / number if number else np.nan
+
+
+def label_noise(
+    track: TrackView, compared: ComparedTrack, orders: SystemOrders, options: Options
+) -> Iterator[Row]:
+    """Yield the rows of the table `label_noise`: RPP under the other qrels sets."""
+    specs = parse_preferences(options.preferences)
+    for qrels in (one["name"] for one in track.record["qrels"]):
+        if qrels == compared.facts.qrels:
+            continue
+        blocks = [(v.queries, compare_block(v, specs)) for v in track.blocks(qrels=qrels)]
+        for other in join_blocks(compared.facts, specs, blocks):
+            rates = other.win_rates().complete()
+            before, after = compared.preferences[other.name].means(), other.means()
+            upper = np.triu_indices(len(before), 1)
+            with np.errstate(invalid="ignore"):  # of undefined means
+                product = _sign(before[upper]) * _sign(after[upper])
+            turned = int((product < 0).sum())
+            ranks = order_frame(rates)["rank_mc4"].cast(pl.Float64).to_numpy()
+            yield {
+                "qrels": qrels,
+                "preference": other.name,
+                "tau_b": tau_b(orders.places(other.name, "mc4"), -ranks),
+                "pairs": len(product),
+                "turned": turned,
+                "share": _mean(turned, len(product)),
+            }
+
+
+def _sign(values: np.ndarray) -> np.ndarray:
+    return np.where(np.abs(values) <= TIE, 0.0, np.sign(values))
+
+
+def opponents(compared: ComparedTrack, options: Options) -> pl.DataFrame | None:
+    """Return the table `opponents`; None where no group is known."""
+    rpp = compared.preferences[options.preference()]
+    if not any(rpp.groups):
+        return None
+    by_group = {suffix: rpp.win_rates(by_group=bool(suffix)).means for suffix in ("", "_groups")}
+    columns = [pl.Series(f"win_rate{suffix}", means) for suffix, means in by_group.items()]
+    ranks = [
+        pl.Series(f"rank{suffix}", -places(means)).fill_nan(None)
+        for suffix, means in by_group.items()
+    ]
+    named = {"system": list(rpp.systems), "group": list(rpp.groups)}
+    return pl.DataFrame({**named}).with_columns(*columns, *ranks)
