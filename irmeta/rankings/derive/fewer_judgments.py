@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -121,19 +121,41 @@ def drop_relevant(
     UsageError
         If `share` is not from 0 to 1, there is no such `order`, or `rng` is not a seed.
     """
-    if not _is_part(share):
-        raise UsageError(f"share = {share!r} is not from 0 to 1.")
+    return drop_relevant_shares(view, (share,), order, rel=rel, rng=rng)[0]
+
+
+def drop_relevant_shares(
+    view: JudgedRanks,
+    shares: Sequence[float],
+    order: DropOrder = "random",
+    *,
+    rel: int = 1,
+    rng: int | np.random.Generator = 0,
+) -> list[JudgedRanks]:
+    """Drop several shares of the relevant docs: a view per share, as `drop_relevant` makes it.
+
+    The docs are ordered once, and a larger share drops all docs that a smaller one does.
+    """
+    for share in shares:
+        if not _is_part(share):
+            raise UsageError(f"share = {share!r} is not from 0 to 1.")
     if order not in ("random", "least-retrieved"):
         raise UsageError(f"order = {order!r} is neither 'random' nor 'least-retrieved'.")
-    return _drop(view, share, seed_of(rng) if order == "random" else None, rel)
+    seed = seed_of(rng) if order == "random" else None
+    dropped = _drop(view, shares, seed, rel)
+    if view.diversity is None:
+        return dropped
+    of_diversity = _drop(view.diversity, shares, seed, rel)
+    return [replace(a, diversity=b) for a, b in zip(dropped, of_diversity, strict=True)]
 
 
 def _is_part(share: object) -> bool:
     return isinstance(share, int | float) and 0 <= share <= 1
 
 
-@also_diversity
-def _drop(view: JudgedRanks, share: float, seed: int | None, rel: int) -> JudgedRanks:
+def _drop(
+    view: JudgedRanks, shares: Sequence[float], seed: int | None, rel: int
+) -> list[JudgedRanks]:
     """Drop relevant docs at random; without a seed, the least retrieved first."""
     rows = view.relevant_rows(rel)
     query = view.query_of(rows)
@@ -142,10 +164,14 @@ def _drop(view: JudgedRanks, share: float, seed: int | None, rel: int) -> Judged
         key = np.array([random_number(seed, *pair) for pair in names], np.uint64)
     else:
         key = np.count_nonzero(view.ranks[rows] != view.missing, axis=1)
-    by_key = np.lexsort((key, query))
+    by_key = rows[np.lexsort((key, query))]
     nth = np.arange(len(rows)) - np.searchsorted(query, query)
-    # 0.29 x 100 is 28.999999999999996 in floating point.
-    drops = np.floor(np.round(share * np.bincount(query, minlength=len(view.queries)), 9))
-    is_kept = np.ones(len(view.grades), bool)
-    is_kept[rows[by_key][nth < drops[query]]] = False
-    return rejudged(take_rows(view, np.flatnonzero(is_kept)))
+    relevant = np.bincount(query, minlength=len(view.queries))
+    made: list[JudgedRanks] = []
+    for share in shares:
+        # 0.29 x 100 is 28.999999999999996 in floating point.
+        drops = np.floor(np.round(share * relevant, 9))
+        is_kept = np.ones(len(view.grades), bool)
+        is_kept[by_key[nth < drops[query]]] = False
+        made.append(rejudged(take_rows(view, np.flatnonzero(is_kept))))
+    return made

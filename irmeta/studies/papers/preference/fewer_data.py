@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,7 @@ from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
 from irmeta.preferences.evaluate import compare_block, join_blocks
 from irmeta.preferences.registry import parse_preferences
+from irmeta.rankings.derive.fewer_judgments import DropOrder, drop_relevant_shares
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.scores import Scores
 from irmeta.results.verdicts import Verdicts
@@ -21,7 +23,7 @@ from irmeta.studies.papers.preference.compared_track import ComparedTrack
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options
 from irmeta.studies.papers.preference.system_orders import places, tau_b
 
-ORDERS = {"random": "random", "pool": "least-retrieved"}
+ORDERS: dict[str, DropOrder] = {"random": "random", "pool": "least-retrieved"}
 """Names of the order in which relevant docs are removed, in the table and in `drop_relevant`."""
 
 
@@ -45,15 +47,15 @@ def fewer_labels(compared: ComparedTrack, options: Options) -> Iterator[pl.DataF
     Random orders have `label_replicates` samples; the order by lists is the same each time.
     """
     whole = _places(compared.views, options)
+    seeds = np.random.SeedSequence(options.seed).generate_state(options.label_replicates).tolist()
     for labels, order in ORDERS.items():
-        seeds = np.random.SeedSequence(options.seed).generate_state(options.label_replicates)
-        rows = []
-        for share in options.removed:
-            for seed in seeds.tolist() if labels == "random" else [0]:
-                views = [
-                    view.drop_relevant(share, order, rel=options.rel, rng=seed)
-                    for view in compared.views
-                ]
+        rows: list[dict[str, Any]] = []
+        for seed in seeds if labels == "random" else [0]:
+            by_view = [
+                drop_relevant_shares(view, options.removed, order, rel=options.rel, rng=seed)
+                for view in compared.views
+            ]
+            for share, *views in zip(options.removed, *by_view, strict=True):
                 rows += [
                     {"size": share, "measure": name, "tau": tau_b(whole[name], values)}
                     for name, values in _places(views, options).items()

@@ -31,10 +31,7 @@ class PreferenceOptions(TrackOptions):
         0.05, "Significance level of Tables 3 and 4.", least=0, most=1, exclusive=True
     )
     resamples: int = option(
-        10_000, "Permutations of the randomised HSD, and bootstrap resamples.", least=1
-    )
-    confidence: float = option(
-        0.95, "Confidence level of intervals.", least=0, most=1, exclusive=True
+        2_000, "Permutations of the randomised HSD; the paper does not state its number.", least=1
     )
     sizes: tuple[int, ...] = option(
         (),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from irmeta.studies.papers.preference.options import PreferenceOptions as Option
 from irmeta.studies.papers.preference.recall_levels import LevelCounts
 
 Row = dict[str, Any]
+MOST_HELD = 1 << 22
+"""Preferences of one kind that are held in memory: 32 MB."""
 
 
 def points(compared: ComparedTrack, counts: LevelCounts, options: Options) -> Pieces:
@@ -25,7 +28,7 @@ def points(compared: ComparedTrack, counts: LevelCounts, options: Options) -> Pi
     ap, ndcg, rr = options.measures
     panels = (ap, ndcg, options.search_length, rr, *options.interleavings)
     sources: dict[str, Source] = {
-        name: one.preference() for name, one in compared.preferences.items()
+        name: _held(one.preference()) for name, one in compared.preferences.items()
     }
     sources |= {name: compared.matrix(name) for name in (*panels, rr) if name not in sources}
     drawn = DrawnPoints(compared, options, Preference.of(sources[rpp]))
@@ -43,6 +46,15 @@ def points(compared: ComparedTrack, counts: LevelCounts, options: Options) -> Pi
         rows.append(_agreement(rr, other, found, 0))
     yield "figure_5", rows
     yield "ties", [{"measure": name, **row} for name, row in tied.items()]
+
+
+def _held(preference: Preference) -> Preference:
+    """Compute the preferences of all queries once, where they are few enough to hold."""
+    queries = len(preference.queries)
+    if queries * len(preference.systems) ** 2 > MOST_HELD:
+        return preference
+    table = [preference.difference(query) for query in range(queries)]
+    return replace(preference, difference=table.__getitem__)
 
 
 def _agreement(a: str, b: str, found: Row, drawn: int) -> Row:
