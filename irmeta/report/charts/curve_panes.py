@@ -1,4 +1,4 @@
-"""Curves in several panes over a common logarithmic axis."""
+"""Curves in several panes over a common axis."""
 
 from __future__ import annotations
 
@@ -72,6 +72,7 @@ def curve_panes(
     labels: Sequence[Label] = (),
     same_y: bool = False,
     height: int = 190,
+    linear: str = "",
 ) -> alt.ConcatChart | alt.LayerChart:
     """Draw one curve per name in each pane, two panes side by side.
 
@@ -82,8 +83,9 @@ def curve_panes(
     Parameters
     ----------
     frame
-        Columns pane, name, x (at least 1), y (null, NaN or infinite: a gap) and dashed (bool); a
-        curve is the rows of one pane, name and dashed, by x.
+        Columns pane, name, x (at least 1 on a logarithmic axis), y (null, NaN or infinite: a gap)
+        and dashed (bool); a curve is the rows of one pane, name and dashed, by x. Optionally low
+        and high, the bounds of a band around each of up to 8 curves.
     dashes
         What solid and dashed curves are, for the legend.
     rules
@@ -96,11 +98,15 @@ def curve_panes(
         Whether all panes have the same y axis.
     height
         Height of a pane.
+    linear
+        Format of the labels of a linear x axis; by default the axis is logarithmic.
     """
     import altair as alt
 
-    finite = pl.when(pl.col("y").cast(pl.Float64).is_finite()).then(pl.col("y").cast(pl.Float64))
-    known = frame.with_columns(pl.col("x").cast(pl.Float64), y=finite)
+    vertical = [name for name in ("y", "low", "high") if name in frame.columns]
+    known = frame.with_columns(pl.col("x", *vertical).cast(pl.Float64)).with_columns(
+        pl.when(pl.col(name).is_finite()).then(name) for name in vertical
+    )
     drawn = [pane for pane in panes if known.filter(pane=pane.name)["y"].drop_nulls().len()]
     if not drawn:
         return nothing(f"{title}: no value to draw.")
@@ -108,11 +114,12 @@ def curve_panes(
     many = len(names) > NAMED
     columns = min(2, len(drawn))
     ruled = [value for value, _ in rules]
-    x, above = _x_axis([*known["x"], *ruled], x_title, [*rules, *labels], columns, many)
+    x, above = _x_axis([*known["x"], *ruled], x_title, [*rules, *labels], columns, many, linear)
     data, charts = Datasets(), []
     for pane in drawn:
         rows = known.filter(pane=pane.name)
-        bounds = _bounds([*(known if same_y else rows)["y"].drop_nulls(), *levels])
+        values = (known if same_y else rows).select(vertical).unpivot()["value"].drop_nulls()
+        bounds = _bounds([*values, *levels])
         y = _y_axis(pane, bounds)
         edge = _quantiles(rows) if many else []
         if many:
@@ -129,7 +136,12 @@ def curve_panes(
 
 
 def _x_axis(
-    values: Sequence[float], title: str, labels: Sequence[Label], columns: int, many: bool
+    values: Sequence[float],
+    title: str,
+    labels: Sequence[Label],
+    columns: int,
+    many: bool,
+    linear: str,
 ) -> tuple[alt.X, list[Any]]:
     """Return the common axis, with a margin for labels of curves, and the labels above it."""
     import altair as alt
@@ -137,14 +149,16 @@ def _x_axis(
     low, high = min(values), max(values)
     # so wide in print; wider figures have more room
     width = pane_width(columns, ROOM, PRINT_WIDTH)
-    domain = _log_domain(low, high, (44 if many else 18) / width)
-    x = alt.X(
-        "x:Q",
-        title=title,
-        axis=alt.Axis(values=log_ticks(low, high), format=",d"),
-        scale=alt.Scale(type="log", domain=domain, nice=False),
-    )
-    return x, [labels_above(labels, x, domain, width)] if labels else []
+    margin = (44 if many else 18) / width
+    if linear:
+        domain = _linear_domain(low, high, margin)
+        axis = alt.Axis(format=linear, tickCount=6)
+    else:
+        domain = _log_domain(low, high, margin)
+        axis = alt.Axis(values=log_ticks(low, high), format=",d")
+    scale = alt.Scale(type="linear" if linear else "log", domain=domain, nice=False)
+    x = alt.X("x:Q", title=title, axis=axis, scale=scale)
+    return x, [labels_above(labels, x, domain, width, not linear)] if labels else []
 
 
 def _y_axis(pane: Pane, bounds: tuple[float, float]) -> alt.Y:
@@ -158,6 +172,12 @@ def _log_domain(low: float, high: float, margin: float) -> tuple[float, float]:
     """Return the ends of a log axis, with a share of its width as margin at the right."""
     ratio = max(high / low, 1.5)
     return low / ratio**0.02, high * ratio ** (margin / (1 - margin))
+
+
+def _linear_domain(low: float, high: float, margin: float) -> tuple[float, float]:
+    """Return the ends of a linear axis, with a share of its width as margin at the right."""
+    reach = (high - low) or 1.0
+    return low - 0.02 * reach, high + reach * margin / (1 - margin)
 
 
 def _bounds(values: Sequence[float]) -> tuple[float, float]:
@@ -179,7 +199,7 @@ def _few(
     """Draw each curve in a colour, with marks."""
     import altair as alt
 
-    shown = legend(names) if len(names) > 1 else None
+    shown = legend(names, symbolOpacity=1) if len(names) > 1 else None  # else that of the bands
     colour = alt.Color(
         "name:N",
         sort=names,
@@ -196,6 +216,12 @@ def _few(
         style=pl.when("dashed").then(pl.lit(dashes[1])).otherwise(pl.lit(dashes[0]))
     )
     base = data.chart(styled).encode(x, y, colour)
+    bands = []
+    if "low" in rows.columns:
+        area = data.chart(styled.drop_nulls(["low", "high"])).mark_area(opacity=0.14, aria=False)
+        detail = alt.Detail("dashed:N")
+        low = alt.Y("low:Q", title=None, scale=y["scale"], axis=y["axis"])
+        bands = [area.encode(x, low, alt.Y2("high:Q"), colour, detail)]
     key = legend(dashes, orient="bottom", symbolType="stroke", symbolStrokeColor=INK)
     dash = alt.StrokeDash(
         "style:N",
@@ -206,6 +232,7 @@ def _few(
     marked = styled.filter(pl.int_range(pl.len()).over("name", "dashed") % step == 0)
     points = data.chart(marked.drop_nulls("y")).mark_point(filled=True, opacity=1, size=24)
     return [
+        *bands,
         base.mark_line(strokeWidth=1.5, aria=False).encode(dash),
         points.encode(x, y, colour, shape, alt.Description("name:N")),
     ]

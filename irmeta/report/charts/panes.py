@@ -114,18 +114,21 @@ def rules_at(values: Sequence[float], axis: alt.X | alt.Y) -> list[Any]:
     return [rules.mark_rule(color=INK, strokeDash=[2, 2], clip=True, aria=False).encode(axis)]
 
 
-def labels_above(labels: Sequence[Label], axis: alt.X, domain: Sequence[float], width: int) -> Any:
+def labels_above(
+    labels: Sequence[Label], axis: alt.X, domain: Sequence[float], width: int, log: bool = True
+) -> Any:
     """Return labels of values above a pane, leaving out those that would overlap others.
 
-    `domain` and `width` are those of the log axis.
+    `domain` and `width` are those of the axis, which is logarithmic or linear.
     """
     import altair as alt
 
-    low, high = map(math.log, domain)
+    scaled = math.log if log else float
+    low, high = map(scaled, domain)
     shown: list[Label] = []
     end = -math.inf
     for value, label in sorted(labels):
-        place = width * (math.log(value) - low) / (high - low)
+        place = width * (scaled(value) - low) / (high - low)
         half = 2.7 * len(label) + 1
         if place - half >= end:
             shown.append((value, label))
