@@ -126,19 +126,27 @@ def banded_maps(
     """
     if cells.is_empty():
         return nothing(f"{title}: nothing to draw.")
-    names = [f"below {bands[0]:g}", *(f"{a:g} to {b:g}" for a, b in pairwise(bands))]
-    names.append(f"{bands[-1]:g} or more")
-    strips = _strips(cells, bands, names)
+    names = band_names(bands)
+    strips = band_strips(cells, bands, names)
     undefined = [UNDEFINED] if (strips["band"] == UNDEFINED).any() else []
     data = Datasets()
     panes = [
-        _banded(data, strips.filter(pane=pane), titles, [*names, *undefined], rules)
+        banded_map(
+            data, strips.filter(pane=pane), titles, [*names, *undefined], [*SHADES, "white"], rules
+        )
         for pane, titles in axes.items()
     ]
     return arrange(panes, 2, data, title=title, subtitle=subtitle)
 
 
-def _strips(cells: pl.DataFrame, bands: Sequence[float], names: Sequence[str]) -> pl.DataFrame:
+def band_names(bands: Sequence[float]) -> list[str]:
+    """Return names of the bands between the bounds, from the lowest."""
+    low, high = f"below {bands[0]:g}", f"{bands[-1]:g} or more"
+    names = [low, *(f"{a:g} to {b:g}" for a, b in pairwise(bands)), high]
+    return [name.replace("-", "\u2212") for name in names]
+
+
+def band_strips(cells: pl.DataFrame, bands: Sequence[float], names: Sequence[str]) -> pl.DataFrame:
     """Merge neighbouring cells of a row in one band into strips: a tenth of the marks."""
     value = pl.col("value").cast(pl.Float64).fill_nan(None)
     # 12 digits: a correlation of 0.9 may be 0.8999999999999999
@@ -165,20 +173,22 @@ def _strips(cells: pl.DataFrame, bands: Sequence[float], names: Sequence[str]) -
     )
 
 
-def _banded(
+def banded_map(
     data: Datasets,
     strips: pl.DataFrame,
     titles: tuple[str, str],
     names: Sequence[str],
-    rules: Sequence[float],
+    shades: Sequence[str],
+    rules: Sequence[float] = (),
 ) -> alt.LayerChart:
+    """Draw one square heat map from the result of `band_strips`, a pane for `arrange`."""
     import altair as alt
 
     x, y = (
         _axis(title, max(strips[name].to_list()), **more)
         for title, name, more in zip(titles, ("stop", "top"), ({}, axis_room(ROOM)), strict=True)
     )
-    colours = alt.Scale(domain=names, range=[*SHADES, "white"][: len(names)])
+    colours = alt.Scale(domain=names, range=shades[: len(names)])
     key = legend(names, symbolType="square", symbolStrokeColor=MUTED, symbolStrokeWidth=0.5)
     base = data.chart(strips.drop("pane", "strip"))
     cells = base.mark_rect(aria=False, clip=True).encode(
