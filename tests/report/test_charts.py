@@ -22,8 +22,9 @@ from irmeta.report.charts.heat import banded_maps, heat_map, lower_triangle
 from irmeta.report.charts.histogram import Class, bucket_name, histogram
 from irmeta.report.charts.panes import log_ticks
 from irmeta.report.charts.ranked import ranked
-from irmeta.report.charts.scatter import graph, scatter
+from irmeta.report.charts.scatter import graph, scatter, scatter_panes
 from irmeta.report.charts.strip import strip
+from irmeta.report.charts.surface import surfaces
 from irmeta.report.figures.length_figures import (
     length_differences,
     length_histogram,
@@ -100,6 +101,24 @@ def cells(*values: float | None, pane: str = "p") -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["pane", "x", "y", "value"], orient="row")
 
 
+def points(*rows: tuple[float | None, float, bool], pane: str = "a") -> pl.DataFrame:
+    """Return points of one pane of `scatter_panes`."""
+    schema = {"x": pl.Float64, "y": pl.Float64, "marked": pl.Boolean}
+    return pl.DataFrame(rows, schema, orient="row").with_columns(pane=pl.lit(pane))
+
+
+def signs(n: int) -> pl.DataFrame:
+    """Return the sign of y - x for n by n ranks, in one pane."""
+    side = range(1, n + 1)
+    rows = [("s", x, y, float((y > x) - (y < x))) for x in side for y in side]
+    return pl.DataFrame(rows, schema=["pane", "x", "y", "value"], orient="row")
+
+
+def steps(*rows: tuple[str, float, float]) -> pl.DataFrame:
+    schema = {"pane": pl.String, "x": pl.Float64, "y": pl.Float64}
+    return pl.DataFrame(rows, schema, orient="row")
+
+
 def pairs(n: int) -> pl.DataFrame:
     cells = [(HOSTILE + str(i), str(j), i / n if i != j else math.nan)
              for i in range(n) for j in range(i)]  # fmt: skip
@@ -126,6 +145,15 @@ PANES = [Pane("a", "left pane"), Pane("b", HOSTILE, "%")]
 STRIP = {**WORDS, "domain": (0.0, 1.0), "digits": ".2f"}
 LENGTHS = Display("length", "docs", -1)
 DUMBBELL = {**WORDS, "aside": "best system"}
+SURFACES = {
+    "title": "T",
+    "subtitle": "S",
+    "axes": ("x", HOSTILE),
+    "share_heading": "share",
+    "x_title": "difference",
+}
+POINTS = points((0.5, 1.0, False), (-0.5, 0.25, True), (None, 0.0, True))
+CLOUDS = {"title": "T", "subtitle": "S", "y_title": "RPP", "kinds": ("equal", "different")}
 CHARTS: dict[str, Callable[[], Any]] = {
     "histogram": lambda: histogram(counts(0, 1, 22, 3), **WORDS),
     "histogram with classes": lambda: histogram(
@@ -167,6 +195,17 @@ CHARTS: dict[str, Callable[[], Any]] = {
         panes_of(8), PANES, **WORDS, dashes=("solid", "dashed"), rules=[(5, "d = 5")], levels=[0.05]
     ),
     "curve panes of 30": lambda: curve_panes(panes_of(30), PANES, **WORDS, labels=[(10, "10")]),
+    "curve panes with bands": lambda: curve_panes(
+        panes_of(6).with_columns(low=pl.col("y") - 0.01, high=pl.col("y") + 0.01),
+        PANES, **WORDS, linear="%", rules=[(50, "half")],
+    ),
+    "surfaces": lambda: surfaces(
+        signs(25), steps(("s", -1, 0.5), ("s", 1, 1)), {"s": HOSTILE}, **SURFACES
+    ),
+    "scatter panes": lambda: scatter_panes(
+        pl.concat([POINTS, POINTS.with_columns(pane=pl.lit("b"))]),
+        {"a": ("left", ["r = 1"]), "b": (HOSTILE, [])}, **CLOUDS,
+    ),
     "banded maps": lambda: banded_maps(
         pl.concat([cells(0.2, 0.95, None, 0.7), cells(*[0.9] * 400, pane="q")]),
         {"p": ("x", HOSTILE), "q": ("x", "y")}, title="T", subtitle="S", rules=[7],
@@ -201,7 +240,10 @@ def test_chart__well_formed_svg_of_fixed_width(name: str):
     assert min(sizes) >= 9
 
 
-PRINTED = ("histogram", "dumbbell", "strip", "heat map", "curve panes", "banded maps")
+PRINTED = (
+    "histogram", "dumbbell", "strip", "heat map", "curve panes", "banded maps", "surfaces",
+    "scatter panes",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PRINTED)
@@ -239,6 +281,8 @@ def test_chart__identical_in_another_process():
         lambda: curves(line("a", 0), **WORDS, y_title="y"),
         lambda: curve_panes(panes_of(2).with_columns(y=math.inf), PANES, **WORDS),
         lambda: banded_maps(cells(), {}, title="T", subtitle="S"),
+        lambda: surfaces(signs(0), steps(), {}, **SURFACES),
+        lambda: scatter_panes(points((None, 0.0, True)), {"a": ("left", [])}, **CLOUDS),
         lambda: scatter(pl.DataFrame({"name": [], "x": [], "y": []}), **WORDS, y_title="y"),
         lambda: graph(NODES.clear(), EDGES.clear(), title="T", subtitle="S"),
         lambda: pairwise_significance(p_values(1), systems(1), "T", 0.05),
@@ -433,3 +477,86 @@ def test_ecdf__reaches_one_at_the_greatest_value():
 def test_scatter__prints_the_correlation():
     frame = pl.DataFrame({"name": list("abc"), "x": [1.0, 2.0, 3.0], "y": [2.0, 4.0, 6.0]})
     assert "r = 1.00" in texts(to_svg(scatter(frame, **WORDS, y_title="y")))
+
+
+def test_curve_panes__bands_within_the_axis_and_undefined_bounds_left_out():
+    frame = panes_of(1).with_columns(
+        low=pl.when(pl.col("x") == 10).then(math.nan).otherwise(-0.25), high=pl.lit(0.5)
+    )
+    chart = curve_panes(frame, PANES, **WORDS)
+    bands = {(row["x"], row["low"], row["high"]) for row in drawn_rows(chart) if "style" in row}
+    assert bands == {(1, -0.25, 0.5), (10, None, 0.5), (100, -0.25, 0.5)}
+    [y] = {
+        (*layer["encoding"]["y"]["scale"]["domain"],)
+        for layer in to_spec(chart)["concat"][0]["layer"]
+        if layer["mark"]["type"] == "area"
+    }
+    assert y == (pytest.approx(-0.295), pytest.approx(0.545))
+
+
+def test_curve_panes__linear_axis_from_zero():
+    frame = panes_of(1).with_columns(x=pl.Series([0.0, 0.5, 1.0] * 2))
+    chart = curve_panes(frame, PANES, **WORDS, linear="%", rules=[(0, "none")])
+    [x] = {layer["encoding"]["x"]["scale"]["type"]
+           for pane in to_spec(chart)["concat"] for layer in pane["layer"]}  # fmt: skip
+    assert x == "linear"
+    shown = texts(to_svg(chart))
+    for label in ("0%", "100%", "none"):
+        assert shown.count(f"\n{label}\n") == 2
+
+
+def test_surfaces__antisymmetric_bands_with_signs_and_shares():
+    chart = surfaces(signs(3), steps(("s", -1, 0.25), ("s", 1, 1)), {"s": "sign"}, **SURFACES)
+    rows = drawn_rows(chart)
+    strips = [(r["y"], r["band"], r["start"], r["stop"]) for r in rows if "band" in r]
+    zero, low, high = "\u22120.02 to 0.02", "below \u22120.3", "0.3 or more"
+    assert strips == [
+        (1, zero, 0.5, 1.5),
+        (1, low, 1.5, 3.5),
+        (2, high, 0.5, 1.5),
+        (2, zero, 1.5, 2.5),
+        (2, low, 2.5, 3.5),
+        (3, high, 0.5, 2.5),
+        (3, zero, 2.5, 3.5),
+    ]
+    signed = [(r["sign"], r["x"] < r["y"]) for r in rows if "sign" in r]
+    assert signed == [("+", True), ("\u2212", False)], "positive where x has the smaller rank"
+    assert [(r["x"], r["y"], r["name"]) for r in rows if "name" in r] == [
+        (-1, 0.25, "sign"), (1, 1, "sign")
+    ]  # fmt: skip
+    assert len(to_spec(chart)["concat"]) == 2
+    assert len(to_spec(surfaces(signs(3), steps(), {"s": ""}, **SURFACES))["concat"]) == 1
+
+
+def dots(chart: Any) -> list[dict[str, list[tuple[float, float]]]]:
+    """Return the points of each pane of `scatter_panes` by their kind."""
+    named = to_spec(chart)["datasets"]
+    panes = [rows for name, rows in named.items() if name.startswith("rows")]
+    return [
+        {row["kind"]: [*zip(row["x"][::3], row["y"][::3], strict=True)] for row in rows}
+        for rows in panes
+    ]
+
+
+def test_scatter_panes__one_point_a_pixel_and_marked_ones_above():
+    frame = points((1.0, 1.0, False), (0.5, -0.5, True), (0.5001, -0.5001, True),
+                   (0.5, -0.5, False), (math.inf, 0.0, True))  # fmt: skip
+    [pane] = dots(scatter_panes(frame, {"a": ("left", [])}, **CLOUDS))
+    assert [*pane] == ["equal", "different"], "the last is drawn above"
+    near = pytest.approx((0.5, -0.5), abs=0.01)
+    assert pane["equal"] == [near, pytest.approx((1.0, 1.0), abs=0.01)]
+    assert pane["different"] == [near]
+
+
+def test_scatter_panes__points_are_not_joined():
+    frame = points(*((i / 10, i / 10, False) for i in range(-9, 10)))
+    svg = to_svg(scatter_panes(frame, {"a": ("left", [])}, **CLOUDS))
+    [path] = re.findall(r' d="([^"]*)" stroke="#8ec1de" stroke-width="2"', svg)
+    lines = [
+        [[float(n) for n in point.split(",")] for point in line.split("L")]
+        for line in path.split("M")[1:]
+    ]
+    assert len(lines) == 19
+    for (x, y), (end_x, end_y) in lines:
+        assert end_x - x == pytest.approx(0.1, abs=0.011)
+        assert y == end_y
