@@ -1,7 +1,314 @@
-"""The figures of the study of recall-paired preference."""
+"""The figures of the study of recall-paired preference, from its tables."""
 
 from __future__ import annotations
 
-from irmeta.studies.framework.study import Figure
+import math
+from typing import Any
 
-FIGURES: tuple[Figure, ...] = ()
+import polars as pl
+
+from irmeta.measures.names import display_of
+from irmeta.report.charts.curve_panes import Pane, curve_panes
+from irmeta.report.charts.heat import heat_map
+from irmeta.report.charts.scatter import scatter_panes
+from irmeta.report.charts.strip import strip
+from irmeta.report.charts.surface import surfaces
+from irmeta.report.look import axis_title
+from irmeta.studies.framework.study import Figure, Tables
+from irmeta.studies.framework.words import count
+from irmeta.studies.papers.preference.options import GAMMA
+from irmeta.studies.papers.preference.options import PreferenceOptions as Options
+
+RANKS = range(1, 26)  # ranks of the surfaces of Figure 2
+PIXEL = 0.005  # least visible difference of Figure 2
+DISCOUNTS = {"RBP": f"RBP, g = {GAMMA:g}", "DCG": "DCG", "sign": "sign, as in RPP"}
+CONTRIBUTIONS = ("RBP", "AP", "DCG", "RR", "ISL", "TSL", "AvgSL", "RPP")
+MOST_LEVELS = 14  # recall levels that fit a heat map with numbers
+LABELS = {"random": "at random", "pool": "least retrieved first"}
+KINDS = {"preferences": "preferences", "measures": "measures"}
+QUANTITIES = {"tied": "", "deciding_levels": "deciding levels"}
+
+
+def _share(value: float | None) -> str:
+    return "undefined" if value is None or math.isnan(value) else f"{value:.1%}"
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None or math.isnan(value) else f"{value:.2f}"
+
+
+# Figure 2
+
+
+def _differences(tables: Tables, options: Options) -> pl.DataFrame:
+    levels = tables["unequal_levels"].rename({"share": "unequal_share"})
+    return tables["figure_2"].join(levels, on="track", how="left", maintain_order="left")
+
+
+def _surfaces() -> pl.DataFrame:
+    """Return the difference of the terms of two ranks, for each discount of Figure 2."""
+    ranks = pl.DataFrame({"x": [*RANKS]}, schema={"x": pl.Int64})
+    pairs = ranks.join(ranks.rename({"x": "y"}), how="cross")
+    x, y = pl.col("x"), pl.col("y")
+    values = {
+        "RBP": GAMMA ** (x - 1) - GAMMA ** (y - 1),
+        "DCG": 1 / (x + 1).log(2) - 1 / (y + 1).log(2),
+        "sign": (y - x).sign().cast(pl.Float64),
+    }
+    return pairs.with_columns(**values).unpivot(
+        [*values], index=["x", "y"], variable_name="pane", value_name="value"
+    )
+
+
+def _figure_2(rows: pl.DataFrame, options: Options) -> Any:
+    differ, reached = (_share(rows[name][0]) for name in ("unequal_share", "share_reached"))
+    pixel = (pl.col("delta") / PIXEL).round()
+    shares = rows.with_columns(pixel=pixel).sort("discount", "delta")
+    shares = shares.unique(["discount", "pixel"], keep="last", maintain_order=True)
+    return surfaces(
+        _surfaces(),
+        shares.select(pane="discount", x="delta", y="share"),
+        DISCOUNTS,
+        title=f"{rows['track'][0]}: difference of two lists at one recall level",
+        subtitle=f"ranks differ at {differ} of recall levels, {reached} of those that a list "
+        "reaches",
+        axes=("rank f in list x", "rank f\u2032 in list y"),
+        share_heading="share with at most that difference",
+        x_title="difference at a recall level",
+    )
+
+
+# Figure 4
+
+
+def _lists(tables: Tables, options: Options) -> pl.DataFrame:
+    return tables["figure_4"]
+
+
+def _figure_4(rows: pl.DataFrame, options: Options) -> Any:
+    track, query, a, b = rows.select("track", "query", "system_a", "system_b").row(0)
+    lists = [
+        rows.select(pane=pl.lit(""), name=pl.lit(name), x="recall", y=y, dashed=pl.lit(False))
+        for name, y in ((a, "precision_a"), (b, "precision_b"))
+    ]
+    return curve_panes(
+        pl.concat(lists),
+        [Pane("", "precision")],
+        title=f"{track}: precision and recall for query {query}",
+        subtitle=f"at the ranks of {count(rows.height, 'relevant doc')}; 0 where not retrieved",
+        x_title="recall",
+        linear="~g",
+    )
+
+
+def _caption_4(rows: pl.DataFrame, options: Options) -> str:
+    query, a, b = rows.select("query", "system_a", "system_b").row(0)
+    return f"Figure 4, left: uninterpolated precision of {a} and {b} by recall for query {query}."
+
+
+def _contributions(tables: Tables, options: Options) -> pl.DataFrame:
+    lists = tables["figure_4"].select("track", "level", "query", "system_a", "system_b")
+    order = pl.DataFrame({"measure": CONTRIBUTIONS})
+    rows = order.join(tables["figure_4_deltas"], on="measure", maintain_order="left_right")
+    return rows.join(lists, on=["track", "level"], maintain_order="left")
+
+
+def _figure_4_deltas(rows: pl.DataFrame, options: Options) -> Any:
+    track, query, a, b = rows.select("track", "query", "system_a", "system_b").row(0)
+    last = int(rows.select(pl.max("level")).item())
+    shown = rows.filter((pl.col("level") < MOST_LEVELS) | (pl.col("level") == last))
+    levels = f"; levels 1 to {MOST_LEVELS - 1} and {last}" if last > MOST_LEVELS else ""
+    return heat_map(
+        shown.select(
+            across=pl.format("i = {}", "level"),
+            down="measure",
+            value="scaled",
+            name=pl.format("{}, level {}", "measure", "level"),
+        ),
+        title=f"{track}: recall levels behind each difference, query {query}",
+        subtitle=f"positive: {a} is better than {b}{levels}",
+    )
+
+
+def _caption_deltas(rows: pl.DataFrame, options: Options) -> str:
+    query, a, b = rows.select("query", "system_a", "system_b").row(0)
+    return (
+        f"Figure 4, right: contributions of recall levels to the difference of {a} and {b} for "
+        f"query {query}."
+    )
+
+
+# Figure 5
+
+
+def _points(tables: Tables, options: Options) -> pl.DataFrame:
+    agreement = (
+        tables["figure_5"]
+        .filter(measure_a=options.preference())
+        .select("track", "points", "r", "sa", measure="measure_b")
+    )
+    points = tables["figure_5_points"]
+    return points.join(agreement, on=["track", "measure"], how="left", maintain_order="left")
+
+
+def _difference(name: str, options: Options) -> str:
+    """Return the heading of a panel: interleaving is a preference, measures have differences."""
+    if name in options.interleavings:
+        return name
+    display = display_of(name)
+    turned = "sign turned" if display.direction < 0 else ""
+    return axis_title(f"difference of {name}", turned, display.unit)
+
+
+def _figure_5(rows: pl.DataFrame, options: Options) -> Any:
+    ap, ndcg, rr = options.measures
+    order = [ap, ndcg, options.search_length, rr, *options.interleavings]
+    agreement = pl.DataFrame({"measure": order}).join(
+        rows.select("measure", "r", "sa").unique("measure"), on="measure", maintain_order="left"
+    )
+    panes = {
+        name: (_difference(name, options), [f"r = {_number(r)}, sa = {_number(sa)}"])
+        for name, r, sa in agreement.iter_rows()
+    }
+    drawn = int(rows.select(pl.max("point")).item())
+    points = int(rows.select(pl.max("points")).item())
+    shown = f"{drawn:,} of {points:,}" if drawn < points else f"{points:,}"
+    return scatter_panes(
+        rows.select(pane="measure", x="difference", y="preference", marked=~pl.col("same_sign")),
+        panes,
+        title=f"{rows['track'][0]}: {options.preference()} and differences of measures",
+        subtitle=f"{shown} pairs of systems on one query; sa: share with equal signs",
+        y_title="RPP",
+        kinds=("equal signs", "different signs"),
+    )
+
+
+# Figures 6 and 7
+
+
+def _replicated(rows: pl.DataFrame, options: Options, x: str, pane: pl.Expr) -> pl.DataFrame:
+    """Return the curves of `compared` with their bands, in the order of the options."""
+    order = pl.DataFrame({"measure": options.compared})
+    found = order.join(rows, on="measure", maintain_order="left_right")
+    return found.select(
+        pane=pane, name="measure", x=x, y="mean", low="low", high="high", dashed=pl.lit(False)
+    )
+
+
+def _kind(options: Options) -> pl.Expr:
+    is_preference = pl.col("measure").is_in(options.preferences)
+    return pl.when(is_preference).then(pl.lit("preferences")).otherwise(pl.lit("measures"))
+
+
+def _samples(rows: pl.DataFrame) -> str:
+    most = int(rows.select(pl.max("replicates")).item())
+    return f"lines: mean of {count(most, 'sample')}; bands: quantiles .025 to .975"
+
+
+def _figure_6(rows: pl.DataFrame, options: Options) -> Any:
+    return curve_panes(
+        _replicated(rows, options, "queries", _kind(options)),
+        [Pane(kind, f"{text}: tau-b") for kind, text in KINDS.items()],
+        title=f"{rows['track'][0]}: orders of systems by fewer queries",
+        subtitle=_samples(rows),
+        x_title="queries kept",
+        linear=",d",
+        same_y=True,
+    )
+
+
+def _figure_7(rows: pl.DataFrame, options: Options) -> Any:
+    return curve_panes(
+        _replicated(rows, options, "removed", pl.col("labels") + " " + _kind(options)),
+        [
+            Pane(f"{labels} {kind}", f"{text}, {how}: tau-b")
+            for labels, how in LABELS.items()
+            for kind, text in KINDS.items()
+        ],
+        title=f"{rows['track'][0]}: orders of systems by fewer relevant docs",
+        subtitle=_samples(rows),
+        x_title="relevant docs removed",
+        linear="%",
+        same_y=True,
+        height=150,
+    )
+
+
+# Ties
+
+
+def _ties(tables: Tables, options: Options) -> pl.DataFrame:
+    rows = tables["ties"].unpivot(
+        [*QUANTITIES], index=["track", "measure"], variable_name="quantity"
+    )
+    place = {name: n for n, name in enumerate(options.compared)}
+    order = pl.col("measure").replace_strict(place, default=len(place), return_dtype=pl.Int64)
+    which = pl.col("quantity").replace_strict(QUANTITIES, return_dtype=pl.String)
+    return rows.with_columns(which=which).sort(order, "measure", "track", maintain_order=True)
+
+
+def _tied(rows: pl.DataFrame, options: Options) -> Any:
+    is_tied = not rows["which"][0]
+    tracks = count(rows["track"].n_unique(), "track")
+    return strip(
+        rows.select(row="measure", name=pl.format("{}, {}", "measure", "track"), value="value"),
+        title="Pairs of systems that tie on a query" if is_tied else "Recall levels that decide",
+        subtitle=f"one dot per track, {tracks}; tick: mean",
+        x_title="share of pairs of systems and queries" if is_tied else "share of recall levels",
+        domain=(0.0, 1.0),
+        digits=".2%",
+        axis_format="%",
+    )
+
+
+def _caption_ties(rows: pl.DataFrame, options: Options) -> str:
+    return (
+        "Ties: share of pairs of systems that have equal values on a query."
+        if not rows["which"][0]
+        else "Label efficiency: share of recall levels that change the value."
+    )
+
+
+SURFACES = (
+    "The maps show how much the ranks f and f\u2032 of the i-th relevant doc contribute to the "
+    "difference of two lists: blue (+) where list x is better, orange (\u2212) where y is. RBP and "
+    "DCG are near 0 unless one rank is small. The curves show the share of all pairs of lists, "
+    "queries and levels with at most a difference; steep at 0 means that most levels hardly count."
+)
+CURVES = "Each mark is a relevant doc. The higher line has more relevant docs at the same effort."
+LEVELS = (
+    "Each row is a measure, each column a recall level; the magnitudes of a row add up to 1, or "
+    "all are 0. RPP weighs all levels at which the ranks differ equally."
+)
+POINTS = (
+    "Each point is a pair of systems on one query, orange where the signs differ; 0 is a sign of "
+    "its own. r is Pearson's correlation, sa the share of points with equal signs; both are over "
+    "all points, drawn or not."
+)
+FEWER = (
+    "Each line is the mean correlation with the order by the full data, over random samples; the "
+    "band holds 95 percent of the samples. The earlier a line falls, the more the order depends on "
+    "the data that are missing."
+)
+EFFICIENCY = (
+    "Each dot is a track, the black tick their mean. Fewer ties, or more deciding levels, make "
+    "more use of the same judgments."
+)
+FIGURES = (
+    Figure("figure_2", _differences, _figure_2,
+           "Figure 2: the difference of two lists at one recall level, by the two ranks, and its "
+           "distribution.", SURFACES, by="track"),
+    Figure("figure_4", _lists, _figure_4, _caption_4, CURVES, by="track"),
+    Figure("figure_4_deltas", _contributions, _figure_4_deltas, _caption_deltas, LEVELS,
+           by="track"),
+    Figure("figure_5", _points, _figure_5,
+           lambda rows, o: f"Figure 5: {o.preference()} and the differences of measures and of "
+           "offline interleaving.", POINTS, by="track"),
+    Figure("figure_6", "figure_6", _figure_6,
+           "Figure 6: correlation of the order by some queries with that by all.", FEWER,
+           by="track"),
+    Figure("figure_7", "figure_7", _figure_7,
+           "Figure 7: correlation of the order by some relevant docs with that by all.", FEWER,
+           by="track"),
+    Figure("ties", _ties, _tied, _caption_ties, EFFICIENCY, each="which"),
+)  # fmt: skip
