@@ -78,6 +78,41 @@ def overview(
 ) -> StudyResults:
     """Overview of retrieval tracks: All systems of all tracks by all measures, and the agreement of the measures."""
 
+def preference(
+    store: Store | StoreReader | str | Path,
+    out: str | Path,
+    *,
+    rel: int = 1,
+    grades: Literal["graded", "binary"] = "graded",
+    on: Literal["preference", "win-rate"] = "preference",
+    alpha: float = 0.05,
+    resamples: int = 2000,
+    sizes: int | Iterable[int] = (),
+    shares: float | Iterable[float] = (),
+    replicates: int = 100,
+    label_replicates: int = 20,
+    points: int = 5000,
+    system_a: str | None = None,
+    system_b: str | None = None,
+    query: str | None = None,
+    seed: int = 0,
+    queries: Literal["judged", "relevant", "retrieved"] = "judged",
+    negative: Literal["unjudged", "nonrelevant"] = "unjudged",
+    qrels: str | None = None,
+    tie_order: Literal["trec_eval", "trec_eval10", "score-file", "file", "rank"] | None = None,
+    pool_order: Literal["trec_eval", "trec_eval10", "score-file", "file", "rank"] = "score-file",
+    pool_depth: int | None = None,
+    pool_without: str | Iterable[str] = (),
+    min_systems: int = 1,
+    tracks: str | Iterable[str] | None = None,
+    only: bool = False,
+    force: bool = False,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> StudyResults:
+    """Recall-paired preference: Diaz and Ferraro 2022, Offline Retrieval Evaluation Without Evaluation Metrics, doi:10.1145/3477495.3532033"""
+
 def search_length(
     store: Store | StoreReader | str | Path,
     out: str | Path,

@@ -2,19 +2,227 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+import polars as pl
+
+from irmeta.schema.columns import by_name
 from irmeta.studies.framework.data import data_section
-from irmeta.studies.framework.study import Section, Tables
+from irmeta.studies.framework.study import Section, Show, Tables
+from irmeta.studies.framework.words import count, listed
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options
 from irmeta.studies.papers.preference.paper import DATA
+from irmeta.studies.papers.preference.tables import TABLES
+
+DECLARED = by_name(TABLES)
+MOST_NAMED = 5  # tracks in a note
+FIGURES = ("figure_2", "figure_4", "figure_5", "figure_6", "figure_7", "ties")
+"""The figures of a track, in the paper's order."""
+POINTER = "The figures of each track are in its section below."
+_TESTED = {
+    "preference": "the preferences of the pairs",
+    "win-rate": "the differences of win rates, which depend on the other systems",
+}
 
 
 def sections(tables: Tables, options: Options) -> Iterator[Section]:
     """Yield the sections over tracks."""
     yield data_section(tables, options, "Data (Section 5.1)", DATA)
+    yield _requests(tables, options)
+    if not tables["studied_tracks"]["used"].any():
+        return
+    yield _levels(tables, options)
+    yield _agreement(tables, options)
+    yield _orders(tables, options)
+    yield _fewer(tables, options)
+    yield _separated(tables, options)
+    yield _label_efficiency(tables, options)
+    yield from _judgments(tables)
+    yield from _groups(tables)
+
+
+def _requests(tables: Tables, options: Options) -> Section:
+    text = (
+        "The paper's web rows count relevant (doc, subtopic) pairs of the diversity judgments, and "
+        "the runs of several tasks together; its AP on them is not that of NIST's ad hoc "
+        "judgments. The table names the qrels set of the numbers here. A track is in the paper if "
+        "requests, runs, and relevant docs or pairs per request equal a row of Table 1."
+    )
+    if options.rel > 1 or options.grades == "binary":
+        text += (
+            f" Relevant is grade {options.rel} or above. nDCG "
+            + ("gains 1 for every grade above 0" if options.grades == "binary" else "gains grades")
+            + ": it has no least relevant grade."
+        )
+    return Section("Requests and relevant docs (Table 1)", text, ["table_1", _printed("Table 1")])
+
+
+def _levels(tables: Tables, options: Options) -> Section:
+    text = [
+        "The difference of two lists is a sum over recall levels i: f_i and f'_i are the ranks of "
+        "the i-th relevant doc. Figure 2 shows how small most terms of RBP and DCG are, and how "
+        "often the ranks differ at all. Levels that neither list reaches cannot differ, so two "
+        "shares are given; the paper's 93% may be either.",
+        "Figure 4 compares two lists of one query: by default the best and the median system by "
+        "RPP, and the query with most nearly six relevant docs. The paper's table has g^f where "
+        "its Section 2 has g^(f - 1), which is used here, and calls DCG NDCG.",
+    ]
+    return Section(
+        "Differences by recall level (Figures 2 and 4)",
+        [*text, POINTER],
+        ["unequal_levels", _printed("Figure 2")],
+        notes=_absent(tables, "figure_4"),
+    )
+
+
+def _agreement(tables: Tables, options: Options) -> Section:
+    return Section(
+        "RPP beside differences of measures (Section 6.1, Figure 5)",
+        [
+            "A point is a pair of systems and a query. r is over both directions of each pair; "
+            "sign agreement is the share of points with equal signs, where 0 is a third sign. All "
+            f"points count; {count(options.points, 'point')} of a track, drawn at random, are "
+            "shown. The sign of AvgSL, the paper's ASL, is turned; its corpus is every retrieved "
+            "or relevant doc. OI is offline interleaving: balanced, with both starts; the paper "
+            f"does not define its browsing model. {POINTER}",
+        ],
+        ["figure_5", _printed("Figure 5")],
+    )
+
+
+def _orders(tables: Tables, options: Options) -> Section:
+    zeros = tables["order_agreement"]["limit_zeros"]
+    limit = f" Here {zeros.min()} to {zeros.max()} systems of a track do." if len(zeros) else ""
+    text = [
+        "A preference orders the systems of each query by their win rates (Eq. 7), and MC4 "
+        "aggregates the queries: 10 steps of the chain, as in the released code. Ties stay ties.",
+        "The limit of the chain is not used: where one system beats all others, it has the score "
+        f"1 and all others tie at 0.{limit} Repeating the chain without the systems that are "
+        "ranked (mc4-rounds) orders them all, and so does Borda.",
+    ]
+    columns = ("order", "measure_a", "measure_b", "tau_b", "tracks")
+    parts = {"single": "a", "subtopic": "b"}
+    shown = [
+        Show("table_2_mean", columns, {"part": (part,)}, name=f"table_2{letter}",
+             caption=f"Kendall's tau-b of orders of systems, mean over tracks (Table 2{letter}).")
+        for part, letter in parts.items()
+        if tables["table_2_mean"].filter(part=part).height
+    ]  # fmt: skip
+    printed = [_printed(f"Table 2({letter})") for letter in parts.values()]
+    return Section(
+        "Orders of systems (Section 6.1, Table 2)",
+        text,
+        [*shown, *printed, "order_agreement", "table_2"],
+        notes=_without_subtopics(tables),
+    )
+
+
+def _fewer(tables: Tables, options: Options) -> Section:
+    return Section(
+        "Missing queries and judgments (Section 6.2, Figures 6 and 7)",
+        f"Figure 6 keeps queries at random, {count(options.replicates, 'sample')} of each size, "
+        f"the same for all measures. Figure 7 removes relevant docs of every query, at random "
+        f"({count(options.label_replicates, 'sample')} of each share) or those that the fewest "
+        "systems retrieve (pool); at least one remains. Tau-b is with the order by all data, the "
+        "mean over samples with the quantiles .025 and .975; preferences order by 10 steps of MC4 "
+        f"each time. The paper does not state numbers of samples. {POINTER}",
+        ["figure_6", "figure_7"],
+    )
+
+
+def _separated(tables: Tables, options: Options) -> Section:
+    text = (
+        f"Percent of pairs of systems at p < {options.alpha:g}, over queries with a relevant doc. "
+        f"Tested are {_TESTED[options.on]} for RPP, and differences for measures. Randomised HSD: "
+        "for each query the systems are permuted, rows and columns of the preferences together; p "
+        f"is (1 + c) / (1 + B) with B = {options.resamples:,} permutations, in c of which the "
+        "greatest absolute mean is at least the pair's. t is the one-sample t-test over queries, "
+        "with Bonferroni's correction over pairs."
+    )
+    shown = [
+        Show(table, ("track", "measure", "percent", "printed"), {"part": (part,)}, "measure",
+             f"{table}{letter}", f"{DECLARED[table].caption.removesuffix('.')}: {part}.")
+        for table in ("table_3", "table_4")
+        for part, letter in (("single", "a"), ("subtopic", "b"))
+        if tables[table].filter(part=part).height
+    ]  # fmt: skip
+    printed = [_printed(f"Table {n}({letter})") for n in (3, 4) for letter in "ab"]
+    return Section(
+        "Significantly different pairs (Section 6.3, Tables 3 and 4)",
+        text,
+        [*shown, *printed],
+        notes=_without_subtopics(tables),
+    )
+
+
+def _label_efficiency(tables: Tables, options: Options) -> Section:
+    return Section(
+        "Beyond the paper: ties and label efficiency",
+        "The share of points (pair of systems, query) that a measure ties, and the share of all "
+        "recall levels whose ranks differ and enter its difference: RR has the first level alone.",
+        [Show("ties", ("track", "measure", "tied", "deciding_levels"), pivot="measure")],
+    )
+
+
+def _judgments(tables: Tables) -> Iterator[Section]:
+    if tables["label_noise"].height:
+        yield Section(
+            "Beyond the paper: other judgments",
+            "RPP by every other qrels set of the track: tau-b of the two orders by MC4, and pairs "
+            "of systems whose mean preference turns. Of a set with subtopics the grade of a doc is "
+            "its greatest.",
+            ["label_noise"],
+        )
+
+
+def _groups(tables: Tables) -> Iterator[Section]:
+    if tables["opponents"].height:
+        yield Section(
+            "Beyond the paper: groups as opponents",
+            "A win rate depends on the field. With groups as opponents, all runs of a group weigh "
+            "as much as one run, so that submitting variants of a run does not move others.",
+            ["opponents"],
+        )
 
 
 def track_section(tables: Tables, options: Options, track: str) -> Section:
-    """Return the section of one track."""
-    return Section(track)
+    """Return the section of one track: its figures, and the systems of Figure 4."""
+    facts = tables["studied_tracks"].row(0, named=True)
+    labels = {"systems": "systems", "queries": "queries with a relevant doc"}
+    text: list[str] = []
+    if tables["figure_4"].height:
+        query, a, b = tables["figure_4"].select("query", "system_a", "system_b").row(0)
+        relevant = count(tables["figure_4"].height, "relevant doc")
+        text.append(f"Figure 4: {a} and {b} on query {query}, which has {relevant}.")
+    return Section(
+        track,
+        text,
+        [f"{name}*" for name in FIGURES],
+        facts={label: facts[name] for name, label in labels.items()},
+    )
+
+
+def _printed(item: str) -> Show:
+    """Return the paper's numbers of a table or figure, folded."""
+    name = f"paper_{''.join(c if c.isalnum() else '_' for c in item.lower()).strip('_')}"
+    columns = ("row", "column", "value")
+    return Show("paper_numbers", columns, {"item": (item,)}, "column", name,
+                f"The paper's {item}, as printed.")  # fmt: skip
+
+
+def _without_subtopics(tables: Tables) -> list[str]:
+    rows = tables["table_1"].filter(pl.col("subtopic_qrels").is_null())
+    tracks = rows["track"].to_list()
+    return [f"No subtopics, so no STRPP: {_named(tracks)}."] if tracks else []
+
+
+def _absent(tables: Tables, name: str) -> list[str]:
+    used = tables["studied_tracks"].filter("used")
+    tracks = used.join(tables[name], on="track", how="anti")["track"].to_list()
+    if not tracks:
+        return []
+    return [f"Figure 4 is absent on {_named(tracks)}: see the notes on the track."]
+
+
+def _named(tracks: Sequence[str]) -> str:
+    return listed(tracks, MOST_NAMED)
