@@ -16,7 +16,7 @@ from irmeta.studies.papers.preference.tables import TABLES
 
 DECLARED = by_name(TABLES)
 MOST_NAMED = 5  # tracks in a note
-FIGURES = ("figure_2", "figure_4", "figure_5", "figure_6", "figure_7", "ties")
+FIGURES = ("figure_2", "figure_4", "figure_5", "figure_6", "figure_7")
 """The figures of a track, in the paper's order."""
 POINTER = "The figures of each track are in its section below."
 _TESTED = {
@@ -160,7 +160,7 @@ def _label_efficiency(tables: Tables, options: Options) -> Section:
         "Beyond the paper: ties and label efficiency",
         "The share of points (pair of systems, query) that a measure ties, and the share of all "
         "recall levels whose ranks differ and enter its difference: RR has the first level alone.",
-        [Show("ties", ("track", "measure", "tied", "deciding_levels"), pivot="measure")],
+        [Show("ties", ("track", "measure", "tied", "deciding_levels"), pivot="measure"), "ties*"],
     )
 
 
