@@ -9,7 +9,7 @@ import numpy as np
 
 from irmeta.measures.evaluate import evaluate_block, needs_of
 from irmeta.measures.names import parse_measures
-from irmeta.preferences.evaluate import compare_block, join_blocks
+from irmeta.preferences.evaluate import check_queries, compare_block, join_blocks
 from irmeta.preferences.evaluate import needs_of as preference_needs
 from irmeta.preferences.registry import parse_preferences
 from irmeta.rankings.judged import JudgedRanks
@@ -45,7 +45,14 @@ class ComparedTrack:
 
     @classmethod
     def of(cls, track: TrackView, options: Options) -> ComparedTrack:
-        """Read a track once, and compare its systems."""
+        """Read a track once, and compare its systems.
+
+        Raises
+        ------
+        UsageError
+            For ``queries=retrieved``: systems are compared on the same queries.
+        """
+        check_queries(options.policy)
         by_subtopic = subtopic_sets_of(track)
         names = (*options.preferences, *options.interleavings)
         specs = parse_preferences([*names, *(options.subtopic_preferences if by_subtopic else ())])

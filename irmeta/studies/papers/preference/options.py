@@ -89,7 +89,7 @@ class PreferenceOptions(TrackOptions):
     @property
     def measures(self) -> tuple[str, ...]:
         """AP, nDCG and RR, without a cutoff."""
-        gain = "" if self.grades == "graded" else f"(gain=binary,rel={self.rel})"
+        gain = "" if self.grades == "graded" else "(gain=binary)"
         return tuple(map(_measure, (f"AP(rel={self.rel})", f"nDCG{gain}", f"RR(rel={self.rel})")))
 
     @property
