@@ -107,7 +107,7 @@ def _cloud(
     paths = paths.with_columns(at=pl.int_ranges(pl.col("x").list.len()))  # else ordered by x
     kind = pl.when("marked").then(pl.lit(kinds[1])).otherwise(pl.lit(kinds[0]))
     x_scale = alt.Scale(domain=[-ends_x, ends_x], nice=False)
-    x = alt.X("x:Q", title=None, scale=x_scale, axis=alt.Axis(tickCount=5))
+    x = alt.X("x:Q", title=None, scale=x_scale, axis=alt.Axis(tickCount=5, labelFlush=16))
     y = alt.Y(
         "y:Q",
         title=y_title,

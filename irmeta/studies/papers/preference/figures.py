@@ -20,10 +20,10 @@ from irmeta.studies.papers.preference.options import GAMMA
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options
 
 RANKS = range(1, 26)  # ranks of the surfaces of Figure 2
-PIXEL = 0.005  # least visible difference of Figure 2
 DISCOUNTS = {"RBP": f"RBP, g = {GAMMA:g}", "DCG": "DCG", "sign": "sign, as in RPP"}
 CONTRIBUTIONS = ("RBP", "AP", "DCG", "RR", "ISL", "TSL", "AvgSL", "RPP")
 MOST_LEVELS = 14  # recall levels that fit a heat map with numbers
+MINUS = "\u2212"
 LABELS = {"random": "at random", "pool": "least retrieved first"}
 KINDS = {"preferences": "preferences", "measures": "measures"}
 QUANTITIES = {"tied": "", "deciding_levels": "deciding levels"}
@@ -62,12 +62,9 @@ def _surfaces() -> pl.DataFrame:
 
 def _figure_2(rows: pl.DataFrame, options: Options) -> Any:
     differ, reached = (_share(rows[name][0]) for name in ("unequal_share", "share_reached"))
-    pixel = (pl.col("delta") / PIXEL).round()
-    shares = rows.with_columns(pixel=pixel).sort("discount", "delta")
-    shares = shares.unique(["discount", "pixel"], keep="last", maintain_order=True)
     return surfaces(
         _surfaces(),
-        shares.select(pane="discount", x="delta", y="share"),
+        rows.select(pane="discount", x="delta", y="share"),
         DISCOUNTS,
         title=f"{rows['track'][0]}: difference of two lists at one recall level",
         subtitle=f"ranks differ at {differ} of recall levels, {reached} of those that a list "
@@ -79,10 +76,6 @@ def _figure_2(rows: pl.DataFrame, options: Options) -> Any:
 
 
 # Figure 4
-
-
-def _lists(tables: Tables, options: Options) -> pl.DataFrame:
-    return tables["figure_4"]
 
 
 def _figure_4(rows: pl.DataFrame, options: Options) -> Any:
@@ -115,9 +108,10 @@ def _contributions(tables: Tables, options: Options) -> pl.DataFrame:
 
 def _figure_4_deltas(rows: pl.DataFrame, options: Options) -> Any:
     track, query, a, b = rows.select("track", "query", "system_a", "system_b").row(0)
-    last = int(rows.select(pl.max("level")).item())
-    shown = rows.filter((pl.col("level") < MOST_LEVELS) | (pl.col("level") == last))
-    levels = f"; levels 1 to {MOST_LEVELS - 1} and {last}" if last > MOST_LEVELS else ""
+    largest = rows.group_by("level").agg(pl.col("scaled").abs().max())
+    most = largest.sort("scaled", "level", descending=[True, False]).head(MOST_LEVELS)
+    shown = rows.filter(pl.col("level").is_in(most["level"].implode()))
+    levels = f"; {most.height} of {largest.height} levels" if most.height < largest.height else ""
     return heat_map(
         shown.select(
             across=pl.format("i = {}", "level"),
@@ -152,12 +146,11 @@ def _points(tables: Tables, options: Options) -> pl.DataFrame:
 
 
 def _difference(name: str, options: Options) -> str:
-    """Return the heading of a panel: interleaving is a preference, measures have differences."""
+    """Return the heading of a panel; the sign is turned where less is better."""
     if name in options.interleavings:
         return name
     display = display_of(name)
-    turned = "sign turned" if display.direction < 0 else ""
-    return axis_title(f"difference of {name}", turned, display.unit)
+    return axis_title(f"{'' if display.direction > 0 else MINUS}{name}", display.unit)
 
 
 def _figure_5(rows: pl.DataFrame, options: Options) -> Any:
@@ -202,7 +195,7 @@ def _kind(options: Options) -> pl.Expr:
 
 def _samples(rows: pl.DataFrame) -> str:
     most = int(rows.select(pl.max("replicates")).item())
-    return f"lines: mean of {count(most, 'sample')}; bands: quantiles .025 to .975"
+    return f"mean of up to {count(most, 'random sample')}; bands: quantiles .025 to .975"
 
 
 def _figure_6(rows: pl.DataFrame, options: Options) -> Any:
@@ -244,7 +237,9 @@ def _ties(tables: Tables, options: Options) -> pl.DataFrame:
     place = {name: n for n, name in enumerate(options.compared)}
     order = pl.col("measure").replace_strict(place, default=len(place), return_dtype=pl.Int64)
     which = pl.col("quantity").replace_strict(QUANTITIES, return_dtype=pl.String)
-    return rows.with_columns(which=which).sort(order, "measure", "track", maintain_order=True)
+    is_defined = pl.col("value").is_finite().any().over("measure", "quantity")
+    rows = rows.filter(is_defined).with_columns(which=which)
+    return rows.sort(order, "measure", "track", maintain_order=True)
 
 
 def _tied(rows: pl.DataFrame, options: Options) -> Any:
@@ -277,19 +272,21 @@ SURFACES = (
 )
 CURVES = "Each mark is a relevant doc. The higher line has more relevant docs at the same effort."
 LEVELS = (
-    "Each row is a measure, each column a recall level; the magnitudes of a row add up to 1, or "
-    "all are 0. RPP weighs all levels at which the ranks differ equally."
+    "Each row is a measure, each column a recall level; the magnitudes over all levels add up to "
+    "1, or are all 0. Of many levels, those with the largest magnitudes are shown. RPP weighs all "
+    "levels at which the ranks differ equally."
 )
 POINTS = (
     "Each point is a pair of systems on one query, orange where the signs differ; 0 is a sign of "
-    "its own. r is Pearson's correlation, sa the share of points with equal signs; both are over "
-    "all points, drawn or not."
+    "its own; \u2212: the sign of the difference is turned, because less is better. r is Pearson's "
+    "correlation, sa the share of points with equal signs, over all points, drawn or not."
 )
 FEWER = (
     "Each line is the mean correlation with the order by the full data, over random samples; the "
     "band holds 95 percent of the samples. The earlier a line falls, the more the order depends on "
-    "the data that are missing."
+    "the missing data."
 )
+FEWER_DOCS = f"{FEWER} Removing the least retrieved docs first is no sample and has no band."
 EFFICIENCY = (
     "Each dot is a track, the black tick their mean. Fewer ties, or more deciding levels, make "
     "more use of the same judgments."
@@ -298,7 +295,7 @@ FIGURES = (
     Figure("figure_2", _differences, _figure_2,
            "Figure 2: the difference of two lists at one recall level, by the two ranks, and its "
            "distribution.", SURFACES, by="track"),
-    Figure("figure_4", _lists, _figure_4, _caption_4, CURVES, by="track"),
+    Figure("figure_4", "figure_4", _figure_4, _caption_4, CURVES, by="track"),
     Figure("figure_4_deltas", _contributions, _figure_4_deltas, _caption_deltas, LEVELS,
            by="track"),
     Figure("figure_5", _points, _figure_5,
@@ -308,7 +305,7 @@ FIGURES = (
            "Figure 6: correlation of the order by some queries with that by all.", FEWER,
            by="track"),
     Figure("figure_7", "figure_7", _figure_7,
-           "Figure 7: correlation of the order by some relevant docs with that by all.", FEWER,
-           by="track"),
+           "Figure 7: correlation of the order by some relevant docs with that by all.",
+           FEWER_DOCS, by="track"),
     Figure("ties", _ties, _tied, _caption_ties, EFFICIENCY, each="which"),
 )  # fmt: skip
