@@ -277,6 +277,7 @@ def test_ties__a_row_per_measure_in_the_order_of_the_study():
     levels = texts(found["ties_deciding_levels"])
     assert "OI" not in levels, "no share is defined"
     assert levels.count("1.00%") == 1
+    assert not any("without a value" in text for text in levels)
     assert found["ties"].caption != found["ties_deciding_levels"].caption
 
 
