@@ -56,7 +56,8 @@ class ComparedTrack:
         by_subtopic = subtopic_sets_of(track)
         names = (*options.preferences, *options.interleavings)
         specs = parse_preferences([*names, *(options.subtopic_preferences if by_subtopic else ())])
-        measures = parse_measures(options.scored())
+        scored = options.scored() if by_subtopic else (*options.measures, options.search_length)
+        measures = parse_measures(scored)
         views = list(track.blocks({*needs_of(measures), *preference_needs(specs)}))
         compared = [(view.queries, compare_block(view, specs)) for view in views]
         scores = [evaluate_block(view, measures, options.policy) for view in views]
@@ -88,7 +89,7 @@ class ComparedTrack:
         """Return the methods of Tables 2 to 4 by part: single, and subtopic where there are any."""
         parts = {"single": options.compared}
         if self.subtopic_qrels:
-            parts["subtopic"] = options.subtopic_preferences
+            parts["subtopic"] = options.by_subtopic
         return parts
 
 

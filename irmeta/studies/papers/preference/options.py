@@ -12,6 +12,8 @@ GAMMA = 0.5
 """Persistence of RBP in Figures 2 and 4."""
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """Default shares of relevant docs that Figure 7 removes."""
+SUBTOPIC_MEASURES: tuple[str, ...] = ()
+"""Measures by subtopic of Tables 2b, 3b and 4b."""
 SIZES = 10
 """Default number of sizes in Figure 6."""
 
@@ -116,7 +118,12 @@ class PreferenceOptions(TrackOptions):
 
     def scored(self) -> tuple[str, ...]:
         """Return the names of all computed measures."""
-        return (*self.measures, self.search_length)
+        return (*self.measures, self.search_length, *map(_measure, SUBTOPIC_MEASURES))
+
+    @property
+    def by_subtopic(self) -> tuple[str, ...]:
+        """The preferences and measures of Tables 2b, 3b and 4b."""
+        return (*self.subtopic_preferences, *map(_measure, SUBTOPIC_MEASURES))
 
 
 def _preference(name: str) -> str:

@@ -1,0 +1,386 @@
+"""The study of recall-paired preference on small tracks, against naive code and by hand."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import irmeta
+from irmeta.errors import IrmetaError
+from irmeta.rankings.derive.fewer_judgments import drop_relevant_shares
+from irmeta.studies.framework.study_results import StudyResults
+from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.papers.preference import options as names
+from irmeta.studies.papers.preference import paper
+from irmeta.studies.papers.preference.compared_track import ComparedTrack
+from irmeta.studies.papers.preference.options import PreferenceOptions
+from irmeta.studies.papers.preference.significant_pairs import significant_pairs
+from support.making import Track, diverse_tracks, down, tracks
+from support.undrawn import draw_nothing
+from support.viewing import view_of
+from twins import preference_study as naive
+from twins import preferences as naive_preferences
+
+FEW = {"replicates": 3, "label_replicates": 2, "shares": [0.5], "resamples": 50, "points": 20}
+DELTAS = ("RBP", "AP", "DCG", "RR", "ISL", "TSL", "AvgSL", "RPP")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_figures():
+    with pytest.MonkeyPatch.context() as patched:
+        draw_nothing(patched)
+        yield
+
+
+def studied(track: Track, out: Path, toml: str = "", **choices: Any) -> StudyResults:
+    """Run the study with few samples on one track."""
+    folder = track.write(out)
+    if toml:
+        (folder / "collection.toml").write_text(toml)
+    store = irmeta.ingest(folder, out / "store")
+    return irmeta.studies.preference(store, out / "results", **FEW, **choices)
+
+
+def studied_row(results: StudyResults) -> dict[str, Any]:
+    return results.tables["studied_tracks"].row(0, named=True)
+
+
+def relevant_docs(track: Track) -> dict[str, set[str]]:
+    """Return the relevant docs of each query that has any."""
+    relevant = {q: {d for d, g in docs.items() if g > 0} for q, docs in track.qrels.items()}
+    return {query: docs for query, docs in sorted(relevant.items()) if docs}
+
+
+def lists_of(track: Track) -> list[list[naive.Ranks]]:
+    """Return the ranks of the relevant docs by query and system."""
+    return [
+        [naive.level_ranks(track.ranking(s, query), docs) for s in sorted(track.runs)]
+        for query, docs in relevant_docs(track).items()
+    ]
+
+
+def naive_win_rates(track: Track, p: str) -> list[list[float]]:
+    """Return the mean preference over the other systems: [query][system]."""
+    systems = sorted(track.runs)
+    rates = []
+    for query in relevant_docs(track):
+        rankings = [track.ranking(s, query) or [] for s in systems]
+        values = [
+            [
+                naive_preferences.graded_rpp((own, other), track.qrels[query], p)
+                for other in rankings
+            ]
+            for own in rankings
+        ]
+        rates.append([math.fsum(row) / (len(systems) - 1) for row in values])
+    return rates
+
+
+RUNS = {
+    "a": {"1": down("x", "n1", "y"), "2": down("p", "q")},
+    "b": {"1": down("n1", "x", "y"), "2": down("q", "n2", "p")},
+    "c": {"1": down("n1", "n2", "y"), "2": down("n1", "p")},
+}
+QRELS = {"1": {"x": 1, "y": 2, "n1": 0}, "2": {"p": 1, "q": 1, "r": 1}}
+TRACK = Track(RUNS, QRELS)
+
+
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tracks())
+def test_preference__any_track_equals_naive_values(
+    tmp_path_factory: pytest.TempPathFactory, track: Track
+):
+    results = studied(track, tmp_path_factory.mktemp("any"))
+    tables, lists = results.tables, lists_of(track)
+    if not lists or len(track.runs) < 2:
+        assert not studied_row(results)["used"]
+        assert tables["orders"].is_empty()
+        return
+    for p, name in (("uniform", "RPP"), ("dcg", "RPP(p=dcg)"), ("inverse", "RPP(p=inverse)")):
+        rates = naive_win_rates(track, p)
+        frame = tables["orders"].filter(preference=name).sort("system")
+        assert frame["system"].to_list() == sorted(track.runs)
+        assert frame["mc4"].to_list() == pytest.approx(naive.mc4_scores(rates), rel=1e-9)
+        means = [math.fsum(column) / len(rates) for column in zip(*rates, strict=True)]
+        assert frame["win_rate"].to_list() == pytest.approx(means, abs=1e-12)
+    compared = naive.level_pairs(lists)
+    (row,) = tables["unequal_levels"].iter_rows(named=True)
+    assert (row["levels"], row["unequal"], row["neither"]) == (
+        len(compared),
+        sum(f != g for f, g, _ in compared),
+        sum(f == g == math.inf for f, g, _ in compared),
+    )
+    for discount, delta, share in tables["figure_2"].select("discount", "delta", "share").rows():
+        assert share == pytest.approx(naive.share_up_to(lists, discount, delta)), (discount, delta)
+    decided = dict(tables["ties"].select("measure", "deciding_levels").iter_rows())
+    first = sum(f != g for f, g, i in compared if i == 1)
+    assert decided["RR"] == pytest.approx(first / len(compared))
+
+
+@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(diverse_tracks(), st.sampled_from(("graded", "binary")), st.integers(1, 2))
+def test_preference__any_track_with_subtopics_gives_sound_tables(
+    tmp_path_factory: pytest.TempPathFactory, track: Track, grades: str, rel: int
+):
+    results = studied(track, tmp_path_factory.mktemp("any"), grades=grades, rel=rel)
+    tables = results.tables
+    for name in ("table_2", "order_agreement", "label_noise"):
+        tau = tables[name]["tau_b"].drop_nans()
+        assert ((tau >= -1 - 1e-12) & (tau <= 1 + 1e-12)).all(), name
+    for name in ("table_3", "table_4"):
+        assert (tables[name]["separated"] <= tables[name]["pairs"]).all()
+    points = results.scan("figure_5_points").collect()
+    assert (points["preference"].abs() <= 1 + 1e-12).all()
+    if studied_row(results)["used"] and tables["table_1"]["subtopic_qrels"].item():
+        assert "STRPP" in str(tables["orders"]["preference"].to_list())
+
+
+def test_preference__figure_4_equals_the_formulas(tmp_path: Path):
+    choices = {"system_a": "b", "system_b": "c", "query": "2"}
+    tables = studied(TRACK, tmp_path, **choices).tables
+    rows = tables["figure_4"].rows(named=True)
+    assert [(r["level"], r["rank_a"], r["rank_b"]) for r in rows] == [
+        (1, 1, 2), (2, 3, None), (3, None, None),
+    ]  # fmt: skip
+    assert [r["precision_a"] for r in rows] == pytest.approx([1, 2 / 3, 0])
+    corpus = len({"p", "q", "r", "n1", "n2"})  # retrieved by any system, or relevant
+    f, g = [1.0, 3.0, math.inf], [2.0, math.inf, math.inf]
+    for measure in DELTAS:
+        frame = tables["figure_4_deltas"].filter(measure=measure)
+        expected = [
+            naive.contribution(measure, i, 3, *pair, corpus)
+            for i, pair in enumerate(zip(f, g, strict=True), 1)
+        ]
+        assert frame["delta"].to_list() == pytest.approx(expected), measure
+        total = sum(map(abs, expected))
+        scaled = [value / total if total else 0.0 for value in expected]
+        assert frame["scaled"].to_list() == pytest.approx(scaled), measure
+
+
+def test_preference__figure_4_is_absent_with_a_note_without_its_system(tmp_path: Path):
+    results = studied(TRACK, tmp_path, system_a="z")
+    assert results.tables["figure_4"].is_empty()
+    assert "Figure 4 is absent: the track has no z" in studied_row(results)["notes"]
+    assert "Figure 4 is absent on t" in (tmp_path / "results" / "report.html").read_text()
+
+
+def test_preference__figure_4_is_absent_without_its_query(tmp_path: Path):
+    results = studied(TRACK, tmp_path, query="9")
+    assert "no query 9 with a relevant doc" in studied_row(results)["notes"]
+
+
+def test_preference__figure_4_has_the_best_and_the_median_system(tmp_path: Path):
+    frame = studied(TRACK, tmp_path).tables["figure_4"]
+    assert frame.select("system_a", "system_b", "query").unique().row(0) == ("a", "b", "2")
+
+
+def test_preference__one_system_is_left_out(tmp_path: Path):
+    results = studied(Track({"a": RUNS["a"]}, QRELS), tmp_path)
+    assert studied_row(results)["left_out"] == "one system, so none to compare it with"
+    assert results.tables["table_1"]["runs"].to_list() == [1]
+    assert results.tables["table_2_mean"].is_empty()
+
+
+def test_preference__no_relevant_doc_is_left_out(tmp_path: Path):
+    results = studied(Track(RUNS, {"1": {"x": 0}}), tmp_path)
+    assert studied_row(results)["left_out"] == "no query has a relevant doc"
+
+
+def test_preference__equal_systems_tie_everywhere(tmp_path: Path):
+    tables = studied(Track({"a": RUNS["a"], "b": RUNS["a"]}, QRELS), tmp_path).tables
+    assert tables["table_2"]["tau_b"].is_nan().all()
+    assert tables["ties"]["tied"].to_list() == [1.0] * 9
+    assert tables["orders"]["rank_mc4"].to_list() == [1] * 6
+    assert tables["table_3"]["separated"].to_list() == [0] * 6
+    assert tables["figure_4_deltas"]["scaled"].to_list() == [0.0] * 24
+    (row,) = tables["unequal_levels"].iter_rows(named=True)
+    assert (row["unequal"], row["share"]) == (0, 0.0)
+    assert tables["figure_6"]["mean"].is_nan().all()
+
+
+def test_preference__one_query_has_no_t_test(tmp_path: Path):
+    runs = {name: {"1": lists["1"]} for name, lists in RUNS.items()}
+    tables = studied(Track(runs, {"1": QRELS["1"]}), tmp_path).tables
+    assert tables["table_4"]["percent"].is_nan().all()
+    assert not tables["table_3"]["percent"].is_nan().any()
+    assert tables["figure_6"]["queries"].unique().to_list() == [1]
+    rpp = tables["figure_6"].filter(measure="RPP")
+    assert rpp.select("mean", "replicates").row(0) == (1.0, 3)
+
+
+def test_preference__run_without_lists_is_last(tmp_path: Path):
+    runs = {**RUNS, "d": {"1": down("n3")}}  # no list on query 2
+    frame = studied(Track(runs, QRELS), tmp_path).tables["orders"]
+    assert frame.filter(system="d")["rank_mc4"].to_list() == [4] * 3
+
+
+def test_preference__no_subtopics_are_noted(tmp_path: Path):
+    results = studied(TRACK, tmp_path)
+    assert studied_row(results)["notes"] == "no qrels set has subtopics, so STRPP is absent"
+    assert results.tables["table_2"]["part"].unique().to_list() == ["single"]
+    assert "No subtopics, so no STRPP: t." in (tmp_path / "results" / "report.html").read_text()
+
+
+def test_preference__queries_retrieved_is_an_error(tmp_path: Path):
+    with pytest.raises(IrmetaError, match="queries=retrieved differs between systems"):
+        studied(TRACK, tmp_path, queries="retrieved")
+
+
+def test_preference__results_do_not_depend_on_workers_or_blocks(tmp_path: Path):
+    folder = TRACK.write(tmp_path)
+    store = irmeta.ingest(folder, tmp_path / "store")
+    made = [
+        irmeta.studies.preference(store, tmp_path / f"out{n}", workers=n, **FEW).tables
+        for n in (1, 2)
+    ]
+    for name, frame in made[0].items():
+        assert frame.equals(made[1][name]), name
+
+
+def test_preference__values_are_the_same_beside_other_tracks(two_tracks: Path, tmp_path: Path):
+    store = irmeta.ingest(two_tracks, tmp_path / "store")
+    both = irmeta.studies.preference(store, tmp_path / "both", **FEW)
+    first = both.tables["studied_tracks"]["track"][0]
+    alone = irmeta.studies.preference(store, tmp_path / "one", tracks=first, **FEW)
+    for name in ("orders", "table_3", "figure_5", "figure_6", "figure_7"):
+        assert both.tables[name].filter(track=first).equals(alone.tables[name]), name
+
+
+def test_opponents__clones_leave_other_groups_alone(tmp_path: Path):
+    def rates(name: str, runs: dict[str, Any]) -> dict[str, float]:
+        out = tmp_path / name
+        out.mkdir()
+        facts = "run,group\n" + "".join(f"{run},{run[0]}\n" for run in runs)
+        toml = (
+            '[tracks.t]\nruns = "t/runs/*"\nqrels = "t/qrels"\n'
+            'systems = { file = "f.csv", name = "run", group = "group" }\n'
+        )
+        (out / "f.csv").write_text(facts)
+        frame = studied(Track(runs, QRELS), out, toml).tables["opponents"]
+        return dict(frame.select("system", "win_rate_groups").iter_rows())
+
+    before = rates("before", RUNS)
+    after = rates("after", {**RUNS, "a2": RUNS["a"], "a3": RUNS["a"]})
+    assert {s: after[s] for s in ("b", "c")} == pytest.approx({s: before[s] for s in ("b", "c")})
+
+
+def test_label_noise__turned_pairs_by_hand(tmp_path: Path):
+    toml = (
+        '[tracks.t]\nruns = "t/runs/*"\n'
+        '[[tracks.t.qrels]]\nname = "first"\nfile = "t/qrels"\n'
+        '[[tracks.t.qrels]]\nname = "second"\nfile = "t/other"\n'
+    )
+    folder = Track({s: {"1": RUNS[s]["1"]} for s in "ab"}, {"1": {"x": 1}}).write(tmp_path)
+    (folder / "t" / "other").write_text("1 0 n1 1\n")
+    (folder / "collection.toml").write_text(toml)
+    store = irmeta.ingest(folder, tmp_path / "store")
+    frame = irmeta.studies.preference(store, tmp_path / "results", **FEW).tables["label_noise"]
+    assert frame["qrels"].unique().to_list() == ["second"]
+    assert frame.select("tau_b", "pairs", "turned", "share").unique().rows() == [(-1.0, 1, 1, 1.0)]
+
+
+def test_figure_5__points_are_drawn_without_repetition(tmp_path: Path):
+    results = studied(TRACK, tmp_path)
+    points = results.scan("figure_5_points").collect().filter(measure="AP")
+    assert points["point"].to_list() == [1, 2, 3, 4, 5, 6]  # 3 pairs x 2 queries
+    pairs = {
+        (q, *sorted((a, b))) for q, a, b in points.select("query", "system_a", "system_b").rows()
+    }
+    assert len(pairs) == 6
+    for query, a, b, value in points.select("query", "system_a", "system_b", "preference").rows():
+        lists = TRACK.ranking(a, query), TRACK.ranking(b, query)
+        expected = naive_preferences.graded_rpp(lists, QRELS[query])
+        assert value == pytest.approx(expected)
+
+
+def test_measures_by_subtopic__are_in_tables_2_to_4(
+    made_store: irmeta.Store, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(names, "SUBTOPIC_MEASURES", ("P@5",))
+    options = PreferenceOptions(**FEW)
+    compared = ComparedTrack.of(TrackView(made_store.reader, "web", options), options)
+    rows = list(significant_pairs(compared, options, "table_4", None))
+    assert [r["measure"] for r in rows if r["part"] == "subtopic"][-1] == "P@5"
+    news = ComparedTrack.of(TrackView(made_store.reader, "news", options), options)
+    assert "P@5" not in news.scores.measures
+
+
+def test_significant_pairs__prints_the_paper_beside_a_dataset_of_the_paper(
+    made_store: irmeta.Store,
+):
+    options = PreferenceOptions(**FEW)
+    compared = ComparedTrack.of(TrackView(made_store.reader, "web", options), options)
+    rows = significant_pairs(compared, options, "table_3", "web (2012)")
+    printed = {row["measure"]: row["printed"] for row in rows}
+    assert (printed["RPP"], printed["RR"], printed["STRPP"]) == ("41.05", "12.77", "44.15")
+    assert printed["STRPP(p=dcg)"] is None
+
+
+@pytest.mark.parametrize(
+    ("facts", "name"),
+    [
+        ((50, 48, 187.36), "web (2012)"),
+        ((48, 32, 187.625), "web (2010)"),
+        ((50, 8, 187.36), None),
+        ((50, 48, 187.4), None),
+    ],
+)
+def test_dataset_of__needs_equal_facts(facts: tuple[int, int, float], name: str | None):
+    assert paper.dataset_of(*facts) == name
+
+
+def test_paper__has_all_cells_of_tables_2_to_4():
+    assert len(paper.TABLE_2) == 30
+    assert len(paper.PERCENT["table_3"]) == len(paper.PERCENT["table_4"]) == 16 * 6 + 6 * 4
+    assert paper.TABLE_2["single", "mc4", "AP", "RPP"].value == "0.86"
+    assert paper.TABLE_2["subtopic", "mc4", "ERR_IA@20", "StRecall@20"].value == "0.66"
+    assert paper.PERCENT["table_4"]["robust", "nDCG"] == "49.34"
+    assert all(a < b for _, _, a, b in paper.TABLE_2)
+
+
+def test_kept__ten_sizes_up_to_all_queries():
+    options = PreferenceOptions()
+    assert options.kept(50) == (5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
+    assert options.kept(3) == (1, 2, 3)
+    assert PreferenceOptions(sizes=(2, 9)).kept(3) == (2,)
+
+
+@settings(max_examples=20)
+@given(tracks(), st.integers(0, 9))
+def test_drop_relevant_shares__are_nested_and_equal_to_single_shares(track: Track, seed: int):
+    view, shares = view_of(track.read()), (0.0, 0.3, 0.5, 0.9)
+    views = drop_relevant_shares(view, shares, rng=seed)
+    for share, made in zip(shares, views, strict=True):
+        alone = view.drop_relevant(share, rng=seed)
+        assert docs_of(made) == docs_of(alone)
+        assert np.array_equal(made.counts(1) > 0, view.counts(1) > 0)  # one remains
+    for more, fewer in pairwise(views):
+        assert set(docs_of(fewer)) <= set(docs_of(more))
+
+
+def docs_of(view: irmeta.JudgedRanks) -> list[tuple[str, str]]:
+    """Return the query and name of each judged doc."""
+    query = view.query_of(np.arange(len(view.grades))).tolist()
+    return list(zip((view.queries[q] for q in query), view.docs, strict=True))
+
+
+def test_preference_subsets__equal_naive_chains_of_the_same_samples():
+    rng = np.random.default_rng(5)
+    rates = irmeta.Matrix(rng.integers(-2, 3, (7, 5)) / 4, tuple("1234567"), tuple("abcde"), "RPP")
+    found = irmeta.stats.preference_subsets(rates, (2, 6), 8, rng=3)
+    plan = irmeta.stats.Plan("queries", (2, 6), 8, 7, 5)
+    whole = naive.mc4_scores(rates.values.tolist())
+    for row, sample in zip(found.iter_rows(named=True), plan.samples(3), strict=True):
+        scores = naive.mc4_scores(rates.values[sample.queries].tolist())
+        expected = naive.tau_b(whole, scores)
+        assert row["tau"] == pytest.approx(expected, nan_ok=True)
+        assert (row["size"], row["measure"], row["systems"]) == (sample.size, "RPP", 5)
+    assert isinstance(found, pl.DataFrame)
