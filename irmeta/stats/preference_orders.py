@@ -182,7 +182,7 @@ def _weighted_wins(wins: np.ndarray, times: np.ndarray) -> np.ndarray:
     step = max(1, _HELD // max(1, wins.shape[0] * wins.shape[2]))
     for row in range(0, wins.shape[1], step):
         part = wins[:, row : row + step].astype(np.float32)
-        product = weights @ part.reshape(len(part), -1)
+        product = weights @ part.reshape(len(part), part.shape[1] * part.shape[2])
         out[:, row : row + step] = product.reshape(len(times), *part.shape[1:])
     return out
 

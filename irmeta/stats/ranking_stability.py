@@ -14,7 +14,7 @@ import polars as pl
 from irmeta.errors import UsageError, check_whole
 from irmeta.kernels.query_subsets import add_swaps, add_wins, subset_means
 from irmeta.results.matrix import Matrix
-from irmeta.stats.resampling import checked_query_sets, draw_query_sets
+from irmeta.stats.query_sets import checked_query_sets, draw_query_sets
 
 Ties = Literal["against", "out", "half"]
 Fuzziness = Literal["absolute", "relative"]

@@ -258,26 +258,10 @@ def correlate_samples(
     *,
     rng: Rng = 0,
 ) -> pl.DataFrame:
-    """Correlate the ranking of systems by samples of queries with the ranking by all queries.
+    """Correlate the ranking of systems by samples of queries with the ranking `whole` by all.
 
-    Parameters
-    ----------
-    plan : Plan
-        A plan of ``queries``.
-    measure : str
-        Name in the result.
-    whole : ndarray of float64, shape (systems,)
-        Values that rank the systems by all queries.
-    values_of : callable
-        Function from int64 [sample, query], the indices of the queries of samples of one size, to
-        float64 [sample, system].
-    rng
-        See `resample`.
-
-    Returns
-    -------
-    DataFrame
-        See `resample`.
+    `values_of` is a function from int64 [sample, query], the indices of the queries of all samples
+    of one size, to the values that rank the systems: float64 [sample, system].
     """
     samples = plan.samples(rng)
     rows = []
@@ -364,26 +348,3 @@ def _frame(rows: list[_Row], plan: Plan) -> pl.DataFrame:
     schema = {"size": pl.Float64, "replicate": pl.Int32, "measure": pl.String}
     schema |= {"systems": pl.Int32, "tau": pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col("size").cast(size))
-
-
-def draw_query_sets(
-    queries: int, size: int, sets: int, trials: int, rng: int | np.random.Generator
-) -> np.ndarray:
-    """Draw query indices without replacement within a trial: int64 [trial, set, query]."""
-    check_whole("trials", trials)
-    if size == 0:
-        return np.zeros((0, sets, 0), np.int64)
-    every = np.tile(np.arange(queries), (trials, 1))
-    order = np.random.default_rng(rng).permuted(every, axis=1)
-    return order[:, : sets * size].reshape(trials, sets, size)
-
-
-def checked_query_sets(subsets: np.ndarray, queries: int) -> np.ndarray:
-    """Check that the indices are of queries, each at most once in a trial."""
-    indices = np.ascontiguousarray(subsets, np.int64)
-    if indices.ndim != 2 or (indices.size and not (0 <= indices.min() <= indices.max() < queries)):
-        raise UsageError(f"sets of queries are arrays [trial, query] of indices below {queries}.")
-    ordered = np.sort(indices, axis=1)
-    if (ordered[:, 1:] == ordered[:, :-1]).any():
-        raise UsageError("a trial has a duplicate query: queries are drawn without replacement.")
-    return indices

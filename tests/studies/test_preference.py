@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import irmeta
 from irmeta.errors import IrmetaError
-from irmeta.rankings.derive.fewer_judgments import drop_relevant_shares
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.preference import options as names
@@ -25,11 +21,16 @@ from irmeta.studies.papers.preference.options import PreferenceOptions
 from irmeta.studies.papers.preference.significant_pairs import significant_pairs
 from support.making import Track, diverse_tracks, down, tracks
 from support.undrawn import draw_nothing
-from support.viewing import view_of
 from twins import preference_study as naive
 from twins import preferences as naive_preferences
 
-FEW = {"replicates": 3, "label_replicates": 2, "shares": [0.5], "resamples": 50, "points": 20}
+FEW: dict[str, Any] = {
+    "replicates": 3,
+    "label_replicates": 2,
+    "shares": [0.5],
+    "resamples": 50,
+    "points": 20,
+}
 DELTAS = ("RBP", "AP", "DCG", "RR", "ISL", "TSL", "AvgSL", "RPP")
 
 
@@ -254,6 +255,24 @@ def test_preference__values_are_the_same_beside_other_tracks(two_tracks: Path, t
         assert both.tables[name].filter(track=first).equals(alone.tables[name]), name
 
 
+def test_figure_7__pool_removes_the_least_retrieved_docs(tmp_path: Path):
+    runs = {
+        "a": {"1": down("y", "n", "x"), "2": down("p", "q"), "3": down("n", "m", "r")},
+        "b": {"1": down("x", "n"), "2": down("n", "q", "p"), "3": down("r")},
+        "c": {"1": down("n", "x"), "2": down("p"), "3": down("m", "r")},
+    }
+    whole = Track(runs, {"1": {"x": 1, "y": 1}, "2": {"p": 1, "q": 1}, "3": {"r": 1}})
+    kept = Track(runs, {"1": {"x": 1}, "2": {"p": 1}, "3": {"r": 1}})
+    frame = studied(whole, tmp_path).tables["figure_7"].filter(labels="pool")
+    for p, name in (("uniform", "RPP"), ("dcg", "RPP(p=dcg)")):
+        orders = [naive.mc4_scores(naive_win_rates(track, p)) for track in (whole, kept)]
+        (row,) = frame.filter(measure=name).iter_rows(named=True)
+        expected = naive.tau_b(*orders)
+        assert not math.isnan(expected)
+        assert row["mean"] == pytest.approx(expected)
+        assert (row["removed"], row["replicates"], row["undefined"]) == (0.5, 1, 0)
+
+
 def test_opponents__clones_leave_other_groups_alone(tmp_path: Path):
     def rates(name: str, runs: dict[str, Any]) -> dict[str, float]:
         out = tmp_path / name
@@ -296,7 +315,7 @@ def test_figure_5__points_are_drawn_without_repetition(tmp_path: Path):
     }
     assert len(pairs) == 6
     for query, a, b, value in points.select("query", "system_a", "system_b", "preference").rows():
-        lists = TRACK.ranking(a, query), TRACK.ranking(b, query)
+        lists = TRACK.ranking(a, query) or [], TRACK.ranking(b, query) or []
         expected = naive_preferences.graded_rpp(lists, QRELS[query])
         assert value == pytest.approx(expected)
 
@@ -351,36 +370,3 @@ def test_kept__ten_sizes_up_to_all_queries():
     assert options.kept(50) == (5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
     assert options.kept(3) == (1, 2, 3)
     assert PreferenceOptions(sizes=(2, 9)).kept(3) == (2,)
-
-
-@settings(max_examples=20)
-@given(tracks(), st.integers(0, 9))
-def test_drop_relevant_shares__are_nested_and_equal_to_single_shares(track: Track, seed: int):
-    view, shares = view_of(track.read()), (0.0, 0.3, 0.5, 0.9)
-    views = drop_relevant_shares(view, shares, rng=seed)
-    for share, made in zip(shares, views, strict=True):
-        alone = view.drop_relevant(share, rng=seed)
-        assert docs_of(made) == docs_of(alone)
-        assert np.array_equal(made.counts(1) > 0, view.counts(1) > 0)  # one remains
-    for more, fewer in pairwise(views):
-        assert set(docs_of(fewer)) <= set(docs_of(more))
-
-
-def docs_of(view: irmeta.JudgedRanks) -> list[tuple[str, str]]:
-    """Return the query and name of each judged doc."""
-    query = view.query_of(np.arange(len(view.grades))).tolist()
-    return list(zip((view.queries[q] for q in query), view.docs, strict=True))
-
-
-def test_preference_subsets__equal_naive_chains_of_the_same_samples():
-    rng = np.random.default_rng(5)
-    rates = irmeta.Matrix(rng.integers(-2, 3, (7, 5)) / 4, tuple("1234567"), tuple("abcde"), "RPP")
-    found = irmeta.stats.preference_subsets(rates, (2, 6), 8, rng=3)
-    plan = irmeta.stats.Plan("queries", (2, 6), 8, 7, 5)
-    whole = naive.mc4_scores(rates.values.tolist())
-    for row, sample in zip(found.iter_rows(named=True), plan.samples(3), strict=True):
-        scores = naive.mc4_scores(rates.values[sample.queries].tolist())
-        expected = naive.tau_b(whole, scores)
-        assert row["tau"] == pytest.approx(expected, nan_ok=True)
-        assert (row["size"], row["measure"], row["systems"]) == (sample.size, "RPP", 5)
-    assert isinstance(found, pl.DataFrame)

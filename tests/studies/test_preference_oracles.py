@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 import pytest
@@ -29,7 +29,12 @@ NAMES = {
 @pytest.fixture(scope="module")
 def results(real_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
     out = tmp_path_factory.mktemp("preference")
-    few = {"replicates": 2, "label_replicates": 1, "shares": [0.5], "resamples": 1500}
+    few: dict[str, Any] = {
+        "replicates": 2,
+        "label_replicates": 1,
+        "shares": [0.5],
+        "resamples": 1500,
+    }
     with pytest.MonkeyPatch.context() as patched:
         draw_nothing(patched)
         return irmeta.studies.preference(real_store, out, tracks=["robust-2003", "web-2012"], **few)
@@ -130,7 +135,7 @@ def test_tables_3_and_4__equal_the_oracle(results: StudyResults, oracles: Path):
 
 @pytest.mark.parametrize("grades", ["graded", "binary"])
 def test_tables_3_and_4__on_win_rates_equal_the_oracle(
-    real_store: irmeta.Store, oracles: Path, grades: str
+    real_store: irmeta.Store, oracles: Path, grades: Literal["graded", "binary"]
 ):
     oracle = load(oracles, "_power")["separated"]
     options = PreferenceOptions(grades=grades, on="win-rate", resamples=1500)

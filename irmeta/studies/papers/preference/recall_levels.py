@@ -110,7 +110,8 @@ def count_levels(compared: ComparedTrack, options: Options) -> LevelCounts:
                 )
                 for name, values in terms.items():
                     distances[name] += _distances(values[:, a, None] - values[:, a + 1 :])
-    return LevelCounts(*totals.tolist(), distances)
+    levels, unequal, neither, unequal_first = totals.tolist()
+    return LevelCounts(levels, unequal, neither, unequal_first, distances)
 
 
 def _level_ranks(view: JudgedRanks, rel: int) -> tuple[np.ndarray, np.ndarray]:

@@ -26,16 +26,20 @@ def significant_pairs(
     test, correction = TESTS[table]
     for part, methods in compared.parts(options).items():
         for name in methods:
-            settings = {
-                "correction": correction,
-                "resamples": options.resamples,
-                "rng": options.seed,
-            }
-            tested = _tested(compared, options, name)
+            tested, number = _tested(compared, options, name), options.resamples
             if isinstance(tested, Matrix):
-                found = pairwise(tested, test, **settings)
+                found = pairwise(
+                    tested, test, correction=correction, resamples=number, rng=options.seed
+                )
             else:
-                found = preference_pairs(tested, test, workers=1, **settings)
+                found = preference_pairs(
+                    tested,
+                    test,
+                    correction=correction,
+                    resamples=number,
+                    rng=options.seed,
+                    workers=1,
+                )
             p = found.p[found.upper]
             separated = int((p < options.alpha).sum())
             known = len(p) > 0 and not np.isnan(p).all()
