@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from pathlib import Path
 from typing import Any
@@ -271,6 +272,39 @@ def test_figure_7__pool_removes_the_least_retrieved_docs(tmp_path: Path):
         assert not math.isnan(expected)
         assert row["mean"] == pytest.approx(expected)
         assert (row["removed"], row["replicates"], row["undefined"]) == (0.5, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("choices", "texts"),
+    [
+        (
+            {},
+            (
+                "The limit of the chain is not used",
+                "10 steps of the chain, as in the released code",
+                "Randomised HSD: for each query the systems are permuted",
+                "count relevant (doc, subtopic) pairs of the diversity judgments",
+                "Levels that neither list reaches cannot differ, so two shares are given",
+                "g^f where its Section 2 has g^(f - 1)",
+                "Tested are the preferences of the pairs for RPP",
+                "B = 50 permutations",
+                "3 samples of each size",
+            ),
+        ),
+        (
+            {"on": "win-rate", "grades": "binary", "rel": 2},
+            (
+                "Tested are the differences of win rates",
+                "Relevant is grade 2 or above. nDCG gains 1 for every grade above 0",
+            ),
+        ),
+    ],
+)
+def test_sections__state_each_choice(tmp_path: Path, choices: dict[str, Any], texts: tuple[str]):
+    studied(TRACK, tmp_path, **choices)
+    page = html.unescape((tmp_path / "results" / "report.html").read_text())
+    for text in texts:
+        assert text in page, text
 
 
 def test_opponents__clones_leave_other_groups_alone(tmp_path: Path):

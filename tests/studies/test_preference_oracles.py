@@ -45,6 +45,11 @@ def oracles(shared: Path) -> Path:
     return shared / "oracles" / "preference"
 
 
+def ours(name: str) -> str:
+    """Return our name of a measure of the oracles."""
+    return NAMES.get(name, name)
+
+
 def load(oracles: Path, name: str) -> dict[str, Any]:
     return json.loads((oracles / f"preference_robust2003{name}.json").read_text())
 
@@ -80,7 +85,7 @@ def test_figure_5__agreement_equals_the_oracle(results: StudyResults, oracles: P
     rows = {row["measure_b"]: row for row in frame.iter_rows(named=True)}
     for name, expected in oracle["RPP(graded) against"].items():
         if name != "RPPbin":
-            found = rows[NAMES.get(name, name)]
+            found = rows[ours(name)]
             r, sa = expected.values()
             assert (found["r"], found["sa"]) == pytest.approx((r, sa), abs=1e-9), name
             assert found["points"] == oracle["points"]
@@ -89,7 +94,7 @@ def test_figure_5__agreement_equals_the_oracle(results: StudyResults, oracles: P
     for name, expected in zip(("OI", "OI(p=dcg)"), chosen, strict=True):
         assert (rows[name]["r"], rows[name]["sa"]) == pytest.approx(expected, abs=6e-4)
     of_rr = by_key(robust(results, "figure_5").filter(measure_a="RR"), "measure_b", "sa")
-    expected = {NAMES.get(name, name): sa for name, sa in oracle["RR against"].items()}
+    expected = {ours(name): sa for name, sa in oracle["RR against"].items()}
     assert of_rr == pytest.approx(expected, abs=1e-9)
 
 
@@ -98,7 +103,7 @@ def test_ties__equal_the_oracle(results: StudyResults, oracles: Path):
     found = by_key(robust(results, "ties"), "measure", "tied")
     for name, tied in oracle.items():
         if name != "RPPbin":
-            assert found[NAMES.get(name, name)] == pytest.approx(tied, abs=1e-9), name
+            assert found[ours(name)] == pytest.approx(tied, abs=1e-9), name
 
 
 def test_unequal_levels__equal_the_oracle(results: StudyResults, oracles: Path):
@@ -127,7 +132,7 @@ def test_tables_3_and_4__equal_the_oracle(results: StudyResults, oracles: Path):
         frame = robust(results, table)
         found = by_key(frame, "measure", "separated")
         for name in ("RPP", "dcgRPP", "invRPP", "AP", "nDCG", "RR"):
-            difference = abs(found[NAMES.get(name, name)] - oracle[name][column])
+            difference = abs(found[ours(name)] - oracle[name][column])
             assert difference <= slack, (table, name)
         assert frame["pairs"].unique().to_list() == [136]
         assert frame["printed"].null_count() == frame.height
