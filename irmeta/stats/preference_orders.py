@@ -130,7 +130,7 @@ def preference_subsets(
     Examples
     --------
     >>> irmeta.stats.preference_subsets(ap, [3], replicates=2)["tau"].to_list()
-    [0.816496580927726, 0.816496580927726]
+    [1.0, 1.0]
     """
     complete = win_rates.complete()
     wins = _wins_by_query(Verdicts.of(complete))
