@@ -256,6 +256,15 @@ def test_preference__values_are_the_same_beside_other_tracks(two_tracks: Path, t
         assert both.tables[name].filter(track=first).equals(alone.tables[name]), name
 
 
+def test_figure_2__small_differences_are_not_zero(tmp_path: Path):
+    noise = [f"n{i}" for i in range(60)]
+    runs = {"a": {"1": down(*noise[:59], "x")}, "b": {"1": down(*noise, "x")}}
+    frame = studied(Track(runs, {"1": {"x": 1}}), tmp_path).tables["figure_2"]
+    for discount in ("RBP", "DCG"):
+        shares = dict(frame.filter(discount=discount).select("delta", "share").iter_rows())
+        assert [shares[delta] for delta in (-0.05, 0.0, 0.05)] == [0.0, 0.5, 1.0]
+
+
 def test_figure_7__pool_removes_the_least_retrieved_docs(tmp_path: Path):
     runs = {
         "a": {"1": down("y", "n", "x"), "2": down("p", "q"), "3": down("n", "m", "r")},

@@ -44,7 +44,8 @@ def share_up_to(lists: list[list[Ranks]], discount: str, delta: float) -> float:
                     values.append(float((f < g) - (f > g)))
                 else:
                     values.append(term(discount, f) - term(discount, g))
-    return sum(v <= delta + 1e-10 for v in values) / len(values)
+    rounding = 1e-10 if delta else 0.0
+    return sum(v <= delta + rounding for v in values) / len(values)
 
 
 def contribution(measure: str, i: int, m: int, f: float, g: float, corpus: int) -> float:

@@ -109,7 +109,7 @@ def count_levels(compared: ComparedTrack, options: Options) -> LevelCounts:
                     np.count_nonzero(differs[is_first[start : start + step]]),
                 )
                 for name, values in terms.items():
-                    distances[name] += _distances(values[:, a, None] - values[:, a + 1 :])
+                    distances[name] += _distances(values[:, a, None] - values[:, a + 1 :], differs)
     levels, unequal, neither, unequal_first = totals.tolist()
     return LevelCounts(levels, unequal, neither, unequal_first, distances)
 
@@ -119,13 +119,14 @@ def _level_ranks(view: JudgedRanks, rel: int) -> tuple[np.ndarray, np.ndarray]:
     return levels.ranks, levels.offsets
 
 
-def _distances(differences: np.ndarray) -> np.ndarray:
-    """Count |difference| at and between the steps of 1 / BINS."""
-    scaled = np.abs(differences.ravel()) * BINS
+def _distances(differences: np.ndarray, differs: np.ndarray) -> np.ndarray:
+    """Count |difference| at and between the steps of 1 / BINS; 0 only where ranks are equal."""
+    scaled = np.abs(differences) * BINS
     nearest = np.rint(scaled)
-    is_step = np.abs(scaled - nearest) <= 1e-9
-    code = np.where(is_step, 2 * nearest, 2 * np.floor(scaled) + 1).astype(np.int64)
-    return np.bincount(code, minlength=2 * BINS + 1)
+    is_step = (np.abs(scaled - nearest) <= 1e-9) & (nearest > 0)
+    code = np.where(is_step, 2 * nearest, 2 * np.floor(scaled) + 1)
+    code = np.where(differs, code, 0).astype(np.int64)
+    return np.bincount(code.ravel(), minlength=2 * BINS + 1)
 
 
 @dataclass(frozen=True)
