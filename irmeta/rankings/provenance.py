@@ -8,7 +8,7 @@ from typing import Any
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import Need
 from irmeta.rankings.pool import pool_of
-from irmeta.rankings.subtopics import subtopic_set
+from irmeta.rankings.subtopics import has_subtopics, subtopic_set
 from irmeta.rankings.track_facts import track_facts
 from irmeta.store.scan import StoreReader
 
@@ -32,6 +32,7 @@ def track_provenance(
     if "pool" in needs or policy.has_smaller_pool:
         record["pool"] = pool_of(store, facts.track).note
         record["pool_depth"] = facts.pool_depth_note
-    if "subtopics" in needs:
+    # A study computes measures by subtopic only on the tracks that have subtopics.
+    if "subtopics" in needs and has_subtopics(store, facts.track):
         record["qrels_by_subtopic"] = subtopic_set(store, facts)
     return record

@@ -122,6 +122,11 @@ class Subtopics:
         )
 
 
+def has_subtopics(store: StoreReader, track: str) -> bool:
+    """Check whether a qrels set of a track has subtopics."""
+    return any(one["subtopics"] for one in store.read_record(track)["qrels"])
+
+
 def subtopic_set(store: StoreReader, facts: TrackFacts) -> str:
     """Return the name of the qrels set with subtopics: the chosen set, or the first with subtopics.
 

@@ -30,7 +30,9 @@ _NAMES = {
     "irmeta.stats.leave_out": ("leave_out_effects",),
     "irmeta.stats.pairs": ("Pairs", "pairwise"),
     "irmeta.stats.discriminative_power": ("asp", "power", "separation"),
-    "irmeta.stats.preference_orders": ("intransitive_triples", "preference_order", "preference_subsets"),
+    "irmeta.stats.preference_orders": (
+        "intransitive_triples", "preference_order", "preference_subsets",
+    ),
     "irmeta.stats.preference_tests": ("preference_pairs",),
     "irmeta.stats.rank_biased_overlap": ("Overlap", "rbo"),
     "irmeta.stats.system_reordering": ("Reordering", "reordering"),
@@ -46,8 +48,9 @@ __all__ = [
     "Stability", "Verdicts", "adjusted", "agreement", "agreements", "asp", "bootstrap_correlation",
     "borda", "correlate", "coverage", "intransitive_triples", "leave_out_effects", "mc4",
     "measure_agreement", "pairwise", "power", "preference_order", "preference_pairs",
-    "query_subsets", "rank_intervals", "rbo", "reduction_in_error", "reordering", "resample",
-    "risk", "separation", "stability", "swap_rates", "unanimity", "volatility", "win_rate",
+    "preference_subsets", "query_subsets", "rank_intervals", "rbo", "reduction_in_error",
+    "reordering", "resample", "risk", "separation", "stability", "swap_rates", "unanimity",
+    "volatility", "win_rate",
 ]  # fmt: skip
 
 if TYPE_CHECKING:

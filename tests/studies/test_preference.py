@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from irmeta.studies.papers.preference import options as names
 from irmeta.studies.papers.preference import paper
 from irmeta.studies.papers.preference.compared_track import ComparedTrack
 from irmeta.studies.papers.preference.options import PreferenceOptions
+from irmeta.studies.papers.preference.recall_levels import TwoLists
 from irmeta.studies.papers.preference.significant_pairs import significant_pairs
 from support.making import Track, diverse_tracks, down, tracks
 from support.undrawn import draw_nothing
@@ -413,3 +415,10 @@ def test_kept__ten_sizes_up_to_all_queries():
     assert options.kept(50) == (5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
     assert options.kept(3) == (1, 2, 3)
     assert PreferenceOptions(sizes=(2, 9)).kept(3) == (2,)
+
+
+def test_deltas__a_list_that_alone_misses_a_doc_loses_the_level():
+    ranks = np.array([[1, 1], [2, 2], [3, 3]])  # in a corpus of the relevant docs
+    is_missing = np.array([[False, False], [False, True], [True, True]])
+    lists = TwoLists("1", ("a", "b"), ranks, is_missing)
+    assert lists.deltas()["RPP"].tolist() == [0, 1, 0]

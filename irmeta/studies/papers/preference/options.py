@@ -12,7 +12,7 @@ GAMMA = 0.5
 """Persistence of RBP in Figures 2 and 4."""
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """Default shares of relevant docs that Figure 7 removes."""
-SUBTOPIC_MEASURES: tuple[str, ...] = ()
+SUBTOPIC_MEASURES = ("StRecall@20", "ERR_IA@20", "AP_IA")
 """Measures by subtopic of Tables 2b, 3b and 4b."""
 SIZES = 10
 """Default number of sizes in Figure 6."""
@@ -97,7 +97,7 @@ class PreferenceOptions(TrackOptions):
     @property
     def search_length(self) -> str:
         """Name of the average search length, which the paper calls ASL."""
-        return _measure(f"AvgSL(rel={self.rel})")
+        return _measure(f"AvgSL(rel={self.rel},corpus=relevant)")
 
     @property
     def compared(self) -> tuple[str, ...]:

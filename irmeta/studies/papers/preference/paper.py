@@ -133,7 +133,8 @@ def _cells() -> dict[tuple[str, str, str], Paper]:
         for row, values in table.items():
             for column, value in zip(columns, values.split(), strict=True):
                 if value != "-":
-                    cells[part, *sorted((row, column))] = Paper(value, where)
+                    first, second = sorted((row, column))
+                    cells[part, first, second] = Paper(value, where)
     return cells
 
 

@@ -169,6 +169,8 @@ class TwoLists:
         inverse = np.where(self.is_missing, 0.0, 1.0 / self.ranks)
         less = {name: discounted(self.ranks, self.is_missing, name) for name in ("RBP", "DCG")}
         shorter = (self.ranks[:, 1] - self.ranks[:, 0]).astype(np.float64)
+        # A list that alone misses a doc loses, even if the corpus gives it the other's rank.
+        placed = np.where(self.is_missing, np.iinfo(np.int64).max, self.ranks)
         is_first, is_last = level == 1, level == len(level)
         return {
             "RBP": less["RBP"][:, 0] - less["RBP"][:, 1],
@@ -178,7 +180,7 @@ class TwoLists:
             "ISL": shorter * is_first,
             "TSL": shorter * is_last,
             "AvgSL": shorter,
-            "RPP": np.sign(shorter),
+            "RPP": np.sign(placed[:, 1] - placed[:, 0]).astype(np.float64),
         }
 
     def delta_rows(self) -> Iterator[Row]:
@@ -227,7 +229,7 @@ def _lists_of(view: JudgedRanks, query: int, systems: tuple[str, str], rel: int)
     columns = [list(view.systems).index(name) for name in systems]
     chosen = ranks[offsets[query] : offsets[query + 1], columns]
     is_missing = chosen == np.iinfo(ranks.dtype).max
-    corpus = int(corpus_sizes(view, {"rel": rel, "corpus": None})[query])
+    corpus = int(corpus_sizes(view, {"rel": rel, "corpus": "relevant"})[query])
     last = corpus - len(chosen) + np.arange(1, len(chosen) + 1)
     filled = np.where(is_missing, last[:, None], chosen.astype(np.int64))
     return TwoLists(view.queries[query], systems, filled, is_missing)

@@ -195,7 +195,8 @@ TABLES = (
         "points": Column("big", "(unordered pair, query) with a preference"),
         "tied": percent("share of points that tie; NaN: none"),
         "deciding_levels": percent("share of recall levels whose ranks differ and change the "
-                                   "preference, binary relevance; NaN: none; null: not by level", "levels that decide", null=True),
+                                   "preference, binary relevance; NaN: none; null: not by level",
+                                   "levels that decide", null=True),
     }, caption="Ties and label efficiency."),
     Table("label_noise", ("track", "qrels", "preference"), {
         "track": TRACK,
