@@ -109,6 +109,9 @@ class Measure:
     printed
         Function from parameters and cutoff to the parameters that a canonical name prints; raises
         an error for parameters that cannot be combined. None: print all that are not the default.
+    simplify
+        Function from parameters and cutoff to the parameters, with None for a value that equals the
+        default under the other parameters and the cutoff: one measure then has one name.
     """
 
     name: str
@@ -135,6 +138,7 @@ class Measure:
     events: Callable[[JudgedRanks, Params], Events | None] | None = None
     revision: int = 1
     printed: Callable[[Params, Cutoff], Sequence[str]] | None = None
+    simplify: Callable[[Params, Cutoff], dict[str, Any]] | None = None
 
     @property
     def display(self) -> Display:

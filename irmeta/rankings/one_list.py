@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -47,6 +47,14 @@ class OneList:
     alone
         The list under the judgments of each of the `subtopics` alone; only for measures that need
         subtopics.
+    system
+        Number of the system.
+    all_ranks
+        Function from a doc to its rank in the list of each system (None: not retrieved).
+    groups
+        Number of the group of each system; a system without a group is a group of its own.
+    contributors
+        Numbers of the systems that contributed to the pool.
     background
         As `judged`, under the qrels set of the background interest of a preference by subtopic, if
         that is another set.
@@ -69,6 +77,10 @@ class OneList:
     subtopic_weights: Mapping[str, float] = field(default_factory=dict)
     subtopic_types: Mapping[str, str | None] = field(default_factory=dict)
     alone: tuple[OneList, ...] = ()
+    system: int = 0
+    all_ranks: Callable[[str], Sequence[int | None]] = lambda doc: ()
+    groups: tuple[int, ...] = ()
+    contributors: tuple[int, ...] = ()
     background: tuple[tuple[int | None, str, int], ...] = ()
 
     def relevant(self, rel: int) -> list[tuple[int | None, str, int]]:

@@ -39,7 +39,7 @@ def some_values(parameter: Parameter) -> list[str]:
         "gain": (*parameter.choices, "1:3;2:9;3:10;4:20"),
         "levels": ("0;0.5;1", "1;2;10"),
         "whole": (*parameter.choices, 2, 5, 1000),
-        "number": (0.3, 2.5, 30, -3),
+        "number": (*parameter.choices, 0.3, 2.5, 30, -3),
     }
     accepted = []
     for value in map(str, tried[parameter.kind]):
@@ -48,7 +48,8 @@ def some_values(parameter: Parameter) -> list[str]:
                 accepted.append(value)
         except MeasureError:
             continue
-    return accepted[:1] if parameter.kind in ("number", "levels") else accepted
+    few = len(parameter.choices) + 1
+    return accepted[:few] if parameter.kind in ("number", "levels") else accepted
 
 
 def written(measure: Measure, settings: Mapping[str, str], cutoff: Cutoff) -> str:
