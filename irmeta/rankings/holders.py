@@ -1,0 +1,126 @@
+"""Systems or groups that retrieve a doc within a depth, and the rarity that follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from irmeta.kernels.rarity import systems_within, systems_within_by_group
+from irmeta.rankings.track_facts import TrackFacts
+
+if TYPE_CHECKING:
+    from irmeta.rankings.judged import JudgedRanks
+
+Counted = Literal["systems", "groups", "others", "pooled"]
+COUNTED: tuple[Counted, ...] = ("systems", "groups", "others", "pooled")
+Rarity = Literal["linear", "revised", "idf", "unique"]
+RARITIES: tuple[Rarity, ...] = ("linear", "revised", "idf", "unique")
+
+
+@dataclass(frozen=True)
+class Holders:
+    """Number of systems that retrieve docs within a depth.
+
+    Attributes
+    ----------
+    retrieved_by
+        S_d, int64 [docs, columns]: how many of those counted retrieve each doc.
+    total
+        S, int64 [columns]: how many are counted.
+    column
+        int64 [systems]: the column that holds for each system. All systems share one, unless each
+        group counts the others.
+    is_retrieved
+        bool [docs]: whether any system of the view, counted or not, retrieves the doc.
+    """
+
+    retrieved_by: np.ndarray
+    total: np.ndarray
+    column: np.ndarray
+    is_retrieved: np.ndarray
+
+    def rarity(self, kind: Rarity) -> np.ndarray:
+        """Compute the rarity of each doc: float64 [docs, columns], from 0 to 1.
+
+        Parameters
+        ----------
+        kind
+            ``linear``: 1 - S_d / S (Eq. 2). ``revised``: 1 - (S_d - 1) / (S - 1) (Section 5.2).
+            ``idf``: log(S / S_d) / log(S). ``unique``: 1 if S_d = 1, else 0. A doc that none of
+            those counted retrieves has rarity 1; any other has rarity 0 if S = 1.
+        """
+        return rarity_of(self.retrieved_by, self.total, kind)
+
+
+def rarity_of(retrieved_by: np.ndarray, total: np.ndarray | int, kind: Rarity) -> np.ndarray:
+    """Compute the rarity of docs from S_d and S, of any broadcastable shapes: see `Holders`."""
+    held, most = np.maximum(retrieved_by, 1), np.maximum(total, 2)  # other cases follow below
+    if kind == "linear":
+        rarity = 1.0 - held / most
+    elif kind == "revised":
+        rarity = 1.0 - (held - 1) / (most - 1)
+    elif kind == "idf":
+        rarity = np.log(most / held) / np.log(most)
+    else:
+        rarity = (held == 1).astype(np.float64)
+    return np.where(retrieved_by == 0, 1.0, np.where(np.asarray(total) < 2, 0.0, rarity))
+
+
+def holders_within(view: JudgedRanks, rows: np.ndarray, depth: int, counted: Counted) -> Holders:
+    """Count the systems or groups that retrieve docs at ranks up to `depth`.
+
+    Parameters
+    ----------
+    view
+        All its systems are counted, also those without a list for the query.
+    rows
+        The docs: rows of the view, as indices or bool.
+    counted
+        ``systems``: all systems. ``groups``: groups, which retrieve a doc if one of their systems
+        does; a system without a group is a group of its own. ``others``: for the systems of a group
+        the systems outside it, and the group itself as one that retrieves the doc. ``pooled``:
+        systems that contributed to the pool (all, where this is unknown).
+    """
+    ranks, depth = np.ascontiguousarray(view.ranks[rows]), min(depth, view.missing - 1)
+    one_column = np.zeros(ranks.shape[1], np.int64)
+    if counted in ("systems", "pooled"):
+        chosen = view.facts.contributors if counted == "pooled" else range(ranks.shape[1])
+        is_whole = len(chosen) == ranks.shape[1]
+        by_all = _count(ranks, depth)
+        by_chosen = by_all if is_whole else _count(np.ascontiguousarray(ranks[:, chosen]), depth)
+        return Holders(by_chosen[:, None], np.array([len(chosen)]), one_column, by_all > 0)
+    groups, sizes = groups_of(view.facts)
+    by_group = np.zeros((len(ranks), len(sizes)), np.int32)
+    systems_within_by_group(ranks, depth, groups, by_group)
+    by_all = by_group.sum(axis=1, dtype=np.int64)
+    if counted == "groups":
+        held = np.count_nonzero(by_group, axis=1)[:, None]
+        return Holders(held, np.array([len(sizes)]), one_column, by_all > 0)
+    outside = by_all[:, None] - by_group
+    return Holders(outside + 1, ranks.shape[1] - sizes + 1, groups, by_all > 0)
+
+
+def groups_of(facts: TrackFacts) -> tuple[np.ndarray, np.ndarray]:
+    """Return the group of each system, int64 [systems], and the number of systems of each group.
+
+    A system whose group is unknown is a group of its own.
+    """
+    names = facts.groups or [None] * len(facts.systems)
+    numbers: dict[object, int] = {}
+    keys = [("alone", s) if name is None else ("group", name) for s, name in enumerate(names)]
+    groups = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+    return groups, np.bincount(groups, minlength=len(numbers))
+
+
+def totals(facts: TrackFacts) -> dict[str, int]:
+    """Return the numbers of systems, groups and pooled systems that `holders_within` counts."""
+    groups, pooled = groups_of(facts)[1], facts.contributors
+    return {"systems": len(facts.systems), "groups": len(groups), "pooled": len(pooled)}
+
+
+def _count(ranks: np.ndarray, depth: int) -> np.ndarray:
+    out = np.zeros(len(ranks), np.int32)
+    systems_within(ranks, depth, out)
+    return out.astype(np.int64)
