@@ -14,10 +14,12 @@ from irmeta.measures.names import parse_measures
 from irmeta.measures.search_length import irrelevant_retrieved
 from irmeta.measures.spec import Cutoffs, Spec
 from irmeta.policies import Averaged, EvalPolicy
+from irmeta.rankings.holders import totals
 from irmeta.rankings.judged import JudgedRanks, Need
 from irmeta.rankings.load import over_blocks
-from irmeta.rankings.pool import complete_depths_of, warn_without_depth
+from irmeta.rankings.pool import complete_depths_of, pool_of, warn_without_depth
 from irmeta.rankings.provenance import track_provenance
+from irmeta.rankings.track_facts import track_facts
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader, Tracks, tracks_of, undisturbed
 
@@ -89,12 +91,25 @@ def needs_of(specs: Sequence[Spec]) -> set[Need]:
 def how_made(
     store: StoreReader, specs: Sequence[Spec], policy: EvalPolicy, tracks: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the provenance of values of these measures, as JSON values."""
+    """Return the provenance of values of these measures, as JSON values.
+
+    For measures of rareness, each track records how many systems, groups and pooled systems there
+    are to count.
+    """
+    counted = {spec.settings["counted"] for spec in specs if "counted" in spec.settings}
+
+    def record(track: str) -> dict[str, Any]:
+        made = track_provenance(store, track, policy, needs_of(specs))
+        if not counted:
+            return made
+        pool = {"pool": pool_of(store, track).note} if "pooled" in counted else {}
+        return {**made, **pool, "counted": totals(track_facts(store, track, policy.qrels))}
+
     return {
         "irmeta": __version__,
         "measures": {s.name: {**s.settings, "revision": s.measure.revision} for s in specs},
         "eval_policy": policy.record(),
-        "tracks": {t: track_provenance(store, t, policy, needs_of(specs)) for t in tracks},
+        "tracks": {track: record(track) for track in tracks},
     }
 
 

@@ -56,10 +56,10 @@ def compute_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
         return np.concatenate([_pooled_ndcg(view, params, k) for k in ks])
     gain = doc_gains(view, params["gain"])
     listed = weighted_gain(view, gain, _worth(view, params), ks, params["ties"])
-    return per_query(listed, _ideal(view, params, gain, ks), 0.0)
+    return per_query(listed, ideal_dcg(view, params, gain, ks), 0.0)
 
 
-def _ideal(view: JudgedRanks, params: Params, gain: np.ndarray, ks: Cutoffs) -> np.ndarray:
+def ideal_dcg(view: JudgedRanks, params: Params, gain: np.ndarray, ks: Cutoffs) -> np.ndarray:
     """Compute the DCG of the ideal list: float64 [cutoff, query]."""
     if params["gain"] not in GAINS:  # gains by grade need not rise with the grade
         gain = gain[np.lexsort((-gain, view.query_of(np.arange(len(gain)))))]
@@ -74,7 +74,7 @@ def _pooled_ndcg(view: JudgedRanks, params: Params, k: int) -> np.ndarray:
     """Compute nDCG@k under the pool of depth k: [1, query, system]."""
     pool = pooled_at(view, k)
     value = compute_ndcg(pool, {**params, "ideal": "all"}, [k])
-    ideal = _ideal(pool, params, doc_gains(pool, params["gain"]), [k])[0]
+    ideal = ideal_dcg(pool, params, doc_gains(pool, params["gain"]), [k])[0]
     value[:, (ideal == 0.0) & np.isnan(undefined_at(view, k))] = np.nan
     return without_depth(view, value)
 
@@ -94,10 +94,10 @@ def events_ndcg(view: JudgedRanks, params: Params) -> Events | None:
         return None
     gain = doc_gains(view, params["gain"])
     steps = gain_events(view, gain, _worth(view, params))
-    return Events(*steps, lambda ks: _ideal(view, params, gain, ks.tolist()))
+    return Events(*steps, lambda ks: ideal_dcg(view, params, gain, ks.tolist()))
 
 
-def _discount(rank: int, params: Params) -> tuple[float, str]:
+def discount_at(rank: int, params: Params) -> tuple[float, str]:
     """Return the divisor of a gain at this rank, as a number and as text."""
     if params["discount"] == "zipf":
         return float(rank), f" / {rank}"
@@ -114,8 +114,8 @@ def trace_dcg(one: OneList, params: Params, k: int | None) -> Trace:
         one,
         params,
         k,
-        lambda rank: 1.0 / _discount(rank, params)[0],
-        lambda rank, gain: f"gain {gain:g}{_discount(rank, params)[1]}",
+        lambda rank: 1.0 / discount_at(rank, params)[0],
+        lambda rank, gain: f"gain {gain:g}{discount_at(rank, params)[1]}",
     )
     return Trace(tuple(terms), 1.0, "(nothing)")
 
@@ -132,7 +132,7 @@ def trace_ndcg(one: OneList, params: Params, k: int | None) -> Trace:
             one, undefined = pool, math.nan
             divisor_is += f" of docs in the pool of depth {k}"
     best = sorted((doc_gain(one, doc, g, params) for _, doc, g in one.judged), reverse=True)
-    ideal = sum(gain / _discount(i, params)[0] for i, gain in enumerate(best[:k], 1))
+    ideal = sum(gain / discount_at(i, params)[0] for i, gain in enumerate(best[:k], 1))
     terms = trace_dcg(one, params, k).terms
     return Trace(terms, ideal, divisor_is, None if ideal > 0 else undefined)
 
@@ -141,7 +141,7 @@ def _needs(params: Params) -> tuple[Need, ...]:
     return (*needs_ties(params), *needs_pool(params))
 
 
-def _changed(measure: str, of: Sequence[Parameter], params: Params) -> list[str]:
+def changed_parameters(measure: str, of: Sequence[Parameter], params: Params) -> list[str]:
     """List the parameters that are not the default; raise if they cannot be combined."""
     refuse_assumed(measure, params)
     changed = [p.name for p in of if params[p.name] != p.default]
@@ -153,16 +153,16 @@ def _changed(measure: str, of: Sequence[Parameter], params: Params) -> list[str]
 def _dcg_printed(params: Params, cutoff: Cutoff) -> list[str]:
     if params["gmax"] is not None and params["gain"] not in ("linear", "exp"):
         raise MeasureError("DCG: gmax needs gain=linear or gain=exp. Omit gmax.")
-    return _changed("DCG", _DCG, params)
+    return changed_parameters("DCG", _DCG, params)
 
 
 def _ndcg_printed(params: Params, cutoff: Cutoff) -> list[str]:
     refuse_without_cutoff("nDCG", params, cutoff)
-    return _changed("nDCG", _NDCG, params)
+    return changed_parameters("nDCG", _NDCG, params)
 
 
-_GAIN = Parameter("gain", "grade", GAIN_OF, kind="gain", choices=GAINS)
-_DISCOUNT = (
+GAIN = Parameter("gain", "grade", GAIN_OF, kind="gain", choices=GAINS)
+DISCOUNT = (
     Parameter(
         "discount",
         "log2",
@@ -172,8 +172,8 @@ _DISCOUNT = (
     ),
     Parameter("b", 2.0, "base of the logarithm of jk", kind="number", low=1, open=True),
 )
-_DCG = (_GAIN, GMAX, *_DISCOUNT, TIES)
-_NDCG = (_GAIN, *_DISCOUNT, IDEAL, TIES)
+_DCG = (GAIN, GMAX, *DISCOUNT, TIES)
+_NDCG = (GAIN, *DISCOUNT, IDEAL, TIES)
 
 MEASURES = (
     Measure(

@@ -21,6 +21,8 @@ from irmeta.measures import (
     interpolated,
     precision,
     q_measure,
+    rare_gain,
+    rareness,
     rbp,
     search_length,
     sets,
@@ -36,7 +38,7 @@ from irmeta.schema.columns import Display
 
 FAMILIES = (
     *(average_precision, precision, interpolated, sets, gain, trec_gain, q_measure, cascade, rbp),
-    *(bpref, inferred, incomplete, search_length, cooper),
+    *(bpref, inferred, incomplete, search_length, cooper, rareness, rare_gain),
     *(novelty, err_ia, subtopic_recall, d_measures),
 )
 """Modules of measures, in listing order."""
@@ -179,6 +181,8 @@ def _parse(name: str) -> Spec:
             f"unknown measure {name!r}. {hint} `irmeta measures` lists them.{missing}"
         )
     settings, cut = parse_settings(measure, name)
+    if measure.simplify is not None:
+        settings = measure.simplify(settings, cut)
     return Spec(measure, tuple(settings.items()), cut)
 
 

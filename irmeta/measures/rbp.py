@@ -31,7 +31,7 @@ def powers(p: float, deepest: int) -> np.ndarray:
     return np.cumprod(np.concatenate([[1.0], np.full(deepest, p)]))
 
 
-def _worth(p: float, deepest: int) -> Worth:
+def worth(p: float, deepest: int) -> Worth:
     """Return the worth of gains: gain times p^(rank - 1)."""
     by_rank = np.concatenate([[0.0], powers(p, deepest - 1)])
     return lambda gains: gains[:, None] * by_rank
@@ -42,7 +42,7 @@ def compute_rbp(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     p = params["p"]
     gain = doc_gains(view, params["gain"], params["rel"], params["gmax"])
     return (1.0 - p) * weighted_gain(
-        view, gain, _worth(p, view.facts.deepest_rank), ks, params["ties"]
+        view, gain, worth(p, view.facts.deepest_rank), ks, params["ties"]
     )
 
 
@@ -52,7 +52,7 @@ def events_rbp(view: JudgedRanks, params: Params) -> Events | None:
         return None
     p = params["p"]
     gain = doc_gains(view, params["gain"], params["rel"], params["gmax"])
-    steps = gain_events(view, gain, _worth(p, view.facts.deepest_rank))
+    steps = gain_events(view, gain, worth(p, view.facts.deepest_rank))
     return Events(*steps, lambda ks: np.ones((1, len(view.queries))), scale=1.0 - p)
 
 
@@ -80,8 +80,8 @@ def _of_unjudged(view: JudgedRanks, p: float, ks: Cutoffs) -> np.ndarray:
 
 def _shared(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     p = params["p"]
-    worth, judged = _worth(p, view.facts.deepest_rank), view.is_judged.astype(np.float64)
-    residual = 1.0 - (1.0 - p) * weighted_gain(view, judged, worth, ks, params["ties"])
+    by_rank, judged = worth(p, view.facts.deepest_rank), view.is_judged.astype(np.float64)
+    residual = 1.0 - (1.0 - p) * weighted_gain(view, judged, by_rank, ks, params["ties"])
     return np.maximum(residual, 0.0)  # rounding may make the sum of weights exceed 1
 
 
@@ -120,15 +120,18 @@ def _is_judged(one: OneList, doc: tuple[str, int] | None) -> bool:
     return doc is not None and one.counts_as_judged(doc[1])
 
 
-def _rbp_printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
-    refuse_assumed("RBP", params)
+def printed_rbp(measure: str, params: Params) -> list[str]:
+    """List the parameters of RBP that a name prints; raise if they cannot be combined."""
+    refuse_assumed(measure, params)
     ties = [] if params["ties"] == "order" else ["ties"]
     if params["gain"] == "binary":
         if params["gmax"] is not None:
-            raise MeasureError("RBP: gmax needs a graded gain (gain=linear or gain=exp).")
+            raise MeasureError(f"{measure}: gmax needs a graded gain (gain=linear or gain=exp).")
         return ["p", "rel", *ties]
     if params["rel"] != REL.default:
-        raise MeasureError("RBP: rel needs gain=binary; a graded gain counts every grade from 1.")
+        raise MeasureError(
+            f"{measure}: rel needs gain=binary; a graded gain counts every grade from 1."
+        )
     return ["p", "gain", *([] if params["gmax"] is None else ["gmax"]), *ties]
 
 
@@ -137,8 +140,8 @@ def _residual_printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
     return ["p", *changed]
 
 
-_P = Parameter("p", 0.8, "persistence", kind="number", low=0, high=1, open=True)
-_GAIN = Parameter("gain", "binary", GAIN_OF, kind="choice", choices=("binary", "linear", "exp"))
+PERSISTENCE = Parameter("p", 0.8, "persistence", kind="number", low=0, high=1, open=True)
+GAIN = Parameter("gain", "binary", GAIN_OF, kind="choice", choices=("binary", "linear", "exp"))
 _TAIL = Parameter(
     "tail",
     "always",
@@ -155,11 +158,11 @@ MEASURES = (
         compute=compute_rbp,
         trace=trace_rbp,
         source="doi:10.1145/1416950.1416952, Eq. 5",
-        parameters=(_P, REL, _GAIN, GMAX, TIES),
+        parameters=(PERSISTENCE, REL, GAIN, GMAX, TIES),
         family="utility",
         needs=needs_ties,
         events=events_rbp,
-        printed=_rbp_printed,
+        printed=lambda params, cutoff: printed_rbp("RBP", params),
         revision=2,
     ),
     Measure(
@@ -168,7 +171,7 @@ MEASURES = (
         compute=compute_residual,
         trace=trace_residual,
         source="doi:10.1145/1416950.1416952; trec_eval 10.0, m_rbp_resid.c",
-        parameters=(_P, _TAIL, TIES),
+        parameters=(PERSISTENCE, _TAIL, TIES),
         direction=-1,
         no_relevant=None,
         empty_list="1",

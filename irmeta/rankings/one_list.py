@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
+import numpy as np
+
+from irmeta.rankings.holders import groups_of
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.pool import NOT_POOLED
 
@@ -141,8 +145,16 @@ def one_list(view: JudgedRanks, q: int, s: int) -> OneList:
         complete_depth=0 if view.complete_depth is None else int(view.complete_depth[q]),
         retrieved=0 if view.retrieved is None else int(view.retrieved[q]),
         unretrieved_by_all=unretrieved,
+        system=s,
+        all_ranks=partial(_all_ranks, view.ranks[rows], docs, view.missing),
+        groups=tuple(groups_of(view.facts)[0].tolist()),
+        contributors=tuple(view.facts.contributors),
         **_subtopics(view, q, s),
     )
+
+
+def _all_ranks(ranks: np.ndarray, docs: list[str], missing: int, doc: str) -> list[int | None]:
+    return [None if r == missing else r for r in ranks[docs.index(doc)].tolist()]
 
 
 def _subtopics(view: JudgedRanks, q: int, s: int) -> dict[str, Any]:

@@ -27,7 +27,8 @@ MEASURES = (
     "AP(unjudged=condensed),P(unjudged=upper)@5,ERR(unjudged=upper)@5,P(ties=share)@5,"
     "RBP(ties=share)@5,RBPResidual(ties=share)@5,"
     "RBP(ties=share,unjudged=condensed)@5,AP(norm=pool)@5,Q(norm=pool,ideal=pool)@5,Q,ERR,nERR@5,"
-    "ERRResidual,ISL,AvgSL,Judged@5,FirstUnjudged,AP(average=difficulty)"
+    "ERRResidual,ISL,AvgSL,Judged@5,FirstUnjudged,AP(average=difficulty),RareP@5,RareAP,"
+    "RareAP(counted=others)@5,RareRBP(counted=groups),RarenDCG(unjudged=condensed,counted=pooled)"
 )
 
 def all_of(store):
@@ -41,6 +42,7 @@ def all_of(store):
     store.rarity()
     store.preferences("RPP,RPP(p=dcg),LexiRecall,RRLexiPrecision,OI,RPP@3,OI(p=dcg)@3")
     store.win_rates("RPP,RPP(p=dcg)")
+    store.contributions()
     for track in store.tracks:
         judged(store.scores("AP,ASL", track=track))
 

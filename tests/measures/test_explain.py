@@ -26,6 +26,10 @@ MEASURES = (
     *("nERR(stop=linear)@10", "ERRResidual@5", "ERRResidual(form=bound)", "RBPResidual(p=0.8)"),
     *("RBPResidual(p=0.9,ties=share)@7", "RBP(p=0.8,rel=1,ties=share)@5", "infAP", "Judged@10"),
     *("Unjudged@10", "FirstUnjudged", "ISL", "TSL(count=nonrelevant)", "AvgSL"),
+    *("RareP(alpha=1)@10", "RareP(alpha=1/R,counted=others,depth=3)@10", "RareAP(alpha=0.5)"),
+    *("RareAP(alpha=1,mix=convex,counted=groups,unjudged=condensed)@100",),
+    *("RareDCG(alpha=2,rarity=idf,counted=pooled)@5", "RarenDCG(alpha=1,gain=exp)"),
+    *("RareRBP(alpha=1,p=0.5,gain=linear)@20",),
 )
 FIRST = {name.split("@")[0].split("(")[0]: name for name in reversed(MEASURES)}
 BY_SUBTOPIC = (

@@ -21,6 +21,8 @@ PER_RETRIEVED = (
     "it is a share of the docs retrieved: fewer docs can score more than all judged ones"
 )
 UNBOUNDED = "docs of the list count against it, so an empty list can score more"
+RARE = ("RareP", "RareAP", "RareDCG", "RarenDCG", "RareRBP")
+RARER = "a relevant doc may displace another that fewer systems retrieve"
 TAIL = "without unjudged docs, as in an empty list, trec_eval 10 leaves the tail out"
 NOT_SUITED = {
     # Check -> measure -> (pattern of exempt canonical names, reason).
@@ -32,6 +34,7 @@ NOT_SUITED = {
         "ERRResidual": (".*", "a longer list may leave less to docs that are not judged"),
         "ASL": (r"ASL(?!.*unretrieved).*", "Eq. 3 prefers lists of relevant docs alone"),
         "ASL_IA": (r"ASL_IA(?!.*unretrieved).*", "Eq. 3 prefers lists of relevant docs alone"),
+        **dict.fromkeys(RARE, (".*", RARER)),
     },
     "no list is worst": {"Utility": (".*", UNBOUNDED)},
     "no list": {"RBPResidual": (".*tail=trec_eval10.*", TAIL)},
@@ -41,6 +44,7 @@ NOT_SUITED = {
         "Q": (r"Q\(.*rel=.*", "a doc below rel has a gain, which counts at relevant docs below it"),
         "DINnDCG": (r"DINnDCG\(.*rel=.*", "a doc below rel has a gain, and is not the first"),
         "infAP": (".*", "a doc of negative grade above a doc says that more of the pool is above"),
+        **dict.fromkeys(RARE, (".*", RARER)),
     },
 }
 DERIVED = {measure.name for measure in intent_aware(registry().values())}
@@ -142,7 +146,10 @@ def any_value(parameter: Parameter) -> st.SearchStrategy[object]:
         return st.sampled_from(parameter.choices) | maps
     if parameter.kind == "levels":
         return st.lists(numbers, min_size=1).map(lambda levels: ";".join(map(str, levels)))
-    return st.sampled_from(parameter.choices) if parameter.kind == "choice" else numbers
+    choices = st.sampled_from(parameter.choices)
+    if parameter.kind == "choice":
+        return choices
+    return numbers | choices if parameter.choices else numbers
 
 
 @settings(max_examples=400)

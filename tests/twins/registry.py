@@ -13,6 +13,7 @@ from support.making import Track, described_tracks, tracks
 from twins import binary_families as binary
 from twins import diversity_families as diverse
 from twins import graded_families as graded
+from twins import rare_families as rare
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ AD_HOC = {
     "Q": Family(graded.q_measure(), examples=25, tie_order_examples=8),
     "Q of pools": Family(graded.pooled_q_measure(), examples=25, tie_order_examples=3),
     "RBP": Family(graded.rank_biased(), in_tie_orders=lambda name: "ties" in name),
+    "rareness": Family(rare.rare_relevance(), examples=25, tie_order_examples=3),
+    "rareness of gains": Family(rare.rare_gain(), examples=15, tie_order_examples=2),
 }
 _AD_HOC_TWINS: Twins = {name: twin for one in AD_HOC.values() for name, twin in one.twins.items()}
 _BY_SUBTOPIC = {

@@ -1,0 +1,263 @@
+"""RareP and RareAP: relevant docs count more if few systems retrieve them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from irmeta.errors import MeasureError
+from irmeta.kernels.rarity import add_rarity, precision_weights
+from irmeta.measures.average_precision import compute_average_precision
+from irmeta.measures.cuts import empty_values, per_query, rank_cuts
+from irmeta.measures.parameters import REL, Parameter
+from irmeta.measures.precision import compute_precision
+from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.rankings.holders import COUNTED, RARITIES, holders_within, rarity_of
+from irmeta.rankings.judged import JudgedRanks
+
+PAPER = "doi:10.1007/978-3-031-28238-6_16"
+
+RARENESS = (
+    Parameter(
+        "alpha",
+        1.0,
+        "weight of rarity; 1/R: one over the relevant docs of the query",
+        kind="number",
+        low=0,
+        high=1e6,
+        choices=("1/R",),
+    ),
+    Parameter(
+        "mix",
+        "add",
+        "weight of a doc: 1 + alpha x rarity (Eq. 1), or 1 - alpha + alpha x rarity (Eq. 4)",
+        kind="choice",
+        choices=("add", "convex"),
+    ),
+    Parameter(
+        "rarity",
+        None,
+        "1 - S_d/S; 1 - (S_d - 1)/(S - 1); log(S/S_d)/log(S); 1 if S_d = 1, else 0; default "
+        "linear, under mix=convex revised",
+        kind="choice",
+        choices=RARITIES,
+    ),
+    Parameter(
+        "counted",
+        "systems",
+        "what S and S_d count: systems; groups; for each group the systems of others, and itself "
+        "once; systems that contributed to the pool",
+        kind="choice",
+        choices=COUNTED,
+    ),
+    Parameter("depth", None, "deepest rank at which S_d counts a doc; default the cutoff"),
+)
+"""Parameters of all measures of rareness."""
+
+Weigh = Callable[[np.ndarray, int], np.ndarray]
+"""Function from ranks [docs, systems] and a cutoff to the float64 weights of the docs' rarity."""
+
+
+def default_rarity(params: Params) -> Any:
+    """Return the rarity that a mix takes by default."""
+    return "revised" if params["mix"] == "convex" else "linear"
+
+
+def alphas(view: JudgedRanks, params: Params) -> np.ndarray:
+    """Return alpha of each query; 1/R is 0 without relevant docs: float64 [query]."""
+    if params["alpha"] != "1/R":
+        return np.full(len(view.queries), params["alpha"])
+    relevant = view.counts(params.get("rel", REL.default))
+    return np.where(relevant > 0, 1.0 / np.maximum(relevant, 1), 0.0)
+
+
+def mixed(view: JudgedRanks, params: Params, plain: np.ndarray, rare: np.ndarray) -> np.ndarray:
+    """Combine the values of a measure with those that weigh each doc by its rarity.
+
+    Both are float64 [cutoff, query, system]. For alpha = 0 the result is `plain`, bit for bit.
+    """
+    alpha = alphas(view, params)[:, None]
+    return (1.0 - alpha if params["mix"] == "convex" else 1.0) * plain + alpha * rare
+
+
+def rarity_sums(
+    view: JudgedRanks, params: Params, ks: Cutoffs, rows: np.ndarray, weigh: Weigh
+) -> np.ndarray:
+    """Sum weight times rarity of the docs of each list: float64 [cutoff, query, system].
+
+    Parameters
+    ----------
+    rows
+        bool [rows]: the docs.
+    weigh
+        Weight of each doc at a cutoff; neither alpha nor the rarity changes it.
+    """
+    out, offsets = empty_values(view, ks), view.offsets_of(rows)
+    ranks, kind = np.ascontiguousarray(view.ranks[rows]), params["rarity"] or default_rarity(params)
+    for index, cut in enumerate(rank_cuts(view, ks).tolist()):
+        holders = holders_within(view, rows, params["depth"] or cut, params["counted"])
+        rarity = np.where(holders.is_retrieved[:, None], holders.rarity(kind), 0.0)
+        add_rarity(weigh(ranks, cut), offsets, rarity, holders.column, out[index])
+    return out
+
+
+def compute_rare_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Sum 1 + alpha R(d) over the relevant docs up to k, over k (Eq. 1).
+
+    S is the number of all systems of the track, also of those without a list for the query. S_d is
+    how many of them retrieve doc d at a rank up to `depth`. R(d) is 1 - S_d / S (Eq. 2), or another
+    `rarity`. R(d) is 0 if S = 1, and for a doc that no system retrieves within `depth`. A doc that
+    only systems which are not counted retrieve has R(d) = 1.
+
+    Notes
+    -----
+    Values are P@k + alpha B, so they are P@k for alpha = 0. They are at most 1 + alpha (S - 1) / S
+    by linear rarity (not 2 (S - 1) / S for alpha = 1, as printed), 1 + alpha by the others, and 1
+    under ``mix=convex``.
+
+    Under ``mix=convex`` (Eq. 4) a doc weighs 1 - alpha + alpha R(d), by default with the revised
+    rarity of Section 5.2. For alpha < 1 and linear or revised rarity this is 1 - alpha times Eq. 1
+    with a larger alpha, alpha / (1 - alpha) x S / (S - 1) for linear rarity, so the order of
+    systems is one of Eq. 1. For alpha = 1 it is rarity alone.
+
+    The released code also counts S_d within the cutoff, and its alpha ``None`` is 1/R. Its means
+    and those of its baselines are of different queries; irmeta averages both by one policy.
+    """
+    rows = view.grades >= params["rel"]
+    counts = rarity_sums(view, params, ks, rows, lambda ranks, cut: (ranks <= cut) * 1.0)
+    rare = counts / np.array(ks, np.float64)[:, None, None]
+    return mixed(view, params, compute_precision(view, params, ks), rare)
+
+
+def compute_rare_average_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Sum RareP at the ranks of the relevant docs up to k, over all relevant docs R (Eq. 3).
+
+    RareP at each of these ranks has the same S_d, which counts docs down to `depth`: by default the
+    cutoff k, or whole lists without a cutoff.
+
+    Notes
+    -----
+    Values are AP@k + alpha C, so they are AP@k for alpha = 0. C is the sum of R(d) times W(d) over
+    R, where W(d) is the sum of 1 / rank over the relevant docs at or below doc d, down to k. For
+    the rarity R(d), the bounds and ``mix=convex`` see RareP.
+
+    The divisor is R at any cutoff, as in AP@k and in the released code; it is never min(R, k).
+    """
+    rows = view.grades >= params["rel"]
+    offsets, space = view.offsets_of(rows), np.empty(int(view.lengths.max(initial=0)) + 1)
+
+    def weigh(ranks: np.ndarray, cut: int) -> np.ndarray:
+        weights = np.zeros(ranks.shape)
+        precision_weights(ranks, offsets, view.lengths, cut, space, weights)
+        return weights
+
+    sums = rarity_sums(view, params, ks, rows, weigh)
+    plain = compute_average_precision(view, {**params, "norm": "all"}, ks)
+    return mixed(view, params, plain, per_query(sums, view.counts(params["rel"]), 0.0))
+
+
+def rare_weight(one: OneList, doc: str, params: Params, k: int | None) -> tuple[float, str]:
+    """Return the weight of a doc of a list, as a number and as text, for traces."""
+    alpha, retrieved_by, total, is_retrieved = _counts(one, doc, params, k)
+    kind = params["rarity"] or default_rarity(params)
+    rarity = float(rarity_of(np.array(retrieved_by), total, kind)) if is_retrieved else 0.0
+    base = 1.0 - alpha if params["mix"] == "convex" else 1.0
+    text = f"({base:.4g} + {alpha:.4g} x R), R = {rarity:.4g}, S_d = {retrieved_by}, S = {total}"
+    return base + alpha * rarity, text
+
+
+def _counts(one: OneList, doc: str, params: Params, k: int | None) -> tuple[float, int, int, bool]:
+    """Return alpha, S_d, S, and whether any system retrieves the doc within the depth."""
+    depth = params["depth"] or k or math.inf
+    held = {s for s, rank in enumerate(one.all_ranks(doc)) if rank is not None and rank <= depth}
+    relevant = len(one.relevant(params.get("rel", REL.default)))
+    alpha = params["alpha"] if params["alpha"] != "1/R" else 1.0 / relevant if relevant else 0.0
+    if params["counted"] == "groups":
+        return alpha, len({one.groups[s] for s in held}), len(set(one.groups)), bool(held)
+    if params["counted"] == "others":
+        own = one.groups[one.system]
+        others = {s for s, group in enumerate(one.groups) if group != own}
+        return alpha, len(held & others) + 1, len(others) + 1, bool(held)
+    is_pooled = params["counted"] == "pooled"
+    counted = {*one.contributors} if is_pooled else {*range(len(one.groups))}
+    return alpha, len(held & counted), len(counted), bool(held)
+
+
+def _rows(one: OneList, params: Params, k: int | None) -> list[tuple[int, str, int, float, str]]:
+    return [
+        (rank, doc, grade, *rare_weight(one, doc, params, k))
+        for rank, doc, grade in one.within(k)
+        if grade >= params["rel"]
+    ]
+
+
+def trace_rare_precision(one: OneList, params: Params, k: int | None) -> Trace:
+    """Trace RareP@k as weights over k."""
+    assert k is not None
+    terms = [Term(r, d, g, text, weight) for r, d, g, weight, text in _rows(one, params, k)]
+    return Trace(tuple(terms), k, "the cutoff k")
+
+
+def trace_rare_average_precision(one: OneList, params: Params, k: int | None) -> Trace:
+    """Trace RareAP as RareP at relevant docs, over the relevant docs."""
+    relevant, total, terms = len(one.relevant(params["rel"])), 0.0, []
+    for rank, doc, grade, weight, text in _rows(one, params, k):
+        before, total = total, total + weight
+        arithmetic = f"({before:.4g} + w) / {rank}, w = {text}"
+        terms.append(Term(rank, doc, grade, arithmetic, total / rank))
+    undefined = None if relevant else 0.0
+    return Trace(tuple(terms), relevant, "relevant docs of the query", undefined)
+
+
+def printed_rareness(measure: str, of: Sequence[Parameter], params: Params) -> list[str]:
+    """List alpha and the parameters that are not the default; raise if they cannot be combined."""
+    if params["mix"] == "convex" and params["alpha"] != "1/R" and params["alpha"] > 1:
+        raise MeasureError(
+            f"{measure}: alpha={params['alpha']:g} is above 1, the most under mix=convex. Give a "
+            "smaller alpha, or omit mix."
+        )
+    return [p.name for p in of if p.name == "alpha" or params[p.name] != p.default]
+
+
+def simplify_rareness(params: Params, cutoff: Cutoff) -> dict[str, Any]:
+    """Set the rarity and the depth to None where they are the default."""
+    rarity = None if params["rarity"] == default_rarity(params) else params["rarity"]
+    depth = None if params["depth"] == cutoff else params["depth"]
+    return {**params, "rarity": rarity, "depth": depth}
+
+
+_BINARY = (*RARENESS, REL)
+
+MEASURES = (
+    Measure(
+        name="RareP",
+        summary="precision that weighs relevant docs by rarity",
+        compute=compute_rare_precision,
+        trace=trace_rare_precision,
+        source=f"{PAPER}, Eqs. 1, 2 and 4",
+        parameters=_BINARY,
+        cutoff="required",
+        bounds=(0.0, math.inf),
+        family="utility",
+        monotone=False,
+        unjudged=("condensed",),
+        printed=lambda params, cutoff: printed_rareness("RareP", _BINARY, params),
+        simplify=simplify_rareness,
+    ),
+    Measure(
+        name="RareAP",
+        summary="average precision that weighs relevant docs by rarity",
+        compute=compute_rare_average_precision,
+        trace=trace_rare_average_precision,
+        source=f"{PAPER}, Eq. 3",
+        parameters=_BINARY,
+        bounds=(0.0, math.inf),
+        monotone=False,
+        unjudged=("condensed",),
+        printed=lambda params, cutoff: printed_rareness("RareAP", _BINARY, params),
+        simplify=simplify_rareness,
+    ),
+)
