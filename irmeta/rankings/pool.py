@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import DataError, PoolDepthWarning, UsageError, warn
-from irmeta.kernels.rarity import systems_within
 from irmeta.kernels.unjudged_ranks import first_unjudged
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.store.scan import StoreReader, read_table
@@ -235,14 +234,3 @@ def warn_without_depth(track: str, complete: Collection[np.ndarray]) -> None:
             PoolDepthWarning,
             stacklevel=3,
         )
-
-
-def retrieved_by(view: JudgedRanks, depth: int, rel: int) -> np.ndarray:
-    """Count the systems that retrieve each relevant doc at a rank up to `depth`: int32 [doc].
-
-    The docs are in the order of `JudgedRanks.relevant_rows`.
-    """
-    ranks = np.ascontiguousarray(view.ranks[view.relevant_rows(rel)])
-    out = np.zeros(len(ranks), np.int32)
-    systems_within(ranks, min(depth, view.missing - 1), out)
-    return out

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from irmeta.rankings.holders import Counted, Rarity, holders_within
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.schema.arrow import column, constant, dictionary, strings
 from irmeta.schema.result_tables import SEARCH_LENGTHS
@@ -49,22 +50,30 @@ def search_length_table(view: JudgedRanks, rel: int, lengths: np.ndarray) -> pa.
     return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
 
 
-def rarity_frame(view: JudgedRanks, rel: int, retrieved_by: np.ndarray) -> pl.DataFrame:
+def rarity_frame(
+    view: JudgedRanks,
+    depth: int,
+    rel: int = 1,
+    counted: Counted = "systems",
+    rarity: Rarity = "linear",
+) -> pl.DataFrame:
     """Return one row per query and relevant doc, sorted in this order: see irmeta.schema.
 
-    `rarity` is 1 - S_d / S (Tuerkmen, Lease and Kutlu 2023, Eq. 2). A doc that no system retrieves,
-    which the paper excludes (S_d >= 1), has rarity 1.
+    `counted` and `rarity` are as in `irmeta.rankings.holders`, but not ``others``, by which a doc
+    has several rarities. A doc that none of those counted retrieves, which the paper excludes
+    (S_d >= 1), has rarity 1.
     """
     rows = view.relevant_rows(rel)
-    systems = len(view.systems)
+    holders = holders_within(view, rows, depth, counted)
+    (systems,) = holders.total.tolist()
     return pl.DataFrame(
         {
             "track": pl.repeat(view.facts.track, len(rows), eager=True, dtype=pl.String),
             "query": pl.Series(view.queries, dtype=pl.String).gather(view.query_of(rows)),
             "doc": view.docs.gather(rows),
             "grade": view.grades[rows],
-            "retrieved_by": retrieved_by,
+            "retrieved_by": holders.retrieved_by[:, 0].astype(np.int32),
             "systems": pl.repeat(systems, len(rows), eager=True, dtype=pl.Int32),
-            "rarity": 1.0 - retrieved_by / systems,
+            "rarity": holders.rarity(rarity)[:, 0],
         }
     )

@@ -13,9 +13,9 @@ from irmeta.errors import DataError, UsageError
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
 from irmeta.policies import EvalPolicy
+from irmeta.rankings.holders import holders_within
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
-from irmeta.rankings.pool import retrieved_by
 from irmeta.store import groups, writing
 from irmeta.store.layout import Layout
 from support.making import Track, down, tracks
@@ -150,10 +150,13 @@ def test_nonrelevant__depends_on_the_policy_for_negative_grades(tmp_path, negati
     assert view.nonrelevant(2) == expected
 
 
-def test_retrieved_by__counts_systems_within_the_depth(view):
-    assert retrieved_by(view, 3, 1).tolist() == [2, 2, 0, 0, 0]
-    assert retrieved_by(view, 2, 1).tolist() == [1, 1, 0, 0, 0]
-    assert retrieved_by(view, 10**12, 1).tolist() == [2, 2, 0, 0, 0]
+@pytest.mark.parametrize(
+    ("depth", "expected"),
+    [(3, [2, 2, 0, 0, 0]), (2, [1, 1, 0, 0, 0]), (10**12, [2, 2, 0, 0, 0])],
+)
+def test_holders_within__counts_systems_within_the_depth(view, depth, expected):
+    holders = holders_within(view, view.relevant_rows(1), depth, "systems")
+    assert holders.retrieved_by[:, 0].tolist() == expected
 
 
 @settings(max_examples=40)

@@ -12,7 +12,6 @@ from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
 from irmeta.measures.search_length import lengths_by_doc
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.pool import retrieved_by
 from irmeta.results.per_doc import rarity_frame, search_length_table
 from irmeta.results.scores import Scores
 from irmeta.stats.buckets import length_buckets, length_frame
@@ -34,13 +33,13 @@ def compute(track: TrackView, options: OverviewOptions) -> Pieces:
     for view in track.blocks_for(specs):
         lengths = lengths_by_doc(view, REL, options.unretrieved)
         retrieved = view.ranks[view.relevant_rows(REL)] != view.missing
-        systems_retrieving = retrieved_by(view, options.rarity_depth, REL)
+        rare_docs = rarity_frame(view, options.rarity_depth, REL)
         blocks.append(evaluate_block(view, specs, options.policy))
         histogram.append(length_buckets(lengths, retrieved))
-        rarity.append(np.bincount(systems_retrieving, minlength=len(view.systems) + 1))
+        rarity.append(np.bincount(rare_docs["retrieved_by"], minlength=len(view.systems) + 1))
         counts.append(_counts(view))
         yield "search_lengths", search_length_table(view, REL, lengths)
-        yield "rarity", rarity_frame(view, REL, systems_retrieving)
+        yield "rarity", rare_docs
     scores = Scores.concat(blocks)
     docs, rare = (np.sum(counted, axis=0) for counted in (histogram, rarity))
     facts = _facts(track, options, counts)
