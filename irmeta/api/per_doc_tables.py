@@ -8,15 +8,21 @@ from typing import Unpack
 import polars as pl
 
 from irmeta.api.stored_tables import EvalChoices, StoredTables
-from irmeta.errors import check_choice, check_whole
+from irmeta.errors import UsageError, check_choice, check_whole
 from irmeta.measures.search_length import UNRETRIEVED, lengths_by_doc
 from irmeta.policies import EvalPolicy
+from irmeta.rankings.holders import RARITIES, Counted, Rarity
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
-from irmeta.rankings.pool import retrieved_by
+from irmeta.rankings.track_facts import track_facts
+from irmeta.results.contributions import (
+    Contributions,
+    contributions_frame,
+    count_contributions,
+)
 from irmeta.results.per_doc import rarity_frame, search_length_table
 from irmeta.schema.arrow import as_frame
-from irmeta.store.scan import StoreReader, Tracks, tracks_of
+from irmeta.store.scan import StoreReader, Tracks, tracks_of, undisturbed
 
 
 class PerDocTables(StoredTables):
@@ -72,6 +78,8 @@ class PerDocTables(StoredTables):
         *,
         depth: int = 100,
         rel: int = 1,
+        counted: Counted = "systems",
+        rarity: Rarity = "linear",
         workers: int | None = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
@@ -85,25 +93,102 @@ class PerDocTables(StoredTables):
             Deepest rank that counts.
         rel : int, default 1
             Smallest relevant grade.
+        counted : {'systems', 'groups', 'pooled'}, default 'systems'
+            What is counted: all systems; groups, which retrieve what one of their systems does (a
+            system without a group is a group of its own); systems that contributed to the pool
+            (all systems, where this is unknown).
+        rarity : {'linear', 'revised', 'idf', 'unique'}, default 'linear'
+            Rarity of a doc that S_d of the S counted retrieve: 1 - S_d / S (Eq. 2);
+            1 - (S_d - 1) / (S - 1) (Section 5.2); log(S / S_d) / log(S); 1 if S_d = 1, else 0. It
+            is 1 for S_d = 0; else 0 for S = 1.
 
         Returns
         -------
         DataFrame
-            track, query, doc, grade, retrieved_by, systems, rarity (1 - retrieved_by / systems).
+            track, query, doc, grade, retrieved_by (S_d), systems (S), rarity; sorted by track,
+            query, doc.
+
+        References
+        ----------
+        .. [1] Tuerkmen, Lease and Kutlu (2023). doi:10.1007/978-3-031-28238-6_16
 
         Examples
         --------
         >>> store.rarity("news").select("retrieved_by", "systems", "rarity").row(0)
         (10, 20, 0.5)
+        >>> store.rarity("news", rarity="revised")["rarity"].round(3)[0]
+        0.526
+        """
+        policy = EvalPolicy(**choices)
+        check_whole("depth", depth)
+        check_whole("rel", rel)
+        check_choice("rarity", rarity, RARITIES)
+        if counted == "others":
+            raise UsageError(
+                "counted = 'others' gives a doc a rarity for each group: the measures have it, as "
+                "RareP(counted=others)@100. Choose systems, groups or pooled."
+            )
+        check_choice("counted", counted, ("systems", "groups", "pooled"))
+
+        def rows(view: JudgedRanks) -> pl.DataFrame:
+            return rarity_frame(view, depth, rel, counted, rarity)
+
+        return _joined(rows, self.reader, track, policy, workers)
+
+    def contributions(
+        self,
+        track: Tracks = None,
+        depth: int = 100,
+        *,
+        rel: int = 1,
+        workers: int | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> pl.DataFrame:
+        """Count the relevant docs that each system retrieves, and those that only it retrieves.
+
+        Parameters
+        ----------
+        track, workers, **choices
+            See `evaluate`, which also describes errors.
+        depth : int, default 100
+            Deepest rank that counts.
+        rel : int, default 1
+            Smallest relevant grade.
+
+        Returns
+        -------
+        DataFrame
+            One row per track and system: track, system, found (relevant docs that the system
+            retrieves, over all queries), unique (of them, docs that no other system retrieves),
+            unique_to_group (docs that no system outside its group retrieves; null: the track states
+            no groups), share (`found` over the docs that any system retrieves; NaN without such
+            docs), mean_rarity (mean of 1 - S_d / S over the docs in `found`, where S_d of S systems
+            retrieve a doc; NaN without such docs).
+
+        References
+        ----------
+        .. [1] Tuerkmen, Lease and Kutlu (2023), Section 4.6. doi:10.1007/978-3-031-28238-6_16
+
+        Examples
+        --------
+        >>> best = store.contributions("news", depth=20).sort("found")[-1]
+        >>> best.select("system", "found", "unique").row(0)
+        ('doumMan1', 322, 11)
         """
         policy = EvalPolicy(**choices)
         check_whole("depth", depth)
         check_whole("rel", rel)
 
-        def rows(view: JudgedRanks) -> pl.DataFrame:
-            return rarity_frame(view, rel, retrieved_by(view, depth, rel))
+        def counts(view: JudgedRanks) -> Contributions:
+            return count_contributions(view, depth, rel)
 
-        return _joined(rows, self.reader, track, policy, workers)
+        found = []
+        for name in tracks_of(self.reader, track):
+            with undisturbed(self.reader, name):
+                blocks = list(over_blocks(counts, self.reader, name, policy, workers=workers))
+                facts = track_facts(self.reader, name, policy.qrels)
+                found.append(contributions_frame(facts, blocks))
+        return pl.concat(found)
 
 
 def _joined(
