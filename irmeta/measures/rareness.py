@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,6 @@ RARENESS = (
         "weight of rarity; 1/R: one over the relevant docs of the query",
         kind="number",
         low=0,
-        high=1e6,
         choices=("1/R",),
     ),
     Parameter(
@@ -119,9 +119,9 @@ def compute_rare_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np
     under ``mix=convex``.
 
     Under ``mix=convex`` (Eq. 4) a doc weighs 1 - alpha + alpha R(d), by default with the revised
-    rarity of Section 5.2. For alpha < 1 and linear or revised rarity this is 1 - alpha times Eq. 1
-    with a larger alpha, alpha / (1 - alpha) x S / (S - 1) for linear rarity, so the order of
-    systems is one of Eq. 1. For alpha = 1 it is rarity alone.
+    rarity of Section 5.2. For alpha < 1 that is 1 - alpha times Eq. 1 with linear rarity and a
+    weight of alpha / (1 - alpha) x S / (S - 1): both order systems alike. For alpha = 1 it is
+    rarity alone.
 
     The released code also counts S_d within the cutoff, and its alpha ``None`` is 1/R. Its means
     and those of its baselines are of different queries; irmeta averages both by one policy.
@@ -147,16 +147,18 @@ def compute_rare_average_precision(view: JudgedRanks, params: Params, ks: Cutoff
     The divisor is R at any cutoff, as in AP@k and in the released code; it is never min(R, k).
     """
     rows = view.grades >= params["rel"]
-    offsets, space = view.offsets_of(rows), np.empty(int(view.lengths.max(initial=0)) + 1)
-
-    def weigh(ranks: np.ndarray, cut: int) -> np.ndarray:
-        weights = np.zeros(ranks.shape)
-        precision_weights(ranks, offsets, view.lengths, cut, space, weights)
-        return weights
-
-    sums = rarity_sums(view, params, ks, rows, weigh)
+    sums = rarity_sums(view, params, ks, rows, partial(weights_in_precisions, view, rows))
     plain = compute_average_precision(view, {**params, "norm": "all"}, ks)
     return mixed(view, params, plain, per_query(sums, view.counts(params["rel"]), 0.0))
+
+
+def weights_in_precisions(
+    view: JudgedRanks, rows: np.ndarray, ranks: np.ndarray, cut: int
+) -> np.ndarray:
+    """Return W(d) of RareAP for the docs `rows` (bool) at `ranks`: float64 [docs, systems]."""
+    weights, space = np.zeros(ranks.shape), np.empty(int(view.lengths.max(initial=0)) + 1)
+    precision_weights(ranks, view.offsets_of(rows), view.lengths, cut, space, weights)
+    return weights
 
 
 def rare_weight(one: OneList, doc: str, params: Params, k: int | None) -> tuple[float, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -88,6 +89,8 @@ class Parameter:
             if not text.isascii() or "_" in text:
                 raise ValueError
             value = int(text) if self.kind == "whole" else float(text) + 0.0  # -0.0 is 0.0
+            if math.isinf(value):
+                raise ValueError
         except ValueError:
             kind = "a whole number" if self.kind == "whole" else "a number"
             raise MeasureError(f"{of}: {self.name}={text} is not {kind}.") from None

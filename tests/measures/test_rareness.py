@@ -283,8 +283,9 @@ def test_parse_measure__rareness_prints_what_changes_the_number(written, name):
     ("name", "message"),
     [
         ("RareP(alpha=1.5,mix=convex)@10", "alpha=1.5 is above 1, the most under mix=convex"),
-        ("RareP(alpha=-1)@10", "alpha=-1 is not between 0 and 1e"),
+        ("RareP(alpha=-1)@10", "alpha=-1 is not at least 0"),
         ("RareP(alpha=1/S)@10", "alpha=1/S is not a number"),
+        ("RareP(alpha=inf)@10", "alpha=inf is not a number"),
         ("RareAP(rarity=linaer)", "rarity=linaer is not a choice. Did you mean 'linear'"),
         ("RareDCG(gmax=4)", "RareDCG: gmax needs gain=linear or gain=exp"),
         ("RareDCG(b=3)", "RareDCG: b is the base of discount=jk"),
@@ -312,3 +313,14 @@ def test_explain__rareness_shows_counts_of_each_term(made_store):
     found = made_store.explain("RareAP@10", system="aldBM25", query="901", track="news")
     assert found.trace.terms
     assert all("S = 20" in term.arithmetic for term in found.trace.terms)
+
+
+def test_curve__rareness_equals_means_at_each_cutoff(made_store):
+    frame = made_store.curve("RareP,RareAP(counted=groups)", [1, 4, 30], track="news")
+    for measure, k, of_cut in (
+        (m, k, frame.filter(measure=m, k=k))
+        for m in frame["measure"].unique(maintain_order=True)
+        for k in (1, 4, 30)
+    ):
+        means = made_store.means(f"{measure}@{k}", track="news")
+        assert of_cut["value"].to_list() == pytest.approx(means["value"].to_list(), abs=1e-12)
