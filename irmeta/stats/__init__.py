@@ -29,6 +29,7 @@ _NAMES = {
     "irmeta.stats.error_reduction": ("reduction_in_error",),
     "irmeta.stats.leave_out": ("leave_out_effects",),
     "irmeta.stats.pairs": ("Pairs", "pairwise"),
+    "irmeta.stats.doc_overlap": ("greedy_cover", "jaccard"),
     "irmeta.stats.discriminative_power": ("asp", "power", "separation"),
     "irmeta.stats.preference_orders": (
         "intransitive_triples", "preference_order", "preference_subsets",
@@ -46,10 +47,10 @@ _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [
     "Agreement", "Bootstrap", "Correlations", "Overlap", "Pairs", "Plan", "Reordering", "Sample",
     "Stability", "Verdicts", "adjusted", "agreement", "agreements", "asp", "bootstrap_correlation",
-    "borda", "correlate", "coverage", "intransitive_triples", "leave_out_effects", "mc4",
-    "measure_agreement", "pairwise", "power", "preference_order", "preference_pairs",
-    "preference_subsets", "query_subsets", "rank_intervals", "rbo", "reduction_in_error",
-    "reordering", "resample", "risk", "separation", "stability", "swap_rates", "unanimity",
+    "borda", "correlate", "coverage", "greedy_cover", "intransitive_triples", "jaccard",
+    "leave_out_effects", "mc4", "measure_agreement", "pairwise", "power", "preference_order",
+    "preference_pairs", "preference_subsets", "query_subsets", "rank_intervals", "rbo",
+    "reduction_in_error", "reordering", "resample", "risk", "separation", "stability", "swap_rates", "unanimity",
     "volatility", "win_rate",
 ]  # fmt: skip
 
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     )
     from irmeta.stats.coverage_ratios import coverage
     from irmeta.stats.discriminative_power import asp, power, separation
+    from irmeta.stats.doc_overlap import greedy_cover, jaccard
     from irmeta.stats.error_reduction import reduction_in_error
     from irmeta.stats.leave_out import leave_out_effects
     from irmeta.stats.pairs import Pairs, pairwise
