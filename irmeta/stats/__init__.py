@@ -50,8 +50,8 @@ __all__ = [
     "borda", "correlate", "coverage", "greedy_cover", "intransitive_triples", "jaccard",
     "leave_out_effects", "mc4", "measure_agreement", "pairwise", "power", "preference_order",
     "preference_pairs", "preference_subsets", "query_subsets", "rank_intervals", "rbo",
-    "reduction_in_error", "reordering", "resample", "risk", "separation", "stability", "swap_rates", "unanimity",
-    "volatility", "win_rate",
+    "reduction_in_error", "reordering", "resample", "risk", "separation", "stability",
+    "swap_rates", "unanimity", "volatility", "win_rate",
 ]  # fmt: skip
 
 if TYPE_CHECKING:

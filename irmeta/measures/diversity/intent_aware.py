@@ -35,7 +35,9 @@ def intent_aware(measures: Iterable[Measure]) -> Iterator[Measure]:
         is_of_docs = measure.family != "count" and measure.no_relevant is not None
         defaults = {p.name: p.default for p in measure.all_parameters}
         is_ad_hoc = "subtopics" not in measure.needs(defaults)
-        if is_of_docs and is_ad_hoc and measure.name not in NOT_DERIVED:
+        # The rarity of a doc has no definition by subtopic; such measures name what they count.
+        is_of_rarity = "counted" in defaults
+        if is_of_docs and is_ad_hoc and not is_of_rarity and measure.name not in NOT_DERIVED:
             yield _intent_aware(measure)
 
 
