@@ -1,0 +1,224 @@
+"""Charts in several panes: curves, banded maps, surfaces, clouds of points."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+import pytest
+
+from irmeta.report.charts.curve_panes import curve_panes
+from irmeta.report.charts.heat import banded_maps
+from irmeta.report.charts.panes import log_ticks
+from irmeta.report.charts.scatter import scatter_panes
+from irmeta.report.charts.surface import surfaces
+from irmeta.report.look import to_print, to_spec, to_svg
+from support.charting import (
+    CHARTS,
+    CLOUDS,
+    PANES,
+    SURFACES,
+    WORDS,
+    cells,
+    drawn_rows,
+    names,
+    panes_of,
+    points,
+    signs,
+    steps,
+    texts,
+)
+
+
+def test_curve_panes__of_many_names_the_quantiles_at_the_right_edge_are_named():
+    frame = panes_of(30).with_columns(
+        name=pl.format("s{}", (pl.col("y") / pl.col("x") * 10_000).round())
+    )
+    missing = pl.col("name").str.contains("s30") & (pl.col("pane") == "b")
+    frame = frame.with_columns(y=pl.when(missing).then(math.nan).otherwise("y"))
+    shown = texts(to_svg(curve_panes(frame, PANES, **WORDS)))
+    for role, number in zip(("min", "Q1", "median", "Q3", "max"), (1, 8, 15, 23, 30), strict=True):
+        assert f"\n{role}: s{number}.0\n" in shown, "29 / 4 = 7.25 places"
+    for role, number in zip(("min", "Q1", "median", "Q3", "max"), (1, 8, 15, 22, 29), strict=True):
+        assert f"\n{role}: s{number}.0\n" in shown, "the second pane has 29 curves"
+    assert shown.count("\nmedian\n") == 2
+    assert shown.count("\nmax: ") == 2
+
+
+def test_curve_panes__labels_at_the_right_edge_do_not_overlap():
+    last = pl.when(pl.col("y") > 0.29).then(0.5).when(pl.col("y") > 0.01).then(0.25).otherwise(0)
+    svg = to_svg(curve_panes(panes_of(30).with_columns(y=last), PANES, **WORDS))
+    pattern = r'translate\([\d.]+,([\d.]+)\)"[^>]*font-size="9px"[^>]*>([^<]+)<'
+    labels = {text: float(y) for y, text in re.findall(pattern, svg)}
+    assert list(labels) == ["min", "Q1", "median", "Q3", "max"]
+    assert all(a - b > 9.99 for a, b in pairwise(labels.values()))
+    at_value = 190 * (1 - 0.25 / (0.5 * 1.06))
+    assert labels["Q1"] - 10 == labels["median"] == pytest.approx(at_value, abs=4)
+    assert labels["Q3"] + 10 == labels["median"]
+
+
+def test_curve_panes__of_few_names_each_has_a_colour_and_a_mark():
+    svg = to_svg(CHARTS["curve panes"]())
+    shown = texts(svg)
+    assert "\nmedian" not in shown
+    assert shown.count(f"\n{names(2)[1]}\n") == 1 + 6, "legend, and a title for each mark"
+    assert "\nsolid\n" in shown
+    assert "\ndashed\n" in shown
+    assert shown.count("\nd = 5\n") == 2
+    assert len(set(re.findall(r'stroke="(#[0-9A-Fa-f]{6})" stroke-width="1.5"', svg))) == 8
+
+
+def test_curve_panes__undefined_values_are_gaps():
+    frame = panes_of(1).with_columns(y=pl.when(pl.col("x") == 10).then(math.nan).otherwise("y"))
+    values = {
+        (row["x"], row["y"])
+        for row in drawn_rows(curve_panes(frame, PANES, **WORDS))
+        if "style" in row
+    }
+    assert values == {(1, 0.0001), (10, None), (100, 0.01)}
+
+
+def test_curve_panes__labels_above_do_not_overlap():
+    labels = [(10, "d = 10"), (11, "d = 11"), (100, "d = 100")]
+    shown = texts(to_svg(curve_panes(panes_of(1), PANES, **WORDS, labels=labels)))
+    assert shown.count("\nd = 10\n") == shown.count("\nd = 100\n") == 2
+    assert "\nd = 11\n" not in shown
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(1, 1000, [1, 10, 100, 1000]), (1, 50, [1, 2, 5, 10, 20, 50]), (3, 9, [3, 4, 5, 6, 7, 8, 9]),
+     (120, 130, [120, 130]), (7, 7, [7]), (1, 60_000, [1, 10, 100, 1000, 10_000])],
+)  # fmt: skip
+def test_log_ticks__are_up_to_seven_round_numbers(low: float, high: float, expected: list[int]):
+    assert log_ticks(low, high) == expected
+
+
+def test_banded_maps__cells_of_one_band_are_merged_and_undefined_ones_hatched():
+    # 0.9 as a sum of rounding errors is still 0.9
+    frame = cells(0.2, -1.0, 0.9 - 1e-15, 0.95, 0.95, None, 0.5, 0.8, math.nan)
+    chart = banded_maps(frame, {"p": ("x", "y")}, title="T", subtitle="S")
+    strips = [(row["y"], row["band"], row["start"], row["stop"]) for row in drawn_rows(chart)]
+    assert strips == [
+        (1, "below 0.5", 0.5, 2.5),
+        (1, "0.9 or more", 2.5, 3.5),
+        (2, "0.9 or more", 0.5, 2.5),
+        (2, "undefined", 2.5, 3.5),
+        (3, "0.5 to 0.6", 0.5, 1.5),
+        (3, "0.8 to 0.9", 1.5, 2.5),
+        (3, "undefined", 2.5, 3.5),
+    ]
+    assert "\nundefined\n" in texts(to_svg(chart))
+    assert "undefined" not in texts(
+        to_svg(banded_maps(cells(1.0), {"p": ("x", "y")}, title="T", subtitle="S"))
+    )
+
+
+def test_banded_maps__lines_only_where_the_axes_have_the_cutoff():
+    def lines(rule: float) -> int:
+        chart = banded_maps(
+            cells(*[1.0] * 9), {"p": ("x", "y")}, title="T", subtitle="S", rules=[rule]
+        )
+        return to_svg(chart).count('stroke-dasharray="4,2"')
+
+    assert (lines(3), lines(4)) == (2, 0)
+
+
+def test_print_of__square_panes_remain_square():
+    specs = []
+
+    def draw(spec: dict[str, Any], ppi: int) -> tuple[bytes, bytes]:
+        specs.append(spec)
+        return b"", b""
+
+    for name in ("banded maps", "curve panes"):
+        to_print(CHARTS[name](), draw=draw)
+    sizes = [{(pane["width"], pane["height"]) for pane in spec["concat"]} for spec in specs]
+    wide = to_spec(CHARTS["banded maps"]())["concat"][0]["width"]
+    assert sizes == [{(wide - 50, wide - 50)}, {(163, 190)}]
+
+
+def test_curve_panes__bands_within_the_axis_and_undefined_bounds_left_out():
+    frame = panes_of(1).with_columns(
+        low=pl.when(pl.col("x") == 10).then(math.nan).otherwise(-0.25), high=pl.lit(0.5)
+    )
+    chart = curve_panes(frame, PANES, **WORDS)
+    bands = {(row["x"], row["low"], row["high"]) for row in drawn_rows(chart) if "style" in row}
+    assert bands == {(1, -0.25, 0.5), (10, None, 0.5), (100, -0.25, 0.5)}
+    [y] = {
+        (*layer["encoding"]["y"]["scale"]["domain"],)
+        for layer in to_spec(chart)["concat"][0]["layer"]
+        if layer["mark"]["type"] == "area"
+    }
+    assert y == (pytest.approx(-0.295), pytest.approx(0.545))
+
+
+def test_curve_panes__linear_axis_from_zero():
+    frame = panes_of(1).with_columns(x=pl.Series([0.0, 0.5, 1.0] * 2))
+    chart = curve_panes(frame, PANES, **WORDS, linear="%", rules=[(0, "none")])
+    [x] = {layer["encoding"]["x"]["scale"]["type"]
+           for pane in to_spec(chart)["concat"] for layer in pane["layer"]}  # fmt: skip
+    assert x == "linear"
+    shown = texts(to_svg(chart))
+    for label in ("0%", "100%", "none"):
+        assert shown.count(f"\n{label}\n") == 2
+
+
+def test_surfaces__antisymmetric_bands_with_signs_and_shares():
+    chart = surfaces(signs(3), steps(("s", -1, 0.25), ("s", 1, 1)), {"s": "sign"}, **SURFACES)
+    rows = drawn_rows(chart)
+    strips = [(r["y"], r["band"], r["start"], r["stop"]) for r in rows if "band" in r]
+    zero, low, high = "\u22120.02 to 0.02", "below \u22120.3", "0.3 or more"
+    assert strips == [
+        (1, zero, 0.5, 1.5),
+        (1, low, 1.5, 3.5),
+        (2, high, 0.5, 1.5),
+        (2, zero, 1.5, 2.5),
+        (2, low, 2.5, 3.5),
+        (3, high, 0.5, 2.5),
+        (3, zero, 2.5, 3.5),
+    ]
+    signed = [(r["sign"], r["x"] < r["y"]) for r in rows if "sign" in r]
+    assert signed == [("+", True), ("\u2212", False)], "positive where x has the smaller rank"
+    assert [(r["x"], r["y"], r["name"]) for r in rows if "name" in r] == [
+        (-1, 0.25, "sign"), (1, 1, "sign")
+    ]  # fmt: skip
+    assert len(to_spec(chart)["concat"]) == 2
+    assert len(to_spec(surfaces(signs(3), steps(), {"s": ""}, **SURFACES))["concat"]) == 1
+
+
+def dots(chart: Any) -> list[dict[str, list[tuple[float, float]]]]:
+    """Return the points of each pane of `scatter_panes` by their kind."""
+    named = to_spec(chart)["datasets"]
+    panes = [rows for name, rows in named.items() if name.startswith("rows")]
+    return [
+        {row["kind"]: [*zip(row["x"][::3], row["y"][::3], strict=True)] for row in rows}
+        for rows in panes
+    ]
+
+
+def test_scatter_panes__one_point_a_pixel_and_marked_ones_above():
+    frame = points((1.0, 1.0, False), (0.5, -0.5, True), (0.5001, -0.5001, True),
+                   (0.5, -0.5, False), (math.inf, 0.0, True))  # fmt: skip
+    [pane] = dots(scatter_panes(frame, {"a": ("left", [])}, **CLOUDS))
+    assert [*pane] == ["equal", "different"], "the last is drawn above"
+    near = pytest.approx((0.5, -0.5), abs=0.01)
+    assert pane["equal"] == [near, pytest.approx((1.0, 1.0), abs=0.01)]
+    assert pane["different"] == [near]
+
+
+def test_scatter_panes__points_are_not_joined():
+    frame = points(*((i / 10, i / 10, False) for i in range(-9, 10)))
+    svg = to_svg(scatter_panes(frame, {"a": ("left", [])}, **CLOUDS))
+    [path] = re.findall(r' d="([^"]*)" stroke="#8ec1de" stroke-width="2"', svg)
+    lines = [
+        [[float(n) for n in point.split(",")] for point in line.split("L")]
+        for line in path.split("M")[1:]
+    ]
+    assert len(lines) == 19
+    for (x, y), (end_x, end_y) in lines:
+        assert end_x - x == pytest.approx(0.1, abs=0.011)
+        assert y == end_y
