@@ -3,8 +3,8 @@
     python benchmarks/bench_study.py [--repeat 3]
 
 Needs the six tracks in the shared folder (IRMETA_SHARED). Each run is a process of its own that
-begins with an empty results folder; its store is there. Beside it the limit that was set. The two
-pictures of the project's README are drawn from the results of the study of search length. The steps
+begins with an empty results folder; its store is there. Beside it the limit that was set. The
+pictures of the project's README are drawn from the results. The steps
 of the study of depth are measured in this process on trec-covid-r1, after one read of the track.
 """
 
@@ -34,12 +34,22 @@ from irmeta.studies.papers.depth.options import DepthOptions, cut
 from irmeta.studies.papers.depth.order_curves import Curves, orders
 from irmeta.studies.papers.depth.studied_pool import StudiedPool
 
-STUDIES = ("search-length", "depth")
-WALL, MEMORY = 20, 1000  # seconds and MB: the limits
+LIMITS = {"search-length": 20, "depth": 20, "preference": 40}  # seconds
+MEMORY = 1000  # MB, the limit of each
 COVID = "trec-covid-r1"
 PICTURES = {
-    "clef-ehealth-2015/figure_6": "study-length-differences",
-    "averaged_by_ap": "study-effective-fraction",
+    "search-length": {
+        "clef-ehealth-2015/figure_6": "study-length-differences",
+        "averaged_by_ap": "study-effective-fraction",
+    },
+    "depth": {
+        "trec-covid-r1/score_curves_ndcg": "study-score-curves",
+        "trec-covid-r1/figure_5": "study-volatility",
+    },
+    "preference": {
+        "robust-2003/figure_5": "study-preference-agreement",
+        "robust-2003/figure_6": "study-fewer-queries",
+    },
 }
 
 
@@ -54,10 +64,10 @@ def linked(folder: Path) -> Path:
     return folder
 
 
-def draw(results: Path) -> None:
-    """The README's two pictures, as they are printed but with fewer pixels."""
+def draw(study: str, results: Path) -> None:
+    """The README's pictures of a study, as they are printed but with fewer pixels."""
     figures = irmeta.studies.open(results).figures
-    for name, picture in PICTURES.items():
+    for name, picture in PICTURES[study].items():
         _, png = to_print(figures[name], ppi=150)
         (HERE.parent / "notebooks" / f"{picture}.png").write_bytes(png)
 
@@ -107,7 +117,7 @@ def main() -> None:
         store = str(folder / "store")
         spawn(command, "ingest", str(linked(folder / "collection")), "--store", store)
         rows, measured = inside("store", store), list[str]()
-        for study in STUDIES:
+        for study, limit in LIMITS.items():
             study_of = (command, "study", study, store, "--out")
             warm = folder / f"warm-{study}"
             spawn(*study_of, str(warm))  # compiles the kernels, once a machine
@@ -121,8 +131,9 @@ def main() -> None:
             ):
                 numbers = f"{found['wall']:.1f} | {found['cpu']:.1f} | {found['memory']:.0f}"
                 measured.append(f"| {text} | {numbers} |")
-        tracks = pl.read_parquet(folder / f"warm-{STUDIES[0]}" / "studied_tracks.parquet")
-        draw(folder / f"warm-{STUDIES[0]}")
+            measured.append(f"| the limit set | {limit} | | {MEMORY} |")
+            draw(study, warm)
+        tracks = pl.read_parquet(folder / "warm-depth" / "studied_tracks.parquet")
         parts = steps(store, repeat)
     lines = [
         f"{tracks.height} tracks, {tracks['systems'].sum()} systems, {rows['rows']:,.0f} rows; "
@@ -131,7 +142,6 @@ def main() -> None:
         "| what | wall s | CPU s | peak MB |",
         "|---|---|---|---|",
         *measured,
-        f"| the limit set for each study | {WALL} | | {MEMORY} |",
         "",
         f"| step of `study depth` on {COVID} | wall s | limit |",
         "|---|---|---|",

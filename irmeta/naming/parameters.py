@@ -89,11 +89,11 @@ class Parameter:
             if not text.isascii() or "_" in text:
                 raise ValueError
             value = int(text) if self.kind == "whole" else float(text) + 0.0  # -0.0 is 0.0
-            if math.isinf(value):
-                raise ValueError
         except ValueError:
             kind = "a whole number" if self.kind == "whole" else "a number"
             raise MeasureError(f"{of}: {self.name}={text} is not {kind}.") from None
+        if math.isinf(value):
+            raise MeasureError(f"{of}: {self.name}={text} is not finite.")
         inside = self.low < value < self.high if self.open else self.low <= value <= self.high
         if not inside:
             raise MeasureError(f"{of}: {self.name}={text} is not {self._between}.")

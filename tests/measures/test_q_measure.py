@@ -58,7 +58,7 @@ def test_q__undefined_without_relevant_docs_in_pool(tmp_path: Path):
         ("Q(gmax=4)@10", "gmax needs gain=linear or gain=exp"),
         ("Q(gain=binary,gmax=4)", "gmax needs gain=linear or gain=exp"),
         ("Q(beta=-1)", "beta=-1 is not between"),
-        ("Q(beta=inf)", "beta=inf is not between"),
+        ("Q(beta=inf)", "beta=inf is not finite"),
     ],
 )
 def test_parse_measure__invalid_q_parameters_are_refused(name: str, said: str):
