@@ -285,7 +285,7 @@ def test_parse_measure__rareness_prints_what_changes_the_number(written, name):
         ("RareP(alpha=1.5,mix=convex)@10", "alpha=1.5 is above 1, the most under mix=convex"),
         ("RareP(alpha=-1)@10", "alpha=-1 is not at least 0"),
         ("RareP(alpha=1/S)@10", "alpha=1/S is not a number"),
-        ("RareP(alpha=inf)@10", "alpha=inf is not a number"),
+        ("RareP(alpha=inf)@10", "alpha=inf is not finite"),
         ("RareAP(rarity=linaer)", "rarity=linaer is not a choice. Did you mean 'linear'"),
         ("RareDCG(gmax=4)", "RareDCG: gmax needs gain=linear or gain=exp"),
         ("RareDCG(b=3)", "RareDCG: b is the base of discount=jk"),
