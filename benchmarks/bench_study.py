@@ -42,14 +42,8 @@ PICTURES = {
         "clef-ehealth-2015/figure_6": "study-length-differences",
         "averaged_by_ap": "study-effective-fraction",
     },
-    "depth": {
-        "trec-covid-r1/score_curves_ndcg": "study-score-curves",
-        "trec-covid-r1/figure_5": "study-volatility",
-    },
-    "preference": {
-        "robust-2003/figure_5": "study-preference-agreement",
-        "robust-2003/figure_6": "study-fewer-queries",
-    },
+    "depth": {"trec-covid-r1/score_curves_ndcg": "study-score-curves"},
+    "preference": {"robust-2003/figure_5": "study-preference-agreement"},
 }
 
 
