@@ -149,19 +149,6 @@ def randomised_hsd(
     return range_p(values, ranges, simple=simple)
 
 
-def randomised_margin(
-    values: np.ndarray,
-    confidence: float = 0.95,
-    resamples: int = 100_000,
-    rng: int | np.random.Generator = 0,
-    *,
-    workers: int | None = None,
-) -> float:
-    """Return the margin of `randomised_hsd`: see `range_margin`."""
-    check_share("confidence", confidence)
-    return range_margin(mean_ranges(values, resamples, rng, workers=workers), confidence)
-
-
 def mean_ranges(
     values: np.ndarray,
     resamples: int,

@@ -212,3 +212,11 @@ def test_depth__residual_of_rbp_is_the_weight_below_the_cutoff_or_the_list(
         expected = [(p ** lengths.clip(max=k)).mean() for k in of_p["k"].to_list()]
         assert of_p["residual"].to_list() == pytest.approx(expected, abs=1e-12)
         assert len(expected) == 6
+
+
+def test_pool__the_tie_order_matters_where_many_scores_tie(real_store: irmeta.Store):
+    pools = [
+        set(real_store.pool("clef-ehealth-2015", depth=10, tie_order=order)["doc"].to_list())
+        for order in ("score-file", "trec_eval")
+    ]
+    assert pools[0] != pools[1]

@@ -7,7 +7,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,10 +16,8 @@ from irmeta.errors import IrmetaError
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.preference import options as names
-from irmeta.studies.papers.preference import paper
 from irmeta.studies.papers.preference.compared_track import ComparedTrack
 from irmeta.studies.papers.preference.options import PreferenceOptions
-from irmeta.studies.papers.preference.recall_levels import TwoLists
 from irmeta.studies.papers.preference.significant_pairs import significant_pairs
 from support.making import Track, diverse_tracks, down, tracks
 from support.undrawn import draw_nothing
@@ -375,50 +372,3 @@ def test_measures_by_subtopic__are_in_tables_2_to_4(
     assert [r["measure"] for r in rows if r["part"] == "subtopic"][-1] == "P@5"
     news = ComparedTrack.of(TrackView(made_store.reader, "news", options), options)
     assert "P@5" not in news.scores.measures
-
-
-def test_significant_pairs__prints_the_paper_beside_a_dataset_of_the_paper(
-    made_store: irmeta.Store,
-):
-    options = PreferenceOptions(**FEW)
-    compared = ComparedTrack.of(TrackView(made_store.reader, "web", options), options)
-    rows = significant_pairs(compared, options, "table_3", "web (2012)")
-    printed = {row["measure"]: row["printed"] for row in rows}
-    assert (printed["RPP"], printed["RR"], printed["STRPP"]) == ("41.05", "12.77", "44.15")
-    assert printed["STRPP(p=dcg)"] is None
-
-
-@pytest.mark.parametrize(
-    ("facts", "name"),
-    [
-        ((50, 48, 187.36), "web (2012)"),
-        ((48, 32, 187.625), "web (2010)"),
-        ((50, 8, 187.36), None),
-        ((50, 48, 187.4), None),
-    ],
-)
-def test_dataset_of__needs_equal_facts(facts: tuple[int, int, float], name: str | None):
-    assert paper.dataset_of(*facts) == name
-
-
-def test_paper__has_all_cells_of_tables_2_to_4():
-    assert len(paper.TABLE_2) == 30
-    assert len(paper.PERCENT["table_3"]) == len(paper.PERCENT["table_4"]) == 16 * 6 + 6 * 4
-    assert paper.TABLE_2["single", "mc4", "AP", "RPP"].value == "0.86"
-    assert paper.TABLE_2["subtopic", "mc4", "ERR_IA@20", "StRecall@20"].value == "0.66"
-    assert paper.PERCENT["table_4"]["robust", "nDCG"] == "49.34"
-    assert all(a < b for _, _, a, b in paper.TABLE_2)
-
-
-def test_kept__ten_sizes_up_to_all_queries():
-    options = PreferenceOptions()
-    assert options.kept(50) == (5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
-    assert options.kept(3) == (1, 2, 3)
-    assert PreferenceOptions(sizes=(2, 9)).kept(3) == (2,)
-
-
-def test_deltas__a_list_that_alone_misses_a_doc_loses_the_level():
-    ranks = np.array([[1, 1], [2, 2], [3, 3]])  # in a corpus of the relevant docs
-    is_missing = np.array([[False, False], [False, True], [True, True]])
-    lists = TwoLists("1", ("a", "b"), ranks, is_missing)
-    assert lists.deltas()["RPP"].tolist() == [0, 1, 0]
