@@ -13,6 +13,7 @@ import typer
 
 from irmeta._version import __version__
 from irmeta.cli.app import FAILED, INTERRUPTED, USAGE, app
+from irmeta.cli.warning_lines import WarningLines
 from irmeta.errors import IrmetaError, MeasureError, UsageError
 from irmeta.escapes import escape_text, print_line
 
@@ -20,10 +21,14 @@ from irmeta.escapes import escape_text, print_line
 def main() -> NoReturn:
     """Run the command line; errors become one line and an exit status."""
     _speak_utf8()
+    lines = WarningLines()
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
-            status = app(standalone_mode=False)
+            warnings.showwarning = lines.show
+            try:
+                status = app(standalone_mode=False)
+            finally:
+                lines.finish()
     except KeyboardInterrupt:  # a second Ctrl-C, while typer handled the first
         _stop()
     except (UsageError, MeasureError) as error:
@@ -39,11 +44,6 @@ def main() -> NoReturn:
     if status == INTERRUPTED:  # typer has caught Ctrl-C
         _stop()
     raise SystemExit(status if isinstance(status, int) else 0)
-
-
-def _show_warning(message: Warning | str, *_: object) -> None:
-    """Print a warning as one line, like an error."""
-    print_line(f"irmeta: {message}", sys.stderr)
 
 
 def _refuse(error: Any) -> NoReturn:
