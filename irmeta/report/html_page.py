@@ -24,11 +24,22 @@ Fact = str | int | float | None
 
 
 class Picture(NamedTuple):
-    """A figure on the page: SVG, caption, and explanation of how to read it."""
+    """A figure on the page: SVG, caption, and explanation of how to read it.
+
+    With the path of a `file` relative to the page, the page refers to the file, which a browser
+    loads when the figure is scrolled into view; otherwise the page contains the SVG.
+    """
 
     svg: str
     caption: str
     reading: str = ""
+    file: str = ""
+
+    @property
+    def size(self) -> str:
+        """The attributes width and height of the SVG, so that loading it moves no text."""
+        root = self.svg[: self.svg.find(">")]
+        return " ".join(re.findall(r'\b(?:width|height)="[\d.]+"', root))
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,14 @@ def test_render__escapes_text_and_loads_no_external_files():
     )  # fmt: skip
 
 
+def test_render__refers_to_the_file_of_a_figure_with_its_size():
+    picture = Picture('<svg width="52" height="4.5" viewBox="0 0 1 1"/>', HOSTILE, "", "f/a b?.svg")
+    html = page(Block("s", items=[picture]))
+    assert '<img src="f/a%20b%3F.svg" width="52" height="4.5" loading="lazy"' in html
+    assert "<svg" not in html
+    assert "<script" not in html
+
+
 @pytest.mark.parametrize("tracks", [1, 4, 80])
 def test_render__links_to_each_section(tracks: int):
     html = page(section("s"), tracks=[section(f"track {i}") for i in range(tracks)])

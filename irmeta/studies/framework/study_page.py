@@ -22,6 +22,13 @@ from irmeta.studies.framework.study import Section, Show, Study, Tables
 from irmeta.studies.framework.words import count
 from irmeta.studies.framework.write import used_only
 
+FILES_NOTE = (
+    "The figures of the tracks are not inside this page but in the folder figures/: keep that "
+    "folder beside the page."
+)
+MOST_EMBEDDED = 8 * 2**20
+"""Bytes of the tracks' SVG files up to which a page contains them."""
+
 
 def write_page(
     study: Study,
@@ -31,8 +38,14 @@ def write_page(
     tracks: Sequence[str],
     made: Mapping[str, Any],
 ) -> None:
-    """Write report.html, and each table that the page shows as LaTeX."""
+    """Write report.html, and each table that the page shows as LaTeX.
+
+    The page contains its figures, but refers to the files of the tracks' figures if these exceed
+    8 MiB: a page over 76 tracks would have 55 MB.
+    """
     used = used_only(tables)
+    parts = [RecordedFiles(files.root, part_of(track)) for track in tracks]
+    refers_to_files = sum(map(_svg_bytes, parts)) > MOST_EMBEDDED
     sections = [
         _block(study, section, used, pictures_in(files))
         for section in study.call("sections", used, options)
@@ -46,25 +59,38 @@ def write_page(
         lead=f"{study.gives} {study.paper}".strip(),
         summary=_summary(tables),
         sections=sections,
-        tracks=[_track(study, files.root, tables, options, track) for track in tracks],
+        tracks=[
+            _track(study, files.root, tables, options, track, refers_to_files) for track in tracks
+        ],
+        notes=[FILES_NOTE] if refers_to_files else (),
         provenance=_provenance(study, options, made),
         files=list(_files(study, bool(latex))),
     )
     files.write("report.html", render(page).encode())
 
 
-def pictures_in(files: RecordedFiles) -> dict[str, Picture]:
+def pictures_in(files: RecordedFiles, refers_to_files: bool = False) -> dict[str, Picture]:
     """Return the figures of one part by name: the SVG files with their captions."""
-    drawn = {n: facts for n, facts in files.recorded().items() if "order" in facts}
-    svgs = sorted((facts["order"], n) for n, facts in drawn.items() if n.endswith(".svg"))
     return {
         Path(name).stem: Picture(
             (files.root / name).read_text(encoding="utf-8"),
-            drawn[name]["caption"],
-            drawn[name]["reading"],
+            facts["caption"],
+            facts["reading"],
+            name if refers_to_files else "",
         )
-        for _, name in svgs
+        for name, facts in _svgs(files)
     }
+
+
+def _svgs(files: RecordedFiles) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the names and facts of a part's SVG files, in the order of the page."""
+    drawn = [(n, facts) for n, facts in files.recorded().items() if "order" in facts]
+    svgs = [(n, facts) for n, facts in drawn if n.endswith(".svg")]
+    return sorted(svgs, key=lambda one: (one[1]["order"], one[0]))
+
+
+def _svg_bytes(files: RecordedFiles) -> int:
+    return sum((files.root / name).stat().st_size for name, _ in _svgs(files))
 
 
 def _block(
@@ -122,11 +148,18 @@ def _summary(tables: Tables) -> dict[str, int]:
     }
 
 
-def _track(study: Study, root: Path, tables: Tables, options: Options, track: str) -> Block:
+def _track(
+    study: Study,
+    root: Path,
+    tables: Tables,
+    options: Options,
+    track: str,
+    refers_to_files: bool,
+) -> Block:
     """Return the section of one track: the shared part, then the part of this study."""
     of_track = {n: f.filter(track=track) for n, f in tables.items() if "track" in f.columns}
     row = of_track[STUDIED_TRACKS.name].row(0, named=True)
-    pictures = pictures_in(RecordedFiles(root, part_of(track)))
+    pictures = pictures_in(RecordedFiles(root, part_of(track)), refers_to_files)
     text = (
         f"{count(row['systems'], 'system')}, {count(row['queries'], 'query', 'queries')} with a "
         f"relevant doc, {count(row['relevant'], 'relevant doc')}, lists down to rank "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -17,7 +18,7 @@ import irmeta
 from irmeta.errors import IrmetaError, UsageError
 from irmeta.results.tidy_files import provenance
 from irmeta.studies.framework import recorded_files as files
-from irmeta.studies.framework import registry
+from irmeta.studies.framework import registry, study_page
 from irmeta.studies.framework.study_results import StudyResults
 from support import tiny
 from support.tiny import collection
@@ -164,6 +165,21 @@ def test_run__removes_only_recorded_and_unchanged_files(store: irmeta.Store, tmp
         *("qrels.parquet", "figures/mine.svg", "latex/notes.tex", "docs/a.txt"),
         "figures/all_p_5.svg",
     }
+
+
+def test_write_page__refers_to_the_files_of_many_figures(
+    store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    run(store, tmp_path / "embedded")
+    monkeypatch.setattr(study_page, "MOST_EMBEDDED", 10)
+    run(store, tmp_path / "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    sources = re.findall(r'<img src="([^"]+)"', page)
+    drawn = (tmp_path / "out" / "figures" / "tracks").rglob("*.svg")
+    assert sorted(sources) == sorted(f.relative_to(tmp_path / "out").as_posix() for f in drawn)
+    assert sources
+    assert "keep that folder beside the page" in page
+    assert "<img" not in (tmp_path / "embedded" / "report.html").read_text()
 
 
 @pytest.mark.usefixtures("undrawn")
