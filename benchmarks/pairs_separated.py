@@ -1,4 +1,4 @@
-"""Count the pairs of systems that each test separates, and write the table in the README.
+"""Count the pairs of systems that each test separates; write the table of the page on statistics.
 
     python benchmarks/pairs_separated.py
 
@@ -14,7 +14,7 @@ from bench_main_job import SHARED
 from irmeta.api.significance import power
 from irmeta.stats.pairs import TESTS
 
-README = Path(__file__).parent.parent / "README.md"
+PAGE = Path(__file__).parent.parent / "notebooks" / "site" / "statistics.md"
 MARK, END = "<!-- pairs separated -->", "<!-- end pairs separated -->"
 TRACKS = {"TREC-5": "adhoc5_ap.csv", "TREC-8": "adhoc8_ap.csv"}
 RESAMPLES, SEED = 100_000, 0
@@ -38,10 +38,10 @@ def main() -> None:
     for test in TESTS:
         counts = [n for f in found.values() for n in f.filter(test=test)["separated"]]
         lines.append(f"| `{test}` | {' | '.join(f'{n:,}' for n in counts)} |")
-    text = README.read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(MARK, 1)
     after = rest.split(END, 1)[1]
-    README.write_text(f"{before}{MARK}\n{chr(10).join(lines)}\n{END}{after}", encoding="utf-8")
+    PAGE.write_text(f"{before}{MARK}\n{chr(10).join(lines)}\n{END}{after}", encoding="utf-8")
     print("\n".join(lines))
 
 

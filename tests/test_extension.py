@@ -1,4 +1,4 @@
-"""The measure of the README, written, installed and checked as a package of its own."""
+"""The measure of the page on extensions, installed and checked as a package of its own."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from irmeta.testing import check_measure
 ROOT = Path(__file__).parents[1]
 EXTENSION = ROOT / "tests" / "extension"
 MODULE = EXTENSION / "first_found.py"
+PAGE = ROOT / "notebooks" / "site" / "extending.md"
 
 
 @pytest.fixture(scope="module")
@@ -96,19 +97,16 @@ def first_found(ranking: list[str], qrels: dict[str, int], k: float | None) -> f
     return 0.0
 
 
-def test_check_measure__accepts_readme_measure(measure: Measure):
+def test_check_measure__accepts_measure_of_the_page(measure: Measure):
     check_measure(measure, twin=first_found)
 
 
-def test_readme__has_the_tested_module():
-    assert f"```python\n{MODULE.read_text()}```\n" in (ROOT / "README.md").read_text()
+def test_page_on_extensions__has_the_tested_module():
+    assert f"```python\n{MODULE.read_text()}```\n" in PAGE.read_text()
     assert len(MODULE.read_text().splitlines()) < 40
 
 
-def test_readme__has_the_tested_entry_point():
+def test_page_on_extensions__has_the_tested_entry_point():
     lines = (EXTENSION / "pyproject.toml").read_text().splitlines()
     place = lines.index('[project.entry-points."irmeta.measures"]')
-    assert (
-        "```toml\n" + "\n".join(lines[place : place + 2]) + "\n```"
-        in (ROOT / "README.md").read_text()
-    )
+    assert "```toml\n" + "\n".join(lines[place : place + 2]) + "\n```" in PAGE.read_text()

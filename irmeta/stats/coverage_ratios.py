@@ -47,7 +47,7 @@ def coverage(
     -------
     DataFrame
         One row per new matrix: track, reference, new, test, alpha, pairs (unordered, all),
-        separated_reference (|D_ref|), separated_new (|D_new|), covered, inverted, coverage,
+        separated_reference (``|D_ref|``), separated_new (``|D_new|``), covered, inverted, coverage,
         inversion, queries_reference, queries_new (smallest number that a pair used). The ratios
         are NaN where D_ref is empty.
 

@@ -156,8 +156,8 @@ def stability(
         Number of sets of queries.
     fuzziness, kind : float, {'absolute', 'relative'}
         Two means tie unless they differ by more than `fuzziness`: an ``absolute`` amount (0.05 in
-        the code of [1]_; the paper gives none), or ``relative``, a share of the greater |mean|
-        (0.05 in [2]_).
+        the code of [1]_; the paper gives none), or ``relative``, a share of the greater
+        absolute mean (0.05 in [2]_).
     ties : {'against', 'out', 'half'}, default 'against'
         A trial in which a pair ties counts ``against`` its stability (code of [1]_), is left
         ``out``, or counts ``half``. `Stability.error_rate` and `tie_rate` do not depend on `ties`.
@@ -166,8 +166,8 @@ def stability(
     subsets : ndarray of int, shape (trials, queries), optional
         Indices of the queries of each trial in ``matrix.complete()``, instead of random queries.
     tolerance : float, default 1e-12
-        A difference that exceeds the margin by at most this share of the greatest |value| is a tie.
-        The code of [1]_ has none: 0 reproduces its numbers to the last digit.
+        A difference that exceeds the margin by at most this share of the greatest absolute
+        value is a tie. The code of [1]_ has none: 0 reproduces its numbers to the last digit.
 
     Returns
     -------
@@ -234,8 +234,8 @@ def swap_rates(
 ) -> pl.DataFrame:
     """Compute the rate at which two disjoint sets of queries rank two systems differently.
 
-    The |difference of means| of a pair on the first set gives its bin; the pair is swapped if the
-    difference on the second set has the other sign. A difference of 0 has no sign.
+    The absolute difference of means of a pair on the first set gives its bin; the pair is swapped
+    if the difference on the second set has the other sign. A difference of 0 has no sign.
 
     Parameters
     ----------
@@ -249,8 +249,8 @@ def swap_rates(
     halves : ndarray of int, shape (trials, 2, queries), optional
         Indices of the queries of both sets in ``matrix.complete()``, instead of random queries.
     tolerance : float, default 1e-12
-        Differences of at most this share of the greatest |value| are 0, and a difference that is
-        below a bin by at most this share is in the bin.
+        Differences of at most this share of the greatest absolute value are 0, and a difference
+        that is below a bin by at most this share is in the bin.
 
     Returns
     -------

@@ -26,7 +26,7 @@ class Reordering:
     better_old, better_new : ndarray of int64, shape (systems,)
         Number of systems that are better, by the old and by the new measure.
     moved : ndarray of float64, shape (systems,)
-        100 |better_old - better_new| / systems.
+        ``100 |better_old - better_new| / systems``.
     value : ndarray of float64, shape (systems,)
         New over old mean in P space; NaN where old is 0 or either is undefined.
     tau : float

@@ -1,0 +1,232 @@
+"""Write the reference pages of the site from irmeta's own declarations.
+
+    python notebooks/site/reference_pages.py OUT
+
+OUT gets one Markdown page each for measures, preferences, tables, studies, commands and Python.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import typer
+
+import irmeta
+from irmeta.cli.app import app
+from irmeta.errors import IrmetaError
+from irmeta.measures.catalog import describe
+from irmeta.preferences.described import describe_preference
+from irmeta.schema import result_tables, store_tables
+from irmeta.schema.columns import Table
+from irmeta.show.measures import print_explanation
+from irmeta.studies.framework.registry import find, study_modules
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "data_fixtures" / "collections"
+SUBTOPICS = ROOT / "data_fixtures" / "worked_examples" / "paper5-aspects"
+
+
+def main(out: Path) -> None:
+    """Write all pages."""
+    out.mkdir(parents=True, exist_ok=True)
+    pages = {
+        "measures": measures(),
+        "preferences": preferences(),
+        "tables": tables(),
+        "studies": studies(),
+        "commands": commands(),
+        "python": python(),
+    }
+    for name, lines in pages.items():
+        (out / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def grid(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterator[str]:
+    """Yield the lines of a Markdown table."""
+    names = list(head)
+    yield f"| {' | '.join(names)} |"
+    yield f"|{'---|' * len(names)}"
+    for row in rows:
+        cells = (str(cell if cell is not None else "") for cell in row)
+        yield f"| {' | '.join(' '.join(c.split()).replace('|', chr(92) + '|') for c in cells)} |"
+    yield ""
+
+
+def frame_grid(frame: pl.DataFrame) -> Iterator[str]:
+    """Yield a frame as a Markdown table."""
+    yield from grid(frame.columns, frame.iter_rows())
+
+
+def literal(text: str) -> Iterator[str]:
+    """Yield text as a block without markup."""
+    yield from ("```text", text.rstrip(), "```", "")
+
+
+def measures() -> Iterator[str]:
+    """Yield the page of all measures, with a worked number each."""
+    listed = irmeta.list_measures()
+    yield "# All measures\n"
+    yield "Made from the registry; `irmeta measures NAME` prints the same in a terminal.\n"
+    yield from frame_grid(listed.select("measure", "better", "summary"))
+    plain = irmeta.read(EXAMPLES, tracks="news")
+    by_subtopic = irmeta.read(SUBTOPICS)
+    for written in listed["measure"]:
+        if (
+            "_IA" in written
+            and listed["measure"].str.contains(rf"^{written.split('_IA')[0]}\b").any()
+        ):
+            continue  # the intent-aware form of a measure above
+        yield from measure(written.split("[")[0].split("@")[0], plain, by_subtopic)
+
+
+def measure(name: str, *stores: irmeta.Store) -> Iterator[str]:
+    """Yield the section of one measure."""
+    one = describe(name)
+    yield f"## {one.name}\n"
+    yield f"{one.summary[0].upper()}{one.summary[1:]}.\n"
+    yield from literal(one.definition)
+    yield f"Write `{one.written}`, such as `{one.example}`.\n"
+    yield from frame_grid(one.parameters)
+    yield from grid(("property", "value"), one.facts.items())
+    yield from worked(one.example, stores)
+
+
+def worked(name: str, stores: Iterable[irmeta.Store]) -> Iterator[str]:
+    """Yield the arithmetic behind one value, from the first store that has one above 0."""
+    for store in stores:
+        for track in store.tracks:
+            try:
+                values = store.evaluate(name, track=track).filter(pl.col("value") > 0)
+            except IrmetaError:
+                continue  # measures by subtopic need a track with subtopics
+            if values.is_empty():
+                continue
+            row = values.sort("query", "system").row(0, named=True)
+            explained = store.explain(name, system=row["system"], query=row["query"], track=track)
+            text = io.StringIO()
+            with contextlib.redirect_stdout(text):
+                print_explanation(explained, every=False)
+            yield "A worked number:\n"
+            yield from literal(text.getvalue())
+            return
+
+
+def preferences() -> Iterator[str]:
+    """Yield the page of all preferences."""
+    listed = irmeta.list_preferences()
+    yield "# All preferences\n"
+    yield from frame_grid(listed.select("preference", "summary"))
+    for written in listed["preference"]:
+        rule, definition, parameters = describe_preference(written.split("[")[0].split("@")[0])
+        yield f"## {rule.name}\n"
+        yield f"{rule.summary[0].upper()}{rule.summary[1:]}.\n"
+        yield from literal(definition)
+        yield from frame_grid(parameters)
+        yield f"Source: {rule.source}; revision {rule.revision}.\n"
+
+
+def tables() -> Iterator[str]:
+    """Yield the page of all Parquet tables."""
+    yield "# Tables and their columns\n"
+    yield "A column may be null where the last column of the list says so.\n"
+    yield "## Stores\n"
+    for one in store_tables.TABLES:
+        yield from table(one)
+    yield "## Results\n"
+    declared = {v.name: v for v in vars(result_tables).values() if isinstance(v, Table)}
+    for one in declared.values():
+        yield from table(one)
+    for name in study_modules():
+        yield f"## Study {name}\n"
+        for one in find(name).by_table.values():
+            yield from table(one)
+
+
+def table(one: Table) -> Iterator[str]:
+    """Yield the section of one table."""
+    yield f"### `{one.name}`\n"
+    yield f"{one.caption}\n" if one.caption else ""
+    yield f"One row per {', '.join(one.key)}.\n" if one.key else ""
+    kinds = {"name": "text", "grade": "int8", "count": "int32", "big": "int64", "real": "float64",
+             "yes": "bool"}  # fmt: skip
+    rows = (
+        (f"`{name}`", kinds.get(c.kind, c.kind), c.unit, c.meaning, "may be null" if c.null else "")
+        for name, c in one.columns.items()
+    )
+    yield from grid(("column", "type", "unit", "meaning", ""), rows)
+
+
+def studies() -> Iterator[str]:
+    """Yield the page of all studies and their options."""
+    yield "# Studies and their options\n"
+    for name in study_modules():
+        one = find(name)
+        yield f"## {name}\n"
+        yield f"{one.gives} {one.paper}\n"
+        yield f"`irmeta study {name}`, `irmeta.studies.{name.replace('-', '_')}`\n"
+        rows = (
+            (f"`{f.name}`", _default(f.default), f.metadata["help"]) for f in fields(one.options)
+        )
+        yield from grid(("option", "default", "meaning"), rows)
+
+
+def _default(value: Any) -> str:
+    return "" if value is None or value == () else f"`{value}`"
+
+
+def commands() -> Iterator[str]:
+    """Yield the page of all commands and their options."""
+    yield "# Command line\n"
+    top = typer.main.get_command(app)
+    yield from command("irmeta", top)
+
+
+def command(name: str, one: Any) -> Iterator[str]:
+    """Yield the section of a command, then those of its commands."""
+    level = min(name.count(" ") + 2, 4)
+    yield f"{'#' * level} {name}\n"
+    yield f"{one.help or ''}\n"
+    rows = []
+    for given in one.params:
+        is_option = given.param_type_name == "option"
+        option = given.opts[-1] if is_option else given.metavar or given.name.upper()
+        rows.append((f"`{option}`", getattr(given, "help", "") or ""))
+    yield from grid(("argument or option", "meaning"), rows)
+    if hasattr(one, "list_commands"):
+        context = typer.Context(one)
+        for sub in one.list_commands(context):
+            yield from command(f"{name} {sub}", one.get_command(context, sub))
+
+
+def python() -> Iterator[str]:
+    """Yield the page of the Python interface, for autodoc."""
+    yield "# Python\n"
+    yield "## irmeta\n"
+    for name in sorted(irmeta.__all__):
+        value = getattr(irmeta, name)
+        if name.startswith("__") or name in ("stats", "studies"):
+            continue
+        kind = "autoclass" if isinstance(value, type) else "autofunction"
+        yield f"```{{eval-rst}}\n.. {kind}:: irmeta.{name}"
+        if isinstance(value, type) and not issubclass(value, BaseException):
+            yield "   :members:\n   :inherited-members:"
+        yield "```\n"
+    yield "## irmeta.stats\n"
+    for name in sorted(irmeta.stats.__all__):
+        value = getattr(irmeta.stats, name)
+        kind = "autoclass" if isinstance(value, type) else "autofunction"
+        yield f"```{{eval-rst}}\n.. {kind}:: irmeta.stats.{name}"
+        if isinstance(value, type):
+            yield "   :members:"
+        yield "```\n"
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
