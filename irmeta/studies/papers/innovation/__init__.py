@@ -1,0 +1,1 @@
+"""Study of rareness: Türkmen, Lease and Kutlu (2023)."""
