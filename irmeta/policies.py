@@ -16,6 +16,8 @@ Negative = Literal["unjudged", "nonrelevant"]
 NAMES = ("auto", "tag", "file")
 """Naming rules of systems, other than a pattern."""
 Unretrieved = Literal["irrel", "floor", "irrel+1", "depth"]
+Counted = Literal["systems", "groups", "others", "pooled"]
+Rarity = Literal["linear", "revised", "idf", "unique"]
 Test = Literal[
     "t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap",
     "hsd", "hsd-blocked", "hsd-randomised",

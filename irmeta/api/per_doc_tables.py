@@ -10,8 +10,8 @@ import polars as pl
 from irmeta.api.stored_tables import EvalChoices, StoredTables
 from irmeta.errors import UsageError, check_choice, check_whole
 from irmeta.measures.search_length import UNRETRIEVED, lengths_by_doc
-from irmeta.policies import EvalPolicy
-from irmeta.rankings.holders import RARITIES, Counted, Rarity
+from irmeta.policies import Counted, EvalPolicy, Rarity
+from irmeta.rankings.holders import RARITIES
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
 from irmeta.rankings.track_facts import track_facts

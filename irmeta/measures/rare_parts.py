@@ -12,7 +12,8 @@ from irmeta.measures.average_precision import compute_average_precision
 from irmeta.measures.cuts import divide
 from irmeta.measures.precision import compute_precision
 from irmeta.measures.rareness import weights_in_precisions
-from irmeta.rankings.holders import Rarity, rarity_of
+from irmeta.policies import Rarity
+from irmeta.rankings.holders import rarity_of
 from irmeta.rankings.judged import JudgedRanks
 
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from irmeta.kernels.rarity import systems_within, systems_within_by_group
+from irmeta.policies import Counted, Rarity
 from irmeta.rankings.track_facts import TrackFacts
 
 if TYPE_CHECKING:
     from irmeta.rankings.judged import JudgedRanks
 
-Counted = Literal["systems", "groups", "others", "pooled"]
-COUNTED: tuple[Counted, ...] = ("systems", "groups", "others", "pooled")
-Rarity = Literal["linear", "revised", "idf", "unique"]
-RARITIES: tuple[Rarity, ...] = ("linear", "revised", "idf", "unique")
+COUNTED: tuple[Counted, ...] = get_args(Counted)
+RARITIES: tuple[Rarity, ...] = get_args(Rarity)
 
 
 @dataclass(frozen=True)

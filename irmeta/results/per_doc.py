@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from irmeta.rankings.holders import Counted, Rarity, holders_within
+from irmeta.policies import Counted, Rarity
+from irmeta.rankings.holders import holders_within
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.schema.arrow import column, constant, dictionary, strings
 from irmeta.schema.result_tables import SEARCH_LENGTHS

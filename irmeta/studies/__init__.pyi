@@ -54,6 +54,43 @@ def depth(
 ) -> StudyResults:
     """Pooling and evaluation depth: Lu, Moffat and Culpepper 2016, The Effect of Pooling and Evaluation Depth on IR Metrics, doi:10.1007/s10791-016-9282-6"""
 
+def innovation(
+    store: Store | StoreReader | str | Path,
+    out: str | Path,
+    *,
+    k: int = 100,
+    rel: int = 1,
+    depth: int | None = None,
+    counted: Literal["systems", "groups", "others", "pooled"] = "systems",
+    rarity: Literal["linear", "revised", "idf", "unique"] = "linear",
+    alphas: float | Iterable[float] = (),
+    resamples: int = 2000,
+    trials: int = 1000,
+    fuzziness: float = 0.05,
+    sizes: int | Iterable[int] = (),
+    draws: int = 1000,
+    draw_alphas: float | Iterable[float] = (),
+    query: str | None = None,
+    examples: str | Iterable[str] = (),
+    texts: str | None = None,
+    seed: int = 0,
+    queries: Literal["judged", "relevant", "retrieved"] = "judged",
+    negative: Literal["unjudged", "nonrelevant"] = "unjudged",
+    qrels: str | None = None,
+    tie_order: Literal["trec_eval", "trec_eval10", "score-file", "file", "rank"] | None = None,
+    pool_order: Literal["trec_eval", "trec_eval10", "score-file", "file", "rank"] = "score-file",
+    pool_depth: int | None = None,
+    pool_without: str | Iterable[str] = (),
+    min_systems: int = 1,
+    tracks: str | Iterable[str] | None = None,
+    only: bool = False,
+    force: bool = False,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> StudyResults:
+    """Innovation: Türkmen, Lease and Kutlu 2023, New Metrics to Encourage Innovation and Diversity in Information Retrieval Approaches, doi:10.1007/978-3-031-28238-6_16"""
+
 def overview(
     store: Store | StoreReader | str | Path,
     out: str | Path,

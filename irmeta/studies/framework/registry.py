@@ -13,6 +13,7 @@ GROUP = "irmeta.studies"
 OWN = {
     "overview": "irmeta.studies.reanalysis.study:STUDY",
     "depth": "irmeta.studies.papers.depth.study:STUDY",
+    "innovation": "irmeta.studies.papers.innovation.study:STUDY",
     "preference": "irmeta.studies.papers.preference.study:STUDY",
     "search-length": "irmeta.studies.papers.search_length.study:STUDY",
 }

@@ -1,0 +1,25 @@
+"""The declaration of the study of innovation."""
+
+from __future__ import annotations
+
+from irmeta.studies.framework.study import Study
+from irmeta.studies.papers.innovation.options import InnovationOptions
+from irmeta.studies.papers.innovation.paper import SOURCE
+from irmeta.studies.papers.innovation.tables import TABLES
+
+HOME = "irmeta.studies.papers.innovation"
+
+STUDY = Study(
+    name="innovation",
+    title="Innovation",
+    paper=SOURCE,
+    gives="Measures that reward relevant docs which few systems retrieve: orders of systems, "
+    "significantly different pairs, stability, and who retrieves what no other does.",
+    revision=1,
+    options=InnovationOptions,
+    tables=TABLES,
+    compute=f"{HOME}.compute:compute",
+    over_tracks=f"{HOME}.over_tracks:over_tracks",
+    sections=f"{HOME}.sections:sections",
+    track_section=f"{HOME}.sections:track_section",
+)

@@ -1,0 +1,246 @@
+"""The tables of the study of innovation."""
+
+from __future__ import annotations
+
+from irmeta.schema.columns import (
+    DOC,
+    GRADE,
+    MEASURE,
+    QUERY,
+    SYSTEM,
+    TRACK,
+    Column,
+    Table,
+    percent,
+    stored,
+)
+
+FAMILY = Column("name", "measure without its alpha; at alpha = 0, RareP is P and RareAP is AP")
+ALPHA = Column("real", "weight of rarity", format="g")
+TAU = Column("real", "Kendall's tau-b; NaN: undefined", format=".3f", label="tau-b")
+PRINTED = Column("text", "the paper's value, where a collection of the paper has as many systems "
+                 "and queries; null: none", True, format="paper", label="paper")  # fmt: skip
+COUNTED = Column("name", "what S and S_d count: systems, groups, or others")
+HELD = Column("count", "S_d: how many of those counted retrieve the doc", label="S_d")
+ATTACK = Column("name", "runs that a group adds, such as 5 clones; none: no run")
+ATTACKED = Column("name", "canonical name of the measure where S and S_d count systems")
+TARGET = Column("name", "group that adds the runs; a system without a group is its own")
+
+
+def _rank(when: str) -> Column:
+    return Column("real", f"rank {when}; ties share the mean rank", format=".1f")
+
+
+TABLES = (
+    Table("docs_by_holders", ("track", "retrieved_by"), {
+        "track": TRACK,
+        "retrieved_by": HELD,
+        "counted": Column("count", "S: how many are counted", label="S"),
+        "rarity": Column("real", "rarity of such a doc; 1 for S_d = 0", format=".3f"),
+        "docs": Column("big", "relevant docs"),
+    }, caption="Relevant docs by the number of systems that retrieve them.", folded=True),
+    Table("figure_1", ("track", "query", "made", "alpha", "docs"), {
+        "track": TRACK,
+        "query": QUERY,
+        "made": Column("name", "made system: rare, with docs that no other system retrieves; or "
+                       "common, with those that most systems retrieve"),
+        "alpha": ALPHA,
+        "docs": Column("count", "D: relevant docs that the made system retrieves", label="D"),
+        "value": Column("real", "RareP of the made system", format="score"),
+        "rank": _rank("of the made system among all systems and itself, 1 is best"),
+        "systems": stored("count", "systems, with the made one"),
+    }, caption="Rank of a made system by the number of its relevant docs (Figure 1).", folded=True,
+       latex=False),
+    Table("figure_2", ("track", "measure", "alpha", "method"), {
+        "track": TRACK,
+        "measure": FAMILY,
+        "alpha": ALPHA,
+        "method": Column("name", "correlation: tau-b or tau-ap, with the order by alpha = 0 as "
+                         "its reference"),
+        "value": Column("real", "correlation of the orders of systems by this alpha and by alpha "
+                        "= 0; NaN: undefined", format=".3f"),
+    }, caption="Correlation of the orders of systems by alpha (Figure 2).", folded=True,
+       latex=False),
+    Table("table_1", ("track", "measure", "alpha", "test", "level"), {
+        "track": TRACK,
+        "measure": FAMILY,
+        "alpha": ALPHA,
+        "test": Column("name", "significance test; t-unpaired is the paper's"),
+        "level": Column("real", "significance level; 0.05 is the paper's 95%", format="g"),
+        "separated": Column("count", "significantly different pairs"),
+        "pairs": Column("count", "unordered pairs of systems"),
+        "percent": Column("real", "100 separated / pairs; NaN: no pair, or no p-value", unit="%",
+                          format=".1f", label="share"),
+        "printed": PRINTED,
+    }, caption="Significantly different pairs (Table 1)."),
+    Table("table_2", ("track", "measure", "alpha", "ties"), {
+        "track": TRACK,
+        "measure": FAMILY,
+        "alpha": ALPHA,
+        "ties": Column("name", "means tie up to a difference of 0.05 (absolute, the paper's), up "
+                       "to 5% of the greater (relative), or where they are equal (none)"),
+        "stability": Column("real", "mean over pairs of the share of trials in which the same "
+                            "system is better; a tie is a trial for neither; NaN: undefined",
+                            format=".3f"),
+        "tied": percent("share of trials and pairs that tie; NaN: undefined"),
+        "size": stored("count", "queries of a trial"),
+        "trials": stored("count", "trials"),
+        "printed": PRINTED,
+    }, caption="Stability of measures (Table 2)."),
+    Table("table_3", ("track", "measure", "alpha", "systems"), {
+        "track": TRACK,
+        "measure": FAMILY,
+        "alpha": ALPHA,
+        "systems": Column("count", "N: systems of a draw", label="N"),
+        "draws": Column("count", "draws with a tau-b"),
+        "undefined": Column("count", "draws without a tau-b, because all systems tie"),
+        "enumerated": Column("yes", "whether the draws are all sets of N systems, each once"),
+        "tau_b": Column("real", "mean tau-b of the order of N systems by their own rarity with "
+                        "their order among all; NaN: undefined", format=".3f", label="tau-b"),
+        "sd": stored("real", "standard deviation over draws; NaN: fewer than two"),
+        "printed": PRINTED,
+    }, caption="Orders of fewer systems, by Algorithm 1 (Table 3)."),
+    Table("table_4", ("track", "query", "doc"), {
+        "track": TRACK,
+        "query": QUERY,
+        "doc": DOC,
+        "rarity": Column("real", "rarity of the doc; 1 for S_d = 0", format=".2f"),
+        "retrieved_by": HELD,
+        "grade": GRADE,
+        "best_rank": Column("count", "best rank of the doc in a list; null: not retrieved", True,
+                            label="best rank"),
+        "median_rank": Column("real", "median of its ranks within the depth of S_d; NaN: none",
+                              format=".1f", label="median rank"),
+        "held_by": Column("text", "systems that retrieve the doc within the depth of S_d, each "
+                          "with its rank, best first; null: none", True, show="none"),
+        "text": Column("text", "text of the doc; null: not given", True, label="relevant content"),
+        "printed": PRINTED,
+    }, caption="Relevant docs of different rarity (Table 4)."),
+    Table("contributions", ("track", "level", "name"), {
+        "track": TRACK,
+        "level": Column("name", "system, group or type of run"),
+        "name": Column("name", "system, group or type"),
+        "systems": Column("count", "its systems"),
+        "found": Column("big", "relevant docs that it retrieves within the cutoff"),
+        "unique": Column("big", "of them, docs that no other system, group or type retrieves"),
+        "unique_to_group": Column("big", "of those of a system, docs that no other group "
+                                  "retrieves; null: no groups are known, or no system", True),
+        "unique_to_type": Column("big", "of those of a system, docs that no other type of run "
+                                 "retrieves; null: no types are known, or no system", True),
+        "share": percent("found over the docs that any system retrieves; NaN: none", "share"),
+        "mean_rarity": Column("real", "mean of 1 - S_d/S over the docs in found; NaN: none",
+                              format=".3f", label="mean rarity"),
+    }, caption="Relevant docs that systems, groups and types of runs retrieve.", folded=True),
+    Table("greedy", ("track", "order"), {
+        "track": TRACK,
+        "order": Column("count", "place of the system, from 1", label="place"),
+        "system": SYSTEM,
+        "added": Column("big", "relevant docs that no system before it retrieves"),
+        "covered": Column("big", "relevant docs that the systems so far retrieve"),
+        "share": percent("covered over the docs that any system retrieves; NaN: none", "covered"),
+    }, caption="The order of systems that covers the relevant docs fastest.", folded=True),
+    Table("overlap", ("track", "place_a", "place_b"), {
+        "track": TRACK,
+        "place_a": stored("count", "place of system_a in the clustered order, from 1"),
+        "place_b": stored("count", "place of system_b, after that of system_a"),
+        "system_a": SYSTEM,
+        "system_b": SYSTEM,
+        "jaccard": Column("real", "relevant docs that both retrieve over those that either does; "
+                          "NaN: none", format=".3f", label="Jaccard"),
+    }, caption="Overlap of the relevant docs of systems.", folded=True, latex=False),
+    Table("swaps", ("track", "measure", "system_a", "system_b"), {
+        "track": TRACK,
+        "measure": FAMILY,
+        "system_a": Column("name", "system that is better at alpha = 0"),
+        "system_b": Column("name", "system that is better above alpha"),
+        "alpha": Column("real", "alpha at which both are equal, below 1", format=".4f"),
+    }, caption="Pairs of systems that change places for an alpha up to 1.", folded=True,
+       latex=False),
+    Table("dethroned", ("track", "measure"), {
+        "track": TRACK,
+        "measure": FAMILY,
+        "pairs": Column("count", "unordered pairs of systems"),
+        "swapped": Column("count", "pairs that change places for an alpha up to 1"),
+        "best": Column("name", "best system at alpha = 0; the first by name of equal ones"),
+        "alpha": Column("real", "least alpha above which another system is better; null: none",
+                        True, format=".4f"),
+        "next": Column("name", "that system; null: none", True),
+    }, caption="The least alpha that dethrones the best system."),
+    Table("gaming", ("track", "target", "attack", "counted", "measure", "system"), {
+        "track": TRACK,
+        "attack": ATTACK,
+        "target": TARGET,
+        "counted": COUNTED,
+        "measure": ATTACKED,
+        "system": SYSTEM,
+        "value": Column("real", "mean after the runs are added", format="score"),
+        "rank": _rank("among the systems that are not added"),
+    }, caption="Values and ranks after a group adds runs.", apart=True, latex=False),
+    Table("gaming_effects", ("track", "target", "attack", "counted", "measure"), {
+        "track": TRACK,
+        "attack": ATTACK,
+        "target": TARGET,
+        "counted": COUNTED,
+        "measure": ATTACKED,
+        "system": Column("name", "best system of the group before"),
+        "rank_before": _rank("of that system before"),
+        "rank_after": _rank("of that system after"),
+        "moved": Column("count", "systems whose rank changes"),
+        "furthest": Column("real", "greatest change of a rank", format=".1f"),
+        "tau_b": Column("real", "tau-b of the orders before and after; NaN: undefined",
+                        format=".3f", label="tau-b"),
+        "tau_b_plain": Column("real", "tau-b of the order after with that by alpha = 0; NaN: "
+                              "undefined", format=".3f", label="tau-b with alpha = 0"),
+    }, caption="Ranks after a group adds runs.", folded=True),
+    Table("rare_grades", ("track", "low", "grade"), {
+        "track": TRACK,
+        "low": Column("count", "least S_d", label="S_d from"),
+        "high": Column("count", "greatest S_d", label="to"),
+        "grade": Column("grade", "grade in the chosen qrels set"),
+        "docs": Column("big", "relevant docs of such an S_d"),
+        "of_grade": Column("big", "of them, docs of this grade"),
+        "share": percent("of_grade / docs; NaN: no docs", "of the grade"),
+        "share_at_least": percent("share of docs of this grade or higher; NaN: no docs",
+                                  "of the grade or higher"),
+    }, caption="Grades of relevant docs by the number of systems that retrieve them."),
+    Table("pool_bias", ("track", "left_out", "system", "measure"), {
+        "track": TRACK,
+        "left_out": Column("name", "group that is left out; a system without a group is its own"),
+        "system": Column("name", "system of that group"),
+        "measure": MEASURE,
+        "pooled": Column("yes", "whether the system contributed to the pool; null: unknown", True),
+        "value_before": Column("real", "mean by all judgments and all systems", format="score"),
+        "value_after": Column("real", "mean without the docs that the group alone pooled, and "
+                              "with S_d of the other systems", format="score"),
+        "rank_before": _rank("by all judgments and all systems"),
+        "rank_after": _rank("without the group in the pool and in S_d"),
+        "judged": percent("mean share of judged docs within the cutoff, after", "judged"),
+        "judged_lost": Column("big", "judged docs that become unjudged"),
+        "relevant_lost": Column("big", "relevant docs that become unjudged"),
+    }, caption="Systems that neither the pool nor S_d knew.", folded=True),
+    Table("label_sets", ("track", "qrels", "measure", "alpha"), {
+        "track": TRACK,
+        "qrels": Column("name", "other qrels set"),
+        "measure": FAMILY,
+        "alpha": ALPHA,
+        "tau_b": Column("real", "tau-b of the orders of systems by both sets; NaN: undefined",
+                        format=".3f", label="tau-b"),
+    }, caption="Orders of systems under the other qrels sets of a track."),
+    Table("label_confirmations", ("track", "relevant_in", "judged_in", "retrieved_by"), {
+        "track": TRACK,
+        "relevant_in": Column("name", "qrels set in which the docs are relevant"),
+        "judged_in": Column("name", "qrels set that confirms them"),
+        "retrieved_by": Column("name", "few: at most 2 of those counted retrieve the doc; many: "
+                               "more than half of them", label="S_d"),
+        "docs": Column("big", "relevant docs"),
+        "confirmed": Column("big", "of them, docs that are relevant in the other set"),
+        "unjudged": Column("big", "of them, docs that the other set does not judge"),
+        "share": percent("confirmed / docs; NaN: no docs", "confirmed"),
+    }, caption="Relevant docs that another qrels set confirms."),
+    Table("paper_numbers", ("item", "row", "column"), {
+        "item": Column("name", "table or figure of the paper"),
+        "row": Column("text", "row of the table"),
+        "column": Column("name", "column of the table"),
+        "value": Column("text", "number as printed", label="printed", format="paper"),
+    }, caption="Numbers as printed in the paper.", by="all", folded=True),
+)  # fmt: skip
