@@ -22,7 +22,7 @@ _NAMES = {
     "irmeta.api.significance": ("compare", "power"),
     "irmeta.errors": (
         "DataError", "IrmetaError", "MeasureError", "NamesWarning", "PoolDepthWarning",
-        "QrelsWarning", "SkippedRunWarning", "UsageError",
+        "QrelsWarning", "SegmentWarning", "SkippedRunWarning", "UsageError",
     ),
     "irmeta.measures.catalog": ("list_measures",),
     "irmeta.measures.evaluate": ("scores_of",),
@@ -38,9 +38,10 @@ _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [
     "DataError", "Difference", "EvalPolicy", "IrmetaError", "JudgedRanks", "Matrix", "MeasureError",
     "NamesWarning", "PoolDepthWarning", "QrelsWarning", "ReadPolicy", "SearchLengths",
-    "SkippedRunWarning", "Store", "UsageError", "__version__", "check", "compare", "diff", "ingest",
-    "list_measures", "list_preferences", "matrices", "matrix_of", "open_store", "power", "prefer",
-    "preferences_of", "read", "read_files", "reanalyze", "scores_of", "stats", "studies",
+    "SegmentWarning", "SkippedRunWarning", "Store", "UsageError", "__version__", "check", "compare",
+    "diff", "ingest", "list_measures", "list_preferences", "matrices", "matrix_of", "open_store",
+    "power", "prefer", "preferences_of", "read", "read_files", "reanalyze", "scores_of", "stats",
+    "studies",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
         NamesWarning,
         PoolDepthWarning,
         QrelsWarning,
+        SegmentWarning,
         SkippedRunWarning,
         UsageError,
     )

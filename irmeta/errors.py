@@ -45,6 +45,10 @@ class QrelsWarning(UserWarning):
     """The qrels of a track look like those of another: most queries or all docs are missed."""
 
 
+class SegmentWarning(UserWarning):
+    """Some queries are in no segment, or a segment has too few queries to compare systems on."""
+
+
 class DataError(IrmetaError):
     """Input that cannot be read, with its location and a fix.
 

@@ -3,69 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal, Unpack, get_args
+from typing import Unpack, get_args
 
-import numpy as np
 import polars as pl
 
-from irmeta.api.preference_tables import Opponents, check_opponents, rates_of
+from irmeta.api.leaderboards import Leaderboard, On, Rules
+from irmeta.api.preference_tables import Opponents, check_opponents
 from irmeta.api.store import EvalChoices, Store
 from irmeta.errors import UsageError, check_choice, check_share, did_you_mean
-from irmeta.results.matrix import Matrix
-from irmeta.results.pair_preferences import TrackPreferences
-from irmeta.results.verdicts import TIE
-from irmeta.stats.pairs import Pairs
-from irmeta.stats.preference_orders import By, intransitive_triples, preference_order
+from irmeta.results.segments import Segments
+from irmeta.stats.preference_orders import By, preference_order
 from irmeta.stats.preference_tests import preference_pairs
-from irmeta.store.scan import Tracks, tracks_of
-
-On = Literal["preference", "win-rate"]
-
-
-@dataclass(frozen=True)
-class Leaderboard:
-    """Order of the systems of one track by one preference.
-
-    Attributes
-    ----------
-    preference, track
-        Canonical name of the preference, and the track.
-    systems : DataFrame
-        One row per system, best first: rank, system, value (mean preference over the other
-        systems), score (by the rule of the order), rank_low, rank_high, p_first (see
-        `irmeta.stats.preference_order`), better_than, worse_than (number of systems, by the test),
-        top (worse than none), queries.
-    baseline : DataFrame or None
-        If a baseline was named, one row per other system, in the order of `systems`: system, value
-        (mean preference over the baseline, or what the test is `on`), low, high (interval of the
-        test), p, won, tied, lost (queries, by the preference), queries.
-    pairs : Pairs
-        The test's result for every pair.
-    beats_all : str or None
-        The system whose mean preference over every other system is above 0, if there is one.
-    cycles, cycles_by_query : float
-        Share of intransitive triples of systems, by the mean preference and by single queries.
-    alpha : float
-        The significance level.
-    """
-
-    preference: str
-    track: str
-    systems: pl.DataFrame
-    baseline: pl.DataFrame | None
-    pairs: Pairs
-    beats_all: str | None
-    cycles: float
-    cycles_by_query: float
-    alpha: float
-
-    def frame(self) -> pl.DataFrame:
-        """Return `baseline`, or else `systems`, with the track and the preference."""
-        named = [pl.lit(self.track).alias("track"), pl.lit(self.preference).alias("preference")]
-        return (self.systems if self.baseline is None else self.baseline).select(*named, pl.all())
+from irmeta.store.scan import Tracks, lazy, tracks_of
 
 
 def prefer(
@@ -75,6 +26,7 @@ def prefer(
     by: By = "win-rate",
     against: str | None = None,
     opponents: Opponents = "systems",
+    segments: Segments | pl.DataFrame | str | Path | None = None,
     track: Tracks = None,
     on: On = "preference",
     test: str = "hsd-randomised",
@@ -100,6 +52,12 @@ def prefer(
         A baseline to compare every other system with.
     opponents : {'systems', 'groups'}, default 'systems'
         See `Store.win_rates`.
+    segments : DataFrame, str or Path, optional
+        Segments of the queries, such as groups of users, to compare the systems on: a frame with
+        the columns query, segment and optionally track, or a CSV or TSV file of them. A query may
+        be in several segments. Segments with fewer than two queries with a relevant doc are left
+        out, with a warning; queries in no segment, and queries that no track judges, are named in
+        one.
     on : {'preference', 'win-rate'}, default 'preference'
         Test the preferences of all pairs, or the differences of their win rates, which separate
         fewer pairs.
@@ -115,7 +73,8 @@ def prefer(
     Returns
     -------
     list of Leaderboard
-        One for each track and preference.
+        One for each track and preference; with segments, followed by one for each segment, sorted
+        by name.
 
     Raises
     ------
@@ -124,6 +83,8 @@ def prefer(
     UsageError
         If a name, rule or level is unknown, or the baseline is in none of the tracks; tracks
         without the baseline are left out.
+    DataError
+        If `segments` cannot be read, or none of its queries is judged.
 
     References
     ----------
@@ -152,85 +113,25 @@ def prefer(
         rng=rng,
         workers=workers,
     )
-    known, boards = set[str](), list[Leaderboard]()
-    for name in tracks_of(opened.reader, track):
+    names, known = tracks_of(opened.reader, track), set[str]()
+    chosen = None if segments is None else Segments.of(segments)
+    if chosen is not None:
+        chosen.check_queries({name: _judged(opened, name) for name in names})
+    boards: list[Leaderboard] = []
+    for name in names:
         systems = opened.reader.read_record(name)["systems"]
         known.update(systems)
         if against is None or against in systems:
+            rules = Rules(order, partial(tested, track=name), opponents, on, against, alpha)
             for found in opened.compare_pairs(preferences, track=name, workers=workers, **choices):
-                rates = rates_of(found, opponents)
-                pairs = tested(found.preference() if on == "preference" else rates, track=name)
-                boards.append(_board(found, rates, order(rates), pairs, against, alpha))
+                boards += rules.boards(found, chosen)
     if not boards:
         raise UsageError(f"no system {against!r} in {opened}. {did_you_mean(against, known)}")
     return boards
 
 
-def _board(
-    found: TrackPreferences,
-    rates: Matrix,
-    ordered: pl.DataFrame,
-    pairs: Pairs,
-    against: str | None,
-    alpha: float,
-) -> Leaderboard:
-    better, means = pairs.better(alpha), found.means()
-    worse_than = better.sum(axis=0)
-    values = rates.complete().means
-    facts = pl.DataFrame(
-        {
-            "system": pl.Series(list(found.systems), dtype=pl.String),
-            "value": values,
-            "better_than": better.sum(axis=1).astype(np.int32),
-            "worse_than": worse_than.astype(np.int32),
-            "top": (worse_than == 0) & ~np.isnan(values),
-            "queries": np.full(len(values), found.defined.sum(), np.int32),
-        }
-    )
-    columns = ["rank", "system", "value", "score", "rank_low", "rank_high", "p_first"]
-    systems = ordered.join(facts, on="system", maintain_order="left").select(
-        *columns, "better_than", "worse_than", "top", "queries"
-    )
-    others = ~np.eye(len(means), dtype=bool)
-    beaten = ((means > TIE) & others).sum(axis=1).tolist()
-    first = [s for s, wins in zip(found.systems, beaten, strict=True) if 0 < wins == len(means) - 1]
-    return Leaderboard(
-        preference=found.name,
-        track=found.track,
-        systems=systems,
-        baseline=None if against is None else _baseline(found, pairs, against, systems["system"]),
-        pairs=pairs,
-        beats_all=first[0] if first else None,
-        cycles=intransitive_triples([means]),
-        cycles_by_query=intransitive_triples(values for _, values in found.differences()),
-        alpha=alpha,
-    )
-
-
-def _baseline(
-    found: TrackPreferences, pairs: Pairs, against: str, order: pl.Series
-) -> pl.DataFrame:
-    """Compare every system with a baseline, in the given order."""
-    index = list(found.systems).index(against)
-    won = np.zeros(len(found.systems), np.int32)
-    lost = won.copy()
-    for _, values in found.differences():
-        won += values[:, index] > TIE
-        lost += values[:, index] < -TIE
-    undefined = np.full(pairs.p.shape, np.nan)
-    limits = (undefined if one is None else one for one in (pairs.low, pairs.high))
-    columns = zip(("value", "low", "high", "p"), (pairs.difference, *limits, pairs.p), strict=True)
-    number = int(found.defined.sum())
-    frame = pl.DataFrame(
-        {
-            "system": pl.Series(list(found.systems), dtype=pl.String),
-            **{name: values[:, index] for name, values in columns},
-            "won": won,
-            "tied": number - won - lost,
-            "lost": lost,
-            "queries": np.full(len(won), number, np.int32),
-        }
-    )
-    return pl.DataFrame({"system": order}).join(
-        frame.filter(pl.col("system") != against), on="system", maintain_order="left"
+def _judged(store: Store, track: str) -> set[str]:
+    """Return the queries that a qrels set of a track judges."""
+    return set(
+        lazy(store.reader, "qrels", track).select(pl.col("query").unique()).collect()["query"]
     )

@@ -52,6 +52,14 @@ def prefer(
     opponents: Annotated[
         str, typer.Option(help="systems; groups: a group weighs as much as one system.")
     ] = "systems",
+    segment: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV or TSV of queries and their segments (columns query, segment): compare the "
+            "systems by segment too.",
+            show_default=False,
+        ),
+    ] = None,
     on: Annotated[
         str, typer.Option(help="Test the preference of pairs, or their win-rate.")
     ] = "preference",
@@ -77,6 +85,7 @@ def prefer(
     from irmeta.api.matrices import consistent_read
     from irmeta.api.prefer import prefer as compute
     from irmeta.preferences.registry import parse_preferences
+    from irmeta.results.segments import Segments
     from irmeta.results.tidy_files import check_ending, write_out
     from irmeta.show.preference_output import print_boards
 
@@ -98,12 +107,12 @@ def prefer(
         "resamples": resamples,
         "bootstraps": bootstraps,
     }
+    segments = None if segment is None else Segments.of(segment)
     with open_source(source, reading, track or None, workers) as store:
         with consistent_read(store, track or None) as tracks:
             made = store.preference_provenance(asked, track=tracks, **choices)
-            boards = compute(
-                store, asked, track=tracks, rng=seed, workers=workers, **options, **choices
-            )
+            given = options | choices | {"track": tracks, "rng": seed, "workers": workers}
+            boards = compute(store, asked, segments=segments, **given)
         for name, facts in made["tracks"].items():
             if "qrels_by_subtopic" in facts:
                 set_name = facts["qrels_by_subtopic"]
@@ -111,6 +120,8 @@ def prefer(
         print_boards(boards, csv_safe, to_file=out is not None)
         if out is not None:
             frame = pl.concat(board.frame() for board in boards)
+            if segments is not None:
+                options["segments_sha256"] = segments.sha256
             record = made | {"prefer": {**options, "seed": seed}}
             write_out(frame, out, record, force=force, csv_safe=csv_safe)
             print_line(f"{frame.height:,} rows in {out}", sys.stderr)

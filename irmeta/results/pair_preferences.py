@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -67,6 +67,19 @@ class BlockPreferences:
 
 
 @dataclass(frozen=True)
+class SomeQueries(BlockPreferences):
+    """Preferences on some of the queries of another block: those that are `defined` here."""
+
+    block: BlockPreferences
+
+    def win_rates(self, opponents: np.ndarray) -> np.ndarray:
+        """Sum the preferences over opponents; NaN for all other queries."""
+        rates = self.block.win_rates(opponents)
+        rates[~self.defined] = np.nan
+        return rates
+
+
+@dataclass(frozen=True)
 class TrackPreferences:
     """One preference between all pairs of systems, for the judged queries of a track.
 
@@ -97,6 +110,20 @@ class TrackPreferences:
     def defined(self) -> np.ndarray:
         """Whether each query has a preference: bool [queries]."""
         return np.concatenate([np.empty(0, bool), *(one.defined for _, one in self.blocks)])
+
+    @property
+    def compared_queries(self) -> tuple[str, ...]:
+        """Names of the queries that have a preference."""
+        return tuple(q for q, defined in zip(self.queries, self.defined, strict=True) if defined)
+
+    def only_queries(self, queries: Collection[str]) -> TrackPreferences:
+        """Return the preferences on some queries by name; all others become undefined."""
+        blocks: list[tuple[tuple[str, ...], BlockPreferences]] = []
+        for names, block in self.blocks:
+            is_kept = block.defined & np.array([name in queries for name in names], bool)
+            kept = SomeQueries(is_kept, block.systems, block.difference, block)
+            blocks.append((names, kept))
+        return replace(self, blocks=tuple(blocks))
 
     def differences(self) -> Iterator[tuple[str, np.ndarray]]:
         """Yield each defined query and its preferences: float64 [systems, systems]."""

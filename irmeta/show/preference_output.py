@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from irmeta.api.prefer import Leaderboard
+from irmeta.errors import first_few
 from irmeta.escapes import escape_name, print_line
 from irmeta.preferences.explain import PreferenceExplanation
 from irmeta.preferences.spec import PairTerm, PreferenceRule
@@ -55,10 +56,23 @@ def _summary(board: Leaderboard) -> str:
             f"{100 * board.cycles:.2g} % over queries, {100 * board.cycles_by_query:.2g} % by query"
         )
         cycles = f"; intransitive triples: {shares}"
+    subject = f"{board.preference} on {board.track}"
+    if board.segment is not None:
+        subject += f", segment {board.segment} ({board.systems['queries'][0]:,} queries)"
     return (
-        f"{board.preference} on {board.track}, {pairs.test}: {different:,} of {possible:,} pairs "
-        f"differ significantly at {board.alpha:g}; {first} on average{cycles}"
+        f"{subject}, {pairs.test}: {different:,} of {possible:,} pairs differ significantly at "
+        f"{board.alpha:g}; {first} on average{cycles}{_turned(board)}"
     )
+
+
+def _turned(board: Leaderboard) -> str:
+    """Name the systems whose mean preference over the baseline turns in a segment."""
+    if board.baseline is None or board.segment is None:
+        return ""
+    rows = board.baseline.filter("turned").select("system", better=pl.col("value") > 0).rows()
+    named = [f"{system} ({'better' if better else 'worse'} here)" for system, better in rows]
+    listed = first_few(named, "see the column turned") or "none"
+    return f"; turned from all queries against the baseline: {listed}"
 
 
 def print_pair_explanation(explained: PreferenceExplanation, every: bool) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 
 import polars as pl
 
-from irmeta.errors import DataError, did_you_mean
+from irmeta.errors import DataError
+from irmeta.trec.csv_rows import read_csv_rows, refuse_rows
 from irmeta.trec.qrels import QrelsText
 from irmeta.trec.source import QrelsSource, TrackSource
-from irmeta.trec.text import read_text
 
 _KEY = ("query", "subtopic")
 _COLUMNS = (*_KEY, "weight", "type")
@@ -65,35 +63,15 @@ def undescribed(given: QrelsSource, parsed: QrelsText, described: pl.DataFrame) 
 
 
 def _parse(file: str, source: TrackSource) -> pl.DataFrame:
-    data, _ = read_text(source.input_file(file))
-    reader = csv.reader(io.StringIO(data.decode(), newline=""))
-    try:
-        rows = [(reader.line_num, [cell.strip() or None for cell in row]) for row in reader]
-    except csv.Error as error:
-        line, why = reader.line_num, {"why": str(error)}
-        raise DataError("cannot be read as CSV ({why})", file=file, line=line, ids=why) from None
-    rows = [(line, row) for line, row in rows if any(row)]
-    columns = [str(name) for name in rows[0][1]] if rows else []
-    for column in columns:
-        if column not in _COLUMNS:
-            hint = did_you_mean(column, _COLUMNS)
-            raise DataError("is not a known column", file=file, value=column, fix=hint)
-    missing = [column for column in _KEY if column not in columns]
-    if missing or len(columns) == len(_KEY):
+    frame = read_csv_rows(source.input_file(file), _COLUMNS)
+    missing = [column for column in _COLUMNS if column not in frame.columns]
+    keys = [column for column in missing if column in _KEY]
+    if keys or len(missing) == 2:
         fix = "It needs the columns query, subtopic, and weight or type or both."
-        problem = f"has no column {missing[0]!r}" if missing else "has neither weights nor types"
+        problem = f"has no column {keys[0]!r}" if keys else "has neither weights nor types"
         raise DataError(problem, file=file, fix=fix)
-    for line, row in rows[1:]:
-        if len(row) != len(columns):
-            problem = f"{len(row)} fields where the first line has {len(columns)}"
-            raise DataError(problem, file=file, line=line, value=",".join(c or "" for c in row))
-    records = [{"line": line, **dict(zip(columns, row, strict=True))} for line, row in rows[1:]]
-    schema = {"line": pl.Int64, **dict.fromkeys(_COLUMNS, pl.String)}
-    return _checked(file, pl.DataFrame(records, schema=schema))
-
-
-def _checked(file: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows with weights as numbers; raise for the first malformed row."""
+    empty = (pl.lit(None, pl.String).alias(column) for column in missing)
+    frame = frame.with_columns(*empty).select("line", *_COLUMNS)
     weight = pl.col("weight").cast(pl.Float64, strict=False)
     is_weight = weight.is_finite() & (weight >= 0)
     wrong = {
@@ -101,10 +79,5 @@ def _checked(file: str, frame: pl.DataFrame) -> pl.DataFrame:
         "the subtopic is described twice": ~pl.struct(_KEY).is_first_distinct(),
         "the weight is not a number from 0": ~is_weight.fill_null(pl.col("weight").is_null()),
     }
-    for problem, condition in wrong.items():
-        rows = frame.filter(condition)
-        if rows.height:
-            row = rows.row(0, named=True)
-            value = ",".join(str(row[c] or "") for c in _COLUMNS)
-            raise DataError(problem, file=file, line=row["line"], value=value)
+    refuse_rows(frame, wrong, file)
     return frame.with_columns(weight)

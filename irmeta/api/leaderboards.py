@@ -1,0 +1,200 @@
+"""`Leaderboard`: order of the systems of a track by a preference, with tests of all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from irmeta.api.preference_tables import Opponents, rates_of
+from irmeta.results.matrix import Matrix
+from irmeta.results.pair_preferences import TrackPreferences
+from irmeta.results.preference import Preference
+from irmeta.results.segments import Segments, usable_segments
+from irmeta.results.verdicts import TIE
+from irmeta.stats.pairs import Pairs
+from irmeta.stats.preference_orders import intransitive_triples
+
+On = Literal["preference", "win-rate"]
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Order of the systems of one track by one preference.
+
+    Attributes
+    ----------
+    preference, track
+        Canonical name of the preference, and the track.
+    systems : DataFrame
+        One row per system, best first: rank, system, value (mean preference over the other
+        systems), score (by the rule of the order), rank_low, rank_high, p_first (see
+        `irmeta.stats.preference_order`), better_than, worse_than (number of systems, by the test),
+        top (worse than none), queries.
+    baseline : DataFrame or None
+        If a baseline was named, one row per other system, in the order of `systems`: system, value
+        (mean preference over the baseline, or what the test is `on`), low, high (interval of the
+        test), p, won, tied, lost (queries, by the preference), queries; in a segment also turned
+        (whether the value has the opposite sign over all queries).
+    pairs : Pairs
+        The test's result for every pair.
+    beats_all : str or None
+        The system whose mean preference over every other system is above 0, if there is one.
+    cycles, cycles_by_query : float
+        Share of intransitive triples of systems, by the mean preference and by single queries.
+    alpha : float
+        The significance level.
+    segment : str or None
+        The segment of the queries; None: all queries.
+    by_segment : bool
+        Whether it is one of several leaderboards, of all queries and of segments.
+    """
+
+    preference: str
+    track: str
+    systems: pl.DataFrame
+    baseline: pl.DataFrame | None
+    pairs: Pairs
+    beats_all: str | None
+    cycles: float
+    cycles_by_query: float
+    alpha: float
+    segment: str | None = None
+    by_segment: bool = False
+
+    def frame(self) -> pl.DataFrame:
+        """Return `baseline`, or else `systems`, with the track and the preference.
+
+        With segments, there is a column segment, null for all queries.
+        """
+        names: dict[str, str | None] = {"track": self.track, "preference": self.preference}
+        if self.by_segment:
+            names["segment"] = self.segment
+        rows = self.systems if self.baseline is None else self.baseline
+        named = (pl.lit(value, pl.String).alias(name) for name, value in names.items())
+        return rows.select(*named, pl.all())
+
+    def in_segment(self, name: str | None, every: Leaderboard) -> Leaderboard:
+        """Return the leaderboard of a segment; `every` is that of all queries."""
+        baseline = self.baseline
+        if baseline is not None and every.baseline is not None:
+            overall = every.baseline.select("system", every=_sign("value"))
+            joined = baseline.join(overall, on="system", maintain_order="left")
+            turned = _sign("value") * pl.col("every") < 0 if name is not None else pl.lit(None)
+            baseline = joined.with_columns(turned=turned.cast(pl.Boolean)).drop("every")
+        return replace(self, segment=name, by_segment=True, baseline=baseline)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Rules of leaderboards: what `irmeta.prefer` is asked for.
+
+    Attributes
+    ----------
+    order
+        Function from win rates to `irmeta.stats.preference_order`'s frame.
+    test
+        Function from preferences or win rates to the result of a test.
+    """
+
+    order: Callable[[Matrix], pl.DataFrame]
+    test: Callable[[Preference | Matrix], Pairs]
+    opponents: Opponents
+    on: On
+    against: str | None
+    alpha: float
+
+    def boards(self, found: TrackPreferences, segments: Segments | None) -> list[Leaderboard]:
+        """Return the leaderboard over all queries, and one for each segment."""
+        every = self.board(found)
+        if segments is None:
+            return [every]
+        queries = segments.of_track(found.track)
+        names = usable_segments(queries, found.track, found.compared_queries)
+        boards = {name: self.board(found.only_queries(queries[name])) for name in names}
+        return [one.in_segment(name, every) for name, one in [(None, every), *boards.items()]]
+
+    def board(self, found: TrackPreferences) -> Leaderboard:
+        """Order and test the systems of one track, or of some queries of it."""
+        rates = rates_of(found, self.opponents)
+        tested = found.preference() if self.on == "preference" else rates
+        return _board(found, rates, self.order(rates), self.test(tested), self.against, self.alpha)
+
+
+def _board(
+    found: TrackPreferences,
+    rates: Matrix,
+    ordered: pl.DataFrame,
+    pairs: Pairs,
+    against: str | None,
+    alpha: float,
+) -> Leaderboard:
+    better, means = pairs.better(alpha), found.means()
+    worse_than = better.sum(axis=0)
+    values = rates.complete().means
+    facts = pl.DataFrame(
+        {
+            "system": pl.Series(list(found.systems), dtype=pl.String),
+            "value": values,
+            "better_than": better.sum(axis=1).astype(np.int32),
+            "worse_than": worse_than.astype(np.int32),
+            "top": (worse_than == 0) & ~np.isnan(values),
+            "queries": np.full(len(values), found.defined.sum(), np.int32),
+        }
+    )
+    columns = ["rank", "system", "value", "score", "rank_low", "rank_high", "p_first"]
+    systems = ordered.join(facts, on="system", maintain_order="left").select(
+        *columns, "better_than", "worse_than", "top", "queries"
+    )
+    others = ~np.eye(len(means), dtype=bool)
+    beaten = ((means > TIE) & others).sum(axis=1).tolist()
+    first = [s for s, wins in zip(found.systems, beaten, strict=True) if 0 < wins == len(means) - 1]
+    return Leaderboard(
+        preference=found.name,
+        track=found.track,
+        systems=systems,
+        baseline=None if against is None else _baseline(found, pairs, against, systems["system"]),
+        pairs=pairs,
+        beats_all=first[0] if first else None,
+        cycles=intransitive_triples([means]),
+        cycles_by_query=intransitive_triples(values for _, values in found.differences()),
+        alpha=alpha,
+    )
+
+
+def _baseline(
+    found: TrackPreferences, pairs: Pairs, against: str, order: pl.Series
+) -> pl.DataFrame:
+    """Compare every system with a baseline, in the given order."""
+    index = list(found.systems).index(against)
+    won = np.zeros(len(found.systems), np.int32)
+    lost = won.copy()
+    for _, values in found.differences():
+        won += values[:, index] > TIE
+        lost += values[:, index] < -TIE
+    undefined = np.full(pairs.p.shape, np.nan)
+    limits = (undefined if one is None else one for one in (pairs.low, pairs.high))
+    columns = zip(("value", "low", "high", "p"), (pairs.difference, *limits, pairs.p), strict=True)
+    number = int(found.defined.sum())
+    frame = pl.DataFrame(
+        {
+            "system": pl.Series(list(found.systems), dtype=pl.String),
+            **{name: values[:, index] for name, values in columns},
+            "won": won,
+            "tied": number - won - lost,
+            "lost": lost,
+            "queries": np.full(len(won), number, np.int32),
+        }
+    )
+    return pl.DataFrame({"system": order}).join(
+        frame.filter(pl.col("system") != against), on="system", maintain_order="left"
+    )
+
+
+def _sign(column: str) -> pl.Expr:
+    """Return the sign of a preference, 0 for a tie and for an undefined preference."""
+    value = pl.col(column).fill_nan(0.0)
+    return pl.when(value.abs() > TIE).then(value.sign()).otherwise(0.0)

@@ -1,0 +1,177 @@
+"""Segments of the queries of tracks: a file or frame of queries and their segments."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from irmeta.errors import (
+    DataError,
+    SegmentWarning,
+    UsageError,
+    did_you_mean,
+    first_few,
+    shown,
+    warn,
+)
+from irmeta.results.tidy_files import to_csv
+from irmeta.trec.csv_rows import read_csv_rows, refuse_rows
+from irmeta.trec.streams import InputFile, file_sha256
+
+COLUMNS = ("track", "query", "segment")
+KEY = ("query", "segment")
+LEAST_QUERIES = 2
+"""Smallest number of queries that an interval can be computed from."""
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Segments of queries, such as groups of users; a query may be in several.
+
+    Attributes
+    ----------
+    source
+        The file, or "segments" for a frame.
+    rows
+        track (null: any track), query, segment: no null in the last two, no row twice.
+    sha256
+        Hexadecimal SHA-256 of the file as stored, or of the frame as CSV.
+    """
+
+    source: str
+    rows: pl.DataFrame
+    sha256: str
+
+    @classmethod
+    def of(cls, source: Segments | pl.DataFrame | str | Path) -> Segments:
+        """Read segments.
+
+        Parameters
+        ----------
+        source : Segments, DataFrame, str or Path
+            A frame with the columns query, segment and, where tracks share names of queries, track;
+            or a CSV or TSV file with such a header, compressed or not.
+
+        Raises
+        ------
+        DataError
+            If the file cannot be read, a column is unknown or missing, or a row is incomplete or
+            repeated.
+        UsageError
+            If `source` is neither a file nor a frame.
+        """
+        if isinstance(source, Segments):
+            return source
+        if isinstance(source, pl.DataFrame):
+            for column in source.columns:
+                if column not in COLUMNS:
+                    hint = did_you_mean(column, COLUMNS)
+                    raise DataError(
+                        "is not a known column", file="segments", value=column, fix=hint
+                    )
+            text = source.with_columns(pl.all().cast(pl.String)).with_row_index("line", 1)
+            digest = hashlib.sha256(to_csv(source).encode()).hexdigest()
+            return cls("segments", _checked(text, "segments"), digest)
+        if not isinstance(source, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"segments = {source!r} is neither a file nor a polars DataFrame.")
+        path, name = Path(source), str(source)
+        if not path.is_file():
+            raise UsageError(f"{name} is not a file.")
+        frame = read_csv_rows(InputFile.at(path, name), COLUMNS)
+        return cls(name, _checked(frame, name), file_sha256(path) or "")
+
+    def of_track(self, track: str) -> dict[str, set[str]]:
+        """Return the queries of each segment of a track, segments sorted by name."""
+        rows = self.rows.filter(pl.col("track").is_null() | (pl.col("track") == track))
+        grouped = rows.group_by("segment").agg("query").sort("segment")
+        return {segment: set(queries) for segment, queries in grouped.iter_rows()}
+
+    def check_queries(self, judged: Mapping[str, Collection[str]]) -> None:
+        """Warn of queries that no track judges.
+
+        Parameters
+        ----------
+        judged
+            The judged queries of each track that is compared.
+
+        Raises
+        ------
+        DataError
+            If no query is judged.
+        """
+        known = [set(queries) for queries in judged.values()]
+        is_known = [
+            query in judged.get(track, ()) if track else any(query in one for one in known)
+            for track, query in self.rows.select("track", "query").iter_rows()
+        ]
+        if not any(is_known):
+            fix = "Are these the queries of another track?"
+            raise DataError("none of its queries is judged", file=self.source, fix=fix)
+        unknown = self.rows.filter(~pl.Series(is_known))["query"].unique().sort().to_list()
+        if unknown:
+            hint = did_you_mean(unknown[0], set[str]().union(*known))
+            listed = first_few(
+                [shown(query) for query in unknown], "compare the file with the qrels"
+            )
+            warn(
+                f"{self.source}: no track judges {len(unknown):,} of its queries: {listed}. {hint}",
+                SegmentWarning,
+                stacklevel=2,
+            )
+
+
+def _checked(frame: pl.DataFrame, source: str) -> pl.DataFrame:
+    """Return the rows with a column track; `frame` has the rows' numbers in the column line."""
+    for column in KEY:
+        if column not in frame.columns:
+            fix = "It needs the columns query and segment, and may have the column track."
+            raise DataError(f"has no column {column!r}", file=source, fix=fix)
+    if "track" not in frame.columns:
+        frame = frame.with_columns(track=pl.lit(None, pl.String))
+    frame = frame.select("line", *COLUMNS)
+    wrong = {
+        "a query or segment is missing": pl.any_horizontal(pl.col(KEY).is_null()),
+        "the query is in the segment already": ~pl.struct(COLUMNS).is_first_distinct(),
+    }
+    refuse_rows(frame, wrong, source)
+    return frame.drop("line")
+
+
+def usable_segments(
+    segments: Mapping[str, Collection[str]], track: str, queries: Collection[str]
+) -> list[str]:
+    """Return the segments of a track with at least `LEAST_QUERIES` queries.
+
+    Warns of segments with fewer, and of queries in no segment.
+
+    Parameters
+    ----------
+    segments
+        The queries of each segment.
+    queries
+        The queries with a value, that is, with a relevant doc.
+    """
+    counts = {name: len(set(queries).intersection(own)) for name, own in segments.items()}
+    small = [f"{name!r} ({n})" for name, n in counts.items() if n < LEAST_QUERIES]
+    in_any = set[str]().union(*segments.values())
+    without = [query for query in queries if query not in in_any]
+    notes: list[str] = []
+    if without:
+        listed = first_few(without, "name them in the file")
+        notes.append(
+            f"{len(without):,} of {len(queries):,} queries with a relevant doc are in no segment: "
+            f"{listed}"
+        )
+    if small:
+        listed = first_few(small, "see the numbers of their queries")
+        notes.append(
+            f"segments with fewer than {LEAST_QUERIES} queries with a relevant doc are left out: "
+            f"{listed}"
+        )
+    for note in notes:
+        warn(f"track {track}: {note}", SegmentWarning, stacklevel=2)
+    return [name for name, n in counts.items() if n >= LEAST_QUERIES]
