@@ -64,14 +64,8 @@ def explain(
         raise UsageError(f"track {track!r} has no system {system!r}. {hint}")
     q, s = view.queries.index(query), view.systems.index(system)
     value = float(evaluate_block(view, [spec], policy).values[0, q, s])
-    views = SeenViews(view)
-    view, one = views.judged_for(spec), one_list(views.of(spec, [spec.cutoff]), q, s)
-    trace = spec.measure.trace(one, spec.settings, spec.cutoff)
-    if not np.isclose(trace.value, value, rtol=1e-9, atol=1e-12, equal_nan=True):
-        raise IrmetaError(
-            f"{spec.name} of {system} on query {query} is {value!r}, but its arithmetic gives "
-            f"{trace.value!r}: this is a bug in irmeta, please report it."
-        )
+    one, trace = trace_value(view, spec, q, s, value)
+    view = SeenViews(view).judged_for(spec)
     return Explanation(
         measure=spec.name,
         summary=spec.measure.summary,
@@ -85,6 +79,26 @@ def explain(
         facts=_facts(one, spec),
         policies=_policies(store, view, spec, policy),
     )
+
+
+def trace_value(
+    view: JudgedRanks, spec: Spec, q: int, s: int, value: float
+) -> tuple[OneList, Trace]:
+    """Return the list that a measure reads, and the arithmetic behind its value.
+
+    Raises
+    ------
+    IrmetaError
+        If the arithmetic gives another value.
+    """
+    one = one_list(SeenViews(view).of(spec, [spec.cutoff]), q, s)
+    trace = spec.measure.trace(one, spec.settings, spec.cutoff)
+    if not np.isclose(trace.value, value, rtol=1e-9, atol=1e-12, equal_nan=True):
+        raise IrmetaError(
+            f"{spec.name} of {view.systems[s]} on query {view.queries[q]} is {value!r}, but its "
+            f"arithmetic gives {trace.value!r}: this is a bug in irmeta, please report it."
+        )
+    return one, trace
 
 
 def _block_with(
