@@ -1,0 +1,263 @@
+"""Properties that a measure should have, checked on all rankings over a few subtopics.
+
+A property relates pairs of rankings, of which the lower one should not score more. A violated pair
+proves that a measure lacks the property; without one up to some length, it may still lack it.
+
+Not here, since they need more than labels: the terminal docs of Liu et al. 2016 [2]_, and the
+constraints behind RBU (Amigo et al. 2018).
+
+References
+----------
+.. [1] Albahem, A., Spina, D., Scholer, F., Moffat, A. and Cavedon, L. (2018). Desirable properties
+   for diversity and truncated effectiveness metrics. doi:10.1145/3291992.3291996, Eqs. 9 to 11.
+.. [2] Liu, F., Moffat, A., Baldwin, T. and Zhang, X. (2016). Quit while ahead: Evaluating
+   truncated rankings. doi:10.1145/2911451.2914737
+.. [3] Moffat, A. (2013). Seven numeric properties of effectiveness metrics.
+   doi:10.1007/978-3-642-45068-6_1
+.. [4] Ferrante, M., Ferro, N. and Maistro, M. (2015). Towards a formal framework for
+   utility-oriented measurements of retrieval effectiveness. doi:10.1145/2808194.2809452
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+
+import numpy as np
+
+from irmeta.naming.ranking_numbers import RankingNumbers
+
+Pairs = Iterator[tuple[int, np.ndarray, np.ndarray]]
+"""Pairs in pieces: the length of the longer ranking, and the numbers of lower and upper rankings,
+int64 arrays that broadcast to one shape."""
+Weights = Sequence[float]
+"""Weights of the subtopics; empty: equal weights."""
+
+
+@dataclass(frozen=True)
+class Property:
+    """A property of measures.
+
+    Attributes
+    ----------
+    formula
+        The property in symbols: S, P, Q are rankings; r is a relevant doc, x a non-relevant one.
+    meaning
+        The property in words.
+    pairs
+        Function from rankings and weights of subtopics to pairs.
+    strict
+        Whether the lower ranking must score less. Only rankings within a measure's cutoff count.
+    aims
+        What the property is about: ``truncated`` rankings, ``diverse`` ones, or ``order``.
+    """
+
+    name: str
+    formula: str
+    meaning: str
+    pairs: Callable[[RankingNumbers, Weights], Pairs]
+    strict: bool = False
+    aims: tuple[str, ...] = ()
+    source: str = ""
+
+
+def relevance_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
+    """Yield the pairs S, S·r (Eq. 9)."""
+    for length in range(1, rankings.length + 1):
+        upper = rankings.of_length(length)
+        upper = upper[(upper - 1) % rankings.branching != rankings.nonrelevant]
+        yield length, (upper - 1) // rankings.branching, upper
+
+
+def irrelevance_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
+    """Yield the pairs S·x, S (Eq. 10)."""
+    for length in range(1, rankings.length + 1):
+        upper = rankings.of_length(length - 1)
+        yield length, _extended(rankings, upper, rankings.nonrelevant), upper
+
+
+def redundancy_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
+    """Yield the pairs S·p, S·n (Eq. 11): S has the subtopic of p, and lacks that of n.
+
+    The paper assumes equal weights. Of unequal ones, the subtopic of n must weigh at least as much
+    as that of p: otherwise either doc may be worth more.
+    """
+    for length, shorter, seen, unseen in _new_subtopics(rankings, weights):
+        lower, upper = (_extended(rankings, shorter, label) for label in (seen, unseen))
+        yield length, lower, upper
+
+
+def weight_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
+    """Yield the pairs S·p, S·n where S has neither subtopic, and that of n weighs more."""
+    for length in range(1, rankings.length + 1):
+        shorter, has = rankings.of_length(length - 1), _subtopics_in(rankings, length - 1)
+        for p, n in permutations(range(rankings.subtopics), 2):
+            if weights and weights[n] > weights[p]:
+                lacks_both = shorter[has & (1 << p | 1 << n) == 0]
+                lower, upper = (_extended(rankings, lacks_both, label) for label in (p, n))
+                yield length, lower, upper
+
+
+def swap_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
+    """Yield the pairs P·x·r·Q, P·r·x·Q."""
+    for length, numbers, digits in _positions(rankings, 2):
+        places = [rankings.branching ** (length - rank) for rank in range(1, length + 1)]
+        for i in range(length - 1):
+            first, second = digits(i), digits(i + 1)
+            fits = (first == rankings.nonrelevant) & (second != rankings.nonrelevant)
+            rise = (second[fits] - rankings.nonrelevant) * (places[i] - places[i + 1])
+            yield length, numbers[fits], numbers[fits] + rise
+
+
+def replacement_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
+    """Yield the pairs P·x·Q, P·r·Q."""
+    for length, numbers, digits in _positions(rankings, 1):
+        for i in range(length):
+            place = rankings.branching ** (length - i - 1)
+            lower = numbers[digits(i) == rankings.nonrelevant]
+            for label in range(rankings.subtopics):
+                yield length, lower, lower - (rankings.nonrelevant - label) * place
+
+
+def extension_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
+    """Yield the pairs S, S·d for every doc d."""
+    for length in range(1, rankings.length + 1):
+        upper = rankings.of_length(length)
+        yield length, (upper - 1) // rankings.branching, upper
+
+
+def induced_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
+    """Yield all pairs that relevance, irrelevance and redundancy together relate.
+
+    This is their transitive closure. From a ranking upwards, non-relevant docs at its end go, its
+    last doc may then give way to one of an unseen subtopic, and relevant docs are appended, in this
+    order: no other path leads to more rankings. Each pair thus is S·x..x, S·r..r or S·p·x..x,
+    S·n·r..r, and occurs once.
+    """
+    for base in range(rankings.length + 1):
+        roots = rankings.of_length(base)
+        yield from _descendants(rankings, base, roots, roots)
+    for base, shorter, seen, unseen in _new_subtopics(rankings, weights):
+        lower, upper = (_extended(rankings, shorter, label) for label in (seen, unseen))
+        yield from _descendants(rankings, base, lower, upper)
+
+
+def _descendants(
+    rankings: RankingNumbers, base: int, lower: np.ndarray, upper: np.ndarray
+) -> Pairs:
+    """Yield the pairs of ``lower`` with non-relevant and ``upper`` with relevant docs appended."""
+    is_same = lower is upper
+    for docs in range(rankings.length - base + 1):
+        below = lower
+        for padding in range(rankings.length - base + 1):
+            if padding or docs or not is_same:
+                yield base + max(padding, docs), below[:, None], upper.reshape(len(lower), -1)
+            below = _extended(rankings, below, rankings.nonrelevant)
+        relevant = [_extended(rankings, upper, r) for r in range(rankings.subtopics)]
+        upper = np.stack(relevant, axis=-1)
+
+
+def _extended(rankings: RankingNumbers, numbers: np.ndarray, label: int) -> np.ndarray:
+    return rankings.branching * numbers + 1 + label
+
+
+def _subtopics_in(rankings: RankingNumbers, length: int) -> np.ndarray:
+    """Return the subtopics of each ranking of a length, as bits: int32."""
+    bits = np.array([1 << label for label in range(rankings.subtopics)] + [0], np.int32)
+    has = np.zeros(1, np.int32)
+    for _ in range(length):
+        has = (has[:, None] | bits).reshape(-1)
+    return has
+
+
+def _new_subtopics(
+    rankings: RankingNumbers, weights: Weights
+) -> Iterator[tuple[int, np.ndarray, int, int]]:
+    """Yield a length, the rankings one doc shorter, and a seen and an unseen subtopic of them."""
+    for length in range(2, rankings.length + 1):
+        shorter, has = rankings.of_length(length - 1), _subtopics_in(rankings, length - 1)
+        for p, n in permutations(range(rankings.subtopics), 2):
+            if not weights or weights[n] >= weights[p]:
+                yield length, shorter[has & (1 << p | 1 << n) == 1 << p], p, n
+
+
+def _positions(
+    rankings: RankingNumbers, least: int
+) -> Iterator[tuple[int, np.ndarray, Callable[[int], np.ndarray]]]:
+    """Yield each length from `least`, the rankings, and a function from a rank - 1 to labels."""
+    for length in range(least, rankings.length + 1):
+        numbers = rankings.of_length(length)
+
+        def labels(i: int, length: int = length, numbers: np.ndarray = numbers) -> np.ndarray:
+            place = rankings.branching ** (length - i - 1)
+            return (numbers - rankings.starts[length]) // place % rankings.branching
+
+        yield length, numbers, labels
+
+
+ALBAHEM = "Albahem et al. 2018, doi:10.1145/3291992.3291996"
+MOFFAT = "Moffat 2013, doi:10.1007/978-3-642-45068-6_1"
+FERRANTE = "Ferrante et al. 2015, doi:10.1145/2808194.2809452"
+
+RELEVANCE = Property(
+    "relevance", "m(S) <= m(S·r)", "a relevant doc at the end does not lower the score",
+    relevance_pairs, aims=("truncated",), source=f"{ALBAHEM}, Eq. 9",
+)  # fmt: skip
+IRRELEVANCE = Property(
+    "irrelevance", "m(S·x) <= m(S)", "a non-relevant doc at the end does not raise the score",
+    irrelevance_pairs, aims=("truncated",), source=f"{ALBAHEM}, Eq. 10",
+)  # fmt: skip
+REDUNDANCY = Property(
+    "redundancy", "m(S·p) <= m(S·n)",
+    "a doc of a subtopic that the list has is worth no more than one of a subtopic that it lacks",
+    redundancy_pairs, aims=("diverse",), source=f"{ALBAHEM}, Eq. 11",
+)  # fmt: skip
+INDUCTION = Property(
+    "induction", "m(Y) <= m(Z)",
+    "rankings that one or several steps of these three properties relate score in that order",
+    induced_pairs, aims=("truncated", "diverse"), source=f"{ALBAHEM}, Section 3.2",
+)  # fmt: skip
+PAPER = (RELEVANCE, IRRELEVANCE, REDUNDANCY, INDUCTION)
+"""The properties of the paper, in its order."""
+
+WEIGHT = Property(
+    "weight", "m(S·p) <= m(S·n)",
+    "of two docs of subtopics that the list lacks, the one of greater weight is worth no less",
+    weight_pairs, aims=("diverse",),
+)  # fmt: skip
+SWAP = Property(
+    "swap", "m(P·x·r·Q) <= m(P·r·x·Q)", "a relevant doc moved up by one does not lower the score",
+    swap_pairs, aims=("order",), source=f"{FERRANTE}",
+)  # fmt: skip
+REPLACEMENT = Property(
+    "replacement", "m(P·x·Q) <= m(P·r·Q)",
+    "a relevant doc in place of a non-relevant one does not lower the score",
+    replacement_pairs, aims=("order",), source=f"{FERRANTE}",
+)  # fmt: skip
+MONOTONICITY = Property(
+    "monotonicity", "m(S) <= m(S·d)", "no doc at the end lowers the score",
+    extension_pairs, source=f"{MOFFAT}, Property 2",
+)  # fmt: skip
+CONVERGENCE = Property(
+    "convergence", "m(P·x·Q) < m(P·r·Q)",
+    "a relevant doc from outside the list in place of a non-relevant one raises the score",
+    replacement_pairs, strict=True, source=f"{MOFFAT}, Property 3",
+)  # fmt: skip
+TOP_WEIGHTEDNESS = Property(
+    "top-weightedness", "m(P·x·r·Q) < m(P·r·x·Q)", "a relevant doc moved up raises the score",
+    swap_pairs, strict=True, source=f"{MOFFAT}, Property 4",
+)  # fmt: skip
+
+
+def strictly(one: Property) -> Property:
+    """Return a property that equal scores violate."""
+    formula, meaning = one.formula.replace("<=", "<"), f"{one.meaning}, and does not tie"
+    return replace(one, name=f"strict {one.name}", formula=formula, meaning=meaning, strict=True)
+
+
+FURTHER = (
+    *(SWAP, REPLACEMENT, MONOTONICITY, CONVERGENCE, TOP_WEIGHTEDNESS),
+    *(strictly(RELEVANCE), strictly(IRRELEVANCE), strictly(REDUNDANCY)),
+)
+"""Properties beyond the paper's, for any weights of the subtopics."""
