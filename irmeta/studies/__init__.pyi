@@ -150,6 +150,25 @@ def preference(
 ) -> StudyResults:
     """Recall-paired preference: Diaz and Ferraro 2022, Offline Retrieval Evaluation Without Evaluation Metrics, doi:10.1145/3477495.3532033"""
 
+def properties(
+    out: str | Path,
+    *,
+    measures: str | Iterable[str] = (),
+    subtopics: int = 2,
+    length: int = 10,
+    relevant: int | None = None,
+    weights: float | Iterable[float] = (),
+    drawn_subtopics: int = 2,
+    drawn_length: int = 2,
+    tracks: str | Iterable[str] | None = None,
+    only: bool = False,
+    force: bool = False,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> StudyResults:
+    """Desirable properties: Albahem, Spina, Scholer, Moffat and Cavedon 2018, Desirable Properties for Diversity and Truncated Effectiveness Metrics"""
+
 def search_length(
     store: Store | StoreReader | str | Path,
     out: str | Path,

@@ -15,6 +15,7 @@ OWN = {
     "depth": "irmeta.studies.papers.depth.study:STUDY",
     "innovation": "irmeta.studies.papers.innovation.study:STUDY",
     "preference": "irmeta.studies.papers.preference.study:STUDY",
+    "properties": "irmeta.studies.papers.properties.study:STUDY",
     "search-length": "irmeta.studies.papers.search_length.study:STUDY",
 }
 

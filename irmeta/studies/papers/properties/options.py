@@ -1,0 +1,122 @@
+"""Options of the study, and the names of its measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from irmeta.errors import UsageError
+from irmeta.options import Options, option
+
+if TYPE_CHECKING:
+    from irmeta.measures.spec import Spec
+    from irmeta.rankings.enumeration import RankingSpace
+
+MEASURES = (
+    *("RR", "P@5", "P@10", "nDCG@5", "nDCG@10", "AP"),
+    *("StRecall@5", "StRecall@10", "P_IA@5", "P_IA@10", "ERR_IA@5", "ERR_IA@10"),
+    *("alpha_nDCG@5", "alpha_nDCG@10", "AP_IA", "NRBP"),
+)
+"""The measures of Section 4.1, in the paper's order."""
+MOST_DRAWN = 121
+"""Largest number of rankings in Figures 1 to 5."""
+
+
+@dataclass(frozen=True)
+class PropertiesOptions(Options):
+    """Options of the study of desirable properties."""
+
+    measures: tuple[str, ...] = option(
+        (),
+        "Names or presets of measures (repeatable); default those of the paper.",
+        parse="irmeta.studies.papers.properties.options:checked_measures",
+        flag="-m --measures",
+    )
+    subtopics: int = option(2, "Number of subtopics, m.", least=1, most=23)
+    length: int = option(10, "Length of the longest rankings, h.", least=1, most=23)
+    relevant: int | None = option(
+        None, "Relevant docs per subtopic; default as many as the longest rankings have.", least=1
+    )
+    weights: tuple[float, ...] = option(
+        (),
+        "Weights of the subtopics, one for each (repeatable); default equal. Measures of the paper "
+        "then read them (weights=given).",
+        least=0,
+        exclusive=True,
+        flag="--weight",
+    )
+    drawn_subtopics: int = option(2, "Number of subtopics in Figures 1 to 5.", least=1, most=23)
+    drawn_length: int = option(
+        2, "Length of the longest rankings in Figures 1 to 5.", least=1, most=23
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.space
+        if (count := self.drawn.count) > MOST_DRAWN:
+            raise UsageError(
+                f"Figures 1 to 5 would have {count:,} rankings, more than {MOST_DRAWN}: choose a "
+                "smaller drawn_length or drawn_subtopics."
+            )
+
+    @property
+    def space(self) -> RankingSpace:
+        """The rankings of the study."""
+        return self.rankings(self.subtopics, self.length, self.weights)
+
+    @property
+    def drawn(self) -> RankingSpace:
+        """The rankings of Figures 1 to 5."""
+        return self.rankings(self.drawn_subtopics, self.drawn_length)
+
+    @property
+    def single(self) -> RankingSpace:
+        """The rankings over one subtopic."""
+        return self.rankings(1, self.length, self.weights[:1])
+
+    def rankings(
+        self, subtopics: int, length: int, weights: tuple[float, ...] = ()
+    ) -> RankingSpace:
+        """Return rankings with the judgments of the study."""
+        from irmeta.rankings.enumeration import RankingSpace
+
+        return RankingSpace(subtopics, length, self.relevant or 0, weights)
+
+    @property
+    def specs(self) -> list[Spec]:
+        """The measures of the study; the paper's read given weights."""
+        from irmeta.measures.names import parse_measures
+
+        specs = parse_measures(self.measures or MEASURES)
+        if self.measures or not self.weights:
+            return specs
+        return [_weighted(spec) for spec in specs]
+
+    def scored(self) -> tuple[str, ...]:
+        """Return the names of all computed measures."""
+        return tuple(spec.name for spec in self.specs)
+
+
+def _weighted(spec: Spec) -> Spec:
+    """Return the measure with the weights of the subtopics file, if it can read them."""
+    params = tuple((name, "given" if name == "weights" else v) for name, v in spec.params)
+    return replace(spec, params=params)
+
+
+def checked_measures(names: Sequence[str]) -> tuple[str, ...]:
+    """Return canonical names of measures that have a value for a ranking alone.
+
+    Raises
+    ------
+    MeasureError
+        If a name is unknown.
+    UsageError
+        If a measure compares the list with those of other systems.
+    """
+    from irmeta.measures.enumerated import check_alone
+    from irmeta.measures.names import parse_measures
+
+    specs = parse_measures(names) if names else []
+    check_alone(specs)
+    return tuple(spec.name for spec in specs)

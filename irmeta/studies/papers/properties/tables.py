@@ -1,0 +1,97 @@
+"""The tables of the study of desirable properties."""
+
+from __future__ import annotations
+
+from irmeta.schema.columns import MEASURE, Column, Table, percent, stored
+
+PROPERTY = Column("name", "name of the property")
+RANKING = "labels of its docs: a, b, ... relevant to that subtopic, x to none"
+LOWER = Column("name", f"ranking that should not score more; {RANKING}", label="lower ranking")
+UPPER = Column("name", f"ranking that should score at least as much; {RANKING}",
+               label="upper ranking")  # fmt: skip
+APPLICABLE = Column("big", "pairs of rankings, without the empty ranking")
+VIOLATED = Column("big", "pairs whose lower ranking scores more by above 1e-12; of a strict "
+                  "property: that does not score less")  # fmt: skip
+SHARE = percent("violated / applicable; NaN: no pair is applicable", "share")
+
+
+def _counts(name: str, caption: str) -> Table:
+    return Table(name, ("measure", "property"), {
+        "measure": MEASURE,
+        "property": PROPERTY,
+        "applicable": APPLICABLE,
+        "violated": VIOLATED,
+        "share": SHARE,
+        "holds": Column("yes", "whether no pair is violated; null: no pair is applicable", True),
+        "tied": stored("big", "pairs of equal scores"),
+        "undefined": stored("big", "pairs of which a score is NaN; they violate nothing"),
+        "indirect": stored("big", "of the applicable pairs, those that no single property relates; "
+                           "null: not induction", True),
+        "indirect_violated": stored("big", "violated pairs of these", True),
+        "with_empty": stored("big", "further pairs of which one ranking is empty"),
+        "with_empty_violated": stored("big", "violated pairs of these"),
+    }, caption=caption, by="all")  # fmt: skip
+
+
+TABLES = (
+    Table("properties", ("property",), {
+        "property": PROPERTY,
+        "formula": Column("text", "the property in symbols: S, P, Q rankings, r a relevant doc, x "
+                          "a non-relevant one, p and n docs of a seen and an unseen subtopic"),
+        "meaning": Column("text", "the property in words"),
+        "strict": Column("yes", "whether equal scores violate it", show="page"),
+        "source": Column("text", "publication; empty: none", show="page"),
+    }, caption="Properties.", by="all"),
+    _counts("table_1", "Violations of the paper's properties (Table 1)."),
+    _counts("further", "Violations of further properties."),
+    _counts("single_subtopic", "Violations on rankings with a single subtopic (Section 5)."),
+    Table("violations", ("measure", "property", "case"), {
+        "measure": MEASURE,
+        "property": PROPERTY,
+        "case": Column("name", "first: of the shortest rankings; smallest, largest: by the "
+                       "difference of the scores"),
+        "lower": LOWER,
+        "upper": UPPER,
+        "lower_value": Column("real", "score of the lower ranking", format=".4f",
+                              label="lower score"),
+        "upper_value": Column("real", "score of the upper ranking", format=".4f",
+                              label="upper score"),
+        "lower_arithmetic": Column("text", "arithmetic of the score of the lower ranking",
+                                   show="page"),
+        "upper_arithmetic": Column("text", "arithmetic of the score of the upper ranking",
+                                   show="page"),
+    }, caption="Violated pairs (Section 4.3).", by="all"),
+    Table("by_length", ("measure", "property", "length"), {
+        "measure": MEASURE,
+        "property": PROPERTY,
+        "length": Column("count", "length of the longest rankings, h", unit="docs"),
+        "applicable": APPLICABLE,
+        "violated": VIOLATED,
+        "share": SHARE,
+    }, caption="Violations by the length of the longest rankings, of measures with any.",
+       by="all", folded=True),
+    Table("truncation", ("measure",), {
+        "measure": MEASURE,
+        "depth": Column("count", "depth k to which rankings are padded: the cutoff, at most the "
+                        "length of the longest", unit="docs"),
+        "rankings": Column("big", "rankings of 1 to k - 1 docs"),
+        "equal": Column("big", "of these, with the same score as padded by non-relevant docs"),
+        "better": Column("big", "with a better score when padded", label="padded better"),
+        "worse": Column("big", "with a worse score when padded", label="padded worse"),
+        "treatment": Column("text", "pads: equal scores; divides by length: score times length is "
+                            "equal; other: neither"),
+    }, caption="Treatment of rankings that are shorter than the cutoff (Section 5).", by="all"),
+    Table("nodes", ("ranking",), {
+        "number": stored("count", "number of the ranking"),
+        "ranking": Column("name", f"ranking; {RANKING}"),
+        "length": Column("count", "its length", unit="docs"),
+    }, caption="Rankings of Figures 1 to 5.", by="all", latex=False, folded=True),
+    Table("edges", ("property", "lower", "upper"), {
+        "property": Column("name", "relevance, irrelevance or redundancy; induction: related by "
+                           "several steps"),
+        "lower": LOWER,
+        "upper": UPPER,
+        "with_empty": Column("yes", "whether one of them is the empty ranking, so that the pair is "
+                             "not counted"),
+    }, caption="Relations of Figures 2 to 5.", by="all", latex=False, folded=True),
+)  # fmt: skip

@@ -1,0 +1,61 @@
+"""Treatment of rankings that are shorter than a measure's cutoff."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from irmeta.measures.enumerated import oriented, rank_cutoff, score_rankings
+from irmeta.measures.names import parse_measure
+from irmeta.measures.spec import Spec
+from irmeta.rankings.enumeration import RankingSpace
+from irmeta.results.verdicts import TIE
+from irmeta.studies.papers.properties.property_rows import Row
+
+DIVIDED = "SetP"
+"""The precision of trec_eval that divides by the length of the list, compared in Section 5."""
+
+
+def truncation(space: RankingSpace, specs: Sequence[Spec]) -> Iterator[Row]:
+    """Compare the score of each ranking shorter than the cutoff with its score when padded.
+
+    Rankings are padded with non-relevant docs down to the cutoff, or to the length of the longest
+    where the cutoff is deeper, or where there is none.
+    """
+    specs = list({spec.name: spec for spec in (*specs, parse_measure(DIVIDED))}.values())
+    values = score_rankings(space, specs)
+    for spec, given, scores in zip(specs, values, oriented(values, specs), strict=True):
+        depth = min(rank_cutoff(spec) or space.length, space.length)
+        short, padded = padded_rankings(space, depth)
+        with np.errstate(invalid="ignore"):  # of two infinities
+            rise = scores[padded] - scores[short]
+        is_equal = (scores[padded] == scores[short]) | (np.abs(rise) <= TIE)
+        totals = given[short] * space.lengths(short), given[padded] * depth
+        yield {
+            "measure": spec.name,
+            "depth": depth,
+            "rankings": len(short),
+            "equal": int(is_equal.sum()),
+            "better": int((~is_equal & (rise > 0)).sum()),
+            "worse": int((~is_equal & (rise < 0)).sum()),
+            "treatment": _treatment(is_equal, *totals),
+        }
+
+
+def padded_rankings(space: RankingSpace, depth: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rankings of 1 to `depth` - 1 docs, and each padded with non-relevant docs."""
+    short = np.arange(space.starts[1], space.starts[max(depth, 1)])
+    padded, missing = short.copy(), depth - space.lengths(short)
+    for added in range(depth):
+        is_short = missing > added
+        padded[is_short] = space.branching * (padded[is_short] + 1)
+    return short, padded
+
+
+def _treatment(is_equal: np.ndarray, total: np.ndarray, padded_total: np.ndarray) -> str:
+    if is_equal.all():
+        return "pads"
+    with np.errstate(invalid="ignore"):
+        is_divided = np.isclose(total, padded_total, rtol=1e-9, atol=1e-12)
+    return "divides by length" if is_divided.all() else "other"
