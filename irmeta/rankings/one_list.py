@@ -49,8 +49,8 @@ class OneList:
         Map from each of the `subtopics` to its type, None if missing; only for measures that need
         subtopics.
     alone
-        The list under the judgments of each of the `subtopics` alone; only for measures that need
-        subtopics.
+        Function that returns the list under the judgments of each of the `subtopics` alone; only
+        for measures that need subtopics.
     system
         Number of the system.
     all_ranks
@@ -80,7 +80,7 @@ class OneList:
     subtopic_grades: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     subtopic_weights: Mapping[str, float] = field(default_factory=dict)
     subtopic_types: Mapping[str, str | None] = field(default_factory=dict)
-    alone: tuple[OneList, ...] = ()
+    alone: Callable[[], tuple[OneList, ...]] = tuple
     system: int = 0
     all_ranks: Callable[[str], Sequence[int | None]] = lambda doc: ()
     groups: tuple[int, ...] = ()
@@ -165,7 +165,11 @@ def _subtopics(view: JudgedRanks, q: int, s: int) -> dict[str, Any]:
     numbers = range(*view.subtopics.offsets[q : q + 2].tolist())
     weights, is_listed = view.subtopics.weights.tolist(), view.subtopics.is_listed.tolist()
     listed = {name: weights[i] for name, i in zip(names, numbers, strict=True) if is_listed[i]}
-    alone = replace(view.each_subtopic(), subtopics=None)
+
+    def alone() -> tuple[OneList, ...]:
+        each = replace(view.each_subtopic(), subtopics=None)
+        return tuple(one_list(each, i, s) for i in numbers)
+
     return {
         "subtopics": names,
         "subtopic_grades": _subtopic_grades(view, q),
@@ -173,7 +177,7 @@ def _subtopics(view: JudgedRanks, q: int, s: int) -> dict[str, Any]:
         "subtopic_types": {
             name: view.subtopics.types[i] for name, i in zip(names, numbers, strict=True)
         },
-        "alone": tuple(one_list(alone, i, s) for i in numbers),
+        "alone": alone,
     }
 
 

@@ -98,7 +98,7 @@ class _IntentAware:
         if not any(shares.values()):
             return Trace((), 0.0, "subtopics", self.measure.no_relevant)
         terms = []
-        for name, alone in zip(one.subtopics, one.alone, strict=True):
+        for name, alone in zip(one.subtopics, one.alone(), strict=True):
             share = shares.get(name, 0.0)
             if share > 0:
                 terms += _scaled(self.measure.trace(alone, params, k), share, name)
