@@ -28,7 +28,7 @@ from irmeta.measures import (
     sets,
     trec_gain,
 )
-from irmeta.measures.diversity import d_measures, err_ia, novelty, subtopic_recall
+from irmeta.measures.diversity import cube_test, d_measures, err_ia, novelty, subtopic_recall
 from irmeta.measures.diversity.intent_aware import intent_aware
 from irmeta.measures.spec import Measure, Spec
 from irmeta.naming.entry_points import load_group, missing_packages
@@ -39,7 +39,7 @@ from irmeta.schema.columns import Display
 FAMILIES = (
     *(average_precision, precision, interpolated, sets, gain, trec_gain, q_measure, cascade, rbp),
     *(bpref, inferred, incomplete, search_length, cooper, rareness, rare_gain),
-    *(novelty, err_ia, subtopic_recall, d_measures),
+    *(novelty, err_ia, subtopic_recall, d_measures, cube_test),
 )
 """Modules of measures, in listing order."""
 

@@ -41,6 +41,7 @@ BY_SUBTOPIC = (
     *("alpha_DCG(alpha=0.3)@10", "alpha_nDCG@5", "NRBP(beta=0.8)", "nNRBP", "ERR_IA@20"),
     *("ERR_IA(norm=none,gain=exp)@10", "nERR_IA@10", "StRecall(subtopics=all)@5"),
     *("DnDCG@10", "DQ", "DSharpnDCG(gamma=0.3)@5", "DSharpQ(gain=exp)@10"),
+    *("CT@10", "ACT(form=paper)", "nCT(bound=time)@20"),
 )
 CELLS = (
     ("news", "aldBM25", "901"),

@@ -20,6 +20,7 @@ from irmeta.testing.samples import QUERIES, Case, crowd, view_for, written
 PER_RETRIEVED = (
     "it is a share of the docs retrieved: fewer docs can score more than all judged ones"
 )
+PER_TIME = "docs beyond the first five take another iteration, which lowers the value"
 UNBOUNDED = "docs of the list count against it, so an empty list can score more"
 RARE = ("RareP", "RareAP", "RareDCG", "RarenDCG", "RareRBP")
 RARER = "a relevant doc may displace another that fewer systems retrieve"
@@ -34,11 +35,15 @@ NOT_SUITED = {
         "ERRResidual": (".*", "a longer list may leave less to docs that are not judged"),
         "ASL": (r"ASL(?!.*unretrieved).*", "Eq. 3 prefers lists of relevant docs alone"),
         "ASL_IA": (r"ASL_IA(?!.*unretrieved).*", "Eq. 3 prefers lists of relevant docs alone"),
+        **dict.fromkeys(("CT", "ACT", "nCT"), (".*", PER_TIME)),
         **dict.fromkeys(RARE, (".*", RARER)),
     },
     "no list is worst": {"Utility": (".*", UNBOUNDED)},
     "no list": {"RBPResidual": (".*tail=trec_eval10.*", TAIL)},
-    "monotone": {"RBPResidual": (".*tail=trec_eval10.*", TAIL)},
+    "monotone": {
+        "RBPResidual": (".*tail=trec_eval10.*", TAIL),
+        "nCT": (".*", "it falls with a sixth doc if more than six are relevant to a subtopic"),
+    },
     "direction": {
         "G": (".*", "a doc of less gain above a doc makes up for part of its lag"),
         "Q": (r"Q\(.*rel=.*", "a doc below rel has a gain, which counts at relevant docs below it"),

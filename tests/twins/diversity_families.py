@@ -7,6 +7,7 @@ from itertools import cycle
 
 from irmeta.measures.names import parse_measure, registry
 from support.cells import Cell, Twins, named
+from twins import cubes
 from twins import diversity as naive
 from twins import gain as naive_gain
 from twins import incomplete as naive_incomplete
@@ -144,6 +145,72 @@ def _d_measures(own: dict, k: int | None, of_types: bool) -> Twins:
         twins[named("DnDCG", k, **own)] = ndcg
         twins[named("DSharpnDCG", k, gamma=0.2, **own)] = sharp(ndcg, 0.2)
     return twins
+
+
+CUBES = (
+    *COUNTED,
+    {"weights": "given"},
+    *({"gamma": 0.8, "height": 2}, {"gamma": 1, "height": 0.7, "rel": 2}),
+    *({"per": "all"}, {"per": 2}, {"per": "all", "unjudged": "condensed"}),
+)
+PRINTED_FORM = (
+    *({"form": "paper"}, {"form": "paper", "gamma": 1, "height": 1.5, "per": 3}),
+    {"form": "paper", "gmax": 6},
+)
+
+
+def cube_tests() -> Twins:
+    """Twins of CT, ACT and nCT."""
+    twins: Twins = {}
+    bounds = ({"bound": "time"}, {"bound": "time", "per": "all"}, {"iterations": 10, "per": "all"})
+    for own in (*CUBES, *PRINTED_FORM):
+        for k in (None, *CUTS):
+            twins[named("CT", k, **own)] = _cube_test(own, k, cubes.cube_test)
+            twins[named("ACT", k, **own)] = _cube_test(own, k, cubes.average_cube_test)
+    for own in (*CUBES, *bounds):
+        for k in CUTS:
+            twins[named("nCT", k, **own)] = _normalised_cube_test(own, k)
+    return twins
+
+
+def _poured(x: Cell, own: dict, k: int | None) -> tuple[list[float], list[int]]:
+    """Cumulated gains of a list down to k, and the iteration of each doc."""
+    docs = (_condensed(x) if "unjudged" in own else x.ranking or [])[:k]
+    per = own.get("per", 5)
+    iterations = [1 if per == "all" else index // per + 1 for index in range(len(docs))]
+    how = {name: own[name] for name in ("gamma", "height", "form") if name in own}
+    return cubes.cumulated_gains(docs, *_rated(x, own), **how), iterations
+
+
+def _rated(x: Cell, own: dict) -> tuple[cubes.Ratings, dict[str, float]]:
+    """Ratings and shares of the subtopics that count."""
+    rel, highest = own.get("rel", 1), own.get("gmax", x.highest) if "form" in own else 1
+    names = naive.counted(x.subtopics, rel, own.get("subtopics", "found"), x.described)
+    ratings = {
+        name: {doc: grade / highest for doc, grade in docs.items() if grade >= rel}
+        for name, docs in x.subtopics.items()
+    }
+    return ratings, naive.shares(names, own.get("weights", "uniform"), x.described)
+
+
+def _cube_test(own: dict, k: int | None, twin):
+    height = 1 if "form" in own else own.get("height", 5)
+    return lambda x: twin(*_poured(x, own, k), height)
+
+
+def _normalised_cube_test(own: dict, k: int):
+    gamma, height, per = own.get("gamma", 0.5), own.get("height", 5), own.get("per", 5)
+
+    def twin(x: Cell) -> float:
+        gains, iterations = _poured(x, own, k)
+        used = own.get("iterations", 1 if per == "all" else math.ceil(k / per))
+        most = used * (5 if per == "all" else per) + 1
+        if own.get("bound") == "time":
+            used, most = max(iterations, default=1), k
+        ideal = cubes.greatest_gain(*_rated(x, own), most, gamma, height) / height / used
+        return cubes.cube_test(gains, iterations, height) / ideal if ideal else 0.0
+
+    return twin
 
 
 HOW = ({}, {"weights": "given"}, {"subtopics": "all"}, {"subtopics": "all", "weights": "given"})

@@ -59,6 +59,7 @@ _BY_SUBTOPIC = {
     "ERR_IA": diverse.err_ia(),
     "subtopic recall": diverse.subtopic_recall(),
     "D-measures": diverse.d_measures(),
+    "cube tests": diverse.cube_tests(),
     "intent-aware": diverse.intent_aware(_AD_HOC_TWINS),
 }
 FAMILIES = AD_HOC | {

@@ -39,9 +39,9 @@ class GainPairs:
 
     @classmethod
     def of(cls, view: JudgedRanks, gains: np.ndarray, keeps: np.ndarray | float) -> GainPairs:
-        """Return the pairs of a view with a positive gain, given float64 [pairs]."""
+        """Return the pairs of a view with a gain other than 0, given float64 [pairs]."""
         subtopics = view.require("subtopics")
-        is_gain = gains > 0
+        is_gain = gains != 0
         pairs = np.bincount(subtopics.rows[is_gain], minlength=len(view.grades))
         rows = pairs > 0
         return cls(
@@ -58,6 +58,10 @@ class GainPairs:
         """Return the pairs of grade >= `rel`, each with gain 1."""
         grades = view.require("subtopics").grade
         return cls.of(view, (grades >= rel).astype(np.float64), keep)
+
+    def by_rank(self, view: JudgedRanks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sort the docs by rank: see `JudgedRanks.sort_by_rank`; labels are numbers of docs."""
+        return view.sort_by_rank(self.rows, np.arange(len(self.starts) - 1, dtype=np.uint32))
 
 
 def gains_by_rank(
@@ -78,8 +82,7 @@ def gains_by_rank(
         float64 [docs, systems], 0 for docs that are not retrieved.
     """
     subtopics = view.require("subtopics")
-    numbers = np.arange(len(pairs.starts) - 1, dtype=np.uint32)
-    ranks, docs, offsets = view.sort_by_rank(pairs.rows, numbers)
+    ranks, docs, offsets = pairs.by_rank(view)
     gains = np.zeros(ranks.shape)
     novelty_gains(
         ranks,

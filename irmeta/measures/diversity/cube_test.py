@@ -1,0 +1,311 @@
+"""The Cube Test and its variants: how fast a list fills a cube with a column for each subtopic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from irmeta.errors import MeasureError
+from irmeta.kernels.cube_gains import cube_gains
+from irmeta.measures.by_rank import add_up, positions, running_sums, sums_at
+from irmeta.measures.cuts import divide, per_query
+from irmeta.measures.diversity.cube_traces import (
+    bound_of,
+    scale_of,
+    trace_act,
+    trace_ct,
+    trace_nct,
+)
+from irmeta.measures.diversity.subtopic_gains import GainPairs, by_rank
+from irmeta.measures.diversity.subtopic_shares import (
+    SUBTOPICS,
+    UNJUDGED,
+    WEIGHTS,
+    needs_subtopics,
+    subtopic_shares,
+)
+from irmeta.measures.events import Events
+from irmeta.measures.gains import gains, highest_grade
+from irmeta.measures.parameters import GMAX, REL, Parameter
+from irmeta.measures.spec import Cutoff, Cutoffs, Measure, Params
+from irmeta.rankings.judged import JudgedRanks
+
+GAMMA = Parameter(
+    "gamma",
+    0.5,
+    "factor of a subtopic's gain for each doc that is relevant to it",
+    kind="number",
+    low=0,
+    high=1,
+)
+HEIGHT = Parameter(
+    "height",
+    5,
+    "height of the cube, MH: a subtopic gains nothing more from there on",
+    kind="number",
+    low=0,
+    open=True,
+)
+PER = Parameter("per", 5, "docs of an iteration; all: one iteration", choices=("all",))
+FORM = Parameter(
+    "form",
+    "code",
+    "code: TREC's program; paper: Eq. 7 as printed",
+    kind="choice",
+    choices=("code", "paper"),
+)
+BOUND = Parameter(
+    "bound",
+    "code",
+    "greatest CT: over K iterations, as TREC's program; or over the time of the list",
+    kind="choice",
+    choices=("code", "time"),
+)
+ITERATIONS = Parameter("iterations", None, "K of bound=code; default the iterations of k docs")
+
+Steps = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Ranks, offsets, and the gain of each doc, as the arguments of `add_up`."""
+
+
+def ratings_of(view: JudgedRanks, params: Params) -> np.ndarray:
+    """Return the rating of each (doc, subtopic) pair: float64 [pairs], 0 below grade `rel`."""
+    grades = view.require("subtopics").grade
+    is_paper = params.get("form") == "paper"
+    highest = 1
+    if is_paper:
+        highest = highest_grade(view.facts.highest_grade, "linear", params["gmax"])
+    ratings = gains(grades, "linear" if is_paper else "grade", highest=highest)
+    return np.where(grades >= params["rel"], ratings, 0.0)
+
+
+def fill(view: JudgedRanks, ratings: np.ndarray, shares: np.ndarray, params: Params) -> Steps:
+    """Fill the cube by the docs of each list.
+
+    Parameters
+    ----------
+    ratings
+        float64 [pairs]; a pair of rating 0 counts for nothing.
+    shares
+        float64 [names of subtopics].
+    """
+    subtopics, gamma = view.require("subtopics"), float(params["gamma"])
+    is_code = params.get("form", "code") == "code"
+    pairs = GainPairs.of(view, ratings, 1.0)
+    ranks, docs, offsets = pairs.by_rank(view)
+    weights, heights = np.empty((2, int(subtopics.counts.max(initial=0)), ranks.shape[1]))
+    amounts = np.zeros(ranks.shape)
+    cube_gains(
+        ranks,
+        docs,
+        offsets,
+        view.missing,
+        pairs.starts,
+        pairs.subtopic,
+        pairs.gains,
+        shares,
+        subtopics.offsets,
+        gamma if is_code else 1.0,
+        gamma,
+        float(params["height"]),
+        is_code,
+        weights,
+        heights,
+        amounts,
+    )
+    return ranks, offsets, amounts
+
+
+def _filled(view: JudgedRanks, params: Params) -> Steps:
+    return fill(view, ratings_of(view, params), subtopic_shares(view, params), params)
+
+
+def iterations_by_rank(view: JudgedRanks, params: Params) -> np.ndarray:
+    """Return the number of the iteration of each rank: float64 [rank], 0 at rank 0."""
+    ranks = np.arange(max(view.facts.deepest_rank, int(view.lengths.max(initial=0))) + 1)
+    return np.minimum(ranks, 1.0) if params["per"] == "all" else np.ceil(ranks / params["per"])
+
+
+def _last_ranks(view: JudgedRanks, ks: Cutoffs) -> np.ndarray:
+    """Return the number of docs down to each cutoff: int64 [cutoff, query, system]."""
+    lengths = view.lengths.astype(np.int64)
+    return np.stack([lengths if k is None else np.minimum(lengths, k) for k in ks])
+
+
+def rates(view: JudgedRanks, steps: Steps, iterations: np.ndarray, ks: Cutoffs) -> np.ndarray:
+    """Divide the gain of the docs down to k by the iterations that they take."""
+    used = iterations[_last_ranks(view, ks)]
+    return divide(add_up(view, *steps, ks), used, 0.0)
+
+
+def mean_rates(view: JudgedRanks, steps: Steps, iterations: np.ndarray, ks: Cutoffs) -> np.ndarray:
+    """Compute the mean of `rates` over the docs down to k.
+
+    A gain at rank r counts 1 / iteration at each rank from r on.
+    """
+    ranks, offsets, amounts = steps
+    until = np.cumsum(np.divide(1.0, iterations, out=0.0 * iterations, where=iterations > 0))
+    above = by_rank(np.concatenate([[0.0], until[:-1]]), ranks, view.missing)
+    docs = _last_ranks(view, ks)
+    sums = until[docs] * add_up(view, ranks, offsets, amounts, ks)
+    return divide(sums - add_up(view, ranks, offsets, amounts * above, ks), docs, 0.0)
+
+
+def fullest(
+    view: JudgedRanks, ratings: np.ndarray, shares: np.ndarray, params: Params, most: np.ndarray
+) -> np.ndarray:
+    """Compute the gain of the best docs of each subtopic, in the order of their ratings.
+
+    The i-th has gamma^(i - 1) times its rating, and a subtopic at most the height of the cube.
+
+    Parameters
+    ----------
+    most
+        int64 [k]: the number of docs of a subtopic.
+
+    Returns
+    -------
+    float64 [k, query].
+    """
+    subtopics = view.require("subtopics")
+    rated = np.flatnonzero(ratings)
+    names = subtopics.name_indices(view.offsets)[rated]
+    order = np.lexsort((-ratings[rated], names))
+    offsets = np.searchsorted(names[order], np.arange(len(subtopics.names) + 1))
+    amounts = ratings[rated][order] * float(params["gamma"]) ** (positions(offsets) - 1)
+    heights = np.minimum(sums_at(*running_sums(offsets, amounts), most), params["height"])
+    queries, count = subtopics.queries, len(view.queries)
+    return np.stack([np.bincount(queries, of_k * shares, count) for of_k in heights])
+
+
+def compute_ct(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Divide the gain of the docs down to k by the cube's height and by the iterations used.
+
+    A doc of rating r gains p_a min(gamma^(n + 1) r, MH - H_a) for each subtopic a that is not full:
+    p_a is the share of the subtopic, n the number of docs above it that gained from a, and H_a what
+    these filled. The rating is the grade, the docs of an iteration are `per`, and the iterations
+    used are those of the docs of the list down to k. ``form=paper``: a doc gains
+    p_a gamma^n r where the ratings above it add up to less than MH, with ratings divided by the
+    highest grade, and the gain is not divided by MH.
+
+    Notes
+    -----
+    The cutoff counts docs: with 5 docs in an iteration, TREC's CT@10 is ``CT@50``. Eq. 7 of Albahem
+    et al. (2018) lacks the first factor gamma and the division by MH of TREC's program. While no
+    subtopic is full its values are MH / gamma times as large; only the program's are the paper's.
+    """
+    steps = _filled(view, params)
+    return rates(view, steps, iterations_by_rank(view, params), ks) / scale_of(params)
+
+
+def compute_act(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Compute the mean of CT@i over the ranks i of the docs of the list, down to k.
+
+    A non-relevant doc at the end of a list can raise the value, as CT is then counted once more.
+    """
+    steps = _filled(view, params)
+    return mean_rates(view, steps, iterations_by_rank(view, params), ks) / scale_of(params)
+
+
+def compute_nct(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Divide CT by a bound of it.
+
+    The bound adds up p_a min(MH, sum of gamma^i r_i) over the subtopics, where r_0, r_1, ... are
+    the greatest ratings of docs for a, divided by MH and by iterations. ``code``, as in TREC's
+    program: the 5 K + 1 greatest ratings (`per` for 5), and K iterations even if the list takes
+    fewer, so that the value may exceed 1. ``time``: the k greatest ratings, and the iterations of
+    the list.
+    """
+    steps, ideal = _filled(view, params), _ideal(view, params, ks)
+    if params["bound"] == "time":
+        return per_query(add_up(view, *steps, ks), ideal, 0.0)
+    return per_query(rates(view, steps, iterations_by_rank(view, params), ks), ideal, 0.0)
+
+
+def _ideal(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
+    """Return the divisor of nCT, without the height of the cube: float64 [k, query]."""
+    counted = [bound_of(params, int(k)) for k in ks]
+    iterations, most = np.array(counted, np.int64).reshape(-1, 2).T
+    ideal = fullest(view, ratings_of(view, params), subtopic_shares(view, params), params, most)
+    return ideal / iterations[:, None]
+
+
+def events_ct(view: JudgedRanks, params: Params) -> Events | None:
+    """Step by the gain of each doc, in one iteration."""
+    if params["per"] != "all":
+        return None
+    height = np.full((1, len(view.queries)), scale_of(params))
+    return Events(*_filled(view, params), lambda ks: height)
+
+
+def events_nct(view: JudgedRanks, params: Params) -> Events | None:
+    """Step by the gain of each doc, if the iterations of the list do not matter."""
+    if params["bound"] == "code" and params["per"] != "all":
+        return None
+    return Events(*_filled(view, params), lambda ks: _ideal(view, params, ks))
+
+
+def _printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
+    if params["form"] == "code" and params["gmax"] is not None:
+        raise MeasureError("gmax needs form=paper, which divides by the highest grade. Omit gmax.")
+    return [p.name for p in _CT if params[p.name] != p.default]
+
+
+def _printed_nct(params: Params, cutoff: Cutoff) -> Sequence[str]:
+    if params["bound"] == "time" and params["iterations"] is not None:
+        raise MeasureError("nCT: iterations needs bound=code. Omit iterations.")
+    return [p.name for p in _NCT if params[p.name] != p.default]
+
+
+_SHARED = (GAMMA, HEIGHT, PER, REL, SUBTOPICS, WEIGHTS)
+_CT = (*_SHARED, FORM, GMAX)
+_NCT = (*_SHARED, BOUND, ITERATIONS)
+_PROGRAM = "trec-dd-jig f279c6fe, cubetest.py"
+
+MEASURES = (
+    Measure(
+        name="CT",
+        summary="cube test: gain over subtopics that fill up, per iteration of a search session",
+        compute=compute_ct,
+        trace=trace_ct,
+        source=f"Luo et al. 2013, doi:10.1145/2505515.2523648; {_PROGRAM}",
+        parameters=_CT,
+        bounds=(0.0, math.inf),
+        family="utility",
+        monotone=False,
+        unjudged=UNJUDGED,
+        needs=needs_subtopics,
+        events=events_ct,
+        printed=_printed,
+    ),
+    Measure(
+        name="ACT",
+        summary="average cube test: the mean of CT over the ranks of a list",
+        compute=compute_act,
+        trace=trace_act,
+        source=f"Yang and Soboroff 2016, TREC 2016 Dynamic Domain track; {_PROGRAM}",
+        parameters=_CT,
+        bounds=(0.0, math.inf),
+        family="utility",
+        monotone=False,
+        unjudged=UNJUDGED,
+        needs=needs_subtopics,
+        printed=_printed,
+    ),
+    Measure(
+        name="nCT",
+        summary="CT over a bound from the best docs of each subtopic",
+        compute=compute_nct,
+        trace=trace_nct,
+        source=f"Yang, Tang and Soboroff 2017, TREC 2017 Dynamic Domain track; {_PROGRAM}",
+        parameters=_NCT,
+        cutoff="required",
+        bounds=(0.0, math.inf),
+        monotone=False,
+        unjudged=UNJUDGED,
+        needs=needs_subtopics,
+        events=events_nct,
+        printed=_printed_nct,
+    ),
+)
