@@ -167,6 +167,26 @@ def test_curve_panes__linear_axis_from_zero():
         assert shown.count(f"\n{label}\n") == 2
 
 
+def test_curve_panes__rank_one_at_the_top():
+    frame = panes_of(1).with_columns(y=pl.Series([1.0, 9.0, 18.0] * 2))
+    svg = to_svg(curve_panes(frame, PANES, **WORDS, ranks=True, linear="d"))
+    labels = re.findall(
+        r'text-anchor="end" transform="translate\(-?[\d.]+,([\d.]+)\)"[^>]*>(\d+)<', svg
+    )
+    left = [(float(y), int(label)) for y, label in labels][:4]
+    assert [label for _, label in sorted(left)] == [1, 5, 10, 15]
+
+
+def test_curve_panes__marks_of_the_marked_points_only():
+    frame = panes_of(1).with_columns(marked=pl.col("x") == 10)
+    spec = to_spec(curve_panes(frame, PANES, **WORDS))
+    marks = [layer for pane in spec["concat"] for layer in pane["layer"]
+             if layer["mark"]["type"] == "point"]  # fmt: skip
+    assert [[row["x"] for row in spec["datasets"][one["data"]["name"]]] for one in marks] == [
+        [10], [10]
+    ]  # fmt: skip
+
+
 def test_surfaces__antisymmetric_bands_with_signs_and_shares():
     chart = surfaces(signs(3), steps(("s", -1, 0.25), ("s", 1, 1)), {"s": "sign"}, **SURFACES)
     rows = drawn_rows(chart)

@@ -19,7 +19,7 @@ from irmeta.report.charts.panes import (
     pane_width,
     rules_at,
 )
-from irmeta.report.look import BLUE, GREY, INK, PRINT_WIDTH, VERMILLION, nothing
+from irmeta.report.look import BLUE, GREY, INK, PRINT_WIDTH, VERMILLION, nothing, whole_ticks
 
 if TYPE_CHECKING:
     import altair as alt
@@ -73,6 +73,7 @@ def curve_panes(
     same_y: bool = False,
     height: int = 190,
     linear: str = "",
+    ranks: bool = False,
 ) -> alt.ConcatChart | alt.LayerChart:
     """Draw one curve per name in each pane, two panes side by side.
 
@@ -85,7 +86,8 @@ def curve_panes(
     frame
         Columns pane, name, x (at least 1 on a logarithmic axis), y (null, NaN or infinite: a gap)
         and dashed (bool); a curve is the rows of one pane, name and dashed, by x. Optionally low
-        and high, the bounds of a band around each of up to 8 curves.
+        and high, the bounds of a band around each of up to 8 curves, and marked (bool), the points
+        of these curves that have a mark; by default up to 15, evenly spaced.
     dashes
         What solid and dashed curves are, for the legend.
     rules
@@ -100,6 +102,8 @@ def curve_panes(
         Height of a pane.
     linear
         Format of the labels of a linear x axis; by default the axis is logarithmic.
+    ranks
+        Whether y is a rank: 1 is at the top.
     """
     import altair as alt
 
@@ -120,7 +124,7 @@ def curve_panes(
         rows = known.filter(pane=pane.name)
         values = (known if same_y else rows).select(vertical).unpivot()["value"].drop_nulls()
         bounds = _bounds([*values, *levels])
-        y = _y_axis(pane, bounds)
+        y = _y_axis(pane, bounds, ranks)
         edge = _quantiles(rows) if many else []
         if many:
             curves = _crowd(data, rows, edge, x, y, (bounds[1] - bounds[0]) / height)
@@ -161,11 +165,13 @@ def _x_axis(
     return x, [labels_above(labels, x, domain, width, not linear)] if labels else []
 
 
-def _y_axis(pane: Pane, bounds: tuple[float, float]) -> alt.Y:
+def _y_axis(pane: Pane, bounds: tuple[float, float], ranks: bool) -> alt.Y:
     import altair as alt
 
-    axis = alt.Axis(format=pane.digits or alt.Undefined, tickCount=5, **axis_room(ROOM))
-    return alt.Y("y:Q", title=None, scale=alt.Scale(domain=bounds, nice=False), axis=axis)
+    ticks = {"values": sorted({1, *whole_ticks(int(bounds[1]))[1:]})} if ranks else {"tickCount": 5}
+    axis = alt.Axis(format=pane.digits or alt.Undefined, **ticks, **axis_room(ROOM))
+    scale = alt.Scale(domain=bounds, nice=False, reverse=ranks or alt.Undefined)
+    return alt.Y("y:Q", title=None, scale=scale, axis=axis)
 
 
 def _log_domain(low: float, high: float, margin: float) -> tuple[float, float]:
@@ -229,7 +235,8 @@ def _few(
         legend=key if all(dashes) else None,
     )
     step = (pl.len().over("name", "dashed") - 1) // MARKS + 1
-    marked = styled.filter(pl.int_range(pl.len()).over("name", "dashed") % step == 0)
+    spaced = pl.int_range(pl.len()).over("name", "dashed") % step == 0
+    marked = styled.filter("marked" if "marked" in rows.columns else spaced)
     points = data.chart(marked.drop_nulls("y")).mark_point(filled=True, opacity=1, size=24)
     return [
         *bands,
