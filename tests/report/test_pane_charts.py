@@ -141,6 +141,15 @@ def test_print_of__square_panes_remain_square():
     assert sizes == [{(wide - 50, wide - 50)}, {(163, 190)}]
 
 
+def test_banded_maps__one_map_has_the_full_width():
+    frame = pl.concat([cells(*[0.9] * 4), cells(*[0.9] * 4, pane="q")])
+    one, two = (
+        to_spec(banded_maps(frame, axes, title="T", subtitle="S"))["concat"][0]
+        for axes in ({"p": ("x", "y")}, {"p": ("x", "y"), "q": ("x", "y")})
+    )
+    assert one["width"] == one["height"] == 2 * two["width"] + 59
+
+
 def test_curve_panes__bands_within_the_axis_and_undefined_bounds_left_out():
     frame = panes_of(1).with_columns(
         low=pl.when(pl.col("x") == 10).then(math.nan).otherwise(-0.25), high=pl.lit(0.5)

@@ -111,7 +111,7 @@ def banded_maps(
     bands: Sequence[float] = BANDS,
     rules: Sequence[float] = (),
 ) -> alt.ConcatChart | alt.LayerChart:
-    """Draw square heat maps of integers by integers, two side by side, in bands of the values.
+    """Draw square heat maps of integers by integers, up to two side by side, in bands of values.
 
     Parameters
     ----------
@@ -127,16 +127,22 @@ def banded_maps(
     if cells.is_empty():
         return nothing(f"{title}: nothing to draw.")
     names = band_names(bands)
-    strips = band_strips(cells, bands, names)
+    strips, columns = band_strips(cells, bands, names), min(2, len(axes))
     undefined = [UNDEFINED] if (strips["band"] == UNDEFINED).any() else []
     data = Datasets()
     panes = [
         banded_map(
-            data, strips.filter(pane=pane), titles, [*names, *undefined], [*SHADES, "white"], rules
+            data,
+            strips.filter(pane=pane),
+            titles,
+            [*names, *undefined],
+            [*SHADES, "white"],
+            rules,
+            columns,
         )
         for pane, titles in axes.items()
     ]
-    return arrange(panes, 2, data, title=title, subtitle=subtitle)
+    return arrange(panes, columns, data, title=title, subtitle=subtitle)
 
 
 def band_names(bands: Sequence[float]) -> list[str]:
@@ -180,6 +186,7 @@ def banded_map(
     names: Sequence[str],
     shades: Sequence[str],
     rules: Sequence[float] = (),
+    columns: int = 2,
 ) -> alt.LayerChart:
     """Draw one square heat map from the result of `band_strips`, a pane for `arrange`."""
     import altair as alt
@@ -213,7 +220,7 @@ def banded_map(
         for lines in (casing, dashes):
             layers += [lines.encode(alt.X("at:Q", **x)), lines.encode(alt.Y("at:Q", **y))]
     chart: Any = alt.layer(*layers)
-    chart.width = chart.height = pane_width(2, ROOM + TITLE)
+    chart.width = chart.height = pane_width(columns, ROOM + TITLE)
     return chart
 
 
