@@ -87,7 +87,7 @@ def length_differences(
     )
 
 
-def rarity_histogram(frame: pl.DataFrame) -> alt.LayerChart:
+def rarity_histogram(frame: pl.DataFrame, counted: str = "systems") -> alt.LayerChart:
     """Draw the distribution of the number of systems that retrieve a relevant doc.
 
     Parameters
@@ -95,6 +95,8 @@ def rarity_histogram(frame: pl.DataFrame) -> alt.LayerChart:
     frame
         Columns retrieved_by (from 0) and docs; missing rows have no docs. Above 40 systems the bars
         are ranges of equal width, and a separate bar for 0.
+    counted
+        What retrieves the docs, such as groups.
     """
     counts = frame.select(pl.col("retrieved_by").cast(pl.Int64), "docs")
     most = max(counts["retrieved_by"].to_list(), default=0)
@@ -118,12 +120,12 @@ def rarity_histogram(frame: pl.DataFrame) -> alt.LayerChart:
             pl.col("docs").alias("count"),
             kind.alias("kind"),
         ),
-        title="How many systems retrieve a relevant doc",
+        title=f"How many {counted} retrieve a relevant doc",
         subtitle=(
-            f"{total:,} relevant docs; {lost:,} ({share(lost, total)}) retrieved by no system,"
-            f" {unique:,} ({share(unique, total)}) by a single system"
+            f"{total:,} relevant docs; {lost:,} ({share(lost, total)}) retrieved by none,"
+            f" {unique:,} ({share(unique, total)}) by one alone"
         ),
-        x_title="systems that retrieve the doc",
+        x_title=f"{counted} that retrieve the doc",
         kinds=RETRIEVED,
     )
 

@@ -1,19 +1,348 @@
-"""The sections of the study's page."""
+"""The sections of the study's page, in the paper's order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 
+import polars as pl
+
+from irmeta.schema.columns import by_name
 from irmeta.studies.framework.data import data_section
-from irmeta.studies.framework.study import Section, Tables
+from irmeta.studies.framework.study import Section, Show, Tables
+from irmeta.studies.framework.words import count, listed
+from irmeta.studies.papers.innovation import conclusions
+from irmeta.studies.papers.innovation.options import MARKED
 from irmeta.studies.papers.innovation.options import InnovationOptions as Options
+from irmeta.studies.papers.innovation.paper import DATA, SLIPS
+from irmeta.studies.papers.innovation.tables import TABLES
+
+DECLARED = by_name(TABLES)
+MOST_NAMED = 5  # tracks in a note
+MOST_SENTENCES = 10  # tracks; the conclusions on more are only in the sections of the tracks
+WORST = 10  # systems and groups of a track that are shown
+FIGURES = ("docs_by_holders", "figure_1", "figure_2", "contributions", "overlap", "gaming",
+           "rare_grades", "pool_bias")  # fmt: skip
+"""The figures of a track, in the order of the page."""
+OWN = "each system is a group of its own"
+POINTER = "The figures of each track are in its section below."
 
 
 def sections(tables: Tables, options: Options) -> Iterator[Section]:
     """Yield the sections over tracks."""
-    yield data_section(tables, options, "Data (Section 4.1)")
+    yield data_section(tables, options, "Data (Section 4.1)", DATA)
+    if not tables["studied_tracks"]["used"].any():
+        return
+    yield _measures(tables, options)
+    yield _made_systems(tables, options)
+    yield _orders(tables, options)
+    yield _power(tables, options)
+    yield _stability(tables, options)
+    yield _fewer_systems(tables, options)
+    yield _examples(tables, options)
+    yield _contributions(tables, options)
+    yield _swaps(tables)
+    yield _gaming(tables)
+    yield _grades(tables)
+    yield _pool(tables)
+    yield _label_sets(tables)
+
+
+def _measures(tables: Tables, options: Options) -> Section:
+    p, ap = options.families()
+    text = [
+        f"A relevant doc in the top {options.k} of a list earns 1 + alpha R(d) in place of 1, "
+        f"where R(d) is its rarity: {p} and {ap} are P@{options.k} and AP@{options.k} at alpha = 0 "
+        "(Eqs. 1 and 3). By linear rarity R(d) = 1 - S_d/S (Eq. 2). S_d is how many of the S "
+        f"{_counted(options)} retrieve the doc within rank {options.held_to}; systems without a "
+        "list for the query count in S.",
+        "For each alpha the values are P + alpha B and AP + alpha C, and B and C do not depend on "
+        "alpha. So each alpha at which two systems change places is exact, and no sample of "
+        f"systems is scored again. {POINTER}",
+    ]
+    return Section("Measures (Section 2)", text, notes=SLIPS["Section 2"])
+
+
+def _counted(options: Options) -> str:
+    words = {"pooled": "pooled systems", "others": "systems of other groups, and the own once,"}
+    return words.get(options.counted, options.counted)
+
+
+def _made_systems(tables: Tables, options: Options) -> Section:
+    return Section(
+        "Made systems (Section 3, Figure 1)",
+        "On one query, two made systems join the real ones: S_rare retrieves D made relevant docs "
+        "that no other system has, S_common the D relevant docs that most systems retrieve. The "
+        "rank of a made system is 1 + the systems above it + half of those that tie with it. The "
+        "query is that of the paper where the track has it, else that of which a system retrieves "
+        f"the most relevant docs (--query). {POINTER}",
+        [_printed("Figure 1")],
+        notes=[*_absent(tables, "figure_1"), *SLIPS["Figure 1"]],
+    )
+
+
+def _orders(tables: Tables, options: Options) -> Section:
+    rows = {"alpha": MARKED, "method": ("tau-b",)}
+    return Section(
+        "Orders of systems (Section 4.2, Figure 2)",
+        "Kendall's tau-b of the order of systems by each alpha with that by alpha = 0; means that "
+        f"are equal to 12 digits tie. The figures of the tracks have tau_AP beside. {POINTER}",
+        [
+            "figure_2_tracks",
+            Show("figure_2", ("track", "alpha", "measure", "value"), rows, "measure",
+                 caption="Tau-b with the order by alpha = 0 (Figure 2)."),
+            _printed("Figure 2"),
+        ],
+        notes=[*_absent(tables, "figure_2"), *SLIPS["Figure 2"]],
+    )  # fmt: skip
+
+
+def _power(tables: Tables, options: Options) -> Section:
+    every = ("track", "level", "measure", "alpha", "test", "separated")
+    papers = ("track", "measure", "alpha", "pairs", "level", "separated", "printed")
+    return Section(
+        "Significantly different pairs (Section 4.3, Table 1)",
+        "Pairs of systems at p up to the level. t-unpaired is the paper's test. Beside it are the "
+        "paired t-test, Tukey's HSD without and with queries as blocks, and the randomised HSD "
+        f"({count(options.resamples, 'permutation')}), which alone correct for the number of "
+        "pairs.",
+        [
+            Show("table_1", every, pivot="test", caption="Significantly different pairs by test."),
+            _of_paper(tables, "table_1", papers, {"test": ("t-unpaired",)}),
+            _printed("Table 1"),
+        ],
+        notes=[*_absent(tables, "table_1"), *SLIPS["Table 1"]],
+    )
+
+
+def _stability(tables: Tables, options: Options) -> Section:
+    every = ("track", "measure", "alpha", "ties", "stability")
+    papers = ("track", "measure", "alpha", "stability", "printed")
+    return Section(
+        "Stability (Section 4.4, Table 2)",
+        f"In each of {count(options.trials, 'trial')}, half of the queries order the systems. The "
+        "stability of a pair is the share of trials in which the system that is better more often "
+        f"is better; means tie up to {options.fuzziness:g} (absolute), up to that share of the "
+        "greater (relative) or where they are equal (none). A tie counts for neither system.",
+        [
+            Show("table_2", every, pivot="ties", caption="Stability by the rule for ties."),
+            _of_paper(tables, "table_2", papers, {"ties": ("absolute",)}),
+            _printed("Table 2"),
+        ],
+        notes=[*_absent(tables, "table_2"), *SLIPS["Table 2"]],
+    )
+
+
+def _fewer_systems(tables: Tables, options: Options) -> Section:
+    columns = ("track", "alpha", "systems", "measure", "tau_b", "draws", "undefined", "enumerated")
+    return Section(
+        "The number of systems (Section 4.5, Table 3)",
+        f"Algorithm 1: N systems are drawn ({count(options.draws, 'draw')}) and ordered with S_d "
+        "and S of the draw alone; tau-b is that of their order with their order among all systems.",
+        [
+            "fewer_systems",
+            Show("table_3", columns, pivot="measure"),
+            _printed("Table 3"),
+        ],
+        notes=[*_absent(tables, "table_3"), *SLIPS["Table 3"]],
+    )
+
+
+def _examples(tables: Tables, options: Options) -> Section:
+    text = (
+        "Relevant docs of some queries, whose rarities lie as evenly as possible between the least "
+        "and the greatest of the query. The table file also has the systems that retrieve each "
+        "doc, with its ranks."
+    )
+    if options.texts is None:
+        text += " Without a file of texts (--texts) the relevant content is empty."
+    return Section(
+        "Rare and common docs (Section 4.6, Table 4)",
+        text,
+        ["table_4", _printed("Table 4")],
+        notes=_absent(tables, "table_4"),
+    )
+
+
+def _contributions(tables: Tables, options: Options) -> Section:
+    columns = ("track", "level", "name", "systems", "found", "unique", "share", "mean_rarity")
+    return Section(
+        "Beyond the paper: who retrieves what no other does",
+        [
+            f"Relevant docs within rank {options.k}: all that a system, a group or a type of run "
+            "retrieves, and those that no other does. The greedy order takes, one after the other, "
+            f"the system that adds the most docs. {POINTER}",
+            *_sentences(tables, conclusions.contributions),
+        ],
+        [
+            "greedy",
+            Show("contributions", columns, {"level": ("type",)}, name="contributions_types",
+                 caption="Relevant docs that types of runs retrieve."),
+            Show("contributions", columns, {"level": ("group",)}, name="contributions_groups",
+                 caption="Relevant docs that groups retrieve."),
+        ],
+        notes=[
+            *_absent(tables, "contributions"),
+            *_unknown(tables, "group", "the store does not state the groups of the systems"),
+            *_unknown(tables, "type", "the store does not state the types of the runs"),
+        ],
+    )  # fmt: skip
+
+
+def _swaps(tables: Tables) -> Section:
+    return Section(
+        "Beyond the paper: pairs that change places",
+        [
+            "The alpha at which two systems have equal values is "
+            "-(P_a - P_b) / (B_a - B_b), and likewise for AP. The table `swaps` has every pair "
+            "that changes places for an alpha up to 1.",
+            *_sentences(tables, conclusions.swaps),
+        ],
+        ["swaps", "dethroned"],
+        notes=_absent(tables, "dethroned"),
+    )
+
+
+def _gaming(tables: Tables) -> Section:
+    columns = ("track", "attack", "counted", "measure", "system", "rank_before", "rank_after",
+               "moved", "furthest", "tau_b", "tau_b_plain")  # fmt: skip
+    return Section(
+        "Beyond the paper: runs that change the ranks of others",
+        [
+            "A group adds clones of its best run, empty runs, or a spoiler: a run that retrieves "
+            "what only the best system retrieves. Ranks are among the systems that are not added. "
+            "If systems are counted, clones make the docs of their group common, so that honest "
+            "variants of a run are punished, and empty runs make every doc rarer. If groups are "
+            "counted, clones and empty runs of a group that is there change nothing. "
+            f"{POINTER}",
+            *_sentences(tables, conclusions.gaming),
+        ],
+        [
+            Show("gaming_effects", columns, {"target": _most_moved(tables)},
+                 caption="Ranks after a group adds runs: the group of each track whose best system "
+                 "moves most.")
+        ],
+        notes=[*_absent(tables, "gaming_effects"), *_unknown(tables, "group", OWN)],
+    )  # fmt: skip
+
+
+def _most_moved(tables: Tables) -> list[str]:
+    """Return the group of each track whose best system changes its rank most."""
+    change = (pl.col("rank_after") - pl.col("rank_before")).abs()
+    most = tables["gaming_effects"].sort(change, descending=True, maintain_order=True)
+    return most.group_by("track", maintain_order=True).first()["target"].unique().to_list()
+
+
+def _grades(tables: Tables) -> Section:
+    return Section(
+        "Beyond the paper: grades of rare docs",
+        [
+            "Rareness is binary: it rewards a rare doc whatever its grade. The table says how "
+            "often docs of each S_d have a higher grade (Section 4.6 as a number).",
+            *_sentences(tables, conclusions.grades),
+        ],
+        ["rare_grades"],
+        notes=_absent(tables, "rare_grades"),
+    )
+
+
+def _pool(tables: Tables) -> Section:
+    return Section(
+        "Beyond the paper: systems that the pool did not know (Section 5.4)",
+        [
+            "For each group, the docs that it alone put into the pool become unjudged, and S and "
+            "S_d are those of the other systems. The ranks of its systems before and after say "
+            f"how a new system of this kind would fare. {POINTER}",
+            *_sentences(tables, conclusions.pool),
+        ],
+        ["pool_bias"],
+        notes=[
+            *_absent(tables, "pool_bias"),
+            *_unknown(tables, "group", OWN),
+        ],
+    )
+
+
+def _label_sets(tables: Tables) -> Section:
+    return Section(
+        "Beyond the paper: other judgments",
+        "The orders of systems by another qrels set of the track, and how many relevant docs of "
+        "one set the other confirms: docs that few systems retrieve (S_d up to 2) beside those "
+        "that most do.",
+        ["label_sets", "label_confirmations"],
+        notes=_absent(tables, "label_sets", "the track has one qrels set"),
+    )
 
 
 def track_section(tables: Tables, options: Options, track: str) -> Section:
-    """Return the section of one track."""
-    return Section(track, show=["docs_by_holders"])
+    """Return the section of one track: conclusions, figures, and its systems."""
+    facts = tables["studied_tracks"].row(0, named=True)
+    labels = {"systems": "systems", "queries": "queries with a relevant doc"}
+    of_system = tables["contributions"].filter(level="system")
+    rows = of_system.sort("unique", "found", "name", descending=[True, True, False])["name"]
+    columns = ("name", "found", "unique", "unique_to_group", "unique_to_type", "share",
+               "mean_rarity")  # fmt: skip
+    most = Show(
+        "contributions",
+        columns,
+        {"level": ("system",), "name": rows.head(WORST).to_list()},
+        caption=f"The {count(min(WORST, len(rows)), 'system')} with most relevant docs that no "
+        "other system retrieves.",
+    )
+    return Section(
+        track,
+        list(conclusions.conclusions(tables, track)),
+        [*(f"{name}*" for name in FIGURES), *([most] if len(rows) else [])],
+        facts={label: facts[name] for name, label in labels.items()},
+    )
+
+
+def _of_paper(
+    tables: Tables, name: str, columns: Sequence[str], rows: dict[str, tuple[str, ...]]
+) -> Show:
+    """Return the rows of a table that have the paper's value beside them."""
+    values = tables[name]["printed"].drop_nulls().unique().to_list()
+    caption = f"{DECLARED[name].caption.removesuffix('.')}: where the paper has values."
+    return Show(name, columns, {**rows, "printed": values}, name=f"{name}_paper", caption=caption)
+
+
+def _printed(item: str) -> Show:
+    """Return the paper's numbers of a table or figure, folded."""
+    name = f"paper_{re.sub('[^a-z0-9]+', '_', item.lower()).strip('_')}"
+    columns = ("row", "column", "value")
+    return Show("paper_numbers", columns, {"item": (item,)}, "column", name,
+                f"The paper's {item}, as printed.")  # fmt: skip
+
+
+def _used(tables: Tables) -> pl.DataFrame:
+    return tables["studied_tracks"].filter("used")
+
+
+def _sentences(tables: Tables, about: Callable[[Tables, str], Iterator[str]]) -> list[str]:
+    """Return the sentences about each track; none if there are many tracks."""
+    tracks = _used(tables)["track"].to_list()
+    if len(tracks) > MOST_SENTENCES:
+        return ["The section of each track below states the conclusions."]
+    return [sentence for track in tracks for sentence in about(tables, track)]
+
+
+def _absent(
+    tables: Tables, name: str, reason: str = "too few systems, queries or docs"
+) -> list[str]:
+    """Return a note on the tracks without rows in a table."""
+    tracks = _used(tables).join(tables[name], on="track", how="anti")["track"].to_list()
+    if not tracks:
+        return []
+    what = DECLARED[name].caption.removesuffix(".")
+    return [f"{what}: absent on {_named(tracks)}: {reason}."]
+
+
+def _unknown(tables: Tables, level: str, text: str) -> list[str]:
+    """Return a note on the tracks whose groups or types are unknown."""
+    known = tables["contributions"].filter(level=level)
+    tracks = _used(tables).join(known, on="track", how="anti")["track"].to_list()
+    return [f"On {_named(tracks)}, {text}."] if tracks else []
+
+
+def _named(tracks: Sequence[str]) -> str:
+    return listed(tracks, MOST_NAMED)

@@ -20,6 +20,7 @@ STUDY = Study(
     tables=TABLES,
     compute=f"{HOME}.compute:compute",
     over_tracks=f"{HOME}.over_tracks:over_tracks",
+    figures=f"{HOME}.figures:FIGURES",
     sections=f"{HOME}.sections:sections",
     track_section=f"{HOME}.sections:track_section",
 )
