@@ -192,6 +192,9 @@ CHARTS: dict[str, Callable[[], Any]] = {
         panes_of(6).with_columns(low=pl.col("y") - 0.01, high=pl.col("y") + 0.01),
         PANES, **WORDS, linear="%", rules=[(50, "half")],
     ),
+    "curve panes of ranks": lambda: curve_panes(
+        panes_of(2).with_columns(marked=pl.col("x") > 1), PANES, **WORDS, ranks=True
+    ),
     "surfaces": lambda: surfaces(
         signs(25), steps(("s", -1, 0.5), ("s", 1, 1)), {"s": HOSTILE}, **SURFACES
     ),

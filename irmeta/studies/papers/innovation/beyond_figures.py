@@ -131,7 +131,7 @@ def _swapped(rows: pl.DataFrame, options: Options) -> Any:
         rows.select(
             pane="measure", name="track", x="alpha", y="share", dashed=pl.lit(False), marked=marked
         ),
-        [Pane(name, f"{name}: pairs that changed", ".1%") for name in options.families()],
+        [Pane(name, f"{name}: pairs that changed", "~%") for name in options.families()],
         title=f"Pairs of systems that change places, {number_of_tracks(rows)}",
         subtitle="share of all pairs whose order by P or AP has changed up to alpha",
         x_title="alpha",

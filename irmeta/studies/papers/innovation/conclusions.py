@@ -54,24 +54,22 @@ def swaps(tables: Tables, track: str) -> Iterator[str]:
 
 
 def gaming(tables: Tables, track: str) -> Iterator[str]:
-    """Yield how far the best system of a group falls at most, by what is counted."""
-    rows = tables["gaming_effects"].filter(track=track)
+    """Yield how far a system falls at most when its group adds clones of it."""
     fall = pl.col("rank_after") - pl.col("rank_before")
-    rows = rows.with_columns(fall=fall).filter(pl.col("attack").str.contains("clone"))
-    if not rows["fall"].count():
-        return
+    rows = tables["gaming_effects"].filter(track=track).with_columns(fall=fall)
+    rows = rows.filter(pl.col("attack").str.contains("clone"), pl.col("fall").is_finite())
     texts = []
     for (counted,), of_kind in rows.group_by("counted", maintain_order=True):
-        worst = of_kind.sort("fall", "target", descending=[True, False]).row(0, named=True)
-        if worst["fall"] <= 0:
-            texts.append(f"none falls if {counted} are counted")
-            continue
-        texts.append(
-            f"{worst['system']} falls from rank {worst['rank_before']:g} to "
-            f"{worst['rank_after']:g} by {worst['measure']} after {worst['attack']} if {counted} "
-            "are counted"
-        )
-    yield f"Of the best systems of groups that add clones of them, {'; '.join(texts)}."
+        most = of_kind.sort("fall", "target", descending=[True, False]).row(0, named=True)
+        text = "no system falls"
+        if most["fall"] > 0:
+            text = (
+                f"{most['system']} falls from rank {most['rank_before']:g} to "
+                f"{most['rank_after']:g} by {most['measure']} ({most['attack']})"
+            )
+        texts.append(f"{text} under counted={counted}")
+    if texts:
+        yield f"Among groups that add clones of their best system, {'; '.join(texts)}."
 
 
 def grades(tables: Tables, track: str) -> Iterator[str]:

@@ -1,0 +1,270 @@
+"""Sections of the study of innovation, from small tables made by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from irmeta.studies.framework.recorded_files import ALL, RecordedFiles
+from irmeta.studies.framework.study import Figure, Section, Show, Tables
+from irmeta.studies.framework.study_page import write_page
+from irmeta.studies.papers.innovation import conclusions, paper
+from irmeta.studies.papers.innovation.options import InnovationOptions
+from irmeta.studies.papers.innovation.sections import FIGURES, sections, track_section
+from irmeta.studies.papers.innovation.study import STUDY
+
+Rows = list[dict[str, Any]]
+OPTIONS = InnovationOptions()
+HEADINGS = (
+    "Data (Section 4.1)",
+    "Measures (Section 2)",
+    "Made systems (Section 3, Figure 1)",
+    "Orders of systems (Section 4.2, Figure 2)",
+    "Significantly different pairs (Section 4.3, Table 1)",
+    "Stability (Section 4.4, Table 2)",
+    "The number of systems (Section 4.5, Table 3)",
+    "Rare and common docs (Section 4.6, Table 4)",
+    "Beyond the paper: who retrieves what no other does",
+    "Beyond the paper: pairs that change places",
+    "Beyond the paper: runs that change the ranks of others",
+    "Beyond the paper: grades of rare docs",
+    "Beyond the paper: systems that the pool did not know (Section 5.4)",
+    "Beyond the paper: other judgments",
+)
+OVER_TRACKS = ("figure_2_tracks", "fewer_systems", "greedy", "swaps")
+_FILL = {"text": "", "name": "", "grade": 0, "count": 1, "big": 1, "real": 0.5, "yes": True}
+
+
+def made(used: bool = True, tracks: tuple[str, ...] = ("news",), **rows: Rows) -> Tables:
+    """Return all tables with the given rows; columns that a row lacks have some value."""
+    studied = {"used": used, "left_out": None if used else "1 system", "notes": None}
+    rows = {"studied_tracks": [{"track": track, **studied} for track in tracks], **rows}
+    tables = {}
+    for name, table in STUDY.by_table.items():
+        some = {column: _FILL[c.kind] for column, c in table.columns.items()} | {"track": "news"}
+        some = {column: value for column, value in some.items() if column in table.columns}
+        tables[name] = table.frame([some | row for row in rows.get(name, [])])
+    return tables | {"paper_numbers": STUDY.table("paper_numbers").frame(paper.numbers())}
+
+
+def by_heading(tables: Tables, options: InnovationOptions = OPTIONS) -> dict[str, Section]:
+    return {section.heading: section for section in sections(tables, options)}
+
+
+def texts(found: dict[str, Section]) -> str:
+    """Return the paragraphs of all sections."""
+    parts = ([s.text] if isinstance(s.text, str) else s.text for s in found.values())
+    return "\n".join(text for part in parts for text in part)
+
+
+def notes(tables: Tables) -> list[str]:
+    return [note for section in sections(tables, OPTIONS) for note in section.notes]
+
+
+def page(tables: Tables, out: Path) -> str:
+    """Write the page, without figures, and return its HTML."""
+    figures = [Figure(name, "table_1", lambda *_: None, "") for name in (*OVER_TRACKS, *FIGURES)]
+    files = RecordedFiles(out, ALL)
+    files.start()
+    record = {"irmeta": "0", "tracks": {}}
+    write_page(replace(STUDY, figures=figures), files, tables, OPTIONS, ["news"], record)
+    return (out / "report.html").read_text(encoding="utf-8")
+
+
+def system(name: str, found: int, unique: int, **more: Any) -> dict[str, Any]:
+    """Return a row of `contributions`."""
+    return {"level": "system", "name": name, "found": found, "unique": unique, **more}
+
+
+def test_sections__every_table_empty(tmp_path: Path):
+    found = by_heading(made())
+    assert tuple(found) == HEADINGS
+    absent = [note for section in found.values() for note in section.notes if "absent on" in note]
+    assert len(absent) == 12
+    assert all("news" in note for note in absent)
+    assert "absent on news" in page(made(), tmp_path)
+
+
+def test_sections__no_used_track():
+    (only,) = sections(made(used=False), OPTIONS)
+    assert only.heading == "Data (Section 4.1)"
+    assert "news is left out: 1 system." in only.notes
+
+
+def test_sections__each_contradiction_of_the_paper_once():
+    found = notes(made())
+    for slip in (slip for slips in paper.SLIPS.values() for slip in slips):
+        assert found.count(slip) == 1, slip
+
+
+def test_paper_numbers__shown_once_each():
+    shown = [s for f in by_heading(made()).values() for s in f.show if isinstance(s, Show)]
+    printed = [s for s in shown if s.table == "paper_numbers"]
+    items = [s.rows["item"][0] for s in printed]
+    assert set(items) == {row["item"] for row in paper.numbers()}
+    assert len(items) == len(set(items)) == len({s.name for s in printed})
+
+
+def test_sections__page_and_latex_of_one_track(tmp_path: Path):
+    power = [
+        {"measure": "RareP@100", "alpha": 1.0, "test": test, "level": 0.05, "separated": separated,
+         "printed": "3825" if test == "t-unpaired" else None}
+        for test, separated in (("t-unpaired", 4111), ("hsd", 2222))
+    ]  # fmt: skip
+    ties = [
+        {"measure": "RareP@100", "alpha": 1.0, "ties": ties, "stability": value,
+         "printed": "0.684" if ties == "absolute" else None}
+        for ties, value in (("absolute", 0.6543), ("none", 0.9876))
+    ]  # fmt: skip
+    text = page(made(table_1=power, table_2=ties), tmp_path)
+    every, of_paper = ((tmp_path / f"latex/table_1{end}.tex").read_text() for end in ("", "_paper"))
+    assert "4,111" in every
+    assert "2,222" in every
+    assert "4,111" in of_paper
+    assert "2,222" not in of_paper
+    assert "3825" in of_paper
+    of_paper = (tmp_path / "latex/table_2_paper.tex").read_text()
+    assert "0.654" in of_paper
+    assert "0.684" in of_paper
+    assert "0.988" not in of_paper
+    assert len(re.findall("The paper&#39;s [^,]*, as printed", text)) >= 6
+
+
+def test_sections__state_the_options():
+    options = InnovationOptions(
+        k=20, depth=50, counted="groups", resamples=77, trials=88, draws=99, fuzziness=0.01,
+        texts="docs.tsv",
+    )  # fmt: skip
+    text = texts(by_heading(made(), options))
+    for expected in ("P@20", "AP@20", "S groups retrieve", "within rank 50", "77 permutations",
+                     "88 trials", "99 draws", "up to 0.01"):  # fmt: skip
+        assert expected in text, expected
+    assert "--texts" not in text
+    assert "--texts" in texts(by_heading(made()))
+
+
+def test_sections__unknown_groups_and_types():
+    known = [{"level": level, "track": "web"} for level in ("system", "group", "type")]
+    rows = [{"level": "system"}, *known]
+    found = notes(made(tracks=("news", "web"), contributions=rows))
+    assert "On news, the store does not state the groups of the systems." in found
+    assert "On news, the store does not state the types of the runs." in found
+    assert found.count("On news, each system is a group of its own.") == 2
+    assert not any("web" in note and "absent" not in note for note in found)
+
+
+def test_sections__one_group_of_each_track_in_the_table_of_added_runs():
+    moved = [
+        {"track": track, "target": target, "rank_before": 1.0, "rank_after": 1.0 + fall}
+        for track, target, fall in (("news", "a", 1), ("news", "b", -2), ("web", "c", 0))
+    ]
+    found = by_heading(made(tracks=("news", "web"), gaming_effects=moved))
+    (shown,) = found[HEADINGS[10]].show
+    assert isinstance(shown, Show)
+    assert sorted(shown.rows["target"]) == ["b", "c"]
+
+
+def test_sections__conclusions_of_many_tracks_are_in_their_sections():
+    tracks = tuple(f"t{i:02}" for i in range(11))
+    rows = [system("s", 5, 1, track=track) for track in tracks]
+    text = texts(by_heading(made(tracks=tracks, contributions=rows)))
+    assert "On t03, s retrieves" not in text
+    assert "The section of each track below states the conclusions." in text
+
+
+def test_contributions__the_system_with_most_docs_and_with_most_unique_docs():
+    rows = [system("a", 30, 0, share=0.5), system("b", 1200, 2, share=0.625), system("c", 7, 9)]
+    greedy = [{"order": i, "share": share} for i, share in ((1, 0.6), (2, 0.95), (3, 1.0))]
+    assert list(conclusions.contributions(made(contributions=rows, greedy=greedy), "news")) == [
+        "On news, b retrieves the most relevant docs (1,200, 62% of those that any system "
+        "retrieves), c the most that no other system does (9); 2 systems of 3 cover 95%."
+    ]
+    alike = [system("b", 4, 0, share=1.0), system("a", 4, 0, share=1.0)]
+    assert list(conclusions.contributions(made(contributions=alike), "news")) == [
+        "On news, a retrieves the most relevant docs (4, 100% of those that any system retrieves)."
+    ]
+    assert not list(conclusions.contributions(made(contributions=[system("a", 0, 0)]), "news"))
+
+
+def test_swaps__when_the_best_is_dethroned():
+    row = {"measure": "RareP@100", "pairs": 136, "swapped": 4, "best": "a"}
+    rows = [row | {"alpha": 0.256, "next": "b"},
+            row | {"measure": "RareAP@100", "alpha": None, "next": None}]  # fmt: skip
+    assert list(conclusions.swaps(made(dethroned=rows), "news")) == [
+        "By RareP@100, 4 of 136 pairs change places for an alpha up to 1; b is better than a from "
+        "0.26 on.",
+        "By RareAP@100, 4 of 136 pairs change places for an alpha up to 1; a stays the best.",
+    ]
+    assert not list(conclusions.swaps(made(dethroned=[row | {"pairs": 0}]), "news"))
+
+
+def test_gaming__furthest_fall_by_what_is_counted():
+    def effects(attack: str, counted: str, target: str, before: float, after: float):
+        return {"attack": attack, "counted": counted, "target": target, "system": f"{target}1",
+                "measure": "RareP", "rank_before": before, "rank_after": after}  # fmt: skip
+
+    rows = [
+        effects("1 clone", "systems", "g", 3, 4), effects("20 clones", "systems", "g", 3, 7),
+        effects("20 clones", "systems", "h", 1, 1), effects("20 clones", "groups", "g", 3, 3),
+        effects("100 empty runs", "systems", "h", 1, 17),
+    ]  # fmt: skip
+    assert list(conclusions.gaming(made(gaming_effects=rows), "news")) == [
+        "Among groups that add clones of their best system, g1 falls from rank 3 to 7 by RareP (20 "
+        "clones) under counted=systems; no system falls under counted=groups."
+    ]
+    assert not list(conclusions.gaming(made(), "news"))
+
+
+def test_grades__rarest_and_most_common_docs():
+    def shares(low: int, high: int, grade: int, share: float):
+        return {"low": low, "high": high, "grade": grade, "share_at_least": share}
+
+    rows = [shares(0, 0, 2, 0.9), shares(1, 1, 1, 1.0), shares(1, 1, 2, 0.05),
+            shares(2, 4, 2, 0.1), shares(13, 17, 1, 1.0), shares(13, 17, 2, 0.23)]  # fmt: skip
+    assert list(conclusions.grades(made(rare_grades=rows), "news")) == [
+        "Of the relevant docs with S_d = 1, 5% have grade 2 or above; with S_d = 13 to 17, 23%."
+    ]
+    binary = [row for row in rows if row["grade"] == 1]
+    assert not list(conclusions.grades(made(rare_grades=binary), "news"))
+
+
+def test_pool__mean_fall_by_measure():
+    rows = [
+        {"system": s, "measure": m, "rank_before": 1.0, "rank_after": after}
+        for m, falls in (("P@100", (2.0, 3.0)), ("RareP@100", (5.0, float("nan"))))
+        for s, after in zip("ab", falls, strict=True)
+    ]
+    assert list(conclusions.pool(made(pool_bias=rows), "news")) == [
+        "Left out of the pool and of S_d, a system falls by so many places in the mean: 1.5 by "
+        "P@100 and 4.0 by RareP@100."
+    ]
+
+
+def _of_news(tables: Tables) -> Iterator[tuple[str, pl.DataFrame]]:
+    for name, frame in tables.items():
+        yield name, frame.filter(track="news") if "track" in frame.columns else frame
+
+
+def test_track_section__conclusions_figures_and_most_unique_systems(tmp_path: Path):
+    rows = [system(f"s{i:02}", 5, i, share=0.5) for i in range(15)]
+    tables = made(contributions=[*rows, system("other", 9, 99, track="web")])
+    section = track_section(dict(_of_news(tables)), OPTIONS, "news")
+    assert section.text[0].startswith("On news, s00 retrieves the most relevant docs (5, ")
+    *figures, most = section.show
+    assert figures == [f"{name}*" for name in FIGURES]
+    assert isinstance(most, Show)
+    assert most.rows["name"] == [f"s{i:02}" for i in range(14, 4, -1)]
+    assert "s14" in page(tables, tmp_path)
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_track_section__track_without_tables(used: bool):
+    section = track_section(made(used=used), OPTIONS, "news")
+    assert section.show == [f"{name}*" for name in FIGURES]
+    assert not section.text
