@@ -1,9 +1,9 @@
-"""Means of RareP@k and RareAP@k for any alpha, rarity and subset of systems, in linear form."""
+"""Means of RareP@k and RareAP@k for any alpha, rarity and set of systems, in linear form."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,14 +12,16 @@ from irmeta.measures.average_precision import compute_average_precision
 from irmeta.measures.cuts import divide
 from irmeta.measures.precision import compute_precision
 from irmeta.measures.rareness import weights_in_precisions
-from irmeta.policies import Rarity
-from irmeta.rankings.holders import rarity_of
+from irmeta.policies import Averaged, Counted, Rarity
+from irmeta.rankings.holders import groups_of, rarity_of
 from irmeta.rankings.judged import JudgedRanks
+
+_BLOCK = 1 << 20  # docs x draws at a time
 
 
 @dataclass(frozen=True)
 class RareParts:
-    """Parts of the means of RareP@k and RareAP@k over all queries: P + alpha B and AP + alpha C.
+    """Parts of the means of RareP@k and RareAP@k over queries: P + alpha B and AP + alpha C.
 
     B and C are sums of weight times rarity over docs. The weights depend neither on alpha nor on
     the rarity, so other systems, which change S and S_d alone, need no lists.
@@ -28,32 +30,63 @@ class RareParts:
     ----------
     systems
         Names of the systems.
-    hits
-        bool [docs, systems]: whether a system retrieves a relevant doc within k.
     plain
         float64 [2, systems]: means of P@k and AP@k.
     weights
-        float64 [2, docs, systems]: weights of the docs in B and C.
+        float64 [2, docs, systems]: weights of the relevant docs in B and C.
+    hits
+        bool [docs, runs]: whether a run retrieves a doc at a rank that S_d counts. The runs are the
+        systems, and after them those of `with_runs`.
+    groups
+        int64 [runs]: number of the group of each run.
+    pooled
+        bool [runs]: whether a run contributed to the pool.
     """
 
     systems: Sequence[str]
-    hits: np.ndarray
     plain: np.ndarray
     weights: np.ndarray
+    hits: np.ndarray
+    groups: np.ndarray
+    pooled: np.ndarray
+
+    def with_runs(self, hits: np.ndarray, groups: np.ndarray) -> RareParts:
+        """Add runs that are counted in S and S_d, and that are not scored.
+
+        Parameters
+        ----------
+        hits
+            bool [docs, runs]: whether a run retrieves a doc.
+        groups
+            int64 [runs]: number of the group of each run, see `groups`.
+        """
+        return replace(
+            self,
+            hits=np.hstack([self.hits, hits]),
+            groups=np.concatenate([self.groups, groups]),
+            pooled=np.concatenate([self.pooled, np.ones(len(groups), bool)]),
+        )
 
     def means(
-        self, members: np.ndarray, alpha: float = 1.0, rarity: Rarity = "linear"
+        self,
+        members: np.ndarray,
+        alpha: float = 1.0,
+        rarity: Rarity = "linear",
+        counted: Counted = "systems",
     ) -> np.ndarray:
-        """Compute the means as if only some systems had taken part, for many choices of systems.
+        """Compute the means as if only some runs had taken part, for many choices of runs.
 
         Parameters
         ----------
         members
-            bool [draws, systems]: the systems of each draw.
+            bool [draws, runs]: the runs of each draw; or whole numbers, how often each run took
+            part (2: the run and a copy of it).
         alpha
             Weight of rarity.
         rarity
             Kind of rarity, see `irmeta.rankings.holders.Holders`.
+        counted
+            What S and S_d count, see `irmeta.rankings.holders.holders_within`.
 
         Returns
         -------
@@ -78,58 +111,144 @@ class RareParts:
         [0.609, 0.84]
         """
         members = np.asarray(members)
-        if members.dtype != bool or members.shape[1:] != (len(self.systems),):
+        means = self.plain[:, None] + alpha * self.rare_sums(members, rarity, counted)
+        return np.where(members[:, : len(self.systems)] > 0, means, np.nan)
+
+    def rare_sums(
+        self,
+        members: np.ndarray,
+        rarity: Rarity = "linear",
+        counted: Counted = "systems",
+        *,
+        all_scored: bool = False,
+    ) -> np.ndarray:
+        """Compute B and C of all systems, in the draw or not: float64 [2, draws, systems].
+
+        Parameters
+        ----------
+        members, rarity, counted
+            See `means`.
+        all_scored
+            Whether systems that are not in a draw are scored too: a doc that only they retrieve has
+            rarity 1 instead of 0.
+
+        Raises
+        ------
+        UsageError
+            If `members` has another shape or type.
+        """
+        members = np.asarray(members)
+        is_counts = members.dtype == bool or members.dtype.kind in "iu"
+        if not is_counts or members.shape[1:] != (self.hits.shape[1],):
             raise UsageError(
                 f"members is {members.dtype} {members.shape}, not bool (draws, "
-                f"{len(self.systems)} systems)."
+                f"{self.hits.shape[1]} runs)."
             )
+        out = np.zeros((2, len(members), len(self.systems)))
+        step = max(1, _BLOCK // max(1, len(self.hits)))
+        for first in range(0, len(members), step):
+            chosen = members[first : first + step].astype(np.float32)
+            is_retrieved = True if all_scored else self._held(chosen) > 0
+            for systems, held, total in self._counts(chosen, counted):
+                by_draw = np.where(is_retrieved, rarity_of(held, total, rarity), 0.0).T
+                out[:, first : first + step, systems] = by_draw @ self.weights[:, :, systems]
+        return out
+
+    def _held(self, members: np.ndarray, runs: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """Count the members among some runs that retrieve each doc: int64 [docs, draws]."""
         # Counts below 2^24 are exact in float32, which halves the time of the product.
-        counts = self.hits.astype(np.float32) @ members.T.astype(np.float32)
-        held, systems = counts.astype(np.int64), members.sum(axis=1)
-        # A doc that no system of the draw retrieves has weight 0 for all of them.
-        by_draw = rarity_of(held, systems, rarity).T
-        means = self.plain[:, None] + alpha * (by_draw @ self.weights)
-        return np.where(members, means, np.nan)
+        counts = self.hits[:, runs].astype(np.float32) @ members[:, runs].T
+        return counts.astype(np.int64)
+
+    def _counts(
+        self, members: np.ndarray, counted: Counted
+    ) -> Iterator[tuple[np.ndarray | slice, np.ndarray, np.ndarray]]:
+        """Yield systems with S_d [docs, draws] and S [draws] as they see them."""
+        every = slice(None)
+        if counted == "systems":
+            yield every, self._held(members), members.sum(axis=1)
+        elif counted == "pooled":
+            yield every, self._held(members, self.pooled), members[:, self.pooled].sum(axis=1)
+        elif counted == "groups":
+            held, total = np.zeros((len(self.hits), len(members)), np.int64), np.zeros(len(members))
+            for group in np.unique(self.groups):
+                runs = self.groups == group
+                held += self._held(members, runs) > 0
+                total += members[:, runs].any(axis=1)
+            yield every, held, total
+        else:
+            held, total = self._held(members), members.sum(axis=1)
+            groups = self.groups[: len(self.systems)]
+            for group in np.unique(groups):
+                runs = self.groups == group
+                outside = total - members[:, runs].sum(axis=1) + 1
+                yield groups == group, held - self._held(members, runs) + 1, outside
 
 
-def rare_parts(views: Iterable[JudgedRanks], k: int, rel: int = 1) -> RareParts:
-    """Return the parts of the means of RareP@k and RareAP@k over all queries of a track.
+def rare_parts(
+    views: Iterable[JudgedRanks],
+    k: int,
+    rel: int = 1,
+    depth: int | None = None,
+    queries: Averaged = "judged",
+) -> RareParts:
+    """Return the parts of the means of RareP@k and RareAP@k over the queries of a track.
 
     Parameters
     ----------
     views
         Blocks of queries of one track.
     k
-        Cutoff of the measures, and depth of S_d.
+        Cutoff of the measures.
     rel
         Smallest relevant grade.
+    depth
+        Deepest rank at which S_d counts a doc; default the cutoff.
+    queries
+        Queries that means cover: ``judged`` or ``relevant``.
 
     Raises
     ------
     UsageError
-        If there is no block, or `k` or `rel` is not a whole number from 1.
+        If there is no block, `k`, `rel` or `depth` is not a whole number from 1, or `queries` is
+        ``retrieved``: other means cover other queries, so no sum over docs gives them.
     """
     check_whole("k", k)
     check_whole("rel", rel)
+    depth = k if depth is None else check_whole("depth", depth)
+    if queries == "retrieved":
+        raise UsageError(
+            "queries=retrieved averages other queries for each system, but the effect of rarity on "
+            "means is computed over the same queries. Leave it out."
+        )
     blocks = list(views)
     if not blocks:
         raise UsageError("there are no queries: give at least one view.")
-    queries = sum(len(view.queries) for view in blocks)
     params = {"rel": rel, "norm": "all"}
-    hits, plain, weights = [], [], []
+    hits, plain, weights, number = [], [], [], 0
     for view in blocks:
-        rows = view.grades >= rel
+        relevant = view.counts(rel)
+        number += len(relevant) if queries == "judged" else int((relevant > 0).sum())
+        rows = np.flatnonzero(view.grades >= rel)
+        deepest = min(max(k, depth), view.missing - 1)
+        rows = rows[(view.ranks[rows] <= deepest).any(axis=1)]  # any other doc adds nothing
+        is_chosen = np.zeros(len(view.grades), bool)
+        is_chosen[rows] = True
         ranks, cut = np.ascontiguousarray(view.ranks[rows]), min(k, view.missing - 1)
-        relevant = view.counts(rel)[view.query_of(np.flatnonzero(rows))][:, None]
-        is_hit = ranks <= cut
-        tails = weights_in_precisions(view, rows, ranks, cut)
+        tails = weights_in_precisions(view, is_chosen, ranks, cut)
         of_measures = compute_precision, compute_average_precision
-        hits.append(is_hit)
+        hits.append(ranks <= min(depth, view.missing - 1))
         plain.append([f(view, params, [k])[0].sum(axis=0) for f in of_measures])
-        weights.append(np.stack([is_hit / k, divide(tails, relevant, 0.0)]) / queries)
+        of_query = relevant[view.query_of(rows)][:, None]
+        weights.append(np.stack([(ranks <= cut) / k, divide(tails, of_query, 0.0)]))
+    facts, of_mean = blocks[0].facts, max(number, 1)
+    is_pooled = np.zeros(len(facts.systems), bool)
+    is_pooled[facts.contributors] = True
     return RareParts(
         systems=blocks[0].systems,
+        plain=np.sum(plain, axis=0) / of_mean,
+        weights=np.concatenate(weights, axis=1) / of_mean,
         hits=np.concatenate(hits),
-        plain=np.sum(plain, axis=0) / queries,
-        weights=np.concatenate(weights, axis=1),
+        groups=groups_of(facts)[0],
+        pooled=is_pooled,
     )

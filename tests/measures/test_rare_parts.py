@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -13,19 +14,39 @@ from hypothesis import strategies as st
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.measures.rare_parts import rare_parts
-from irmeta.rankings.holders import RARITIES
+from irmeta.rankings.holders import COUNTED, RARITIES
+from irmeta.rankings.judged import JudgedRanks
 from irmeta.stats.orders import kendall_tau_b, round_means
-from support.making import Track, tracks
+from support.making import Track, down, tracks
+
+
+def grouped(view: JudgedRanks) -> JudgedRanks:
+    """Return the view with one group of two systems, and one system that is not in the pool."""
+    systems = len(view.systems)
+    groups, pooled = (None, "g", "g", None)[:systems], (True, False, True, True)[:systems]
+    return replace(view, facts=replace(view.facts, groups=groups, pooled=pooled, pool_known=True))
 
 
 @settings(max_examples=30)
-@given(tracks(), st.sampled_from(RARITIES), st.sampled_from([0.0, 0.5, 3.0]), st.integers(1, 6))
-def test_means__equal_measures_of_fewer_systems(track: Track, kind, alpha: float, k: int):
+@given(
+    tracks(),
+    st.sampled_from(RARITIES),
+    st.sampled_from(COUNTED),
+    st.sampled_from([0.0, 0.5, 3.0]),
+    st.integers(1, 6),
+    st.sampled_from([None, 1, 3, 8]),
+)
+def test_means__equal_measures_of_fewer_systems(
+    track: Track, kind, counted, alpha: float, k: int, depth: int | None
+):
     (view,) = track.read().views("t")
+    view = grouped(view)
     systems = len(view.systems)
     members = np.array([[bool(n >> s & 1) for s in range(systems)] for n in range(1, 2**systems)])
-    found = rare_parts([view], k).means(members, alpha, kind)
-    names = [f"Rare{m}(alpha={alpha!r},rarity={kind})@{k}" for m in ("P", "AP")]
+    found = rare_parts([view], k, depth=depth).means(members, alpha, kind, counted)
+    settings = f"alpha={alpha!r},rarity={kind},counted={counted}"
+    settings += "" if depth is None else f",depth={depth}"
+    names = [f"Rare{m}({settings})@{k}" for m in ("P", "AP")]
     for draw, of_draw in enumerate(members):
         chosen = [name for name, is_in in zip(view.systems, of_draw, strict=True) if is_in]
         values = irmeta.scores_of(view.only_systems(chosen), names).values
@@ -75,5 +96,34 @@ def test_rare_parts__rejects_invalid_arguments(made_store):
         rare_parts([view], 0)
     with pytest.raises(UsageError, match="at least one view"):
         rare_parts([], 10)
+    with pytest.raises(UsageError, match="depth = 0"):
+        rare_parts([view], 10, depth=0)
+    with pytest.raises(UsageError, match="queries=retrieved"):
+        rare_parts([view], 10, queries="retrieved")
     with pytest.raises(UsageError, match="not bool"):
         rare_parts([view], 10).means(np.ones((1, 3), bool))
+    with pytest.raises(UsageError, match="float64"):
+        rare_parts([view], 10).means(np.ones((1, 20)))
+
+
+@pytest.mark.parametrize("counted", COUNTED)
+def test_with_runs__copies_count_as_systems_that_retrieve_the_same(made_store, counted):
+    (view,) = made_store.views("news")
+    parts = rare_parts([view], 10)
+    twice = parts.with_runs(parts.hits[:, :2], parts.groups[:2])
+    copies = np.ones((1, 20), np.int64)
+    copies[0, :2] = 2
+    np.testing.assert_allclose(
+        twice.means(np.ones((1, 22), bool), counted=counted),
+        parts.means(copies, counted=counted),
+        rtol=1e-12,
+    )
+
+
+def test_rare_parts__queries_without_a_relevant_doc_count_unless_left_out():
+    track = Track({"a": {"1": down("x"), "2": down("y")}}, {"1": {"x": 1}, "2": {"y": 0}})
+    (view,) = track.read().views("t")
+    every = np.ones((1, 1), bool)
+    for queries, value in (("judged", 0.5), ("relevant", 1.0)):
+        parts = rare_parts([view], 1, queries=queries)
+        assert parts.means(every).ravel().tolist() == [value, value]
