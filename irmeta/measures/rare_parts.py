@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -144,15 +145,42 @@ class RareParts:
                 f"members is {members.dtype} {members.shape}, not bool (draws, "
                 f"{self.hits.shape[1]} runs)."
             )
-        out = np.zeros((2, len(members), len(self.systems)))
+        if rarity == "linear" and self.is_own_hit and counted != "groups":
+            return self._linear_sums(members.astype(np.float64), counted)
+        out = np.zeros((len(self.weights), len(members), len(self.systems)))
+        by_any = self.hits[:, : len(self.systems)].any(axis=1, keepdims=True)
         step = max(1, _BLOCK // max(1, len(self.hits)))
         for first in range(0, len(members), step):
             chosen = members[first : first + step].astype(np.float32)
-            is_retrieved = True if all_scored else self._held(chosen) > 0
+            is_retrieved = by_any if all_scored else self._held(chosen) > 0
             for systems, held, total in self._counts(chosen, counted):
                 by_draw = np.where(is_retrieved, rarity_of(held, total, rarity), 0.0).T
                 out[:, first : first + step, systems] = by_draw @ self.weights[:, :, systems]
         return out
+
+    @cached_property
+    def is_own_hit(self) -> bool:
+        """Whether S_d counts every doc of a system that has a weight."""
+        return not ((self.weights > 0) & ~self.hits[:, : len(self.systems)]).any()
+
+    @cached_property
+    def _weighted_hits(self) -> np.ndarray:
+        """Weights of a system's docs that a run retrieves: float64 [2, systems, runs]."""
+        return self.weights.transpose(0, 2, 1) @ self.hits.astype(np.float64)
+
+    def _linear_sums(self, members: np.ndarray, counted: Counted) -> np.ndarray:
+        """Compute `rare_sums` for 1 - S_d / S, whose sum over docs is a sum over runs."""
+        whole = self.weights.sum(axis=1)[:, None]
+        if counted == "pooled":
+            members = members * self.pooled
+        total = np.repeat(members.sum(axis=1)[:, None], len(self.systems), axis=1)
+        held = members @ self._weighted_hits.transpose(0, 2, 1)
+        if counted == "others":
+            groups = self.groups[: len(self.systems)]
+            is_same = groups[:, None] == self.groups
+            total += 1.0 - members @ is_same.T
+            held += whole - members @ (self._weighted_hits * is_same).transpose(0, 2, 1)
+        return np.where(total > 0, whole - held / np.maximum(total, 1.0), whole)
 
     def _held(self, members: np.ndarray, runs: np.ndarray | slice = slice(None)) -> np.ndarray:
         """Count the members among some runs that retrieve each doc: int64 [docs, draws]."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
@@ -106,7 +107,14 @@ def groups_of(facts: TrackFacts) -> tuple[np.ndarray, np.ndarray]:
 
     A system whose group is unknown is a group of its own.
     """
-    names = facts.groups or [None] * len(facts.systems)
+    return number_names(facts.groups or [None] * len(facts.systems))
+
+
+def number_names(names: Sequence[str | None]) -> tuple[np.ndarray, np.ndarray]:
+    """Return a number for the name of each system, and the number of systems of each name.
+
+    Both are int64, [systems] and [numbers]. Each None has a number of its own.
+    """
     numbers: dict[object, int] = {}
     keys = [("alone", s) if name is None else ("group", name) for s, name in enumerate(names)]
     groups = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)

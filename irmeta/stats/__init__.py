@@ -29,7 +29,7 @@ _NAMES = {
     "irmeta.stats.error_reduction": ("reduction_in_error",),
     "irmeta.stats.leave_out": ("leave_out_effects",),
     "irmeta.stats.pairs": ("Pairs", "pairwise"),
-    "irmeta.stats.doc_overlap": ("greedy_cover", "jaccard"),
+    "irmeta.stats.doc_overlap": ("cluster_order", "greedy_cover", "jaccard"),
     "irmeta.stats.discriminative_power": ("asp", "power", "separation"),
     "irmeta.stats.preference_orders": (
         "intransitive_triples", "preference_order", "preference_subsets",
@@ -37,6 +37,7 @@ _NAMES = {
     "irmeta.stats.preference_tests": ("preference_pairs",),
     "irmeta.stats.rank_biased_overlap": ("Overlap", "rbo"),
     "irmeta.stats.system_reordering": ("Reordering", "reordering"),
+    "irmeta.stats.system_subsets": ("system_subsets",),
     "irmeta.stats.resampling": ("Plan", "Sample", "query_subsets", "resample"),
     "irmeta.stats.risk_sensitive": ("risk",),
     "irmeta.stats.ranking_stability": ("Stability", "stability", "swap_rates"),
@@ -47,11 +48,11 @@ _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [
     "Agreement", "Bootstrap", "Correlations", "Overlap", "Pairs", "Plan", "Reordering", "Sample",
     "Stability", "Verdicts", "adjusted", "agreement", "agreements", "asp", "bootstrap_correlation",
-    "borda", "correlate", "coverage", "greedy_cover", "intransitive_triples", "jaccard",
-    "leave_out_effects", "mc4", "measure_agreement", "pairwise", "power", "preference_order",
-    "preference_pairs", "preference_subsets", "query_subsets", "rank_intervals", "rbo",
-    "reduction_in_error", "reordering", "resample", "risk", "separation", "stability",
-    "swap_rates", "unanimity", "volatility", "win_rate",
+    "borda", "cluster_order", "correlate", "coverage", "greedy_cover", "intransitive_triples",
+    "jaccard", "leave_out_effects", "mc4", "measure_agreement", "pairwise", "power",
+    "preference_order", "preference_pairs", "preference_subsets", "query_subsets", "rank_intervals",
+    "rbo", "reduction_in_error", "reordering", "resample", "risk", "separation", "stability",
+    "swap_rates", "system_subsets", "unanimity", "volatility", "win_rate",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
     )
     from irmeta.stats.coverage_ratios import coverage
     from irmeta.stats.discriminative_power import asp, power, separation
-    from irmeta.stats.doc_overlap import greedy_cover, jaccard
+    from irmeta.stats.doc_overlap import cluster_order, greedy_cover, jaccard
     from irmeta.stats.error_reduction import reduction_in_error
     from irmeta.stats.leave_out import leave_out_effects
     from irmeta.stats.pairs import Pairs, pairwise
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from irmeta.stats.resampling import Plan, Sample, query_subsets, resample
     from irmeta.stats.risk_sensitive import risk
     from irmeta.stats.system_reordering import Reordering, reordering
+    from irmeta.stats.system_subsets import system_subsets
     from irmeta.stats.verdict_agreement import Agreement, agreement, agreements, unanimity
     from irmeta.stats.volatility_matrix import volatility
 

@@ -90,6 +90,18 @@ class InnovationOptions(TrackOptions):
         return tuple(sorted({0.0, *(self.alphas or ALPHAS)}))
 
     @property
+    def drawn_weights(self) -> tuple[float, ...]:
+        """The weights of rarity in Table 3."""
+        return tuple(sorted(set(self.draw_alphas or (1.0,))))
+
+    @property
+    def is_papers(self) -> bool:
+        """Whether the measures are the paper's, so that its numbers are comparable."""
+        return (self.k, self.rel, self.held_to, self.counted, self.rarity) == (
+            100, 1, 100, "systems", "linear",
+        )  # fmt: skip
+
+    @property
     def held_to(self) -> int:
         """The deepest rank at which S_d counts a doc."""
         return self.depth or self.k

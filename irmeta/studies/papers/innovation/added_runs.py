@@ -1,0 +1,138 @@
+"""Values and ranks after a group adds runs to raise its own, or to lower those of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from irmeta.measures.rare_parts import RareParts
+from irmeta.policies import Counted
+from irmeta.studies.framework.study import Pieces
+from irmeta.studies.papers.innovation.options import MEASURES
+from irmeta.studies.papers.innovation.rare_track import RareTrack, ranks, tau_b
+
+Row = dict[str, Any]
+CLONES, EMPTY = (1, 5, 20), (20, 100)
+ALPHA = 1.0
+COUNTED: tuple[Counted, ...] = ("systems", "groups", "others")
+UNATTACKED = "none"
+
+
+class Attack(NamedTuple):
+    """Runs that a group adds.
+
+    Attributes
+    ----------
+    target
+        Name of the group, or of the system that is a group of its own.
+    runs
+        Name of the added runs.
+    best
+        Index of the best system of the group.
+    members
+        int64 [runs]: how often each run of `Attacks.parts` takes part.
+    """
+
+    target: str
+    runs: str
+    best: int
+    members: np.ndarray
+
+
+@dataclass(frozen=True)
+class Attacks:
+    """Every attack on a track, beginning with none.
+
+    Attributes
+    ----------
+    parts
+        Parts of the measures, with an empty run of each group, then a spoiler run of each: it
+        retrieves the docs that the best system alone retrieves.
+    """
+
+    parts: RareParts
+    attacks: Sequence[Attack]
+
+    @classmethod
+    def of(cls, track: RareTrack) -> Attacks:
+        """Make the attacks of each group; the best systems are those by AP."""
+        parts, ap = track.parts, track.parts.plain[1]
+        groups, systems, best = parts.groups, len(track.facts.systems), int(np.argmax(ap))
+        numbers = np.arange(groups.max() + 1)
+        spoiled = parts.hits[:, best] & (parts.hits.sum(axis=1) == 1)
+        empty = np.zeros((len(parts.hits), len(numbers)), bool)
+        spoilers = np.repeat(spoiled[:, None], len(numbers), axis=1)
+        parts = parts.with_runs(np.hstack([empty, spoilers]), np.tile(numbers, 2))
+        nobody = np.append(np.ones(systems, np.int64), np.zeros(2 * len(numbers), np.int64))
+        attacks = [Attack(UNATTACKED, UNATTACKED, best, nobody)]
+        for number in numbers:
+            own = np.flatnonzero(groups == number)
+            of_group = int(own[np.argmax(ap[own])])
+            named = track.facts.groups[of_group] if track.has_groups else None
+            target = track.facts.systems[of_group] if named is None else named
+            added = [(f"{n} clone{'s' * (n > 1)}", of_group, n) for n in CLONES]
+            added += [(f"{n} empty runs", systems + number, n) for n in EMPTY]
+            if number != groups[best]:
+                added.append(("spoiler", systems + len(numbers) + number, 1))
+            for name, run, n in added:
+                members = nobody.copy()
+                members[run] += n
+                attacks.append(Attack(target, name, of_group, members))
+        return cls(parts, attacks)
+
+
+def added_runs(track: RareTrack) -> Pieces:
+    """Yield the tables `gaming` and `gaming_effects`."""
+    attacks = Attacks.of(track)
+    members = np.stack([attack.members for attack in attacks.attacks])
+    names = replace(track.options, counted="systems")
+    for counted in COUNTED:
+        sums = attacks.parts.rare_sums(members, track.options.rarity, counted)
+        for measure, plain, rare in zip(MEASURES, track.parts.plain, sums, strict=True):
+            values = plain + ALPHA * rare
+            about = {"counted": counted, "measure": names.name(measure, ALPHA)}
+            yield (
+                "gaming",
+                _values(track, attacks.attacks, values).with_columns(
+                    **{name: pl.lit(value) for name, value in about.items()}
+                ),
+            )
+            effects = _effects(track, attacks.attacks, values, plain)
+            yield "gaming_effects", ({**about, **row} for row in effects)
+
+
+def _values(track: RareTrack, attacks: Sequence[Attack], values: np.ndarray) -> pl.DataFrame:
+    """Return the value and rank of each system after each attack."""
+    systems = values.shape[1]
+    named = pl.DataFrame({name: [getattr(a, name) for a in attacks] for name in ("target", "runs")})
+    rows = named.select(pl.all().repeat_by(systems).explode()).rename({"runs": "attack"})
+    return rows.with_columns(
+        system=pl.Series([*track.facts.systems]).gather(np.tile(np.arange(systems), len(attacks))),
+        value=values.ravel(),
+        rank=ranks(values).ravel(),
+    )
+
+
+def _effects(
+    track: RareTrack, attacks: Sequence[Attack], values: np.ndarray, plain: np.ndarray
+) -> Iterator[Row]:
+    """Yield the rows of `gaming_effects` of one measure."""
+    by_attack, taus, plain_taus = ranks(values), tau_b(values[0], values), tau_b(plain, values)
+    rows = zip(attacks, by_attack, taus, plain_taus, strict=True)
+    for attack, after, tau, plain_tau in list(rows)[1:]:
+        moves = np.abs(after - by_attack[0])
+        yield {
+            "target": attack.target,
+            "attack": attack.runs,
+            "system": track.facts.systems[attack.best],
+            "rank_before": by_attack[0, attack.best],
+            "rank_after": after[attack.best],
+            "moved": int((moves > 0).sum()),
+            "furthest": moves.max(),
+            "tau_b": tau,
+            "tau_b_plain": plain_tau,
+        }

@@ -1,0 +1,92 @@
+"""Relevant docs of a query that differ in rarity: Table 4."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from irmeta.rankings.derive.fewer_lists import sample_queries
+from irmeta.studies.papers.innovation import paper
+from irmeta.studies.papers.innovation.doc_texts import read_texts
+from irmeta.studies.papers.innovation.options import DOCS, EXAMPLES
+from irmeta.studies.papers.innovation.options import InnovationOptions as Options
+from irmeta.studies.papers.innovation.rare_track import RareTrack
+
+Row = dict[str, Any]
+
+
+def example_queries(docs: pl.DataFrame, options: Options) -> list[str]:
+    """Return the queries of Table 4, of those in `docs`.
+
+    They are the named ones, or six at random of those whose relevant docs have five different S_d
+    above 0; where no query has five, of those with the most.
+    """
+    if options.examples:
+        return sorted(set(options.examples) & {*docs["query"]})
+    held = docs.filter(pl.col("retrieved_by") > 0)
+    numbers = held.group_by("query").agg(pl.col("retrieved_by").n_unique().clip(0, DOCS))
+    most = pl.col("retrieved_by") == pl.col("retrieved_by").max()
+    enough = numbers.filter(most)["query"].to_list()
+    return sorted(sample_queries(enough, min(EXAMPLES, len(enough)), options.seed))
+
+
+def table_4(track: RareTrack, docs: pl.DataFrame) -> Iterator[Row]:
+    """Yield the rows of the table `table_4`.
+
+    Parameters
+    ----------
+    docs
+        See `irmeta.studies.papers.innovation.docs_by_rarity.relevant_docs`.
+    """
+    chosen = [
+        row for query in example_queries(docs, track.options) for row in _chosen(track, docs, query)
+    ]
+    file = track.options.texts
+    texts = {} if file is None else read_texts(file, [row["doc"] for row in chosen])
+    for row in chosen:
+        view = track.views[row["block"]]
+        ranks = {
+            s: int(r)
+            for s, r in zip(view.systems, view.ranks[row["row"]], strict=True)
+            if r != view.missing
+        }
+        held = sorted((rank, s) for s, rank in ranks.items() if rank <= track.options.held_to)
+        yield {
+            **{
+                name: row[name]
+                for name in ("query", "doc", "rarity", "retrieved_by", "grade", "printed")
+            },
+            "best_rank": min(ranks.values(), default=None),
+            "median_rank": float(np.median([rank for rank, _ in held])) if held else np.nan,
+            "held_by": ", ".join(f"{system} {rank}" for rank, system in held) or None,
+            "text": texts.get(row["doc"]),
+        }
+
+
+def _chosen(track: RareTrack, docs: pl.DataFrame, query: str) -> Iterator[Row]:
+    """Yield the docs of a query with the paper's rarity; those of the paper, if it has any."""
+    of_query = docs.filter(pl.col("retrieved_by") > 0, query=query).rows(named=True)
+    for row in of_query:
+        row["printed"] = paper.RARITY.get((track.collection or "", query, row["doc"]))
+    rows = [row for row in of_query if row["printed"]] or of_query
+    for i in spaced([row["rarity"] for row in rows], min(DOCS, len(rows))):
+        yield rows[i]
+
+
+def spaced(rarity: Sequence[float], number: int) -> list[int]:
+    """Choose docs of nearly equally spaced rarity.
+
+    Returns
+    -------
+    list of int
+        Indices: for each of `number` points from the greatest to the least rarity, at equal
+        distances, the nearest doc not chosen yet; the first of equally near docs.
+    """
+    chosen = list[int]()
+    for point in np.linspace(max(rarity), min(rarity), number) if number else ():
+        left = [i for i in range(len(rarity)) if i not in chosen]
+        chosen.append(min(left, key=lambda i: round(abs(rarity[i] - point), 12)))
+    return chosen
