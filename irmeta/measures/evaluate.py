@@ -88,6 +88,11 @@ def needs_of(specs: Sequence[Spec]) -> set[Need]:
     return {need for spec in specs for need in spec.measure.needs(spec.settings)}
 
 
+def recorded_measures(specs: Sequence[Spec]) -> dict[str, dict[str, Any]]:
+    """Return parameters and revision of each measure, as JSON values."""
+    return {s.name: {**s.settings, "revision": s.measure.revision} for s in specs}
+
+
 def how_made(
     store: StoreReader, specs: Sequence[Spec], policy: EvalPolicy, tracks: Sequence[str]
 ) -> dict[str, Any]:
@@ -107,7 +112,7 @@ def how_made(
 
     return {
         "irmeta": __version__,
-        "measures": {s.name: {**s.settings, "revision": s.measure.revision} for s in specs},
+        "measures": recorded_measures(specs),
         "eval_policy": policy.record(),
         "tracks": {track: record(track) for track in tracks},
     }

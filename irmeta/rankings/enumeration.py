@@ -28,7 +28,8 @@ class RankingSpace(RankingNumbers):
 
     A ranking takes the docs of a subtopic in order: its first doc for subtopic a is a1. Relevant
     are `relevant` docs of each subtopic, with grade 1; longer rankings then have docs of the
-    subtopic that are judged non-relevant, as are x1, x2, and so on.
+    subtopic that are judged non-relevant, as are x1, x2, and so on. The subtopics are informational
+    (type "inf"): every relevant doc counts.
 
     Attributes
     ----------
@@ -143,7 +144,7 @@ class RankingSpace(RankingNumbers):
             subtopic=labels[is_relevant],
             grade=self._grades[is_relevant],
             weights=np.array(self.weights or [np.nan] * self.subtopics, np.float64),
-            types=(None,) * self.subtopics,
+            types=("inf",) * self.subtopics,
         )
 
     def _ranks(self, labels: np.ndarray) -> np.ndarray:

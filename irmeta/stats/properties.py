@@ -29,8 +29,8 @@ import numpy as np
 from irmeta.naming.ranking_numbers import RankingNumbers
 
 Pairs = Iterator[tuple[int, np.ndarray, np.ndarray]]
-"""Pairs in pieces: the length of the longer ranking, and the numbers of lower and upper rankings,
-int64 arrays that broadcast to one shape."""
+"""Pairs in pieces: the length of the longer ranking, the numbers of lower rankings, int64 [n], and
+those of upper rankings, int64 [n, m]: each lower ranking is related to the m of its row."""
 Weights = Sequence[float]
 """Weights of the subtopics; empty: equal weights."""
 
@@ -67,14 +67,14 @@ def relevance_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
     for length in range(1, rankings.length + 1):
         upper = rankings.of_length(length)
         upper = upper[(upper - 1) % rankings.branching != rankings.nonrelevant]
-        yield length, (upper - 1) // rankings.branching, upper
+        yield length, (upper - 1) // rankings.branching, upper[:, None]
 
 
 def irrelevance_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
     """Yield the pairs S·x, S (Eq. 10)."""
     for length in range(1, rankings.length + 1):
         upper = rankings.of_length(length - 1)
-        yield length, _extended(rankings, upper, rankings.nonrelevant), upper
+        yield length, _extended(rankings, upper, rankings.nonrelevant), upper[:, None]
 
 
 def redundancy_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
@@ -85,7 +85,7 @@ def redundancy_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
     """
     for length, shorter, seen, unseen in _new_subtopics(rankings, weights):
         lower, upper = (_extended(rankings, shorter, label) for label in (seen, unseen))
-        yield length, lower, upper
+        yield length, lower, upper[:, None]
 
 
 def weight_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
@@ -96,7 +96,7 @@ def weight_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
             if weights and weights[n] > weights[p]:
                 lacks_both = shorter[has & (1 << p | 1 << n) == 0]
                 lower, upper = (_extended(rankings, lacks_both, label) for label in (p, n))
-                yield length, lower, upper
+                yield length, lower, upper[:, None]
 
 
 def swap_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
@@ -107,7 +107,7 @@ def swap_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
             first, second = digits(i), digits(i + 1)
             fits = (first == rankings.nonrelevant) & (second != rankings.nonrelevant)
             rise = (second[fits] - rankings.nonrelevant) * (places[i] - places[i + 1])
-            yield length, numbers[fits], numbers[fits] + rise
+            yield length, numbers[fits], (numbers[fits] + rise)[:, None]
 
 
 def replacement_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
@@ -117,14 +117,14 @@ def replacement_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
             place = rankings.branching ** (length - i - 1)
             lower = numbers[digits(i) == rankings.nonrelevant]
             for label in range(rankings.subtopics):
-                yield length, lower, lower - (rankings.nonrelevant - label) * place
+                yield length, lower, (lower - (rankings.nonrelevant - label) * place)[:, None]
 
 
 def extension_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
     """Yield the pairs S, S·d for every doc d."""
     for length in range(1, rankings.length + 1):
         upper = rankings.of_length(length)
-        yield length, (upper - 1) // rankings.branching, upper
+        yield length, (upper - 1) // rankings.branching, upper[:, None]
 
 
 def induced_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
@@ -152,7 +152,7 @@ def _descendants(
         below = lower
         for padding in range(rankings.length - base + 1):
             if padding or docs or not is_same:
-                yield base + max(padding, docs), below[:, None], upper.reshape(len(lower), -1)
+                yield base + max(padding, docs), below, upper.reshape(len(lower), -1)
             below = _extended(rankings, below, rankings.nonrelevant)
         relevant = [_extended(rankings, upper, r) for r in range(rankings.subtopics)]
         upper = np.stack(relevant, axis=-1)

@@ -8,12 +8,14 @@ from typing import Literal
 
 import numpy as np
 
+from irmeta.kernels.score_drops import count_drops
 from irmeta.naming.ranking_numbers import RankingNumbers
 from irmeta.results.verdicts import TIE
 from irmeta.stats.properties import Property, Weights
 
 Case = Literal["first", "smallest", "largest"]
 CASES: tuple[Case, ...] = ("first", "smallest", "largest")
+FAILED = 0  # column of `count_drops`
 _DIGITS = 12  # of differences that are compared with one another, as of `TIE`
 
 
@@ -87,44 +89,32 @@ def count_pairs(
     >>> counts.applicable.tolist(), counts.violated.tolist(), counts.with_empty.tolist()
     ([[0, 0, 2]], [[0, 0, 0]], [1])
     """
-    depths = [
-        cutoff if one.strict and cutoff is not None else rankings.length
-        for cutoff in cutoffs or [None] * len(scores)
-    ]
-    applicable, violated, tied, undefined = np.zeros(
-        (4, len(scores), rankings.length + 1), np.int64
-    )
-    with_empty, with_empty_violated = np.zeros((2, len(scores)), np.int64)
-    examples = _Examples()
+    depths = np.full(len(scores), rankings.length)
+    if one.strict:
+        depths = np.array([c or rankings.length for c in cutoffs or [None] * len(scores)])
+    counts = np.zeros((rankings.length + 1, len(scores), 4), np.int64)
+    applicable = np.zeros((len(scores), rankings.length + 1), np.int64)
+    with_empty, examples = np.zeros(len(scores), np.int64), _Examples()
     for length, lower, upper in one.pairs(rankings, weights):
-        pairs = np.broadcast_shapes(lower.shape, upper.shape)
-        is_counted = np.broadcast_to((lower != 0) & (upper != 0), pairs)
-        counted = int(np.count_nonzero(is_counted))
-        for measure, values in enumerate(scores):
-            if length > depths[measure]:
-                continue
-            drop = _drops(values[lower], values[upper])
-            fails = drop >= -TIE if one.strict else drop > TIE
-            with_empty[measure] += is_counted.size - counted
-            if counted < is_counted.size:
-                with_empty_violated[measure] += np.count_nonzero(fails & ~is_counted)
-                fails, drop = fails & is_counted, np.where(is_counted, drop, -np.inf)
-            applicable[measure, length] += counted
-            violated[measure, length] += np.count_nonzero(fails)
-            tied[measure, length] += np.count_nonzero(np.abs(drop) <= TIE)
-            undefined[measure, length] += np.count_nonzero(np.isnan(drop))
-            if fails.any():
-                ends = (np.broadcast_to(end, pairs)[fails] for end in (lower, upper))
-                examples.add(measure, length, drop[fails], *ends)
-    counts = applicable, violated, tied, undefined, with_empty, with_empty_violated
-    return PropertyCounts(one, *counts, examples.pairs())
-
-
-def _drops(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Return how much more the lower rankings score; 0 for equal infinities."""
-    with np.errstate(invalid="ignore"):
-        drop = lower - upper
-    return np.where(lower == upper, 0.0, drop)
+        reads = depths >= length
+        counted = int(np.count_nonzero((lower[:, None] != 0) & (upper != 0)))
+        applicable[reads, length] += counted
+        with_empty[reads] += upper.size - counted
+        before = counts[length, :, FAILED].copy()
+        count_drops(scores, reads, lower, upper, TIE, one.strict, counts[length])
+        for measure in np.flatnonzero(counts[length, :, FAILED] > before).tolist():
+            examples.add(measure, length, scores[measure], lower, upper, one.strict)
+    by_measure = counts.transpose(2, 1, 0)
+    return PropertyCounts(
+        one,
+        applicable=applicable,
+        violated=by_measure[FAILED],
+        tied=by_measure[1],
+        undefined=by_measure[2],
+        with_empty=with_empty,
+        with_empty_violated=by_measure[3].sum(axis=1),
+        examples=examples.pairs(),
+    )
 
 
 class _Examples:
@@ -134,10 +124,22 @@ class _Examples:
         self._best: dict[tuple[int, Case], tuple[float, int, int, int]] = {}
 
     def add(
-        self, measure: int, length: int, drop: np.ndarray, lower: np.ndarray, upper: np.ndarray
+        self,
+        measure: int,
+        length: int,
+        scores: np.ndarray,
+        lower: np.ndarray,
+        upper: np.ndarray,
+        strict: bool,
     ) -> None:
         """Compare the violated pairs of a piece with the best pairs so far."""
-        drop = np.round(drop, _DIGITS)
+        low, high = np.broadcast_to(scores[lower][:, None], upper.shape), scores[upper]
+        with np.errstate(invalid="ignore"):
+            drop = np.where(low == high, 0.0, low - high)
+        fails = drop >= -TIE if strict else drop > TIE
+        fails &= (lower[:, None] != 0) & (upper != 0)
+        lower, upper = np.broadcast_to(lower[:, None], upper.shape)[fails], upper[fails]
+        drop = np.round(drop[fails], _DIGITS)
         sizes = (np.zeros(len(drop)), drop, -drop)
         for case, size in zip(CASES, sizes, strict=True):
             chosen = size == size.min()

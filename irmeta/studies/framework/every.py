@@ -71,7 +71,12 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
         files.start(study=NAME, options={})
         studies, problems = find_all()
         done = [_run(one, reader, root, control) for one in studies if one.inputs != "none"]
-        files.write("report.html", render(_index(done, problems)).encode())
+        notes = [
+            f"Study {one.name} reads no store, and is run apart: irmeta study {one.name} --out DIR"
+            for one in studies
+            if one.inputs == "none"
+        ]
+        files.write("report.html", render(_index(done, [*problems, *notes])).encode())
         files.finish("")
     return done
 
@@ -86,14 +91,14 @@ def _run(study: Study, store: StoreReader, root: Path, control: Run) -> Done:
     return Done(study, StudyResults(folder, batch) if finished else None, failures(batch))
 
 
-def _index(done: Sequence[Done], problems: Sequence[str]) -> Page:
+def _index(done: Sequence[Done], notes: Sequence[str]) -> Page:
     finished = [one for one in done if one.results is not None]
     return Page(
         title="Studies",
         lead="All studies of one store, with a page, tables and figures for each.",
         summary={"studies": len(finished)},
         sections=[_section(one) for one in done],
-        notes=problems,
+        notes=notes,
         provenance={"irmeta": __version__},
         files=list(_files(finished)),
     )

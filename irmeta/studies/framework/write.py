@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from irmeta._version import __version__
 from irmeta.errors import IrmetaError
-from irmeta.measures.evaluate import how_made
+from irmeta.measures.evaluate import how_made, recorded_measures
 from irmeta.options import Options
 from irmeta.policies import TrackOptions
 from irmeta.results.tidy_files import ParquetFile, read_parquet
@@ -28,9 +28,12 @@ def provenance(
     study: Study, store: StoreReader | None, options: Options, tracks: Sequence[str]
 ) -> dict[str, Any]:
     """Return the provenance of the results of some tracks as JSON values."""
+    specs = scored_specs(options)
     made: dict[str, Any] = {"irmeta": __version__}
     if store is not None and isinstance(options, TrackOptions):
-        made = how_made(store, scored_specs(options), options.policy, tracks)
+        made = how_made(store, specs, options.policy, tracks)
+    elif specs:
+        made["measures"] = recorded_measures(specs)
     return made | {"study": study.name, "revision": study.revision, "options": options.record()}
 
 

@@ -24,7 +24,7 @@ def edges(rankings: RankingNumbers) -> Iterator[Row]:
     seen = set[tuple[int, int]]()
     for one in PAPER:
         for _, lower, upper in one.pairs(rankings, ()):
-            ends = (end.ravel().tolist() for end in np.broadcast_arrays(lower, upper))
+            ends = (end.ravel().tolist() for end in np.broadcast_arrays(lower[:, None], upper))
             for pair in zip(*ends, strict=True):
                 if pair in seen:
                     continue
