@@ -18,6 +18,7 @@ _NAMES = {
     "irmeta.api.check": ("check",),
     "irmeta.api.explore": ("SearchLengths",),
     "irmeta.api.matrices": ("matrices",),
+    "irmeta.api.measure_properties": ("measure_properties",),
     "irmeta.api.prefer": ("prefer",),
     "irmeta.api.significance": ("compare", "power"),
     "irmeta.errors": (
@@ -39,9 +40,9 @@ __all__ = [
     "DataError", "Difference", "EvalPolicy", "IrmetaError", "JudgedRanks", "Matrix", "MeasureError",
     "NamesWarning", "PoolDepthWarning", "QrelsWarning", "ReadPolicy", "SearchLengths",
     "SegmentWarning", "SkippedRunWarning", "Store", "UsageError", "__version__", "check", "compare",
-    "diff", "ingest", "list_measures", "list_preferences", "matrices", "matrix_of", "open_store",
-    "power", "prefer", "preferences_of", "read", "read_files", "reanalyze", "scores_of", "stats",
-    "studies",
+    "diff", "ingest", "list_measures", "list_preferences", "matrices", "matrix_of",
+    "measure_properties", "open_store", "power", "prefer", "preferences_of", "read", "read_files",
+    "reanalyze", "scores_of", "stats", "studies",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from irmeta.api.check import check
     from irmeta.api.explore import SearchLengths
     from irmeta.api.matrices import matrices
+    from irmeta.api.measure_properties import measure_properties
     from irmeta.api.prefer import prefer
     from irmeta.api.significance import compare, power
     from irmeta.errors import (

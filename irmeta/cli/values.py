@@ -141,14 +141,32 @@ def measures(
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="A measure or a preset.")
     ] = None,
+    kinds: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            metavar="truncated|diverse|ordered,...",
+            help="Properties that measures of such rankings should have, and which measures do.",
+            show_default=False,
+        ),
+    ] = None,
+    subtopics: Annotated[int, typer.Option(help="With --for: number of subtopics.")] = 2,
+    length: Annotated[int, typer.Option(help="With --for: length of the longest rankings.")] = 6,
 ) -> None:
-    """List the measures; with NAME, describe one measure or list a preset."""
+    """List the measures; with NAME, describe one measure or list a preset.
+
+    With --for, check the measures, or NAME, on all short rankings.
+    """
     from irmeta.measures.catalog import describe, list_measures, list_preset
     from irmeta.measures.names import PRESETS
     from irmeta.show.console import print_frame
-    from irmeta.show.measures import print_description, print_measures
+    from irmeta.show.measures import print_description, print_measures, print_properties
 
-    if name is None:
+    if kinds is not None:
+        from irmeta.api.measure_properties import measure_properties
+
+        print_properties(measure_properties(name, kinds, subtopics=subtopics, length=length))
+    elif name is None:
         print_measures(list_measures())
     elif name in PRESETS:
         print_frame(list_preset(name))

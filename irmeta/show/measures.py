@@ -16,6 +16,10 @@ from irmeta.results.diff import Difference
 from irmeta.show.console import open_console, print_frame, print_table, print_text
 
 MOST_TERMS = 40  # of an explanation, without --all
+CERTAINTY = (
+    "\nyes: no pair of rankings up to this length violates the property, which proves nothing for "
+    "longer ones; no: some do."
+)
 
 
 def print_explanation(explained: Explanation, every: bool) -> None:
@@ -76,6 +80,28 @@ def print_measures(frame: pl.DataFrame) -> None:
     print_table(console, frame, fit=True)
     console.print(f"\n{SHARED}", markup=False, highlight=False)
     console.print("irmeta measures NAME describes one measure.", highlight=False)
+
+
+def print_properties(frame: pl.DataFrame) -> None:
+    """Print a row per measure: which properties hold, and what violates the others first.
+
+    In a pipe, print the frame of `measure_properties` as it is.
+    """
+    if not sys.stdout.isatty():
+        print_frame(frame)
+        return
+    names = frame["property"].unique(maintain_order=True).to_list()
+    sign = pl.when(pl.col("lower_value") > pl.col("upper_value")).then(pl.lit(">"))
+    sign = sign.when(pl.col("lower_value") < pl.col("upper_value")).then(pl.lit("<"))
+    first = pl.format("{} {} {} {}", "property", "lower", sign.otherwise(pl.lit("=")), "upper")
+    held = pl.col("holds").replace_strict({True: "yes", False: "no"}, default="-")
+    wide = frame.group_by("measure", maintain_order=True).agg(
+        *(held.filter(pl.col("property") == name).first().alias(name) for name in names),
+        first.filter(~pl.col("holds")).str.join("; ").alias("first violations"),
+    )
+    console = open_console()
+    print_table(console, wide, fit=True)
+    print_text(console, CERTAINTY, "dim")
 
 
 def print_description(asked: str, described: Description) -> None:

@@ -20,17 +20,20 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
 
+from irmeta.errors import UsageError, check_choice
 from irmeta.naming.ranking_numbers import RankingNumbers
 
 Pairs = Iterator[tuple[int, np.ndarray, np.ndarray]]
 """Pairs in pieces: the length of the longer ranking, the numbers of lower rankings, int64 [n], and
 those of upper rankings, int64 [n, m]: each lower ranking is related to the m of its row."""
+KINDS = ("truncated", "diverse", "ordered")
+"""Kinds of rankings: of any length, of docs of several subtopics, by the order of docs."""
 Weights = Sequence[float]
 """Weights of the subtopics; empty: equal weights."""
 
@@ -49,8 +52,8 @@ class Property:
         Function from rankings and weights of subtopics to pairs.
     strict
         Whether the lower ranking must score less. Only rankings within a measure's cutoff count.
-    aims
-        What the property is about: ``truncated`` rankings, ``diverse`` ones, or ``order``.
+    kinds
+        Kinds of rankings that the property is about, of `KINDS`.
     """
 
     name: str
@@ -58,7 +61,7 @@ class Property:
     meaning: str
     pairs: Callable[[RankingNumbers, Weights], Pairs]
     strict: bool = False
-    aims: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
     source: str = ""
 
 
@@ -202,21 +205,21 @@ FERRANTE = "Ferrante et al. 2015, doi:10.1145/2808194.2809452"
 
 RELEVANCE = Property(
     "relevance", "m(S) <= m(S·r)", "a relevant doc at the end does not lower the score",
-    relevance_pairs, aims=("truncated",), source=f"{ALBAHEM}, Eq. 9",
+    relevance_pairs, kinds=("truncated",), source=f"{ALBAHEM}, Eq. 9",
 )  # fmt: skip
 IRRELEVANCE = Property(
     "irrelevance", "m(S·x) <= m(S)", "a non-relevant doc at the end does not raise the score",
-    irrelevance_pairs, aims=("truncated",), source=f"{ALBAHEM}, Eq. 10",
+    irrelevance_pairs, kinds=("truncated",), source=f"{ALBAHEM}, Eq. 10",
 )  # fmt: skip
 REDUNDANCY = Property(
     "redundancy", "m(S·p) <= m(S·n)",
     "a doc of a subtopic that the list has is worth no more than one of a subtopic that it lacks",
-    redundancy_pairs, aims=("diverse",), source=f"{ALBAHEM}, Eq. 11",
+    redundancy_pairs, kinds=("diverse",), source=f"{ALBAHEM}, Eq. 11",
 )  # fmt: skip
 INDUCTION = Property(
     "induction", "m(Y) <= m(Z)",
     "rankings that one or several steps of these three properties relate score in that order",
-    induced_pairs, aims=("truncated", "diverse"), source=f"{ALBAHEM}, Section 3.2",
+    induced_pairs, kinds=("truncated", "diverse"), source=f"{ALBAHEM}, Section 3.2",
 )  # fmt: skip
 PAPER = (RELEVANCE, IRRELEVANCE, REDUNDANCY, INDUCTION)
 """The properties of the paper, in its order."""
@@ -224,16 +227,16 @@ PAPER = (RELEVANCE, IRRELEVANCE, REDUNDANCY, INDUCTION)
 WEIGHT = Property(
     "weight", "m(S·p) <= m(S·n)",
     "of two docs of subtopics that the list lacks, the one of greater weight is worth no less",
-    weight_pairs, aims=("diverse",),
+    weight_pairs, kinds=("diverse",),
 )  # fmt: skip
 SWAP = Property(
     "swap", "m(P·x·r·Q) <= m(P·r·x·Q)", "a relevant doc moved up by one does not lower the score",
-    swap_pairs, aims=("order",), source=f"{FERRANTE}",
+    swap_pairs, kinds=("ordered",), source=f"{FERRANTE}",
 )  # fmt: skip
 REPLACEMENT = Property(
     "replacement", "m(P·x·Q) <= m(P·r·Q)",
     "a relevant doc in place of a non-relevant one does not lower the score",
-    replacement_pairs, aims=("order",), source=f"{FERRANTE}",
+    replacement_pairs, kinds=("ordered",), source=f"{FERRANTE}",
 )  # fmt: skip
 MONOTONICITY = Property(
     "monotonicity", "m(S) <= m(S·d)", "no doc at the end lowers the score",
@@ -242,11 +245,11 @@ MONOTONICITY = Property(
 CONVERGENCE = Property(
     "convergence", "m(P·x·Q) < m(P·r·Q)",
     "a relevant doc from outside the list in place of a non-relevant one raises the score",
-    replacement_pairs, strict=True, source=f"{MOFFAT}, Property 3",
+    replacement_pairs, strict=True, kinds=("ordered",), source=f"{MOFFAT}, Property 3",
 )  # fmt: skip
 TOP_WEIGHTEDNESS = Property(
     "top-weightedness", "m(P·x·r·Q) < m(P·r·x·Q)", "a relevant doc moved up raises the score",
-    swap_pairs, strict=True, source=f"{MOFFAT}, Property 4",
+    swap_pairs, strict=True, kinds=("ordered",), source=f"{MOFFAT}, Property 4",
 )  # fmt: skip
 
 
@@ -261,3 +264,19 @@ FURTHER = (
     *(strictly(RELEVANCE), strictly(IRRELEVANCE), strictly(REDUNDANCY)),
 )
 """Properties beyond the paper's, for any weights of the subtopics."""
+
+
+def properties_for(kinds: Collection[str]) -> list[Property]:
+    """Return the properties that are about some kinds of rankings, and about no other kind.
+
+    Raises
+    ------
+    UsageError
+        If a kind is not in `KINDS`, or none is given.
+    """
+    for kind in kinds:
+        check_choice("kind of rankings", kind, KINDS)
+    if not kinds:
+        raise UsageError(f"no kind of rankings was given. Known: {', '.join(KINDS)}.")
+    known = (*PAPER, SWAP, REPLACEMENT, CONVERGENCE, TOP_WEIGHTEDNESS)
+    return [one for one in known if set(one.kinds) <= set(kinds)]

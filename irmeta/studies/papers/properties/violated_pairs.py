@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.explain import trace_value
 from irmeta.measures.spec import Spec, Trace
+from irmeta.policies import EvalPolicy
 from irmeta.rankings.enumeration import RankingSpace
-from irmeta.stats.property_counts import CASES, PropertyCounts
+from irmeta.stats.property_counts import CASES, Case, PropertyCounts
 from irmeta.studies.papers.properties.property_rows import Row
 
 
@@ -23,29 +25,40 @@ def violations(
     for measure, spec in enumerate(specs):
         for of in counts:
             for case in CASES:
-                if (pair := of.examples.get((measure, case))) is None:
+                pair = violated_pair(of, measure, case, space, values)
+                if pair is None:
                     continue
-                scores = [float(values[measure, number]) for number in pair]
+                lower, upper = arithmetic(space, spec, of.examples[measure, case])
                 yield {
                     "measure": spec.name,
                     "property": of.property.name,
                     "case": case,
-                    **dict(zip(("lower", "upper"), space.names(pair), strict=True)),
-                    **dict(zip(("lower_value", "upper_value"), scores, strict=True)),
-                    **dict(zip(
-                        ("lower_arithmetic", "upper_arithmetic"),
-                        arithmetic(space, spec, pair, scores),
-                        strict=True,
-                    )),
-                }  # fmt: skip
+                    **pair,
+                    "lower_arithmetic": lower,
+                    "upper_arithmetic": upper,
+                }
 
 
-def arithmetic(
-    space: RankingSpace, spec: Spec, numbers: Sequence[int], scores: Sequence[float]
-) -> Iterator[str]:
+def violated_pair(
+    of: PropertyCounts, measure: int, case: Case, space: RankingSpace, values: np.ndarray
+) -> Row | None:
+    """Return the names and scores of a violated pair; None without a violation."""
+    if (pair := of.examples.get((measure, case))) is None:
+        return None
+    lower, upper = pair
+    return {
+        "lower": space.name(lower),
+        "upper": space.name(upper),
+        "lower_value": float(values[measure, lower]),
+        "upper_value": float(values[measure, upper]),
+    }
+
+
+def arithmetic(space: RankingSpace, spec: Spec, numbers: Sequence[int]) -> Iterator[str]:
     """Yield the arithmetic of the scores of rankings, as `irmeta explain` shows it."""
     view = space.view(numbers)
-    for system, score in enumerate(scores):
+    scores = evaluate_block(view, [spec], EvalPolicy()).values[0, 0]
+    for system, score in enumerate(scores.tolist()):
         _, trace = trace_value(view, spec, 0, system, score)
         yield written(trace)
 

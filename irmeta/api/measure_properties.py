@@ -1,0 +1,116 @@
+"""`measure_properties`: the properties that measures keep or violate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from irmeta.measures.enumerated import dependence, score_rankings
+from irmeta.measures.names import parse_measures, registry
+from irmeta.measures.spec import Measure, Spec
+from irmeta.naming.grammar import split_names, texts_of
+from irmeta.rankings.enumeration import RankingSpace
+from irmeta.stats.properties import properties_for
+from irmeta.studies.papers.properties.property_rows import count_properties, count_rows
+from irmeta.studies.papers.properties.violated_pairs import violated_pair
+
+CUTOFFS = {"rank": 5, "level": 0.5}
+"""Cutoffs of measures that need one, where no measure is named."""
+SCHEMA = {
+    "measure": pl.String,
+    "property": pl.String,
+    "applicable": pl.Int64,
+    "violated": pl.Int64,
+    "holds": pl.Boolean,
+    "lower": pl.String,
+    "upper": pl.String,
+    "lower_value": pl.Float64,
+    "upper_value": pl.Float64,
+}
+
+
+def measure_properties(
+    measures: str | Sequence[str] | None = None,
+    kinds: str | Sequence[str] = ("truncated", "diverse"),
+    *,
+    subtopics: int = 2,
+    length: int = 6,
+    relevant: int | None = None,
+) -> pl.DataFrame:
+    """Check which properties measures keep on all short rankings.
+
+    All rankings are enumerated whose docs are relevant to one subtopic each, or to none. One
+    violated pair proves that a measure lacks a property; no violated pair up to some length does
+    not prove that it has it.
+
+    Parameters
+    ----------
+    measures : str or sequence of str, optional
+        Names or presets. Default: every measure of quality that has a value for a list alone, with
+        cutoff 5 if it needs one.
+    kinds : str or sequence of str
+        Kinds of rankings to score. ``truncated``, of any length: a relevant doc at the end does not
+        lower the score, a non-relevant one does not raise it. ``diverse``, over subtopics: a doc of
+        a new subtopic is worth no less than one of a subtopic that the list has. Both add
+        induction, what these imply together. ``ordered``: docs moved up, and replaced by relevant
+        ones.
+    subtopics : int
+        Number of subtopics.
+    length : int
+        Length of the longest rankings. With 2 subtopics there are 1,093 rankings of up to 6 docs,
+        and 88,573 of up to 10.
+    relevant : int, optional
+        Relevant docs per subtopic; default as many as the longest rankings have.
+
+    Returns
+    -------
+    DataFrame
+        measure, property; applicable and violated, numbers of pairs of rankings; holds (null: no
+        pair is applicable); and of the first violation lower, the ranking that should not score
+        more, upper, and the scores of both.
+
+    Raises
+    ------
+    MeasureError
+        If a measure is unknown.
+    UsageError
+        If a measure compares the list with those of other systems, a kind is unknown, or there are
+        too many rankings.
+
+    References
+    ----------
+    .. [1] Albahem, A., Spina, D., Scholer, F., Moffat, A. and Cavedon, L. (2018). Desirable
+       properties for diversity and truncated effectiveness metrics. doi:10.1145/3291992.3291996
+
+    Examples
+    --------
+    >>> frame = irmeta.measure_properties("AP_IA,StRecall@5")
+    >>> frame.filter(~pl.col("holds")).select("measure", "property", "lower", "upper").rows()
+    [('AP_IA', 'redundancy', 'aa', 'ab'), ('AP_IA', 'induction', 'aa', 'ab')]
+    """
+    texts = texts_of(kinds, "kinds")
+    asked = properties_for([name for text in texts for name in split_names(text)])
+    space = RankingSpace(subtopics, length, relevant or 0)
+    specs = _alone() if measures is None else parse_measures(measures)
+    values = score_rankings(space, specs)
+    counts = count_properties(asked, space, specs, values)
+    first = [
+        violated_pair(of, measure, "first", space, values) or {}
+        for measure in range(len(specs))
+        for of in counts
+    ]
+    rows = zip(count_rows(counts, specs), first, strict=True)
+    return pl.DataFrame([counted | pair for counted, pair in rows], schema=SCHEMA)
+
+
+def _alone() -> list[Spec]:
+    """Return the measures of quality that have a value for a list alone."""
+    specs = parse_measures([_named(m) for m in registry().values() if m.family != "count"])
+    return [spec for spec in specs if dependence(spec) is None]
+
+
+def _named(measure: Measure) -> str:
+    if measure.cutoff != "required":
+        return measure.name
+    return f"{measure.name}@{measure.cutoff_prefix}{CUTOFFS[measure.cutoff_is]}"
