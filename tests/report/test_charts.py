@@ -17,10 +17,11 @@ import pytest
 from irmeta.report.charts.curve_panes import curve_panes
 from irmeta.report.charts.curves import curves, ecdf
 from irmeta.report.charts.dumbbell import dumbbell
+from irmeta.report.charts.graph import graph
 from irmeta.report.charts.heat import banded_maps, heat_map, lower_triangle
 from irmeta.report.charts.histogram import bucket_name, histogram
 from irmeta.report.charts.ranked import ranked
-from irmeta.report.charts.scatter import graph, scatter, scatter_panes
+from irmeta.report.charts.scatter import scatter, scatter_panes
 from irmeta.report.charts.strip import strip
 from irmeta.report.charts.surface import surfaces
 from irmeta.report.figures.length_figures import (

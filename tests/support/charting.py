@@ -12,10 +12,11 @@ import polars as pl
 from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.charts.curves import curves, ecdf
 from irmeta.report.charts.dumbbell import dumbbell
+from irmeta.report.charts.graph import graph
 from irmeta.report.charts.heat import banded_maps, heat_map, lower_triangle
 from irmeta.report.charts.histogram import Class, histogram
 from irmeta.report.charts.ranked import ranked
-from irmeta.report.charts.scatter import graph, scatter, scatter_panes
+from irmeta.report.charts.scatter import scatter, scatter_panes
 from irmeta.report.charts.strip import strip
 from irmeta.report.charts.surface import surfaces
 from irmeta.report.figures.length_figures import (
@@ -131,8 +132,16 @@ def systems(n: int) -> list[str]:
     return [f"s{i}" for i in range(n)]
 
 
-EDGES = pl.DataFrame({"source": [HOSTILE, HOSTILE, "x"], "target": ["x", "y", "z"]})
-NODES = pl.DataFrame({"name": [HOSTILE, "x", "y", "z"], "level": [0, 1, 1, 2]})
+EDGES = pl.DataFrame(
+    [(HOSTILE, "x", "up", "pale"), (HOSTILE, "y", HOSTILE, "plain"), ("z", "x", "up", "bold"),
+     ("y", "x", "across", "plain")],
+    schema=["source", "target", "kind", "weight"],
+    orient="row",
+)  # fmt: skip
+KINDS = ("up", HOSTILE, "across")
+NODES = pl.DataFrame(
+    {"name": [HOSTILE, "x", "y", "z"], "level": [0, 1, 1, 2], "row": [0.5, 0, 1, 0]}
+)
 
 PANES = [Pane("a", "left pane"), Pane("b", HOSTILE, "%")]
 STRIP = {**WORDS, "domain": (0.0, 1.0), "digits": ".2f"}
@@ -210,7 +219,9 @@ CHARTS: dict[str, Callable[[], Any]] = {
         pl.DataFrame({"name": names(3), "x": [1, 2, None], "y": [2.0, 4.0, 5.0]}),
         **WORDS, y_title="y",
     ),
-    "graph": lambda: graph(NODES, EDGES, title="T", subtitle="S"),
+    "graph": lambda: graph(
+        NODES, EDGES, title="T", subtitle="S", kinds=KINDS, headings=["0", HOSTILE, "2"]
+    ),
     "significance": lambda: pairwise_significance(p_values(4), systems(4), "T", 0.05),
     "significance of 80": lambda: pairwise_significance(p_values(80), systems(80), "T", 0.05),
     "p-values": lambda: achieved_significance(

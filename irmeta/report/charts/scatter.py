@@ -1,4 +1,4 @@
-"""Scatter plots, and a layered graph of names."""
+"""Scatter plots."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from irmeta.report.charts.panes import Datasets, arrange, axis_room, heading, legend, pane_width
-from irmeta.report.look import BLUE, INK, MUTED, PALE_BLUE, VERMILLION, described, finish, nothing
+from irmeta.report.look import BLUE, MUTED, PALE_BLUE, VERMILLION, described, finish, nothing
 
 if TYPE_CHECKING:
     import altair as alt
@@ -131,47 +131,3 @@ def _cloud(
     )
     chart.width, chart.height = width, HEIGHT
     return chart
-
-
-def graph(nodes: pl.DataFrame, edges: pl.DataFrame, *, title: str, subtitle: str) -> alt.LayerChart:
-    """Draw names on levels from the top, joined by edges.
-
-    Parameters
-    ----------
-    nodes
-        Columns name and level (int, 0 at the top).
-    edges
-        Columns source and target, names of nodes.
-    """
-    import altair as alt
-
-    if nodes.is_empty():
-        return nothing(f"{title}: nothing to draw.")
-    width = pl.len().over("level")
-    placed = nodes.with_columns(x=(pl.int_range(pl.len()).over("level") + 0.5) / width)
-    levels = int(placed.select(pl.max("level")).item() or 0) + 1
-    ends = {
-        end: placed.select(pl.col("name").alias(end), pl.col("x").alias(f"{end}_x"),
-                           pl.col("level").alias(f"{end}_level"))
-        for end in ("source", "target")
-    }  # fmt: skip
-    lines = edges
-    for end, frame in ends.items():
-        lines = lines.join(frame, on=end, how="inner", maintain_order="left")
-    x, y = alt.Scale(domain=[0, 1]), alt.Scale(domain=[levels - 0.5, -0.5], nice=False)
-    strokes = alt.Chart(alt.InlineData(lines.to_dicts())).mark_rule(color=MUTED, aria=False)
-    texts = alt.Chart(alt.InlineData(placed.to_dicts())).mark_text(color=INK)
-    layers = [
-        strokes.encode(
-            alt.X("source_x:Q", scale=x, axis=None),
-            alt.Y("source_level:Q", scale=y, axis=None),
-            alt.X2("target_x:Q"),
-            alt.Y2("target_level:Q"),
-        ),
-        # A white background separates the names from the lines.
-        texts.mark_text(stroke="white", strokeWidth=5).encode(
-            alt.X("x:Q", scale=x), alt.Y("level:Q", scale=y), alt.Text("name:N")
-        ),
-        texts.encode(alt.X("x:Q", scale=x), alt.Y("level:Q", scale=y), alt.Text("name:N")),
-    ]
-    return finish(alt.layer(*layers), height=44 * levels, title=title, subtitle=subtitle)
