@@ -150,6 +150,6 @@ def test_explain__act_counts_a_gain_once_for_each_doc_from_its_rank_on():
     store = Track(runs, {}, diversity={"q": ASPECTS}).read()
     trace = store.explain("ACT(per=all)", system="abx", query="q").trace
     texts = [term.arithmetic for term in trace.terms]
-    assert texts == ["(0.5 x 0.5^1 x 1) x 3", "(0.5 x 0.5^1 x 1) x 2"]
+    assert texts == ["0.5 x 0.5^1 x 1 x 3", "0.5 x 0.5^1 x 1 x 2"]
     assert trace.divisor == 15
     assert math.isclose(trace.value, 0.25 / 3)

@@ -81,7 +81,8 @@ def trace_act(one: OneList, params: Params, k: int | None) -> Trace:
     for term in _gain_terms(one, params, k):
         assert term.rank is not None
         times = sum(1 / _iteration(params, rank) for rank in range(term.rank, docs + 1))
-        text = f"({term.arithmetic}) x {times:g}"
+        text = f"({term.arithmetic})" if "+" in term.arithmetic else term.arithmetic
+        text = f"{text} x {times:g}"
         terms.append(replace(term, arithmetic=text, amount=term.amount * times))
     what = "docs of the list; a gain counts 1 / iteration at its rank and below"
     what = what if scale == 1 else f"height {scale:g} x {docs} {what}"
