@@ -28,8 +28,9 @@ def score_rankings(space: RankingSpace, specs: Sequence[Spec]) -> np.ndarray:
     check_alone(specs)
     policy, values = EvalPolicy(), np.empty((len(specs), space.count))
     for numbers in space.chunks():
-        scores = evaluate_block(space.view(numbers), specs, policy)
-        values[:, numbers] = scores.values[:, 0]
+        # AvgSL and TSL count the docs that any system retrieves.
+        view = space.view(np.concatenate([numbers, space.longest]))
+        values[:, numbers] = evaluate_block(view, specs, policy).values[:, 0, : len(numbers)]
     return values
 
 

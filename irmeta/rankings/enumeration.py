@@ -77,11 +77,19 @@ class RankingSpace(RankingNumbers):
         for first in range(0, self.count, size):
             yield np.arange(first, min(first + size, self.count))
 
+    @property
+    def longest(self) -> np.ndarray:
+        """Numbers of the longest rankings of a single label: int64 [labels]."""
+        numbers = np.zeros(self.branching, np.int64)
+        for _ in range(self.length):
+            numbers = self.branching * numbers + 1 + np.arange(self.branching)
+        return numbers
+
     def view(self, numbers: Sequence[int] | np.ndarray) -> JudgedRanks:
         """Return a view whose systems are rankings, by their numbers.
 
-        The deepest rank and the number of retrieved docs are those of all rankings, so that the
-        value of a ranking does not depend on the others of the view.
+        The deepest rank is that of all rankings. Beside `longest`, which together have every doc
+        that any ranking has, the value of a ranking does not depend on others of the view.
         """
         chosen = np.asarray(numbers, np.int64)
         ranks = self._ranks(self.labels(chosen))
@@ -106,7 +114,7 @@ class RankingSpace(RankingNumbers):
             doc_ids=(docs.rank("ordinal").to_numpy() - 1).astype(np.int32),
             lengths=self.lengths(chosen).astype(np.uint32)[None, :],
             ties=(ranks, ranks),
-            retrieved=np.array([self.branching * self.length]),
+            retrieved=(ranks < np.iinfo(ranks.dtype).max).any(axis=1).sum(keepdims=True),
             subtopics=self._subtopics,
             lacks=dict.fromkeys(POOL_ARRAYS, "enumerated rankings make no pool"),
         )

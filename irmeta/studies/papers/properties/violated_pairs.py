@@ -56,9 +56,9 @@ def violated_pair(
 
 def arithmetic(space: RankingSpace, spec: Spec, numbers: Sequence[int]) -> Iterator[str]:
     """Yield the arithmetic of the scores of rankings, as `irmeta explain` shows it."""
-    view = space.view(numbers)
+    view = space.view([*numbers, *space.longest])
     scores = evaluate_block(view, [spec], EvalPolicy()).values[0, 0]
-    for system, score in enumerate(scores.tolist()):
+    for system, score in enumerate(scores[: len(numbers)].tolist()):
         _, trace = trace_value(view, spec, 0, system, score)
         yield written(trace)
 
