@@ -34,6 +34,7 @@ def test_run_all__one_folder_per_study_and_an_index(store: irmeta.Store, tmp_pat
         assert one.results.folder == tmp_path / "out" / one.study.name
         assert one.results.report.is_file()
     index = (tmp_path / "out" / "report.html").read_text()
+    assert "Study alone reads no store, and is run apart: irmeta study alone --out DIR" in index
     links = set(re.findall(r'href="([^"#]+)"', index))
     assert links >= {"optional/report.html", "tiny/report.html"}
     assert all((tmp_path / "out" / link).exists() for link in links - {"data:,"})
