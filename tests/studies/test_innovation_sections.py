@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -111,6 +112,13 @@ def test_paper_numbers__shown_once_each():
     assert len(items) == len(set(items)) == len({s.name for s in printed})
 
 
+def test_sections__figures_over_tracks():
+    shown = [one for section in by_heading(made()).values() for one in section.show]
+    named = [one for one in shown if isinstance(one, str) and one not in STUDY.by_table]
+    assert named == ["figure_2_tracks", "fewer_systems", "greedy*", "swaps*"]
+    assert {figure.name for figure in STUDY.drawn if figure.by == "all"} == {*OVER_TRACKS}
+
+
 def test_sections__page_and_latex_of_one_track(tmp_path: Path):
     power = [
         {"measure": "RareP@100", "alpha": 1.0, "test": test, "level": 0.05, "separated": separated,
@@ -192,14 +200,43 @@ def test_contributions__the_system_with_most_docs_and_with_most_unique_docs():
     assert not list(conclusions.contributions(made(contributions=[system("a", 0, 0)]), "news"))
 
 
+def test_power__separated_pairs_at_the_least_and_the_greatest_alpha():
+    rows = [
+        {"measure": m, "alpha": alpha, "test": test, "level": level, "pairs": 136}
+        | {"separated": base + round(20 * alpha) + (level > 0.01)}
+        for m in ("RareAP@100", "RareP@100")
+        for test, base in (("hsd", 1000), ("t", 60))
+        for alpha in (0.5, 0.0, 1.0) for level in (0.01, 0.05)
+    ]  # fmt: skip
+    text = "separates 1,001 at alpha = 0 and 1,021 at alpha = 1 by hsd and 61 and 81 by t"
+    assert list(conclusions.power(made(table_1=rows), "news")) == [
+        f"On news, {m} {text} (136 pairs, level 0.05)." for m in ("RareAP@100", "RareP@100")
+    ]
+    undefined = [row | {"percent": math.nan} for row in rows]
+    assert not list(conclusions.power(made(table_1=undefined), "news"))
+
+
+def test_stability__by_the_rule_for_ties():
+    rows = [
+        {"measure": m, "alpha": alpha, "ties": ties, "stability": base + alpha / 100}
+        for m in ("RareP(mix=convex)@100", "RareP@100")
+        for ties, base in (("absolute", 0.5), ("none", 0.9)) for alpha in (0.0, 1.0)
+    ]  # fmt: skip
+    assert list(conclusions.stability(made(table_2=rows), "news")) == [
+        "On news, the stability of RareP@100 is 0.500 at alpha = 0 and 0.510 at alpha = 1 by "
+        "absolute ties and 0.900 and 0.910 by no ties."
+    ]
+
+
 def test_swaps__when_the_best_is_dethroned():
     row = {"measure": "RareP@100", "pairs": 136, "swapped": 4, "best": "a"}
     rows = [row | {"alpha": 0.256, "next": "b"},
             row | {"measure": "RareAP@100", "alpha": None, "next": None}]  # fmt: skip
     assert list(conclusions.swaps(made(dethroned=rows), "news")) == [
-        "By RareP@100, 4 of 136 pairs change places for an alpha up to 1; b is better than a from "
-        "0.26 on.",
-        "By RareAP@100, 4 of 136 pairs change places for an alpha up to 1; a stays the best.",
+        "On news, 4 of 136 pairs change places by RareP@100 for an alpha up to 1; b is better than "
+        "a above alpha = 0.256.",
+        "On news, 4 of 136 pairs change places by RareAP@100 for an alpha up to 1; a stays the "
+        "best.",
     ]
     assert not list(conclusions.swaps(made(dethroned=[row | {"pairs": 0}]), "news"))
 
@@ -215,8 +252,8 @@ def test_gaming__furthest_fall_by_what_is_counted():
         effects("100 empty runs", "systems", "h", 1, 17),
     ]  # fmt: skip
     assert list(conclusions.gaming(made(gaming_effects=rows), "news")) == [
-        "Among groups that add clones of their best system, g1 falls from rank 3 to 7 by RareP (20 "
-        "clones) under counted=systems; no system falls under counted=groups."
+        "On news, where groups add clones of their best system, g1 falls from rank 3 to 7 by RareP "
+        "(20 clones) under counted=systems; no system falls under counted=groups."
     ]
     assert not list(conclusions.gaming(made(), "news"))
 
@@ -228,7 +265,8 @@ def test_grades__rarest_and_most_common_docs():
     rows = [shares(0, 0, 2, 0.9), shares(1, 1, 1, 1.0), shares(1, 1, 2, 0.05),
             shares(2, 4, 2, 0.1), shares(13, 17, 1, 1.0), shares(13, 17, 2, 0.23)]  # fmt: skip
     assert list(conclusions.grades(made(rare_grades=rows), "news")) == [
-        "Of the relevant docs with S_d = 1, 5% have grade 2 or above; with S_d = 13 to 17, 23%."
+        "On news, 5% of the relevant docs with S_d = 1 have grade 2 or above, and 23% of those "
+        "with S_d = 13 to 17."
     ]
     binary = [row for row in rows if row["grade"] == 1]
     assert not list(conclusions.grades(made(rare_grades=binary), "news"))
@@ -237,12 +275,12 @@ def test_grades__rarest_and_most_common_docs():
 def test_pool__mean_fall_by_measure():
     rows = [
         {"system": s, "measure": m, "rank_before": 1.0, "rank_after": after}
-        for m, falls in (("P@100", (2.0, 3.0)), ("RareP@100", (5.0, float("nan"))))
+        for m, falls in (("P@100", (0.0, 1.5)), ("RareP@100", (5.0, float("nan"))))
         for s, after in zip("ab", falls, strict=True)
     ]
     assert list(conclusions.pool(made(pool_bias=rows), "news")) == [
-        "Left out of the pool and of S_d, a system falls by so many places in the mean: 1.5 by "
-        "P@100 and 4.0 by RareP@100."
+        "On news, a system that is left out of the pool and of S_d falls in the mean by \u22120.2 "
+        "places by P@100 and 4.0 places by RareP@100."
     ]
 
 

@@ -74,7 +74,8 @@ def _lines(
         mean=pl.col("value").mean(), sd=pl.col("value").std(), n=pl.len()
     )
     texts = [
-        f"{mean:{digits}}" + (f" \u00b1 {sd:{digits}}" if spread and sd is not None else "")
+        f"{mean:{digits}}".replace("-", "\u2212")
+        + (f" \u00b1 {sd:{digits}}" if spread and sd is not None else "")
         for mean, sd in lines.select("mean", "sd").iter_rows()
     ]
     mean, sd = pl.col("mean"), pl.col("sd")

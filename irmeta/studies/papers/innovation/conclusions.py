@@ -1,4 +1,4 @@
-"""Sentences about one track: who retrieves what, orders that change, grades, and the pool."""
+"""Sentences about one track: power, stability, contributions, swaps, gaming, grades, the pool."""
 
 from __future__ import annotations
 
@@ -9,16 +9,51 @@ import polars as pl
 from irmeta.studies.framework.study import Tables
 from irmeta.studies.framework.words import count, listed
 
+MINUS = "\u2212"
 MOST_COVERED = 0.95  # share of the relevant docs that a few systems retrieve
 
 
 def conclusions(tables: Tables, track: str) -> Iterator[str]:
     """Yield the sentences about a track; tables may hold other tracks too."""
+    yield from power(tables, track)
+    yield from stability(tables, track)
     yield from contributions(tables, track)
     yield from swaps(tables, track)
     yield from gaming(tables, track)
     yield from grades(tables, track)
     yield from pool(tables, track)
+
+
+def power(tables: Tables, track: str) -> Iterator[str]:
+    """Yield the significantly different pairs by each test at the least and the greatest alpha."""
+    rows = tables["table_1"].filter(pl.col("percent").is_finite(), track=track)
+    rows = rows.filter(pl.col("level") == pl.col("level").max())
+    for (measure,), of_measure in rows.group_by("measure", maintain_order=True):
+        pairs, level = of_measure.select("pairs", "level").row(0)
+        ends = _ends(of_measure, "test", "separated", ",d")
+        yield (f"On {track}, {measure} separates {ends} ({count(pairs, 'pair')}, level {level:g}).")
+
+
+def stability(tables: Tables, track: str) -> Iterator[str]:
+    """Yield the stability by each rule for ties at the least and the greatest alpha."""
+    added = ~pl.col("measure").str.contains("convex")
+    rows = tables["table_2"].filter(pl.col("stability").is_finite(), added, track=track)
+    for (measure,), of_measure in rows.group_by("measure", maintain_order=True):
+        kinds = of_measure.with_columns(pl.col("ties").replace("none", "no") + " ties")
+        ends = _ends(kinds, "ties", "stability", ".3f")
+        yield f"On {track}, the stability of {measure} is {ends}."
+
+
+def _ends(rows: pl.DataFrame, by: str, value: str, digits: str) -> str:
+    """Return a value at the least and the greatest alpha, e.g. "9 at alpha = 0, 12 at 1 by t"."""
+    least, most = rows["alpha"].min(), rows["alpha"].max()
+    texts = []
+    for (kind,), of_kind in rows.sort("alpha").group_by(by, maintain_order=True):
+        first, last = (format(of_kind[value][end], digits) for end in (0, -1))
+        texts.append((first, last, kind))
+    (first, last, kind), *others = texts
+    start = f"{first} at alpha = {least:g} and {last} at alpha = {most:g} by {kind}"
+    return listed([start, *(f"{a} and {b} by {name}" for a, b, name in others)])
 
 
 def contributions(tables: Tables, track: str) -> Iterator[str]:
@@ -47,10 +82,12 @@ def swaps(tables: Tables, track: str) -> Iterator[str]:
     rows = tables["dethroned"].filter(pl.col("pairs") > 0, track=track)
     for row in rows.iter_rows(named=True):
         pairs = f"{row['swapped']:,} of {count(row['pairs'], 'pair')}"
-        stays = f"{row['best']} stays the best"
+        best = f"{row['best']} stays the best"
         if row["alpha"] is not None:
-            stays = f"{row['next']} is better than {row['best']} from {row['alpha']:.2f} on"
-        yield f"By {row['measure']}, {pairs} change places for an alpha up to 1; {stays}."
+            best = f"{row['next']} is better than {row['best']} above alpha = {row['alpha']:.3g}"
+        yield (
+            f"On {track}, {pairs} change places by {row['measure']} for an alpha up to 1; {best}."
+        )
 
 
 def gaming(tables: Tables, track: str) -> Iterator[str]:
@@ -69,7 +106,7 @@ def gaming(tables: Tables, track: str) -> Iterator[str]:
             )
         texts.append(f"{text} under counted={counted}")
     if texts:
-        yield f"Among groups that add clones of their best system, {'; '.join(texts)}."
+        yield f"On {track}, where groups add clones of their best system, {'; '.join(texts)}."
 
 
 def grades(tables: Tables, track: str) -> Iterator[str]:
@@ -82,8 +119,9 @@ def grades(tables: Tables, track: str) -> Iterator[str]:
     of_grade = rows.filter(grade=levels[1])
     rare, common = of_grade.row(0, named=True), of_grade.row(-1, named=True)
     yield (
-        f"Of the relevant docs with {_held(rare)}, {rare['share_at_least']:.0%} have grade "
-        f"{levels[1]} or above; with {_held(common)}, {common['share_at_least']:.0%}."
+        f"On {track}, {rare['share_at_least']:.0%} of the relevant docs with {_held(rare)} have "
+        f"grade {levels[1]} or above, and {common['share_at_least']:.0%} of those with "
+        f"{_held(common)}."
     )
 
 
@@ -97,10 +135,11 @@ def pool(tables: Tables, track: str) -> Iterator[str]:
     fall = (pl.col("rank_after") - pl.col("rank_before")).fill_nan(None).mean()
     rows = tables["pool_bias"].filter(track=track).group_by("measure", maintain_order=True)
     falls = [
-        f"{mean:.1f} by {measure}" for measure, mean in rows.agg(fall=fall).drop_nulls().iter_rows()
+        f"{mean:.1f} places by {measure}".replace("-", MINUS)
+        for measure, mean in rows.agg(fall=fall).drop_nulls().iter_rows()
     ]
     if falls:
         yield (
-            "Left out of the pool and of S_d, a system falls by so many places in the mean: "
+            f"On {track}, a system that is left out of the pool and of S_d falls in the mean by "
             f"{listed(falls)}."
         )

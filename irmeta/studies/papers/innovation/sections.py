@@ -86,7 +86,7 @@ def _orders(tables: Tables, options: Options) -> Section:
     return Section(
         "Orders of systems (Section 4.2, Figure 2)",
         "Kendall's tau-b of the order of systems by each alpha with that by alpha = 0; means that "
-        f"are equal to 12 digits tie. The figures of the tracks have tau_AP beside. {POINTER}",
+        f"are equal to 12 digits tie. Tau_AP stands beside for each track. {POINTER}",
         [
             "figure_2_tracks",
             Show("figure_2", ("track", "alpha", "measure", "value"), rows, "measure",
@@ -102,10 +102,13 @@ def _power(tables: Tables, options: Options) -> Section:
     papers = ("track", "measure", "alpha", "pairs", "level", "separated", "printed")
     return Section(
         "Significantly different pairs (Section 4.3, Table 1)",
-        "Pairs of systems at p up to the level. t-unpaired is the paper's test. Beside it are the "
-        "paired t-test, Tukey's HSD without and with queries as blocks, and the randomised HSD "
-        f"({count(options.resamples, 'permutation')}), which alone correct for the number of "
-        "pairs.",
+        [
+            "Pairs of systems at p up to the level. t-unpaired is the paper's test. Beside it are "
+            "the paired t-test, Tukey's HSD without and with queries as blocks, and the randomised "
+            f"HSD ({count(options.resamples, 'permutation')}). Only the HSD tests correct for the "
+            "number of pairs.",
+            *_sentences(tables, conclusions.power),
+        ],
         [
             Show("table_1", every, pivot="test", caption="Significantly different pairs by test."),
             _of_paper(tables, "table_1", papers, {"test": ("t-unpaired",)}),
@@ -120,10 +123,14 @@ def _stability(tables: Tables, options: Options) -> Section:
     papers = ("track", "measure", "alpha", "stability", "printed")
     return Section(
         "Stability (Section 4.4, Table 2)",
-        f"In each of {count(options.trials, 'trial')}, half of the queries order the systems. The "
-        "stability of a pair is the share of trials in which the system that is better more often "
-        f"is better; means tie up to {options.fuzziness:g} (absolute), up to that share of the "
-        "greater (relative) or where they are equal (none). A tie counts for neither system.",
+        [
+            f"In each of {count(options.trials, 'trial')}, half of the queries order the systems. "
+            "The stability of a pair is the share of trials in which the system that is better "
+            f"more often is better. Means tie up to {options.fuzziness:g} (absolute), up to that "
+            "share of the greater (relative) or where they are equal (none). A tie counts for "
+            "neither system.",
+            *_sentences(tables, conclusions.stability),
+        ],
         [
             Show("table_2", every, pivot="ties", caption="Stability by the rule for ties."),
             _of_paper(tables, "table_2", papers, {"ties": ("absolute",)}),
@@ -165,7 +172,7 @@ def _examples(tables: Tables, options: Options) -> Section:
 
 
 def _contributions(tables: Tables, options: Options) -> Section:
-    columns = ("track", "level", "name", "systems", "found", "unique", "share", "mean_rarity")
+    columns = ("track", "name", "systems", "found", "unique", "share", "mean_rarity")
     return Section(
         "Beyond the paper: who retrieves what no other does",
         [
@@ -175,7 +182,7 @@ def _contributions(tables: Tables, options: Options) -> Section:
             *_sentences(tables, conclusions.contributions),
         ],
         [
-            "greedy",
+            "greedy*",
             Show("contributions", columns, {"level": ("type",)}, name="contributions_types",
                  caption="Relevant docs that types of runs retrieve."),
             Show("contributions", columns, {"level": ("group",)}, name="contributions_groups",
@@ -198,7 +205,7 @@ def _swaps(tables: Tables) -> Section:
             "that changes places for an alpha up to 1.",
             *_sentences(tables, conclusions.swaps),
         ],
-        ["swaps", "dethroned"],
+        ["swaps*", "dethroned"],
         notes=_absent(tables, "dethroned"),
     )
 
@@ -211,10 +218,10 @@ def _gaming(tables: Tables) -> Section:
         [
             "A group adds clones of its best run, empty runs, or a spoiler: a run that retrieves "
             "what only the best system retrieves. Ranks are among the systems that are not added. "
-            "If systems are counted, clones make the docs of their group common, so that honest "
-            "variants of a run are punished, and empty runs make every doc rarer. If groups are "
-            "counted, clones and empty runs of a group that is there change nothing. "
-            f"{POINTER}",
+            "If systems are counted, clones make the docs of a run common, so that honest variants "
+            "of it are punished. If each group counts the others, its empty runs make the docs of "
+            "all others rarer, but not its own. If groups are counted, neither clones nor empty "
+            f"runs of a group that is there change a value. {POINTER}",
             *_sentences(tables, conclusions.gaming),
         ],
         [
