@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from irmeta.measures.cut_norms import (
 from irmeta.measures.cuts import per_query
 from irmeta.measures.events import Events
 from irmeta.measures.gains import GAIN_OF, GAINS, doc_gain, doc_gains
-from irmeta.measures.parameters import GMAX, TIES, Parameter
+from irmeta.measures.parameters import GMAX, REL, TIES, Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Trace
 from irmeta.measures.weighted import (
     Worth,
@@ -40,9 +41,18 @@ def _worth(view: JudgedRanks, params: Params) -> Worth:
     return discounted(view.facts.deepest_rank, params["discount"], params["b"])
 
 
+def _least(params: Params) -> int:
+    """Return the least grade with a gain; under the default rel, gains by grade include grade 0."""
+    return params["rel"] if params["rel"] > REL.default else 0
+
+
+def _gains(view: JudgedRanks, params: Params) -> np.ndarray:
+    return doc_gains(view, params["gain"], params["rel"], params.get("gmax"), least=_least(params))
+
+
 def compute_dcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Sum gains times discounts."""
-    gain = doc_gains(view, params["gain"], gmax=params["gmax"])
+    gain = _gains(view, params)
     return weighted_gain(view, gain, _worth(view, params), ks, params["ties"])
 
 
@@ -54,7 +64,7 @@ def compute_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """
     if params["ideal"] == "pool":
         return np.concatenate([_pooled_ndcg(view, params, k) for k in ks])
-    gain = doc_gains(view, params["gain"])
+    gain = _gains(view, params)
     listed = weighted_gain(view, gain, _worth(view, params), ks, params["ties"])
     return per_query(listed, ideal_dcg(view, params, gain, ks), 0.0)
 
@@ -74,7 +84,7 @@ def _pooled_ndcg(view: JudgedRanks, params: Params, k: int) -> np.ndarray:
     """Compute nDCG@k under the pool of depth k: [1, query, system]."""
     pool = pooled_at(view, k)
     value = compute_ndcg(pool, {**params, "ideal": "all"}, [k])
-    ideal = ideal_dcg(pool, params, doc_gains(pool, params["gain"]), [k])[0]
+    ideal = ideal_dcg(pool, params, _gains(pool, params), [k])[0]
     value[:, (ideal == 0.0) & np.isnan(undefined_at(view, k))] = np.nan
     return without_depth(view, value)
 
@@ -83,7 +93,7 @@ def events_dcg(view: JudgedRanks, params: Params) -> Events | None:
     """Step by the discounted gain of each doc."""
     if params["ties"] != "order":
         return None
-    gain = doc_gains(view, params["gain"], gmax=params["gmax"])
+    gain = _gains(view, params)
     steps = gain_events(view, gain, _worth(view, params))
     return Events(*steps, lambda ks: np.ones((1, len(view.queries))))
 
@@ -92,7 +102,7 @@ def events_ndcg(view: JudgedRanks, params: Params) -> Events | None:
     """Step by the discounted gain of each doc, over the ideal DCG at k."""
     if params["ties"] != "order" or params["ideal"] == "pool":
         return None
-    gain = doc_gains(view, params["gain"])
+    gain = _gains(view, params)
     steps = gain_events(view, gain, _worth(view, params))
     return Events(*steps, lambda ks: ideal_dcg(view, params, gain, ks.tolist()))
 
@@ -116,6 +126,7 @@ def trace_dcg(one: OneList, params: Params, k: int | None) -> Trace:
         k,
         lambda rank: 1.0 / discount_at(rank, params)[0],
         lambda rank, gain: f"gain {gain:g}{discount_at(rank, params)[1]}",
+        _least(params),
     )
     return Trace(tuple(terms), 1.0, "(nothing)")
 
@@ -131,7 +142,8 @@ def trace_ndcg(one: OneList, params: Params, k: int | None) -> Trace:
         if pool is not one:
             one, undefined = pool, math.nan
             divisor_is += f" of docs in the pool of depth {k}"
-    best = sorted((doc_gain(one, doc, g, params) for _, doc, g in one.judged), reverse=True)
+    gains = (doc_gain(one, doc, g, params, _least(params)) for _, doc, g in one.judged)
+    best = sorted(gains, reverse=True)
     ideal = sum(gain / discount_at(i, params)[0] for i, gain in enumerate(best[:k], 1))
     terms = trace_dcg(one, params, k).terms
     return Trace(terms, ideal, divisor_is, None if ideal > 0 else undefined)
@@ -172,8 +184,9 @@ DISCOUNT = (
     ),
     Parameter("b", 2.0, "base of the logarithm of jk", kind="number", low=1, open=True),
 )
-_DCG = (GAIN, GMAX, *DISCOUNT, TIES)
-_NDCG = (GAIN, *DISCOUNT, IDEAL, TIES)
+_REL = replace(REL, meaning="least grade with a gain")
+_DCG = (GAIN, _REL, GMAX, *DISCOUNT, TIES)
+_NDCG = (GAIN, _REL, *DISCOUNT, IDEAL, TIES)
 
 MEASURES = (
     Measure(
@@ -192,8 +205,7 @@ MEASURES = (
     ),
     Measure(
         name="nDCG",
-        summary="normalised discounted cumulated gain, default discount log2(rank + 1); rel is "
-        "not used",
+        summary="normalised discounted cumulated gain, default discount log2(rank + 1)",
         compute=compute_ndcg,
         trace=trace_ndcg,
         source="trec_eval 9.0.8, m_ndcg.c and m_ndcg_cut.c; doi:10.1145/582415.582418",

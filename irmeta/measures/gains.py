@@ -14,7 +14,9 @@ GAINS = ("grade", "binary", "linear", "exp")
 GAIN_OF = "gain of a doc of grade g: linear g / highest grade, exp (2^g - 1) / 2^highest"
 
 
-def gains(grades: np.ndarray, kind: str, rel: int = 1, highest: int = 1) -> np.ndarray:
+def gains(
+    grades: np.ndarray, kind: str, rel: int = 1, highest: int = 1, least: int = 0
+) -> np.ndarray:
     """Compute the gain of each grade, float64; grades below 1 (`rel` for binary) have gain 0.
 
     Parameters
@@ -25,22 +27,27 @@ def gains(grades: np.ndarray, kind: str, rel: int = 1, highest: int = 1) -> np.n
         gain of an omitted grade is the grade, and grade 0 may have a gain.
     highest
         The highest grade of the track's qrels set, or a given grade; never the query's.
+    least
+        Grades below it have gain 0, whatever the kind.
     """
-    grade = np.maximum(grades, 0).astype(np.float64)
+    gain = np.maximum(grades, 0).astype(np.float64)
     if kind == "binary":
-        return (grades >= rel).astype(np.float64)
-    if kind == "linear":
-        return grade / highest
-    if kind == "exp":
-        return (2.0**grade - 1.0) / 2.0**highest
-    if kind != "grade":
-        for named, gain in gain_map(kind).items():
-            grade[grades == named] = gain
-    return grade
+        gain = (grades >= rel).astype(np.float64)
+    elif kind == "linear":
+        gain /= highest
+    elif kind == "exp":
+        gain = (2.0**gain - 1.0) / 2.0**highest
+    elif kind != "grade":
+        for named, given in gain_map(kind).items():
+            gain[grades == named] = given
+    gain[grades < least] = 0.0
+    return gain
 
 
-def doc_gains(view: JudgedRanks, kind: str, rel: int = 1, gmax: int | None = None) -> np.ndarray:
-    """Compute the gain of each row of a view.
+def doc_gains(
+    view: JudgedRanks, kind: str, rel: int = 1, gmax: int | None = None, least: int = 0
+) -> np.ndarray:
+    """Compute the gain of each row of a view; for `least` see `gains`.
 
     Docs that are assumed to be relevant have gain 1, or the gain of the highest grade.
 
@@ -50,19 +57,19 @@ def doc_gains(view: JudgedRanks, kind: str, rel: int = 1, gmax: int | None = Non
         If `gmax` is below the track's highest grade, unless the gain is binary.
     """
     highest = highest_grade(view.facts.highest_grade, kind, gmax)
-    by_row = gains(view.grades, kind, rel, highest)
+    by_row = gains(view.grades, kind, rel, highest, least)
     if view.assumed is not None:
-        by_row[view.assumed] = _assumed(view.assumed_gain, kind, rel, highest)
+        by_row[view.assumed] = _assumed(view.assumed_gain, kind, rel, highest, least)
     return by_row
 
 
-def doc_gain(one: OneList, doc: str, grade: int, params: Params) -> float:
+def doc_gain(one: OneList, doc: str, grade: int, params: Params, least: int = 0) -> float:
     """Compute the gain of one doc of a list, for traces, under the measure's `params`."""
     kind, rel, gmax = params["gain"], params.get("rel", 1), params.get("gmax")
     highest = highest_grade(one.highest_grade, kind, gmax)
     if doc == UNJUDGED_DOC and one.assumed_gain is not None:
-        return _assumed(one.assumed_gain, kind, rel, highest)
-    return float(gains(np.array([grade]), kind, rel, highest)[0])
+        return _assumed(one.assumed_gain, kind, rel, highest, least)
+    return float(gains(np.array([grade]), kind, rel, highest, least)[0])
 
 
 def highest_grade(track_highest: int, kind: str, gmax: int | None) -> int:
@@ -77,8 +84,8 @@ def highest_grade(track_highest: int, kind: str, gmax: int | None) -> int:
     return gmax
 
 
-def _assumed(gain: str, kind: str, rel: int, highest: int) -> float:
+def _assumed(gain: str, kind: str, rel: int, highest: int, least: int) -> float:
     if gain == "one" or kind == "binary":
         return 1.0
     # The greatest gain, because gains by grade need not be greatest at the highest grade.
-    return float(gains(np.arange(highest + 1), kind, rel, highest).max())
+    return float(gains(np.arange(highest + 1), kind, rel, highest, least).max())

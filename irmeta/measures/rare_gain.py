@@ -34,7 +34,8 @@ from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term
 from irmeta.measures.weighted import Worth, discounted
 from irmeta.rankings.judged import JudgedRanks
 
-_PLAIN = {"ties": "order", "ideal": "all"}
+_PLAIN = {"ties": "order"}
+_PLAIN_DCG = {**_PLAIN, "ideal": "all", "rel": 1}
 """Parameters of the plain measures that rareness leaves at their defaults."""
 
 
@@ -63,7 +64,7 @@ def compute_rare_dcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     RareP: it is DCG for alpha = 0.
     """
     rare = _rare_dcg(view, params, ks, doc_gains(view, params["gain"], gmax=params["gmax"]))
-    return mixed(view, params, compute_dcg(view, {**params, **_PLAIN}, ks), rare)
+    return mixed(view, params, compute_dcg(view, {**params, **_PLAIN_DCG}, ks), rare)
 
 
 def compute_rare_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -74,7 +75,7 @@ def compute_rare_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndar
     gain = doc_gains(view, params["gain"])
     ideal = ideal_dcg(view, params, gain, ks)
     rare = per_query(_rare_dcg(view, params, ks, gain), ideal, 0.0)
-    return mixed(view, params, compute_ndcg(view, {**params, **_PLAIN}, ks), rare)
+    return mixed(view, params, compute_ndcg(view, {**params, **_PLAIN_DCG}, ks), rare)
 
 
 def compute_rare_rbp(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -101,12 +102,12 @@ def _weighed(plain: Trace, one: OneList, params: Params, k: int | None) -> Trace
 
 def trace_rare_dcg(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace RareDCG as weighted gains over discounts."""
-    return _weighed(trace_dcg(one, {**params, **_PLAIN}, k), one, params, k)
+    return _weighed(trace_dcg(one, {**params, **_PLAIN_DCG}, k), one, params, k)
 
 
 def trace_rare_ndcg(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace RarenDCG as the terms of RareDCG over the ideal DCG."""
-    return _weighed(trace_ndcg(one, {**params, **_PLAIN}, k), one, params, k)
+    return _weighed(trace_ndcg(one, {**params, **_PLAIN_DCG}, k), one, params, k)
 
 
 def trace_rare_rbp(one: OneList, params: Params, k: int | None) -> Trace:
@@ -122,12 +123,12 @@ _RBP = (*RARENESS, rbp.PERSISTENCE, REL, rbp.GAIN, GMAX)
 def _printed_dcg(params: Params, cutoff: Cutoff) -> list[str]:
     if params["gmax"] is not None and params["gain"] not in ("linear", "exp"):
         raise MeasureError("RareDCG: gmax needs gain=linear or gain=exp. Omit gmax.")
-    changed_parameters("RareDCG", DISCOUNT, {**params, **_PLAIN})
+    changed_parameters("RareDCG", DISCOUNT, {**params, **_PLAIN_DCG})
     return printed_rareness("RareDCG", _DCG, params)
 
 
 def _printed_ndcg(params: Params, cutoff: Cutoff) -> list[str]:
-    changed_parameters("RarenDCG", DISCOUNT, {**params, **_PLAIN})
+    changed_parameters("RarenDCG", DISCOUNT, {**params, **_PLAIN_DCG})
     return printed_rareness("RarenDCG", _NDCG, params)
 
 

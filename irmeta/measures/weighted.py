@@ -125,11 +125,15 @@ def weighted_terms(
     k: int | None,
     weight: Callable[[int], float],
     write: Callable[[int, float], str],
+    least: int = 0,
 ) -> Iterator[Term]:
-    """Yield gain times weight of judged docs if both are positive; `write` formats untied docs."""
+    """Yield gain times weight of judged docs if both are positive; `write` formats untied docs.
+
+    Grades below `least` have no gain.
+    """
     for rank, doc, grade in one.within(None):
         amount, shared = weight_at(one, rank, k, params["ties"], weight)
-        gain = doc_gain(one, doc, grade, params) if amount > 0 else 0.0
+        gain = doc_gain(one, doc, grade, params, least) if amount > 0 else 0.0
         if gain > 0:
             arithmetic = f"gain {gain:g} x {shared}" if shared else write(rank, gain)
             yield Term(rank, doc, grade, arithmetic, gain * amount)

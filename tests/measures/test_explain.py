@@ -14,7 +14,13 @@ from support.making import Track, down
 
 MEASURES = (
     *("P@1", "P(rel=2)@20", "R@10", "AP", "AP(rel=2)@30", "RR", "RR@3", "nDCG", "nDCG@10"),
-    *("nDCG(gain=exp)@20", "Bpref", "Bpref(rel=2)", "RBP(p=0.8,rel=1)", "RBP(p=0.5,gain=linear)@9"),
+    *(
+        "nDCG(gain=exp,rel=2)@20",
+        "Bpref",
+        "Bpref(rel=2)",
+        "RBP(p=0.8,rel=1)",
+        "RBP(p=0.5,gain=linear)@9",
+    ),
     *("RBP(p=0.5,gain=exp,gmax=5)", "ASL", "ASL@g1", "ASL@g10", "ASL(unretrieved=floor)"),
     *("ASL(unretrieved=irrel+1)@g40", "ASL(rel=2,unretrieved=depth)", "Success@5", "RelP@10"),
     *("P(ties=share)@5", "P(unjudged=upper)@5", "AP(norm=min)@5", "AP(norm=pool)@5"),

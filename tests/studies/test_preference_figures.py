@@ -287,6 +287,7 @@ def test_figures__names_of_the_chosen_options():
     names |= dict(zip(OPTIONS.interleavings, chosen.interleavings, strict=True))
     names[OPTIONS.search_length] = chosen.search_length
     assert names["RPP"] == "RPP(rel=2)"
+    assert chosen.measures == ("AP(rel=2)", "nDCG(rel=2)", "RR(rel=2)")
     tables = made_tables()
     agreement = tables["figure_5"].with_columns(pl.col("measure_a", "measure_b").replace(names))
     points = tables["figure_5_points"].with_columns(pl.col("measure").replace(names))

@@ -303,7 +303,8 @@ def test_figure_7__pool_removes_the_least_retrieved_docs(tmp_path: Path):
             {"on": "win-rate", "grades": "binary", "rel": 2},
             (
                 "Tested are the differences of win rates",
-                "Relevant is grade 2 or above. nDCG gains 1 for every grade above 0",
+                "Relevant is grade 2 or above, and all relevant grades are equal. Lower grades",
+                "nDCG(gain=binary,rel=2)",
             ),
         ),
     ],

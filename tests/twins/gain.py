@@ -57,6 +57,11 @@ def dcg_of(gains: list[float], how: str = "log2", b: float = 2) -> float:
     return sum((g * discount(rank, how, b) for rank, g in enumerate(gains, start=1)), start=0.0)
 
 
+def without_low(qrels: Qrels, rel: int) -> Qrels:
+    """The judgments of at least a grade above 1; all of them for 1."""
+    return qrels if rel == 1 else {doc: grade for doc, grade in qrels.items() if grade >= rel}
+
+
 def dcg(
     ranking: Ranking,
     qrels: Qrels,
@@ -65,9 +70,10 @@ def dcg(
     gmax: int = 1,
     how: str = "log2",
     b: float = 2,
+    rel: int = 1,
 ) -> float:
-    """DCG of the list, to rank k."""
-    return dcg_of(gains_of(ranking, qrels, gain, gmax)[:k], how, b)
+    """DCG of the list, to rank k; `rel` above 1 is the least grade with a gain."""
+    return dcg_of(gains_of(ranking, without_low(qrels, rel), gain, gmax, rel)[:k], how, b)
 
 
 def ndcg(
@@ -78,10 +84,11 @@ def ndcg(
     gmax: int = 1,
     how: str = "log2",
     b: float = 2,
+    rel: int = 1,
 ) -> float:
     """m_ndcg.c, m_ndcg_cut.c; paper 3, Eq. 3: DCG over that of the ideal list, both to rank k."""
-    ideal = dcg_of(ideal_gains(qrels, gain, gmax)[:k], how, b)
-    return dcg(ranking, qrels, k, gain, gmax, how, b) / ideal if ideal else 0.0
+    ideal = dcg_of(ideal_gains(without_low(qrels, rel), gain, gmax, rel)[:k], how, b)
+    return dcg(ranking, qrels, k, gain, gmax, how, b, rel) / ideal if ideal else 0.0
 
 
 def q_sum(

@@ -47,6 +47,16 @@ def discounted_gain() -> Twins:
     twins |= every_cut(
         "DCG(gain=exp,gmax=6)", lambda x, k: naive_gain.dcg(x.ranking, x.qrels, k, "exp", 6)
     )
+    for gain in ("grade", "binary", "exp", "0:0.5;1:3;3:1"):
+        own = own_gains.get(gain, gain)
+        twins |= every_cut(
+            f"DCG(gain={gain},rel=2)",
+            lambda x, k, g=own: naive_gain.dcg(x.ranking, x.qrels, k, g, x.highest, rel=2),
+        )
+        twins |= every_cut(
+            f"nDCG(gain={gain},rel=2)",
+            lambda x, k, g=own: naive_gain.ndcg(x.ranking, x.qrels, k, g, x.highest, rel=2),
+        )
     for unjudged in ("upper", "upper-gmax"):
         twins |= every_cut(
             f"DCG(gain=exp,gmax=6,unjudged={unjudged})",

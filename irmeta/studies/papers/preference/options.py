@@ -91,8 +91,9 @@ class PreferenceOptions(TrackOptions):
     @property
     def measures(self) -> tuple[str, ...]:
         """AP, nDCG and RR, without a cutoff."""
-        gain = "" if self.grades == "graded" else "(gain=binary)"
-        return tuple(map(_measure, (f"AP(rel={self.rel})", f"nDCG{gain}", f"RR(rel={self.rel})")))
+        gain = "grade" if self.grades == "graded" else "binary"
+        names = (f"AP(rel={self.rel})", f"nDCG(gain={gain},rel={self.rel})", f"RR(rel={self.rel})")
+        return tuple(map(_measure, names))
 
     @property
     def search_length(self) -> str:

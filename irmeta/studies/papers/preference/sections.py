@@ -50,9 +50,9 @@ def _requests(tables: Tables, options: Options) -> Section:
     )
     if options.rel > 1 or options.grades == "binary":
         text += (
-            f" Relevant is grade {options.rel} or above. nDCG "
-            + ("gains 1 for every grade above 0" if options.grades == "binary" else "gains grades")
-            + ": it has no least relevant grade."
+            f" Relevant is grade {options.rel} or above"
+            + (", and all relevant grades are equal." if options.grades == "binary" else ".")
+            + " Lower grades have no gain in nDCG."
         )
     return Section("Requests and relevant docs (Table 1)", text, ["table_1", _printed("Table 1")])
 
