@@ -2,14 +2,18 @@
 
     python benchmarks/bench_preferences.py [--repeat 7]
 
-Processor time of one thread, kernels compiled. trec-covid-r1 is read from a store, so that its rows
-include reading; the other rows begin with the ranks of judged docs in memory. The shapes with many
-queries are those of recommender data in Diaz and Ferraro (2022).
+Processor time of one thread, kernels compiled. trec-covid-r1 and the made recommender data
+(recommender.py) are read from a store, so that their rows include reading; the other rows begin
+with the ranks of judged docs in memory. The shapes with many queries are those of recommender data
+in Diaz and Ferraro (2022). A peak of memory is that of a process of its own, with irmeta and the
+made ranks.
 """
 
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +25,8 @@ import numpy as np
 import timing
 from bench_main_job import SHARED, write
 from machine import machine
+from memory import peak
+from recommender import make
 from synthetic import judged_view
 
 import irmeta
@@ -34,6 +40,14 @@ VARIANTS = ",".join(
     for grades in ("graded", "binary")
 )
 FAMILIES = "RPP,RPP(p=dcg),LexiRecall,LexiPrecision,RRLexiPrecision,OI"
+RATED = "RPP(grades=binary,rel=4)"
+"""RPP of ratings, as in the paper."""
+LARGE = {
+    "means and win rates": lambda found: (found.means(), found.win_rates()),
+    "frame of the means": lambda found: found.frame(),
+    "t test": lambda found: preference_pairs(found.preference(), "t"),
+}
+"""What is done with the preferences of 2,000 systems."""
 seconds = partial(timing.seconds, clock=time.thread_time, of=min)
 Row = tuple[str, Callable[[], object]]
 
@@ -51,14 +65,14 @@ def sparse_view(systems: int, queries: int, relevant: int) -> JudgedRanks:
 
 
 def both(store: irmeta.Store, names: str) -> None:
-    """Mean preferences of all pairs, and win rates."""
-    for found in store.compare_pairs(names, track="trec-covid-r1", workers=1):
+    """Mean preferences of all pairs, and win rates, of the only track."""
+    for found in store.compare_pairs(names, track=store.tracks[0], workers=1):
         found.means()
         found.win_rates()
 
 
 def of_view(view: JudgedRanks, names: str) -> None:
-    for found in irmeta.preferences_of(replace(view, _sorted={}), names):
+    for found in irmeta.preferences_of(replace(view, _cache={}), names):
         found.means()
         found.win_rates()
 
@@ -73,6 +87,10 @@ def from_store(folder: Path) -> Iterator[Row]:
         yield f"{of}: RPP", lambda: both(store, "RPP")
         yield f"{of}: six variants of RPP", lambda: both(store, VARIANTS)
         yield f"{of}: RPP, dcg, three lexicographic, OI", lambda: both(store, FAMILIES)
+    make(folder / "recommender", 6000, 21, 100)
+    movies = irmeta.ingest(folder / "recommender", folder / "movies")
+    of = "recommender, 21 systems x 6,000 users, 100 docs a list, from a store"
+    yield f"{of}: {RATED}", lambda: both(movies, RATED)
 
 
 def in_memory() -> Iterator[Row]:
@@ -94,6 +112,19 @@ def in_memory() -> Iterator[Row]:
     )
 
 
+def memory_of(what: str) -> float:
+    """Peak memory in MB of one use of the preferences of 2,000 systems, in another process."""
+    command = [sys.executable, __file__, "--memory", what]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def print_peak(what: str) -> None:
+    """Compare 2,000 systems on 20 queries of 300 judged docs, and print the peak in MB."""
+    (found,) = irmeta.preferences_of(judged_view(2000, 20, 1000, judged=300), "RPP")
+    LARGE[what](found)
+    print(peak())
+
+
 def weighted_speed(repeat: int) -> str:
     """Comparisons of two systems at a level, a second."""
     rng = np.random.default_rng(0)
@@ -113,11 +144,18 @@ def weighted_speed(repeat: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeat", type=int, default=7)
-    repeat = parser.parse_args().repeat
+    parser.add_argument("--memory", choices=LARGE, help="print the peak of this alone, in MB")
+    chosen = parser.parse_args()
+    if chosen.memory:
+        print_peak(chosen.memory)
+        return
+    repeat = chosen.repeat
     lines = [f"{machine()}; least of {repeat}.", "", "| what | s |", "|---|---|"]
     with tempfile.TemporaryDirectory() as folder:
         for make in (from_store(Path(folder)), in_memory()):
             lines += [f"| {what} | {seconds(call, repeat):.4f} |" for what, call in make]
+    lines += ["", "| 2,000 systems x 20 queries | peak memory, MB |", "|---|---|"]
+    lines += [f"| {what} | {memory_of(what):.0f} |" for what in LARGE]
     text = "\n".join([*lines, "", weighted_speed(repeat)])
     print(text)
     write("preferences", text)

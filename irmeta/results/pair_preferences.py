@@ -216,11 +216,12 @@ class TrackPreferences:
         return found.sort("system", "query", "other", maintain_order=True)
 
     def _pairs(self, values: np.ndarray) -> pl.DataFrame:
-        row, column = np.nonzero(~np.eye(len(values), dtype=bool))
-        names = pl.Series(list(self.systems), dtype=pl.String)
-        return pl.DataFrame({"value": values[row, column]}).with_columns(
-            track=pl.lit(self.track),
-            system=names.gather(row) if len(row) else names.clear(),
-            other=names.gather(column) if len(row) else names.clear(),
-            preference=pl.lit(self.name),
-        )
+        size = len(values)
+        others = ~np.eye(size, dtype=bool)
+        index, names = np.arange(size, dtype=np.uint32), pl.Series(self.systems, dtype=pl.String)
+        system = names.gather(np.repeat(index, max(0, size - 1))) if size > 1 else names.clear()
+        other = names.gather(np.broadcast_to(index, others.shape)[others]) if size > 1 else system
+        # Literals last: polars holds them as one value, not as millions.
+        return pl.DataFrame(
+            {"value": values[others], "system": system, "other": other}
+        ).with_columns(track=pl.lit(self.track), preference=pl.lit(self.name))

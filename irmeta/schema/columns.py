@@ -189,9 +189,12 @@ class Table:
         frame = self._with_paper(frame)
         if odd := sorted(set(frame.columns) ^ set(self.columns)):
             raise IrmetaError(f"table {self.name}: columns missing or not declared: {odd}")
-        frame = frame.select(*self.columns).cast(self.empty().schema)
+        types = self.empty().schema
+        frame = frame.select(*self.columns)
+        frame = frame.cast({n: kind for n, kind in types.items() if frame.schema[n] != kind})
+        nulls = frame.null_count()  # of all columns, because a single one would be copied
         for name, column in self.columns.items():
-            if not column.null and frame[name].null_count():
+            if not column.null and nulls[name][0]:
                 raise IrmetaError(f"table {self.name}: null in column {name}")
         return frame
 

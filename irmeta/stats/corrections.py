@@ -55,12 +55,14 @@ def adjusted(p: np.ndarray, correction: str) -> np.ndarray:
     if correction == "none":
         return p.copy()
     known = np.flatnonzero(~np.isnan(p))
+    if correction == "bonferroni":
+        out = np.full(p.shape, np.nan)
+        out[known] = np.minimum(_short(p[known] * len(known)), 1.0)
+        return out
     order = known[np.argsort(p[known], kind="stable")]
     rank = np.arange(1, len(order) + 1)
     steps = p[order]
-    if correction == "bonferroni":
-        steps = steps * len(order)
-    elif correction == "holm":
+    if correction == "holm":
         steps = np.maximum.accumulate(steps * (len(order) + 1 - rank))
     else:
         steps = np.minimum.accumulate((steps * len(order) / rank)[::-1])[::-1]

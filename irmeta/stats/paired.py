@@ -13,6 +13,9 @@ from irmeta.kernels.pair_moments import mirror, paired_moments, pooled_moments
 ROUNDING = 16 * np.finfo(np.float64).eps
 """A spread of differences of at most this share of the greatest value counts as 0."""
 
+_PAIRS = 1 << 18
+"""Pairs whose p-values are computed at once."""
+
 
 @dataclass(frozen=True)
 class Differences:
@@ -47,8 +50,17 @@ class Differences:
         ``mean / (deviation sqrt(2 / n))`` with 2 n - 2. If the deviation is 0, p is 1 where the
         means are equal, else 0. NaN for fewer than two queries.
         """
-        upper = self.upper
-        mean, deviation, number = self.mean[upper], self.deviation[upper], self.queries[upper]
+        size = len(self.mean)
+        out, index, step = np.empty((size, size)), np.arange(size), max(1, _PAIRS // max(1, size))
+        for rows in (slice(start, start + step) for start in range(0, size, step)):
+            upper = index > index[rows, None]
+            arrays = (one[rows][upper] for one in (self.mean, self.deviation, self.queries))
+            out[rows][upper] = self._p(*arrays)
+        np.fill_diagonal(out, 1.0)
+        mirror(out, 1.0)
+        return out
+
+    def _p(self, mean: np.ndarray, deviation: np.ndarray, number: np.ndarray) -> np.ndarray:
         error = deviation * self._per_query(number)
         ratio = np.divide(mean, error, out=np.zeros(len(mean)), where=error > 0)
         np.negative(np.abs(ratio, out=ratio), out=ratio)
@@ -56,7 +68,7 @@ class Differences:
         flat = error == 0
         p[flat] = np.where(mean[flat] == 0, 1.0, 0.0)
         p[number < 2] = np.nan
-        return square(p, upper)
+        return p
 
     def limits(self, confidence: float) -> tuple[np.ndarray, np.ndarray]:
         """Compute the confidence interval of the difference [system, system]; NaN as for `p`."""
@@ -65,7 +77,8 @@ class Differences:
         is_defined = freedom > 0
         factor[is_defined] = stdtrit(freedom[is_defined], (1 + confidence) / 2)
         factor *= self._per_query(np.arange(len(factor)))
-        margin = self.deviation * factor[self.queries]
+        margin = factor[self.queries]
+        margin *= self.deviation
         low = self.mean - margin
         return low, np.add(self.mean, margin, out=margin)
 
@@ -77,7 +90,8 @@ class Differences:
         0 where the means are equal, else infinite with the sign of the difference. NaN for fewer
         than two queries.
         """
-        out = np.where(np.isnan(self.deviation), np.nan, np.copysign(np.inf, self.mean))
+        out = np.copysign(np.inf, self.mean)
+        out[np.isnan(self.deviation)] = np.nan
         out[(self.deviation == 0) & (self.mean == 0)] = 0.0
         return np.divide(self.mean, self.deviation, out=out, where=self.deviation > 0)
 
