@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 import polars as pl
 
 from irmeta.api.stored_tables import EvalChoices
-from irmeta.api.unjudged_tables import UnjudgedTables
+from irmeta.api.truncation_tables import TruncationTables
 from irmeta.errors import UsageError, check_choice
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import parse_call
@@ -28,7 +28,7 @@ Opponents = Literal["systems", "groups"]
 OPPONENTS: tuple[Opponents, ...] = ("systems", "groups")
 
 
-class PreferenceTables(UnjudgedTables):
+class PreferenceTables(TruncationTables):
     """Preferences between all pairs of systems."""
 
     def compare_pairs(

@@ -1,0 +1,36 @@
+"""`irmeta truncation`: effects of non-relevant docs at the end of lists."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from irmeta.cli.app import CsvSafeOption, MeasuresOption, TracksOption, WorkersOption, app
+from irmeta.cli.declared import with_options
+from irmeta.cli.sources import READING, SourceArgument, open_source
+from irmeta.policies import EvalPolicy, ReadPolicy
+
+
+@app.command()
+@with_options(policy=EvalPolicy, reading=READING)
+def truncation(
+    source: SourceArgument,
+    policy: EvalPolicy,
+    reading: ReadPolicy,
+    measures: MeasuresOption = None,
+    track: TracksOption = None,
+    docs: Annotated[int, typer.Option(min=1, help="Docs to add to the end of each list.")] = 1,
+    csv_safe: CsvSafeOption = False,
+    workers: WorkersOption = None,
+) -> None:
+    """Report how often scores change as non-relevant docs at the end of lists are cut or added."""
+    from irmeta.measures.names import parse_measures
+    from irmeta.show.console import print_frame
+
+    asked: Any = measures or "default"
+    parse_measures(asked)  # reject unknown names before reading anything
+    choices: Any = policy.record()
+    with open_source(source, reading, track or None, workers) as store:
+        frame = store.truncation(asked, track=track or None, docs=docs, workers=workers, **choices)
+        print_frame(frame, csv_safe)
