@@ -187,9 +187,9 @@ def _linear_domain(low: float, high: float, margin: float) -> tuple[float, float
 
 
 def _bounds(values: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of a y axis: the range of the values, from 0 if that is near."""
+    """Return the ends of a y axis: the range of the values, from 0 if near or if all are equal."""
     low, high = min(values), max(values)
-    low = 0.0 if 0 <= low <= 0.4 * high else low
+    low = 0.0 if 0 <= low <= 0.4 * high or 0 <= low == high else low
     margin = 0.06 * (high - low) or 0.5
     return (low - margin if low else 0.0), high + margin
 

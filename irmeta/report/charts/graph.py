@@ -19,7 +19,8 @@ LETTER = 6.4  # pixels, of a font of 11
 STEP, SMALL_STEP = 22, 14  # pixels from one row to the next
 ROOMY = 12  # largest number of rows with the larger step
 GAP = 3.0  # pixels between a name and an arrow
-MARGIN = 4.0  # pixels beside the names of the first and the last level
+MARGIN = 4.0  # pixels beside the names of the first level
+ROOM = 48.0  # pixels to the right of the last level, for curved arrows
 BULGE = 12.0  # pixels to the right of an arrow between neighbours on a level
 ARC = 9  # points of a curved arrow
 STYLES = ((BLUE, [1, 0]), (VERMILLION, [5, 3]), (INK, [1.5, 2.5]), ("#009E73", [8, 3, 1.5, 3]))
@@ -60,8 +61,7 @@ def graph(
         return nothing(f"{title}: nothing to draw.")
     rows = int(nodes.select(pl.max("row")).item()) + 1
     step = STEP if rows <= ROOMY else SMALL_STEP
-    is_curved = _has_level_edges(nodes, edges)
-    placed = _placed(nodes, step, is_curved)
+    placed = _placed(nodes, step)
     height = rows * step + (step if headings else 0)
     pixels = [0, WIDTH]
     x = alt.X("x:Q", scale=alt.Scale(domain=pixels, range=pixels, nice=False), axis=None)
@@ -77,19 +77,14 @@ def graph(
     return finish(alt.layer(*layers), height=height, title=title, subtitle=subtitle)
 
 
-def _has_level_edges(nodes: pl.DataFrame, edges: pl.DataFrame) -> bool:
-    level = dict(nodes.select("name", "level").iter_rows())
-    return any(level[a] == level[b] for a, b in edges.select("source", "target").iter_rows())
-
-
-def _placed(nodes: pl.DataFrame, step: int, is_curved: bool) -> pl.DataFrame:
+def _placed(nodes: pl.DataFrame, step: int) -> pl.DataFrame:
     """Add the centre of each name and half of its width, in pixels."""
     half = pl.col("name").str.len_chars() * (LETTER / 2)
     level = pl.col("level").cast(pl.Float64)
     sized = nodes.with_columns(half=half)
     widest = dict(sized.group_by("level").agg(pl.col("half").max()).sort("level").iter_rows())
     left = widest[min(widest)] + MARGIN
-    right = WIDTH - widest[max(widest)] - (4 * BULGE if is_curved else MARGIN)
+    right = WIDTH - widest[max(widest)] - ROOM
     return sized.with_columns(
         x=left + (right - left) * level / level.max().clip(1), y=(pl.col("row") + 0.5) * step
     )

@@ -69,7 +69,7 @@ def heat_map(
     )
     return finish(
         alt.layer(blank, heat, numbers),
-        height=max(18, min(38, 420 // (len(across) + 1))) * len(down),
+        height=max(18, min(38, 420 // (max(len(across), len(down)) + 1))) * len(down),
         title=title,
         subtitle=subtitle,
     )
