@@ -1,1 +1,1 @@
-"""Study of pooling and evaluation depth (Lu, Moffat and Culpepper 2016)."""
+"""Study of desirable properties of measures (Albahem et al. 2018)."""

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from irmeta.measures.enumerated import score_rankings
+from irmeta.measures.names import canonical
 from irmeta.stats.properties import FURTHER, PAPER, WEIGHT
 from irmeta.studies.framework.study import Pieces
+from irmeta.studies.papers.properties.options import MEASURES
 from irmeta.studies.papers.properties.options import PropertiesOptions as Options
+from irmeta.studies.papers.properties.paper import SPACE, numbers, printed
 from irmeta.studies.papers.properties.property_rows import (
+    Row,
     by_length,
     count_properties,
     count_rows,
@@ -15,6 +21,7 @@ from irmeta.studies.papers.properties.property_rows import (
 from irmeta.studies.papers.properties.ranking_relations import edges, nodes
 from irmeta.studies.papers.properties.truncated_rankings import truncation
 from irmeta.studies.papers.properties.violated_pairs import violations
+from irmeta.studies.papers.properties.worked_examples import worked
 
 
 def compute(track: None, options: Options) -> Pieces:
@@ -24,9 +31,10 @@ def compute(track: None, options: Options) -> Pieces:
     yield "properties", map(described, (*PAPER, *further))
     values = score_rankings(space, specs)
     paper = count_properties(PAPER, space, specs, values)
-    yield "table_1", count_rows(paper, specs)
+    yield "table_1", with_printed(count_rows(paper, specs), options)
     yield "by_length", by_length(paper, specs)
     yield "violations", violations(paper, space, specs, values)
+    yield "worked", worked()
     yield "further", count_rows(count_properties(further, space, specs, values), specs)
     yield "truncation", truncation(space, specs)
     single = options.single
@@ -34,3 +42,14 @@ def compute(track: None, options: Options) -> Pieces:
     yield "single_subtopic", count_rows(alone, specs)
     yield "nodes", nodes(options.drawn)
     yield "edges", edges(options.drawn)
+    yield "paper_numbers", numbers()
+
+
+def with_printed(rows: Iterable[Row], options: Options) -> Iterator[Row]:
+    """Add what the paper prints, where measure, rankings and judgments are the paper's."""
+    space = options.space
+    is_papers = (space.subtopics, space.length) == SPACE and not space.weights
+    names = canonical(MEASURES) if is_papers and space.relevant_docs >= space.length else []
+    for row in rows:
+        measure = row["measure"]
+        yield row | {"printed": printed(measure, row["property"]) if measure in names else None}

@@ -4,28 +4,196 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from irmeta.studies.framework.study import Section, Tables
-from irmeta.studies.framework.words import count
+import polars as pl
+
+from irmeta.studies.framework.study import Section, Show, Tables
+from irmeta.studies.framework.words import count, listed
+from irmeta.studies.papers.properties.figures import induced_path
 from irmeta.studies.papers.properties.options import PropertiesOptions as Options
+from irmeta.studies.papers.properties.paper import RELEVANT, SLIPS
 
 CERTAINTY = (
     "One violated pair proves that a measure lacks the property. No violated pair among these "
-    "rankings does not prove that it has the property."
+    "rankings does not prove that it has the property: a longer ranking may violate it."
 )
+PAPERS = ("relevance", "irrelevance", "redundancy", "induction")
+BY_PROPERTY = ("measure", "property", "violated")
+MOST_NAMED = 8  # measures in a sentence
 
 
 def sections(tables: Tables, options: Options) -> Iterator[Section]:
     """Yield the sections."""
+    yield _rankings(options)
+    yield _properties()
+    yield _induction(tables, options)
+    yield _violations(tables, options)
+    yield _examples()
+    yield _truncation(tables)
+    yield _single(tables, options)
+    yield _further(tables)
+
+
+def _rankings(options: Options) -> Section:
     space = options.space
-    yield Section("Properties (Section 3.1)", show=["properties"])
-    yield Section(
-        "Violations (Section 4.2)",
-        f"All {count(space.count, 'ranking')} of up to {count(space.length, 'doc')}, over "
-        f"{count(space.subtopics, 'subtopic')} with {count(space.relevant_docs, 'relevant doc')} "
-        f"each. {CERTAINTY}",
-        ["table_1", "further", "by_length"],
+    text = (
+        "Each doc of a ranking is relevant to one subtopic (a, b, ...) or to none (x). The study "
+        f"scores all rankings of up to h = {space.length} docs over m = {space.subtopics} "
+        f"{'subtopic' if space.subtopics == 1 else 'subtopics'}, each with "
+        f"{count(space.relevant_docs, 'relevant doc')}: ((m + 1)^(h + 1) - 1) / m = "
+        f"{space.count:,} rankings, the empty one included."
     )
-    yield Section("Violated pairs (Section 4.3)", show=["violations"])
-    yield Section("Truncated rankings (Section 5)", show=["truncation"])
-    yield Section("Rankings of a single subtopic (Section 5)", show=["single_subtopic"])
-    yield Section("Relations of short rankings (Figures 1 to 5)", show=["nodes", "edges"])
+    notes = [*SLIPS["rankings"]]
+    if space.relevant_docs < space.length:
+        notes.append(
+            f"A ranking has more docs of a subtopic than its {space.relevant_docs} relevant ones: "
+            "those beyond are judged non-relevant, though their labels say otherwise."
+        )
+    if space.weights:
+        weights = [f"{a}: {w:g}" for a, w in zip(space.letters, space.weights, strict=False)]
+        notes.append(
+            f"Weights of the subtopics: {', '.join(weights)}. Redundancy then relates a doc of a "
+            "seen subtopic only with docs of unseen subtopics of at least its weight."
+        )
+    return Section("Rankings (Section 3, Figure 1)", text, ["figure_1"], notes=notes)
+
+
+def _properties() -> Section:
+    text = (
+        "A property relates two rankings, of which the lower one should not score more. Pairs with "
+        "the empty ranking are left out, as in the paper; the tables count them apart."
+    )
+    shown = [Show("properties", rows={"property": PAPERS}), "figure_2", "figure_3", "figure_4"]
+    return Section("Properties (Section 3.1, Figures 2 to 4)", text, shown)
+
+
+def _induction(tables: Tables, options: Options) -> Section:
+    first, middle, last = induced_path(options)
+    text = (
+        "Several steps of the three properties relate further rankings: "
+        f"{first} should not score more than {middle} by irrelevance, nor {middle} more than "
+        f"{last} by relevance, hence {first} not more than {last}. Induction is the transitive "
+        "closure of the three properties over all rankings. It counts ordered pairs of different "
+        "rankings, of one or several steps; the empty ranking may be a step between others, but "
+        "not an end of a pair."
+    )
+    rows = tables["table_1"].filter(property="induction")
+    applicable, indirect = rows.select("applicable", "indirect").row(0)
+    facts = {"related pairs": applicable, "of these, by several steps": indirect}
+    note = (
+        "The paper prints no number of these pairs. Its released program counts 1,135,428 for "
+        "m = 2 and h = 10: a ranking with itself, some pairs twice, and two further rules. The "
+        "closure has 853,865."
+    )
+    heading = "Induction (Section 3.2, Figure 5)"
+    return Section(heading, text, ["figure_5"], facts=facts, notes=[note])
+
+
+def _violations(tables: Tables, options: Options) -> Section:
+    rows = tables["table_1"]
+    failed = rows.filter(pl.col("violated") > 0)
+    measures = rows["measure"].unique(maintain_order=True).to_list()
+    lacking = failed["measure"].unique(maintain_order=True).to_list()
+    facts: dict[str, str | int | float | None] = {
+        "rankings": options.space.count,
+        "measures": len(measures),
+        "that violate a property": len(lacking),
+    }
+    undefined = rows.filter(pl.col("undefined") > 0)["measure"].unique(maintain_order=True)
+    notes = [*SLIPS["table_1"], *SLIPS["equations"]]
+    if len(undefined):
+        names = listed(undefined.to_list(), MOST_NAMED)
+        notes.append(f"{names}: a pair with an undefined (NaN) score violates nothing.")
+    table = Show("table_1", (*BY_PROPERTY, "printed"), pivot="property")
+    shown: list[str | Show] = [table, "violations_by_property", "violations_by_length"]
+    return Section(
+        "Violations (Section 4.2, Table 1)",
+        [*_sentences(failed), CERTAINTY],
+        [*shown, "by_length", "paper_numbers"],
+        facts=facts,
+        notes=notes,
+    )
+
+
+def _sentences(failed: pl.DataFrame) -> Iterator[str]:
+    """Yield a sentence on the measures that violate each property."""
+    for prop in PAPERS:
+        rows = failed.filter(property=prop).select("measure", "violated", "applicable", "share")
+        each = [
+            f"{measure} ({violated:,} of {applicable:,}, {_percent(share)})"
+            for measure, violated, applicable, share in rows.iter_rows()
+        ]
+        if each:
+            verb = "violates" if len(each) == 1 else "violate"
+            yield f"{listed(each, MOST_NAMED)} {verb} {prop}."
+    if failed.is_empty():
+        yield "No measure violates a property."
+
+
+def _percent(share: float) -> str:
+    """Return a percentage that is 100% only if it is exactly that."""
+    return "100%" if share == 1 else f"{min(share, 0.9999):.2%}"
+
+
+def _examples() -> Section:
+    text = [
+        "ACT averages CT over the docs of the ranking, and a further non-relevant doc repeats the "
+        "last and greatest CT. AP-IA averages AP over subtopics, and a second doc of a seen "
+        "subtopic has a greater precision at its rank than the first doc of an unseen one.",
+        f"The paper's examples have {RELEVANT} relevant docs per subtopic. Below them, of each "
+        "measure and property: the first violated pair of the shortest rankings, and the pairs "
+        "whose scores differ least and most, with the arithmetic of both scores as irmeta explain "
+        "shows it.",
+    ]
+    heading = "Worked examples (Section 4.3)"
+    return Section(heading, text, ["worked", "violations"], notes=SLIPS["worked"])
+
+
+def _truncation(tables: Tables) -> Section:
+    rows = tables["truncation"]
+    text = [
+        "A ranking of l docs is shorter than a cutoff k > l. Its score is compared with that of "
+        "the same ranking with non-relevant docs down to k, or down to h without a cutoff. Where "
+        "both are equal, the measure pads; SetP, the precision of trec_eval that the paper "
+        "mentions, divides by l instead.",
+        *_treatments(rows),
+    ]
+    heading = "Rankings shorter than the cutoff (Section 5)"
+    return Section(heading, text, ["truncation"], notes=SLIPS["truncation"])
+
+
+def _treatments(rows: pl.DataFrame) -> Iterator[str]:
+    padded = rows.filter(treatment="pads").height
+    yield f"{padded} of {count(rows.height, 'measure')} pad."
+    for name, rise, of in rows.filter(pl.col("better") > 0).select(
+        "measure", "better", "rankings"
+    ).iter_rows():  # fmt: skip
+        yield f"{name} is better padded in {rise:,} of {count(of, 'ranking')}."
+
+
+def _single(tables: Tables, options: Options) -> Section:
+    rows = tables["single_subtopic"]
+    failed = rows.filter(pl.col("violated") > 0)
+    text = [
+        f"With one subtopic there are {count(options.single.count, 'ranking')}. Redundancy then "
+        "applies to no pair, as no subtopic is unseen, and AP-IA is AP.",
+        *_sentences(failed),
+    ]
+    heading = "Rankings of a single subtopic (Section 5)"
+    return Section(heading, text, [Show("single_subtopic", BY_PROPERTY, pivot="property")])
+
+
+def _further(tables: Tables) -> Section:
+    rows = tables["further"].unique("property", maintain_order=True)
+    names = rows["property"].to_list()
+    text = (
+        "Swap and replacement move a relevant doc up, or substitute one; monotonicity, convergence "
+        "and top-weightedness are three of Moffat's seven properties. Strict properties do not "
+        "allow equal scores, and count only rankings within the cutoff of a measure: measures of "
+        "the relevant docs alone cannot have strict irrelevance. Not here, as they need more than "
+        "labels: rank-biased utility, and the terminal docs of Liu et al. (2016)."
+    )
+    shown = [
+        Show("properties", rows={"property": names}),
+        Show("further", BY_PROPERTY, pivot="property"),
+    ]
+    return Section("Beyond the paper: further properties", text, shown)

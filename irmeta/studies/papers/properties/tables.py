@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irmeta.schema.columns import MEASURE, Column, Table, percent, stored
+from irmeta.schema.columns import MEASURE, Column, Table, stored
 
 PROPERTY = Column("name", "name of the property")
 RANKING = "labels of its docs: a, b, ... relevant to that subtopic, x to none"
@@ -12,10 +12,10 @@ UPPER = Column("name", f"ranking that should score at least as much; {RANKING}",
 APPLICABLE = Column("big", "pairs of rankings, without the empty ranking")
 VIOLATED = Column("big", "pairs whose lower ranking scores more by above 1e-12; of a strict "
                   "property: that does not score less")  # fmt: skip
-SHARE = percent("violated / applicable; NaN: no pair is applicable", "share")
+SHARE = Column("real", "violated / applicable; NaN: no pair is applicable", format=".2%")
 
 
-def _counts(name: str, caption: str) -> Table:
+def _counts(name: str, caption: str, **more: Column) -> Table:
     return Table(name, ("measure", "property"), {
         "measure": MEASURE,
         "property": PROPERTY,
@@ -23,6 +23,7 @@ def _counts(name: str, caption: str) -> Table:
         "violated": VIOLATED,
         "share": SHARE,
         "holds": Column("yes", "whether no pair is violated; null: no pair is applicable", True),
+        **more,
         "tied": stored("big", "pairs of equal scores"),
         "undefined": stored("big", "pairs of which a score is NaN; they violate nothing"),
         "indirect": stored("big", "of the applicable pairs, those that no single property relates; "
@@ -42,7 +43,9 @@ TABLES = (
         "strict": Column("yes", "whether equal scores violate it", show="page"),
         "source": Column("text", "publication; empty: none", show="page"),
     }, caption="Properties.", by="all"),
-    _counts("table_1", "Violations of the paper's properties (Table 1)."),
+    _counts("table_1", "Violations of the paper's properties (Table 1).",
+            printed=Column("text", "violations that the paper prints, of its measures on its "
+                           "rankings", True, format="paper", label="paper")),
     _counts("further", "Violations of further properties."),
     _counts("single_subtopic", "Violations on rankings with a single subtopic (Section 5)."),
     Table("violations", ("measure", "property", "case"), {
@@ -61,6 +64,14 @@ TABLES = (
         "upper_arithmetic": Column("text", "arithmetic of the score of the upper ranking",
                                    show="page"),
     }, caption="Violated pairs (Section 4.3).", by="all"),
+    Table("worked", ("measure", "ranking"), {
+        "measure": MEASURE,
+        "ranking": Column("name", f"ranking; {RANKING}"),
+        "value": Column("real", "score of the ranking, with five relevant docs per subtopic",
+                        format=".4f"),
+        "printed": Column("text", "score as printed in the paper; null: not printed", True,
+                          format="paper", label="paper"),
+    }, caption="Worked examples (Section 4.3).", by="all"),
     Table("by_length", ("measure", "property", "length"), {
         "measure": MEASURE,
         "property": PROPERTY,
@@ -94,4 +105,10 @@ TABLES = (
         "with_empty": Column("yes", "whether one of them is the empty ranking, so that the pair is "
                              "not counted"),
     }, caption="Relations of Figures 2 to 5.", by="all", latex=False, folded=True),
+    Table("paper_numbers", ("item", "row", "column"), {
+        "item": Column("name", "table or section of the paper"),
+        "row": Column("text", "measure"),
+        "column": Column("name", "property, or ranking"),
+        "value": Column("text", "as printed", label="printed", format="paper"),
+    }, caption="Numbers as printed in the paper.", by="all", folded=True),
 )  # fmt: skip

@@ -1,0 +1,189 @@
+"""The figures, the page and the printed numbers of the study of desirable properties."""
+
+from __future__ import annotations
+
+from functools import cache
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import irmeta
+from irmeta.report.look import to_spec
+from irmeta.schema.columns import by_name
+from irmeta.studies.framework.draw import Drawn, charts
+from irmeta.studies.framework.study import Section, Tables
+from irmeta.studies.papers.properties.compute import compute, with_printed
+from irmeta.studies.papers.properties.figures import induced_path
+from irmeta.studies.papers.properties.options import MOST_DRAWN
+from irmeta.studies.papers.properties.options import PropertiesOptions as Options
+from irmeta.studies.papers.properties.paper import SLIPS, WORKED
+from irmeta.studies.papers.properties.sections import CERTAINTY, sections
+from irmeta.studies.papers.properties.study import STUDY
+from irmeta.studies.papers.properties.tables import TABLES
+
+DECLARED = by_name(TABLES)
+OPTIONS = Options(length=3)
+ACT = "ACT(per=all)@10"
+
+
+@cache
+def tables_of(options: Options) -> Tables:
+    """Return the tables of the study."""
+    return {name: DECLARED[name].frame(rows) for name, rows in compute(None, options)}
+
+
+def figures_of(options: Options) -> dict[str, Drawn]:
+    return {one.name: one for one in charts(STUDY, tables_of(options), options)}
+
+
+def rows_of(figure: Drawn) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of a graph that have an edge, and those of names."""
+    rows = [row for rows in to_spec(figure.draw())["datasets"].values() for row in rows]
+    heads = [row for row in rows if "angle" in row]
+    return {"heads": heads, "names": [row for row in rows if "name" in row]}
+
+
+def page_of(options: Options) -> dict[str, Section]:
+    return {one.heading: one for one in sections(tables_of(options), options)}
+
+
+def words_of(page: dict[str, Section]) -> str:
+    texts = [[one.text] if isinstance(one.text, str) else one.text for one in page.values()]
+    return " ".join(word for words in texts for word in words)
+
+
+def test_figures__relations_of_the_paper():
+    """Figures 2 to 4 have 8, 4 and 2 edges, of which 2, 1 and 0 touch the empty ranking."""
+    figures = figures_of(OPTIONS)
+    assert [*figures] == [
+        *(f"figure_{number}" for number in range(1, 6)),
+        *("violations_by_property", "violations_by_length"),
+    ]
+    found = {}
+    for number in range(1, 6):
+        rows = rows_of(figures[f"figure_{number}"])
+        assert len(rows["names"]) == 13
+        pale = sum(row["opacity"] < 1 for row in rows["heads"])
+        found[number] = len(rows["heads"]), pale
+    assert found == {1: (0, 0), 2: (8, 2), 3: (4, 1), 4: (2, 0), 5: (14, 3)}
+
+
+def test_figure_5__induced_path_is_bold():
+    figure = figures_of(OPTIONS)["figure_5"]
+    places = {row["name"]: row["y"] for row in rows_of(figure)["names"]}
+    heads = rows_of(figure)["heads"]
+    usual = min(row["size"] for row in heads)
+    bold = [row for row in heads if row["size"] > usual]
+    assert {(row["kind"], row["y"]) for row in bold} == {
+        ("irrelevance", places["b"]),
+        ("relevance", places["bb"]),
+    }
+    assert "relates bx to bb, by way of b" in figure.caption
+
+
+@pytest.mark.parametrize(
+    ("subtopics", "length", "path"),
+    [(2, 2, ("bx", "b", "bb")), (3, 2, ("cx", "c", "cc")), (2, 1, ("x", "empty", "b"))],
+)
+def test_induced_path__is_related_step_by_step(subtopics: int, length: int, path):
+    options = Options(length=2, drawn_subtopics=subtopics, drawn_length=length)
+    assert induced_path(options) == path
+    edges = tables_of(options)["edges"].select("property", "lower", "upper").rows()
+    assert ("irrelevance", *path[:2]) in edges
+    assert ("relevance", *path[1:]) in edges
+
+
+@pytest.mark.parametrize(("subtopics", "length"), [(1, 5), (9, 2), (2, 4)])
+def test_figures__names_of_a_level_are_apart(subtopics: int, length: int):
+    options = Options(length=1, drawn_subtopics=subtopics, drawn_length=length)
+    rows = rows_of(figures_of(options)["figure_1"])["names"]
+    assert len(rows) == options.drawn.count <= MOST_DRAWN
+    frame = pl.DataFrame(rows).sort("x", "y")
+    gaps = frame.select(pl.col("y").diff().over(pl.col("x").round(6))).drop_nulls()
+    assert gaps["y"].min() >= 13.9
+
+
+def test_violations_by_property__dash_where_no_pair_is_violated():
+    rows = to_spec(figures_of(OPTIONS)["violations_by_property"].draw())["datasets"]
+    (cells,) = rows.values()
+    drawn = {(row["down"], row["across"]): row["value"] for row in cells}
+    assert drawn["AP_IA", "redundancy"] == 1
+    assert drawn["AP", "irrelevance"] is None
+    assert drawn["P@5", "top-weightedness"] == 1
+    assert 0 < drawn[ACT, "irrelevance"] < 1
+
+
+def test_violations_by_length__only_measures_with_a_violation():
+    options = Options(measures=("AP", "RR"), length=3)
+    assert "violations_by_length" not in figures_of(options)
+    assert "No measure violates a property." in words_of(page_of(options))
+
+
+def test_worked__equal_the_printed_scores():
+    rows = tables_of(OPTIONS)["worked"]
+    assert rows["printed"].to_list() == [*WORKED.values()]
+    compared = rows.drop_nulls("printed")
+    printed = compared["printed"].cast(pl.Float64).to_list()
+    assert compared["value"].to_list() == pytest.approx(printed, abs=5.1e-5)
+    of_equation = rows.filter(pl.col("measure").str.contains("paper"))["value"].to_list()
+    assert of_equation == pytest.approx([0.75, 2.5 / 3], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (Options(), ["29,496 of 29,523", "none", "some", None]),
+        (Options(relevant=12), ["29,496 of 29,523", "none", "some", None]),
+        (Options(length=9), [None] * 4),
+        (Options(subtopics=3, length=5), [None] * 4),
+        (Options(relevant=5), [None] * 4),
+        (Options(weights=(2, 1)), [None] * 4),
+    ],
+)
+def test_with_printed__only_for_the_rankings_of_the_paper(options: Options, expected):
+    rows = [
+        {"measure": ACT, "property": "irrelevance"},
+        {"measure": "NRBP", "property": "induction"},
+        {"measure": "AP_IA", "property": "induction"},
+        {"measure": "DnDCG@10", "property": "relevance"},
+    ]
+    assert [row["printed"] for row in with_printed(rows, options)] == expected
+
+
+def test_sections__paper_order_and_slips():
+    page = page_of(OPTIONS)
+    parts = ("Section 3,", "3.1", "3.2", "4.2", "4.3", "Section 5", "Section 5", "Beyond")
+    assert len(page) == len(parts)
+    assert all(part in heading for part, heading in zip(parts, page, strict=True))
+    notes = {note for one in page.values() for note in one.notes}
+    assert notes >= {slip for slips in SLIPS.values() for slip in slips}
+    words = words_of(page)
+    assert CERTAINTY in words
+    assert "= 40 rankings" in words
+    assert "ACT(per=all)@10 (6 of 12, 50.00%) violates irrelevance." in words
+    assert page["Induction (Section 3.2, Figure 5)"].facts["related pairs"] == 165
+
+
+def test_sections__percentage_of_100_means_all_pairs():
+    options = Options(measures=("AP_IA", ACT), length=8)
+    words = words_of(page_of(options))
+    assert "AP_IA (494 of 494, 100%)" in words
+    assert "ACT(per=all)@10 (3,258 of 3,279, 99.36%)" in words
+
+
+def test_sections__notes_on_fewer_relevant_docs_and_on_weights():
+    options = Options(length=3, relevant=2, weights=(3, 1))
+    notes = page_of(options)["Rankings (Section 3, Figure 1)"].notes
+    assert any("those beyond are judged non-relevant" in note for note in notes)
+    assert any("Weights of the subtopics: a: 3, b: 1." in note for note in notes)
+
+
+def test_study__page_shows_every_figure_and_table(tmp_path: Path, undrawn: None):
+    results = irmeta.studies.properties(tmp_path, measures=("AP_IA", "ACT(per=all)@10"), length=3)
+    page = unescape((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert page.count("<svg") == len(results.figures) == 7
+    for name in set(results.tables) - {"nodes", "edges"}:
+        assert DECLARED[name].caption in page
