@@ -139,10 +139,12 @@ def test_figures__all_are_drawn_with_caption_and_reading(figures: Mapping[str, D
         "figure_2", "contributions_group", "contributions_system", "overlap", *gaming,
         "rare_grades", "pool_bias",
     ]  # fmt: skip
-    cut = []
+    cut, widths = [], set()
 
     def draw(spec: dict[str, Any], ppi: int) -> tuple[bytes, bytes]:
-        cut.extend(line for line in texts(svg_of(spec)).split("\n") if line.endswith("\u2026"))
+        svg = svg_of(spec)
+        widths.add(ElementTree.fromstring(svg).get("width"))
+        cut.extend(line for line in texts(svg).split("\n") if line.endswith("\u2026"))
         return b"", b""
 
     for name, one in figures.items():
@@ -151,6 +153,7 @@ def test_figures__all_are_drawn_with_caption_and_reading(figures: Mapping[str, D
         to_print(chart, draw=draw)
         assert one.caption.endswith("."), name
         assert one.reading.endswith("."), name
+    assert widths == {"420"}
     assert not cut, "these texts do not fit a column of print"
 
 

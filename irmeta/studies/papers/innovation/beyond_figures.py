@@ -41,16 +41,19 @@ def _contributions(rows: pl.DataFrame, options: Options) -> Any:
     track, level, of = rows.select("track", "level", "of").row(0)
     most = rows.sort("unique", "found", "name", descending=[True, True, False]).head(MOST_SYSTEMS)
     ring = "; ring: no other group" if rows["unique_to_group"].count() else ""
-    share = (100 * pl.col("share")).round(0).cast(pl.Int64)
+    found = [f"{docs:,} ({share:.0%})" for docs, share in most.select("found", "share").iter_rows()]
+    shown = count(of, level)
+    if most.height < of:
+        shown = f"{most.height} of {shown}"
     columns = {
         "filled_name": pl.format(f"{{}}, no other {level}", "name"),
         "ring_name": pl.format("{}, no other group", "name"),
-        "aside": pl.format("{} ({}%)", "found", share),
+        "aside": pl.Series(found, dtype=pl.String),
     }
     return dumbbell(
         most.select(row="name", filled="unique", ring="unique_to_group", **columns),
         title=f"{track}: relevant docs that one {level} alone retrieves",
-        subtitle=f"{most.height} of {count(of, level)}; filled: no other {level}{ring}",
+        subtitle=f"{shown}; filled: no other {level}{ring}",
         x_title=f"relevant docs within rank {options.k}",
         aside="all found",
         display=DOCS,

@@ -53,7 +53,7 @@ def _figure_1(rows: pl.DataFrame, options: Options) -> Any:
         [Pane(made, text) for made, text in MADE.items()],
         title=f"{track}: rank of a made system on query {query}",
         subtitle=f"by {options.families()[0]}, among {systems - 1} systems and itself; 1 is best",
-        x_title="D, relevant docs of the made system",
+        x_title="D, relevant docs retrieved",
         linear="d",
         same_y=True,
         ranks=True,

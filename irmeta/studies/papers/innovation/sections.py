@@ -259,7 +259,8 @@ def _pool(tables: Tables) -> Section:
         [
             "For each group, the docs that it alone put into the pool become unjudged, and S and "
             "S_d are those of the other systems. The ranks of its systems before and after say "
-            f"how a new system of this kind would fare. {POINTER}",
+            "how a new system of this kind would fare: it loses the docs that it alone found, but "
+            f"its other docs become rarer, for it does not count in S_d. {POINTER}",
             *_sentences(tables, conclusions.pool),
         ],
         ["pool_bias"],
