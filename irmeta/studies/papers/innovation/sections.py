@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-import polars as pl
-
-from irmeta.schema.columns import by_name
 from irmeta.studies.framework.data import data_section
 from irmeta.studies.framework.study import Section, Show, Tables
-from irmeta.studies.framework.words import count, listed
+from irmeta.studies.framework.words import count
 from irmeta.studies.papers.innovation import conclusions
+from irmeta.studies.papers.innovation.beyond_sections import beyond
 from irmeta.studies.papers.innovation.options import MARKED
 from irmeta.studies.papers.innovation.options import InnovationOptions as Options
+from irmeta.studies.papers.innovation.page_parts import DECLARED, POINTER, absent
 from irmeta.studies.papers.innovation.paper import DATA, SLIPS
-from irmeta.studies.papers.innovation.tables import TABLES
 
-DECLARED = by_name(TABLES)
-MOST_NAMED = 5  # tracks in a note
-MOST_SENTENCES = 10  # tracks; the conclusions on more are only in the sections of the tracks
-WORST = 10  # systems and groups of a track that are shown
+WORST = 10  # systems of a track that are shown
 FIGURES = ("docs_by_holders", "figure_1", "figure_2", "contributions", "overlap", "gaming",
            "rare_grades", "pool_bias")  # fmt: skip
 """The figures of a track, in the order of the page."""
-OWN = "each system is a group of its own"
-POINTER = "The figures of each track are in its section below."
 
 
 def sections(tables: Tables, options: Options) -> Iterator[Section]:
@@ -40,12 +33,7 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
     yield _stability(tables, options)
     yield _fewer_systems(tables, options)
     yield _examples(tables, options)
-    yield _contributions(tables, options)
-    yield _swaps(tables)
-    yield _gaming(tables)
-    yield _grades(tables)
-    yield _pool(tables)
-    yield _label_sets(tables)
+    yield from beyond(tables, options)
 
 
 def _measures(tables: Tables, options: Options) -> Section:
@@ -77,7 +65,7 @@ def _made_systems(tables: Tables, options: Options) -> Section:
         "query is that of the paper where the track has it, else that of which a system retrieves "
         f"the most relevant docs (--query). {POINTER}",
         [_printed("Figure 1")],
-        notes=[*_absent(tables, "figure_1"), *SLIPS["Figure 1"]],
+        notes=[*absent(tables, "figure_1"), *SLIPS["Figure 1"]],
     )
 
 
@@ -93,7 +81,7 @@ def _orders(tables: Tables, options: Options) -> Section:
                  caption="Tau-b with the order by alpha = 0 (Figure 2)."),
             _printed("Figure 2"),
         ],
-        notes=[*_absent(tables, "figure_2"), *SLIPS["Figure 2"]],
+        notes=[*absent(tables, "figure_2"), *SLIPS["Figure 2"]],
     )  # fmt: skip
 
 
@@ -107,14 +95,13 @@ def _power(tables: Tables, options: Options) -> Section:
             "the paired t-test, Tukey's HSD without and with queries as blocks, and the randomised "
             f"HSD ({count(options.resamples, 'permutation')}). Only the HSD tests correct for the "
             "number of pairs.",
-            *_sentences(tables, conclusions.power),
         ],
         [
             Show("table_1", every, pivot="test", caption="Significantly different pairs by test."),
             _of_paper(tables, "table_1", papers, {"test": ("t-unpaired",)}),
             _printed("Table 1"),
         ],
-        notes=[*_absent(tables, "table_1"), *SLIPS["Table 1"]],
+        notes=[*absent(tables, "table_1"), *SLIPS["Table 1"]],
     )
 
 
@@ -129,14 +116,13 @@ def _stability(tables: Tables, options: Options) -> Section:
             f"more often is better. Means tie up to {options.fuzziness:g} (absolute), up to that "
             "share of the greater (relative) or where they are equal (none). A tie counts for "
             "neither system.",
-            *_sentences(tables, conclusions.stability),
         ],
         [
             Show("table_2", every, pivot="ties", caption="Stability by the rule for ties."),
             _of_paper(tables, "table_2", papers, {"ties": ("absolute",)}),
             _printed("Table 2"),
         ],
-        notes=[*_absent(tables, "table_2"), *SLIPS["Table 2"]],
+        notes=[*absent(tables, "table_2"), *SLIPS["Table 2"]],
     )
 
 
@@ -151,7 +137,7 @@ def _fewer_systems(tables: Tables, options: Options) -> Section:
             Show("table_3", columns, pivot="measure"),
             _printed("Table 3"),
         ],
-        notes=[*_absent(tables, "table_3"), *SLIPS["Table 3"]],
+        notes=[*absent(tables, "table_3"), *SLIPS["Table 3"]],
     )
 
 
@@ -167,118 +153,7 @@ def _examples(tables: Tables, options: Options) -> Section:
         "Rare and common docs (Section 4.6, Table 4)",
         text,
         ["table_4", _printed("Table 4")],
-        notes=_absent(tables, "table_4"),
-    )
-
-
-def _contributions(tables: Tables, options: Options) -> Section:
-    columns = ("track", "name", "systems", "found", "unique", "share", "mean_rarity")
-    return Section(
-        "Beyond the paper: who retrieves what no other does",
-        [
-            f"Relevant docs within rank {options.k}: all that a system, a group or a type of run "
-            "retrieves, and those that no other does. The greedy order takes, one after the other, "
-            f"the system that adds the most docs. {POINTER}",
-            *_sentences(tables, conclusions.contributions),
-        ],
-        [
-            "greedy*",
-            Show("contributions", columns, {"level": ("type",)}, name="contributions_types",
-                 caption="Relevant docs that types of runs retrieve."),
-            Show("contributions", columns, {"level": ("group",)}, name="contributions_groups",
-                 caption="Relevant docs that groups retrieve."),
-        ],
-        notes=[
-            *_absent(tables, "contributions"),
-            *_unknown(tables, "group", "the store does not state the groups of the systems"),
-            *_unknown(tables, "type", "the store does not state the types of the runs"),
-        ],
-    )  # fmt: skip
-
-
-def _swaps(tables: Tables) -> Section:
-    return Section(
-        "Beyond the paper: pairs that change places",
-        [
-            "The alpha at which two systems have equal values is "
-            "-(P_a - P_b) / (B_a - B_b), and likewise for AP. The table `swaps` has every pair "
-            "that changes places for an alpha up to 1.",
-            *_sentences(tables, conclusions.swaps),
-        ],
-        ["swaps*", "dethroned"],
-        notes=_absent(tables, "dethroned"),
-    )
-
-
-def _gaming(tables: Tables) -> Section:
-    columns = ("track", "attack", "counted", "measure", "system", "rank_before", "rank_after",
-               "moved", "furthest", "tau_b", "tau_b_plain")  # fmt: skip
-    return Section(
-        "Beyond the paper: runs that change the ranks of others",
-        [
-            "A group adds clones of its best run, empty runs, or a spoiler: a run that retrieves "
-            "what only the best system retrieves. Ranks are among the systems that are not added. "
-            "If systems are counted, clones make the docs of a run common, so that honest variants "
-            "of it are punished. If each group counts the others, its empty runs make the docs of "
-            "all others rarer, but not its own. If groups are counted, neither clones nor empty "
-            f"runs of a group that is there change a value. {POINTER}",
-            *_sentences(tables, conclusions.gaming),
-        ],
-        [
-            Show("gaming_effects", columns, {"target": _most_moved(tables)},
-                 caption="Ranks after a group adds runs: the group of each track whose best system "
-                 "moves most.")
-        ],
-        notes=[*_absent(tables, "gaming_effects"), *_unknown(tables, "group", OWN)],
-    )  # fmt: skip
-
-
-def _most_moved(tables: Tables) -> list[str]:
-    """Return the group of each track whose best system changes its rank most."""
-    change = (pl.col("rank_after") - pl.col("rank_before")).abs()
-    most = tables["gaming_effects"].sort(change, descending=True, maintain_order=True)
-    return most.group_by("track", maintain_order=True).first()["target"].unique().to_list()
-
-
-def _grades(tables: Tables) -> Section:
-    return Section(
-        "Beyond the paper: grades of rare docs",
-        [
-            "Rareness is binary: it rewards a rare doc whatever its grade. The table says how "
-            "often docs of each S_d have a higher grade (Section 4.6 as a number).",
-            *_sentences(tables, conclusions.grades),
-        ],
-        ["rare_grades"],
-        notes=_absent(tables, "rare_grades"),
-    )
-
-
-def _pool(tables: Tables) -> Section:
-    return Section(
-        "Beyond the paper: systems that the pool did not know (Section 5.4)",
-        [
-            "For each group, the docs that it alone put into the pool become unjudged, and S and "
-            "S_d are those of the other systems. The ranks of its systems before and after say "
-            "how a new system of this kind would fare: it loses the docs that it alone found, but "
-            f"its other docs become rarer, for it does not count in S_d. {POINTER}",
-            *_sentences(tables, conclusions.pool),
-        ],
-        ["pool_bias"],
-        notes=[
-            *_absent(tables, "pool_bias"),
-            *_unknown(tables, "group", OWN),
-        ],
-    )
-
-
-def _label_sets(tables: Tables) -> Section:
-    return Section(
-        "Beyond the paper: other judgments",
-        "The orders of systems by another qrels set of the track, and how many relevant docs of "
-        "one set the other confirms: docs that few systems retrieve (S_d up to 2) beside those "
-        "that most do.",
-        ["label_sets", "label_confirmations"],
-        notes=_absent(tables, "label_sets", "the track has one qrels set"),
+        notes=absent(tables, "table_4"),
     )
 
 
@@ -320,37 +195,3 @@ def _printed(item: str) -> Show:
     columns = ("row", "column", "value")
     return Show("paper_numbers", columns, {"item": (item,)}, "column", name,
                 f"The paper's {item}, as printed.")  # fmt: skip
-
-
-def _used(tables: Tables) -> pl.DataFrame:
-    return tables["studied_tracks"].filter("used")
-
-
-def _sentences(tables: Tables, about: Callable[[Tables, str], Iterator[str]]) -> list[str]:
-    """Return the sentences about each track; none if there are many tracks."""
-    tracks = _used(tables)["track"].to_list()
-    if len(tracks) > MOST_SENTENCES:
-        return ["The section of each track below states the conclusions."]
-    return [sentence for track in tracks for sentence in about(tables, track)]
-
-
-def _absent(
-    tables: Tables, name: str, reason: str = "too few systems, queries or docs"
-) -> list[str]:
-    """Return a note on the tracks without rows in a table."""
-    tracks = _used(tables).join(tables[name], on="track", how="anti")["track"].to_list()
-    if not tracks:
-        return []
-    what = DECLARED[name].caption.removesuffix(".")
-    return [f"{what}: absent on {_named(tracks)}: {reason}."]
-
-
-def _unknown(tables: Tables, level: str, text: str) -> list[str]:
-    """Return a note on the tracks whose groups or types are unknown."""
-    known = tables["contributions"].filter(level=level)
-    tracks = _used(tables).join(known, on="track", how="anti")["track"].to_list()
-    return [f"On {_named(tracks)}, {text}."] if tracks else []
-
-
-def _named(tracks: Sequence[str]) -> str:
-    return listed(tracks, MOST_NAMED)
