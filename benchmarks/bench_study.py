@@ -44,6 +44,10 @@ PICTURES = {
     },
     "depth": {"trec-covid-r1/score_curves_ndcg": "study-score-curves"},
     "preference": {"robust-2003/figure_5": "study-preference-agreement"},
+    "innovation": {
+        "trec-covid-r1/figure_1": "study-innovation-made-systems",
+        "robust-2003/contributions_system": "study-innovation-contributions",
+    },
 }
 
 
