@@ -77,10 +77,8 @@ def test_figure_5__induced_path_is_bold():
     heads = rows_of(figure)["heads"]
     usual = min(row["size"] for row in heads)
     bold = [row for row in heads if row["size"] > usual]
-    assert {(row["kind"], row["y"]) for row in bold} == {
-        ("irrelevance", places["b"]),
-        ("relevance", places["bb"]),
-    }
+    at = {row["kind"]: row["y"] for row in bold}
+    assert at == pytest.approx({"irrelevance": places["b"], "relevance": places["bb"]}, abs=4)
     assert "relates bx to bb, by way of b" in figure.caption
 
 

@@ -18,7 +18,7 @@ WIDTH = PRINT_WIDTH - CONFIG["padding"]["right"]  # on the page too, so that arr
 LETTER = 6.4  # pixels, of a font of 11
 STEP, SMALL_STEP = 22, 14  # pixels from one row to the next
 ROOMY = 12  # largest number of rows with the larger step
-GAP = 3.0  # pixels between a name and an arrow
+GAP, SPREAD = 3.0, 4.0  # pixels between a name and an arrow, and above and below its middle
 MARGIN = 4.0  # pixels beside the names of the first level
 ROOM = 48.0  # pixels to the right of the last level, for curved arrows
 BULGE = 12.0  # pixels to the right of an arrow between neighbours on a level
@@ -138,11 +138,14 @@ def _arrows(
 def _path(source: Mapping[str, Any], target: Mapping[str, Any]) -> list[tuple[float, float]]:
     """Return the points of an arrow between two names, in pixels."""
     if source["level"] != target["level"]:
-        side = 1 if source["x"] < target["x"] else -1
-        return [
-            (source["x"] + side * (source["half"] + GAP), source["y"]),
-            (target["x"] - side * (target["half"] + GAP), target["y"]),
+        left, right = sorted((source, target), key=lambda node: node["x"])
+        # Arrows spread at the left, so that a head is seen beside the lines that start there.
+        shift = min(max((right["y"] - left["y"]) / 4, -SPREAD), SPREAD)
+        path = [
+            (left["x"] + left["half"] + GAP, left["y"] + shift),
+            (right["x"] - right["half"] - GAP, right["y"]),
         ]
+        return path if left is source else path[::-1]
     x = source["x"] + max(source["half"], target["half"]) + GAP
     y0, y1 = source["y"], target["y"]
     # A quadratic curve reaches half as far as its middle point, which is farther for far names.
