@@ -17,7 +17,7 @@ from irmeta import cli
 from support.undrawn import draw_nothing
 
 # No clock decides a test, and every run sees the same examples.
-settings.register_profile("irmeta", deadline=None, derandomize=True, max_examples=45)
+settings.register_profile("irmeta", deadline=None, derandomize=True, max_examples=30)
 settings.load_profile("irmeta")
 
 ROOT = Path(__file__).parents[1]

@@ -14,7 +14,7 @@ import irmeta
 from irmeta.errors import IrmetaError, PoolDepthWarning, UsageError
 from irmeta.studies.framework.study_results import StudyResults
 from support.making import Track, down, tracks
-from support.undrawn import draw_nothing
+from support.undrawn import charts_are_built, draw_nothing
 
 pytestmark = pytest.mark.filterwarnings("ignore::irmeta.errors.PoolDepthWarning")
 NOISE = [f"n{i}" for i in range(30)]
@@ -72,7 +72,8 @@ def test_depth__any_track_gives_sound_tables(
 ):
     out = tmp_path_factory.mktemp("any")
     choices = {} if depth is None else {"depths": [depth]}
-    results = studied(track, out, tie_order=order, **choices)
+    with charts_are_built():
+        results = studied(track, out, tie_order=order, **choices)
     tables = results.tables
     (collection,) = tables["collections"].to_dicts()
     assert (collection["depth_source"] == "given") == (depth is not None)

@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 import irmeta
 from irmeta.store.scan import lazy
 from irmeta.studies.framework.study_results import StudyResults
+from support.undrawn import draw_nothing
 
 pytestmark = pytest.mark.real
 MEASURES = (
@@ -28,9 +29,11 @@ NAMES = {
 @pytest.fixture(scope="module")
 def results(real_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
     out = tmp_path_factory.mktemp("depth")
-    return irmeta.studies.depth(
-        real_store, out, tracks="trec-covid-r1", measures=MEASURES, depths=[3, 5, 7]
-    )
+    with pytest.MonkeyPatch.context() as patched:
+        draw_nothing(patched)
+        return irmeta.studies.depth(
+            real_store, out, tracks="trec-covid-r1", measures=MEASURES, depths=[3, 5, 7]
+        )
 
 
 @pytest.fixture

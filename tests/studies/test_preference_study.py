@@ -20,7 +20,7 @@ from irmeta.studies.papers.preference.compared_track import ComparedTrack
 from irmeta.studies.papers.preference.options import PreferenceOptions
 from irmeta.studies.papers.preference.significant_pairs import significant_pairs
 from support.making import Track, diverse_tracks, down, tracks
-from support.undrawn import draw_nothing
+from support.undrawn import charts_are_built, draw_nothing
 from twins import preference_study as naive
 from twins import preferences as naive_preferences
 
@@ -131,7 +131,8 @@ def test_preference__any_track_equals_naive_values(
 def test_preference__any_track_with_subtopics_gives_sound_tables(
     tmp_path_factory: pytest.TempPathFactory, track: Track, grades: str, rel: int
 ):
-    results = studied(track, tmp_path_factory.mktemp("any"), grades=grades, rel=rel)
+    with charts_are_built():
+        results = studied(track, tmp_path_factory.mktemp("any"), grades=grades, rel=rel)
     tables = results.tables
     for name in ("table_2", "order_agreement", "label_noise"):
         tau = tables[name]["tau_b"].drop_nans()

@@ -27,7 +27,7 @@ from irmeta.studies.papers.search_length.options import SearchLengthOptions
 from irmeta.studies.papers.search_length.track_values import Gathered, gather
 from support.making import Track, down, tracks
 from support.studying import assert_rows, choices_of, filled, naive_track, same, studied
-from support.undrawn import draw_nothing
+from support.undrawn import charts_are_built, draw_nothing
 from twins import atomized as naive
 from twins import chain as naive_chain
 from twins import track_means
@@ -108,7 +108,7 @@ def test_search_length__tables_of_random_tracks_equal_naive_implementation(
 ):
     chosen = SearchLengthOptions(rel=rel, unretrieved=unretrieved)
     choices = {"rel": rel, "unretrieved": unretrieved, "depth": 3, "min_systems": 1}
-    with TemporaryDirectory() as out:
+    with TemporaryDirectory() as out, charts_are_built():
         tables = studied(track.read(), Path(out), **choices).tables
         assert_study(tables, naive_track(track), chosen)
 

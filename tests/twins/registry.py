@@ -21,8 +21,8 @@ class Family:
     """Twins of related measures, and how many drawn tracks to compare them on."""
 
     twins: Twins
-    examples: int = 40
-    tie_order_examples: int = 10
+    examples: int = 25
+    tie_order_examples: int = 5
     in_tie_orders: Callable[[str], bool] = lambda name: True
     """Whether to compare a measure in the tie orders other than trec_eval's."""
     in_explain: Callable[[str], bool] = lambda name: True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ class Drawn(NamedTuple):
     """A chart with the name of its files, its caption and its reading."""
 
     name: str
-    draw: Callable[[], Any]
+    draw: partial[Any]
     caption: str
     reading: str
 
@@ -57,6 +57,13 @@ def _parts(figure: Figure, rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFra
         yield name, rows.filter(pl.col(figure.each) == value)
 
 
+def spec_of(one: Drawn) -> dict[str, Any]:
+    """Build the chart and return its Vega-Lite specification."""
+    from irmeta.report.look import to_spec  # figures are slow to import
+
+    return to_spec(one.draw())
+
+
 def draw_figures(
     study: Study,
     files: RecordedFiles,
@@ -65,10 +72,9 @@ def draw_figures(
     track: str | None = None,
 ) -> None:
     """Draw the figures of one part and write those whose chart has changed."""
-    from irmeta.report.look import to_spec  # figures are slow to import
 
     def images(one: Drawn) -> tuple[Drawn, str, dict[str, bytes]]:
-        spec = to_spec(one.draw())
+        spec = spec_of(one)
         digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()
         names = [files.figure(one.name, ending) for ending in study.formats]
         if all(files.has(name, chart=digest) for name in names):
