@@ -12,7 +12,7 @@ import pytest
 
 from irmeta.report.charts.curve_panes import curve_panes
 from irmeta.report.charts.heat import banded_maps
-from irmeta.report.charts.panes import log_ticks
+from irmeta.report.charts.panes import linear_ticks, log_ticks
 from irmeta.report.charts.scatter import scatter_panes
 from irmeta.report.charts.surface import surfaces
 from irmeta.report.look import to_print, to_spec, to_svg
@@ -95,6 +95,24 @@ def test_curve_panes__labels_above_do_not_overlap():
 )  # fmt: skip
 def test_log_ticks__are_up_to_seven_round_numbers(low: float, high: float, expected: list[int]):
     assert log_ticks(low, high) == expected
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "whole", "expected"),
+    [
+        (0, 1, False, [0, 0.2, 0.4, 0.6, 0.8, 1]),
+        (0, 0.3, False, [0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3]),
+        (0.1, 0.9, False, [0.2, 0.4, 0.6, 0.8]),
+        (1, 45, True, [10, 20, 30, 40]),
+        (1, 3, True, [1, 2, 3]),
+        (3, 3, True, [3]),
+        (-1, 1, False, [-1, -0.5, 0, 0.5, 1]),
+    ],
+)
+def test_linear_ticks__round_numbers_within_the_values(
+    low: float, high: float, whole: bool, expected: list[float]
+):
+    assert linear_ticks(low, high, whole) == expected
 
 
 def test_banded_maps__cells_of_one_band_are_merged_and_undefined_ones_hatched():

@@ -15,6 +15,7 @@ from irmeta.report.charts.panes import (
     heading,
     labels_above,
     legend,
+    linear_ticks,
     log_ticks,
     pane_width,
     rules_at,
@@ -156,7 +157,8 @@ def _x_axis(
     margin = (44 if many else 18) / width
     if linear:
         domain = _linear_domain(low, high, margin)
-        axis = alt.Axis(format=linear, tickCount=6)
+        ticks = linear_ticks(low, high, whole=linear.endswith("d"))
+        axis = alt.Axis(format=linear, values=ticks)
     else:
         domain = _log_domain(low, high, margin)
         axis = alt.Axis(values=log_ticks(low, high), format=",d")

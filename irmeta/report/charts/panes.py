@@ -103,6 +103,20 @@ def log_ticks(low: float, high: float) -> list[int]:
     return ticks if len(ticks) > 1 else sorted({round(low), round(high)})
 
 
+def linear_ticks(low: float, high: float, whole: bool) -> list[float]:
+    """Return up to 7 round numbers between two values, integers if `whole`; or the least value."""
+    reach = high - low
+    if reach <= 0:
+        return [low]
+    power = math.floor(math.log10(reach)) - 1
+    steps = (digit * 10.0**exponent for exponent in (power, power + 1) for digit in (1, 2, 5))
+    step = next(step for step in steps if reach / step <= MOST_TICKS - 1)
+    step = max(step, 1.0) if whole else step
+    # 12 digits: 3 x 0.1 is 0.30000000000000004, and 0.3 / 0.1 is less than 3
+    first, last = math.ceil(round(low / step, 12)), math.floor(round(high / step, 12))
+    return [round(number * step, 12) for number in range(first, last + 1)]
+
+
 def rules_at(values: Sequence[float], axis: alt.X | alt.Y) -> list[Any]:
     """Return dashed lines at values of the field x or y of an axis."""
     import altair as alt
