@@ -7,6 +7,7 @@ from typing import Any, Literal, Unpack
 
 import polars as pl
 
+from irmeta.api.pair_explanation import PairExplanation
 from irmeta.api.stored_tables import EvalChoices
 from irmeta.api.truncation_tables import TruncationTables
 from irmeta.errors import UsageError, check_choice
@@ -15,7 +16,7 @@ from irmeta.measures.names import parse_call
 from irmeta.naming.grammar import split_names, texts_of
 from irmeta.policies import EvalPolicy
 from irmeta.preferences.evaluate import evaluate_preferences, preference_provenance
-from irmeta.preferences.explain import PreferenceExplanation, explain_preference
+from irmeta.preferences.explain import explain_preference
 from irmeta.preferences.registry import is_preference, parse_preference, parse_preferences
 from irmeta.results.matrix import Matrix
 from irmeta.results.pair_preferences import TrackPreferences
@@ -256,7 +257,7 @@ class PreferenceTables(TruncationTables):
         query: str | int,
         track: str | None = None,
         **choices: Unpack[EvalChoices],
-    ) -> PreferenceExplanation:
+    ) -> PairExplanation:
         """Explain the preference of one system over another on a query, level by level.
 
         Parameters
@@ -274,9 +275,9 @@ class PreferenceTables(TruncationTables):
 
         Returns
         -------
-        PreferenceExplanation
+        PairExplanation
             The value, and the terms that it is the sum of: level, both docs and ranks, sign,
-            weight.
+            weight; `frame` returns them as a table, `show` draws them.
 
         Raises
         ------
@@ -293,7 +294,8 @@ class PreferenceTables(TruncationTables):
         """
         spec, policy = parse_preference(preference), EvalPolicy(**choices)
         name = only_track(self.reader, track)
-        return explain_preference(self.reader, name, spec, system, against, str(query), policy)
+        found = explain_preference(self.reader, name, spec, system, against, str(query), policy)
+        return PairExplanation(**vars(found))
 
     def preference_provenance(
         self,

@@ -109,8 +109,17 @@ def explain(
     ] = None,
     track: TrackOption = None,
     every: Annotated[bool, typer.Option("--all", help="Print all terms.")] = False,
+    figure: Annotated[
+        Path | None,
+        typer.Option(
+            help="For a preference, draw the pairs of docs in this file, .svg, .pdf or .png.",
+            show_default=False,
+        ),
+    ] = None,
+    force: ForceOption = False,
 ) -> None:
     """Show the arithmetic behind one value, or behind the preference between two systems."""
+    from irmeta.api.figure_file import check_figure_file, write_figure
     from irmeta.measures.names import parse_measure
     from irmeta.preferences.registry import is_preference, parse_preference
     from irmeta.show.measures import print_explanation
@@ -122,13 +131,20 @@ def explain(
         parse_preference(name)
         if against is None:
             raise UsageError(f"{name} compares two systems: name the other by --against.")
+        if figure is not None:
+            check_figure_file(figure, force=force)
         with open_source(source, reading, track) as store:
             found = store.explain_preference(
                 name, system=system, against=against, query=query, track=track, **choices
             )
             print_pair_explanation(found, every)
+            if figure is not None:
+                write_figure(found.show(), figure, force=force)
+                print_line(f"figure in {figure}", sys.stderr)
         return
     parse_measure(name)
+    if figure is not None:
+        raise UsageError(f"{name} is a measure: --figure draws a preference, such as RPP.")
     if against is not None:
         raise UsageError(f"{name} is a measure of one system: leave --against out.")
     with open_source(source, reading, track) as store:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import polars as pl
 
+from irmeta.report.charts.arcs import arcs
 from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.charts.curves import curves, ecdf
 from irmeta.report.charts.dumbbell import dumbbell
@@ -143,6 +144,14 @@ NODES = pl.DataFrame(
     {"name": [HOSTILE, "x", "y", "z"], "level": [0, 1, 1, 2], "row": [0.5, 0, 1, 0]}
 )
 
+ARCS = pl.DataFrame(
+    [("p", 1, 2, 1, 0.5), ("p", 7, 3, -1, 0.4), ("p", None, 9, -1, 0.1), (HOSTILE, 4, 4, 0, 0.5),
+     (HOSTILE, None, None, 0, 0.5)],
+    schema=["pane", "above", "below", "sign", "weight"],
+    orient="row",
+).with_columns(said=pl.lit(HOSTILE))  # fmt: skip
+TWO_LISTS = {"title": "T", "subtitle": "S", "kinds": ("a better", HOSTILE, "tied")}
+
 PANES = [Pane("a", "left pane"), Pane("b", HOSTILE, "%")]
 STRIP = {**WORDS, "domain": (0.0, 1.0), "digits": ".2f"}
 LENGTHS = Display("length", "docs", -1)
@@ -157,6 +166,11 @@ SURFACES = {
 POINTS = points((0.5, 1.0, False), (-0.5, 0.25, True), (None, 0.0, True))
 CLOUDS = {"title": "T", "subtitle": "S", "y_title": "RPP", "kinds": ("equal", "different")}
 CHARTS: dict[str, Callable[[], Any]] = {
+    "arcs": lambda: arcs(ARCS, ("a", HOSTILE), **TWO_LISTS),
+    "arcs, many": lambda: arcs(
+        pl.concat([ARCS.with_columns(pl.col("below") + i) for i in range(80)]),
+        (LONG, "b"), **TWO_LISTS,
+    ),
     "histogram": lambda: histogram(counts(0, 1, 22, 3), **WORDS),
     "histogram with classes": lambda: histogram(
         counts(1, 2, 3), **WORDS, classes=[Class("b0", "far|1", False), Class("b2", "near", True)]

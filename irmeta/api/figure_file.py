@@ -1,0 +1,39 @@
+"""One figure in a file of the user's choice: SVG, PDF or PNG by its extension."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from irmeta.errors import UsageError
+from irmeta.files import remove_temporaries, write_bytes
+from irmeta.report.look import to_print, to_svg
+
+ENDINGS = (".svg", ".pdf", ".png")
+
+
+def check_figure_file(path: Path, *, force: bool) -> None:
+    """Reject an unsupported extension, a folder, and, unless `force`, an existing file."""
+    if path.suffix not in ENDINGS:
+        raise UsageError(f"{path}: the ending of a figure is .svg, .pdf or .png.")
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder: name a file.")
+    if path.exists() and not force:
+        raise UsageError(f"{path} exists: use --force to replace it.")
+
+
+def write_figure(chart: Any, path: Path, *, force: bool) -> None:
+    """Write an Altair chart atomically; PDF and PNG are narrower, for a column of print.
+
+    Raises
+    ------
+    UsageError
+        See `check_figure_file`.
+    """
+    check_figure_file(path, force=force)
+    remove_temporaries(path.parent)
+    if path.suffix == ".svg":
+        write_bytes(path, to_svg(chart).encode())
+    else:
+        pdf, png = to_print(chart)
+        write_bytes(path, pdf if path.suffix == ".pdf" else png)

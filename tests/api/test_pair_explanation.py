@@ -1,0 +1,78 @@
+"""Explanations of preferences as tables and figures."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import irmeta
+from support.charting import drawn_rows, texts
+
+
+@pytest.fixture(scope="module")
+def x_over_y(worked_examples):
+    store = irmeta.read(worked_examples, tracks="paper4-x-y")
+    return store.explain_preference("RPP(grades=binary)", system="X", against="Y", query="1")
+
+
+def test_frame__terms_add_up_to_the_value(x_over_y):
+    frame = x_over_y.frame()
+    assert frame["rank"].to_list() == [2, 3, 7, 9, *[None] * 5]
+    assert frame["other_rank"].to_list() == [1, 3, 4, 5, 8, 9, *[None] * 3]
+    assert frame["sign"].to_list() == [-1, 0, -1, -1, -1, -1, 0, 0, 0]
+    assert frame["amount"].sum() == pytest.approx(x_over_y.value, abs=1e-12)
+    assert x_over_y.value == pytest.approx(-5 / 9)
+
+
+def test_show__an_arc_for_each_recall_level(x_over_y):
+    rows = pl.DataFrame([row for row in drawn_rows(x_over_y.show()) if "arc" in row])
+    ends = rows.sort("y").group_by("arc", maintain_order=True)
+    ends = ends.agg(pl.col("kind").first(), y=pl.col("x").first(), x=pl.col("x").last()).sort("arc")
+    assert ends["kind"].to_list() == [
+        *("Y better", "tied", "Y better", "Y better", "Y better", "Y better"), *["tied"] * 3
+    ]  # fmt: skip
+    better = ends.filter(kind="Y better")
+    assert (better["y"] < better["x"]).all()
+    tied = ends.filter(kind="tied")
+    assert tied["y"].to_list() == tied["x"].to_list(), "also at the end, where neither has the doc"
+    assert ends["x"].is_sorted()
+
+
+def test_show__undefined_without_a_relevant_doc(worked_examples):
+    store = irmeta.read(worked_examples, tracks="paper4-x-y")
+    asked = {"system": "X", "against": "Y", "query": "1"}
+    found = store.explain_preference("RPP(rel=9)", **asked)
+    assert found.frame().is_empty()
+    assert "nothing to draw" in found.show().to_json()
+
+
+@pytest.mark.parametrize(
+    ("ending", "start"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")]
+)
+def test_explain_command__writes_a_figure(worked_examples, run, tmp_path, ending, start):
+    path = tmp_path / f"xy.{ending}"
+    asked = ("explain", worked_examples, "--track", "paper4-x-y", "--query", "1", "-m", "RPP")
+    asked = (*asked, "--system", "X", "--against", "Y", "--figure", path)
+    assert run(*asked).status == 0
+    content = path.read_bytes()
+    assert content.startswith(start)
+    if ending == "svg":
+        shown = texts(content.decode())
+        assert "RPP on query 1 of paper4-x-y: -0.5" in shown
+        assert "level 1: not retrieved; " in shown
+        assert "exists: use --force" in run(*asked).err
+        assert run(*asked, "--force").status == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-m", "RPP", "--against", "Y", "--figure", "x.gif"), "the ending of a figure"),
+        (("-m", "AP", "--figure", "x.svg"), "--figure draws a preference"),
+    ],
+)
+def test_explain_command__figures_are_of_preferences(worked_examples, run, options, message):
+    asked = ("explain", worked_examples, "--track", "paper4-x-y", "--query", "1", "--system", "X")
+    done = run(*asked, *options)
+    assert done.status == 2
+    assert message in done.err
