@@ -157,6 +157,26 @@ def test_figures__all_are_drawn_with_caption_and_reading(figures: Mapping[str, D
     assert not cut, "these texts do not fit a column of print"
 
 
+def test_figures__names_of_measures_with_many_parameters():
+    choices = {"rel": 2, "depth": 50, "rarity": "idf", "counted": "groups", "k": 20}
+    options = InnovationOptions(**choices)
+    names = dict(zip(FAMILIES, options.families(), strict=True))
+    names |= {m: options.name(m.split("(")[0], 1.0) for m in RARE}
+    assert names["RareP@100"] == "RareP(rarity=idf,counted=groups,depth=50,rel=2)@20"
+    tables = {
+        name: frame.with_columns(pl.col("measure").replace(names)) if "measure" in frame else frame
+        for name, frame in made_tables().items()
+    }
+    found = drawn(tables, None, **choices) | drawn(tables, **choices)
+    drawing = found["figure_2"], found["figure_2_tracks"], found["swaps"], found["fewer_systems"]
+    assert [len(curves(one)) for one in drawing] == [4, 2, 2, 2], "the paper has no such measure"
+    assert headings(found["swaps"])[0] == "RareP@20: pairs that changed"
+    assert {"P@100", "RareP@20"} <= {*shown(found["pool_bias"])}
+    for name in ("figure_1", "figure_2", "figure_2_tracks", "swaps", "pool_bias"):
+        assert "rarity=idf" in found[name].caption, name
+        assert not any("rarity=idf" in line for line in shown(found[name])), name
+
+
 def test_figures__none_without_rows():
     empty = {name: table.empty() for name, table in DECLARED.items()}
     assert drawn(empty, None) == {}
@@ -266,7 +286,7 @@ def test_gaming__places_by_attack_and_what_is_counted(figures: Mapping[str, Draw
     assert [line for line in lines if "clones" in line] == [
         "5 clones, systems", "5 clones, groups"
     ]  # fmt: skip
-    assert "RareP(alpha=1)@100; one dot per group, 2 groups: its best system; tick: mean" in lines
+    assert "RareP@100; one dot per group, 2 groups: its best system; tick: mean" in lines
     dots = re.findall(r"<title>([gh]: [^<]*)</title>", to_svg(one.draw()))
     assert sorted(dots) == ["g: 0.0", "g: 3.0", "h: 0.0", f"h: {MINUS}1.0"]
 

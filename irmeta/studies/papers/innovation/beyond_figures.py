@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import polars as pl
@@ -12,7 +13,7 @@ from irmeta.report.charts.heat import banded_maps, heat_map
 from irmeta.report.charts.strip import strip
 from irmeta.schema.columns import Display
 from irmeta.studies.framework.study import Figure, Tables
-from irmeta.studies.framework.words import count
+from irmeta.studies.framework.words import count, listed
 from irmeta.studies.papers.innovation.options import GRID, MARKED
 from irmeta.studies.papers.innovation.options import InnovationOptions as Options
 
@@ -20,11 +21,19 @@ MOST_SYSTEMS = 40  # rows of the contributions; of more, those with the most uni
 MOST_NAMED = 18  # systems whose names and numbers fit the map of the overlap
 BANDS = (0.1, 0.2, 0.3, 0.5, 0.8)  # of the overlap of more systems
 DOCS = Display("count", "docs")
+PARAMETERS = r"\(.*\)"
+SHORT = pl.col("measure").str.replace(PARAMETERS, "")
+"""Names of measures without their parameters."""
 
 
 def number_of_tracks(rows: pl.DataFrame) -> str:
     """Return how many tracks some rows have, e.g. "3 tracks"."""
     return count(rows["track"].n_unique(), "track")
+
+
+def short(measure: str) -> str:
+    """Return the name of a measure without its parameters, which captions state."""
+    return re.sub(PARAMETERS, "", measure)
 
 
 # Who retrieves what
@@ -134,7 +143,7 @@ def _swapped(rows: pl.DataFrame, options: Options) -> Any:
         rows.select(
             pane="measure", name="track", x="alpha", y="share", dashed=pl.lit(False), marked=marked
         ),
-        [Pane(name, f"{name}: pairs that changed", "~%") for name in options.families()],
+        [Pane(name, f"{short(name)}: pairs that changed", "~%") for name in options.families()],
         title=f"Pairs of systems that change places, {number_of_tracks(rows)}",
         subtitle="share of all pairs whose order by P or AP has changed up to alpha",
         x_title="alpha",
@@ -149,7 +158,7 @@ def _moves(tables: Tables, options: Options) -> pl.DataFrame:
 
 
 def _gaming(rows: pl.DataFrame, options: Options) -> Any:
-    track, measure = rows.select("track", "measure").row(0)
+    track, measure = rows["track"][0], short(rows["measure"][0])
     groups = count(rows["target"].n_unique(), "group")
     return strip(
         rows.select(row=pl.format("{}, {}", "attack", "counted"), name="system", value="moved"),
@@ -203,7 +212,7 @@ def _pool_bias(rows: pl.DataFrame, options: Options) -> Any:
     fallen = rows["rank_after"] - rows["rank_before"]
     systems = count(rows["system"].n_unique(), "system")
     return strip(
-        rows.select(row="measure", name="system", value=fallen),
+        rows.select(row=SHORT, name="system", value=fallen),
         title=f"{rows['track'][0]}: systems that neither pool nor S_d knew",
         subtitle=f"one dot per system, {systems}; tick: mean",
         **_fall(fallen),
@@ -242,7 +251,8 @@ BEYOND = (
            "Share of the relevant docs that the first systems of the greedy order retrieve.",
            COVER),
     Figure("swaps", _swaps, _swapped,
-           "Share of the pairs of systems that change places up to an alpha.", CHANGES),
+           lambda rows, o: "Share of the pairs of systems that change places up to an alpha, by "
+           f"{listed(o.families())}.", CHANGES),
     Figure("contributions", _contributors, _contributions, _caption_contributions, UNIQUE,
            by="track", each="level"),
     Figure("overlap", "overlap", _overlap, "Overlap of the relevant docs of systems.", PAIRS,
@@ -254,6 +264,7 @@ BEYOND = (
            "Grades of relevant docs by the number of systems that retrieve them.", BETTER,
            by="track"),
     Figure("pool_bias", "pool_bias", _pool_bias,
-           "Ranks of systems whose group is left out of the pool and of S_d.", UNKNOWN,
+           lambda rows, o: "Ranks of systems whose group is left out of the pool and of S_d, by "
+           f"{listed(rows['measure'].unique(maintain_order=True).to_list())}.", UNKNOWN,
            by="track"),
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -10,8 +11,13 @@ from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.figures.length_figures import rarity_histogram
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.framework.words import listed
-from irmeta.studies.papers.innovation.beyond_figures import BEYOND, number_of_tracks
-from irmeta.studies.papers.innovation.options import MARKED
+from irmeta.studies.papers.innovation.beyond_figures import (
+    BEYOND,
+    SHORT,
+    number_of_tracks,
+    short,
+)
+from irmeta.studies.papers.innovation.options import MARKED, MEASURES
 from irmeta.studies.papers.innovation.options import InnovationOptions as Options
 from irmeta.studies.papers.innovation.paper import FEWER_SYSTEMS
 
@@ -52,7 +58,8 @@ def _figure_1(rows: pl.DataFrame, options: Options) -> Any:
         ),
         [Pane(made, text) for made, text in MADE.items()],
         title=f"{track}: rank of a made system on query {query}",
-        subtitle=f"by {options.families()[0]}, among {systems - 1} systems and itself; 1 is best",
+        subtitle=f"by {short(options.families()[0])}, among {systems - 1} systems and itself; 1 is "
+        "best",
         x_title="D, relevant docs retrieved",
         linear="d",
         same_y=True,
@@ -64,12 +71,14 @@ def _caption_1(rows: pl.DataFrame, options: Options) -> str:
     alone = rows.filter(pl.col("rank") == 1, made="rare")
     first = alone.group_by(_alpha()).agg(pl.col("docs").min()).sort("docs").iter_rows()
     places = [f"D = {docs} (alpha = {alpha})" for alpha, docs in first]
-    return f"Figure 1: rank of two made systems on query {rows['query'][0]}; S_rare is " + (
-        f"alone on rank 1 from {listed(places)} on." if places else "never alone on rank 1."
+    return (
+        f"Figure 1: rank of two made systems by {options.families()[0]} on query "
+        f"{rows['query'][0]}; S_rare is "
+        + (f"alone on rank 1 from {listed(places)} on." if places else "never alone on rank 1.")
     )
 
 
-def _by_alpha(rows: pl.DataFrame, name: str, pane: str) -> pl.DataFrame:
+def _by_alpha(rows: pl.DataFrame, name: pl.Expr, pane: str) -> pl.DataFrame:
     """Return curves by alpha, marked where the paper has values."""
     marked = pl.col("alpha").is_in(MARKED)
     return rows.select(
@@ -79,7 +88,7 @@ def _by_alpha(rows: pl.DataFrame, name: str, pane: str) -> pl.DataFrame:
 
 def _figure_2(rows: pl.DataFrame, options: Options) -> Any:
     return curve_panes(
-        _by_alpha(_in_order(rows, options), "measure", "method"),
+        _by_alpha(_in_order(rows, options), SHORT, "method"),
         [Pane(method, text) for method, text in METHODS.items()],
         title=f"{rows['track'][0]}: order of systems by the weight of rarity",
         subtitle="correlation with the order by alpha = 0, that of P and AP",
@@ -90,14 +99,19 @@ def _figure_2(rows: pl.DataFrame, options: Options) -> Any:
     )
 
 
+def _caption_2(rows: pl.DataFrame, options: Options, where: str) -> str:
+    names = listed(options.families())
+    return f"{where}: correlation of the orders of systems with that by alpha = 0, {names}."
+
+
 def _tau_b(tables: Tables, options: Options) -> pl.DataFrame:
     return tables["figure_2"].filter(method="tau-b")
 
 
 def _figure_2_tracks(rows: pl.DataFrame, options: Options) -> Any:
     return curve_panes(
-        _by_alpha(rows, "track", "measure"),
-        [Pane(name, f"{name}: tau-b") for name in options.families()],
+        _by_alpha(rows, pl.col("track"), "measure"),
+        [Pane(name, f"{short(name)}: tau-b") for name in options.families()],
         title=f"Orders of systems by the weight of rarity, {number_of_tracks(rows)}",
         subtitle="correlation with the order by alpha = 0, that of P and AP",
         x_title="alpha",
@@ -124,21 +138,25 @@ def _fewer_systems(rows: pl.DataFrame, options: Options) -> Any:
     several = rows["alpha"].n_unique() > 1
     name = pl.format("{}, alpha = {}", "track", _alpha()) if several else pl.col("track")
     ours = rows.select(pane="measure", name=name, x="systems", y="tau_b", dashed=pl.lit(False))
-    printed = [
-        {"pane": pane, "name": "TREC-8", "x": systems, "y": float(value), "dashed": True}
-        for measure, pane in zip(("RareP", "RareAP"), options.families(), strict=True)
-        for (of, systems), value in FEWER_SYSTEMS.items()
-        if of == measure
-    ]
     return curve_panes(
-        pl.concat([ours, pl.DataFrame(printed, schema=ours.schema)]),
-        [Pane(name, f"{name}: tau-b") for name in options.families()],
+        pl.concat([ours, pl.DataFrame(_printed(options), schema=ours.schema)]),
+        [Pane(name, f"{short(name)}: tau-b") for name in options.families()],
         title=f"Orders of fewer systems, {number_of_tracks(rows)}",
         subtitle="order of N systems by their own rarity with their order among all, mean of draws",
         x_title="N, log scale",
-        dashes=("computed", "the paper, Table 3"),
+        dashes=("computed", "the paper, Table 3") if options.is_papers else ("", ""),
         same_y=True,
     )
+
+
+def _printed(options: Options) -> list[dict[str, Any]]:
+    """Return the curves of the paper's Table 3, if the measures are the paper's."""
+    return [
+        {"pane": pane, "name": "TREC-8", "x": systems, "y": float(value), "dashed": True}
+        for measure, pane in zip(MEASURES, options.families(), strict=True)
+        for (of, systems), value in FEWER_SYSTEMS.items()
+        if of == measure and options.is_papers
+    ]
 
 
 HELD = (
@@ -160,17 +178,15 @@ OF_TRACKS = (
 )
 FEWER_LINES = (
     "Near 1, rarity among a few systems orders them as it does among all. Dashed: the paper's "
-    "TREC-8."
+    "TREC-8, if the measures are the paper's."
 )
 FIGURES = (
     Figure("docs_by_holders", "docs_by_holders", _rarity, _caption_rarity, HELD, by="track"),
     Figure("figure_1", "figure_1", _figure_1, _caption_1, MADE_SYSTEMS, by="track"),
     Figure("figure_2", "figure_2", _figure_2,
-           "Figure 2: correlation of the orders of systems with that by alpha = 0.", ORDERS,
-           by="track"),
+           partial(_caption_2, where="Figure 2"), ORDERS, by="track"),
     Figure("figure_2_tracks", _tau_b, _figure_2_tracks,
-           "Figure 2 over tracks: correlation of the orders of systems with that by alpha = 0.",
-           OF_TRACKS),
+           partial(_caption_2, where="Figure 2 over tracks"), OF_TRACKS),
     Figure("fewer_systems", _fewer, _fewer_systems,
            "Table 3 as curves: orders of N systems by their own rarity.", FEWER_LINES),
     *BEYOND,
