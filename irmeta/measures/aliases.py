@@ -43,7 +43,9 @@ BY_SUBTOPIC = _NDEVAL | {
     "α_nDCG": "alpha_nDCG",
 }
 """Names of measures by subtopic in ndeval, in papers, and with a Greek letter in ir_measures."""
-SPELLINGS = IR_MEASURES | BY_SUBTOPIC
+CUBETEST = {"ct": "CT", "act": "ACT", "nct": "nCT"}
+"""Measures of TREC's cubetest.py, whose cutoffs are iterations of 5 docs."""
+SPELLINGS = IR_MEASURES | BY_SUBTOPIC | CUBETEST
 """Other names of a measure, without parameters and cutoff."""
 
 PLAIN = {
@@ -102,7 +104,7 @@ _ORDER = (
     *("num_nonrel_judged_ret", "rbp", "rbp_resid", "unj"),
 )
 
-NAMES = (*IR_MEASURES, *_ORDER, *BY_SUBTOPIC)
+NAMES = (*IR_MEASURES, *_ORDER, *BY_SUBTOPIC, *CUBETEST)
 
 
 def _listed(*names: str) -> tuple[str, ...]:
@@ -129,6 +131,11 @@ def ndeval(cutoffs: Sequence[int] = (5, 10, 20)) -> tuple[str, ...]:
     )
 
 
+def translated(name: str) -> list[str] | None:
+    """Translate a name of trec_eval, ndeval or cubetest.py; return None for any other name."""
+    return from_trec_eval(name) or from_ndeval(name) or from_cubetest(name)
+
+
 def from_ndeval(name: str) -> list[str] | None:
     """Translate ndeval's name of a measure, or ``ndeval@5,10``; return None for any other name.
 
@@ -141,6 +148,14 @@ def from_ndeval(name: str) -> list[str] | None:
             raise MeasureError(f"{name}: write cutoffs as in ndeval@5,10,20.") from None
     word = re.split(r"[(@\s]", name, maxsplit=1)[0]
     return [BY_SUBTOPIC[word] + name[len(word) :]] if word in BY_SUBTOPIC else None
+
+
+def from_cubetest(name: str) -> list[str] | None:
+    """Translate a column of cubetest.py such as ``act@10``; return None for any other name."""
+    word, _, iterations = name.partition("@")
+    if word not in CUBETEST or not re.fullmatch(r"[1-9]\d*", iterations):
+        return None
+    return [f"{CUBETEST[word]}@{5 * int(iterations)}"]
 
 
 def from_trec_eval(name: str) -> list[str] | None:

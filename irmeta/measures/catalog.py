@@ -248,9 +248,11 @@ def _in_presets(m: Measure) -> Iterator[str]:
 def _elsewhere(m: Measure) -> dict[str, str]:
     """Return other programs' names for a measure, and the presets that include the measure."""
     spelled = [theirs for theirs, ours in aliases.IR_MEASURES.items() if ours == m.name]
+    cubetest = (theirs for theirs, ours in aliases.CUBETEST.items() if ours == m.name)
     others = (theirs for theirs, ours in aliases.BY_SUBTOPIC.items() if ours == m.name != theirs)
     names = {
         "in trec_eval": ", ".join(_in_trec_eval(m)),
+        "in cubetest.py": ", ".join(f"{theirs}@i = {m.name}@5i" for theirs in cubetest),
         "ir_measures also writes": ", ".join(spelled),
         "also written": ", ".join(others),
         "presets with it": "; ".join(_in_presets(m)),

@@ -200,14 +200,14 @@ def _registered(name: str) -> Measure | None:
 
 
 def _translated(name: str) -> str:
-    """Translate a name of trec_eval or ndeval to irmeta's; return any other name unchanged.
+    """Translate a name of another program to irmeta's; return any other name unchanged.
 
     Raises
     ------
     MeasureError
         If their name has a cutoff, or stands for several measures.
     """
-    ours = aliases.from_trec_eval(name) or aliases.from_ndeval(name) or [name]
+    ours = aliases.translated(name) or [name]
     measure, separator, _ = ours[0].rpartition("@")
     if separator:
         raise MeasureError(f"{name} has a cutoff, but a curve has every cutoff: name {measure!r}.")

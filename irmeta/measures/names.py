@@ -155,7 +155,7 @@ def parse_call(
 
 
 def parse_measure(name: str) -> Spec:
-    """Parse the name of one measure, in irmeta's, ir_measures' or trec_eval's spelling.
+    """Parse the name of one measure, in irmeta's or another program's spelling.
 
     Raises
     ------
@@ -187,8 +187,8 @@ def _parse(name: str) -> Spec:
 
 
 def _ours(name: str) -> list[str]:
-    """Translate one of trec_eval's or ndeval's names to ours; return any other name unchanged."""
-    return aliases.from_trec_eval(name) or aliases.from_ndeval(name) or [name]
+    """Translate another program's name to ours; return any other name unchanged."""
+    return aliases.translated(name) or [name]
 
 
 def canonical(names: str | Iterable[str]) -> list[str]:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from irmeta.errors import MeasureError
+from irmeta.measures.catalog import describe
 from irmeta.measures.diversity import cube_test
 from irmeta.measures.names import parse_measure
 from irmeta.rankings.judged import JudgedRanks
@@ -131,11 +132,20 @@ def test_ct__full_subtopic_gains_no_more():
 
 
 @pytest.mark.parametrize(
+    ("name", "ours"), [("ct@10", "CT@50"), ("act@1", "ACT@5"), ("nct@4", "nCT@20")]
+)
+def test_parse_measure__cutoffs_of_trecs_program_are_iterations(name: str, ours: str):
+    assert parse_measure(name).name == ours
+    assert f"{name.partition('@')[0]}@i = " in describe(name).facts["in cubetest.py"]
+
+
+@pytest.mark.parametrize(
     ("name", "problem"),
     [
         ("CT(gmax=4)@10", "gmax needs form=paper"),
         ("nCT(bound=time,iterations=3)@10", "iterations needs bound=code"),
         ("nCT", "needs a cutoff"),
+        ("act@0", "Did you mean 'ACT'"),
         ("ACT(per=every)", "per=every is not a whole number"),
         ("CT(height=0)", "height=0 is not above 0"),
     ],
