@@ -145,7 +145,9 @@ class RareParts:
                 f"members is {members.dtype} {members.shape}, not bool (draws, "
                 f"{self.hits.shape[1]} runs)."
             )
-        if rarity == "linear" and self.is_own_hit and counted != "groups":
+        # The sum over docs is faster for few draws, the sum over runs for many.
+        is_linear = rarity == "linear" and counted != "groups" and self._is_own_hit
+        if is_linear and len(members) > len(self.systems):
             return self._linear_sums(members.astype(np.float64), counted)
         out = np.zeros((len(self.weights), len(members), len(self.systems)))
         by_any = self.hits[:, : len(self.systems)].any(axis=1, keepdims=True)
@@ -159,7 +161,7 @@ class RareParts:
         return out
 
     @cached_property
-    def is_own_hit(self) -> bool:
+    def _is_own_hit(self) -> bool:
         """Whether S_d counts every doc of a system that has a weight."""
         return not ((self.weights > 0) & ~self.hits[:, : len(self.systems)]).any()
 

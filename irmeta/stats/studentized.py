@@ -17,6 +17,7 @@ converges faster than any power of its step: the steps below leave an error of a
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import lambertw, log_ndtr
@@ -136,6 +137,7 @@ def _fitted(panels: np.ndarray, k: int, df: float) -> np.ndarray:
     return terms
 
 
+@lru_cache(maxsize=256)  # tables of many measures have the same systems and queries
 def studentized_range_isf(p: float, k: int, df: float) -> float:
     """Return the q with P(Q >= q) = p, for 0 < p < 1."""
     from scipy.optimize import brentq  # imported late: slow, and needed once per table

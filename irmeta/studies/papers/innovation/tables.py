@@ -69,8 +69,8 @@ TABLES = (
         "level": Column("real", "significance level; 0.05 is the paper's 95%", format="g"),
         "separated": Column("count", "significantly different pairs"),
         "pairs": Column("count", "unordered pairs of systems"),
-        "percent": Column("real", "100 separated / pairs; NaN: no pair, or no p-value", unit="%",
-                          format=".1f", label="share"),
+        "percent": Column("real", "100 separated / pairs; NaN: no pairs, or fewer than two queries",
+                          unit="%", format=".1f", label="share"),
         "printed": PRINTED,
     }, caption="Significantly different pairs (Table 1)."),
     Table("table_2", ("track", "measure", "alpha", "ties"), {

@@ -7,16 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from irmeta.stats.discriminative_power import LEVELS, power
+from irmeta.results.matrix import Matrix
+from irmeta.stats.discriminative_power import LEVELS
+from irmeta.stats.hsd import Design, is_significant
+from irmeta.stats.pairs import pairwise
 from irmeta.stats.ranking_stability import Fuzziness, stability
 from irmeta.studies.papers.innovation import paper
 from irmeta.studies.papers.innovation.options import MEASURES
+from irmeta.studies.papers.innovation.options import InnovationOptions as Options
 from irmeta.studies.papers.innovation.rare_track import RareTrack
 
 Row = dict[str, Any]
 PAPER_TEST = "t-unpaired"
 """What the paper calls Tukey's HSD: the released code calls it with two systems at a time."""
 TESTS = (PAPER_TEST, "t", "hsd", "hsd-blocked", "hsd-randomised")
+DESIGNS: Mapping[str, Design] = {"hsd": "one-way", "hsd-blocked": "blocked"}
+"""Designs of the tests whose p-values Table 1 does without, since they are slow."""
 TIES: Mapping[str, tuple[Fuzziness, bool]] = {
     "absolute": ("absolute", True),
     "relative": ("relative", True),
@@ -30,25 +36,38 @@ def table_1(track: RareTrack) -> Iterator[Row]:
     options = track.options
     for measure in MEASURES:
         for alpha in options.weights:
-            matrix = track.scores.matrix(options.name(measure, alpha))
-            found = power(
-                matrix, TESTS, levels=LEVELS, resamples=options.resamples, rng=options.seed
-            )
-            for row in found.iter_rows(named=True):
-                is_defined = row["pairs"] > 0 and not np.isnan(row["median_p"])
-                level = round(100 * (1 - row["level"]))
-                cell = paper.Cell(track.collection or "", measure, alpha, level)
-                printed = paper.SEPARATED.get(cell) if row["test"] == PAPER_TEST else None
+            matrix = track.scores.matrix(options.name(measure, alpha)).complete()
+            is_defined = len(matrix.queries) > 1 and len(matrix.systems) > 1
+            for test, level, is_separated in _separated(matrix, options):
+                confidence = round(100 * (1 - level))
+                cell = paper.Cell(track.collection or "", measure, alpha, confidence)
+                printed = paper.SEPARATED.get(cell) if test == PAPER_TEST else None
                 yield {
                     "measure": options.family(measure),
                     "alpha": alpha,
-                    "test": row["test"],
-                    "level": row["level"],
-                    "separated": row["separated"],
-                    "pairs": row["pairs"],
-                    "percent": 100.0 * row["share"] if is_defined else np.nan,
+                    "test": test,
+                    "level": level,
+                    "separated": int(is_separated.sum()),
+                    "pairs": len(is_separated),
+                    "percent": 100.0 * is_separated.mean() if is_defined else np.nan,
                     "printed": None if printed is None else str(printed),
                 }
+
+
+def _separated(matrix: Matrix, options: Options) -> Iterator[tuple[str, float, np.ndarray]]:
+    """Yield test, level, and whether each pair is significantly different: bool [pairs]."""
+    upper = np.triu_indices(len(matrix.systems), 1)
+    for test in TESTS:
+        p = None if test in DESIGNS else _p_values(matrix, test, options)
+        for level in LEVELS:
+            separated = (
+                is_significant(matrix.values, level, DESIGNS[test]) if p is None else p <= level
+            )
+            yield test, level, separated[upper]
+
+
+def _p_values(matrix: Matrix, test: str, options: Options) -> np.ndarray:
+    return pairwise(matrix, test, resamples=options.resamples, rng=options.seed).p
 
 
 def table_2(track: RareTrack) -> Iterator[Row]:
