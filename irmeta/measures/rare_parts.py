@@ -153,7 +153,7 @@ class RareParts:
         by_any = self.hits[:, : len(self.systems)].any(axis=1, keepdims=True)
         step = max(1, _BLOCK // max(1, len(self.hits)))
         for first in range(0, len(members), step):
-            chosen = members[first : first + step].astype(np.float32)
+            chosen = members[first : first + step].astype(np.int64)
             is_retrieved = by_any if all_scored else self._held(chosen) > 0
             for systems, held, total in self._counts(chosen, counted):
                 by_draw = np.where(is_retrieved, rarity_of(held, total, rarity), 0.0).T
@@ -187,7 +187,7 @@ class RareParts:
     def _held(self, members: np.ndarray, runs: np.ndarray | slice = slice(None)) -> np.ndarray:
         """Count the members among some runs that retrieve each doc: int64 [docs, draws]."""
         # Counts below 2^24 are exact in float32, which halves the time of the product.
-        counts = self.hits[:, runs].astype(np.float32) @ members[:, runs].T
+        counts = self.hits[:, runs].astype(np.float32) @ members[:, runs].T.astype(np.float32)
         return counts.astype(np.int64)
 
     def _counts(
@@ -200,7 +200,8 @@ class RareParts:
         elif counted == "pooled":
             yield every, self._held(members, self.pooled), members[:, self.pooled].sum(axis=1)
         elif counted == "groups":
-            held, total = np.zeros((len(self.hits), len(members)), np.int64), np.zeros(len(members))
+            held = np.zeros((len(self.hits), len(members)), np.int64)
+            total = np.zeros(len(members), np.int64)
             for group in np.unique(self.groups):
                 runs = self.groups == group
                 held += self._held(members, runs) > 0

@@ -101,8 +101,7 @@ def added_runs(track: RareTrack) -> Pieces:
                     **{name: pl.lit(value) for name, value in about.items()}
                 ),
             )
-            effects = _effects(track, attacks.attacks, values, plain)
-            yield "gaming_effects", ({**about, **row} for row in effects)
+            yield "gaming_effects", _effects(track, attacks.attacks, values, plain, about)
 
 
 def _values(track: RareTrack, attacks: Sequence[Attack], values: np.ndarray) -> pl.DataFrame:
@@ -118,7 +117,11 @@ def _values(track: RareTrack, attacks: Sequence[Attack], values: np.ndarray) -> 
 
 
 def _effects(
-    track: RareTrack, attacks: Sequence[Attack], values: np.ndarray, plain: np.ndarray
+    track: RareTrack,
+    attacks: Sequence[Attack],
+    values: np.ndarray,
+    plain: np.ndarray,
+    about: Row,
 ) -> Iterator[Row]:
     """Yield the rows of `gaming_effects` of one measure."""
     by_attack, taus, plain_taus = ranks(values), tau_b(values[0], values), tau_b(plain, values)
@@ -126,6 +129,7 @@ def _effects(
     for attack, after, tau, plain_tau in list(rows)[1:]:
         moves = np.abs(after - by_attack[0])
         yield {
+            **about,
             "target": attack.target,
             "attack": attack.runs,
             "system": track.facts.systems[attack.best],

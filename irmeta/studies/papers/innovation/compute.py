@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import polars as pl
+
 from irmeta.studies.framework.study import Pieces
 from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.framework.words import count
 from irmeta.studies.papers.innovation.added_runs import added_runs
 from irmeta.studies.papers.innovation.docs_by_rarity import (
     docs_by_holders,
@@ -25,13 +28,13 @@ from irmeta.studies.papers.innovation.unpooled_groups import pool_bias
 def compute(track: TrackView, options: Options) -> Pieces:
     """Yield the tables of one track, from a single pass over its blocks."""
     rare = RareTrack.of(track, options)
-    docs = relevant_docs(rare)
-    query = query_of_figure_1(rare)
+    docs, query = relevant_docs(rare), query_of_figure_1(rare)
+    _describe(track, rare, docs)
 
     yield "docs_by_holders", docs_by_holders(docs)
     if query is None:
-        asked = f"query {options.query} with " if options.query else ""
-        track.note(f"Figure 1 is absent: no {asked}a relevant doc")
+        named = f"query {options.query}" if options.query else "query"
+        track.note(f"Figure 1 is absent: no {named} with a relevant doc")
     else:
         yield "figure_1", figure_1(rare, query)
     yield "figure_2", figure_2(rare)
@@ -48,3 +51,29 @@ def compute(track: TrackView, options: Options) -> Pieces:
     yield "rare_grades", rare_grades(docs)
     yield "pool_bias", pool_bias(rare)
     yield from other_labels(track, rare)
+
+
+def _describe(track: TrackView, rare: RareTrack, docs: pl.DataFrame) -> None:
+    """Add notes on what the tables of a track do not say; exclude it if nothing is comparable."""
+    options, facts = rare.options, rare.facts
+    without = sum(int((view.counts(options.rel) == 0).sum()) for view in rare.views)
+    if docs.is_empty():
+        track.leave_out("no query has a relevant doc")
+    elif len(facts.systems) < 2:
+        track.leave_out("one system, so none to compare it with")
+    elif without and options.queries == "judged":
+        queries = count(without, "judged query has", "judged queries have")
+        track.note(f"{queries} no relevant doc, and the value 0")
+    if options.counted in ("groups", "others") and not rare.has_groups:
+        track.note("the groups of the systems are unknown, so each system counts as a group")
+    if not facts.pool_known:
+        track.note("the contributing systems are unknown, so all systems count as contributors")
+    if (cut := facts.policy["depth"]) is not None and cut < max(options.k, options.held_to):
+        track.note(f"lists were cut at {cut} when they were read, so no doc counts below it")
+    incomplete = sum(int((view.require("complete_depth") == 0).sum()) for view in rare.views)
+    if incomplete:
+        queries = count(incomplete, "query", "queries")
+        track.note(
+            f"for {queries}, the pool is complete to no depth and loses no judgment where a group "
+            "is left out of it"
+        )

@@ -19,10 +19,11 @@ def read_texts(file: str, docs: Collection[str]) -> dict[str, str]:
     try:
         with open(file, encoding="utf-8") as lines:
             for number, line in enumerate(lines, start=1):
-                doc, tab, text = line.rstrip("\n").partition("\t")
+                content = line.rstrip("\n")
+                doc, tab, text = content.partition("\t")
                 if not tab:
                     fix = "Write a doc, a tab and its text in each line."
-                    raise DataError("no tab", file=file, line=number, value=line, fix=fix)
+                    raise DataError("no tab", file=file, line=number, value=content, fix=fix)
                 if doc in texts:
                     raise DataError("a second text of a doc", file=file, line=number, value=doc)
                 if doc in wanted:
