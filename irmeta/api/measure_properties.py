@@ -92,7 +92,7 @@ def measure_properties(
     texts = texts_of(kinds, "kinds")
     asked = properties_for([name for text in texts for name in split_names(text)])
     space = RankingSpace(subtopics, length, relevant or 0)
-    specs = _alone() if measures is None else parse_measures(measures)
+    specs = measures_of_one_list() if measures is None else parse_measures(measures)
     values = score_rankings(space, specs)
     counts = count_properties(asked, space, specs, values)
     first = [
@@ -104,7 +104,7 @@ def measure_properties(
     return pl.DataFrame([counted | pair for counted, pair in rows], schema=SCHEMA)
 
 
-def _alone() -> list[Spec]:
+def measures_of_one_list() -> list[Spec]:
     """Return the measures of quality that have a value for a list alone."""
     specs = parse_measures([_named(m) for m in registry().values() if m.family != "count"])
     return [spec for spec in specs if dependence(spec) is None]

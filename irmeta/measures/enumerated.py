@@ -58,7 +58,8 @@ def dependence(spec: Spec) -> str | None:
 
 def oriented(values: np.ndarray, specs: Sequence[Spec]) -> np.ndarray:
     """Return the values with the sign of measures of which less is better turned."""
-    return values * np.array([spec.measure.direction for spec in specs])[:, None]
+    signs = np.array([spec.measure.direction for spec in specs])
+    return values if (signs == 1).all() else values * signs[:, None]
 
 
 def rank_cutoff(spec: Spec) -> int | None:

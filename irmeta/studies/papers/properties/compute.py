@@ -36,7 +36,7 @@ def compute(track: None, options: Options) -> Pieces:
     yield "violations", violations(paper, space, specs, values)
     yield "worked", worked()
     yield "further", count_rows(count_properties(further, space, specs, values), specs)
-    yield "truncation", truncation(space, specs)
+    yield "truncation", truncation(space, specs, values)
     single = options.single
     alone = count_properties(PAPER, single, specs, score_rankings(single, specs))
     yield "single_subtopic", count_rows(alone, specs)

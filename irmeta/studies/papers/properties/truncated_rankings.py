@@ -17,14 +17,19 @@ DIVIDED = "SetP"
 """The precision of trec_eval that divides by the length of the list, compared in Section 5."""
 
 
-def truncation(space: RankingSpace, specs: Sequence[Spec]) -> Iterator[Row]:
+def truncation(space: RankingSpace, specs: Sequence[Spec], values: np.ndarray) -> Iterator[Row]:
     """Compare the score of each ranking shorter than the cutoff with its score when padded.
 
     Rankings are padded with non-relevant docs down to the cutoff, or to the length of the longest
     where the cutoff is deeper, or where there is none.
     """
-    specs = list({spec.name: spec for spec in (*specs, parse_measure(DIVIDED))}.values())
-    values = score_rankings(space, specs)
+    yield from _compared(space, specs, values)
+    divided = parse_measure(DIVIDED)
+    if divided not in specs:
+        yield from _compared(space, [divided], score_rankings(space, [divided]))
+
+
+def _compared(space: RankingSpace, specs: Sequence[Spec], values: np.ndarray) -> Iterator[Row]:
     for spec, given, scores in zip(specs, values, oriented(values, specs), strict=True):
         depth = min(rank_cutoff(spec) or space.length, space.length)
         short, padded = padded_rankings(space, depth)

@@ -1,0 +1,94 @@
+"""Measure scores of all short rankings, and their violated pairs; write the table in README.md.
+
+    python benchmarks/bench_properties.py [--repeat 3]
+
+The measures are the 19 of the study of properties, and every measure of one list. Steps are
+measured in this process, the study as a command in a process of its own that begins with an empty
+folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from bench_main_job import median, spawn, write
+from machine import machine
+from timing import seconds
+
+from irmeta.api.measure_properties import measures_of_one_list
+from irmeta.measures.enumerated import score_rankings
+from irmeta.stats.properties import INDUCTION, PAPER
+from irmeta.studies.papers.properties.options import PropertiesOptions
+from irmeta.studies.papers.properties.property_rows import count_properties
+
+SIZES = {
+    (2, 10): 3.0,
+    (3, 10): 15.0,
+}  # subtopics and length, with the limit of the study in seconds
+MEMORY = 1000  # MB
+
+
+def steps(options: PropertiesOptions, repeat: int) -> dict[str, float]:
+    """Processor time of each step, in seconds."""
+    space, specs = options.space, options.specs
+    every = measures_of_one_list()
+    values = score_rankings(space, specs)
+    scored = f"{space.count:,} rankings x"
+
+    def count(*properties: object) -> int:
+        return sum(
+            int(of.applicable[0].sum() + of.with_empty[0])
+            for of in count_properties(properties, space, specs, values)  # pyright: ignore[reportArgumentType]
+        )
+
+    direct = PAPER[:3]
+    calls = {
+        f"{scored} {len(specs)} measures": lambda: score_rankings(space, specs),
+        f"{scored} {len(every)} measures": lambda: score_rankings(space, every),
+        f"{count(*direct):,} pairs of three properties": lambda: count(*direct),
+        f"{count(INDUCTION):,} pairs of induction": lambda: count(INDUCTION),
+    }
+    return {what: seconds(call, repeat, clock=time.process_time) for what, call in calls.items()}
+
+
+def study(subtopics: int, length: int, repeat: int) -> dict[str, float]:
+    """The command: wall and processor time, peak memory."""
+    irmeta = str(Path(sys.executable).with_name("irmeta"))
+    runs = []
+    with tempfile.TemporaryDirectory() as folder:
+        for turn in range(repeat + 1):
+            size = ("--subtopics", str(subtopics), "--length", str(length))
+            out = str(Path(folder) / f"{turn}")
+            runs.append(spawn(irmeta, "study", "properties", "--out", out, *size))
+    return median(runs[1:])  # the first may compile kernels
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeat", type=int, default=3)
+    repeat = parser.parse_args().repeat
+    lines = [f"{machine()}; median of {repeat}.", ""]
+    studies = {size: study(*size, repeat) for size in SIZES}  # while this process is small
+    for (subtopics, length), limit in SIZES.items():
+        options = PropertiesOptions(subtopics=subtopics, length=length)
+        whole = studies[subtopics, length]
+        lines += [
+            f"| {subtopics} subtopics, up to {length} docs | CPU s | wall s | peak MB |",
+            "|---|---|---|---|",
+            *(f"| {what} | {took:.2f} | | |" for what, took in steps(options, repeat).items()),
+            f"| `irmeta study properties`: tables, figures in three formats, page | "
+            f"{whole['cpu']:.1f} | {whole['wall']:.1f} | {whole['memory']:,.0f} |",
+            f"| the limit set | | {limit:.0f} | {MEMORY} |",
+            "",
+        ]
+    text = "\n".join(lines).rstrip()
+    print(text)
+    write("properties", text)
+
+
+if __name__ == "__main__":
+    main()
