@@ -35,6 +35,8 @@ _NAMES = {
         "intransitive_triples", "preference_order", "preference_subsets",
     ),
     "irmeta.stats.preference_tests": ("preference_pairs",),
+    "irmeta.stats.properties": ("Property", "properties_for"),
+    "irmeta.stats.property_counts": ("PropertyCounts", "count_violations"),
     "irmeta.stats.rank_biased_overlap": ("Overlap", "rbo"),
     "irmeta.stats.system_reordering": ("Reordering", "reordering"),
     "irmeta.stats.system_subsets": ("system_subsets",),
@@ -46,11 +48,12 @@ _NAMES = {
 _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
-    "Agreement", "Bootstrap", "Correlations", "Overlap", "Pairs", "Plan", "Reordering", "Sample",
-    "Stability", "Verdicts", "adjusted", "agreement", "agreements", "asp", "bootstrap_correlation",
-    "borda", "cluster_order", "correlate", "coverage", "greedy_cover", "intransitive_triples",
-    "jaccard", "leave_out_effects", "mc4", "measure_agreement", "pairwise", "power",
-    "preference_order", "preference_pairs", "preference_subsets", "query_subsets", "rank_intervals",
+    "Agreement", "Bootstrap", "Correlations", "Overlap", "Pairs", "Plan", "Property",
+    "PropertyCounts", "Reordering", "Sample", "Stability", "Verdicts", "adjusted", "agreement",
+    "agreements", "asp", "bootstrap_correlation", "borda", "cluster_order", "correlate",
+    "count_violations", "coverage", "greedy_cover", "intransitive_triples", "jaccard",
+    "leave_out_effects", "mc4", "measure_agreement", "pairwise", "power", "preference_order",
+    "preference_pairs", "preference_subsets", "properties_for", "query_subsets", "rank_intervals",
     "rbo", "reduction_in_error", "reordering", "resample", "risk", "separation", "stability",
     "swap_rates", "system_subsets", "unanimity", "volatility", "win_rate",
 ]  # fmt: skip
@@ -79,6 +82,8 @@ if TYPE_CHECKING:
         preference_subsets,
     )
     from irmeta.stats.preference_tests import preference_pairs
+    from irmeta.stats.properties import Property, properties_for
+    from irmeta.stats.property_counts import PropertyCounts, count_violations
     from irmeta.stats.rank_biased_overlap import Overlap, rbo
     from irmeta.stats.ranking_stability import Stability, stability, swap_rates
     from irmeta.stats.resampling import Plan, Sample, query_subsets, resample

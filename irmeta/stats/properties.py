@@ -269,10 +269,25 @@ FURTHER = (
 def properties_for(kinds: Collection[str]) -> list[Property]:
     """Return the properties that are about some kinds of rankings, and about no other kind.
 
+    Parameters
+    ----------
+    kinds : collection of str
+        ``truncated``, ``diverse`` or ``ordered``.
+
+    Returns
+    -------
+    list of Property
+        In the order of the papers.
+
     Raises
     ------
     UsageError
-        If a kind is not in `KINDS`, or none is given.
+        If a kind is unknown, or none is given.
+
+    Examples
+    --------
+    >>> [one.formula for one in irmeta.stats.properties_for(["truncated", "diverse"])][:3]
+    ['m(S) <= m(S·r)', 'm(S·x) <= m(S)', 'm(S·p) <= m(S·n)']
     """
     for kind in kinds:
         check_choice("kind of rankings", kind, KINDS)

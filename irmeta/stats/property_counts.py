@@ -51,43 +51,58 @@ class PropertyCounts:
     examples: dict[tuple[int, Case], tuple[int, int]] = field(default_factory=dict)
 
 
-def count_pairs(
+def count_violations(
     one: Property,
     rankings: RankingNumbers,
     scores: np.ndarray,
     weights: Weights = (),
     cutoffs: Sequence[int | None] = (),
 ) -> PropertyCounts:
-    """Count the pairs of a property that each measure violates.
+    """Count the pairs of rankings by which each measure violates a property.
 
     Parameters
     ----------
-    one
-        The property.
-    rankings
+    one : Property
+        Property, such as those of `properties_for`.
+    rankings : RankingNumbers
         The rankings.
-    scores
-        float64 [measures, rankings]: the values of all rankings, by their numbers; greater is
-        better. Values that differ by at most 1e-12 are equal.
-    weights
-        Weights of the subtopics; empty: equal weights.
-    cutoffs
-        Cutoff of each measure, None without one; empty: none has. A measure cannot tell rankings
+    scores : ndarray of float64, shape (measures, rankings)
+        Values of all rankings, by their numbers; greater is better. Values that differ by at most
+        1e-12 are equal. NaN violates nothing.
+    weights : sequence of float, optional
+        Weights of the subtopics; default equal.
+    cutoffs : sequence of int or None, optional
+        Cutoff of each measure, None without one; default none has. A measure cannot tell rankings
         apart below its cutoff, so a strict property is checked on rankings down to there.
+
+    Returns
+    -------
+    PropertyCounts
+        Pairs, violated pairs and ties by measure and length, and examples of violated pairs.
+
+    References
+    ----------
+    .. [1] Albahem, A., Spina, D., Scholer, F., Moffat, A. and Cavedon, L. (2018). Desirable
+       properties for diversity and truncated effectiveness metrics.
+       doi:10.1145/3291992.3291996, Section 3.3
 
     Examples
     --------
-    Recall of one subtopic does not violate relevance:
+    The share of relevant docs in a list violates irrelevance nowhere, that of non-relevant docs
+    everywhere but after x:
 
     >>> from irmeta.naming.ranking_numbers import RankingNumbers
-    >>> from irmeta.stats.properties import RELEVANCE
-    >>> from irmeta.stats.property_counts import count_pairs
-    >>> rankings = RankingNumbers(1, 2)
+    >>> rankings = RankingNumbers(subtopics=1, length=2)
     >>> rankings.names(range(7))
     ['empty', 'a', 'x', 'aa', 'ax', 'xa', 'xx']
-    >>> counts = count_pairs(RELEVANCE, rankings, np.array([[0, 1, 0, 2, 1, 1, 0]]) / 2)
-    >>> counts.applicable.tolist(), counts.violated.tolist(), counts.with_empty.tolist()
-    ([[0, 0, 2]], [[0, 0, 0]], [1])
+    >>> relevant = np.array([0, 1, 0, 1, 0.5, 0.5, 0])
+    >>> _, irrelevance = irmeta.stats.properties_for(["truncated"])
+    >>> scores = np.stack([relevant, 1 - relevant])
+    >>> counts = irmeta.stats.count_violations(irrelevance, rankings, scores)
+    >>> counts.applicable.sum(axis=1).tolist(), counts.violated.sum(axis=1).tolist()
+    ([2, 2], [0, 1])
+    >>> rankings.names(counts.examples[1, "first"])
+    ['ax', 'a']
     """
     depths = np.full(len(scores), rankings.length)
     if one.strict:

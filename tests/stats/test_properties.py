@@ -15,7 +15,7 @@ from irmeta.errors import UsageError
 from irmeta.naming.ranking_numbers import EMPTY, RankingNumbers
 from irmeta.stats import properties
 from irmeta.stats.properties import Pairs, Property, properties_for, strictly
-from irmeta.stats.property_counts import count_pairs
+from irmeta.stats.property_counts import count_violations
 from twins import ranking_properties as naive
 
 RELATIONS: dict[str, Callable[[str, str], bool]] = {
@@ -82,12 +82,12 @@ SCORE = st.sampled_from([0.0, 0.5, 0.5 + 1e-13, 1.0, math.inf, math.nan])
 
 @settings(max_examples=15)
 @given(st.data(), st.sampled_from(EVERY))
-def test_count_pairs__equal_naive_counts(data: st.DataObject, one: Property):
+def test_count_violations__equal_naive_counts(data: st.DataObject, one: Property):
     rankings, names = RankingNumbers(2, 3), naive.all_rankings(2, 3)
     scores = data.draw(st.lists(SCORE, min_size=len(names), max_size=len(names)))
     cutoff = data.draw(st.sampled_from([None, 1, 2, 9]))
     flat = np.zeros(len(names))  # a measure beside it, without a cutoff
-    found = count_pairs(one, rankings, np.array([flat, scores]), cutoffs=[None, cutoff])
+    found = count_violations(one, rankings, np.array([flat, scores]), cutoffs=[None, cutoff])
     deepest = cutoff if one.strict and cutoff else 3
     by_name = dict(zip(names, scores, strict=True))
     expected = naive.counts(naive_pairs(one, rankings), by_name, one.strict, deepest)
@@ -99,11 +99,11 @@ def test_count_pairs__equal_naive_counts(data: st.DataObject, one: Property):
     assert (first and tuple(rankings.names(first))) == expected["first"]
 
 
-def test_count_pairs__smallest_and_largest_violation():
+def test_count_violations__smallest_and_largest_violation():
     rankings = RankingNumbers(1, 3)
     scores = np.array([[ACT.get(name, 0.0) for name in naive.all_rankings(1, 3)]])
     scores[0, rankings.number("axx")] = 0.5
-    found = count_pairs(properties.IRRELEVANCE, rankings, scores)
+    found = count_violations(properties.IRRELEVANCE, rankings, scores)
     names = {case: rankings.names(pair) for (_, case), pair in found.examples.items()}
     assert names == {"first": ["aax", "aa"], "smallest": ["aax", "aa"], "largest": ["axx", "ax"]}
     by_length = found.violated[0].tolist()
@@ -126,6 +126,6 @@ def test_properties_for__properties_about_these_kinds_alone():
 
 def test_strictly__tied_pairs_fail():
     rankings, scores = RankingNumbers(1, 2), np.zeros((1, 7))
-    strict = count_pairs(strictly(properties.RELEVANCE), rankings, scores)
+    strict = count_violations(strictly(properties.RELEVANCE), rankings, scores)
     assert strict.violated.sum() == strict.tied.sum() == strict.applicable.sum() == 2
     assert strict.property.formula == "m(S) < m(S·r)"

@@ -11,7 +11,7 @@ from irmeta.measures.enumerated import oriented, rank_cutoff
 from irmeta.measures.spec import Spec
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.stats.properties import INDUCTION, Property
-from irmeta.stats.property_counts import PropertyCounts, count_pairs
+from irmeta.stats.property_counts import PropertyCounts, count_violations
 
 Row = dict[str, Any]
 
@@ -35,7 +35,7 @@ def count_properties(
     `values` are those of `score_rankings`.
     """
     scores, cutoffs = oriented(values, specs), [rank_cutoff(spec) for spec in specs]
-    return [count_pairs(one, space, scores, space.weights, cutoffs) for one in properties]
+    return [count_violations(one, space, scores, space.weights, cutoffs) for one in properties]
 
 
 def count_rows(counts: Sequence[PropertyCounts], specs: Sequence[Spec]) -> Iterator[Row]:
