@@ -228,7 +228,8 @@ COVER = (
 )
 PAIRS = (
     "Dark cells are systems that retrieve the same relevant docs, often runs of one group. Systems "
-    "are in the order of average linkage on 1 - Jaccard."
+    "are in the order of average linkage on 1 - Jaccard; the table `overlap` names the systems of "
+    "all places."
 )
 CHANGES = (
     "The higher a line, the more pairs of systems are ordered otherwise than by P or AP. Marks: "
@@ -236,7 +237,9 @@ CHANGES = (
 )
 ADDED = (
     "Each row is a kind of added runs, and what S and S_d count. Dots right of 0 are groups whose "
-    "own best system falls when they add the runs. Under groups, clones and empty runs move none."
+    "own best system falls when they add the runs. Under groups, clones and empty runs move none; "
+    "under others, the empty runs of a group make the docs of all others rarer. The table `gaming` "
+    "has every system."
 )
 BETTER = (
     "If lines rise, docs that few systems retrieve are less often highly relevant, and binary "
