@@ -80,6 +80,8 @@ def ours(name: str, case: Case) -> Spec:
     spec = parse_measure(found)
     asked = {"rel": case.rel, "trec_eval": str(case.version)}
     asked["unjudged"] = "condensed" if case.condensed else "nonrelevant"
+    if spec.measure.name == "nDCG":
+        del asked["rel"]  # in trec_eval, grades below -l have a gain
     return replace(spec, params=tuple((n, asked.get(n, v)) for n, v in spec.params))
 
 
