@@ -253,15 +253,20 @@ TOP_WEIGHTEDNESS = Property(
 )  # fmt: skip
 
 
-def strictly(one: Property) -> Property:
-    """Return a property that equal scores violate."""
-    formula, meaning = one.formula.replace("<=", "<"), f"{one.meaning}, and does not tie"
+def strictly(one: Property, meaning: str) -> Property:
+    """Return a property that equal scores violate, with its meaning in words."""
+    formula = one.formula.replace("<=", "<")
     return replace(one, name=f"strict {one.name}", formula=formula, meaning=meaning, strict=True)
 
 
 FURTHER = (
     *(SWAP, REPLACEMENT, MONOTONICITY, CONVERGENCE, TOP_WEIGHTEDNESS),
-    *(strictly(RELEVANCE), strictly(IRRELEVANCE), strictly(REDUNDANCY)),
+    strictly(RELEVANCE, "a relevant doc at the end raises the score"),
+    strictly(IRRELEVANCE, "a non-relevant doc at the end lowers the score"),
+    strictly(
+        REDUNDANCY,
+        "a doc of a subtopic that the list has is worth less than one of a subtopic that it lacks",
+    ),
 )
 """Properties beyond the paper's, for any weights of the subtopics."""
 

@@ -126,6 +126,6 @@ def test_properties_for__properties_about_these_kinds_alone():
 
 def test_strictly__tied_pairs_fail():
     rankings, scores = RankingNumbers(1, 2), np.zeros((1, 7))
-    strict = count_violations(strictly(properties.RELEVANCE), rankings, scores)
+    strict = count_violations(strictly(properties.RELEVANCE, ""), rankings, scores)
     assert strict.violated.sum() == strict.tied.sum() == strict.applicable.sum() == 2
     assert strict.property.formula == "m(S) < m(S·r)"
