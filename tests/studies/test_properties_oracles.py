@@ -28,7 +28,11 @@ NAMES = {
     "ERR_IA(unnormalised)": "ERR_IA(norm=none)@10",
     "alpha_DCG(unnormalised)": "alpha_DCG(norm=none)@10",
 }
-PRINTED = ("relevance", "irrelevance", "redundancy")
+CASE_4 = {
+    "relevance_monotonicity": "relevance",
+    "irrelevance_monotonicity": "irrelevance",
+    "redundancy": "redundancy",
+}
 
 
 def counted(space: RankingSpace, names: list[str]) -> dict[tuple[str, str], dict[str, Any]]:
@@ -59,20 +63,14 @@ def test_score_rankings__equal_ndeval_and_cubetest(shared: Path, relevant: int):
         )
     violations = json.loads((folder / "out.violations.json").read_text())
     counts = counted(space, [CUBE.get(name, name) for name in columns])
-    for name in PRINTED[:2]:
-        for column, cell in violations[f"{name}_monotonicity"].items():
+    for of_oracle, name in CASE_4.items():
+        for column, cell in violations[of_oracle].items():
             measure, of = column.split("|")
-            if of == f"R{relevant}" and measure != "gain":
-                row = counts[CUBE.get(measure, measure), name]
-                assert row["applicable"] == cell["applicable"], column
-                assert row["violated"] == cell["violations_eps1e-9"], column
-    for column, cell in violations["redundancy"].items():
-        measure, of = column.split("|")
-        if of == f"R{relevant}" and measure != "gain":
-            row = counts[CUBE.get(measure, measure), "redundancy"]
-            assert (row["applicable"], row["violated"]) == (
-                cell["applicable"], cell["violations_eps1e-9"],
-            ), column  # fmt: skip
+            if of != f"R{relevant}" or measure == "gain":
+                continue
+            row = counts[CUBE.get(measure, measure), name]
+            assert row["applicable"] == cell["applicable"], column
+            assert row["violated"] == cell["violations_eps1e-9"], column
 
 
 def test_count_rows__equal_independent_counts(shared: Path):
@@ -86,7 +84,7 @@ def test_count_rows__equal_independent_counts(shared: Path):
         names = {name: NAMES.get(name, name) for name in case["violated"]}
         counts = counted(space, list(names.values()))
         for theirs, ours in names.items():
-            for name in PRINTED:
+            for name in CASE_4.values():
                 row = counts[ours, name]
                 assert row["applicable"] == case["applicable"][name]
                 assert row["violated"] == case["violated"][theirs][name], (case["h"], theirs, name)
