@@ -163,6 +163,13 @@ def test_pool_bias__any_track_equals_naive_values(track: Track, k: int):
         assert rows["relevant_lost"].unique().to_list() == [relevant]
 
 
+def test_groups__a_system_with_the_name_of_another_group_is_apart():
+    rare = rare_track(TRACK)
+    facts = replace(rare.facts, groups=(None, "s0", "s0", None))
+    assert replace(rare, facts=facts).groups == {"s0 (system)": [0], "s0": [1, 2], "s3": [3]}
+    assert replace(rare, facts=replace(facts, groups=())).groups == {f"s{i}": [i] for i in range(4)}
+
+
 def test_pool_bias__states_judged_docs_and_contributors():
     rare = rare_track(TRACK, k=2)
     frame = rows_of("pool_bias", pool_bias(rare))

@@ -62,18 +62,15 @@ class Attacks:
         """Make the attacks of each group; the best systems are those by AP."""
         parts, ap = track.parts, track.parts.plain[1]
         groups, systems, best = parts.groups, len(track.facts.systems), int(np.argmax(ap))
-        numbers = np.arange(groups.max() + 1)
+        numbers = np.arange(len(track.groups))
         spoiled = parts.hits[:, best] & (parts.hits.sum(axis=1) == 1)
         empty = np.zeros((len(parts.hits), len(numbers)), bool)
         spoilers = np.repeat(spoiled[:, None], len(numbers), axis=1)
         parts = parts.with_runs(np.hstack([empty, spoilers]), np.tile(numbers, 2))
         nobody = np.append(np.ones(systems, np.int64), np.zeros(2 * len(numbers), np.int64))
         attacks = [Attack(UNATTACKED, UNATTACKED, best, nobody)]
-        for number in numbers:
-            own = np.flatnonzero(groups == number)
-            of_group = int(own[np.argmax(ap[own])])
-            named = track.facts.groups[of_group] if track.has_groups else None
-            target = track.facts.systems[of_group] if named is None else named
+        for number, (target, own) in enumerate(track.groups.items()):
+            of_group = own[int(np.argmax(ap[own]))]
             added = [(f"{n} clone{'s' * (n > 1)}", of_group, n) for n in CLONES]
             added += [(f"{n} empty runs", systems + number, n) for n in EMPTY]
             if number != groups[best]:

@@ -6,14 +6,14 @@ import polars as pl
 
 from irmeta.studies.framework.study import Pieces
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.framework.words import count
+from irmeta.studies.framework.words import count, listed
 from irmeta.studies.papers.innovation.added_runs import added_runs
 from irmeta.studies.papers.innovation.docs_by_rarity import (
     docs_by_holders,
     rare_grades,
     relevant_docs,
 )
-from irmeta.studies.papers.innovation.example_docs import table_4
+from irmeta.studies.papers.innovation.example_docs import example_queries, table_4
 from irmeta.studies.papers.innovation.fewer_systems import table_3
 from irmeta.studies.papers.innovation.found_docs import contributions, greedy, overlap
 from irmeta.studies.papers.innovation.made_systems import figure_1, query_of_figure_1
@@ -22,7 +22,7 @@ from irmeta.studies.papers.innovation.orders_by_alpha import dethroned, figure_2
 from irmeta.studies.papers.innovation.other_labels import other_labels
 from irmeta.studies.papers.innovation.rare_track import RareTrack
 from irmeta.studies.papers.innovation.tested_pairs import table_1, table_2
-from irmeta.studies.papers.innovation.unpooled_groups import pool_bias
+from irmeta.studies.papers.innovation.unpooled_groups import left_out_groups, pool_bias
 
 
 def compute(track: TrackView, options: Options) -> Pieces:
@@ -42,6 +42,9 @@ def compute(track: TrackView, options: Options) -> Pieces:
     yield "table_2", table_2(rare)
     yield "table_3", table_3(rare)
     yield "table_4", table_4(rare, docs)
+    if not example_queries(docs, options):
+        named = f"query {listed(options.examples)}" if options.examples else "query"
+        track.note(f"Table 4 is absent: no {named} with a relevant doc that is retrieved")
     yield "contributions", contributions(rare)
     yield "greedy", greedy(rare)
     yield "overlap", overlap(rare)
@@ -66,10 +69,23 @@ def _describe(track: TrackView, rare: RareTrack, docs: pl.DataFrame) -> None:
         track.note(f"{queries} no relevant doc, and the value 0")
     if options.counted in ("groups", "others") and not rare.has_groups:
         track.note("the groups of the systems are unknown, so each system counts as a group")
-    if not facts.pool_known:
-        track.note("the contributing systems are unknown, so all systems count as contributors")
     if (cut := facts.policy["depth"]) is not None and cut < max(options.k, options.held_to):
         track.note(f"lists were cut at {cut} when they were read, so no doc counts below it")
+    if len(facts.systems) > 1:
+        _describe_pool(track, rare)
+
+
+def _describe_pool(track: TrackView, rare: RareTrack) -> None:
+    """Add notes on the pool, from which groups are left out."""
+    facts = rare.facts
+    if not facts.contributors:
+        track.note("no system contributed to the pool, so no group is left out of it")
+        return
+    if not facts.pool_known:
+        track.note("the contributing systems are unknown, so all systems count as contributors")
+    if not left_out_groups(rare):
+        (whole,) = (n for n, systems in rare.groups.items() if {*facts.contributors} & {*systems})
+        track.note(f"group {whole} is the complete pool, so it is not left out")
     incomplete = sum(int((view.require("complete_depth") == 0).sum()) for view in rare.views)
     if incomplete:
         queries = count(incomplete, "query", "queries")

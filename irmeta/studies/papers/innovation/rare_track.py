@@ -28,7 +28,7 @@ class RareTrack:
     Attributes
     ----------
     views
-        The blocks of the track, with the lists that made the pool.
+        The blocks of the track, with the lists that made the pool if any did.
     parts
         Parts of the means of RareP and RareAP.
     collection
@@ -51,7 +51,7 @@ class RareTrack:
         UsageError
             For ``queries=retrieved``: systems are compared on the same queries.
         """
-        views = list(track.blocks({"pool"}))
+        views = list(track.blocks({"pool"} if track.facts.contributors else ()))
         parts = parts_of(views, options)
         queries = sum(len(view.queries) for view in views)
         is_papers, systems = options.is_papers, len(track.facts.systems)
@@ -79,6 +79,19 @@ class RareTrack:
     def has_groups(self) -> bool:
         """Whether the group of a system is known."""
         return any(self.facts.groups)
+
+    @cached_property
+    def groups(self) -> dict[str, list[int]]:
+        """The systems of each group, in the order of `RareParts.groups`.
+
+        A system without a group is one of its own, of its name.
+        """
+        names = [*self.facts.groups] or [None] * len(self.facts.systems)
+        groups = dict[str, list[int]]()
+        for index, (system, group) in enumerate(zip(self.facts.systems, names, strict=True)):
+            alone = f"{system} (system)" if system in names else system
+            groups.setdefault(alone if group is None else group, []).append(index)
+        return groups
 
 
 def parts_of(views: Sequence[JudgedRanks], options: Options) -> RareParts:

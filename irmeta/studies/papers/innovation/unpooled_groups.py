@@ -9,7 +9,6 @@ import numpy as np
 
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
-from irmeta.rankings.holders import groups_of
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.scores import Scores
 from irmeta.studies.papers.innovation.options import MEASURES
@@ -22,15 +21,12 @@ ALPHAS = (0.0, 1.0)
 
 def left_out_groups(track: RareTrack) -> dict[str, list[int]]:
     """Return the systems of each group with a contributor, unless the group is the whole pool."""
-    facts, contributors = track.facts, set(track.facts.contributors)
-    numbers, sizes = groups_of(facts)
-    groups = dict[str, list[int]]()
-    for number in range(len(sizes)):
-        systems = np.flatnonzero(numbers == number).tolist()
-        named = facts.groups[systems[0]] if track.has_groups else None
-        if 0 < len(contributors.intersection(systems)) < len(contributors):
-            groups[facts.systems[systems[0]] if named is None else named] = systems
-    return groups
+    contributors = set(track.facts.contributors)
+    return {
+        name: systems
+        for name, systems in track.groups.items()
+        if 0 < len(contributors.intersection(systems)) < len(contributors)
+    }
 
 
 def pool_bias(track: RareTrack) -> Iterator[Row]:
