@@ -161,8 +161,9 @@ def test_sections__unknown_groups_and_types():
     known = [{"level": level, "track": "web"} for level in ("system", "group", "type")]
     rows = [{"level": "system"}, *known]
     found = notes(made(tracks=("news", "web"), contributions=rows))
-    assert "On news, the store does not state the groups of the systems." in found
-    assert "On news, the store does not state the types of the runs." in found
+    for kind in ("the groups of the systems", "the types of the runs"):
+        (note,) = (note for note in found if f"On news, the store does not state {kind}" in note)
+        assert note.endswith("is empty.")
     assert found.count("On news, each system is a group of its own.") == 2
     assert not any("web" in note and "absent" not in note for note in found)
 
@@ -198,6 +199,27 @@ def test_contributions__the_system_with_most_docs_and_with_most_unique_docs():
         "On news, a retrieves the most relevant docs (4, 100% of those that any system retrieves)."
     ]
     assert not list(conclusions.contributions(made(contributions=[system("a", 0, 0)]), "news"))
+
+
+def test_rarity__docs_of_no_system_and_of_one():
+    rows = [{"retrieved_by": n, "docs": docs} for n, docs in ((0, 2751), (1, 691), (2, 2632))]
+    assert list(conclusions.rarity(made(docs_by_holders=rows), "news")) == [
+        "On news, S_d is 0 for 2,751 (45%) and 1 for 691 (11%) of 6,074 relevant docs."
+    ]
+    assert not list(conclusions.rarity(made(), "news"))
+
+
+def test_labels__confirmed_docs_of_few_and_of_many_systems():
+    def confirmed(of: str, by: str, **shares: float) -> Rows:
+        return [{"relevant_in": of, "judged_in": by, "retrieved_by": held, "share": share}
+                for held, share in shares.items()]  # fmt: skip
+
+    rows = [*confirmed("a", "b", none=0.1, few=0.62, many=0.71),
+            *confirmed("b", "a", few=1.0, many=math.nan)]  # fmt: skip
+    assert list(conclusions.labels(made(label_confirmations=rows), "news")) == [
+        "On news, b confirms 62% of the docs relevant in a that few systems retrieve, and 71% of "
+        "those that many do."
+    ]
 
 
 def test_power__separated_pairs_at_the_least_and_the_greatest_alpha():

@@ -43,8 +43,10 @@ def _contributions(tables: Tables, options: Options) -> Section:
         ],
         notes=[
             *absent(tables, "contributions"),
-            *unknown(tables, "group", "the store does not state the groups of the systems"),
-            *unknown(tables, "type", "the store does not state the types of the runs"),
+            *unknown(tables, "group", "the store does not state the groups of the systems, so the "
+                     "column of docs of no other group is empty"),
+            *unknown(tables, "type", "the store does not state the types of the runs, so the "
+                     "column of docs of no other type is empty"),
         ],
     )  # fmt: skip
 
@@ -127,9 +129,12 @@ def _pool(tables: Tables) -> Section:
 def _label_sets(tables: Tables) -> Section:
     return Section(
         "Beyond the paper: other judgments",
-        "The orders of systems by another qrels set of the track, and how many relevant docs of "
-        "one set the other confirms: docs that few systems retrieve (S_d up to 2) beside those "
-        "that most do.",
+        [
+            "The orders of systems by another qrels set of the track, and how many relevant docs "
+            "of one set the other confirms: docs that few systems retrieve (S_d of 1 or 2), and "
+            "docs that many do (S_d > S/2).",
+            *sentences(tables, conclusions.labels),
+        ],
         ["label_sets", "label_confirmations"],
         notes=absent(tables, "label_sets", "the track has one qrels set"),
     )

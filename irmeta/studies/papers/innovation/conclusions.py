@@ -1,4 +1,4 @@
-"""Sentences about one track: power, stability, contributions, swaps, gaming, grades, the pool."""
+"""Sentences about one track, each from one table of the study."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ MOST_COVERED = 0.95  # share of the relevant docs that a few systems retrieve
 
 def conclusions(tables: Tables, track: str) -> Iterator[str]:
     """Yield the sentences about a track; tables may hold other tracks too."""
+    yield from rarity(tables, track)
     yield from power(tables, track)
     yield from stability(tables, track)
     yield from contributions(tables, track)
@@ -22,6 +23,20 @@ def conclusions(tables: Tables, track: str) -> Iterator[str]:
     yield from gaming(tables, track)
     yield from grades(tables, track)
     yield from pool(tables, track)
+    yield from labels(tables, track)
+
+
+def rarity(tables: Tables, track: str) -> Iterator[str]:
+    """Yield how many relevant docs no system and one system alone retrieves."""
+    rows = tables["docs_by_holders"].filter(track=track)
+    total = int(rows["docs"].sum())
+    if not total:
+        return
+    lost, alone = (int(rows.filter(retrieved_by=n)["docs"].sum()) for n in (0, 1))
+    yield (
+        f"On {track}, S_d is 0 for {lost:,} ({lost / total:.0%}) and 1 for {alone:,} "
+        f"({alone / total:.0%}) of {count(total, 'relevant doc')}."
+    )
 
 
 def power(tables: Tables, track: str) -> Iterator[str]:
@@ -143,3 +158,15 @@ def pool(tables: Tables, track: str) -> Iterator[str]:
             f"On {track}, a system that is left out of the pool and of S_d falls in the mean by "
             f"{listed(falls)}."
         )
+
+
+def labels(tables: Tables, track: str) -> Iterator[str]:
+    """Yield which share of the relevant docs of a qrels set another set confirms, by S_d."""
+    rows = tables["label_confirmations"].filter(pl.col("share").is_finite(), track=track)
+    for (of, by), pair in rows.group_by("relevant_in", "judged_in", maintain_order=True):
+        shares = dict(pair.select("retrieved_by", "share").iter_rows())
+        if "few" in shares and "many" in shares:
+            yield (
+                f"On {track}, {by} confirms {shares['few']:.0%} of the docs relevant in {of} that "
+                f"few systems retrieve, and {shares['many']:.0%} of those that many do."
+            )

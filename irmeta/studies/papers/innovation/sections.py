@@ -12,7 +12,7 @@ from irmeta.studies.papers.innovation import conclusions
 from irmeta.studies.papers.innovation.beyond_sections import beyond
 from irmeta.studies.papers.innovation.options import MARKED
 from irmeta.studies.papers.innovation.options import InnovationOptions as Options
-from irmeta.studies.papers.innovation.page_parts import DECLARED, POINTER, absent
+from irmeta.studies.papers.innovation.page_parts import DECLARED, POINTER, absent, sentences
 from irmeta.studies.papers.innovation.paper import DATA, SLIPS
 
 WORST = 10  # systems of a track that are shown
@@ -38,15 +38,17 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
 
 def _measures(tables: Tables, options: Options) -> Section:
     p, ap = options.families()
+    rarity = "" if options.rarity == "linear" else f" The rarity here is {options.rarity}."
     text = [
         f"A relevant doc in the top {options.k} of a list earns 1 + alpha R(d) in place of 1, "
         f"where R(d) is its rarity: {p} and {ap} are P@{options.k} and AP@{options.k} at alpha = 0 "
         "(Eqs. 1 and 3). By linear rarity R(d) = 1 - S_d/S (Eq. 2). S_d is how many of the S "
         f"{_counted(options)} retrieve the doc within rank {options.held_to}; systems without a "
-        "list for the query count in S.",
+        f"list for the query count in S.{rarity}",
         "For each alpha the values are P + alpha B and AP + alpha C, and B and C do not depend on "
         "alpha. So each alpha at which two systems change places is exact, and no sample of "
         f"systems is scored again. {POINTER}",
+        *sentences(tables, conclusions.rarity),
     ]
     return Section("Measures (Section 2)", text, notes=SLIPS["Section 2"])
 

@@ -230,8 +230,8 @@ TABLES = (
         "track": TRACK,
         "relevant_in": Column("name", "qrels set in which the docs are relevant"),
         "judged_in": Column("name", "qrels set that confirms them"),
-        "retrieved_by": Column("name", "few: at most 2 of those counted retrieve the doc; many: "
-                               "more than half of them", label="S_d"),
+        "retrieved_by": Column("name", "S_d: none (0), few (1 or 2), or many (more than half of "
+                               "those counted)", label="S_d"),
         "docs": Column("big", "relevant docs"),
         "confirmed": Column("big", "of them, docs that are relevant in the other set"),
         "unjudged": Column("big", "of them, docs that the other set does not judge"),
