@@ -167,7 +167,7 @@ def properties(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> StudyResults:
-    """Desirable properties: Albahem, Spina, Scholer, Moffat and Cavedon 2018, Desirable Properties for Diversity and Truncated Effectiveness Metrics"""
+    """Desirable properties: Albahem, Spina, Scholer, Moffat and Cavedon 2018, Desirable Properties for Diversity and Truncated Effectiveness Metrics, doi:10.1145/3291992.3291996"""
 
 def search_length(
     store: Store | StoreReader | str | Path,
