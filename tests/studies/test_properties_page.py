@@ -14,7 +14,7 @@ import irmeta
 from irmeta.report.look import to_spec
 from irmeta.schema.columns import by_name
 from irmeta.studies.framework.draw import Drawn, charts
-from irmeta.studies.framework.study import Section, Tables
+from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.papers.properties.compute import compute, with_printed
 from irmeta.studies.papers.properties.figures import induced_path
 from irmeta.studies.papers.properties.options import MOST_DRAWN
@@ -163,6 +163,14 @@ def test_sections__paper_order_and_slips():
     assert "= 40 rankings" in words
     assert "ACT(per=all)@10 (6 of 12, 50.00%) violates irrelevance." in words
     assert page["Induction (Section 3.2, Figure 5)"].facts["related pairs"] == 165
+
+
+@pytest.mark.parametrize(("length", "has_printed"), [(10, True), (4, False)])
+def test_sections__printed_numbers_beside_those_of_the_papers_rankings(length, has_printed):
+    page = page_of(Options(measures=("AP_IA",), length=length))
+    table = page["Violations (Section 4.2, Table 1)"].show[0]
+    assert isinstance(table, Show)
+    assert ("printed" in table.columns) == has_printed
 
 
 def test_sections__percentage_of_100_means_all_pairs():

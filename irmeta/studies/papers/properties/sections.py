@@ -103,7 +103,9 @@ def _violations(tables: Tables, options: Options) -> Section:
     if len(undefined):
         names = listed(undefined.to_list(), MOST_NAMED)
         notes.append(f"{names}: a pair with an undefined (NaN) score violates nothing.")
-    table = Show("table_1", (*BY_PROPERTY, "printed"), pivot="property")
+    has_printed = rows["printed"].null_count() < rows.height
+    columns = (*BY_PROPERTY, "printed") if has_printed else BY_PROPERTY
+    table = Show("table_1", columns, pivot="property")
     shown: list[str | Show] = [table, "violations_by_property", "violations_by_length"]
     return Section(
         "Violations (Section 4.2, Table 1)",
