@@ -13,6 +13,7 @@ from irmeta.naming.parameters import (
 
 __all__ = [
     "AVERAGES",
+    "BETA",
     "GMAX",
     "REL",
     "TIES",
@@ -32,6 +33,7 @@ TIES = Parameter(
     kind="choice",
     choices=("order", "share"),
 )
+BETA = Parameter("beta", 1.0, "weight of recall relative to precision", "number", low=0, high=1e6)
 AVERAGES = ("arithmetic", "geometric", "harmonic", "median", "sum", "difficulty")
 
 

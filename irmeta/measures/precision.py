@@ -1,15 +1,16 @@
-"""P, R, Success, RelP and RR: number of relevant docs in the top k, and rank of the first."""
+"""P, R, F, Success, RelP and RR: number of relevant docs in the top k, and rank of the first."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from irmeta.kernels.relevant_counts import count_within, reciprocal_rank
 from irmeta.measures.cuts import empty_values, per_query, rank_cuts
 from irmeta.measures.events import Events
-from irmeta.measures.parameters import REL, TIES
+from irmeta.measures.parameters import BETA, REL, TIES
 from irmeta.measures.spec import (
     TREC_EVAL,
     Cutoff,
@@ -45,6 +46,16 @@ def compute_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndar
 def compute_recall(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Divide the relevant docs at ranks up to k by all relevant docs."""
     return per_query(relevant_within(view, params, ks), view.counts(params["rel"]), 0.0)
+
+
+def compute_f(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Compute (1 + beta^2) P R / (beta^2 P + R) of P@k and R@k.
+
+    With h relevant docs at ranks up to k, and R in all, this is (1 + beta^2) h / (beta^2 R + k).
+    """
+    weight = params["beta"] ** 2
+    most = weight * view.counts(params["rel"]) + np.array(ks, np.float64)[:, None]
+    return (1.0 + weight) * relevant_within(view, params, ks) / most[:, :, None]
 
 
 def compute_success(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -86,6 +97,13 @@ def events_recall(view: JudgedRanks, params: Params) -> Events | None:
     """Step by 1 at each relevant doc, over R."""
     counted, relevant = _counted(view, params), view.counts(params["rel"])[None] * 1.0
     return counted and Events(*counted, lambda ks: relevant)
+
+
+def events_f(view: JudgedRanks, params: Params) -> Events | None:
+    """Step by 1 at each relevant doc, times 1 + beta^2, over beta^2 R + k."""
+    counted, weight = _counted(view, params), params["beta"] ** 2
+    relevant = weight * view.counts(params["rel"])
+    return counted and Events(*counted, lambda ks: relevant + ks[:, None], scale=1.0 + weight)
 
 
 def events_relative_precision(view: JudgedRanks, params: Params) -> Events | None:
@@ -133,6 +151,18 @@ def trace_recall(one: OneList, params: Params, k: int | None) -> Trace:
     undefined = None if relevant else 0.0
     terms = _count_terms(one, params, k)
     return Trace(terms, relevant, "relevant docs of the query", undefined)
+
+
+def trace_f(one: OneList, params: Params, k: int | None) -> Trace:
+    """Trace F@k as (1 + beta^2) counts over beta^2 R + k."""
+    assert k is not None
+    weight, relevant = params["beta"] ** 2, len(one.relevant(params["rel"]))
+    terms = tuple(
+        replace(term, arithmetic=f"{1 + weight:g}", amount=1.0 + weight)
+        for term in _count_terms(one, params, k)
+    )
+    divisor_is = f"{weight:g} times {relevant} relevant docs + the cutoff k"
+    return Trace(terms, weight * relevant + k, divisor_is)
 
 
 def trace_success(one: OneList, params: Params, k: int | None) -> Trace:
@@ -187,6 +217,17 @@ MEASURES = (
         cutoff="required",
         needs=needs_ties,
         events=events_recall,
+    ),
+    Measure(
+        name="F",
+        summary="F of P@k and R@k: their weighted harmonic mean, F1 by default",
+        compute=compute_f,
+        trace=trace_f,
+        source="van Rijsbergen (1979), Information Retrieval, ch. 7; at a cutoff as in ranx's f1",
+        parameters=(BETA, REL),
+        cutoff="required",
+        monotone=False,
+        events=events_f,
     ),
     Measure(
         name="Success",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from irmeta.measures.cuts import divide, retrieved
-from irmeta.measures.parameters import REL, Parameter
+from irmeta.measures.parameters import BETA, REL, Parameter
 from irmeta.measures.spec import (
     TREC_EVAL,
     Compute,
@@ -261,12 +261,7 @@ MEASURES = (
         compute=compute_set_f,
         trace=trace_set_f,
         source=TREC_EVAL.format("set_F"),
-        parameters=(
-            Parameter(
-                "beta", 1.0, "weight of recall relative to precision", "number", low=0, high=1e6
-            ),
-            REL,
-        ),
+        parameters=(BETA, REL),
         monotone=False,
         cutoff="none",
     ),

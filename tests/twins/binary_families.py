@@ -74,6 +74,9 @@ def precision() -> Twins:
         "P(rel=9,unjudged=upper-gmax)@3": lambda x: 0.0,
         "P(rel=9,unjudged=upper)@3": lambda x: incomplete.precision_of(x.upper(rel=9), 3),
         "P(ties=share,unjudged=condensed)@3": of_condensed_blocks(naive_gain.precision_tied, 3),
+        "F(beta=0)@3": of_list(sets.f, 3, 0),
+        "F(beta=2,rel=2)@4": of_list(sets.f, 4, 2, 2),
+        "F(unjudged=condensed)@3": of_condensed(sets.f, 3),
         "Success(rel=2)@2": of_list(sets.success, 2, 2),
         "RelP(rel=2)@2": of_list(sets.relative_precision, 2, 2),
     }
@@ -89,6 +92,7 @@ def precision() -> Twins:
             f"Success(unjudged=upper)@{k}": lambda x, k=k: incomplete.success_of(x.upper(), k),
             f"RR(unjudged=upper)@{k}": lambda x, k=k: incomplete.reciprocal_rank_of(x.upper(), k),
             f"Success@{k}": of_list(sets.success, k),
+            f"F@{k}": of_list(sets.f, k),
             f"RelP@{k}": of_list(sets.relative_precision, k),
         }
     return twins

@@ -5,7 +5,7 @@ Where there is nothing to divide by they are 0, as trec_eval prints them.
 
 from collections.abc import Sequence
 
-from twins.measures import Qrels, Ranking, precision, relevant_docs, relevant_ranks
+from twins.measures import Qrels, Ranking, precision, recall, relevant_docs, relevant_ranks
 
 ELEVEN_POINTS = tuple(tenth / 10 for tenth in range(11))
 
@@ -87,6 +87,12 @@ def set_recall(ranking: Ranking, qrels: Qrels, rel: int = 1) -> float:
 def set_f(ranking: Ranking, qrels: Qrels, beta: float = 1.0, rel: int = 1) -> float:
     """m_set_F.c with x = beta^2: the weighted harmonic mean of set precision and recall."""
     p, r = set_precision(ranking, qrels, rel), set_recall(ranking, qrels, rel)
+    return (1 + beta**2) * p * r / (beta**2 * p + r) if p and r else 0.0
+
+
+def f(ranking: Ranking, qrels: Qrels, k: int, beta: float = 1.0, rel: int = 1) -> float:
+    """Weighted harmonic mean of precision and recall at rank k."""
+    p, r = precision(ranking, qrels, k, rel), recall(ranking, qrels, k, rel)
     return (1 + beta**2) * p * r / (beta**2 * p + r) if p and r else 0.0
 
 
