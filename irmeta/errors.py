@@ -58,6 +58,8 @@ class DataError(IrmetaError):
         The problem in a few words; with `ids`, a template that names them in braces.
     file, line : str, int, optional
         The location: a path as the user would type it, and a 1-based line.
+    unit : str, default 'line'
+        What `line` counts: ``row`` for a 0-based row of a frame.
     track : str, optional
         The track that was being read.
     value : object, optional
@@ -81,12 +83,13 @@ class DataError(IrmetaError):
         *,
         file: str | None = None,
         line: int | None = None,
+        unit: str = "line",
         track: str | None = None,
         value: object = None,
         ids: Mapping[str, object] | None = None,
         fix: str | None = None,
     ) -> None:
-        self.problem, self.file, self.line = problem, file, line
+        self.problem, self.file, self.line, self.unit = problem, file, line, unit
         self.track, self.value, self.ids, self.fix = track, value, ids, fix
         super().__init__(problem)
 
@@ -99,7 +102,8 @@ class DataError(IrmetaError):
     def __str__(self) -> str:
         location = [f"track {self.track}"] if self.track is not None else []
         if self.file is not None:
-            location.append(self.file if self.line is None else f"{self.file}, line {self.line}")
+            line = "" if self.line is None else f", {self.unit} {self.line}"
+            location.append(self.file + line)
         problem = self.problem
         if self.ids:
             problem = problem.format_map({name: short(value) for name, value in self.ids.items()})
@@ -157,15 +161,21 @@ def printable(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def did_you_mean(given: object, known: Iterable[str]) -> str:
-    """Return a sentence with the nearest known name, or with the first known names."""
+def nearest(given: object, known: Iterable[str]) -> str | None:
+    """Return the known name that is nearest to another, None if none is near."""
     name, names = str(given), sorted(set(known))
     lower = {n.lower(): n for n in reversed(names)}
     matches = [lower[name.lower()]] if name.lower() in lower else []
     matches += difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     matches += [lower[m] for m in difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)]
-    if matches:
-        return f"Did you mean {matches[0]!r}?"
+    return matches[0] if matches else None
+
+
+def did_you_mean(given: object, known: Iterable[str]) -> str:
+    """Return a sentence with the nearest known name, or with the first known names."""
+    names = sorted(set(known))
+    if (match := nearest(given, names)) is not None:
+        return f"Did you mean {match!r}?"
     some = ", ".join(names[:_LISTED])
     ellipsis = f", ... ({len(names):,} in all)" if len(names) > _LISTED else ""
     return f"Known: {some}{ellipsis}." if names else ""

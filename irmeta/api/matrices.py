@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 from irmeta.api.store import EvalChoices, Store
 from irmeta.errors import MeasureError, UsageError, did_you_mean
-from irmeta.measures.names import parse_measure, parse_measures
+from irmeta.measures.names import measure_texts, parse_measure, parse_measures
 from irmeta.measures.unjudged_docs import UnjudgedDocs
 from irmeta.naming.grammar import split_names
 from irmeta.policies import EvalPolicy
@@ -143,8 +143,7 @@ def _files(path: Path) -> list[Path]:
 
 def _named(found: list[Matrix], measures: str | Iterable[str], path: Path) -> list[Matrix]:
     """Those of the measures asked for: by the very name in the file, or by another spelling."""
-    asked = [measures] if isinstance(measures, str) else list(measures)
-    names = [name for text in asked for name in split_names(text)]
+    names = [name for text in measure_texts(measures) for name in split_names(text)]
     if not names:
         raise UsageError("no measure was given")
     kept: dict[int, Matrix] = {}
@@ -173,8 +172,7 @@ def _of_store(
     workers: int | None,
     choices: EvalChoices,
 ) -> list[Matrix]:
-    names = "default" if measures is None else measures
-    names = names if isinstance(names, str) else list(names)
+    names = measure_texts("default" if measures is None else measures)
     parse_measures(names)  # before anything is read for them
     found = []
     for name in tracks_of(store.reader, track):

@@ -94,7 +94,9 @@ CUT = {
 """trec_eval's measures with cutoffs: irmeta's name, and the cutoffs of all_trec."""
 
 _FORMS = "|".join(map(re.escape, (*CUT, *PLAIN)))
-_WITH_PARAMETERS = re.compile(rf"({_FORMS})[._](?=[-\d.])")
+_WITH_PARAMETERS = re.compile(rf"({_FORMS})[._](?=[-\d.])", re.IGNORECASE)
+_PROPER = {name.lower(): name for name in (*CUT, *PLAIN)}
+"""trec_eval's names by their lower-case form."""
 _GAINS = {"ndcg": "nDCG", "ndcg_rel": "nDCGRel", "Rndcg": "RnDCG", "G": "G"}
 _ORDER = (
     *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref"),
@@ -131,9 +133,21 @@ def ndeval(cutoffs: Sequence[int] = (5, 10, 20)) -> tuple[str, ...]:
     )
 
 
-def translated(name: str) -> list[str] | None:
-    """Translate a name of trec_eval, ndeval or cubetest.py; return None for any other name."""
-    return from_trec_eval(name) or from_ndeval(name) or from_cubetest(name)
+def translated(name: str) -> dict[str, str] | None:
+    """Translate a name of trec_eval, ndeval or cubetest.py; return None for any other name.
+
+    Returns
+    -------
+    dict
+        Map from the name as written, or as the program prints it if `name` stands for several
+        measures, to irmeta's name.
+    """
+    if theirs := from_trec_eval(name):
+        return theirs
+    ours = from_ndeval(name) or from_cubetest(name)
+    if ours is None:
+        return None
+    return {name: ours[0]} if len(ours) == 1 else {one: one for one in ours}
 
 
 def from_ndeval(name: str) -> list[str] | None:
@@ -158,27 +172,34 @@ def from_cubetest(name: str) -> list[str] | None:
     return [f"{CUBETEST[word]}@{5 * int(iterations)}"]
 
 
-def from_trec_eval(name: str) -> list[str] | None:
+def from_trec_eval(name: str) -> dict[str, str] | None:
     """Translate one of trec_eval's names to irmeta's names; return None for any other name.
 
     Names may be output names (``P_10``, ``set_F_0.5``) or arguments of ``-m`` (``P.5,10``,
-    ``ndcg.1=3,2=9``). A bare name with cutoffs means the cutoffs of all_trec, except ``P``,
-    which is also irmeta's name.
+    ``ndcg.1=3,2=9``). A bare name with cutoffs, such as ``P``, means the cutoffs of all_trec. Case
+    is ignored, except in names without parameters, which may be others in irmeta.
+
+    Returns
+    -------
+    dict
+        Map from trec_eval's output name, or `name` if it stands for one measure, to irmeta's name.
     """
     if name in PLAIN:
-        return [PLAIN[name]]
-    if name in CUT:
-        ours, cutoffs = CUT[name]
-        return None if name == "P" else [ours.format(cut) for cut in cutoffs]
+        return {name: PLAIN[name]}
+    if (proper := _PROPER.get(name.lower())) in CUT:
+        ours, cutoffs = CUT[proper]
+        return {f"{proper}_{cut}": ours.format(cut) for cut in cutoffs}
     match = _WITH_PARAMETERS.match(name)
     if match is None:
         return None
-    stem, values = match[1], name[match.end() :].split(",")
+    stem, values = _PROPER[match[1].lower()], name[match.end() :].split(",")
     try:
         if stem in CUT:
             read = float if stem in ("iprec_at_recall", "Rprec_mult") else int
-            return [CUT[stem][0].format(repr(read(v))) for v in values]
-        return [_with_parameters(stem, values)]
+            names = [name] if len(values) == 1 else [f"{stem}_{v.strip()}" for v in values]
+            found = [CUT[stem][0].format(repr(read(v))) for v in values]
+            return dict(zip(names, found, strict=True))
+        return {name: _with_parameters(stem, values)}
     except ValueError:
         raise MeasureError(f"{name}: trec_eval's {stem} does not take these parameters.") from None
 
@@ -194,6 +215,8 @@ def _with_parameters(stem: str, values: list[str]) -> str:
         return "Utility({})".format(
             ",".join(f"{p}={v!r}" for p, v in zip("abcd", numbers, strict=True))
         )
+    if stem == "rbp" and values[0].isdecimal() and len(values) == 1:
+        return f"RBP(p={float('0.' + values[0])!r},rel=1)"  # ranx's rbp.95
     if stem == "11pt_avg":
         return f"IPrecAvg(levels={';'.join(map(repr, numbers))})"
     raise ValueError

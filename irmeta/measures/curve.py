@@ -12,10 +12,9 @@ import numpy as np
 
 from irmeta.errors import MeasureError, UsageError
 from irmeta.kernels.cutoff_sums import add_curves
-from irmeta.measures import aliases
 from irmeta.measures.evaluate import SeenViews, included, needs_of
 from irmeta.measures.events import Events
-from irmeta.measures.names import parse_measure, registry
+from irmeta.measures.names import parse_measure, registry, translated
 from irmeta.measures.spec import Measure, Spec
 from irmeta.naming.grammar import DEEPEST
 from irmeta.parallel import ordered_map, thread_count
@@ -195,23 +194,22 @@ def spec_without_cutoff(name: str) -> Spec:
 
 
 def _registered(name: str) -> Measure | None:
-    word = name.partition("(")[0].strip()
-    return registry().get(aliases.IR_MEASURES.get(word, word))
+    return registry().get(name.partition("(")[0].strip())
 
 
 def _translated(name: str) -> str:
-    """Translate a name of another program to irmeta's; return any other name unchanged.
+    """Translate a name in any spelling to irmeta's; return an unknown name unchanged.
 
     Raises
     ------
     MeasureError
         If their name has a cutoff, or stands for several measures.
     """
-    ours = aliases.translated(name) or [name]
-    measure, separator, _ = ours[0].rpartition("@")
+    ours = translated(name)[0][1]
+    measure, separator, _ = ours.rpartition("@")
     if separator:
         raise MeasureError(f"{name} has a cutoff, but a curve has every cutoff: name {measure!r}.")
-    return ours[0]
+    return ours
 
 
 def _ascending(name: str, given: Sequence[Any]) -> None:

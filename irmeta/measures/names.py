@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from irmeta.errors import MeasureError, UsageError, did_you_mean
+from irmeta.errors import MeasureError, UsageError, did_you_mean, nearest
 from irmeta.measures import (
     aliases,
     average_precision,
@@ -31,6 +31,7 @@ from irmeta.measures import (
 from irmeta.measures.diversity import cube_test, d_measures, err_ia, novelty, subtopic_recall
 from irmeta.measures.diversity.intent_aware import intent_aware
 from irmeta.measures.spec import Measure, Spec
+from irmeta.measures.spellings import BARE, ELSEWHERE, FIELD, fold, joined, split_form, text_of
 from irmeta.naming.entry_points import load_group, missing_packages
 from irmeta.naming.grammar import parse_settings, split_names, texts_of
 from irmeta.policies import EvalPolicy
@@ -108,10 +109,11 @@ def parse_measures(names: str | Iterable[str]) -> list[Spec]:
         At the first unknown name or parameter, with the nearest known name.
     """
     specs: dict[str, Spec] = {}
-    for text in texts_of(names, "measures"):
+    for text in measure_texts(names):
         for name in split_names(text):
-            for member in PRESETS.get(name) or _ours(name):
-                spec = _parse(member)
+            preset = PRESETS.get(name) or PRESETS.get(name.lower())
+            for asked, ours in [(m, m) for m in preset] if preset else translated(name):
+                spec = _parse(ours, asked)
                 specs.setdefault(spec.name, spec)
     if not specs:
         raise MeasureError("no measure was given")
@@ -141,7 +143,7 @@ def parse_call(
     UsageError
         If that preset is combined with other measures without a tie order, or a choice is unknown.
     """
-    texts = texts_of(names, "measures")
+    texts = measure_texts(names)
     specs, policy = parse_measures(texts), EvalPolicy(**choices)
     presets = {name == "trec_eval10" for text in texts for name in split_names(text)}
     if True not in presets or policy.tie_order is not None:
@@ -162,33 +164,120 @@ def parse_measure(name: str) -> Spec:
     MeasureError
         If the name, a parameter or a value is unknown, or if the name stands for several measures.
     """
-    name = name.strip()
-    if name in PRESETS:
+    name = text_of(name).strip()
+    if name.lower() in PRESETS:
         raise MeasureError(f"{name!r} is a preset of several measures: name one.")
-    ours = _ours(name)
-    if len(ours) > 1:
-        raise MeasureError(f"{name!r} stands for {len(ours)} measures: name one, as {ours[0]}.")
-    return _parse(ours[0])
+    (asked, ours), *others = translated(name)
+    if others:
+        raise MeasureError(f"{name!r} stands for {len(others) + 1} measures: name one, as {ours}.")
+    return _parse(ours, asked)
 
 
-def _parse(name: str) -> Spec:
-    word = re.sub(r"\W.*", "", name)
-    measure = registry().get(aliases.IR_MEASURES.get(word, word))
+def measure_texts(names: object) -> list[str]:
+    """Return the names of measures as a list of texts; objects of ir_measures by their names.
+
+    Raises
+    ------
+    MeasureError
+        If `names` is no text, object or list of these.
+    """
+    one = text_of(names)
+    texts = [text_of(name) for name in texts_of(one, "measures")]
+    for text in texts:
+        if not isinstance(text, str):
+            raise MeasureError(f"name a measure as a text such as 'nDCG@10', not {text!r}.")
+    return texts
+
+
+def translated(name: str) -> list[tuple[str, str]]:
+    """Translate the name of one measure in any spelling to irmeta's.
+
+    Exact spellings of trec_eval, ndeval and irmeta come first, then any spelling without regard to
+    case; see irmeta.measures.spellings.
+
+    Returns
+    -------
+    list of tuple
+        The names as written, or as the other program prints them if `name` stands for several
+        measures, and irmeta's names. An unknown name is returned unchanged.
+
+    Raises
+    ------
+    MeasureError
+        If the word has another meaning elsewhere.
+    """
+    name = name.strip()
+    if theirs := aliases.translated(name):
+        return list(theirs.items())
+    form = split_form(name)
+    if form is None:
+        return [(name, name)]
+    word, inside, cut = form
+    if word not in registry():
+        key = fold(word)
+        known = BARE.get(key) if not (inside or cut) else None
+        known = known or _folded(bool(inside)).get(key)
+        if known is None or (key in ELSEWHERE and not (inside or cut) and key not in BARE):
+            return [(name, name)]
+        if known == _SEVERAL:
+            raise MeasureError(f"{name!r} differs in case from {_written(key)}: write one of them.")
+        word = known
+    return [(name, joined(word, inside, cut))]
+
+
+_SEVERAL = ""
+
+
+@cache
+def _folded(has_parameters: bool) -> dict[str, str]:
+    """Return irmeta's words by every folded spelling; `_SEVERAL` where case makes a difference.
+
+    Names of trec_eval and cubetest.py have no parameters in parentheses.
+    """
+    folded: dict[str, str] = {}
+    words = {name: name for name in registry()}
+    plain = {} if has_parameters else aliases.PLAIN
+    for spelled in (words, aliases.SPELLINGS, plain, FIELD):
+        for theirs, ours in spelled.items():
+            key = fold(theirs)
+            folded[key] = ours if folded.get(key, ours) == ours else _SEVERAL
+    return folded if has_parameters else folded | dict.fromkeys(aliases.CUBETEST, _SEVERAL)
+
+
+def _written(key: str) -> str:
+    known = (*registry(), *aliases.PLAIN, *aliases.CUBETEST)
+    return " and ".join(dict.fromkeys(name for name in known if fold(name) == key))
+
+
+def _parse(name: str, asked: str) -> Spec:
+    form = split_form(name)
+    word = form[0] if form else re.sub(r"\W.*", "", name)
+    measure = registry().get(word)
     if measure is None:
-        hint = did_you_mean(word or name, [*registry(), *aliases.NAMES, *PRESETS])
+        if (reason := ELSEWHERE.get(fold(word))) is not None:
+            raise MeasureError(f"{asked!r} is not a measure here: {reason}.")
+        hint = _suggestion(name, word)
         missing = missing_packages(_not_loaded)
         raise MeasureError(
-            f"unknown measure {name!r}. {hint} `irmeta measures` lists them.{missing}"
+            f"unknown measure {asked!r}. {hint} `irmeta measures` lists them.{missing}"
         )
     settings, cut = parse_settings(measure, name)
     if measure.simplify is not None:
         settings = measure.simplify(settings, cut)
-    return Spec(measure, tuple(settings.items()), cut)
+    return Spec(measure, tuple(settings.items()), cut, asked)
 
 
-def _ours(name: str) -> list[str]:
-    """Translate another program's name to ours; return any other name unchanged."""
-    return aliases.translated(name) or [name]
+def _suggestion(name: str, word: str) -> str:
+    """Return a sentence with the nearest known name, with the parameters and cutoff of `name`."""
+    known = [*registry(), *aliases.NAMES, *PRESETS, *FIELD]
+    near, rest = nearest(word or name, known), name[len(word) :]
+    if near is None or near in PRESETS or not rest:
+        return did_you_mean(word or name, known)
+    try:
+        parse_measures(near + rest)
+    except MeasureError:
+        return did_you_mean(word or name, known)
+    return f"Did you mean {near + rest!r}?"
 
 
 def canonical(names: str | Iterable[str]) -> list[str]:

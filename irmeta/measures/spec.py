@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
@@ -158,11 +158,15 @@ class Measure:
 
 @dataclass(frozen=True)
 class Spec:
-    """A measure with the values of its parameters and its cutoff: the meaning of a name."""
+    """A measure with the values of its parameters and its cutoff: the meaning of a name.
+
+    `asked` is the name as the user wrote it; specs that differ only in it are equal.
+    """
 
     measure: Measure
     params: tuple[tuple[str, Any], ...]
     cutoff: Cutoff
+    asked: str = field(default="", compare=False)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -34,6 +35,8 @@ class Scores:
         Map from measure to the kind of mean over queries, unless ``arithmetic``.
     difficulty
         float64 [query]: weights of means by ``difficulty``.
+    asked
+        Map from measure to its name as the user wrote it, where that is another.
     """
 
     track: str
@@ -47,6 +50,7 @@ class Scores:
     directions: Mapping[str, int] = field(default_factory=dict)
     averages: Mapping[str, str] = field(default_factory=dict)
     difficulty: np.ndarray | None = None
+    asked: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def concat(cls, blocks: Sequence[Scores]) -> Scores:
@@ -68,6 +72,7 @@ class Scores:
             directions=first.directions,
             averages=first.averages,
             difficulty=_joined([b.difficulty for b in blocks]),
+            asked=first.asked,
         )
 
     def only(self, systems: Sequence[str]) -> Scores:
@@ -86,6 +91,7 @@ class Scores:
             directions=self.directions,
             averages=self.averages,
             difficulty=self.difficulty,
+            asked=self.asked,
         )
 
     def matrix(self, measure: str) -> Matrix:
@@ -125,6 +131,75 @@ class Scores:
             _named(self.measures, "measure"),
             "value",
         )
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return one row per included cell, with the mean of its system and measure beside it.
+
+        Returns
+        -------
+        DataFrame
+            system, query, measure, asked (the measure's name as it was written), value, mean;
+            sorted as `per_query`. NaN: undefined.
+
+        Examples
+        --------
+        >>> store.scores("map", track="news").to_frame().columns
+        ['system', 'query', 'measure', 'asked', 'value', 'mean']
+        """
+        means = self.mean_values().T.ravel()
+        measures = len(self.measures)
+        of_system = pl.Series("system", [*self.systems], dtype=pl.String)
+        mean_of = pl.DataFrame(
+            {
+                "system": of_system.gather(np.repeat(np.arange(len(self.systems)), measures)),
+                "measure": pl.Series([*self.measures] * len(self.systems), dtype=pl.String),
+                "mean": means,
+            }
+        )
+        asked = pl.col("measure").replace(dict(self.asked)).alias("asked")
+        keys = ["system", "measure"]
+        found = self.per_query().join(mean_of, on=keys, how="left", maintain_order="left")
+        return found.select("system", "query", "measure", asked, "value", "mean")
+
+    def to_dict(self, system: str | None = None) -> dict[str, Any]:
+        """Return the included values as dicts, in the shape of pytrec_eval.
+
+        Parameters
+        ----------
+        system : str, optional
+            Name of a system; default: all.
+
+        Returns
+        -------
+        dict
+            ``{query: {measure: value}}`` of one system, as pytrec_eval's `evaluate` returns;
+            without `system` these by system. Measures have their names as written. A query is
+            there if the policy averages it.
+
+        Raises
+        ------
+        UsageError
+            If the system is unknown.
+
+        Examples
+        --------
+        >>> store.scores("map", track="news").to_dict("aldBM25")["301"]
+        {'map': 0.0}
+        """
+        if system is None:
+            return {name: self.to_dict(name) for name in self.systems}
+        if system not in self.systems:
+            hint = did_you_mean(system, self.systems)
+            raise UsageError(f"no system {system!r} among these scores. {hint}")
+        index = self.systems.index(system)
+        names = [self.asked.get(measure, measure) for measure in self.measures]
+        values, included = self.values[..., index].T.tolist(), self.included[..., index].T.tolist()
+        rows = zip(self.queries, values, included, strict=True)
+        return {
+            query: {m: v for m, v, there in zip(names, row, own, strict=True) if there}
+            for query, row, own in rows
+            if any(own)
+        }
 
     def mean_of(self, measure: str, system: str) -> float:
         """Return the mean of one system by one measure: see `mean_values`."""

@@ -145,7 +145,7 @@ def test_parse_measure__cutoffs_of_trecs_program_are_iterations(name: str, ours:
         ("CT(gmax=4)@10", "gmax needs form=paper"),
         ("nCT(bound=time,iterations=3)@10", "iterations needs bound=code"),
         ("nCT", "needs a cutoff"),
-        ("act@0", "Did you mean 'ACT'"),
+        ("act@0", "differs in case from ACT and act"),
         ("ACT(per=every)", "per=every is not a whole number"),
         ("CT(height=0)", "height=0 is not above 0"),
     ],
