@@ -1,5 +1,7 @@
 """Meta-evaluation of information retrieval: how far a measure can be trusted.
 
+Measures are attributes too: ``irmeta.nDCG @ 10`` and ``irmeta.AP(rel=2)`` are names of measures.
+
 >>> store = irmeta.ingest("collection/", "new-store/", tracks="news")
 >>> store.means(["AP", "P@20", "ASL"]).height
 60
@@ -17,6 +19,7 @@ _NAMES = {
     "irmeta.api": ("Store", "ingest", "open_store", "read", "read_files", "reanalyze"),
     "irmeta.api.check": ("check",),
     "irmeta.api.explore": ("SearchLengths",),
+    "irmeta.api.from_data": ("evaluate", "from_data"),
     "irmeta.api.matrices": ("matrices",),
     "irmeta.api.measure_properties": ("measure_properties",),
     "irmeta.api.prefer": ("prefer",),
@@ -40,9 +43,9 @@ __all__ = [
     "DataError", "Difference", "EvalPolicy", "IrmetaError", "JudgedRanks", "Matrix", "MeasureError",
     "NamesWarning", "PoolDepthWarning", "QrelsWarning", "ReadPolicy", "SearchLengths",
     "SegmentWarning", "SkippedRunWarning", "Store", "UsageError", "__version__", "check", "compare",
-    "diff", "ingest", "list_measures", "list_preferences", "matrices", "matrix_of",
-    "measure_properties", "open_store", "power", "prefer", "preferences_of", "read", "read_files",
-    "reanalyze", "scores_of", "stats", "studies",
+    "diff", "evaluate", "from_data", "ingest", "list_measures", "list_preferences", "matrices",
+    "matrix_of", "measure_properties", "open_store", "power", "prefer", "preferences_of", "read",
+    "read_files", "reanalyze", "scores_of", "stats", "studies",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
     from irmeta.api import Store, ingest, open_store, read, read_files, reanalyze
     from irmeta.api.check import check
     from irmeta.api.explore import SearchLengths
+    from irmeta.api.from_data import evaluate, from_data
     from irmeta.api.matrices import matrices
     from irmeta.api.measure_properties import measure_properties
     from irmeta.api.prefer import prefer
@@ -76,11 +80,23 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("stats", "studies"):
+    if name in ("pyterrier", "stats", "studies"):
         return import_module(f"irmeta.{name}")
     if name in _PLACES:
         return getattr(import_module(_PLACES[name]), name)
+    if not name.startswith("_") and not _is_submodule(name):
+        from irmeta.measures.objects import measure_named
+
+        if (measure := measure_named(name)) is not None:
+            return measure
     raise AttributeError(f"module 'irmeta' has no attribute {name!r}")
+
+
+def _is_submodule(name: str) -> bool:
+    """Check whether an import asks for a module of the package, which it then loads itself."""
+    from importlib.util import find_spec
+
+    return find_spec(f"{__name__}.{name}") is not None
 
 
 def __dir__() -> list[str]:

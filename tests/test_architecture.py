@@ -19,7 +19,7 @@ PACKAGE = Path(irmeta.__file__).parent
 TWINS = Path(__file__).parent / "twins"
 FLOORS = (  # from the top layer down; subpackages of a layer do not import each other
     {"cli"},
-    {"show"},  # what the command line prints
+    {"show", "pyterrier"},  # what the command line prints; measures for PyTerrier
     {"api"},
     {"studies"},
     {"report", "stats"},
@@ -27,6 +27,7 @@ FLOORS = (  # from the top layer down; subpackages of a layer do not import each
     {"results"},
     {"rankings"},
     {"store"},
+    {"inputs"},  # runs and qrels in memory
     {"trec"},
     {"kernels"},
     {"options", "policies", "schema", "errors", "escapes", "checksums", "files"}

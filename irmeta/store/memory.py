@@ -21,7 +21,7 @@ from irmeta.store.groups import Group
 from irmeta.store.ingest import Outcome, failed, failures
 from irmeta.store.layout import fingerprint, manifest
 from irmeta.store.long_table import Names, doc_columns, run_columns, tied_rows
-from irmeta.store.read_track import Count, Limits, Progress, read_track
+from irmeta.store.read_track import Count, Limits, Progress, ReadTrack, read_track
 from irmeta.store.scan import StoredLists
 from irmeta.store.small_tables import qrels_columns, subtopics_columns, systems_columns
 from irmeta.trec.source import AnyTrack, BrokenTrack, TrackSource
@@ -235,12 +235,16 @@ def read_into_memory(
 
 
 def _read(source: TrackSource, limits: Limits, count: Count) -> HeldTrack:
-    read = read_track(source, limits, None, count.add)
+    return hold(read_track(source, limits, None, count.add), limits.workers)
+
+
+def hold(read: ReadTrack, workers: int) -> HeldTrack:
+    """Sort the lists of a track that has been read, and build its tables."""
     names, groups = read.groups()
-    read_groups = tuple(ordered_map(groups.group, groups.portions(), workers=limits.workers))
+    read_groups = tuple(ordered_map(groups.group, groups.portions(), workers=workers))
     tied = sum(tied_rows(group, len(names.systems)) for group in read_groups)
     frames = {
-        "qrels": _frame("qrels", qrels_columns(source.name, read.pool)),
+        "qrels": _frame("qrels", qrels_columns(read.source.name, read.pool)),
         "systems": _frame("systems", [systems_columns(read, np.asarray(tied))]),
         "subtopics": _frame("subtopics", [subtopics_columns(read)]),
     }

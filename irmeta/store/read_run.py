@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from irmeta.errors import DataError, printable
 from irmeta.kernels.lists import RISES, ranks_contradict, score_states
+from irmeta.policies import ReadPolicy
 from irmeta.store.spill import Columns, InMemory
 from irmeta.trec.ordering import contradicting_lists, rows_of
 from irmeta.trec.rows import NO_RANK, RowReader
@@ -75,14 +78,28 @@ def read_run(source: TrackSource, file: InputFile, reader: RowReader) -> Run | S
             raise DataError("its name is not UTF-8", file=printable(file.name), fix="Rename it.")
         parsed = parse_run(file, reader, source.policy.malformed)
         sha256, tag = parsed.sha256, parsed.tag
-        return _run(source, file, parsed, reader)
+        return run_of_rows(source.policy, file.name, parsed, reader, partial(first_repeat, file))
     except DataError as error:
         if not source.may_quote(file.name):
             error.conceal()
         return SkippedRun(file.name, sha256 or stored_sha256(file), tag, str(error))
 
 
-def _run(source: TrackSource, file: InputFile, parsed: RunText, reader: RowReader) -> Run:
+def run_of_rows(
+    policy: ReadPolicy,
+    name: str,
+    parsed: RunText,
+    reader: RowReader,
+    repeat_error: Callable[[], DataError],
+) -> Run:
+    """Return the run of some rows, list by list, without duplicates.
+
+    Raises
+    ------
+    DataError
+        If a list has a doc twice and the policy does not keep the first (the error is that of
+        `repeat_error`), or if a row has no rank and the tie order compares ranks.
+    """
     rows = parsed.rows
     count = len(rows.doc)
     position = np.arange(1, count + 1, dtype=np.int32)
@@ -94,12 +111,12 @@ def _run(source: TrackSource, file: InputFile, parsed: RunText, reader: RowReade
     if rows.repeats or order is not None:
         first_rows = _first_of_each(starts, columns["doc"])
         dropped = count - len(first_rows)
-        if dropped and source.policy.duplicates == "error":
-            raise first_repeat(file)
+        if dropped and policy.duplicates == "error":
+            raise repeat_error()
         columns = {name: values[first_rows] for name, values in columns.items()}
         starts = np.searchsorted(first_rows, starts)
-    if row_without_rank(source.policy.tie_order, columns) is not None:
-        raise missing_rank(source.policy.tie_order, file=file.name)
+    if row_without_rank(policy.tie_order, columns) is not None:
+        raise missing_rank(policy.tie_order, file=name)
     notes = [*parsed.notes]
     if dropped:
         notes.append(f"{dropped:,} rows dropped: their doc came before in the same list")
@@ -110,7 +127,7 @@ def _run(source: TrackSource, file: InputFile, parsed: RunText, reader: RowReade
     counts = (parsed.malformed, dropped)
     stored = InMemory(columns)
     return Run(
-        file.name,
+        name,
         parsed.sha256,
         parsed.tag,
         reader,

@@ -124,7 +124,27 @@ def read_track(
         without a folder for them.
     """
     _check_pattern(source)
-    sets = _read_qrels(source)
+
+    def read(readers: Readers) -> tuple[list[Run | SkippedRun], dict[str, str | None]]:
+        return _read_runs(source, spill, readers, limits, count)
+
+    return read_with(source, _read_qrels(source), read)
+
+
+def read_with(
+    source: TrackSource,
+    sets: list[tuple[QrelsSource, QrelsText]],
+    read_runs: Callable[[Readers], tuple[list[Run | SkippedRun], dict[str, str | None]]],
+) -> ReadTrack:
+    """Read the facts and the runs of a track with the given qrels sets.
+
+    `read_runs` returns all runs, and the SHA-256 of each of their files.
+
+    Raises
+    ------
+    DataError
+        As `read_track`.
+    """
     inputs: dict[str, str | None] = {given.file: parsed.sha256 for given, parsed in sets}
     facts, described = read_facts(source), read_subtopics(source, sets)
     judged = pl.concat([parsed.frame.select("query", "doc") for _, parsed in sets])
@@ -134,7 +154,7 @@ def read_track(
         if file is not None:
             inputs[file] = file_sha256(source.root / file)
     readers = Readers(judged["query"], judged["doc"])
-    read, hashes = _read_runs(source, spill, readers, limits, count)
+    read, hashes = read_runs(readers)
     named = name_systems(read, readers.judged, source)
     if not named.runs:
         first = named.skipped[0]

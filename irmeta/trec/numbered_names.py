@@ -54,10 +54,11 @@ class Names:
     def numbers(self, strings: pl.Series) -> np.ndarray:
         """Return the int32 number of each string; a new string gets a new number."""
         parts = range(0, max(1, len(strings)), _BATCH)
-        return np.concatenate([self._numbers(strings[i : i + _BATCH]) for i in parts])
+        batches = (strings[i : i + _BATCH].cast(pl.String).to_arrow() for i in parts)
+        return np.concatenate([self.numbers_of(part.cast(pa.large_string())) for part in batches])
 
-    def _numbers(self, strings: pl.Series) -> np.ndarray:
-        column = strings.cast(pl.String).to_arrow().cast(pa.large_string())
+    def numbers_of(self, column: pa.LargeStringArray) -> np.ndarray:
+        """Return the number of each string of an Arrow array, as `numbers`; it is copied once."""
         _, offsets, content = column.buffers()
         bounds = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
         size = int(bounds[-1] - bounds[0])

@@ -80,10 +80,7 @@ def parse_qrels(
         raise DataError("holds no judgment", file=file.name, fix=_SHAPE[form])
     if "second" not in frame.columns:
         frame = frame.with_columns(second=pl.lit(None, pl.String))
-    frame, notes = _once_each(frame.rename({"second": "subtopic"}), file.name, subtopics)
-    if not subtopics:
-        frame = frame.with_columns(subtopic=pl.lit(None, pl.String))
-    frame = frame.select("query", "subtopic", "doc", "grade", "line")
+    frame, notes = once_each(frame.rename({"second": "subtopic"}), file.name, subtopics)
     return QrelsText(frame, sha256, text.notes + notes)
 
 
@@ -143,35 +140,70 @@ def _row(
     return (*values, grade)
 
 
-def _once_each(
-    frame: pl.DataFrame, file: str, subtopics: bool
+def once_each(
+    frame: pl.DataFrame,
+    file: str,
+    subtopics: bool,
+    unit: str = "line",
+    fix: str = "say `subtopics = true` for this file (collection.toml).",
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Drop equal duplicates of (query, subtopic, doc); raise for lines that disagree."""
+    """Drop equal duplicates of (query, subtopic, doc).
+
+    Parameters
+    ----------
+    frame
+        query, subtopic, doc, grade and line.
+    subtopics
+        Whether subtopics are kept; otherwise each doc must have the same, and they become null.
+    unit
+        What the column `line` counts, for messages.
+    fix
+        How the user says that there are subtopics.
+
+    Returns
+    -------
+    frame
+        query, subtopic, doc, grade, line.
+    notes
+        Notes of reading, as text.
+
+    Raises
+    ------
+    DataError
+        If two rows of a doc disagree in their grade or, without `subtopics`, in their subtopic.
+    """
     key = ["query", "subtopic", "doc"] if subtopics else ["query", "doc"]
-    if not frame.select(key).is_duplicated().any():
-        return frame, ()
+    frame = frame.select("query", "subtopic", "doc", "grade", "line")
+    notes = ()
+    if frame.select(key).is_duplicated().any():
+        _check_duplicates(frame, key, file, unit, fix)
+        distinct = frame.unique(key, keep="first", maintain_order=True)
+        dropped = frame.height - distinct.height
+        notes = (f"{dropped:,} judgments given twice with equal grades",)
+        frame = distinct
+    return frame if subtopics else frame.with_columns(subtopic=pl.lit(None, pl.String)), notes
+
+
+def _check_duplicates(
+    frame: pl.DataFrame, key: list[str], file: str, unit: str, subtopics_fix: str
+) -> None:
     pairs = frame.with_columns(
         first_grade=pl.col("grade").first().over(key),
         first_line=pl.col("line").first().over(key),
         other=pl.col("subtopic").ne_missing(pl.col("subtopic").first().over(key)),
     )
     clash = pairs.filter(pl.col("other") | (pl.col("grade") != pl.col("first_grade"))).head(1)
-    if clash.height:
-        row = clash.row(0, named=True)
-        ids = {"query": row["query"], "doc": row["doc"]}
-        problem = "query {query}, doc {doc} "
-        if row["other"]:
-            problem += "is judged under several values of column 2"
-            fix = (
-                "If column 2 is a subtopic, say `subtopics = true` for this file (collection.toml)."
-            )
-        else:
-            problem += "has grades {first} and {second}"
-            ids |= {"first": row["first_grade"], "second": row["grade"]}
-            fix = "Keep one of the two lines."
-        problem += f", first in line {row['first_line']}"
-        raise DataError(problem, file=file, line=row["line"], ids=ids, fix=fix)
-    distinct = frame.unique(key, keep="first", maintain_order=True)
-    return distinct, (
-        f"{frame.height - distinct.height:,} judgments given twice with equal grades",
-    )
+    if clash.is_empty():
+        return
+    row = clash.row(0, named=True)
+    ids = {"query": row["query"], "doc": row["doc"]}
+    problem = "query {query}, doc {doc} "
+    if row["other"]:
+        problem += "is judged under several values of column 2"
+        fix = f"If column 2 is a subtopic, {subtopics_fix}"
+    else:
+        problem += "has grades {first} and {second}"
+        ids |= {"first": row["first_grade"], "second": row["grade"]}
+        fix = f"Keep one of the two {unit}s."
+    problem += f", first in {unit} {row['first_line']}"
+    raise DataError(problem, file=file, line=row["line"], unit=unit, ids=ids, fix=fix)

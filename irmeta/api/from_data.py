@@ -1,0 +1,198 @@
+"""`from_data` and `evaluate`: runs and qrels that a program has in memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, TypedDict, Unpack
+
+import polars as pl
+
+from irmeta.api.in_memory import whole
+from irmeta.api.store import Measures, Store
+from irmeta.inputs.given import given_qrels, given_runs, name_of
+from irmeta.measures.evaluate import evaluate as evaluate_track
+from irmeta.measures.names import parse_call
+from irmeta.policies import (
+    Averaged,
+    Duplicates,
+    Malformed,
+    Negative,
+    ReadPolicy,
+    TieOrder,
+)
+from irmeta.store.ingest import Outcome
+from irmeta.store.read_data import read_data
+
+
+class DataChoices(TypedDict, total=False):
+    """The fields of `ReadPolicy`, as keywords, without the names of systems."""
+
+    tie_order: TieOrder
+    depth: int | None
+    duplicates: Duplicates
+    malformed: Malformed
+
+
+READ_ALONE = ("depth", "duplicates", "malformed")
+"""Fields of `ReadPolicy` that `EvalPolicy` does not have."""
+
+
+class Policies(TypedDict, total=False):
+    """The fields of `ReadPolicy` and `EvalPolicy` for one track of data, as keywords."""
+
+    tie_order: TieOrder | None
+    depth: int | None
+    duplicates: Duplicates
+    malformed: Malformed
+    queries: Averaged
+    negative: Negative
+    pool_order: TieOrder
+    pool_depth: int | None
+    pool_without: tuple[str, ...]
+
+
+def from_data(
+    qrels: object,
+    runs: object,
+    *,
+    track: str | None = None,
+    subtopics: bool = False,
+    workers: int | None = None,
+    **choices: Unpack[DataChoices],
+) -> Store:
+    """Make a store in memory from qrels and runs in memory, of other packages, or in files.
+
+    Parameters
+    ----------
+    qrels : object
+        One of the forms below. A dict of several, ``{name: qrels}``, is as many qrels sets, the
+        first of which is primary.
+    runs : object
+        One of the forms below: one run, or several as a dict ``{name: run}``, as a list, or as a
+        frame with a column ``system`` (or run_id, run, tag). Runs without a name are called
+        ``run``, or ``run1``, ``run2``, ... by their places in a list; files are named by their
+        tags.
+    track : str, optional
+        Name of the track; default: the name of the qrels file or data set, else ``data``.
+    subtopics : bool, default False
+        Whether a column ``iteration``, or the second column of a qrels file, is a subtopic. A
+        column ``subtopic`` always is.
+    workers : int, optional
+        Threads over the runs; default: the usable cores.
+    **choices
+        Fields of `ReadPolicy` but `names`: tie_order, depth, duplicates, malformed.
+
+    Returns
+    -------
+    Store
+        As one of `read_files`; values of measures are the same to the last bit.
+
+    Warns
+    -----
+    SkippedRunWarning
+        If a run has no judged query, or a run file cannot be read.
+    QrelsWarning
+        If the qrels look like those of another track.
+
+    Raises
+    ------
+    UsageError
+        If data have an unknown form, or two runs the same name.
+    DataError
+        If a value is missing or invalid; the message names its column and row, or its query and
+        doc.
+
+    Notes
+    -----
+    Forms of runs and qrels:
+
+    - dicts of dicts, ``{query: {doc: score}}``, as in pytrec_eval and BEIR; ranx's Run and Qrels;
+    - frames of polars, pandas, PyArrow, PyTerrier, DuckDB and others, with columns query_id (or
+      qid, q_id, query), docno (or doc_id, docid, corpus_id, doc), score and, if there is one, rank;
+      in qrels relevance (or label, grade, rel, score) and, if there is one, subtopic or iteration;
+    - iterables of named tuples, such as ir_measures' ScoredDoc and Qrel;
+    - paths of files in TREC form, and open files;
+    - ``ir_datasets:ID``, with the extra ``datasets``: the qrels or scored docs of a data set.
+
+    Ids that are whole numbers become text.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 2}}
+    >>> run = {"q1": {"d1": 0.5, "d2": 1.0}, "q2": {"d1": 0.7}}
+    >>> irmeta.from_data(qrels, {"bm25": run}).means("AP")["value"].to_list()
+    [0.75]
+    """
+    store, outcome = _read(qrels, runs, track, subtopics, workers, ReadPolicy(**choices))
+    return whole(store, [outcome])
+
+
+def _read(
+    qrels: object,
+    runs: object,
+    track: str | None,
+    subtopics: bool,
+    workers: int | None,
+    policy: ReadPolicy,
+) -> tuple[Store, Outcome]:
+    name = track or name_of(qrels) or "data"
+    judged, given = given_qrels(qrels), given_runs(runs)
+    held, outcome = read_data(name, judged, given, policy, subtopics=subtopics, workers=workers)
+    return Store(held), outcome
+
+
+def evaluate(
+    qrels: object,
+    runs: object,
+    measures: Measures = "default",
+    *,
+    subtopics: bool = False,
+    workers: int | None = None,
+    **choices: Unpack[Policies],
+) -> pl.DataFrame:
+    """Compute one value per system, query and measure, with the means beside them.
+
+    Parameters
+    ----------
+    qrels, runs, subtopics, workers
+        See `from_data`.
+    measures : str or iterable of str, default 'default'
+        See `Store.evaluate`.
+    **choices
+        Fields of `ReadPolicy` and `EvalPolicy` but `names` and `qrels`: tie_order, depth,
+        duplicates, malformed, queries, negative, pool_order, pool_depth, pool_without.
+
+    Returns
+    -------
+    DataFrame
+        system, query, measure, asked (the name as written), value, mean (of the system by this
+        measure); NaN: undefined.
+
+    Warns
+    -----
+    SkippedRunWarning, QrelsWarning
+        See `from_data`.
+
+    Raises
+    ------
+    MeasureError
+        If a measure is unknown.
+    UsageError, DataError
+        See `from_data`.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 2}}
+    >>> run = {"q1": {"d1": 0.5, "d2": 1.0}, "q2": {"d1": 0.7}}
+    >>> irmeta.evaluate(qrels, run, "map").select("query", "asked", "value", "mean").rows()
+    [('q1', 'map', 0.5, 0.75), ('q2', 'map', 1.0, 0.75)]
+    """
+    given: Any = dict(choices)
+    reading = {name: given.pop(name) for name in READ_ALONE if name in given}
+    specs, policy = parse_call(measures, given)
+    if policy.tie_order is not None:
+        reading["tie_order"] = policy.tie_order
+    store, outcome = _read(qrels, runs, None, subtopics, workers, ReadPolicy(**reading))
+    whole(store, [outcome])
+    policy = replace(policy, tie_order=None)  # the lists are in this order
+    return evaluate_track(store.reader, outcome.track, specs, policy, workers).to_frame()

@@ -1,0 +1,125 @@
+"""Dicts of dicts, ``{query: {doc: value}}``, as columns of runs and qrels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from irmeta.errors import DataError
+from irmeta.inputs.columns import QrelsColumns, RunColumns, check_grades
+from irmeta.trec.rows import NO_RANK
+
+ByQuery = Mapping[Any, Mapping[Any, Any]]
+
+
+def run_of_dict(data: ByQuery, place: str) -> RunColumns:
+    """Return the rows of a run in the order of the dicts.
+
+    Raises
+    ------
+    DataError
+        If the run is empty, an id is neither text nor a whole number, or a score is not finite.
+    """
+    queries, lengths, docs = _ids(data, place)
+    score = _numbers(data, len(docs), place)
+    if not (finite := np.isfinite(score)).all():
+        row = int(np.argmin(finite))
+        fix = "Drop the doc, or give it a finite score."
+        raise _invalid(data, row, place, "the score is not a finite number", fix)
+    starts = np.append(0, np.cumsum(lengths, dtype=np.int64))
+    rank = np.full(len(docs), NO_RANK, np.int32)
+    return RunColumns(place, pl.Series(queries, dtype=pl.String), starts, docs, score, rank)
+
+
+def qrels_of_dict(data: ByQuery, place: str) -> QrelsColumns:
+    """Return the judgments in the order of the dicts.
+
+    Raises
+    ------
+    DataError
+        If there is no judgment, an id is neither text nor a whole number, or a grade is not a whole
+        number of -128 to 127.
+    """
+    queries, lengths, docs = _ids(data, place)
+    grades = _numbers(data, len(docs), place)
+    if not (valid := (grades == np.floor(grades)) & (np.abs(grades + 0.5) < 128)).all():
+        row, fix = int(np.argmin(valid)), "Grades are whole numbers, 1 and above relevant."
+        raise _invalid(data, row, place, "the grade is not a whole number of -128..127", fix)
+    columns = {
+        "query": pl.Series(queries, dtype=pl.String).gather(
+            np.repeat(np.arange(len(queries)), lengths)
+        ),
+        "doc": pl.Series(docs, dtype=pl.String),
+        "grade": check_grades(pl.Series("grade", grades), place),
+    }
+    return QrelsColumns(place, pl.DataFrame(columns))
+
+
+def _ids(data: ByQuery, place: str) -> tuple[list[str], list[int], pa.LargeStringArray]:
+    """Return the queries with docs, the number of docs of each, and all docs."""
+    filled = [query for query, docs in data.items() if docs]
+    if not filled:
+        raise DataError("has no doc", file=place)
+    docs = list(chain.from_iterable(data.values()))
+    lengths = [len(data[query]) for query in filled]
+    return _texts(filled, "query", place), lengths, _packed(docs, place)
+
+
+def _packed(docs: list[Any], place: str) -> pa.LargeStringArray:
+    """Return ids as one Arrow array; join texts first, which is faster than one call for each."""
+    try:
+        joined = "\0".join(docs).encode()
+    except (TypeError, UnicodeEncodeError):
+        docs = _texts(docs, "doc", place)
+        joined = "\0".join(docs).encode()
+    content = np.frombuffer(joined, np.uint8)
+    breaks = np.flatnonzero(content == 0)
+    bounds = np.concatenate([[0], breaks, [len(content)]])
+    bounds[1:] -= np.arange(len(bounds) - 1)
+    if len(bounds) != len(docs) + 1 or not np.diff(bounds).all():
+        odd = next(doc for doc in docs if not doc or "\0" in doc)
+        problem = "a doc has an empty name" if not odd else "the name of a doc contains NUL"
+        raise DataError(problem, file=place, value=odd or None, fix="Rename it.")
+    buffers = pa.py_buffer(bounds.astype(np.int64)), pa.py_buffer(content[content != 0])
+    return pa.LargeStringArray.from_buffers(len(docs), *buffers)
+
+
+def _texts(names: Sequence[Any], what: str, place: str) -> list[str]:
+    """Return ids as text; whole numbers are printed."""
+    whole = int | np.integer
+    for name in names:
+        if not (isinstance(name, str) or (isinstance(name, whole) and not isinstance(name, bool))):
+            fix = "Convert ids to text."
+            problem = f"a {what} is {type(name).__name__}, neither text nor a whole number"
+            raise DataError(problem, file=place, value=name, fix=fix)
+    texts = [str(name) for name in names]
+    for name in texts:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            problem, value = f"the name of a {what} is not Unicode text", ascii(name)
+            raise DataError(problem, file=place, value=value, fix="Rename it.") from None
+    return texts
+
+
+def _numbers(data: ByQuery, rows: int, place: str) -> np.ndarray:
+    """Return all values as float64."""
+    values = [value for docs in data.values() for value in docs.values()]
+    if all(hasattr(kind, "__float__") for kind in set(map(type, values))):
+        return np.fromiter(values, np.float64, rows)
+    row = next(i for i, value in enumerate(values) if not hasattr(value, "__float__"))
+    raise _invalid(data, row, place, "the value is not a number", "Give every doc a number.")
+
+
+def _invalid(data: ByQuery, row: int, place: str, problem: str, fix: str) -> DataError:
+    """Return the error of one doc, counted over all queries."""
+    every = ((query, doc, docs[doc]) for query, docs in data.items() for doc in docs)
+    query, doc, value = next(islice(every, row, None))
+    ids = {"query": query, "doc": doc}
+    problem = f"query {{query}}, doc {{doc}}: {problem}"
+    return DataError(problem, file=place, ids=ids, value=value, fix=fix)

@@ -1,0 +1,164 @@
+"""Frames of any library as columns of runs and qrels, by the usual names of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from irmeta.errors import DataError
+from irmeta.inputs.columns import (
+    QrelsColumns,
+    RunColumns,
+    check_grades,
+    check_names,
+    check_ranks,
+    check_scores,
+    large_strings,
+)
+from irmeta.trec.rows import NO_RANK
+
+# The first name that a frame has is read. Case is ignored, and - is _.
+NAMES = {
+    "query": ("query_id", "qid", "q_id", "query"),  # in PyTerrier, query is the text of qid
+    "doc": ("docno", "doc_id", "docid", "corpus_id", "doc"),  # and docid a number in the index
+    "system": ("system", "run_id", "run", "tag"),
+    "score": ("score",),
+    "rank": ("rank",),
+    "grade": ("relevance", "label", "grade", "rel", "score"),
+    "subtopic": ("subtopic", "subtopic_id"),
+    "iteration": ("iteration",),
+}
+OWN_TABLE = {"track", "doc", "doc_id"}
+"""Columns of irmeta's tables, where doc_id is a number."""
+
+
+def as_frame(data: object) -> Any:
+    """Return a frame of any library as one of narwhals, polars' for Arrow streams; else None."""
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(cast(Any, data), pass_through=True)
+    if isinstance(frame, nw.DataFrame | nw.LazyFrame):
+        return frame
+    if hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch):
+        return nw.from_native(pl.DataFrame(cast(Any, data)))
+    return None
+
+
+def selected(
+    frame: Any, place: str, needed: Sequence[str], further: Sequence[str]
+) -> dict[str, pl.Series]:
+    """Return the columns of a frame by their keys in `NAMES`; they keep their own names.
+
+    Raises
+    ------
+    DataError
+        If a needed column is missing, a column cannot be converted, or there is no row.
+    """
+    columns: list[str] = frame.collect_schema().names()
+    chosen = {}
+    for name in (*needed, *further):
+        column = column_of(columns, name)
+        if column is None and name in needed:
+            first, *others = NAMES[name]
+            fix = f"Rename one of {', '.join(columns)} to {first} (or {', '.join(others)})."
+            fix = fix if others else f"Rename one of {', '.join(columns)} to {first}."
+            raise DataError(f"no column of the {name}", file=place, fix=fix)
+        if column is not None:
+            chosen[name] = column
+    frame = frame.select(list(dict.fromkeys(chosen.values())))
+    try:
+        found = frame.lazy().collect("polars").to_native()
+    except (pa.ArrowException, pl.exceptions.PolarsError, TypeError, ValueError) as error:
+        fix = "Give every column one type: ids are text, scores and grades numbers."
+        problem = "a column cannot be converted ({why})"
+        why = {"why": " ".join(str(error).split())}
+        raise DataError(problem, file=place, ids=why, fix=fix) from None
+    if found.is_empty():
+        raise DataError("has no rows", file=place)
+    return {name: found[column] for name, column in chosen.items()}
+
+
+def column_of(columns: Sequence[str], name: str) -> str | None:
+    """Return the column of a frame that holds the values called `name` in `NAMES`."""
+    known = {column.lower().replace("-", "_"): column for column in reversed(columns)}
+    names = ("doc",) if name == "doc" and known.keys() >= OWN_TABLE else NAMES[name]
+    return next((known[one] for one in names if one in known), None)
+
+
+def runs_of_frame(frame: Any, place: str) -> Iterator[tuple[str | None, RunColumns]]:
+    """Yield the name and the rows of each system of a frame; None without a column of systems.
+
+    Raises
+    ------
+    DataError
+        If a column is missing or has an invalid value, which is named.
+    """
+    named = selected(frame, place, ("query", "doc", "score"), ("rank", "system"))
+    columns = pl.DataFrame(
+        {
+            "query": check_names(named["query"], place),
+            "doc": check_names(named["doc"], place),
+            "score": check_scores(named["score"], place),
+            "rank": check_ranks(named.get("rank"), len(named["score"])),
+        }
+    )
+    if "system" not in named:
+        yield None, _run(columns, place, "rank" in named)
+        return
+    system = check_names(named["system"], place)
+    for name, rows in _by_system(columns, system):
+        yield name, _run(rows, f"{place}, system {name!r}", "rank" in named)
+
+
+def _by_system(columns: pl.DataFrame, system: pl.Series) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the rows of each system; slices where they are adjacent."""
+    pieces = system.rle().struct.unnest()
+    names, lengths = pieces["value"], pieces["len"].to_numpy()
+    if names.n_unique() == len(names):
+        ends = np.cumsum(lengths, dtype=np.int64).tolist()
+        for name, end, length in zip(names, ends, lengths.tolist(), strict=True):
+            yield name, columns.slice(end - length, length)
+        return
+    grouped = columns.with_columns(system=system).partition_by("system", maintain_order=True)
+    for rows in grouped:
+        yield rows["system"][0], rows
+
+
+def _run(rows: pl.DataFrame, place: str, has_ranks: bool) -> RunColumns:
+    pieces, rank = rows["query"].rle().struct.unnest(), rows["rank"].to_numpy()
+    return RunColumns(
+        place=place,
+        queries=pieces["value"],
+        starts=np.append(0, np.cumsum(pieces["len"].to_numpy(), dtype=np.int64)),
+        docs=large_strings(rows["doc"]),
+        score=rows["score"].to_numpy(),
+        rank=rank,
+        odd_ranks=int((rank == NO_RANK).sum()) if has_ranks else 0,
+    )
+
+
+def qrels_of_frame(frame: Any, place: str) -> QrelsColumns:
+    """Return the judgments of a frame.
+
+    Raises
+    ------
+    DataError
+        If a column is missing or has an invalid value, which is named.
+    """
+    named = selected(frame, place, ("query", "doc", "grade"), ("subtopic", "iteration"))
+    columns = {
+        "query": check_names(named["query"], place),
+        "doc": check_names(named["doc"], place),
+        "grade": check_grades(named["grade"], place),
+    }
+    if "subtopic" in named and named["subtopic"].null_count() == len(named["subtopic"]):
+        del named["subtopic"]  # of ad hoc qrels in a table of irmeta
+    is_subtopic = "subtopic" in named
+    second = named.get("subtopic", named.get("iteration"))
+    if second is not None:
+        columns["subtopic"] = check_names(second, place)
+    return QrelsColumns(place, pl.DataFrame(columns), is_subtopic)

@@ -1,0 +1,179 @@
+"""What a user passes as qrels and runs: each form is told from the others by its type."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+from irmeta.errors import UsageError, printable
+from irmeta.inputs.columns import QrelsColumns, RunColumns
+from irmeta.inputs.dicts import qrels_of_dict, run_of_dict
+from irmeta.inputs.frames import as_frame, qrels_of_frame, runs_of_frame
+from irmeta.inputs.records import DATASETS, frame_of_records, is_record, records_of_dataset
+from irmeta.trec.streams import InputFile
+from irmeta.trec.system_names import stem
+
+FORMS = (
+    "pass a dict of dicts, a frame, named tuples with query_id and doc_id, a path, an open file, "
+    "'ir_datasets:ID', or a list of these"
+)
+
+
+@dataclass(frozen=True)
+class GivenRun:
+    """One run with its name; None for a file that names itself."""
+
+    name: str | None
+    content: RunColumns | InputFile
+
+
+@dataclass(frozen=True)
+class GivenQrels:
+    """One named qrels set; its parts are concatenated."""
+
+    name: str
+    parts: tuple[QrelsColumns | InputFile, ...]
+
+
+def given_runs(data: object) -> list[GivenRun]:
+    """Return the runs that a user passes, in order.
+
+    A run without a name is called ``run``, or ``run1``, ``run2``, ... by its place in a list.
+
+    Raises
+    ------
+    UsageError
+        If data have an unknown form, or two runs the same name.
+    DataError
+        If data have an invalid value.
+    """
+    named, found = _several(data), list[GivenRun]()
+    if named is not None:
+        for name, one in named.items():
+            found += [GivenRun(str(name), run.content) for run in _alone(name, one)]
+    elif _is_list(data):
+        for place, one in enumerate(cast(Sequence[Any], data), 1):
+            found += _runs(one, f"runs[{place - 1}]", f"run{place}")
+    else:
+        found = _runs(data, "runs", "run")
+    if not found:
+        raise UsageError("no run was given.")
+    names = [run.name for run in found if run.name is not None]
+    for name in names:
+        if names.count(name) > 1:
+            fix = "name them in a dict, {name: run}, or in a column 'system'"
+            raise UsageError(f"two runs are called {name!r}: {fix}.")
+    return found
+
+
+def given_qrels(data: object) -> list[GivenQrels]:
+    """Return the qrels sets that a user passes; the first is primary.
+
+    Raises
+    ------
+    UsageError
+        If data have an unknown form.
+    DataError
+        If data have an invalid value.
+    """
+    named = _several(data)
+    if named is None:
+        return [GivenQrels("qrels", tuple(_qrels(data, "qrels")))]
+    return [GivenQrels(str(n), tuple(_qrels(one, f"qrels[{n!r}]"))) for n, one in named.items()]
+
+
+def name_of(data: object) -> str | None:
+    """Return the name that qrels give to a track: of a data set, or of a file without endings."""
+    if isinstance(data, str) and data.startswith(DATASETS):
+        return data.partition(":")[2]
+    return stem(Path(data).name) if isinstance(data, str | os.PathLike) else None
+
+
+def _several(data: object) -> Mapping[Any, object] | None:
+    """Return a dict of named runs or sets, None for anything else; ``{query: {doc: 1}}`` is one."""
+    if not isinstance(data, Mapping):
+        return None
+    named = cast(Mapping[Any, object], data)
+    for value in named.values():
+        if not isinstance(value, Mapping):
+            return named
+        for inner in cast(Mapping[Any, object], value).values():
+            return named if isinstance(inner, Mapping) else None
+    return None
+
+
+def _is_list(data: object) -> bool:
+    """Check whether data are a list of runs or qrels, not of the rows of one."""
+    if not isinstance(data, list | tuple):
+        return False
+    items = cast(Sequence[object], data)
+    return not (is_record(items) or any(map(is_record, items[:1])))
+
+
+def _alone(name: object, data: object) -> list[GivenRun]:
+    found = _runs(data, f"runs[{name!r}]", str(name))
+    if len(found) > 1:
+        raise UsageError(f"runs[{name!r}] holds {len(found)} runs: pass them without this name.")
+    return found
+
+
+def _runs(data: object, place: str, name: str) -> list[GivenRun]:
+    """Return the runs of one object; `name` is for a run without its own."""
+    content = _recognized(data, place, "scoreddocs")
+    if isinstance(content, InputFile):
+        return [GivenRun(None, content)]
+    if isinstance(content, Mapping):
+        own = getattr(data, "name", None)  # of a run of ranx
+        return [GivenRun(own if isinstance(own, str) else name, run_of_dict(content, place))]
+    return [GivenRun(own or name, rows) for own, rows in runs_of_frame(content, place)]
+
+
+def _qrels(data: object, place: str) -> Iterator[QrelsColumns | InputFile]:
+    if _is_list(data):
+        for index, one in enumerate(cast(Sequence[Any], data)):
+            yield from _qrels(one, f"{place}[{index}]")
+        return
+    content = _recognized(data, place, "qrels")
+    if isinstance(content, InputFile):
+        yield content
+    elif isinstance(content, Mapping):
+        yield qrels_of_dict(content, place)
+    else:
+        yield qrels_of_frame(content, place)
+
+
+def _recognized(data: Any, place: str, kind: str) -> Mapping[Any, Any] | InputFile | Any:
+    """Return one object as a dict of dicts, a file or a frame; `kind` is for data sets."""
+    if isinstance(data, Mapping):
+        if all(isinstance(docs, Mapping) for docs in data.values()):
+            return cast(Mapping[Any, Any], data)
+        raise UsageError(f"{place} is a dict with values other than dicts: {FORMS}.")
+    if isinstance(data, str) and data.startswith(DATASETS):
+        return as_frame(frame_of_records(records_of_dataset(data, kind), place))
+    if isinstance(data, str | os.PathLike):
+        path = Path(cast(str, data))
+        if not path.is_file():
+            raise UsageError(f"{place}: {printable(str(path))!r} is not a file: {FORMS}.")
+        return InputFile.at(path, printable(str(path)))
+    if hasattr(data, "read"):
+        return _open_file(data, place)
+    if (frame := as_frame(data)) is not None:
+        return frame
+    if hasattr(data, "to_dict") and (hasattr(data, "run") or hasattr(data, "qrels")):
+        return data.to_dict()  # of ranx
+    if isinstance(data, Iterable) and not isinstance(data, bytes):
+        return as_frame(frame_of_records(cast(Iterable[Any], data), place))
+    raise UsageError(f"{place} is {type(data).__name__}: {FORMS}.")
+
+
+def _open_file(file: Any, place: str) -> InputFile:
+    """Return the rest of an open file, of text or bytes."""
+    content = file.read()
+    data = content.encode() if isinstance(content, str) else bytes(content)
+    name = getattr(file, "name", place)
+    return InputFile(printable(name) if isinstance(name, str) else place, partial(io.BytesIO, data))

@@ -1,0 +1,225 @@
+"""Runs and qrels in memory: forms that are read, and values that are refused."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import irmeta
+from irmeta import DataError, UsageError
+from irmeta.inputs.columns import RunColumns
+from irmeta.inputs.given import given_qrels, given_runs, name_of
+
+RUN = {"q": {"a": 2.0, "b": 1.0}}
+QRELS = {"q": {"a": 1}}
+FRAME = pl.DataFrame({"qid": ["q", "q"], "docno": ["a", "b"], "score": [2.0, 1.0]})
+JUDGED = pl.DataFrame({"qid": ["q", "q"], "docno": ["a", "b"], "label": [1, 0]})
+
+
+def with_values(frame: pl.DataFrame, **columns: Any) -> pl.DataFrame:
+    return frame.with_columns(**{name: pl.Series(v, strict=False) for name, v in columns.items()})
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        (FRAME.drop("score"), r"runs: no column of the score. Rename one of qid, docno to score\."),
+        (
+            FRAME.rename({"qid": "topic"}),
+            r"no column of the query.*to query_id \(or qid, q_id, query",
+        ),
+        (with_values(FRAME, score=[1.0, None]), "runs, row 1: column 'score' has no value. Drop"),
+        (
+            with_values(FRAME, score=[np.nan, 1.0]),
+            "row 0: column 'score' is not a finite number: nan",
+        ),
+        (
+            with_values(FRAME, score=[1.0, np.inf]),
+            "row 1: column 'score' is not a finite number: inf",
+        ),
+        (with_values(FRAME, score=["1", "2"]), "runs: column 'score' is String, not numeric"),
+        (with_values(FRAME, docno=["a", None]), "row 1: column 'docno' has no value"),
+        (with_values(FRAME, docno=["", "b"]), "row 0: column 'docno' is empty"),
+        (
+            with_values(FRAME, qid=[1.0, 1.0]),
+            "column 'qid' is Float64, neither text nor whole.*301.0",
+        ),
+        (FRAME.clear(), "runs: has no rows"),
+        (pd.DataFrame({"qid": ["q", 1], "docno": "a", "score": 1.0}), "cannot be converted"),
+        ({"s": with_values(FRAME, score=[1.0, None])}, r"runs\['s'\], row 1: column 'score'"),
+        ({"q": {"a": None}}, "runs: query q, doc a: the value is not a number"),
+        ({"q": {"a": 1, "b": "2"}}, "query q, doc b: the value is not a number: '2'"),
+        ({"q": {"a": 1}, "p": {"b": float("nan")}}, "query p, doc b: the score is not a finite"),
+        ({"q": {1.5: 1}}, "a doc is float, neither text nor a whole number: 1.5. Convert ids"),
+        ({None: {"a": 1}}, "a query is NoneType, neither text nor a whole number"),
+        ({"q": {"": 1}}, "a doc has an empty name"),
+        ({"q": {"a\0b": 1}}, "the name of a doc contains NUL"),
+        ({"q": {"\udc80": 1}}, "the name of a doc is not Unicode text"),
+        ({"q": {}}, "runs: has no doc"),
+        ({}, "runs: has no doc"),
+        (iter([]), "runs: has no rows"),
+        ([ir_measures.ScoredDoc("q", "a", 1.0), ("q", "a", 1.0)], "not named tuples of one kind"),
+        (
+            [ir_measures.ScoredDoc("q", 1, 1.0), ir_measures.ScoredDoc("q", "a", 1.0)],
+            "a field cannot",
+        ),
+    ],
+)
+def test_from_data__invalid_run_is_refused(runs: object, said: str):
+    with pytest.raises(DataError, match=said):
+        irmeta.from_data(QRELS, runs)
+
+
+@pytest.mark.parametrize(
+    ("qrels", "said"),
+    [
+        (
+            JUDGED.drop("label"),
+            r"no column of the grade.*relevance \(or label, grade, rel, score\)",
+        ),
+        (with_values(JUDGED, label=[1, None]), "qrels, row 1: column 'label' has no value"),
+        (with_values(JUDGED, label=[1, 0.5]), "row 1: column 'label' is not a whole number: 0.5"),
+        (with_values(JUDGED, label=[1, 128]), "row 1: column 'label' is outside -128..127: 128"),
+        (with_values(JUDGED, label=["1", "0"]), "column 'label' is String, not numeric"),
+        (with_values(JUDGED, docno=["a", "a"]), "qrels, row 1: query q, doc a has grades 1 and 0"),
+        ({"q": {"a": 0.5}}, "query q, doc a: the grade is not a whole number of -128..127: 0.5"),
+        ({"q": {"a": 200}}, "query q, doc a: the grade is not a whole number of -128..127: 200"),
+        ({"x": QRELS, "y": {"q": {"a": 0.5}}}, r"qrels\['y'\]: query q, doc a"),
+        ([JUDGED, with_values(JUDGED, label=[0, 0])], "row 2: query q, doc a has grades 1 and 0"),
+    ],
+)
+def test_from_data__invalid_qrels_are_refused(qrels: object, said: str):
+    with pytest.raises(DataError, match=said):
+        irmeta.from_data(qrels, RUN)
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        (3, "runs is int: pass a dict of dicts, a frame"),
+        (b"text", "runs is bytes: pass"),
+        ("none.run", "runs: 'none.run' is not a file: pass"),
+        ([], "no run was given"),
+        ([{"q": 1}], r"runs\[0\] is a dict with values other than dicts"),
+        (
+            {"s": with_values(FRAME, system=["x", "y"])},
+            r"runs\['s'\] holds 2 runs: pass them without",
+        ),
+        (
+            [with_values(FRAME, system=["x", "x"])] * 2,
+            "two runs are called 'x': name them in a dict",
+        ),
+        ("ir_datasets:none", r"install the extra 'datasets' \(ir-datasets\) first"),
+    ],
+)
+def test_from_data__unknown_form_is_refused(runs: object, said: str):
+    with pytest.raises(UsageError, match=said):
+        irmeta.from_data(QRELS, runs)
+
+
+def test_from_data__subtopics_need_a_column():
+    with pytest.raises(DataError, match=r"no column of the subtopic\. Add a column"):
+        irmeta.from_data(QRELS, RUN, subtopics=True)
+
+
+def columns_of(runs: object) -> RunColumns:
+    (run,) = given_runs(runs)
+    assert isinstance(run.content, RunColumns)
+    return run.content
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        FRAME.rename({"qid": "Query-ID", "docno": "corpus_id"}),
+        FRAME.with_columns(query=pl.lit("text"), docid=7),
+        FRAME.rename({"qid": "query", "docno": "doc"}).with_columns(track=pl.lit("t"), doc_id=3),
+        FRAME.with_columns(pl.col("score").cast(pl.Int8), embedding=pl.lit([1.0])),
+        FRAME.with_columns(pl.col("docno").cast(pl.Enum(["a", "b"]))),
+        pd.DataFrame(FRAME.to_dict(as_series=False), index=[5, 5]),
+    ],
+)
+def test_given_runs__columns_are_known_by_their_names(frame: object):
+    read = columns_of(frame)
+    assert read.queries.to_list() == ["q"]
+    assert read.docs.to_pylist() == ["a", "b"]
+    assert read.score.tolist() == [2.0, 1.0]
+    assert read.sha256() == columns_of(RUN).sha256()
+
+
+def test_given_runs__ranks_that_are_not_whole_are_counted():
+    frame = pl.concat([FRAME, FRAME]).with_columns(rank=pl.Series([1.0, 2.5, None, 4.0]))
+    read = columns_of(frame)
+    assert read.rank[[0, 3]].tolist() == [1, 4]
+    assert read.odd_ranks == 2
+
+
+def test_given_runs__names():
+    class Run(NamedTuple):
+        query_id: str
+        doc_id: str
+        score: float
+
+    rows = [Run("q", "a", 1.0)]
+    assert [run.name for run in given_runs([RUN, rows, iter(rows)])] == ["run1", "run2", "run3"]
+    assert [run.name for run in given_runs(rows)] == ["run"]
+    assert [run.name for run in given_runs({1: RUN})] == ["1"]
+    assert [run.name for run in given_runs(with_values(FRAME, tag=["x", "y"]))] == ["x", "y"]
+    assert [len(one.parts) for one in given_qrels([QRELS, JUDGED])] == [2]
+    assert [one.name for one in given_qrels({"x": QRELS, "y": JUDGED})] == ["x", "y"]
+
+
+def test_name_of__qrels_name_the_track():
+    assert name_of(Path("folder/qrels.web.txt.gz")) == "qrels.web"
+    assert name_of("ir_datasets:msmarco/dev") == "msmarco/dev"
+    assert name_of(QRELS) is None
+
+
+class TrecQrel(NamedTuple):
+    query_id: str
+    doc_id: str
+    relevance: int
+    iteration: str
+
+
+class DataSet:
+    """A data set with the methods of ir_datasets that are called."""
+
+    def __init__(self, scored: bool) -> None:
+        self._scored = scored
+
+    def has_qrels(self) -> bool:
+        return True
+
+    def qrels_iter(self) -> Iterator[TrecQrel]:
+        yield TrecQrel("q", "a", 1, "0")
+
+    def has_scoreddocs(self) -> bool:
+        return self._scored
+
+    def scoreddocs_iter(self) -> Iterator[ir_measures.ScoredDoc]:
+        yield ir_measures.ScoredDoc("q", "b", 2.0)
+        yield ir_measures.ScoredDoc("q", "a", 1.0)
+
+
+@pytest.mark.parametrize("prefix", ["ir_datasets:", "irds:"])
+def test_from_data__data_set_of_ir_datasets(prefix: str, monkeypatch: pytest.MonkeyPatch):
+    known = {"some/set": DataSet(True), "plain": DataSet(False)}
+    monkeypatch.setitem(sys.modules, "ir_datasets", SimpleNamespace(load=known.__getitem__))
+    name = f"{prefix}some/set"
+    store = irmeta.from_data(name, {"s": RUN, "scored": name})
+    assert store.tracks == ["some/set"]
+    assert store.means("RR").select("system", "value").rows() == [("s", 1.0), ("scored", 0.5)]
+    with pytest.raises(UsageError, match="ir_datasets has no data set 'other'"):
+        irmeta.from_data(f"{prefix}other", RUN)
+    with pytest.raises(UsageError, match="the data set 'plain' has no scoreddocs"):
+        irmeta.from_data(name, f"{prefix}plain")
