@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Unpack
 
 import polars as pl
 
 from irmeta.api.preference_tables import PreferenceTables
 from irmeta.api.stored_tables import EvalChoices
+from irmeta.api.trec_files import write_collection
 from irmeta.measures.curve import curves
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made
 from irmeta.measures.explain import Explanation, explain
-from irmeta.measures.names import parse_call, parse_measure
+from irmeta.measures.names import measure_texts, parse_call, parse_measure
 from irmeta.naming.grammar import split_names
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks, Need, check_needs
@@ -210,8 +212,7 @@ class Store(PreferenceTables):
         >>> store.curve("AP", [5, 10], track="news", qrels="binary")["value"].round(3)[:2].to_list()
         [0.086, 0.123]
         """
-        given = [measures] if isinstance(measures, str) else list(measures)
-        names = [name for text in given for name in split_names(text)]
+        names = [name for text in measure_texts(measures) for name in split_names(text)]
         at, depths = _several(ks), None if ds is None else _several(ds)
         policy = EvalPolicy(**choices)
         return pl.concat(
@@ -286,6 +287,46 @@ class Store(PreferenceTables):
         """
         specs, policy = parse_call(measures, choices)
         return how_made(self.reader, specs, policy, tracks_of(self.reader, track))
+
+    def to_trec(self, folder: str | Path, track: Tracks = None) -> Path:
+        """Write runs and qrels as files in TREC form, a collection that `irmeta.read` reads.
+
+        Parameters
+        ----------
+        folder : str or Path
+            A new or empty folder. Each track has ``TRACK/runs/SYSTEM`` and
+            ``TRACK/qrels.SET.txt``; facts about systems, subtopics and pools are in further files,
+            and ``collection.toml`` names all of them and the tie order.
+        track : str or iterable of str, optional
+            Only these tracks.
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        UsageError
+            If the folder has files, or a track is unknown.
+        DataError
+            If the name of a query, doc or system contains white space.
+
+        Notes
+        -----
+        Lines are in the order of the file that was read, without dropped duplicates, malformed
+        lines and docs below the depth of reading; the rank column is as read, or the store's rank
+        where none was read. Scores have all digits. Skipped runs are not written.
+
+        Examples
+        --------
+        >>> written = store.to_trec("written", track="news")
+        >>> irmeta.read(written).means("AP").equals(store.means("AP", track="news"))
+        True
+        """
+        target = Path(folder)
+        write_collection(self.reader, tracks_of(self.reader, track), target)
+        return target
 
 
 def _several(numbers: int | Iterable[int]) -> list[int]:

@@ -1,0 +1,126 @@
+"""Runs and qrels of a store, written as a collection of files in TREC form."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from irmeta.errors import DataError, UsageError
+from irmeta.store.layout import folder_name, has_content
+from irmeta.store.scan import StoreReader, lazy, read_table
+
+_BREAKS = r"[ \t\n\x0b\x0c\r\x00]"  # what would end a field or a line, or is not read
+_POLICY = ("tie_order", "depth")
+
+
+def write_collection(store: StoreReader, tracks: list[str], folder: Path) -> None:
+    """Write tracks as files, with a collection.toml that names them: see `Store.to_trec`."""
+    if folder.exists() and (not folder.is_dir() or has_content(folder)):
+        raise UsageError(f"{folder} is not an empty folder: name a new one.")
+    folder.mkdir(parents=True, exist_ok=True)
+    lines: list[str] = []
+    for track in tracks:
+        lines += _write_track(store, track, folder)
+    (folder / "collection.toml").write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def _write_track(store: StoreReader, track: str, folder: Path) -> list[str]:
+    """Write the files of one track; return its lines of collection.toml."""
+    name, record = folder_name(track), store.read_record(track)
+    _write_runs(store, track, folder / name / "runs")
+    policy = record["config"]["policy"]
+    lines = [f"[tracks.{_text(track)}]", f'runs = ["{name}/runs/*"]', 'names = "tag"']
+    lines += [f"{key} = {_value(policy[key])}" for key in _POLICY if policy[key] is not None]
+    facts = read_table(store, "systems", track).filter(pl.col("skip_reason").is_null())
+    facts = facts.select("system", "group", "type", pl.col("pooled").cast(pl.String))
+    known = [c for c in ("group", "type", "pooled") if facts[c].null_count() < facts.height]
+    if known:
+        facts.select("system", *known).write_csv(folder / name / "systems.csv")
+        keys = "".join(f', {column} = "{column}"' for column in known)
+        lines.append(f'systems = {{ file = "{name}/systems.csv", name = "system"{keys} }}')
+    if (depth := record["config"].get("pool_depth")) is not None:
+        lines.append(f"pool_depth = {depth}")
+    if depths := record.get("pool_depths"):
+        text = "".join(f"{query} {depth}\n" for query, depth in depths.items())
+        (folder / name / "depths.txt").write_text(text, encoding="utf-8")
+        lines.append(f'pool_depth_by_query = "{name}/depths.txt"')
+    for one in record["qrels"]:
+        lines += _write_set(store, track, one["name"], bool(one["subtopics"]), folder, name)
+    return [*lines, ""]
+
+
+def _write_runs(store: StoreReader, track: str, folder: Path) -> None:
+    columns = ("system", "query", "doc", "rank", "rank_given", "score", "position")
+    rows = lazy(store, "runs", track).select(columns).sort("system", "position").collect()
+    _check(rows, track, "query", "doc")
+    folder.mkdir(parents=True)
+    for run in rows.partition_by("system", maintain_order=True):
+        system = run["system"][0]
+        if system.strip() != system or "\n" in system or "\r" in system:
+            raise _unwritable(track, "system", system)
+        run.select(
+            "query",
+            pl.lit("Q0").alias("q0"),
+            "doc",
+            pl.coalesce("rank_given", "rank").alias("rank"),
+            "score",
+            pl.lit(system).alias("tag"),
+        ).write_csv(
+            folder / folder_name(system), include_header=False, separator=" ", quote_style="never"
+        )
+
+
+def _write_set(
+    store: StoreReader, track: str, kind: str, by_subtopic: bool, folder: Path, name: str
+) -> list[str]:
+    """Write one qrels set, and its weights and types of subtopics, if there are any."""
+    is_in_set = pl.col("set") == kind
+    judged = lazy(store, "qrels", track).filter(is_in_set)
+    second = pl.col("subtopic") if by_subtopic else pl.lit("0").alias("subtopic")
+    rows = judged.select("query", second, "doc", "grade").collect()
+    _check(rows, track, "query", "subtopic", "doc")
+    file = f"{name}/qrels.{folder_name(kind)}.txt"
+    rows.write_csv(folder / file, include_header=False, separator=" ", quote_style="never")
+    lines = ["", f"[[tracks.{_text(track)}.qrels]]", f"name = {_text(kind)}", f'file = "{file}"']
+    if by_subtopic:
+        lines.append("subtopics = true")
+    described = lazy(store, "subtopics", track).filter(is_in_set).collect()
+    if described.height:
+        file = f"{name}/subtopics.{folder_name(kind)}.csv"
+        described.select("query", "subtopic", "weight", "type").write_csv(folder / file)
+        lines.append(f'subtopics_file = "{file}"')
+    return lines
+
+
+def _check(rows: pl.DataFrame, track: str, *columns: str) -> None:
+    """Check that names can be fields of a line.
+
+    Raises
+    ------
+    DataError
+        At the first name that contains white space, or a query that would start a comment.
+    """
+    for column in columns:
+        names = rows[column].unique(maintain_order=True)
+        bad = names.str.contains(_BREAKS)
+        if column == "query":
+            bad |= names.str.starts_with("#")
+        if bad.any():
+            raise _unwritable(track, column, names.filter(bad)[0])
+
+
+def _unwritable(track: str, what: str, name: str) -> DataError:
+    fix = "Rename it: white space separates the fields of a line, and # starts a comment."
+    return DataError(f"the name of a {what} cannot be written", track=track, value=name, fix=fix)
+
+
+def _text(text: str) -> str:
+    """Return a TOML string."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _value(value: Any) -> str:
+    return _text(value) if isinstance(value, str) else str(value)
