@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -44,6 +44,10 @@ def evaluate(
         bool, typer.Option("--per-query", help="Report one value per query instead of means.")
     ] = False,
     wide: Annotated[bool, typer.Option("--wide", help="One column per measure.")] = False,
+    measure_names: Annotated[
+        Literal["asked", "canonical"],
+        typer.Option(help="In the printed table, also names as written, or canonical names only."),
+    ] = "asked",
     track: TracksOption = None,
     system: Annotated[
         list[str] | None, typer.Option(help="Only these systems (repeatable).")
@@ -57,7 +61,8 @@ def evaluate(
 ) -> None:
     """Evaluate all systems: a table on a terminal, CSV in a pipe, or a file."""
     from irmeta.api.matrices import consistent_read
-    from irmeta.measures.names import parse_measures
+    from irmeta.measures.names import asked_names
+    from irmeta.results.scores import show_asked
     from irmeta.results.scores import wide as spread
     from irmeta.results.tidy_files import check_ending, write_out
     from irmeta.show.console import print_frame
@@ -68,7 +73,7 @@ def evaluate(
         if csv_safe and out.suffix != ".csv":
             raise UsageError(f"--csv-safe applies only to CSV, not to {out}.")
     asked, at_least = measures or "default", judged_share(judged_at_least, unjudged)
-    parse_measures(asked)  # reject unknown names before reading anything
+    written = asked_names(asked)  # rejects unknown names before anything is read
     choices: Any = policy.record()
     with open_source(source, reading, track or None, workers) as store:
         compute = store.evaluate if per_query else store.means
@@ -82,6 +87,8 @@ def evaluate(
                 print_line(f"irmeta: {name}: the pool is taken from {facts['pool']}", sys.stderr)
         if wide:
             frame = spread(frame)
+        if out is None and measure_names == "asked":
+            frame = show_asked(frame, written)
         if out is not None:
             write_out(frame, out, made, force=force, csv_safe=csv_safe)
             print_line(f"{frame.height:,} rows in {out}", sys.stderr)

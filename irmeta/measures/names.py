@@ -280,6 +280,11 @@ def _suggestion(name: str, word: str) -> str:
     return f"Did you mean {near + rest!r}?"
 
 
+def asked_names(names: str | Iterable[str]) -> dict[str, str]:
+    """Map the canonical names of measures to the names as written, where they differ."""
+    return {spec.name: spec.asked for spec in parse_measures(names) if spec.asked != spec.name}
+
+
 def canonical(names: str | Iterable[str]) -> list[str]:
     """Return the canonical names of the measures that `parse_measures` returns."""
     return [spec.name for spec in parse_measures(names)]

@@ -262,6 +262,20 @@ def _named(names: Sequence[str], column: str) -> pl.Expr:
     return strings.gather(pl.col(column)).alias(column)
 
 
+def show_asked(frame: pl.DataFrame, asked: Mapping[str, str]) -> pl.DataFrame:
+    """Add a column `asked` with the names of measures as written; rename columns of `wide`.
+
+    A frame without other names is unchanged.
+    """
+    if "measure" not in frame.columns:
+        return frame.rename(dict(asked), strict=False)
+    if not asked:
+        return frame
+    column = pl.col("measure").replace(dict(asked)).alias("asked")
+    place = frame.columns.index("measure") + 1
+    return frame.select(*frame.columns[:place], column, *frame.columns[place:])
+
+
 def wide(frame: pl.DataFrame) -> pl.DataFrame:
     """Pivot to one column per measure; other columns of a table of means are dropped."""
     index = [c for c in ("track", "system", "query") if c in frame.columns]

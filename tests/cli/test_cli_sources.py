@@ -202,3 +202,15 @@ def test_reanalyze_command__damaged_track_fails_alone(
     (store.path / "systems" / "ties" / "part-0.parquet").write_bytes(b"PAR1")
     done = run("study", "search-length", store.path, "--out", tmp_path / "s", "--min-systems", 1)
     assert done.err.startswith("irmeta: failed: track ties: ")
+
+
+def test_evaluate_command__measures_are_shown_as_written(made_store: irmeta.Store, run):
+    asked = (made_store.path, "--track", "news", "--system", "aldBM25", "-m", "map,P@5")
+    head, *rows = run("evaluate", *asked).out.splitlines()
+    assert head.startswith("track,system,measure,asked,value")
+    assert [row.split(",")[2:4] for row in rows] == [["AP", "map"], ["P@5", "P@5"]]
+    assert "asked" not in run("evaluate", *asked, "--measure-names", "canonical").out
+    assert "asked" not in run("evaluate", *asked[:-1], "AP,P@5").out
+    assert run("evaluate", *asked, "--wide").out.startswith("track,system,map,P@5\n")
+    wide = run("evaluate", *asked, "--wide", "--measure-names", "canonical").out
+    assert wide.startswith("track,system,AP,P@5\n")
