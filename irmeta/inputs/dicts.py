@@ -109,11 +109,20 @@ def _texts(names: Sequence[Any], what: str, place: str) -> list[str]:
 
 def _numbers(data: ByQuery, rows: int, place: str) -> np.ndarray:
     """Return all values as float64."""
-    values = [value for docs in data.values() for value in docs.values()]
-    if all(hasattr(kind, "__float__") for kind in set(map(type, values))):
-        return np.fromiter(values, np.float64, rows)
-    row = next(i for i, value in enumerate(values) if not hasattr(value, "__float__"))
-    raise _invalid(data, row, place, "the value is not a number", "Give every doc a number.")
+    values: list[Any] = []
+    for docs in data.values():
+        values += docs.values()
+    try:
+        numbers = np.array(values)
+    except ValueError:  # lists of different lengths
+        numbers = np.empty(0, np.object_)
+    if numbers.dtype.kind in "fiub" and numbers.shape == (rows,):
+        return numbers.astype(np.float64)
+    for row, value in enumerate(values):
+        if not hasattr(value, "__float__"):
+            fix = "Give every doc a number."
+            raise _invalid(data, row, place, "the value is not a number", fix)
+    return np.fromiter(values, np.float64, rows)  # such as fractions, or arrays of one number
 
 
 def _invalid(data: ByQuery, row: int, place: str, problem: str, fix: str) -> DataError:

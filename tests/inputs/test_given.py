@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -59,6 +61,7 @@ def with_values(frame: pl.DataFrame, **columns: Any) -> pl.DataFrame:
         ({"q": {"a": None}}, "runs: query q, doc a: the value is not a number"),
         ({"q": {"a": 1, "b": "2"}}, "query q, doc b: the value is not a number: '2'"),
         ({"q": {"a": 1}, "p": {"b": float("nan")}}, "query p, doc b: the score is not a finite"),
+        ({"q": {"a": 1, "b": [2]}}, r"query q, doc b: the value is not a number: \[2\]"),
         ({"q": {1.5: 1}}, "a doc is float, neither text nor a whole number: 1.5. Convert ids"),
         ({None: {"a": 1}}, "a query is NoneType, neither text nor a whole number"),
         ({"q": {"": 1}}, "a doc has an empty name"),
@@ -161,6 +164,21 @@ def test_given_runs__ranks_that_are_not_whole_are_counted():
     read = columns_of(frame)
     assert read.rank[[0, 3]].tolist() == [1, 4]
     assert read.odd_ranks == 2
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (2, 1),
+        (True, False),
+        (2, 1.5),
+        (np.float32(2), np.int8(1)),
+        (Fraction(5, 2), Decimal("0.5")),
+    ],
+)
+def test_given_runs__scores_of_dicts_are_any_numbers(values: tuple[Any, Any]):
+    read = columns_of({"q": dict(zip("ab", values, strict=True))})
+    assert read.score.tolist() == [float(value) for value in values]
 
 
 def test_given_runs__names():
