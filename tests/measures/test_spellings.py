@@ -45,6 +45,7 @@ MEANT = {
     "RBP": "RBP(p=0.8,rel=1)",
     "map@100-l2": "AP(rel=2)@100",
     "recall@5-l3": "R(rel=3)@5",
+    "ndcg@10-l2": "nDCG(rel=2)@10",
     "ndcg_CUT_10": "nDCG@10",
     "p_10": "P@10",
     "alpha-ndcg@20": "alpha_nDCG@20",
@@ -109,8 +110,8 @@ def test_parse_measure__precision_without_cutoff_names_both_meanings():
 
 
 def test_parse_measure__level_of_ranx_needs_a_least_grade():
-    with pytest.raises(MeasureError, match="nDCG has no parameter 'rel'"):
-        parse_measure("ndcg@10-l2")
+    with pytest.raises(MeasureError, match="Judged has no parameter 'rel'"):
+        parse_measure("judged@10-l2")
 
 
 def test_spellings__are_folded_and_mean_known_words():
