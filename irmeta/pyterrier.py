@@ -13,9 +13,15 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import ir_measures
 import numpy as np
-from ir_measures.measures.base import Agg
+
+try:
+    import ir_measures
+    from ir_measures.measures.base import Agg
+except ImportError as error:
+    raise ImportError(
+        "irmeta.pyterrier needs ir_measures: pip install 'irmeta[ir-measures]'"
+    ) from error
 
 from irmeta.errors import MeasureError
 from irmeta.inputs.columns import QrelsColumns
@@ -135,8 +141,8 @@ def measures(names: str | Iterable[str]) -> list[IrmetaMeasure]:
     --------
     >>> import ir_measures
     >>> run, qrels = {"q": {"d1": 2.0, "d2": 1.0}}, {"q": {"d2": 1}}
-    >>> ir_measures.calc_aggregate(irmeta.pyterrier.measures("mrr, ASL"), qrels, run)
-    {mrr: 0.5, ASL: 1.0}
+    >>> ir_measures.calc_aggregate(irmeta.pyterrier.measures("mrr"), qrels, run)
+    {mrr: 0.5}
     """
     specs = parse_measures(names)
     for spec in specs:

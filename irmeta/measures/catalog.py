@@ -15,6 +15,7 @@ from irmeta.measures import aliases
 from irmeta.measures.names import PRESETS, parse_measures, registry
 from irmeta.measures.parameters import AVERAGES, Parameter, printed
 from irmeta.measures.spec import Measure
+from irmeta.measures.spellings import FIELD, fold
 
 SHARED = (
     "Most measures also take unjudged=condensed, which removes unjudged docs from the list. "
@@ -108,7 +109,8 @@ def describe(name: str) -> Description:
     MeasureError
         If the measure is unknown, or if the name stands for several measures.
     """
-    stem = aliases.SPELLINGS.get(name.strip(), name.strip())
+    word = name.strip()
+    stem = aliases.SPELLINGS.get(word) or FIELD.get(fold(word), word)
     if stem in registry():
         return _described(registry()[stem], ())
     specs = parse_measures(name)
@@ -249,7 +251,12 @@ def _elsewhere(m: Measure) -> dict[str, str]:
     """Return other programs' names for a measure, and the presets that include the measure."""
     spelled = [theirs for theirs, ours in aliases.IR_MEASURES.items() if ours == m.name]
     cubetest = (theirs for theirs, ours in aliases.CUBETEST.items() if ours == m.name)
-    others = (theirs for theirs, ours in aliases.BY_SUBTOPIC.items() if ours == m.name != theirs)
+    further = (*aliases.BY_SUBTOPIC.items(), *FIELD.items())
+    others = (
+        theirs if ours == m.name else f"{theirs} = {ours}"
+        for theirs, ours in further
+        if _stem(ours) == m.name != theirs
+    )
     names = {
         "in trec_eval": ", ".join(_in_trec_eval(m)),
         "in cubetest.py": ", ".join(f"{theirs}@i = {m.name}@5i" for theirs in cubetest),

@@ -183,8 +183,8 @@ class Scores:
 
         Examples
         --------
-        >>> store.scores("map", track="news").to_dict("aldBM25")["301"]
-        {'map': 0.0}
+        >>> store.scores("P_5", track="news").to_dict("aldBM25")["901"]
+        {'P_5': 0.8}
         """
         if system is None:
             return {name: self.to_dict(name) for name in self.systems}

@@ -162,6 +162,7 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "systems": lambda s: s.systems().drop("file", "sha256"),
     "ties": lambda s: s.ties("AP"),
     "tracks": lambda s: s.tracks,
+    "truncation": lambda s: s.truncation("P@5"),
     "unjudged": lambda s: [str(one) for one in s.unjudged()],
     "views": lambda s: [view.ranks.tolist() for view in s.views("qrels")],
     "volatility": lambda s: s.volatility("AP", ks=[5, 10], systems="all"),
