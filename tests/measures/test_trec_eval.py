@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from irmeta.measures.aliases import from_trec_eval
 from irmeta.measures.names import PRESETS, parse_measure, parse_measures
 from irmeta.measures.spec import Spec
 from support.making import Track, read_qrels, read_run
@@ -76,8 +75,7 @@ def lines_of(path: Path) -> Iterator[tuple[str, str, float]]:
 
 def ours(name: str, case: Case) -> Spec:
     """Return the measure for a name printed by trec_eval, under the case's flags."""
-    (found,) = from_trec_eval(name)
-    spec = parse_measure(found)
+    spec = parse_measure(name)
     asked = {"rel": case.rel, "trec_eval": str(case.version)}
     asked["unjudged"] = "condensed" if case.condensed else "nonrelevant"
     if spec.measure.name == "nDCG":
