@@ -34,7 +34,7 @@ from irmeta.studies.papers.depth.options import DepthOptions, cut
 from irmeta.studies.papers.depth.order_curves import Curves, orders
 from irmeta.studies.papers.depth.studied_pool import StudiedPool
 
-LIMITS = {"search-length": 20, "depth": 20, "preference": 40}  # seconds
+LIMITS = {"search-length": 20, "depth": 20, "preference": 40, "innovation": 25}  # seconds
 MEMORY = 1000  # MB, the limit of each
 COVID = "trec-covid-r1"
 PICTURES = {
