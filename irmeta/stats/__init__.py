@@ -39,7 +39,7 @@ _NAMES = {
     "irmeta.stats.property_counts": ("PropertyCounts", "count_violations"),
     "irmeta.stats.rank_biased_overlap": ("Overlap", "rbo"),
     "irmeta.stats.system_reordering": ("Reordering", "reordering"),
-    "irmeta.stats.system_subsets": ("system_subsets",),
+    "irmeta.stats.drawn_systems": ("system_subsets",),
     "irmeta.stats.resampling": ("Plan", "Sample", "query_subsets", "resample"),
     "irmeta.stats.risk_sensitive": ("risk",),
     "irmeta.stats.ranking_stability": ("Stability", "stability", "swap_rates"),
@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from irmeta.stats.coverage_ratios import coverage
     from irmeta.stats.discriminative_power import asp, power, separation
     from irmeta.stats.doc_overlap import cluster_order, greedy_cover, jaccard
+    from irmeta.stats.drawn_systems import system_subsets
     from irmeta.stats.error_reduction import reduction_in_error
     from irmeta.stats.leave_out import leave_out_effects
     from irmeta.stats.pairs import Pairs, pairwise
@@ -89,7 +90,6 @@ if TYPE_CHECKING:
     from irmeta.stats.resampling import Plan, Sample, query_subsets, resample
     from irmeta.stats.risk_sensitive import risk
     from irmeta.stats.system_reordering import Reordering, reordering
-    from irmeta.stats.system_subsets import system_subsets
     from irmeta.stats.verdict_agreement import Agreement, agreement, agreements, unanimity
     from irmeta.stats.volatility_matrix import volatility
 

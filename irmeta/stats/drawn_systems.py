@@ -9,9 +9,9 @@ from math import comb
 import numpy as np
 import polars as pl
 
-from irmeta.errors import UsageError
+from irmeta.errors import UsageError, check_whole
 from irmeta.stats.orders import kendall_tau_b, round_means
-from irmeta.stats.resampling import Plan, Rng
+from irmeta.stats.query_sets import draw_query_sets
 
 Means = Callable[[np.ndarray], np.ndarray]
 """Function from bool [draws, systems] to float64 [measures, draws, systems]; NaN: not drawn."""
@@ -24,7 +24,7 @@ def system_subsets(
     sizes: Iterable[int],
     draws: int = 1000,
     *,
-    rng: Rng = 0,
+    rng: int | np.random.Generator = 0,
 ) -> pl.DataFrame:
     """Correlate the order of some systems on their own with their order among all systems.
 
@@ -43,7 +43,7 @@ def system_subsets(
     draws : int, default 1000
         Random sets of systems of each size. If there are at most as many sets of a size, each of
         them is taken once instead.
-    rng : int, Generator or SeedSequence, default 0
+    rng : int or Generator, default 0
         Random seed.
 
     Returns
@@ -70,10 +70,13 @@ def system_subsets(
     >>> irmeta.stats.system_subsets(rank_all, ["AP"], 3, [2])["tau"].to_list()
     [1.0, 1.0, 1.0]
     """
-    plan = Plan("systems", tuple(sizes), draws, queries=1, systems=systems)
+    check_whole("draws", draws)
+    checked = [check_whole("size", size) for size in sizes]
+    if not checked or max(checked) > systems:
+        raise UsageError(f"sizes {checked}: give numbers of systems from 1 to all {systems}.")
     whole = round_means(means_of(np.ones((1, systems), bool))[:, 0])
     frames = list[pl.DataFrame]()
-    for size, chosen in _subsets(plan, rng):
+    for size, chosen in _subsets(systems, checked, draws, rng):
         rows = np.arange(len(chosen))[:, None]
         members = np.zeros((len(chosen), systems), bool)
         members[rows, chosen] = True
@@ -90,8 +93,6 @@ def system_subsets(
                     }
                 )
             )
-    if not frames:
-        raise UsageError("no size was given.")
     return pl.concat(frames)
 
 
@@ -100,11 +101,15 @@ def is_enumerated(systems: int, size: int, draws: int) -> bool:
     return comb(systems, size) <= draws
 
 
-def _subsets(plan: Plan, rng: Rng) -> Iterator[tuple[int, np.ndarray]]:
+def _subsets(
+    systems: int, sizes: Iterable[int], draws: int, rng: int | np.random.Generator
+) -> Iterator[tuple[int, np.ndarray]]:
     """Yield each size with the indices of the systems of its sets: int64 [draws, size]."""
-    samples = plan.samples(rng)
-    for size in map(int, plan.sizes):
-        drawn = [next(samples).systems for _ in range(plan.replicates)]
-        if is_enumerated(plan.systems, size, plan.replicates):
-            drawn = list(combinations(range(plan.systems), size))
-        yield size, np.array(drawn, np.int64)
+    seed = int(np.random.default_rng(rng).integers(2**62))
+    for size in sizes:
+        if is_enumerated(systems, size, draws):
+            yield size, np.array([*combinations(range(systems), size)], np.int64)
+        else:
+            # Neither more draws nor other sizes change the first draws of a size.
+            own = np.random.default_rng((seed, size))
+            yield size, np.sort(draw_query_sets(systems, size, 1, draws, own)[:, 0])
