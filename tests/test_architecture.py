@@ -195,3 +195,9 @@ def test_import_irmeta__public_names_are_available():
     assert set(irmeta.__all__) <= set(dir(irmeta))
     with pytest.raises(AttributeError, match="no attribute 'ingset'"):
         _ = irmeta.ingset
+
+
+def test_stats__no_module_has_the_name_of_a_function():
+    """Importing such a module would replace the function in `irmeta.stats`."""
+    modules = {file.stem for file in (PACKAGE / "stats").glob("*.py")}
+    assert modules & set(irmeta.stats.__all__) == set()
