@@ -13,6 +13,7 @@ import typer
 
 from irmeta.errors import UsageError
 from irmeta.escapes import escape_name
+from irmeta.show.notes import LEVEL, timed
 
 FAILED, USAGE, STRICT, INTERRUPTED = 1, 2, 3, 130
 DIFFERENT = 1  # the exit status of diff(1)
@@ -20,7 +21,7 @@ DAMAGED = 1
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     help="Meta-evaluation of information retrieval: measures over whole TREC tracks.",
 )
@@ -77,7 +78,6 @@ CorrectionOption = Annotated[
 ]
 ResamplesOption = Annotated[int, typer.Option(min=1, help="Number of resamples, for random tests.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
-StoreArgument = Annotated[Path, typer.Argument(metavar="STORE", show_default=False)]
 PathArgument = Annotated[
     Path,
     typer.Argument(
@@ -132,9 +132,13 @@ def bytes_of(size: str | None) -> int | None:
 
 @contextmanager
 def progress_bar(doing: str) -> Generator[Callable[[str, int, int], None]]:
-    """Show a progress bar on stderr after the first report, if stderr is a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda track, done, total: None
+    """Show a progress bar on stderr after the first report, if stderr is a terminal.
+
+    A quiet command shows none; a verbose one prints the duration instead.
+    """
+    if LEVEL.quiet or LEVEL.verbose or not sys.stderr.isatty():
+        with timed(doing):
+            yield lambda track, done, total: None
         return
     from rich.console import Console
     from rich.markup import escape

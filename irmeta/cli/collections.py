@@ -16,11 +16,11 @@ from irmeta.cli.app import (
     StrictOption,
     TracksOption,
     WorkersOption,
-    app,
     bytes_of,
     progress_bar,
 )
 from irmeta.cli.declared import with_options
+from irmeta.cli.registered import command
 from irmeta.cli.sources import (
     READING,
     SourceArgument,
@@ -35,7 +35,10 @@ from irmeta.studies.framework.control import Run
 from irmeta.studies.reanalysis.options import OverviewOptions
 
 
-@app.command()
+@command(
+    "irmeta reanalyze collection/ --out results/",
+    "irmeta reanalyze collection/ --out results/ -m AP,nDCG@10 --track news",
+)
 @with_options(reading=ReadPolicy, options=OverviewOptions, control=Run)
 def reanalyze(
     source: Annotated[Path, typer.Argument(help="A collection or a store.", show_default=False)],
@@ -73,7 +76,9 @@ def reanalyze(
     finish(done.store, done.outcomes, strict, done.batch.failed, analysed)
 
 
-@app.command()
+@command(
+    "irmeta ingest collection/ --store store/",
+)
 @with_options(reading=ReadPolicy)
 def ingest(
     collection: Annotated[Path, typer.Argument(help="Folder of tracks.", show_default=False)],
@@ -110,7 +115,10 @@ def ingest(
     finish(made, outcomes, strict)
 
 
-@app.command()
+@command(
+    "irmeta info store/",
+    "irmeta info collection/ --json",
+)
 @with_options(reading=READING)
 def info(
     source: SourceArgument,

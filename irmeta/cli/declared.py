@@ -84,6 +84,15 @@ def parameters(cls: type[Options], without: Collection[str] = ()) -> list[inspec
     ]
 
 
+def completion(choices: Collection[str]) -> Callable[[str], list[str]]:
+    """Return a function that completes a value in a shell."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [choice for choice in choices if choice.startswith(incomplete)]
+
+    return complete
+
+
 def _parameter(one: Field[Any], kind: Any) -> inspect.Parameter:
     plain, default, rule = value_type(kind), one.default, one.metadata
     names = rule["flag"] or f"--{one.name.replace('_', '-')}"
@@ -92,6 +101,7 @@ def _parameter(one: Field[Any], kind: Any) -> inspect.Parameter:
         # As text, because typer would reject an unknown choice without "did you mean".
         more["metavar"] = rule["metavar"] or f"[{'|'.join(choices)}]"
         plain = str
+        more["autocompletion"] = completion(choices)
     elif rule["metavar"]:
         more["metavar"] = rule["metavar"]
     if get_origin(plain) is tuple:

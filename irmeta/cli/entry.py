@@ -6,6 +6,7 @@ import io
 import os
 import signal
 import sys
+import traceback
 import warnings
 from typing import Annotated, Any, NoReturn
 
@@ -16,17 +17,19 @@ from irmeta.cli.app import FAILED, INTERRUPTED, USAGE, app
 from irmeta.cli.warning_lines import WarningLines
 from irmeta.errors import IrmetaError, MeasureError, UsageError
 from irmeta.escapes import escape_text, print_line
+from irmeta.show.notes import LEVEL
 
 
 def main() -> NoReturn:
     """Run the command line; errors become one line and an exit status."""
     _speak_utf8()
+    LEVEL.set()
     lines = WarningLines()
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lines.show
             try:
-                status = app(standalone_mode=False)
+                status = app(standalone_mode=False, prog_name="irmeta")
             finally:
                 lines.finish()
     except KeyboardInterrupt:  # a second Ctrl-C, while typer handled the first
@@ -86,6 +89,8 @@ def _is_outside(error: BaseException) -> bool:
 
 
 def _fail(error: BaseException, status: int) -> NoReturn:
+    if LEVEL.verbose:
+        traceback.print_exception(error)
     print_line(f"irmeta: {' '.join(str(error).split())}", sys.stderr)
     raise SystemExit(status)
 

@@ -8,14 +8,19 @@ from typing import Annotated
 
 import typer
 
-from irmeta.cli.app import ForceOption, TrackOption, app
+from irmeta.cli.app import ForceOption, TrackOption
 from irmeta.cli.declared import with_options
+from irmeta.cli.registered import command
 from irmeta.cli.sources import READING, SourceArgument, open_source
-from irmeta.escapes import escape_text, print_line
+from irmeta.escapes import escape_text
 from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.show.notes import note
 
 
-@app.command()
+@command(
+    "irmeta pool store/ --track news --depth 10",
+    "irmeta pool store/ --track news --budget 100 --out docs.txt",
+)
 @with_options(policy=(EvalPolicy, ("qrels", "negative", "tie_order")), reading=READING)
 def pool(
     source: SourceArgument,
@@ -65,17 +70,16 @@ def pool(
             )
             made_by = pool_of(store.reader, name) if depth and not system else None
         if made_by is not None and not made_by.known:
-            print_line(f"irmeta: {name}: the pool is taken from {made_by.note}", sys.stderr)
+            note(f"irmeta: {name}: the pool is taken from {made_by.note}")
         unsure = docs.filter(~docs["judged"] & docs["grade"].is_not_null()).height
         if unsure:
-            print_line(
+            note(
                 f"irmeta: {name}: {unsure:,} of {docs.height:,} docs have a grade below 0 and "
-                "count as unjudged (--negative)",
-                sys.stderr,
+                "count as unjudged (--negative)"
             )
         if out is not None:
             write_pool(docs, out, force=force)
-            print_line(f"{docs.height:,} docs in {out}", sys.stderr)
+            note(f"{docs.height:,} docs in {out}")
         else:
             lines = pool_lines(docs)
             write_to_pipe(escape_text(lines, keep="\n") if sys.stdout.isatty() else lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,13 +15,13 @@ from irmeta.cli.app import (
     SeedOption,
     TracksOption,
     WorkersOption,
-    app,
 )
 from irmeta.cli.declared import with_options
+from irmeta.cli.registered import command
 from irmeta.cli.sources import READING, SourceArgument, open_source
 from irmeta.errors import UsageError
-from irmeta.escapes import print_line
 from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.show.notes import note
 
 COMPARED = (
     EvalPolicy,
@@ -30,7 +29,10 @@ COMPARED = (
 )
 
 
-@app.command()
+@command(
+    "irmeta prefer store/ --track news",
+    "irmeta prefer collection/ -m RPP@100 --against aldBM25 --track news",
+)
 @with_options(policy=COMPARED, reading=READING)
 def prefer(
     source: SourceArgument,
@@ -116,7 +118,7 @@ def prefer(
         for name, facts in made["tracks"].items():
             if "qrels_by_subtopic" in facts:
                 set_name = facts["qrels_by_subtopic"]
-                print_line(f"irmeta: {name}: subtopics of the qrels set {set_name!r}", sys.stderr)
+                note(f"irmeta: {name}: subtopics of the qrels set {set_name!r}")
         print_boards(boards, csv_safe, to_file=out is not None)
         if out is not None:
             frame = pl.concat(board.frame() for board in boards)
@@ -124,10 +126,13 @@ def prefer(
                 options["segments_sha256"] = segments.sha256
             record = made | {"prefer": {**options, "seed": seed}}
             write_out(frame, out, record, force=force, csv_safe=csv_safe)
-            print_line(f"{frame.height:,} rows in {out}", sys.stderr)
+            note(f"{frame.height:,} rows in {out}")
 
 
-@app.command()
+@command(
+    "irmeta preferences",
+    "irmeta preferences RPP",
+)
 def preferences(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A preference.")] = None,
 ) -> None:

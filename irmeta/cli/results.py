@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -22,11 +21,11 @@ from irmeta.cli.app import (
     TracksOption,
     UnjudgedOption,
     WorkersOption,
-    app,
     judged_share,
     one_measure,
 )
-from irmeta.escapes import print_line
+from irmeta.cli.registered import command
+from irmeta.show.notes import note
 
 OutOption = Annotated[
     Path | None,
@@ -37,7 +36,9 @@ OutOption = Annotated[
 ]
 
 
-@app.command()
+@command(
+    "irmeta diff before.parquet after.parquet --tolerance 1e-6",
+)
 def diff(
     a: Annotated[
         Path, typer.Argument(metavar="A", help="First file of results.", show_default=False)
@@ -59,7 +60,9 @@ def diff(
         raise typer.Exit(DIFFERENT)
 
 
-@app.command()
+@command(
+    "irmeta check store/",
+)
 def check(path: PathArgument, workers: WorkersOption = None) -> None:
     """Verify the checksum of every file. Exit with status 1 if any file is damaged."""
     from irmeta.api.check import check_files
@@ -71,7 +74,10 @@ def check(path: PathArgument, workers: WorkersOption = None) -> None:
         raise typer.Exit(DAMAGED)
 
 
-@app.command()
+@command(
+    "irmeta compare results/ -m AP --test hsd-randomised",
+    "irmeta compare my-table.csv --correction benjamini-hochberg",
+)
 def compare(
     results: ResultsArgument,
     measure: Annotated[
@@ -122,10 +128,12 @@ def compare(
     print_unjudged(found, at_least)
     if out := out or significance.default_folder(results, "compare", f"{name}.{test}"):
         for path in significance.write_comparisons(comparisons, out, source, force=force):
-            print_line(str(path), sys.stderr)
+            note(str(path))
 
 
-@app.command()
+@command(
+    "irmeta power results/ --test t --test hsd --level 0.05",
+)
 def power(
     results: ResultsArgument,
     measures: Annotated[
@@ -168,4 +176,4 @@ def power(
     if out := out or significance.default_folder(results, "power"):
         write = significance.write_power
         for path in write(shares, curves, out, source, settings, force=force):
-            print_line(str(path), sys.stderr)
+            note(str(path))

@@ -6,13 +6,16 @@ from typing import Annotated, Any
 
 import typer
 
-from irmeta.cli.app import CsvSafeOption, MeasuresOption, TracksOption, WorkersOption, app
+from irmeta.cli.app import CsvSafeOption, MeasuresOption, TracksOption, WorkersOption
 from irmeta.cli.declared import with_options
+from irmeta.cli.registered import command
 from irmeta.cli.sources import READING, SourceArgument, open_source
 from irmeta.policies import EvalPolicy, ReadPolicy
 
 
-@app.command()
+@command(
+    "irmeta truncation store/ -m AP,RBP --docs 10",
+)
 @with_options(policy=EvalPolicy, reading=READING)
 def truncation(
     source: SourceArgument,

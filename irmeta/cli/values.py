@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,15 +16,15 @@ from irmeta.cli.app import (
     TracksOption,
     UnjudgedOption,
     WorkersOption,
-    app,
     judged_share,
     one_measure,
 )
 from irmeta.cli.declared import with_options
+from irmeta.cli.registered import command
 from irmeta.cli.sources import READING, SourceArgument, open_source
 from irmeta.errors import UsageError
-from irmeta.escapes import print_line
 from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.show.notes import note
 
 EXPLAINED = (
     EvalPolicy,
@@ -33,7 +32,11 @@ EXPLAINED = (
 )
 
 
-@app.command()
+@command(
+    "irmeta evaluate collection/ -m AP,nDCG@10",
+    "irmeta evaluate qrels.txt run1.gz run2.gz -m AP --per-query",
+    "irmeta evaluate store/ -m AP,P@10 --track news --wide --out means.csv",
+)
 @with_options(policy=EvalPolicy, reading=READING)
 def evaluate(
     source: SourceArgument,
@@ -84,20 +87,23 @@ def evaluate(
             found = store.unjudged(**given) if unjudged else []
         for name, facts in made["tracks"].items():
             if facts.get("pool", "").startswith("all systems"):
-                print_line(f"irmeta: {name}: the pool is taken from {facts['pool']}", sys.stderr)
+                note(f"irmeta: {name}: the pool is taken from {facts['pool']}")
         if wide:
             frame = spread(frame)
         if out is None and measure_names == "asked":
             frame = show_asked(frame, written)
         if out is not None:
             write_out(frame, out, made, force=force, csv_safe=csv_safe)
-            print_line(f"{frame.height:,} rows in {out}", sys.stderr)
+            note(f"{frame.height:,} rows in {out}")
         else:
             print_frame(frame, csv_safe)
         print_unjudged(found, at_least)
 
 
-@app.command()
+@command(
+    "irmeta explain store/ -m AP --system aldDFR --query 901 --track news",
+    "irmeta explain store/ -m RPP --system aldDFR --against aldBM25 --query 901 --track news",
+)
 @with_options(policy=EXPLAINED, reading=READING)
 def explain(
     source: SourceArgument,
@@ -147,7 +153,7 @@ def explain(
             print_pair_explanation(found, every)
             if figure is not None:
                 write_figure(found.show(), figure, force=force)
-                print_line(f"figure in {figure}", sys.stderr)
+                note(f"figure in {figure}")
         return
     parse_measure(name)
     if figure is not None:
@@ -159,7 +165,11 @@ def explain(
         print_explanation(explanation, every)
 
 
-@app.command()
+@command(
+    "irmeta measures",
+    "irmeta measures ndcg_cut_10",
+    "irmeta measures --for diverse,ordered --length 4",
+)
 def measures(
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="A measure or a preset.")

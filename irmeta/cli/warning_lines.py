@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import defaultdict
 from threading import Lock
 
-from irmeta.escapes import print_line
+from irmeta.show.notes import note
 
 SHOWN = 5
 """Warnings of one kind about tracks that are printed in full."""
@@ -34,7 +33,7 @@ class WarningLines:
                 tracks.append(track[1])
                 if len(tracks) > SHOWN:
                     return
-            print_line(f"irmeta: {message}", sys.stderr)
+            note(f"irmeta: {message}")
 
     def finish(self) -> None:
         """Print the number and the names of the tracks whose warnings were not printed."""
@@ -42,5 +41,5 @@ class WarningLines:
             more = sorted(set(tracks[SHOWN:]))
             if more:
                 kind = f"{len(more)} more tracks with a warning like this ({category})"
-                print_line(f"irmeta: {kind}: {', '.join(more)}", sys.stderr)
+                note(f"irmeta: {kind}: {', '.join(more)}")
         self._tracks.clear()

@@ -12,11 +12,12 @@ from rich.table import Table
 
 from irmeta.api.prefer import Leaderboard
 from irmeta.errors import first_few
-from irmeta.escapes import escape_name, print_line
+from irmeta.escapes import escape_name
 from irmeta.preferences.explain import PreferenceExplanation
 from irmeta.preferences.spec import PairTerm, PreferenceRule
 from irmeta.show.console import open_console, print_frame, print_table, print_text
 from irmeta.show.measures import MOST_TERMS
+from irmeta.show.notes import note
 
 
 def print_boards(boards: Sequence[Leaderboard], csv_safe: bool, *, to_file: bool) -> None:
@@ -37,7 +38,7 @@ def print_boards(boards: Sequence[Leaderboard], csv_safe: bool, *, to_file: bool
             print_table(console, frame)
             print_text(console, f"{_summary(board)}; * none is better by the test", "bold")
         else:
-            print_line(_summary(board), sys.stderr)
+            note(_summary(board))
 
 
 def _summary(board: Leaderboard) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from irmeta.escapes import print_line
 from irmeta.show.console import open_console, print_frame, print_table, print_text
+from irmeta.show.notes import note
 
 if TYPE_CHECKING:
     from irmeta.api.significance import Comparison
@@ -37,7 +37,7 @@ def print_comparisons(comparisons: Sequence[Comparison], csv_safe: bool = False)
             print_table(console, comparison.systems.with_columns(top))
             print_text(console, f"{summary}; * none is better by the test", "bold")
         else:
-            print_line(summary, sys.stderr)
+            note(summary)
 
 
 def _labelled(comparison: Comparison) -> pl.DataFrame:

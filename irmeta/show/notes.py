@@ -1,0 +1,53 @@
+"""Notes on stderr: `--quiet` suppresses them, `--verbose` adds steps and times."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from time import perf_counter
+
+from irmeta.escapes import print_line
+
+
+class Notes:
+    """Level of detail on stderr.
+
+    Attributes
+    ----------
+    quiet
+        Whether only results and errors are printed.
+    verbose
+        Whether steps, their times, and tracebacks are printed too.
+    """
+
+    def __init__(self) -> None:
+        self.quiet = self.verbose = False
+
+    def set(self, *, quiet: bool = False, verbose: bool = False) -> None:
+        """Set the level of detail."""
+        self.quiet, self.verbose = quiet, verbose
+
+
+LEVEL = Notes()
+"""The level of the running command."""
+
+
+def note(line: str) -> None:
+    """Print a line on stderr, unless the command is quiet."""
+    if not LEVEL.quiet:
+        print_line(line, sys.stderr)
+
+
+def detail(line: str) -> None:
+    """Print a line on stderr if the command is verbose."""
+    if LEVEL.verbose:
+        print_line(line, sys.stderr)
+
+
+@contextmanager
+def timed(step: str) -> Generator[None]:
+    """Print the duration of a step on stderr if the command is verbose."""
+    start = perf_counter()
+    yield
+    detail(f"irmeta: {step}: {perf_counter() - start:.2f} s")

@@ -1,0 +1,84 @@
+"""Options and help texts that all commands share."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from irmeta import cli
+from irmeta.cli.registered import EXAMPLES
+from irmeta.studies.framework.registry import study_modules
+
+
+def test_help__every_command_has_examples() -> None:
+    top: Any = typer.main.get_command(cli.entry.app)
+    group = top.commands["study"]
+    named = {f"irmeta {name}": one for name, one in top.commands.items() if one is not group}
+    named |= {f"irmeta study {name}": group.get_command(None, name) for name in study_modules()}
+    for name, one in named.items():
+        assert EXAMPLES[name], name
+        assert one.epilog.startswith(f"Examples:\n$ {name}"), name
+
+
+def test_examples__options_and_arguments_exist() -> None:
+    top: Any = typer.main.get_command(cli.entry.app)
+    for line in (line for lines in EXAMPLES.values() for line in lines):
+        word, *arguments = shlex.split(line)[1:]
+        command, context = top.commands[word], None
+        if word == "study":
+            context = command.make_context("study", list(arguments))
+            word, *arguments = arguments
+            command = command.get_command(context, word)
+        command.make_context(word, arguments, parent=context)  # fails for an unknown option
+
+
+@pytest.mark.parametrize("arguments", [("-h",), ("evaluate", "-h"), ("study", "depth", "-h")])
+def test_help_option__has_a_short_form(run, arguments: tuple[str, ...]) -> None:
+    done = run(*arguments)
+    assert (done.status, done.err) == (0, "")
+    assert "Usage: irmeta" in done.out
+
+
+def test_quiet_option__suppresses_notes_but_not_errors(run, two_tracks: Path) -> None:
+    (two_tracks / "ties" / "runs" / "torn").write_text("1 Q0 a 1\n")
+    command = ("evaluate", two_tracks, "-m", "AP")
+    loud, quiet = run(*command), run(*command, "--quiet")
+    assert "1 run skipped" in loud.err
+    assert (quiet.status, quiet.out, quiet.err) == (0, loud.out, "")
+    (two_tracks / "ties" / "qrels.txt").write_text("no judgment\n")
+    assert run(*command, "--quiet").err.startswith("irmeta: failed: track ties: ")
+    assert run(*command, "--quiet", "--verbose").status == 2
+
+
+def test_verbose_option__prints_steps_and_traceback(run, two_tracks: Path) -> None:
+    done = run("evaluate", two_tracks, "-m", "AP", "--verbose")
+    assert done.err.startswith("irmeta: Reading: ")
+    assert done.err.endswith(" s\n")
+    failed = run("info", two_tracks / "gone", "--verbose")
+    assert failed.err.startswith("Traceback")
+    assert "Traceback" not in run("info", two_tracks / "gone").err
+
+
+def test_completion__choices_of_an_option(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_IRMETA_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "irmeta evaluate --tie-order sc")
+    monkeypatch.setenv("COMP_CWORD", "3")
+    assert run().out.split() == ["score-file"]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_study_command__collection_gives_the_results_of_its_store(
+    run, two_tracks: Path, tmp_path: Path
+) -> None:
+    run("ingest", two_tracks, "--store", tmp_path / "store")
+    made = []
+    for source in (tmp_path / "store", two_tracks):
+        out = tmp_path / f"{source.name}.out"
+        done = run("study", "search-length", source, "--out", out, "--min-systems", 1)
+        assert done.status == 0, done.err
+        made.append((out / "table_1.parquet").read_bytes())
+    assert made[0] == made[1]
