@@ -14,22 +14,22 @@ from irmeta.cli.app import FAILED, STRICT, progress_bar
 from irmeta.errors import IrmetaError, UsageError, first_few
 from irmeta.escapes import print_line
 from irmeta.policies import ReadPolicy
+from irmeta.show.notes import note
 
 if TYPE_CHECKING:
     from irmeta.api import Store
     from irmeta.store.ingest import Outcome
+    from irmeta.store.scan import Tracks
     from irmeta.trec.source import AnyTrack
 
 READING = (ReadPolicy, ("names", "duplicates", "malformed"))
 """Read options of commands that have another option for the tie order."""
+SOURCE = (
+    "A store, a folder of reanalyze, or a collection; or a qrels file, then its runs. Collections "
+    "and files are read into memory."
+)
 SourceArgument = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="SOURCE [RUN]",
-        show_default=False,
-        help="A store, a folder of reanalyze, or a collection; or a qrels file, then its runs. "
-        "Collections and files are read into memory.",
-    ),
+    list[Path], typer.Argument(metavar="SOURCE [RUN]", show_default=False, help=SOURCE)
 ]
 
 
@@ -37,7 +37,7 @@ SourceArgument = Annotated[
 def open_source(
     source: list[Path],
     policy: ReadPolicy,
-    tracks: str | list[str] | None = None,
+    tracks: Tracks = None,
     workers: int | None = None,
 ) -> Generator[Store]:
     """Open a store, or read a collection (only `tracks`, if given) or files into memory.
@@ -109,14 +109,14 @@ def report_ignored_folders(source: Path) -> None:
 
     if names := left_out(source):
         listed = first_few(names, "all other folders with runs/")
-        print_line(f"irmeta: not named in collection.toml, left out: {listed}", sys.stderr)
+        note(f"irmeta: not named in collection.toml, left out: {listed}")
 
 
 def report_kept_tracks(store: Store, read: Collection[str]) -> None:
     """Report on stderr the tracks of a store that are not in the collection."""
     if absent := [track for track in store.tracks if track not in read]:
         listed = first_few(absent, f"irmeta info {store.reader}")
-        print_line(f"irmeta: not in the collection, kept in the store: {listed}", sys.stderr)
+        note(f"irmeta: not in the collection, kept in the store: {listed}")
 
 
 def report_problems(
@@ -143,8 +143,8 @@ def report_problems(
     """
     failed = [(o.track, str(o.error)) for o in outcomes if o.error is not None]
     for track, error in [*failed, *lost]:
-        note = " The store keeps its previous data." if track in store.tracks else ""
-        print_line(f"irmeta: failed: {error}{note}", sys.stderr)
+        kept = " The store keeps its previous data." if track in store.tracks else ""
+        print_line(f"irmeta: failed: {error}{kept}", sys.stderr)
     sources = {o.track: o.source for o in outcomes if o.error is None}
     skipped = [
         file
@@ -155,20 +155,20 @@ def report_problems(
     if skipped:
         runs = "1 run" if len(skipped) == 1 else f"{len(skipped)} runs"
         listed = first_few(skipped, "the reasons are above")
-        print_line(f"irmeta: {runs} skipped: {listed}", sys.stderr)
+        note(f"irmeta: {runs} skipped: {listed}")
     return skipped
 
 
 def _report_notes(store: Store, track: str, source: AnyTrack | None) -> Iterator[str]:
     """Report the notes of reading on a track; yield the skipped files."""
     for warning in store.warnings(track).values():
-        print_line(f"irmeta: {track}: {warning}", sys.stderr)
+        note(f"irmeta: {track}: {warning}")
     for row in store.systems(track).iter_rows(named=True):
         file, reason = row["file"], row["skip_reason"]
         if source is not None:  # report paths relative to the collection
             file, reason = source.as_given(file), source.located(file, reason or "")
         if row["malformed"] or row["duplicates"]:
-            print_line(f"irmeta: {track}: {file}: {row['notes']}", sys.stderr)
+            note(f"irmeta: {track}: {file}: {row['notes']}")
         if reason:
-            print_line(f"irmeta: {track}: {reason}", sys.stderr)
+            note(f"irmeta: {track}: {reason}")
             yield file

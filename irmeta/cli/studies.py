@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,16 +12,22 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from irmeta.cli.app import FAILED, StoreArgument, app, progress_bar
+from irmeta.cli.app import FAILED, app, progress_bar
 from irmeta.cli.declared import KEYWORD, parameters, pop_options, with_options
+from irmeta.cli.registered import command, epilog_of
+from irmeta.cli.sources import READING, SOURCE, SourceArgument, open_source
 from irmeta.errors import did_you_mean
 from irmeta.escapes import print_line
+from irmeta.policies import ReadPolicy
 from irmeta.studies.framework.control import Run
 from irmeta.studies.framework.registry import find, find_all, study_modules
 from irmeta.studies.framework.study import Study
 
 OutOption = Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)]
-OptionalStore = Annotated[Path | None, typer.Argument(metavar="[STORE]", show_default=False)]
+OptionalSource = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="[SOURCE [RUN]]", show_default=False, help=SOURCE),
+]
 
 
 class Studies(TyperGroup):
@@ -47,14 +54,15 @@ class Studies(TyperGroup):
 study = typer.Typer(
     cls=Studies,
     invoke_without_command=True,
-    help="Run the study of a paper over all tracks of a store.",
+    help="Run the study of a paper over all tracks.",
+    epilog=epilog_of(("irmeta study", "irmeta study innovation store/ --out innovation/")),
 )
 app.add_typer(study, name="study")
 
 
 @study.callback()
 def list_all(context: typer.Context) -> None:
-    """Run the study of a paper over all tracks of a store; without a name, list the studies."""
+    """Run the study of a paper over all tracks; without a name, list the studies."""
     if context.invoked_subcommand is None:
         studies, problems = find_all()
         for one in studies:
@@ -68,20 +76,21 @@ def list_all(context: typer.Context) -> None:
         print_line("irmeta study NAME --help shows the options of a study.")
 
 
-@study.command(name="all", help="Every study that reads a store, in one folder each.")
-@with_options(control=Run)
-def run_every(store: StoreArgument, out: OutOption, control: Run) -> None:
-    """Run all studies with their default options, and write an index page."""
+@command("irmeta study all store/ --out studies/", name="all", group=study, parent="irmeta study")
+@with_options(control=Run, reading=READING)
+def run_every(source: SourceArgument, out: OutOption, control: Run, reading: ReadPolicy) -> None:
+    """Run all studies that read a store, with their default options, and write an index page."""
     from irmeta.show.batches import print_studies
     from irmeta.studies.framework.every import run_all
 
-    with progress_bar("Studying") as progress:
-        given = {one.name: getattr(control, one.name) for one in fields(control)}
-        done = run_all(store, out, **given | {"progress": progress})
-    for one in done:
-        if one.problem:
-            print_line(f"irmeta: {one.study.name}: {one.problem}", sys.stderr)
-    print_studies(out, done)
+    given = {one.name: getattr(control, one.name) for one in fields(control)}
+    with open_source(source, reading, control.tracks, control.workers) as store:
+        with progress_bar("Studying") as progress:
+            done = run_all(store, out, **given | {"progress": progress})
+        for one in done:
+            if one.problem:
+                print_line(f"irmeta: {one.study.name}: {one.problem}", sys.stderr)
+        print_studies(out, done)
     if any(one.problem for one in done):
         raise typer.Exit(FAILED)
 
@@ -91,31 +100,43 @@ def _command(one: Study) -> typer.Typer:
 
     def call(**given: Any) -> None:
         from irmeta.show.batches import print_study
-        from irmeta.studies.framework.function import reader_of
         from irmeta.studies.framework.runner import run
         from irmeta.studies.framework.study_results import StudyResults
 
         options = one.options.of(pop_options(one.options.__dataclass_fields__, given))
-        with progress_bar("Studying") as progress:
-            control = Run.of(pop_options(Run.__dataclass_fields__, given) | {"progress": progress})
-            batch = run(one, reader_of(given.get("store")), given["out"], options, control)
-        for _, error in batch.failed:
-            print_line(f"irmeta: failed: {error}", sys.stderr)
-        if batch.analysed or batch.unchanged or one.inputs != "tracks":
-            print_study(StudyResults(given["out"], batch))
+        asked = pop_options(Run.__dataclass_fields__, given)
+        source, reading = given.pop("source", None), ReadPolicy.of(pop_options(READING[1], given))
+        with ExitStack() as stack:
+            store = None
+            if source:
+                opened = open_source(source, reading, asked.get("tracks"), asked.get("workers"))
+                store = stack.enter_context(opened).reader
+            with progress_bar("Studying") as progress:
+                control = Run.of(asked | {"progress": progress})
+                batch = run(one, store, given["out"], options, control)
+            for _, error in batch.failed:
+                print_line(f"irmeta: failed: {error}", sys.stderr)
+            if batch.analysed or batch.unchanged or one.inputs != "tracks":
+                print_study(StudyResults(given["out"], batch))
         if batch.failed:
             raise typer.Exit(FAILED)
 
-    arguments = {"tracks": [StoreArgument], "optional": [OptionalStore], "none": []}[one.inputs]
-    leading = [inspect.Parameter("store", KEYWORD, annotation=kind) for kind in arguments]
-    if one.inputs == "optional":
-        leading = [leading[0].replace(default=None)]
-    leading.append(inspect.Parameter("out", KEYWORD, annotation=OutOption))
-    without = ("tracks", "only") if one.inputs == "none" else ()
-    made = [*parameters(one.options), *parameters(Run, without)]
+    leading = [inspect.Parameter("out", KEYWORD, annotation=OutOption)]
+    taken = [*parameters(one.options), *parameters(Run, ("tracks", "only"))]
+    if one.inputs != "none":
+        kind, default = (
+            (SourceArgument, inspect.Parameter.empty)
+            if one.inputs == "tracks"
+            else (OptionalSource, None)
+        )
+        leading.insert(0, inspect.Parameter("source", KEYWORD, annotation=kind, default=default))
+        taken = [*parameters(one.options), *parameters(Run)]
+        reading = [p for p in parameters(ReadPolicy) if p.name in READING[1]]
+        taken += [p for p in reading if p.name not in one.options.__dataclass_fields__]
     # typer reads the signature; type checkers know no such attribute of functions.
-    call.__signature__ = inspect.Signature([*leading, *made])  # type: ignore[attr-defined]
+    call.__signature__ = inspect.Signature([*leading, *taken])  # type: ignore[attr-defined]
     call.__doc__ = " ".join(filter(None, (f"{one.title}: {one.gives}", one.paper)))
-    command = typer.Typer(add_completion=False)
-    command.command(one.name)(call)
-    return command
+    group = typer.Typer(add_completion=False)
+    name = f"irmeta study {one.name}{'' if one.inputs == 'none' else ' store/'}"
+    command(f"{name} --out {one.name}/", name=one.name, group=group, parent="irmeta study")(call)
+    return group
