@@ -14,32 +14,30 @@ def count_drops(scores, reads, lower, upper, tie, strict, counts):
     reads
         bool [measures]: whether to count the pairs for the measure.
     lower, upper
-        int64 [n] and [n, m]: ranking i of `lower` makes a pair with each of row i of `upper`.
+        uint32 [n] and [n, m]: ranking i of `lower` makes a pair with each of row i of `upper`.
+        Unsigned, because numba checks signed indices for negative ones.
     tie
         Largest difference of equal scores.
     strict
         Whether a pair of equal scores fails too.
     counts
-        int64 [measures, 4], added to: pairs that fail, of equal scores, with a NaN; and pairs that
-        fail of which one is ranking 0, which are in no other count.
+        int64 [measures, 3], added to: pairs that fail, of equal scores, and with a NaN.
     """
     for measure in range(scores.shape[0]):
         if not reads[measure]:
             continue
-        failed, tied, undefined, with_empty = 0, 0, 0, 0
+        values = scores[measure]
+        rises, tied, undefined = 0, 0, 0
         for i in range(len(lower)):
-            low = scores[measure, lower[i]]
-            for j in range(upper.shape[1]):
-                high = scores[measure, upper[i, j]]
-                drop = 0.0 if low == high else low - high  # of equal infinities
-                fails = drop >= -tie if strict else drop > tie
-                if lower[i] == 0 or upper[i, j] == 0:
-                    with_empty += fails
-                else:
-                    failed += fails
-                    tied += abs(drop) <= tie
-                    undefined += drop != drop
+            low, row = values[lower[i]], upper[i]
+            for j in range(len(row)):
+                high = values[row[j]]
+                drop = low - high
+                tied += (low == high) | (abs(drop) <= tie)  # the former for equal infinities
+                rises += drop < -tie
+                undefined += (high != high) | (low != low)
+        pairs = upper.size
+        failed = pairs - undefined - rises - (0 if strict else tied)
         counts[measure, 0] += failed
         counts[measure, 1] += tied
         counts[measure, 2] += undefined
-        counts[measure, 3] += with_empty

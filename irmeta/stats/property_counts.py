@@ -107,29 +107,45 @@ def count_violations(
     depths = np.full(len(scores), rankings.length)
     if one.strict:
         depths = np.array([c or rankings.length for c in cutoffs or [None] * len(scores)])
-    counts = np.zeros((rankings.length + 1, len(scores), 4), np.int64)
+    counts = np.zeros((rankings.length + 1, len(scores), 3), np.int64)
     applicable = np.zeros((len(scores), rankings.length + 1), np.int64)
-    with_empty, examples = np.zeros(len(scores), np.int64), _Examples()
+    with_empty, with_empty_violated = np.zeros((2, len(scores)), np.int64)
+    examples = _Examples()
     for length, lower, upper in one.pairs(rankings, weights):
-        reads = depths >= length
-        counted = int(np.count_nonzero((lower[:, None] != 0) & (upper != 0)))
-        applicable[reads, length] += counted
-        with_empty[reads] += upper.size - counted
-        before = counts[length, :, FAILED].copy()
-        count_drops(scores, reads, lower, upper, TIE, one.strict, counts[length])
-        for measure in np.flatnonzero(counts[length, :, FAILED] > before).tolist():
+        reads, has_empty = depths >= length, (lower[:, None] == 0) | (upper == 0)
+        new = _count(one, scores, reads, lower, upper)
+        applicable[reads, length] += upper.size
+        if has_empty.any():
+            row, column = np.nonzero(has_empty)
+            empty = _count(one, scores, reads, lower[row], upper[row, column][:, None])
+            new -= empty
+            applicable[reads, length] -= len(row)
+            with_empty[reads] += len(row)
+            with_empty_violated += empty[:, FAILED]
+        counts[length] += new
+        for measure in np.flatnonzero(new[:, FAILED]).tolist():
             examples.add(measure, length, scores[measure], lower, upper, one.strict)
-    by_measure = counts.transpose(2, 1, 0)
+    violated, tied, undefined = counts.transpose(2, 1, 0)
     return PropertyCounts(
         one,
-        applicable=applicable,
-        violated=by_measure[FAILED],
-        tied=by_measure[1],
-        undefined=by_measure[2],
-        with_empty=with_empty,
-        with_empty_violated=by_measure[3].sum(axis=1),
-        examples=examples.pairs(),
+        applicable,
+        violated,
+        tied,
+        undefined,
+        with_empty,
+        with_empty_violated,
+        examples.pairs(),
     )
+
+
+def _count(
+    one: Property, scores: np.ndarray, reads: np.ndarray, lower: np.ndarray, upper: np.ndarray
+) -> np.ndarray:
+    """Return the counts of `count_drops` for some pairs: int64 [measures, 3]."""
+    counts = np.zeros((len(scores), 3), np.int64)
+    numbers = lower.astype(np.uint32), np.ascontiguousarray(upper, np.uint32)
+    count_drops(scores, reads, *numbers, TIE, one.strict, counts)
+    return counts
 
 
 class _Examples:
