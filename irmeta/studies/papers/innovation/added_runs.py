@@ -11,9 +11,10 @@ import polars as pl
 
 from irmeta.measures.rare_parts import RareParts
 from irmeta.policies import Counted
+from irmeta.stats.orders import round_means
 from irmeta.studies.framework.study import Pieces
 from irmeta.studies.papers.innovation.options import MEASURES
-from irmeta.studies.papers.innovation.rare_track import RareTrack, ranks, tau_b
+from irmeta.studies.papers.innovation.rare_track import RareTrack, ranks, rounded, tau_b
 
 Row = dict[str, Any]
 CLONES, EMPTY = (1, 5, 20), (20, 100)
@@ -60,7 +61,7 @@ class Attacks:
     @classmethod
     def of(cls, track: RareTrack) -> Attacks:
         """Make the attacks of each group; the best systems are those by AP."""
-        parts, ap = track.parts, track.parts.plain[1]
+        parts, ap = track.parts, round_means(track.parts.plain[1])
         groups, systems, best = parts.groups, len(track.facts.systems), int(np.argmax(ap))
         numbers = np.arange(len(track.groups))
         spoiled = parts.hits[:, best] & (parts.hits.sum(axis=1) == 1)
@@ -90,18 +91,15 @@ def added_runs(track: RareTrack) -> Pieces:
     for counted in COUNTED:
         sums = attacks.parts.rare_sums(members, track.options.rarity, counted)
         for measure, plain, rare in zip(MEASURES, track.parts.plain, sums, strict=True):
-            values = plain + ALPHA * rare
+            values = rounded(plain + ALPHA * rare)
             about = {"counted": counted, "measure": names.name(measure, ALPHA)}
-            yield (
-                "gaming",
-                _values(track, attacks.attacks, values).with_columns(
-                    **{name: pl.lit(value) for name, value in about.items()}
-                ),
-            )
+            yield "gaming", _values(track, attacks.attacks, values, about)
             yield "gaming_effects", _effects(track, attacks.attacks, values, plain, about)
 
 
-def _values(track: RareTrack, attacks: Sequence[Attack], values: np.ndarray) -> pl.DataFrame:
+def _values(
+    track: RareTrack, attacks: Sequence[Attack], values: np.ndarray, about: Row
+) -> pl.DataFrame:
     """Return the value and rank of each system after each attack."""
     systems = values.shape[1]
     named = pl.DataFrame({name: [getattr(a, name) for a in attacks] for name in ("target", "runs")})
@@ -110,6 +108,7 @@ def _values(track: RareTrack, attacks: Sequence[Attack], values: np.ndarray) -> 
         system=pl.Series([*track.facts.systems]).gather(np.tile(np.arange(systems), len(attacks))),
         value=values.ravel(),
         rank=ranks(values).ravel(),
+        **{name: pl.lit(value) for name, value in about.items()},
     )
 
 

@@ -19,14 +19,14 @@ Row = dict[str, Any]
 
 
 def example_queries(docs: pl.DataFrame, options: Options) -> list[str]:
-    """Return the queries of Table 4, of those in `docs`.
+    """Return the queries of Table 4, of those with a doc in `docs` that is retrieved.
 
     They are the named ones, or six at random of those whose relevant docs have five different S_d
     above 0; where no query has five, of those with the most.
     """
-    if options.examples:
-        return sorted(set(options.examples) & {*docs["query"]})
     held = docs.filter(pl.col("retrieved_by") > 0)
+    if options.examples:
+        return sorted(set(options.examples) & {*held["query"]})
     numbers = held.group_by("query").agg(pl.col("retrieved_by").n_unique().clip(0, DOCS))
     most = pl.col("retrieved_by") == pl.col("retrieved_by").max()
     enough = numbers.filter(most)["query"].to_list()

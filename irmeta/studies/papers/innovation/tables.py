@@ -77,8 +77,8 @@ TABLES = (
         "track": TRACK,
         "measure": FAMILY,
         "alpha": ALPHA,
-        "ties": Column("name", "means tie up to a difference of 0.05 (absolute, the paper's), up "
-                       "to 5% of the greater (relative), or where they are equal (none)"),
+        "ties": Column("name", "means tie up to a fixed difference (absolute; the paper's code: "
+                       "0.05), up to a share of the greater (relative), or if equal (none)"),
         "stability": Column("real", "mean over pairs of the share of trials in which the same "
                             "system is better; a tie is a trial for neither; NaN: undefined",
                             format=".3f"),
@@ -173,7 +173,7 @@ TABLES = (
         "counted": COUNTED,
         "measure": ATTACKED,
         "system": SYSTEM,
-        "value": Column("real", "mean after the runs are added", format="score"),
+        "value": Column("real", "mean after the runs are added, to 12 digits", format="score"),
         "rank": _rank("among the systems that are not added"),
     }, caption="Values and ranks after a group adds runs.", apart=True, latex=False),
     Table("gaming_effects", ("track", "target", "attack", "counted", "measure"), {
