@@ -109,8 +109,9 @@ def describe(name: str) -> Description:
     MeasureError
         If the measure is unknown, or if the name stands for several measures.
     """
-    word = name.strip()
-    stem = aliases.SPELLINGS.get(word) or FIELD.get(fold(word), word)
+    stem = word = name.strip()
+    if word not in aliases.PLAIN and word not in aliases.CUT:
+        stem = aliases.SPELLINGS.get(word) or FIELD.get(fold(word), word)
     if stem in registry():
         return _described(registry()[stem], ())
     specs = parse_measures(name)

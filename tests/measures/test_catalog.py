@@ -99,6 +99,9 @@ def test_example__parses_to_its_measure(measure: Measure):
         ("alpha-nDCG", "alpha_nDCG", ()),
         ("D#-nDCG@10", "DSharpnDCG", ("DSharpnDCG@10",)),
         ("MAP-IA", "AP_IA", ()),
+        ("precision", "P", ()),
+        ("hit-rate", "Success", ()),
+        ("ndcg_burges", "nDCG", ("nDCG(gain=exp)",)),
     ],
 )
 def test_describe__accepts_any_spelling(asked, name, stands_for):
