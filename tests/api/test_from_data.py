@@ -367,3 +367,11 @@ def test_to_dict__has_the_shape_of_pytrec_eval(files: Files):
         assert scores.to_dict(system) == {q: pytest.approx(v) for q, v in expected.items()}
     with pytest.raises(irmeta.UsageError, match=r"no system 'kestBM'.*'kestBM25'"):
         scores.to_dict("kestBM")
+
+
+def test_to_dict__has_the_queries_that_the_policy_averages():
+    qrels = {"1": {"a": 1}, "2": {"a": 2}, "3": {"a": 0}}
+    store = irmeta.from_data(qrels, {"1": {"a": 1}})
+    scores = store.scores("RR,RR(rel=2)", track="data", queries="relevant")
+    expected = {"1": {"RR": 1.0}, "2": {"RR": 0.0, "RR(rel=2)": 0.0}}
+    assert scores.to_dict("run") == expected

@@ -61,6 +61,7 @@ def with_values(frame: pl.DataFrame, **columns: Any) -> pl.DataFrame:
         ({"q": {"a": None}}, "runs: query q, doc a: the value is not a number"),
         ({"q": {"a": 1, "b": "2"}}, "query q, doc b: the value is not a number: '2'"),
         ({"q": {"a": 1}, "p": {"b": float("nan")}}, "query p, doc b: the score is not a finite"),
+        ({"q": {"a": -np.inf}}, "query q, doc a: the score is not a finite number: -inf"),
         ({"q": {"a": 1, "b": [2]}}, r"query q, doc b: the value is not a number: \[2\]"),
         ({"q": {1.5: 1}}, "a doc is float, neither text nor a whole number: 1.5. Convert ids"),
         ({None: {"a": 1}}, "a query is NoneType, neither text nor a whole number"),
