@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
@@ -9,6 +10,7 @@ import polars as pl
 
 from irmeta.api.in_memory import whole
 from irmeta.api.store import Measures, Store
+from irmeta.errors import UsageError
 from irmeta.inputs.given import given_qrels, given_runs, name_of
 from irmeta.measures.evaluate import evaluate as evaluate_track
 from irmeta.measures.names import parse_call
@@ -123,8 +125,14 @@ def from_data(
     >>> irmeta.from_data(qrels, {"bm25": run}).means("AP")["value"].to_list()
     [0.75]
     """
+    _refuse_names(choices)
     store, outcome = _read(qrels, runs, track, subtopics, workers, ReadPolicy(**choices))
     return whole(store, [outcome])
+
+
+def _refuse_names(choices: Mapping[str, object]) -> None:
+    if "names" in choices:
+        raise UsageError("names: runs are named by their keys in a dict, or by a column 'system'.")
 
 
 def _read(
@@ -187,6 +195,7 @@ def evaluate(
     >>> irmeta.evaluate(qrels, run, "map").select("query", "asked", "value", "mean").rows()
     [('q1', 'map', 0.5, 0.75), ('q2', 'map', 1.0, 0.75)]
     """
+    _refuse_names(choices)
     given: Any = dict(choices)
     reading = {name: given.pop(name) for name in READ_ALONE if name in given}
     specs, policy = parse_call(measures, given)

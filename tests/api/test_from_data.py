@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import ir_measures
 import numpy as np
 import polars as pl
@@ -92,6 +93,7 @@ RUNS: dict[str, Callable[[Files], object]] = {
     "polars categorical": lambda f: f.frame.with_columns(pl.col(pl.String).cast(pl.Categorical)),
     "pandas": lambda f: f.frame.to_pandas(),
     "pyarrow": lambda f: f.frame.to_arrow(),
+    "duckdb": lambda f: duckdb.from_arrow(f.frame.to_arrow()),
     "arrow stream": lambda f: pa.RecordBatchReader.from_stream(f.frame),
     "dict of frames": lambda f: {s: f.of(s) for s in f.runs},
     "PyTerrier": lambda f: {s: pyterrier(f.of(s)) for s in f.runs},
@@ -230,6 +232,12 @@ def test_from_data__random_track_gives_the_values_of_files(made: Track):
     for order in ("trec_eval", "trec_eval10", "score-file", "file"):
         values = [s.evaluate(MEASURES, tie_order=order) for s in (ours, theirs)]
         assert_frame_equal(*values, check_exact=True)
+
+
+@pytest.mark.parametrize("call", [irmeta.from_data, irmeta.evaluate])
+def test_from_data__names_of_files_are_no_option(call: Callable[..., object]):
+    with pytest.raises(irmeta.UsageError, match="names: runs are named by their keys in a dict"):
+        call({"q": {"a": 1}}, {"q": {"a": 1}}, names="file")
 
 
 def test_from_data__ties_are_those_of_float32():
