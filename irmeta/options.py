@@ -25,6 +25,7 @@ from typing import (
 )
 
 from irmeta.errors import UsageError, check_choice, did_you_mean
+from irmeta.naming.forms import text_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -205,11 +206,12 @@ def _checked(one: Field[Any], kind: Any, value: Any) -> Any:
     plain = value_type(kind)
     if value is None and plain is not kind:
         return None
+    value = text_of(value)
     if get_origin(plain) is tuple:
         values = [value] if isinstance(value, str | Real) else value
         if not isinstance(values, Iterable):
             raise UsageError(f"{one.name} = {value!r} is not a sequence.")
-        value = tuple(_scalar(one, get_args(plain)[0], item) for item in values)
+        value = tuple(_scalar(one, get_args(plain)[0], text_of(item)) for item in values)
     else:
         value = _scalar(one, plain, value)
     parse = one.metadata["parse"]

@@ -203,9 +203,8 @@ def reanalyze(
     >>> done.results.tables["means"].height
     20
     """
-    names = (measures,) if isinstance(measures, str) else tuple(measures)
     options = OverviewOptions.of(
-        {"measures": names, "rarity_depth": rarity_depth, "unretrieved": unretrieved}
+        {"measures": measures, "rarity_depth": rarity_depth, "unretrieved": unretrieved}
         | dict(policy or {})
     )
     asked = None if tracks is None else (tracks,) if isinstance(tracks, str) else tuple(tracks)

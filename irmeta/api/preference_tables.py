@@ -12,8 +12,8 @@ from irmeta.api.stored_tables import EvalChoices
 from irmeta.api.truncation_tables import TruncationTables
 from irmeta.errors import UsageError, check_choice
 from irmeta.measures.evaluate import evaluate
-from irmeta.measures.names import parse_call
-from irmeta.naming.grammar import split_names, texts_of
+from irmeta.measures.names import measure_texts, parse_call
+from irmeta.naming.grammar import split_names
 from irmeta.policies import EvalPolicy
 from irmeta.preferences.evaluate import evaluate_preferences, preference_provenance
 from irmeta.preferences.explain import explain_preference
@@ -216,7 +216,7 @@ class PreferenceTables(TruncationTables):
         >>> store.ties("RPP,RR", track="news")["tied"].round(3).to_list()
         [0.017, 0.548]
         """
-        texts = [name for text in texts_of(names, "measures") for name in split_names(text)]
+        texts = [name for text in measure_texts(names) for name in split_names(text)]
         rows: list[dict[str, Any]] = []
         for name in tracks_of(self.reader, track):
             for text in texts:

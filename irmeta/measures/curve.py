@@ -16,6 +16,7 @@ from irmeta.measures.evaluate import SeenViews, included, needs_of
 from irmeta.measures.events import Events
 from irmeta.measures.names import parse_measure, registry, translated
 from irmeta.measures.spec import Measure, Spec
+from irmeta.naming.forms import text_of
 from irmeta.naming.grammar import DEEPEST
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy
@@ -179,6 +180,7 @@ def spec_without_cutoff(name: str) -> Spec:
         If the measure is unknown, has a cutoff, its cutoff is not a rank, or it is not averaged
         arithmetically.
     """
+    name = text_of(name)
     if "@" in name:
         raise MeasureError(f"{name}: name the measure of a curve without a cutoff.")
     if _registered(name) is None:

@@ -31,8 +31,9 @@ from irmeta.measures import (
 from irmeta.measures.diversity import cube_test, d_measures, err_ia, novelty, subtopic_recall
 from irmeta.measures.diversity.intent_aware import intent_aware
 from irmeta.measures.spec import Measure, Spec
-from irmeta.measures.spellings import BARE, ELSEWHERE, FIELD, fold, joined, split_form, text_of
+from irmeta.measures.spellings import BARE, ELSEWHERE, FIELD, fold
 from irmeta.naming.entry_points import load_group, missing_packages
+from irmeta.naming.forms import joined, split_form, text_of
 from irmeta.naming.grammar import parse_settings, split_names, texts_of
 from irmeta.policies import EvalPolicy
 from irmeta.schema.columns import Display

@@ -8,7 +8,7 @@ from typing import Any, cast
 from irmeta.errors import MeasureError, did_you_mean
 from irmeta.measures.names import registry
 from irmeta.measures.spec import Measure
-from irmeta.measures.spellings import joined, split_form
+from irmeta.naming.forms import joined, split_form
 from irmeta.naming.parameters import printed
 
 

@@ -10,6 +10,7 @@ from irmeta.errors import MeasureError
 from irmeta.measures.aliases import CUBETEST, CUT, PLAIN
 from irmeta.measures.names import canonical, parse_measure, parse_measures, registry
 from irmeta.measures.spellings import BARE, ELSEWHERE, FIELD, fold
+from irmeta.studies.reanalysis.options import OverviewOptions
 from support.making import Track
 
 MEANT = {
@@ -176,5 +177,9 @@ def test_measure_objects__are_accepted_wherever_a_name_is():
         assert store.explain(measure, system="s", query="q").value == pytest.approx(0.63, abs=0.01)
     for measure in (irmeta.nDCG, ir_measures.nDCG, "ndcg"):
         assert store.curve(measure, [5])["measure"][0] == "nDCG"
+        assert store.ties(measure).height == 1
+        options = OverviewOptions.of({"measures": measure})
+        assert options == OverviewOptions.of({"measures": [measure]})
+        assert options.measures == ("nDCG",)
     (view,) = store.views("t")
     assert irmeta.scores_of(view, irmeta.AP).measures == ("AP",)
