@@ -50,3 +50,14 @@ def test_measures_command__for_kinds_of_rankings(run):
     expected = irmeta.measure_properties(["AP_IA", "P@2"], length=3)
     assert rows.equals(expected.with_columns(pl.col("holds").cast(pl.Boolean)))
     assert run("measures", "--for", "truncat").status == 2
+
+
+def test_measures_command__one_row_per_measure_on_a_terminal(run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "150")
+    monkeypatch.setenv("TERM", "dumb")
+    out = run("measures", "AP_IA,AP", "--for", "diverse", "--length", 3).out
+    head, first, second = (" ".join(line.split()) for line in out.splitlines()[:3])
+    assert head == "measure redundancy first violations"
+    assert (first, second) == ("AP_IA no redundancy aa > ab", "AP yes")
+    assert "no pair of rankings up to this length violates the property" in out

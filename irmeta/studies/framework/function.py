@@ -51,7 +51,8 @@ Examples
 EXAMPLE = """>>> results = irmeta.studies.{name}("store/", "{study}/", tracks="news")
 >>> results.tables["studied_tracks"]["track"].to_list()
 ['news']"""
-EXAMPLE_WITHOUT_STORE = '>>> irmeta.studies.{name}("{study}/").tables  # doctest: +SKIP'
+EXAMPLE_WITHOUT_STORE = """>>> irmeta.studies.{name}("{study}/").report.name
+'report.html'"""
 REFERENCES = "\nReferences\n----------\n.. [1] {}\n"
 STORE = "store : Store, str or Path\n    A store, or its folder."
 OUT = (
