@@ -68,7 +68,8 @@ def count_effects(
         shorter = cut_ends(view, rel)
         cut[chosen] = evaluate_block(shorter, [specs[i] for i in chosen], policy).values
     for first, values in ((1, cut), (3, padded.values)):
-        rise = np.where(is_list, (values - before.values) * signs, 0.0)
+        with np.errstate(invalid="ignore"):  # of two infinities
+            rise = np.where(is_list, (values - before.values) * signs, 0.0)
         out[first] = (rise > TIE).sum(axis=1)
         out[first + 1] = (rise < -TIE).sum(axis=1)
     return out
