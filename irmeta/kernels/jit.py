@@ -23,6 +23,7 @@ import llvmlite.binding
 import numba
 from numba.core import config as numba_config
 from numba.core.caching import IndexDataCacheFile
+from numba.core.runtime.nrt import rtsys
 from numba.extending import register_jitable
 
 config: Any = numba_config  # settings are attributes made at run time
@@ -124,8 +125,21 @@ def jit(function: Function) -> Function:
         disk_cache._cache_file = _CheckedCacheFile(
             disk_cache.cache_path, impl.filename_base, impl.locator.get_source_stamp()
         )
+        disk_cache.load_overload = partial(_load, disk_cache)
         disk_cache.save_overload = partial(_save, disk_cache.save_overload)
     return kernel
+
+
+def _load(disk_cache: Any, signature: Any, target: Any) -> Any:
+    """Load a compiled kernel, or return None.
+
+    numba would first import all that it can compile, linear algebra with scipy's included, which
+    takes a fifth of a second. Compiled code needs numba's runtime only; the compiler imports the
+    rest itself.
+    """
+    rtsys.initialize(target)
+    with disk_cache._guard_against_spurious_io_errors():
+        return disk_cache._load_overload(signature, target)
 
 
 def _save(save: Callable[..., None], *compiled: object) -> None:

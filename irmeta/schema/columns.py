@@ -161,8 +161,10 @@ class Table:
     def empty(self) -> pl.DataFrame:
         """Return the table without rows."""
         import polars as pl
+        import pyarrow as pa
 
-        frame = pl.from_arrow(self.arrow().empty_table())
+        # `empty_table` would load pandas, if installed: see `irmeta.schema.arrow.column`.
+        frame = pl.from_arrow(pa.Table.from_batches([], self.arrow()))
         assert isinstance(frame, pl.DataFrame)
         return frame
 

@@ -264,4 +264,4 @@ def _frame(table: str, parts: Iterable[Mapping[str, pa.Array]]) -> pl.DataFrame:
     schema = TABLES[table].arrow(dictionary=True)
     columns = ([part[name] for name in schema.names] for part in parts)
     frames = [as_frame(pa.Table.from_arrays(arrays, schema=schema)) for arrays in columns]
-    return pl.concat([as_frame(schema.empty_table()), *frames])
+    return pl.concat([as_frame(pa.Table.from_batches([], schema)), *frames])
