@@ -1,14 +1,22 @@
 """What a user holds: `Store` and its methods, and what makes or opens one."""
 
-from irmeta.api.in_memory import read, read_files, read_tracks
-from irmeta.api.jobs import (
-    Reanalysis,
-    ingest,
-    open_store,
-    reanalyze,
-    reanalyze_tracks,
-)
-from irmeta.api.store import EvalChoices, Store
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from irmeta.api.in_memory import read, read_files, read_tracks
+    from irmeta.api.jobs import Reanalysis, ingest, open_store, reanalyze, reanalyze_tracks
+    from irmeta.api.store import EvalChoices, Store
+
+# Loaded at first use, so that a command loads only what it needs.
+_NAMES = {
+    "irmeta.api.in_memory": ("read", "read_files", "read_tracks"),
+    "irmeta.api.jobs": ("Reanalysis", "ingest", "open_store", "reanalyze", "reanalyze_tracks"),
+    "irmeta.api.store": ("EvalChoices", "Store"),
+}
+_PLACES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "EvalChoices",
@@ -22,3 +30,9 @@ __all__ = [
     "reanalyze",
     "reanalyze_tracks",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PLACES:
+        return getattr(import_module(_PLACES[name]), name)
+    raise AttributeError(f"module 'irmeta.api' has no attribute {name!r}")

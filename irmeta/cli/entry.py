@@ -13,7 +13,8 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from irmeta._version import __version__
-from irmeta.cli.app import FAILED, INTERRUPTED, USAGE, app
+from irmeta.cli.app import FAILED, INTERRUPTED, USAGE
+from irmeta.cli.commands import app
 from irmeta.cli.warning_lines import WarningLines
 from irmeta.errors import IrmetaError, MeasureError, UsageError
 from irmeta.escapes import escape_text, print_line

@@ -16,11 +16,12 @@ from irmeta.cli.app import (
     TracksOption,
     UnjudgedOption,
     WorkersOption,
+    app,
     judged_share,
     one_measure,
 )
 from irmeta.cli.declared import with_options
-from irmeta.cli.registered import command
+from irmeta.cli.registered import EXAMPLES, command, epilog_of
 from irmeta.cli.sources import READING, SourceArgument, open_source
 from irmeta.errors import UsageError
 from irmeta.policies import EvalPolicy, ReadPolicy
@@ -163,6 +164,27 @@ def explain(
     with open_source(source, reading, track) as store:
         explanation = store.explain(name, system=system, query=query, track=track, **choices)
         print_explanation(explanation, every)
+
+
+TREC_EVAL = (
+    "irmeta trec_eval qrels.txt run.txt",
+    "irmeta trec_eval -q -c -m map -m P.5,10 qrels.txt run.gz",
+    "irmeta trec_eval -m all_trec qrels.txt - < run.txt",
+)
+EXAMPLES["irmeta trec_eval"] = TREC_EVAL
+
+
+@app.command(
+    "trec_eval",
+    epilog=epilog_of(TREC_EVAL),
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+def trec_eval(context: typer.Context) -> None:
+    """Print what trec_eval prints, from its arguments: [-q] [-c] [-m MEASURE]... QRELS RUN..."""
+    from irmeta.cli.trec_eval_command import run
+
+    raise typer.Exit(run(context.args))
 
 
 @command(

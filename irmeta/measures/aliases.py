@@ -98,15 +98,16 @@ _WITH_PARAMETERS = re.compile(rf"({_FORMS})[._](?=[-\d.])", re.IGNORECASE)
 _PROPER = {name.lower(): name for name in (*CUT, *PLAIN)}
 """trec_eval's names by their lower-case form."""
 _GAINS = {"ndcg": "nDCG", "ndcg_rel": "nDCGRel", "Rndcg": "RnDCG", "G": "G"}
-_ORDER = (
+TREC_EVAL = (
     *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref"),
     *("recip_rank", "iprec_at_recall", "P", "recall", "infAP", "gm_bpref", "Rprec_mult"),
     *("utility", "11pt_avg", "binG", "G", "ndcg", "ndcg_rel", "Rndcg", "ndcg_cut", "map_cut"),
     *("relative_P", "success", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
     *("num_nonrel_judged_ret", "rbp", "rbp_resid", "unj"),
 )
+"""trec_eval's measures in the order of its output, without the texts `runid` and `relstring`."""
 
-NAMES = (*IR_MEASURES, *_ORDER, *BY_SUBTOPIC, *CUBETEST)
+NAMES = (*IR_MEASURES, *TREC_EVAL, *BY_SUBTOPIC, *CUBETEST)
 
 
 def _listed(*names: str) -> tuple[str, ...]:
@@ -228,7 +229,7 @@ def all_trec(version: int = 9) -> tuple[str, ...]:
     `runid` and `relstring` are text and omitted. Measures that version 10 added are included for
     both versions; where the two differ, `version` decides.
     """
-    names = _listed(*_ORDER)
+    names = _listed(*TREC_EVAL)
     if version == 9:
         return names
     return tuple(re.sub(r"^(IPrec|IPrecAvg)(@|$)", r"\1(trec_eval=10)\2", n) for n in names)

@@ -19,7 +19,7 @@ import polars as pl
 import typer
 
 import irmeta
-from irmeta.cli.app import app
+from irmeta.cli.commands import app
 from irmeta.errors import IrmetaError
 from irmeta.measures.catalog import describe
 from irmeta.preferences.described import describe_preference

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import typer
 
-from irmeta import cli
+from irmeta.cli.commands import app
 from irmeta.cli.registered import EXAMPLES
 from irmeta.studies.framework.registry import study_modules
 
 
 def test_help__every_command_has_examples() -> None:
-    top: Any = typer.main.get_command(cli.entry.app)
+    top: Any = typer.main.get_command(app)
     group = top.commands["study"]
     named = {f"irmeta {name}": one for name, one in top.commands.items() if one is not group}
     named |= {f"irmeta study {name}": group.get_command(None, name) for name in study_modules()}
@@ -25,7 +25,7 @@ def test_help__every_command_has_examples() -> None:
 
 
 def test_examples__options_and_arguments_exist() -> None:
-    top: Any = typer.main.get_command(cli.entry.app)
+    top: Any = typer.main.get_command(app)
     for line in (line for lines in EXAMPLES.values() for line in lines):
         word, *arguments = shlex.split(line)[1:]
         command, context = top.commands[word], None

@@ -1,0 +1,215 @@
+"""The output of trec_eval for a run, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from irmeta.errors import IrmetaError
+from irmeta.measures.evaluate import evaluate
+from irmeta.measures.names import parse_measure
+from irmeta.measures.trec_eval_names import (
+    COUNTS,
+    SUMMARY_ONLY,
+    Line,
+    TrecEvalError,
+    TrecEvalOptions,
+    lines_of,
+)
+from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.store.memory import MemoryStore, read_into_memory
+from irmeta.store.scan import lazy, read_table
+from irmeta.trec.source import TrackSource, track_of_files
+from irmeta.trec.streams import open_stream
+from irmeta.trec.text import Text, lines
+
+CANNOT_READ, QUERY_FAILED, NO_QUERY = 2, 4, 7
+"""Exit statuses of trec_eval."""
+_SPOILT = "The first: "  # of the runs that cannot be used
+_ELSEWHERE = "none of its queries is judged"
+_SEVERAL_TAGS = " tags, the first is used"
+
+
+def trec_eval(
+    qrels: str | Path,
+    run: str | Path,
+    measures: Sequence[str] = ("official",),
+    *,
+    per_query: bool = False,
+    summary: bool = True,
+    options: TrecEvalOptions | None = None,
+) -> Iterator[str]:
+    """Yield the lines that trec_eval prints for a run, with their ends.
+
+    Parameters
+    ----------
+    qrels, run : str or Path
+        Files in TREC form, compressed or not.
+    measures : sequence of str
+        Arguments of ``-m``.
+    per_query, summary : bool
+        Whether to print single queries (``-q``), and all queries (not with ``-n``).
+    options : TrecEvalOptions, optional
+        Version and options that change values.
+
+    Raises
+    ------
+    TrecEvalError
+        Where trec_eval stops, with its exit status. Version 10 stops without ``-c`` at the first
+        judged query that the run misses, after the output of earlier queries.
+    """
+    options = options or TrecEvalOptions()
+    printed = lines_of(measures, options)
+    store, source = _read(qrels, run, options)
+    values = _Values.of(store, source, printed, options)
+    if per_query:
+        strings = _relstrings(store, source.name, printed, options)
+        for query in values.queries:
+            yield from values.query_lines(query, strings)
+    if values.stops_at is not None:
+        text = f"query {values.stops_at!r} is not in the run, where trec_eval 10 stops without -c"
+        raise TrecEvalError(text, QUERY_FAILED)
+    if summary:
+        yield from values.summary_lines(_runid(store, source))
+
+
+def _read(
+    qrels: str | Path, run: str | Path, options: TrecEvalOptions
+) -> tuple[MemoryStore, TrackSource]:
+    """Read both files.
+
+    Raises
+    ------
+    TrecEvalError
+        If one cannot be read, or a list has a doc twice.
+    """
+    order = "trec_eval10" if options.version == 10 else "trec_eval"
+    policy = ReadPolicy(tie_order=order, depth=options.depth, names="file", duplicates="first")
+    try:
+        source = track_of_files(qrels, [run], policy)
+        store, (outcome,) = read_into_memory(str(qrels), [source], policy)
+        if outcome.error is not None:
+            raise outcome.error
+    except IrmetaError as error:
+        text = str(error).partition(_SPOILT)[2] or str(error)
+        raise TrecEvalError(text, NO_QUERY if _ELSEWHERE in text else CANNOT_READ) from None
+    (system,) = read_table(store, "systems", source.name).iter_rows(named=True)
+    if system["duplicates"]:
+        raise TrecEvalError(f"{run}: a doc is twice in a list", QUERY_FAILED)
+    if system["tag"] is None:
+        raise TrecEvalError(f"{run}: five columns, where a run has six", CANNOT_READ)
+    return store, source
+
+
+@dataclass(frozen=True)
+class _Values:
+    """Values of one run.
+
+    Attributes
+    ----------
+    queries
+        Queries to print, in order.
+    stops_at
+        The query at which trec_eval 10 stops; None: it does not.
+    by_query
+        float64 [query] by canonical name, for all judged queries, whose places are `places`.
+    """
+
+    printed: Sequence[Line]
+    queries: Sequence[str]
+    stops_at: str | None
+    places: Mapping[str, int]
+    by_query: Mapping[str, np.ndarray]
+    means: Mapping[str, float]
+
+    @classmethod
+    def of(
+        cls,
+        store: MemoryStore,
+        source: TrackSource,
+        printed: Sequence[Line],
+        options: TrecEvalOptions,
+    ) -> _Values:
+        """Compute all values."""
+        specs = {line.spec.name: line.spec for line in printed if line.spec is not None}
+        specs = specs or {"NumQ": parse_measure("NumQ")}
+        policy = EvalPolicy(queries="judged" if options.complete else "retrieved")
+        scores = evaluate(store, source.name, list(specs.values()), policy)
+        missing = scores.no_list[:, 0]
+        queries, stops_at = scores.queries, None
+        if options.version == 9:
+            queries = [q for q, is_missing in zip(queries, missing, strict=True) if not is_missing]
+        elif missing.any() and not options.complete:
+            first = int(missing.argmax())
+            queries, stops_at = queries[:first], queries[first]
+        return cls(
+            printed,
+            queries,
+            stops_at,
+            {query: i for i, query in enumerate(scores.queries)},
+            {name: scores.values[i, :, 0] for i, name in enumerate(scores.measures)},
+            dict(scores.means().select("measure", "value").iter_rows()),
+        )
+
+    def query_lines(self, query: str, strings: Mapping[str, str]) -> Iterator[str]:
+        """Yield the lines of one query."""
+        place = self.places[query]
+        for line in self.printed:
+            if line.spec is not None and line.stem not in SUMMARY_ONLY:
+                yield _written(line, query, float(self.by_query[line.spec.name][place]))
+            elif line.stem == "relstring":
+                yield f"{line.name:<22}\t{query}\t'{strings.get(query, '')}'\n"
+
+    def summary_lines(self, runid: str) -> Iterator[str]:
+        """Yield the lines for all queries."""
+        for line in self.printed:
+            if line.spec is not None:
+                yield _written(line, "all", self.means[line.spec.name])
+            elif line.stem == "runid":
+                yield f"{line.name:<22}\tall\t{runid}\n"
+
+
+def _written(line: Line, query: str, value: float) -> str:
+    number = f"{value:.0f}" if line.stem in COUNTS else f"{value:6.4f}"
+    return f"{line.name:<22}\t{query}\t{number}\n"
+
+
+def _relstrings(
+    store: MemoryStore, track: str, printed: Sequence[Line], options: TrecEvalOptions
+) -> dict[str, str]:
+    """Return the grades of the first docs of each list, one character for each."""
+    length = next((line.length for line in printed if line.stem == "relstring"), 0)
+    if length == 0:
+        return {}
+    rows = lazy(store, "runs", track).select("query", "rank", "grade")
+    if options.condensed:
+        rows = rows.filter(pl.col("grade") >= 0)
+    grade = pl.col("grade")
+    character = (
+        pl.when(grade.is_null())
+        .then(pl.lit("-"))
+        .when(grade < 0)
+        .then(pl.lit("."))
+        .when(grade > 9)
+        .then(pl.lit(">"))
+        .otherwise(grade.cast(pl.String))
+    )
+    first = rows.sort("query", "rank").group_by("query").agg(text=character.head(length))
+    strings = first.select("query", pl.col("text").list.join("")).collect()
+    return dict(strings.iter_rows())
+
+
+def _runid(store: MemoryStore, source: TrackSource) -> str:
+    """Return the tag of the last line of the run, its first word."""
+    (system,) = read_table(store, "systems", source.name).iter_rows(named=True)
+    tag = str(system["tag"])
+    if _SEVERAL_TAGS in (system["notes"] or ""):
+        with open_stream(source.input_file(source.runs[0])) as stream:
+            for _, piece in Text(stream, system["file"]).pieces():
+                for _, fields in lines(piece, system["file"]):
+                    tag = fields[5].decode()
+    return tag.split()[0]

@@ -1,0 +1,15 @@
+"""The app with all its commands."""
+
+from irmeta.cli import collections, pooling, preferences, results, studies, truncation, values
+from irmeta.cli.app import app
+
+__all__ = [
+    "app",
+    "collections",
+    "pooling",
+    "preferences",
+    "results",
+    "studies",
+    "truncation",
+    "values",
+]

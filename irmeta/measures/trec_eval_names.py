@@ -1,0 +1,197 @@
+"""Arguments of trec_eval's ``-m``: the lines that it prints for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from irmeta.errors import IrmetaError, MeasureError
+from irmeta.measures import aliases
+from irmeta.measures.names import parse_measure
+from irmeta.measures.spec import Spec
+
+TEXTS = ("runid", "relstring")
+"""What trec_eval prints as text."""
+COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")
+"""Printed as whole numbers."""
+SUMMARY_ONLY = ("runid", "num_q", "gm_map", "gm_bpref")
+"""Not printed for single queries."""
+_RANKS = ("P", "recall", "ndcg_cut", "map_cut", "relative_P", "success", "unj")
+_LEVELS = ("iprec_at_recall", "Rprec_mult")
+_WITH_TEXT = ("utility", "11pt_avg", "set_F", "relstring", "ndcg", "ndcg_rel", "Rndcg", "G", "rbp")
+"""Measures whose parameters become part of the name as they are written."""
+_NEW = ("rbp", "rbp_resid", "unj")  # in version 10
+_ABSENT = re.compile(r"prefs.*|all_prefs|qrels_jg|.*_avgjg|yaap|dcg|ideal_dcg")
+_PAIRS = re.compile(r"[^=,]+=[^=,]*(?:,[^=,]+=[^=,]*)*")
+_WHOLE, _REAL = r"\s*([+-]?\d+)", r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+_FIRST = aliases.TREC_EVAL.index("P") + 1
+_ORDER = ("runid", *aliases.TREC_EVAL[:_FIRST], "relstring", *aliases.TREC_EVAL[_FIRST:])
+_SETS = ("set_P", "set_relative_P", "set_recall", "set_map", "set_F")
+_NICKNAMES = {
+    "all_trec": _ORDER,
+    "official": _ORDER[: _FIRST + 1],
+    "set": ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility", *_SETS),
+}
+
+
+class TrecEvalError(IrmetaError):
+    """What trec_eval stops for, with its exit status.
+
+    Parameters
+    ----------
+    status : int
+        1: arguments; 2: input files and parameters; 4: a query; 7: no query in common.
+    """
+
+    def __init__(self, message: str, status: int) -> None:
+        self.status = status
+        super().__init__(message)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of trec_eval's output for a query or for all.
+
+    Attributes
+    ----------
+    name
+        The name that is printed.
+    stem
+        The name without parameters.
+    spec
+        The measure; None for text.
+    length
+        Number of docs of `relstring`.
+    """
+
+    name: str
+    stem: str
+    spec: Spec | None = None
+    length: int = 0
+
+
+@dataclass(frozen=True)
+class TrecEvalOptions:
+    """TrecEvalOptions of trec_eval that change values.
+
+    Attributes
+    ----------
+    version
+        9 (for 9.0.8) or 10.
+    complete, rel, condensed, depth, docs
+        ``-c``, ``-l``, ``-J``, ``-M`` (None: no limit) and ``-N``.
+    """
+
+    version: int = 9
+    complete: bool = False
+    rel: int = 1
+    condensed: bool = False
+    depth: int | None = None
+    docs: int = 0
+
+
+def lines_of(asked: Sequence[str], options: TrecEvalOptions) -> list[Line]:
+    """Return the lines for the arguments of ``-m``, in trec_eval's order.
+
+    Parameters
+    ----------
+    asked
+        Names or nicknames, with parameters after a point, such as ``P.5,10``. Of a measure that is
+        named twice the first parameters count.
+
+    Raises
+    ------
+    TrecEvalError
+        For an unknown measure, or parameters that it does not take.
+    """
+    marked, given = set[str](), dict[str, str]()
+    for text in asked:
+        name, point, parameters = text.partition(".")
+        if point and not parameters:
+            raise TrecEvalError(f"improper measure in parameter {name!r}", 1)
+        if point:
+            given.setdefault(name, parameters)
+        marked.update(_members(name, options.version))
+    return [line for stem in _ORDER if stem in marked for line in _lines(stem, given, options)]
+
+
+def _members(name: str, version: int) -> Sequence[str]:
+    """Return the measures that a name stands for."""
+    if name in _NICKNAMES:
+        return [one for one in _NICKNAMES[name] if version == 10 or one not in _NEW]
+    if _ABSENT.fullmatch(name):
+        raise TrecEvalError(f"measure {name!r} of trec_eval is not implemented in irmeta", 1)
+    if name not in (*TEXTS, *aliases.TREC_EVAL) or (version == 9 and name in _NEW):
+        raise TrecEvalError(f"illegal measure {name!r}", 1)
+    return [name]
+
+
+def _lines(stem: str, given: Mapping[str, str], options: TrecEvalOptions) -> list[Line]:
+    text = given.get(stem)
+    if stem == "runid":
+        return [Line(stem, stem)]
+    if stem == "relstring":
+        name = stem if text is None else f"{stem}_{text}"
+        return [Line(name, stem, length=max(0, int(_real(text)) if text else 10))]
+    if stem in _RANKS or stem in _LEVELS:
+        return _cut_lines(stem, text, options)
+    if text is None or stem not in _WITH_TEXT:
+        return [Line(stem, stem, _spec(stem, options))]
+    return [Line(f"{stem}_{text}", stem, _with_parameters(stem, text, options))]
+
+
+def _cut_lines(stem: str, text: str | None, options: TrecEvalOptions) -> list[Line]:
+    """Return a line for each cutoff, ascending."""
+    parts = text.split(",") if text is not None else aliases.CUT[stem][1]
+    cuts = sorted(_real(str(one)) if stem in _LEVELS else _whole(str(one)) for one in parts)
+    if stem in _RANKS and cuts[0] <= 0:
+        raise TrecEvalError(f"negative cutoff of {stem!r}", 2)
+    if len(set(cuts)) < len(cuts):
+        raise TrecEvalError(f"duplicate cutoffs of {stem!r}", 2)
+    form = "{}_{:3.2f}" if stem in _LEVELS else "{}_{}"
+    return [Line(form.format(stem, c), stem, _spec(f"{stem}.{c!r}", options)) for c in cuts]
+
+
+def _with_parameters(stem: str, text: str, options: TrecEvalOptions) -> Spec:
+    if stem in ("utility", "11pt_avg", "set_F"):
+        values = [repr(_real(part)) for part in text.split(",")]
+        return _spec(f"{stem}.{','.join(values)}", options)
+    if not _PAIRS.fullmatch(text):
+        raise TrecEvalError(f"malformed pair parameters in {text!r}", 2)
+    pairs = [(name, _real(value)) for name, _, value in (p.partition("=") for p in text.split(","))]
+    if stem != "rbp":
+        return _spec(f"{stem}.{','.join(f'{name}={value!r}' for name, value in pairs)}", options)
+    if any(name != "p" for name, _ in pairs):
+        raise TrecEvalError("gains of rbp are not implemented in irmeta", 2)
+    return _spec(f"RBP(p={pairs[-1][1]!r},rel=1)", options)
+
+
+def _spec(name: str, options: TrecEvalOptions) -> Spec:
+    """Return a measure under the options; nDCG gains every grade, whatever ``-l``."""
+    try:
+        (ours,) = aliases.from_trec_eval(name) or [name]
+        spec = parse_measure(ours)
+        values: dict[str, Any] = {"rel": options.rel, "trec_eval": str(options.version)}
+        values["N"] = options.docs
+        if options.condensed:
+            values["unjudged"] = "condensed"
+        if spec.measure.name == "nDCG":
+            del values["rel"]
+        params = tuple((one, values.get(one, value)) for one, value in spec.params)
+        return parse_measure(replace(spec, params=params).name)
+    except MeasureError as error:
+        raise TrecEvalError(str(error), 2) from None
+
+
+def _whole(text: str) -> int:
+    """Return the number that a text begins with, 0 for none: C's atol."""
+    match = re.match(_WHOLE, text)
+    return int(match[1]) if match else 0
+
+
+def _real(text: str) -> float:
+    """Return the number that a text begins with, 0 for none: C's atof."""
+    match = re.match(_REAL, text)
+    return float(match[1]) if match else 0.0

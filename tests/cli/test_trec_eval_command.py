@@ -1,0 +1,197 @@
+"""`irmeta trec_eval` prints what trec_eval prints, and exits as it does."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from irmeta.cli.trec_eval_command import run as run_trec_eval
+from irmeta.measures.trec_eval_names import TrecEvalError, TrecEvalOptions, lines_of
+
+PARAMETERS = (
+    "-q -miprec_at_recall..10,.20,.25,.75,.50 -m P.5,7,3 -m recall.20,2000"
+    " -m Rprec_mult.5.0,0.2,0.35 -mutility.2,-1,0,0 -m 11pt_avg..25,.5,.75"
+    " -mndcg.1=3,2=9,4=4.5 -mndcg_cut.10,20,23.4 -msuccess.2,5,20"
+)
+OWN_TESTS = {  # output: options, qrels, run
+    "out.test": ("", "qrels.test", "results.test"),
+    "out.test.a": ("-m all_trec", "qrels.test", "results.test"),
+    "out.test.aq": ("-m all_trec -q", "qrels.test", "results.test"),
+    "out.test.aqc": ("-m all_trec -q -c", "qrels.test", "results.trunc"),
+    "out.test.aqcM": ("-m all_trec -q -c -M100", "qrels.test", "results.trunc"),
+    "out.test.aql": ("-m all_trec -mrelstring.20 -q -l2", "qrels.rel_level", "results.test"),
+    "out.test.meas_params": (PARAMETERS, "qrels.test", "results.test"),
+}
+UNDEFINED = "rbp  "  # trec_eval 10 scales rbp of graded qrels by uninitialised memory
+
+
+def printed(capsysbinary, *arguments: object) -> tuple[int, bytes, str]:
+    status = run_trec_eval([str(argument) for argument in arguments])
+    out, err = capsysbinary.readouterr()
+    return status, out, err.decode()
+
+
+def assert_same(out: bytes, expected: bytes, version: int) -> None:
+    ours, theirs = out.splitlines(keepends=True), expected.splitlines(keepends=True)
+    assert len(ours) == len(theirs)
+    skipped = UNDEFINED.encode() if version == 10 else b"-"
+    assert [
+        a for a, b in zip(ours, theirs, strict=True) if a != b and not b.startswith(skipped)
+    ] == []
+
+
+@pytest.mark.parametrize("version", [9, 10])
+@pytest.mark.parametrize("out", OWN_TESTS)
+def test_trec_eval__own_tests_byte_for_byte(shared, capsysbinary, out, version):
+    folder = shared / "oracles" / "trec_eval_tests"
+    folder = folder / "v9.0.8" if version == 9 else folder
+    options, qrels, run = OWN_TESTS[out]
+    asked = (f"--version={version}", *options.split(), folder / qrels, folder / run)
+    status, found, err = printed(capsysbinary, *asked)
+    assert (status, err) == (0, "")
+    assert_same(found, (folder / out).read_bytes(), version)
+
+
+def case1_outputs(shared: Path) -> list[Path]:
+    return sorted((shared / "oracles" / "case1_adhoc").glob("out.te*.all_trec"))
+
+
+def test_trec_eval__case1_byte_for_byte(shared, capsysbinary):
+    flags = {"c": ["-c"], "J": ["-J"], "l2": ["-l2"]}
+    for file in case1_outputs(shared):
+        _, program, qrels, run, *more, _ = file.name.split(".")
+        version, expected = (10 if program == "te10" else 9), file.read_bytes()
+        asked = [f"--version={version}", "-qmall_trec", *(flags[more[0]] if more else [])]
+        if b"relstring_20" in expected:
+            asked.append("-mrelstring.20")
+        files = (file.parent / f"{name}.txt" for name in (qrels, run))
+        status, found, err = printed(capsysbinary, *asked, *files)
+        # Without -c, version 10 stops at the first judged query that the run misses.
+        stops = version == 10 and run == "run_ties" and not more
+        assert status == (4 if stops else 0), file.name
+        assert ("trec_eval 10 stops" in err) == stops
+        assert_same(found, expected, version)
+    assert len(case1_outputs(shared)) == 24
+
+
+@pytest.mark.real
+def test_trec_eval__official_outputs_of_clef_ehealth(shared, capsysbinary):
+    track = shared / "tracks" / "clef-ehealth-2015"
+    names = sorted(file.name for file in (track / "official").iterdir())[::8]
+    runs = [track / "runs" / name for name in names]
+    qrels = track / "qrels.eng.clef2015.qtest.bin.txt"
+    status, found, _ = printed(capsysbinary, "-q", qrels, *runs)
+    assert status == 0
+    official = (gzip.decompress((track / "official" / name).read_bytes()) for name in names)
+    assert found == b"".join(official)
+
+
+QRELS = "1 0 a 1\n1 0 b 0\n2 0 a 2\n2 0 c -1\n"
+RUN = "1 Q0 b 1 3 t\n1 Q0 a 2 2 t\n2 Q0 c 1 9 u x\n2 Q0 n 2 8 t\n9 Q0 a 1 1 last more\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "run").write_text(RUN)
+    return tmp_path / "qrels", tmp_path / "run"
+
+
+def test_trec_eval__runid_is_of_the_last_line(files, capsysbinary):
+    _, out, _ = printed(capsysbinary, "-mrunid", "-mnum_q", *files)
+    assert out == b"runid                 \tall\tlast\nnum_q                 \tall\t2\n"
+
+
+def test_trec_eval__queries_without_a_summary(files, capsysbinary):
+    _, out, _ = printed(capsysbinary, "-nq", "-o", "-m", "relstring", "-m", "gm_map", *files)
+    assert out == b"relstring             \t1\t'01'\nrelstring             \t2\t'.-'\n"
+
+
+def test_trec_eval__standard_input_and_several_runs(files, capsysbinary, monkeypatch):
+    class Stdin:
+        buffer = io.BytesIO(gzip.compress(RUN.encode()))
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    status, out, _ = printed(capsysbinary, "-m", "map", files[0], "-", files[1])
+    assert status == 0
+    first, second = out.splitlines()
+    assert first == second == b"map                   \tall\t0.2500"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_trec_eval__named_pipe(files, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    command = "from irmeta.cli import main; main()"
+    asked = [sys.executable, "-c", command, "trec_eval", "-m", "map", str(files[0]), str(pipe)]
+    with subprocess.Popen(asked, stdout=subprocess.PIPE) as process:
+        pipe.write_text(RUN)
+        assert process.communicate()[0] == b"map                   \tall\t0.2500\n"
+
+
+def test_trec_eval__options_that_change_values():
+    options = TrecEvalOptions(version=10, rel=2, condensed=True, docs=100)
+    asked = ["ndcg", "map", "utility.0,0,0,1", "iprec_at_recall..5", "rbp.p=0.5"]
+    names = [line.spec.name for line in lines_of(asked, options) if line.spec is not None]
+    assert names == [
+        "AP(rel=2,unjudged=condensed)",
+        "IPrec(rel=2,trec_eval=10,unjudged=condensed)@0.5",
+        "Utility(a=0,b=0,d=1,N=100,rel=2,unjudged=condensed)",
+        "nDCG(unjudged=condensed)",
+        "RBP(p=0.5,rel=2,unjudged=condensed)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "message"),
+    [
+        (["AP"], 1, "illegal measure 'AP'"),
+        (["rbp"], 1, "illegal measure 'rbp'"),
+        (["prefs_simp"], 1, "not implemented"),
+        (["P."], 1, "improper measure in parameter 'P'"),
+        (["P.5,5"], 2, "duplicate cutoffs"),
+        (["P.0"], 2, "negative cutoff"),
+        (["ndcg.3"], 2, "malformed pair parameters"),
+        (["utility.1"], 2, "does not take these parameters"),
+    ],
+)
+def test_lines_of__unusable_measure(asked, status, message):
+    with pytest.raises(TrecEvalError, match=message) as error:
+        lines_of(asked, TrecEvalOptions())
+    assert error.value.status == status
+
+
+@pytest.mark.parametrize(
+    ("options", "run", "status", "message"),
+    [
+        (["-x"], RUN, 1, "option -x not recognized"),
+        (["-l0"], RUN, 1, "-l 0 is not a whole number from 1"),
+        (["--version=11"], RUN, 1, "neither 9 nor 10"),
+        (["-R", "prefs"], RUN, 2, "-R prefs is not supported"),
+        ([], "1 Q0 a 1 3\n", 2, "five columns"),
+        ([], "1 Q0 a 1 x t\n", 2, "line 1"),
+        ([], "1 Q0 a 1 3 t\n1 Q0 a 2 2 t\n", 4, "a doc is twice in a list"),
+        ([], "9 Q0 a 1 3 t\n", 7, "none of its queries is judged"),
+    ],
+)
+def test_trec_eval__exit_statuses(files, capsysbinary, options, run, status, message):
+    files[1].write_text(run)
+    found, out, err = printed(capsysbinary, *options, *files)
+    assert (found, out) == (status, b"")
+    assert message in err
+    assert "Usage: irmeta trec_eval" in err or "-x" not in options
+
+
+def test_trec_eval__help_and_version(capsysbinary):
+    status, out, _ = printed(capsysbinary, "-h")
+    assert status == 0
+    assert b"--Max_retrieved_per_topic NUM" in out
+    assert printed(capsysbinary, "-v")[::2] == (0, "trec_eval version 9.0.8\n")
+    assert printed(capsysbinary, "-v", "--version=10")[2] == "trec_eval version 10.0\n"
+    assert printed(capsysbinary, "qrels")[0] == 1
