@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -18,23 +17,21 @@ from irmeta.measures.names import parse_measure
 from irmeta.measures.search_length import UNRETRIEVED, irrelevant_retrieved, lengths_by_doc
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
-from irmeta.report.browse import browser
+from irmeta.report.browse import COLUMNS, MOST_DOCS, browser, fitting_bars
 from irmeta.report.figures.length_figures import length_differences, length_histogram
 from irmeta.results.scores import Scores
 from irmeta.stats import buckets as cut
 from irmeta.stats.orders import round_means
+from irmeta.summaries import Summarized, Summary, counted
 
 if TYPE_CHECKING:
     import altair as alt
 
 BUCKETS = ("log", "linear")
 BROWSED_SYSTEMS = 200  # the best of a track, in the interactive chart
-BROWSED_BYTES = 1_500_000  # of the docs that the interactive chart carries
-BROWSED_DOCS = (20, 10, 5, 2, 1)  # of a bar, as many of these as the bytes allow
-BROWSED_COLUMNS = ("query", "grade", "rank", "doc")
 
 
-class SearchLengths:
+class SearchLengths(Summarized):
     """Search length of every relevant doc of a track in every system.
 
     Parameters
@@ -126,9 +123,11 @@ class SearchLengths:
         if self._docs.is_empty():
             raise UsageError(f"track {self.track!r} has no doc of grade {self.rel} or more.")
 
-    def __repr__(self) -> str:
-        size = f"{len(self._names):,} systems, {self._docs.height:,} relevant docs"
-        return f"SearchLengths({self.track!r}: {size}, unretrieved={self.unretrieved})"
+    def _summary(self) -> Summary:
+        sizes = {"system": len(self._names), "relevant doc": self._docs.height}
+        facts = [counted(number, noun) for noun, number in sizes.items()]
+        facts.append(f"unretrieved={self.unretrieved}")
+        return Summary(self.track, facts, lambda: self.systems)
 
     @cached_property
     def systems(self) -> pl.DataFrame:
@@ -292,7 +291,7 @@ class SearchLengths:
         kept = [row for i, row in enumerate(order) if i < BROWSED_SYSTEMS or row[1] == name]
         menu = {s: f"{at}. {s} (ASL {asl:,.1f})" if at else s for at, s, asl in kept}
         names = cut.bucket_names(self.histogram(name))
-        bars, most = _within([bar for s in menu for bar in self._bars(s, names)])
+        bars, most = fitting_bars([bar for s in menu for bar in self._bars(s, names)])
         said = ["Choose a system below, and click a bar for the docs behind it."]
         if any(bar["docs"] > most for bar in bars):
             said.append(f"A bar lists its first {most} docs by search length; docs() has them all.")
@@ -309,10 +308,10 @@ class SearchLengths:
         bucket = np.searchsorted(lows, frame["search_length"].to_numpy(), side="right") - 1
         bucket[frame["rank"].is_null().to_numpy()] = len(lows)
         # a line has no room for 120 characters of an id: what is cut off is not seen either way
-        cells = pl.col(BROWSED_COLUMNS).cast(pl.String).str.slice(0, 120).fill_null("\u2013")
+        cells = pl.col(COLUMNS).cast(pl.String).str.slice(0, 120).fill_null("\u2013")
         return (
             frame.group_by(bucket=pl.Series([*names.values()]).gather(bucket), maintain_order=True)
-            .agg(docs=pl.len(), shown=pl.concat_list(cells).head(max(BROWSED_DOCS)))
+            .agg(docs=pl.len(), shown=pl.concat_list(cells).head(MOST_DOCS))
             .select(pl.lit(system).alias("system"), pl.all())
             .to_dicts()
         )
@@ -347,13 +346,3 @@ def _ends(low: int | None, high: int) -> tuple[int, int]:
     if low is None or low > high:
         raise UsageError(f"low = {low}, high = {high} are not the two ends of a bucket.")
     return low, high
-
-
-def _within(bars: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], int]:
-    """Return the bars with as many docs as the bytes allow, and the greatest number of docs."""
-    kept, most = bars, 0
-    for most in BROWSED_DOCS:
-        kept = [bar | {"shown": [BROWSED_COLUMNS, *bar["shown"][:most]]} for bar in bars]
-        if len(json.dumps(kept)) <= BROWSED_BYTES:
-            break
-    return kept, most

@@ -24,6 +24,7 @@ from irmeta.studies.framework.runner import Batch, run
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.reanalysis.options import OverviewOptions
 from irmeta.studies.reanalysis.study import STUDY as OVERVIEW
+from irmeta.summaries import Summarized, Summary
 from irmeta.trec.collection import chosen, read_collection
 
 
@@ -119,8 +120,8 @@ def ingest(
     return whole(Store(store), outcomes)
 
 
-@dataclass(frozen=True)
-class Reanalysis:
+@dataclass(frozen=True, repr=False)
+class Reanalysis(Summarized):
     """Outcome of `reanalyze`: folder, page, store and what was analysed."""
 
     folder: Path
@@ -128,6 +129,12 @@ class Reanalysis:
     store: Store
     outcomes: tuple[Outcome, ...]
     batch: Batch
+
+    def _summary(self) -> Summary:
+        sizes = {"analysed": self.batch.analysed, "up to date": self.batch.unchanged}
+        sizes |= {"failed": self.batch.failed}
+        facts = [f"{len(tracks):,} {what}" for what, tracks in sizes.items() if tracks]
+        return Summary(repr(str(self.folder)), [f"tracks: {', '.join(facts) or 'none'}"])
 
     @property
     def results(self) -> StudyResults:

@@ -17,12 +17,13 @@ from irmeta.results.segments import Segments, usable_segments
 from irmeta.results.verdicts import TIE
 from irmeta.stats.pairs import Pairs
 from irmeta.stats.preference_orders import intransitive_triples
+from irmeta.summaries import Summarized, Summary
 
 On = Literal["preference", "win-rate"]
 
 
-@dataclass(frozen=True)
-class Leaderboard:
+@dataclass(frozen=True, repr=False)
+class Leaderboard(Summarized):
     """Order of the systems of one track by one preference.
 
     Attributes
@@ -64,6 +65,18 @@ class Leaderboard:
     alpha: float
     segment: str | None = None
     by_segment: bool = False
+
+    def _summary(self) -> Summary:
+        segment = "" if self.segment is None else f", segment {self.segment}"
+        facts = [f"{self.pairs.test}: {self.pairs.separated_text(self.alpha)}", self.first_text()]
+        rows = self.systems if self.baseline is None else self.baseline
+        return Summary(f"{self.preference} on {self.track}{segment}", facts, lambda: rows)
+
+    def first_text(self) -> str:
+        """Return which system beats all others on average."""
+        if self.beats_all is None:
+            return "no system beats all on average"
+        return f"{self.beats_all} beats every other system on average"
 
     def frame(self) -> pl.DataFrame:
         """Return `baseline`, or else `systems`, with the track and the preference.

@@ -18,6 +18,7 @@ from irmeta.results.matrix import Matrix, read_matrices
 from irmeta.results.tidy_files import provenance
 from irmeta.store.layout import is_store, store_folder
 from irmeta.store.scan import Tracks, tracks_of, undisturbed
+from irmeta.summaries import SummaryList
 
 Results = Store | str | Path
 """A store, or where one lies; a folder that `reanalyze` made; a file."""
@@ -77,7 +78,7 @@ def matrices(
         hint = did_you_mean(name, {m.track for m in found})
         raise UsageError(f"{path} has no track {name!r}. {hint}")
     kept = [m for m in found if asked is None or m.track in asked]
-    return _plain(kept, named=measures is not None)
+    return SummaryList(_plain(kept, named=measures is not None))
 
 
 def made_from(results: Results, measures: Iterable[str], tracks: Iterable[str]) -> dict[str, Any]:
@@ -178,7 +179,7 @@ def _of_store(
     for name in tracks_of(store.reader, track):
         scores = store.scores(names, track=name, workers=workers, **choices)
         found += map(scores.matrix, scores.measures)
-    return _plain(found, named=measures is not None)
+    return SummaryList(_plain(found, named=measures is not None))
 
 
 def _plain(found: list[Matrix], *, named: bool) -> list[Matrix]:

@@ -11,6 +11,7 @@ import polars as pl
 
 from irmeta.preferences.explain import PreferenceExplanation
 from irmeta.report.charts.arcs import arcs
+from irmeta.summaries import Summary
 
 if TYPE_CHECKING:
     import altair as alt
@@ -27,9 +28,12 @@ _SCHEMA = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PairExplanation(PreferenceExplanation):
     """Explanation of one preference, as a table and as a figure."""
+
+    def _summary(self) -> Summary:
+        return super()._summary()._replace(table=self.frame)
 
     def frame(self) -> pl.DataFrame:
         """Return the terms that the value is the sum of.

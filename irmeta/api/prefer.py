@@ -17,6 +17,7 @@ from irmeta.results.segments import Segments
 from irmeta.stats.preference_orders import By, preference_order
 from irmeta.stats.preference_tests import preference_pairs
 from irmeta.store.scan import Tracks, lazy, tracks_of
+from irmeta.summaries import SummaryList
 
 
 def prefer(
@@ -126,8 +127,10 @@ def prefer(
             for found in opened.compare_pairs(preferences, track=name, workers=workers, **choices):
                 boards += rules.boards(found, chosen)
     if not boards:
-        raise UsageError(f"no system {against!r} in {opened}. {did_you_mean(against, known)}")
-    return boards
+        raise UsageError(
+            f"no system {against!r} in {opened.reader}. {did_you_mean(against, known)}"
+        )
+    return SummaryList(boards)
 
 
 def _judged(store: Store, track: str) -> set[str]:

@@ -24,6 +24,7 @@ from irmeta.results.preference import Preference
 from irmeta.schema.result_tables import TIES, WIN_RATES
 from irmeta.stats.bootstrap_ranks import rank_intervals
 from irmeta.store.scan import Tracks, only_track, tracks_of
+from irmeta.summaries import SummaryList
 
 Opponents = Literal["systems", "groups"]
 OPPONENTS: tuple[Opponents, ...] = ("systems", "groups")
@@ -56,7 +57,7 @@ class PreferenceTables(TruncationTables):
         'doumMan2'
         """
         specs, policy = parse_preferences(preferences), EvalPolicy(**choices)
-        return evaluate_preferences(self.reader, track, specs, policy, workers)
+        return SummaryList(evaluate_preferences(self.reader, track, specs, policy, workers))
 
     def preferences(
         self,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 import polars as pl
@@ -26,10 +26,14 @@ from irmeta.stats.orders import round_means
 from irmeta.stats.pairs import FAMILY_TESTS, Pairs, pairwise
 from irmeta.store.layout import folder_name
 from irmeta.store.scan import Tracks
+from irmeta.summaries import Summarized, Summary, SummaryList, counted
+
+if TYPE_CHECKING:
+    import altair as alt
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Summarized):
     """Comparison of the systems of one track by one measure.
 
     Attributes
@@ -50,6 +54,45 @@ class Comparison:
     systems: pl.DataFrame
     alpha: float
     settings: Mapping[str, object]
+
+    def _summary(self) -> Summary:
+        facts = [f"{self.pairs.test_text}: {self.pairs.separated_text(self.alpha)}"]
+        return Summary(self.pairs.subject, facts, lambda: self.systems)
+
+    def show(self) -> alt.LayerChart:
+        """Draw the significantly different pairs of systems, ordered by their means."""
+        title = f"{self.pairs.subject}: {self.pairs.test}"
+        order = self.systems["system"].to_list()
+        return pairwise_significance(self.pairs.frame(), order, title, self.alpha)
+
+
+class _Counts(NamedTuple):
+    counts: pl.DataFrame
+    curves: pl.DataFrame
+
+
+class Power(Summarized, _Counts):
+    """Discriminative power of measures: the frames `counts` and `curves`, as a named tuple."""
+
+    def _summary(self) -> Summary:
+        sizes = {
+            name: self.counts[name].drop_nulls().n_unique() for name in ("measure", "test", "track")
+        }
+        facts = [counted(number, noun) for noun, number in sizes.items()]
+        return Summary("", facts, lambda: self.counts)
+
+    def show(self) -> dict[str, alt.LayerChart]:
+        """Draw the sorted p-values of all pairs by measure: a chart for each track and test."""
+        levels = self.counts["level"].unique(maintain_order=True).to_list()
+        several = self.curves["test"].n_unique() > 1
+        charts = {}
+        for (track, test), own in self.curves.group_by("track", "test", maintain_order=True):
+            name = str(track) or "power"
+            title = f"Achieved significance levels{f' on {track}' if track else ''}: {test}"
+            charts[f"{name}.{test}" if several else name] = achieved_significance(
+                own, levels, title
+            )
+        return charts
 
 
 def compare(
@@ -113,7 +156,7 @@ def compare(
         "less_is_better": less_is_better,
     }
     tested = partial(pairwise, test=test, correction=correction, resamples=resamples, rng=rng)
-    return [_comparison(m, tested(m), alpha, settings) for m in found]
+    return SummaryList(_comparison(m, tested(m), alpha, settings) for m in found)
 
 
 def _given(
@@ -180,7 +223,7 @@ def power(
     rng: int | np.random.Generator = 0,
     workers: int | None = None,
     **choices: Unpack[EvalChoices],
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+) -> Power:
     """Count the pairs of systems that differ significantly by each measure.
 
     Parameters
@@ -196,10 +239,9 @@ def power(
 
     Returns
     -------
-    power : DataFrame
-        See `irmeta.stats.separation`.
-    curves : DataFrame
-        See `irmeta.stats.asp`.
+    Power
+        The frames `counts` (see `irmeta.stats.separation`) and `curves` (see `irmeta.stats.asp`),
+        as a named tuple.
 
     Raises
     ------
@@ -215,7 +257,7 @@ def power(
     found = _given(results, measures, track, workers, choices)
     at = checked_levels(levels)  # before anything is tested
     pairs = list(by_every_test(found, tests, correction=correction, resamples=resamples, rng=rng))
-    return separation(pairs, levels=at), pl.concat(map(asp, pairs))
+    return Power(separation(pairs, levels=at), pl.concat(map(asp, pairs)))
 
 
 def default_folder(results: str | Path, *names: str) -> Path | None:
@@ -248,14 +290,7 @@ def write_comparisons(
         )
         for c in found
     )
-    figures = {}
-    for c in found:
-        on = f" on {c.pairs.track}" if c.pairs.track else ""
-        title = f"{c.pairs.measure}{on}: {c.pairs.test}"
-        chart = pairwise_significance(
-            c.pairs.frame(), c.systems["system"].to_list(), title, c.alpha
-        )
-        figures[c.pairs.track or c.pairs.measure] = chart
+    figures = {c.pairs.track or c.pairs.measure: c.show() for c in found}
     return _put(out, {"pairs": pairs, "systems": systems}, figures, made, force)
 
 
@@ -274,14 +309,7 @@ def write_power(
     `settings` are the arguments of `power`; the others are those of `write_comparisons`.
     """
     record = {"irmeta": __version__, "power": {"source": source, **settings}}
-    levels = found["level"].unique(maintain_order=True).to_list()
-    several = curves["test"].n_unique() > 1
-    figures = {}
-    for (track, test), own in curves.group_by("track", "test", maintain_order=True):
-        name = str(track) or "power"
-        title = f"Achieved significance levels{f' on {track}' if track else ''}: {test}"
-        chart = achieved_significance(own, levels, title)
-        figures[f"{name}.{test}" if several else name] = chart
+    figures = Power(found, curves).show()
     return _put(out, {"power": found, "curves": curves}, figures, record, force)
 
 

@@ -11,6 +11,7 @@ from irmeta.errors import UsageError
 from irmeta.policies import Averaged, Negative, TieOrder
 from irmeta.store.layout import Layout, store_folder
 from irmeta.store.scan import StoreReader, Tracks, lazy, read_table, track_notes, tracks_of
+from irmeta.summaries import MOST_ROWS, Summarized, Summary, counted
 
 
 class EvalChoices(TypedDict, total=False):
@@ -25,15 +26,26 @@ class EvalChoices(TypedDict, total=False):
     pool_without: tuple[str, ...]
 
 
-class StoredTables:
+class StoredTables(Summarized):
     """Tables of an open store, as they were ingested."""
 
     def __init__(self, path: str | Path | StoreReader) -> None:
         self.reader = Layout(store_folder(path)) if isinstance(path, str | Path) else path
         self.policy = self.reader.read_policy()
 
-    def __repr__(self) -> str:
-        return f"Store({str(self.reader)!r}: {len(self.tracks)} tracks)"
+    def _summary(self) -> Summary:
+        tracks = self.tracks
+        facts = [counted(len(tracks), "track")]
+        if len(tracks) <= MOST_ROWS:  # the sizes of many tracks would take time to read
+            sizes = self.info(tracks)
+            facts += [counted(int(sizes["systems"].sum()), "system")]
+            facts += [counted(int(sizes["queries"].sum()), "query")]
+        return Summary(repr(str(self.reader)), facts, self._table)
+
+    def _table(self) -> pl.DataFrame:
+        tracks = self.tracks
+        left_out = pl.DataFrame({"track": tracks[MOST_ROWS:]}, schema={"track": pl.String})
+        return pl.concat([self.info(tracks[:MOST_ROWS]), left_out], how="diagonal")
 
     @property
     def path(self) -> Path:

@@ -18,6 +18,7 @@ from irmeta.policies import EvalPolicy, Negative, TieOrder
 from irmeta.rankings.pool import check_pool_depth, pool_of
 from irmeta.rankings.track_facts import track_facts
 from irmeta.store.scan import Tracks, tracks_of
+from irmeta.summaries import SummaryList
 
 
 class UnjudgedTables(PoolTables):
@@ -165,7 +166,7 @@ class UnjudgedTables(PoolTables):
         """
         policy = EvalPolicy(**choices)
         specs = parse_measures(unjudged_measures(k))
-        return [
+        return SummaryList(
             unjudged_docs(scores, track_facts(self.reader, scores.track, policy.qrels), k)
             for scores in evaluate_tracks(self.reader, track, system, specs, policy, workers)
-        ]
+        )

@@ -17,11 +17,20 @@ from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.one_list import OneList, one_list
 from irmeta.rankings.pool import pool_of
 from irmeta.store.scan import StoreReader, read_table, undisturbed
+from irmeta.summaries import Summarized, Summary
 from irmeta.trec.ordering import as_float32
 
+_TERMS = {
+    "rank": pl.Int32,
+    "doc": pl.String,
+    "grade": pl.Int16,
+    "arithmetic": pl.String,
+    "amount": pl.Float64,
+}
 
-@dataclass(frozen=True)
-class Explanation:
+
+@dataclass(frozen=True, repr=False)
+class Explanation(Summarized):
     """Explanation of one value.
 
     Attributes
@@ -46,6 +55,31 @@ class Explanation:
     docs: pl.DataFrame
     facts: dict[str, object]
     policies: dict[str, object]
+
+    def frame(self) -> pl.DataFrame:
+        """Return the terms of the value.
+
+        Returns
+        -------
+        DataFrame
+            rank (null: not retrieved), doc, grade, arithmetic, amount. The value is the sum of the
+            amounts over ``trace.divisor``, unless ``trace.undefined`` is set.
+        """
+        rows = [[getattr(term, name) for name in _TERMS] for term in self.trace.terms]
+        return pl.DataFrame(rows, _TERMS, orient="row")
+
+    def sum_text(self) -> str:
+        """Return the sum of the terms over the divisor, such as ``3.2 / 9 (...) = 0.355``."""
+        trace, total = self.trace, sum(term.amount for term in self.trace.terms)
+        if trace.undefined is not None:
+            return f"divisor 0: defined as {trace.undefined:g}"
+        if trace.divisor == 1:
+            return f"sum = {total:.6g}"
+        return f"{total:.6g} / {trace.divisor:.6g} ({trace.divisor_is}) = {self.value:.6g}"
+
+    def _summary(self) -> Summary:
+        place = f"{self.system} on query {self.query} of {self.track}"
+        return Summary(self.measure, [place, self.sum_text()], self.frame)
 
 
 def explain(

@@ -11,13 +11,14 @@ from irmeta.errors import check_whole
 from irmeta.measures.names import canonical_names
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.results.scores import Scores
+from irmeta.summaries import Summarized, Summary, counted
 
 P = 0.8
 """Persistence of the RBP whose residual weighs unjudged docs."""
 
 
-@dataclass(frozen=True)
-class UnjudgedDocs:
+@dataclass(frozen=True, repr=False)
+class UnjudgedDocs(Summarized):
     """The unjudged docs of one track's lists, and their effect on the order of systems.
 
     Attributes
@@ -46,6 +47,14 @@ class UnjudgedDocs:
     pairs: int
     k: int
     only_relevant: bool
+
+    def _summary(self) -> Summary:
+        (track,) = self.unjudged["track"].unique().to_list() or [""]
+        facts = [
+            counted(self.unjudged.height, "system"),
+            f"{self.undecided.height:,} of {counted(self.pairs, 'pair')} undecided",
+        ]
+        return Summary(track, facts, lambda: self.unjudged.drop("track"))
 
 
 def unjudged_measures(k: int = 20) -> tuple[str, ...]:

@@ -13,10 +13,11 @@ from irmeta.preferences.spec import PairTrace, PreferenceSpec
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.one_list import OneList, one_list
 from irmeta.store.scan import StoreReader
+from irmeta.summaries import Summarized, Summary
 
 
-@dataclass(frozen=True)
-class PreferenceExplanation:
+@dataclass(frozen=True, repr=False)
+class PreferenceExplanation(Summarized):
     """Explanation of one preference.
 
     Attributes
@@ -40,6 +41,10 @@ class PreferenceExplanation:
     trace: PairTrace
     facts: dict[str, object]
     policies: dict[str, object]
+
+    def _summary(self) -> Summary:
+        pair = f"{self.system} over {self.against} on query {self.query} of {self.track}"
+        return Summary(self.preference, [pair, f"value {self.value:.6g}"])
 
 
 def explain_preference(

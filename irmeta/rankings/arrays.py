@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -13,6 +13,17 @@ from irmeta.errors import UsageError
 from irmeta.policies import ReadPolicy
 from irmeta.rankings.pool import PooledLists
 from irmeta.rankings.track_facts import NumberedNames, TrackFacts
+from irmeta.summaries import Summary, counted
+
+if TYPE_CHECKING:
+    from irmeta.rankings.judged import JudgedRanks
+
+
+def view_summary(view: JudgedRanks) -> Summary:
+    """Return the sizes of a view."""
+    sizes = {"query": view.queries, "system": view.systems, "judged doc": view.docs}
+    facts = [counted(len(names), noun) for noun, names in sizes.items()]
+    return Summary(view.facts.track, facts)
 
 
 def rank_array(name: str, given: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:

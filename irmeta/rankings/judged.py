@@ -11,12 +11,13 @@ import polars as pl
 
 from irmeta.errors import UsageError, check_choice
 from irmeta.policies import Negative
-from irmeta.rankings.arrays import view_arrays
+from irmeta.rankings.arrays import view_arrays, view_summary
 from irmeta.rankings.derive import fewer_judgments, fewer_lists, single_subtopics, unjudged
 from irmeta.rankings.pool import POOL_ARRAYS, PooledLists
 from irmeta.rankings.sorted_ranks import sorted_by_rank
 from irmeta.rankings.subtopics import Subtopics
 from irmeta.rankings.track_facts import TrackFacts
+from irmeta.summaries import Summarized, Summary
 
 Made = TypeVar("Made")
 Need = Literal["ties", "pool", "retrieved", "subtopics"]
@@ -38,8 +39,8 @@ def check_needs(needs: Collection[str]) -> None:
         check_choice("need", need, NEEDED)
 
 
-@dataclass(frozen=True)
-class JudgedRanks:
+@dataclass(frozen=True, repr=False)
+class JudgedRanks(Summarized):
     """The main view of a block of queries: the rank of each judged doc in each system's list.
 
     Attributes
@@ -110,8 +111,11 @@ class JudgedRanks:
     condensed: bool = False
     assumed: np.ndarray | None = None
     assumed_gain: str = "one"
-    lacks: Mapping[str, str] = field(default_factory=dict, repr=False)
-    _cache: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+    lacks: Mapping[str, str] = field(default_factory=dict)
+    _cache: dict[Hashable, Any] = field(default_factory=dict)
+
+    def _summary(self) -> Summary:
+        return view_summary(self)
 
     condense = unjudged.condense
     assume_relevant = unjudged.assume_relevant

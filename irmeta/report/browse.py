@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,11 @@ from irmeta.report.look import BLUE, CONFIG, VERMILLION, WIDTH
 
 if TYPE_CHECKING:
     import altair as alt
+
+COLUMNS = ("query", "grade", "rank", "doc")
+BYTES = 1_500_000  # of the docs that the chart carries
+DOCS = (20, 10, 5, 2, 1)  # of a bar, as many of these as the bytes allow
+MOST_DOCS = DOCS[0]
 
 
 def browser(bars: list[dict[str, Any]], buckets: Sequence[str]) -> alt.VConcatChart:
@@ -49,3 +55,13 @@ def browser(bars: list[dict[str, Any]], buckets: Sequence[str]) -> alt.VConcatCh
         alt.layer(*table).properties(width=WIDTH, height=alt.Step(15)),
     )
     return chart.properties(data=alt.InlineData(bars)).configure(**CONFIG)
+
+
+def fitting_bars(bars: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], int]:
+    """Return the bars with as many docs as the bytes allow, and the greatest number of docs."""
+    kept, most = bars, 0
+    for most in DOCS:
+        kept = [bar | {"shown": [COLUMNS, *bar["shown"][:most]]} for bar in bars]
+        if len(json.dumps(kept)) <= BYTES:
+            break
+    return kept, most

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from irmeta.summaries import Summarized, Summary, counted
 
-@dataclass(frozen=True)
-class Curve:
+
+@dataclass(frozen=True, repr=False)
+class Curve(Summarized):
     """Means over queries of one track.
 
     Attributes
@@ -37,6 +39,11 @@ class Curve:
     queries: np.ndarray
     pool: str | None = None
     direction: int = 1
+
+    def _summary(self) -> Summary:
+        sizes = {"system": self.systems, "cutoff": self.ks, "pool depth": self.ds}
+        facts = [counted(len(values), noun) for noun, values in sizes.items()]
+        return Summary(f"{self.measure} on {self.track}", facts, self.frame)
 
     def frame(self) -> pl.DataFrame:
         """Return one row per system, pool depth and cutoff, sorted in this order.

@@ -12,13 +12,14 @@ import polars as pl
 
 from irmeta.errors import UsageError
 from irmeta.results.tidy_files import provenance, read_parquet
+from irmeta.summaries import Summarized, Summary, counted
 
 KEYS = ("track", "system", "query", "measure")
 NOT_RECORDED = "not recorded"
 
 
-@dataclass(frozen=True)
-class Difference:
+@dataclass(frozen=True, repr=False)
+class Difference(Summarized):
     """Differences of two result files.
 
     Attributes
@@ -36,6 +37,14 @@ class Difference:
     made: pl.DataFrame
     measures: pl.DataFrame
     tolerance: float
+
+    def _summary(self) -> Summary:
+        both, different = self.measures.select("both", "different").sum().row(0)
+        facts = [
+            f"{different:,} of {counted(both, 'value')} by more than {self.tolerance:g}",
+            f"{counted(self.made.height, 'difference')} in provenance",
+        ]
+        return Summary("", facts, lambda: self.measures)
 
     @property
     def same(self) -> bool:

@@ -15,6 +15,7 @@ from irmeta.errors import DataError, UsageError, did_you_mean, shown
 from irmeta.results.averages import mean_over_queries
 from irmeta.results.tidy_files import read_parquet
 from irmeta.schema.arrow import DAMAGED
+from irmeta.summaries import Summarized, Summary, counted
 
 _KEYS = ["track", "system", "query", "measure"]
 _QUERY = re.compile(r"(query|topic)(s|no|nr|num|number|id|name)?|queries|qid|tid|indexlevel0")
@@ -22,8 +23,8 @@ _FIRST = ("", "id", "num", "number")  # headings of a query column only as the f
 _MISSING = ("", "nan", "na", "n/a", "null", "none")
 
 
-@dataclass(frozen=True)
-class Matrix:
+@dataclass(frozen=True, repr=False)
+class Matrix(Summarized):
     """Values by query and system, usually of one measure on one track.
 
     Attributes
@@ -68,6 +69,15 @@ class Matrix:
             if len(set(names)) != len(names):
                 again = next(n for n in names if names.count(n) > 1)
                 raise UsageError(f"{what} {again!r} occurs twice.")
+
+    def _summary(self) -> Summary:
+        on = f" on {self.track}" if self.track else ""
+        facts = [counted(len(self.queries), "query"), counted(len(self.systems), "system")]
+        return Summary(f"{self.measure}{on}", facts, self._table)
+
+    def _table(self) -> pl.DataFrame:
+        frame = pl.DataFrame({"system": self.systems, "mean": self.means})
+        return frame.sort("mean", descending=self.direction > 0, nulls_last=True)
 
     @property
     def means(self) -> np.ndarray:

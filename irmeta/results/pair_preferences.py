@@ -12,6 +12,7 @@ import polars as pl
 from irmeta.results.matrix import Matrix
 from irmeta.results.preference import Preference
 from irmeta.schema.result_tables import PREFERENCES, PREFERENCES_BY_QUERY
+from irmeta.summaries import Summarized, Summary, counted
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,8 @@ class SomeQueries(BlockPreferences):
         return rates
 
 
-@dataclass(frozen=True)
-class TrackPreferences:
+@dataclass(frozen=True, repr=False)
+class TrackPreferences(Summarized):
     """One preference between all pairs of systems, for the judged queries of a track.
 
     Attributes
@@ -100,6 +101,11 @@ class TrackPreferences:
     systems: Sequence[str]
     groups: Sequence[str | None]
     blocks: tuple[tuple[tuple[str, ...], BlockPreferences], ...]
+
+    def _summary(self) -> Summary:
+        compared = f"{int(self.defined.sum()):,} of {counted(len(self.queries), 'query')}"
+        facts = [counted(len(self.systems), "system"), compared]
+        return Summary(f"{self.name} on {self.track}", facts)
 
     @cached_property
     def queries(self) -> tuple[str, ...]:

@@ -12,10 +12,11 @@ import polars as pl
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.results.averages import average
 from irmeta.results.matrix import Matrix
+from irmeta.summaries import Summarized, Summary, counted
 
 
-@dataclass(frozen=True)
-class Scores:
+@dataclass(frozen=True, repr=False)
+class Scores(Summarized):
     """Values of one track.
 
     Attributes
@@ -74,6 +75,11 @@ class Scores:
             difficulty=_joined([b.difficulty for b in blocks]),
             asked=first.asked,
         )
+
+    def _summary(self) -> Summary:
+        sizes = {"measure": self.measures, "query": self.queries, "system": self.systems}
+        facts = [counted(len(names), noun) for noun, names in sizes.items()]
+        return Summary(self.track, facts, lambda: wide(self.means()))
 
     def only(self, systems: Sequence[str]) -> Scores:
         """Select systems, in the order given."""

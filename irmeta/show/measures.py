@@ -60,15 +60,7 @@ def print_explanation(explained: Explanation, every: bool) -> None:
 
 
 def _print_sum(console: Console, explained: Explanation) -> None:
-    trace = explained.trace
-    total = sum(t.amount for t in trace.terms)
-    if trace.undefined is not None:
-        line = f"divisor 0: defined as {trace.undefined:g}"
-    elif trace.divisor == 1:
-        line = f"sum = {total:.6g}"
-    else:
-        line = f"{total:.6g} / {trace.divisor:.6g} ({trace.divisor_is}) = {explained.value:.6g}"
-    print_text(console, line, "bold")
+    print_text(console, explained.sum_text(), "bold")
 
 
 def print_measures(frame: pl.DataFrame) -> None:

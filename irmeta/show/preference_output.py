@@ -43,14 +43,6 @@ def print_boards(boards: Sequence[Leaderboard], csv_safe: bool, *, to_file: bool
 
 def _summary(board: Leaderboard) -> str:
     """Return the significant pairs, the system that beats all others, and cycles."""
-    pairs = board.pairs
-    different, possible = (
-        int(pairs.separated(board.alpha)[pairs.upper].sum()),
-        int(pairs.upper.sum()),
-    )
-    first = (
-        f"{board.beats_all} beats every other system" if board.beats_all else "no system beats all"
-    )
     cycles = ""
     if not math.isnan(board.cycles):
         shares = (
@@ -61,8 +53,8 @@ def _summary(board: Leaderboard) -> str:
     if board.segment is not None:
         subject += f", segment {board.segment} ({board.systems['queries'][0]:,} queries)"
     return (
-        f"{subject}, {pairs.test}: {different:,} of {possible:,} pairs differ significantly at "
-        f"{board.alpha:g}; {first} on average{cycles}{_turned(board)}"
+        f"{subject}, {board.pairs.test}: {board.pairs.separated_text(board.alpha)}; "
+        f"{board.first_text()}{cycles}{_turned(board)}"
     )
 
 

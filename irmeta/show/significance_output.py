@@ -21,14 +21,8 @@ def print_comparisons(comparisons: Sequence[Comparison], csv_safe: bool = False)
         print_frame(pl.concat(_labelled(comparison) for comparison in comparisons), csv_safe)
     for comparison in comparisons:
         pairs = comparison.pairs
-        different = int(pairs.separated(comparison.alpha)[pairs.upper].sum())
-        possible = int(pairs.upper.sum())
-        share = f" ({100 * different / possible:.1f}%)" if possible else ""
-        on = f" on {pairs.track}" if pairs.track else ""
-        corrected = "" if pairs.correction == "none" else f", {pairs.correction}"
         summary = (
-            f"{pairs.measure}{on}, {pairs.test}{corrected}: {different:,} of {possible:,} "
-            f"pairs{share} differ significantly at {comparison.alpha:g}; "
+            f"{pairs.subject}, {pairs.test_text}: {pairs.separated_text(comparison.alpha)}; "
             f"{'greater' if pairs.direction > 0 else 'less'} is better"
         )
         if sys.stdout.isatty():

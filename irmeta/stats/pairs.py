@@ -13,6 +13,7 @@ from irmeta.stats.corrections import adjusted
 from irmeta.stats.paired import Differences, paired_differences, square, unpaired_differences
 from irmeta.stats.permutation_bootstrap import bootstrap, permutation_p
 from irmeta.stats.signed import sign_test, wilcoxon_test
+from irmeta.summaries import Summarized, Summary, counted
 
 PLAIN_TESTS = ("t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap")
 """Tests of two systems at a time."""
@@ -23,8 +24,8 @@ _TestResult = tuple[np.ndarray, np.ndarray | None, np.ndarray | None, np.ndarray
 """p, low, high and lead of `Pairs`."""
 
 
-@dataclass(frozen=True)
-class Pairs:
+@dataclass(frozen=True, repr=False)
+class Pairs(Summarized):
     """Result of a significance test of all pairs of systems of a matrix.
 
     Attributes
@@ -67,6 +68,27 @@ class Pairs:
     low: np.ndarray | None = None
     high: np.ndarray | None = None
     lead: np.ndarray | None = None
+
+    def _summary(self) -> Summary:
+        facts = [counted(int(self.upper.sum()), "pair"), self.test_text]
+        return Summary(self.subject, facts, self.frame)
+
+    @property
+    def subject(self) -> str:
+        """The measure and the track, such as ``AP on news``."""
+        return f"{self.measure} on {self.track}" if self.track else self.measure
+
+    @property
+    def test_text(self) -> str:
+        """The test and the correction."""
+        return self.test if self.correction == "none" else f"{self.test}, {self.correction}"
+
+    def separated_text(self, alpha: float) -> str:
+        """Return how many pairs of how many differ significantly."""
+        different, possible = int(self.separated(alpha)[self.upper].sum()), int(self.upper.sum())
+        share = f" ({100 * different / possible:.1f}%)" if possible else ""
+        pairs = f"{different:,} of {counted(possible, 'pair')}{share}"
+        return f"{pairs} differ significantly at {alpha:g}"
 
     @property
     def upper(self) -> np.ndarray:

@@ -17,6 +17,7 @@ import irmeta
 from irmeta.api import explore
 from irmeta.api.explore import SearchLengths
 from irmeta.errors import UsageError
+from irmeta.report import browse
 from support.making import ALIKE, Track, down
 
 HAND = Track(
@@ -67,7 +68,7 @@ def test_systems__sorted_by_asl(hand: SearchLengths):
         (4, "d", 5.0, 1.0),
     ]
     assert (hand.best, hand.median) == ("a", "b")
-    assert repr(hand) == "SearchLengths('t': 4 systems, 3 relevant docs, unretrieved=irrel)"
+    assert repr(hand) == "SearchLengths(t: 4 systems, 3 relevant docs, unretrieved=irrel)"
 
 
 def test_histogram__buckets_by_hand(hand: SearchLengths):
@@ -258,7 +259,7 @@ def test_browse__subtitle_names_omitted_docs_and_systems(
     assert len(subtitle) == 1  # nothing is left out
     found = SearchLengths(made_store, "news")
     assert "first 20 docs by search length" in found.browse().to_dict()["title"]["subtitle"][1]
-    monkeypatch.setattr(explore, "BROWSED_BYTES", 100_000)
+    monkeypatch.setattr(browse, "BYTES", 100_000)
     monkeypatch.setattr(explore, "BROWSED_SYSTEMS", 5)
     last = found.systems["system"][-1]
     chart = found.browse(last)

@@ -19,8 +19,10 @@ from irmeta.studies.framework.recorded_files import ALL, RecordedFiles, part_of,
 from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.runner import Batch
 from irmeta.studies.framework.write import used_only
+from irmeta.summaries import Summarized, Summary, counted
 
 Item = TypeVar("Item")
+MOST_NAMES = 50  # of tables or figures in a text
 
 
 class Named(Mapping[str, Item]):
@@ -44,10 +46,12 @@ class Named(Mapping[str, Item]):
         return len(self._makers)
 
     def __repr__(self) -> str:
-        return f"{len(self)} {self._what}s: {', '.join(self)}"
+        names = list(self)
+        more = [f"... and {len(self) - MOST_NAMES:,} more"] if len(self) > MOST_NAMES else []
+        return f"{counted(len(self), self._what)}: {', '.join([*names[:MOST_NAMES], *more])}"
 
 
-class StudyResults:
+class StudyResults(Summarized):
     """Results of a study in a folder.
 
     Parameters
@@ -88,9 +92,14 @@ class StudyResults:
             raise UsageError(f"{folder} holds no study's results.")
         self.study = find(name)
 
-    def __repr__(self) -> str:
-        tracks = len(recorded_tracks(self.folder))
-        return f"StudyResults({str(self.folder)!r}: {self.study.name}, {tracks} tracks)"
+    def _summary(self) -> Summary:
+        tracks = counted(len(recorded_tracks(self.folder)), "track")
+        facts = [f"study {self.study.name}", tracks, counted(len(self._files), "table")]
+        return Summary(repr(str(self.folder)), facts, self._table)
+
+    def _table(self) -> pl.DataFrame:
+        captions = [self.study.table(name).caption for name in self._files]
+        return pl.DataFrame({"table": list(self._files), "caption": captions})
 
     @property
     def report(self) -> Path:

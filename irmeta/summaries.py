@@ -1,0 +1,113 @@
+"""Short texts and HTML of results, for a Python prompt and a notebook."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from irmeta.escapes import escape_text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+LONGEST = 300  # characters of a text
+LONGEST_NAME = 80  # characters of a name or of a table's cell
+MOST_ROWS = 10  # of a table
+MOST_ITEMS = 5  # of a list
+
+Item = TypeVar("Item")
+
+
+class Summary(NamedTuple):
+    """What a result is about, and facts such as "20 systems".
+
+    `table` is a function, because a text does not need the table.
+    """
+
+    subject: str
+    facts: Sequence[str]
+    table: Callable[[], pl.DataFrame] | None = None
+
+
+class Summarized:
+    """Base class of results with a text of one line, and with HTML for a notebook."""
+
+    def _summary(self) -> Summary:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        subject, facts, _ = self._summary()
+        inside = f"{subject}{': ' if subject else ''}{', '.join(facts)}"
+        return _cut(f"{type(self).__name__}({escape_text(inside)}", LONGEST - 1) + ")"
+
+    def _repr_html_(self) -> str:
+        return self.summary_html()
+
+    def summary_html(self) -> str:
+        """Return what a notebook shows."""
+        summary = self._summary()
+        lines = [f"<b>{type(self).__name__}</b> {_escaped(summary.subject)}"]
+        lines += map(_escaped, summary.facts)
+        below = "" if summary.table is None else _table_html(summary.table())
+        return f"<div>{'<br>'.join(lines)}</div>{below}"
+
+
+class SummaryList(list[Item]):
+    """List that shows its first items."""
+
+    def __repr__(self) -> str:
+        return f"[{', '.join([*map(repr, self[:MOST_ITEMS]), *self._more()])}]"
+
+    def _repr_html_(self) -> str:
+        shown = (item for item in self[:MOST_ITEMS] if isinstance(item, Summarized))
+        more = (f"<div>{text}</div>" for text in self._more())
+        return "".join([*(item.summary_html() for item in shown), *more])
+
+    def _more(self) -> list[str]:
+        more = len(self) - MOST_ITEMS
+        return [f"... and {more:,} more"] if more > 0 else []
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun in singular or plural.
+
+    Examples
+    --------
+    >>> counted(1, "system"), counted(1200, "query")
+    ('1 system', '1,200 queries')
+    """
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def _table_html(frame: pl.DataFrame) -> str:
+    """Return the first rows of a frame as HTML, with escaped names."""
+    import polars as pl
+    import polars.selectors as cs
+
+    # polars escapes HTML, but leaves characters that reorder text
+    rows = frame.head(MOST_ROWS).with_columns(
+        (cs.string() | cs.categorical() | cs.enum())
+        .cast(pl.String)
+        .map_elements(escape_text, pl.String)
+    )
+    shown = rows.rename({name: escape_text(name) for name in rows.columns})
+    with pl.Config(
+        tbl_rows=MOST_ROWS,
+        tbl_cols=20,
+        tbl_hide_column_data_types=True,
+        tbl_hide_dataframe_shape=True,
+        fmt_str_lengths=LONGEST_NAME,
+    ):
+        table = shown._repr_html_()  # pyright: ignore[reportPrivateUsage]
+    more = frame.height - shown.height
+    return table + (f"<small>... and {more:,} more rows</small>" if more else "")
+
+
+def _escaped(text: str) -> str:
+    return html.escape(escape_text(_cut(text, LONGEST)))
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}\u2026"
