@@ -13,7 +13,7 @@ from irmeta.report.scale import Scale, scale_of
 from irmeta.schema.columns import Column, Display, Table, paper_column
 
 ABSENT = "\u2014"
-DAGGER = "\u2020"
+DAGGER, DOUBLE_DAGGER = "\u2020", "\u2021"
 FORMATS: Mapping[str, str] = {"score": ".4f", "length": ",.1f", "count": ",.0f", "percent": ".0%"}
 BEHIND = ("%", "x")  # units that are printed behind each value
 
@@ -29,12 +29,18 @@ class Cell(NamedTuple):
         Whether the text is the paper's, instead of ours.
     title
         Tooltip.
+    is_best
+        Whether the text is bold, as the best of its column.
+    marks
+        Superscript behind the text.
     """
 
     text: str
     picture: tuple[float, float, float] | None = None
     is_paper: bool = False
     title: str = ""
+    is_best: bool = False
+    marks: str = ""
 
 
 @dataclass(frozen=True)

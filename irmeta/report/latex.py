@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from irmeta.escapes import drop_unsafe
-from irmeta.report.cells import DAGGER, Grid, Head, spans
+from irmeta.report.cells import DAGGER, DOUBLE_DAGGER, Cell, Grid, Head, spans
 
 LONGEST_FLOAT = 45  # rows that one page of a paper holds
 _ESCAPED = {
@@ -31,7 +31,9 @@ _ESCAPED = {
     "\u2191": r"$\uparrow$",
     "\u2193": r"$\downarrow$",
     DAGGER: r"\textsuperscript{\dag}",
+    DOUBLE_DAGGER: r"\textsuperscript{\ddag}",
 }
+_MARKS = {DAGGER: r"\dag{}", DOUBLE_DAGGER: r"\ddag{}"}
 _SPECIAL = re.compile("[" + re.escape("".join(_ESCAPED)) + "]")
 
 
@@ -46,7 +48,7 @@ def to_latex(grid: Grid) -> str:
     label = f"tab:{grid.name.replace('_', '-')}"
     caption = rf"\caption{{{escape_latex(' '.join([grid.caption, *grid.notes]))}}}\label{{{label}}}"
     head = [*_group_row(heads), _row(head.label for head in heads)]
-    rows = [_row(row[i].text for i in columns) for row in grid.rows]
+    rows = [_begin(" & ".join(_cell(row[i]) for i in columns)) for row in grid.rows]
     small = [r"\footnotesize", r"\setlength{\tabcolsep}{3.5pt}"]
     if len(rows) > LONGEST_FLOAT:
         begin, end = rf"\begin{{longtable}}{{{layout}}}", r"\end{longtable}"
@@ -74,7 +76,18 @@ def _group_row(heads: Sequence[Head]) -> list[str]:
     return [" & ".join(cells) + r" \\"]
 
 
+def _cell(cell: Cell) -> str:
+    text = escape_latex(cell.text)
+    text = rf"\textbf{{{text}}}" if cell.is_best else text
+    marks = "".join(_MARKS.get(mark) or escape_latex(mark) for mark in cell.marks)
+    return text + (rf"\textsuperscript{{{marks}}}" if marks else "")
+
+
 def _row(cells: Iterable[str]) -> str:
-    row = " & ".join(map(escape_latex, cells)) + r" \\"
+    return _begin(" & ".join(map(escape_latex, cells)))
+
+
+def _begin(row: str) -> str:
+    row += r" \\"
     # A leading bracket or star would be read as an argument of the preceding line break.
     return "{}" + row if row.startswith(("[", "*")) else row
