@@ -11,7 +11,7 @@ import typer
 from irmeta.cli.app import ForceOption, TrackOption
 from irmeta.cli.declared import with_options
 from irmeta.cli.registered import command
-from irmeta.cli.sources import READING, SourceArgument, open_source
+from irmeta.cli.sources import WHOLE_LISTS, SourceArgument, open_source
 from irmeta.escapes import escape_text
 from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.show.notes import note
@@ -21,7 +21,7 @@ from irmeta.show.notes import note
     "irmeta pool store/ --track news --depth 10",
     "irmeta pool store/ --track news --budget 100 --out docs.txt",
 )
-@with_options(policy=(EvalPolicy, ("qrels", "negative", "tie_order")), reading=READING)
+@with_options(policy=(EvalPolicy, ("qrels", "negative", "tie_order")), reading=WHOLE_LISTS)
 def pool(
     source: SourceArgument,
     policy: EvalPolicy,

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from irmeta.store.scan import Tracks
     from irmeta.trec.source import AnyTrack
 
-READING = (ReadPolicy, ("names", "duplicates", "malformed"))
+WHOLE_LISTS = (ReadPolicy, ("names", "duplicates", "malformed"))
+"""Read options of commands that have another option for the tie order, and read complete lists."""
+READING = (ReadPolicy, (*WHOLE_LISTS[1], "depth"))
 """Read options of commands that have another option for the tie order."""
 SOURCE = (
     "A store, a folder of reanalyze, or a collection; or a qrels file, then its runs. Collections "
@@ -39,10 +41,13 @@ def open_source(
     policy: ReadPolicy,
     tracks: Tracks = None,
     workers: int | None = None,
+    *,
+    strict: bool = False,
 ) -> Generator[Store]:
     """Open a store, or read a collection (only `tracks`, if given) or files into memory.
 
-    Tracks of a collection that cannot be read, and skipped runs, are reported at the end.
+    Tracks of a collection that cannot be read, and skipped runs, are reported at the end; with
+    `strict`, skipped runs give exit status STRICT.
     """
     from irmeta.api import open_store, read_tracks
 
@@ -51,8 +56,18 @@ def open_source(
         raise UsageError(f"{first} is a file: name the qrels file, and after it the runs.")
     if not runs and (folder := _store_in(first)) is not None:
         if policy != ReadPolicy():
-            raise UsageError(f"{folder} is a store: its reading options were fixed at ingest.")
-        yield open_store(folder)
+            raise UsageError(
+                f"{folder} is a store: its reading options were fixed at ingest. A cutoff such as "
+                "AP@100 needs no other depth."
+                if policy == ReadPolicy(depth=policy.depth)
+                else f"{folder} is a store: its reading options were fixed at ingest."
+            )
+        from irmeta.store.scan import tracks_of
+
+        store = open_store(folder)
+        yield store
+        if strict and report_problems(store, (), tracks=tracks_of(store.reader, tracks)):
+            raise typer.Exit(STRICT)
         return
     with progress_bar("Reading") as read:
         store, outcomes = read_tracks(
@@ -72,7 +87,7 @@ def open_source(
     except IrmetaError:  # an unreadable track or run may be the cause
         report_problems(store, outcomes)
         raise
-    finish(store, outcomes)
+    finish(store, outcomes, strict)
 
 
 def _store_in(source: Path) -> Path | None:

@@ -12,6 +12,7 @@ from irmeta.cli.app import (
     ForceOption,
     JudgedAtLeastOption,
     MeasuresOption,
+    StrictOption,
     TrackOption,
     TracksOption,
     UnjudgedOption,
@@ -25,6 +26,7 @@ from irmeta.cli.registered import EXAMPLES, command, epilog_of
 from irmeta.cli.sources import READING, SourceArgument, open_source
 from irmeta.errors import UsageError
 from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.show.display import Display
 from irmeta.show.notes import note
 
 EXPLAINED = (
@@ -38,14 +40,16 @@ EXPLAINED = (
     "irmeta evaluate qrels.txt run1.gz run2.gz -m AP --per-query",
     "irmeta evaluate store/ -m AP,P@10 --track news --wide --out means.csv",
 )
-@with_options(policy=EvalPolicy, reading=READING)
+@with_options(display=Display, policy=EvalPolicy, reading=READING)
 def evaluate(
     source: SourceArgument,
+    display: Display,
     policy: EvalPolicy,
     reading: ReadPolicy,
     measures: MeasuresOption = None,
     per_query: Annotated[
-        bool, typer.Option("--per-query", help="Report one value per query instead of means.")
+        bool,
+        typer.Option("-q", "--per-query", help="Report one value per query instead of means."),
     ] = False,
     wide: Annotated[bool, typer.Option("--wide", help="One column per measure.")] = False,
     measure_names: Annotated[
@@ -62,42 +66,52 @@ def evaluate(
     csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
     workers: WorkersOption = None,
+    strict: StrictOption = False,
 ) -> None:
     """Evaluate all systems: a table on a terminal, CSV in a pipe, or a file."""
     from irmeta.api.matrices import consistent_read
-    from irmeta.measures.names import asked_names
+    from irmeta.measures.names import asked_names, parse_measures
     from irmeta.results.scores import show_asked
     from irmeta.results.scores import wide as spread
     from irmeta.results.tidy_files import check_ending, write_out
-    from irmeta.show.console import print_frame
+    from irmeta.show.score_output import print_scores, sort_key, sort_scores
     from irmeta.show.unjudged_output import print_unjudged
 
     if out is not None:
+        display.check_file(out)
         check_ending(out)
         if csv_safe and out.suffix != ".csv":
             raise UsageError(f"--csv-safe applies only to CSV, not to {out}.")
     asked, at_least = measures or "default", judged_share(judged_at_least, unjudged)
     written = asked_names(asked)  # rejects unknown names before anything is read
+    directions = {one.name: one.measure.direction for one in parse_measures(asked)}
+    sort = None if display.sort is None else sort_key(display.sort)
     choices: Any = policy.record()
-    with open_source(source, reading, track or None, workers) as store:
+    with open_source(source, reading, track or None, workers, strict=strict) as store:
         compute = store.evaluate if per_query else store.means
         with consistent_read(store, track or None) as tracks:
             made = store.provenance(asked, track=tracks, **choices)
             given: Any = {"track": tracks, "system": system or None, "workers": workers, **choices}
             frame = compute(asked, **given)
             found = store.unjudged(**given) if unjudged else []
+            if sort is not None:
+                means = store.means(sort, **given) if sort in directions else None
+                frame = sort_scores(frame, sort, directions, means)
         for name, facts in made["tracks"].items():
             if facts.get("pool", "").startswith("all systems"):
                 note(f"irmeta: {name}: the pool is taken from {facts['pool']}")
-        if wide:
+        if wide or display.is_paper:
             frame = spread(frame)
         if out is None and measure_names == "asked":
             frame = show_asked(frame, written)
+            directions |= {name: directions[one] for one, name in written.items()}
+        if out is None and len(source) > 1:  # one track, which has no name of its own
+            frame = frame.drop("track")
         if out is not None:
             write_out(frame, out, made, force=force, csv_safe=csv_safe)
             note(f"{frame.height:,} rows in {out}")
         else:
-            print_frame(frame, csv_safe)
+            print_scores(frame, display, directions, csv_safe=csv_safe)
         print_unjudged(found, at_least)
 
 

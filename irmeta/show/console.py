@@ -21,11 +21,17 @@ def print_frame(frame: pl.DataFrame, csv_safe: bool = False) -> None:
     """Print a table on a terminal, CSV with full precision in a pipe: see `to_csv`."""
     if not sys.stdout.isatty():
         write_to_pipe(to_csv(frame, safe=csv_safe))
-        return
+    else:
+        print_table_of(frame)
+
+
+def print_table_of(frame: pl.DataFrame, digits: int = 4) -> None:
+    """Print a table; on a terminal, its first 500 rows."""
     console = open_console()
-    print_table(console, frame.head(MOST_ROWS))
-    if frame.height > MOST_ROWS:
-        left = frame.height - MOST_ROWS
+    most = MOST_ROWS if sys.stdout.isatty() else frame.height
+    print_table(console, frame.head(most), digits=digits)
+    if frame.height > most:
+        left = frame.height - most
         console.print(f"... and {left:,} rows more: use --out FILE, or a pipe.")
 
 
@@ -43,7 +49,7 @@ def open_console() -> Console:
     return Console() if sys.stdout.isatty() else Console(width=1000)
 
 
-def print_table(console: Console, frame: pl.DataFrame, fit: bool = False) -> None:
+def print_table(console: Console, frame: pl.DataFrame, fit: bool = False, digits: int = 4) -> None:
     """Print one line per row; with `fit`, wrap long texts to the width of the terminal."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name, dtype in frame.schema.items():
@@ -51,7 +57,7 @@ def print_table(console: Console, frame: pl.DataFrame, fit: bool = False) -> Non
         justify = "right" if dtype.is_numeric() else "left"
         table.add_column(heading, justify=justify, overflow="fold")
     for row in frame.iter_rows():
-        table.add_row(*(escape(_cell(value)) for value in row))
+        table.add_row(*(escape(_cell(value, digits)) for value in row))
     # Lines that are too wide for the terminal wrap, because truncated numbers would mislead.
     boundless = console.options.update(max_width=10_000)
     widest = Measurement.get(console, boundless, table).maximum
@@ -59,11 +65,12 @@ def print_table(console: Console, frame: pl.DataFrame, fit: bool = False) -> Non
     console.print(table)
 
 
-def _cell(value: object) -> str:
+def _cell(value: object, digits: int) -> str:
     if value is None:
         return "-"
     if isinstance(value, float):
-        return f"{value:.4f}" if value == 0.0 or not abs(value) < 5e-5 else f"{value:.1e}"
+        is_tiny = 0.0 < abs(value) < 0.5 * 10.0**-digits
+        return f"{value:.1e}" if is_tiny else f"{value:.{digits}f}"
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return escape_name(str(value))

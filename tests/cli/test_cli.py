@@ -70,14 +70,6 @@ def test_evaluate_command__invalid_argument_gives_status_2(
     assert done.out == ""
 
 
-def test_evaluate_command__prints_csv_with_full_precision(run, made_store: irmeta.Store) -> None:
-    done = run("evaluate", made_store.path, "-m", "AP,ASL@g10", "--track", "web")
-    frame = pl.read_csv(io.StringIO(done.out), schema_overrides={"system": pl.String})
-    expected = made_store.means(["AP", "ASL@g10"], track="web")
-    assert frame["value"].to_list() == expected["value"].to_list()
-    assert frame.columns == expected.columns
-
-
 def test_evaluate_command__wide_has_one_column_per_measure(run, made_store: irmeta.Store) -> None:
     done = run("evaluate", made_store.path, "-m", "AP,P@20", "--per-query", "--wide")
     assert done.out.splitlines()[0] == "track,system,query,AP,P@20"

@@ -1,0 +1,107 @@
+"""Output of evaluate in several formats."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+import polars as pl
+
+from irmeta.errors import MeasureError, UsageError, did_you_mean
+from irmeta.escapes import escape_json
+from irmeta.measures.names import parse_measures
+from irmeta.report.latex import to_latex
+from irmeta.report.plain_tables import to_markdown
+from irmeta.report.score_grid import score_grid
+from irmeta.results.tidy_files import to_csv
+from irmeta.show.console import print_table_of, write_to_pipe
+from irmeta.show.display import Display
+
+DIGITS, PAPER_DIGITS = 6, 4
+
+
+def sort_key(name: str) -> str:
+    """Return the canonical name of a measure; any other text, such as a column, as it is."""
+    try:
+        specs = parse_measures(name)
+    except MeasureError:
+        return name
+    return specs[0].name if len(specs) == 1 else name
+
+
+def sort_scores(
+    frame: pl.DataFrame, name: str, directions: Mapping[str, int], means: pl.DataFrame | None
+) -> pl.DataFrame:
+    """Sort a frame of values by a column, or the systems of each track by a measure, best first.
+
+    Parameters
+    ----------
+    frame
+        Tidy values or means.
+    name
+        A column (numbers descending, text ascending) or the canonical name of a measure.
+    directions
+        1 (greater is better) or -1 for each measure.
+    means
+        Means of the measure; only for a measure.
+
+    Raises
+    ------
+    UsageError
+        If there is neither such a column nor such a measure.
+    """
+    if name in frame.columns:
+        is_number = frame.schema[name].is_numeric()
+        key = pl.col(name).fill_nan(None) if frame.schema[name].is_float() else pl.col(name)
+        return frame.sort(key, descending=is_number, nulls_last=True, maintain_order=True)
+    if name not in directions or means is None:
+        hint = did_you_mean(name, [*frame.columns, *directions])
+        raise UsageError(f"no column or measure {name!r} to sort by. {hint}")
+    order = means.filter(pl.col("measure") == name).select(
+        "track", "system", order=pl.col("value").fill_nan(None) * -directions[name]
+    )
+    joined = frame.join(order, on=["track", "system"], how="left", maintain_order="left")
+    by_track = pl.col("track").rank("dense")
+    return joined.sort(by_track, "order", nulls_last=True, maintain_order=True).drop("order")
+
+
+def print_scores(
+    frame: pl.DataFrame,
+    display: Display,
+    directions: Mapping[str, int],
+    *,
+    csv_safe: bool = False,
+) -> None:
+    """Print values in the chosen format.
+
+    Parameters
+    ----------
+    frame
+        Tidy values or means, or the result of `wide`; for LaTeX and Markdown the latter.
+    directions
+        1 (greater is better) or -1 for each measure, by the names in the frame.
+    """
+    is_terminal = sys.stdout.isatty()
+    form = display.format or ("table" if is_terminal else "csv")
+    if csv_safe and form != "csv":
+        raise UsageError(f"--csv-safe applies only to CSV, not to {form}.")
+    digits = DIGITS if display.digits is None else display.digits
+    if form == "table":
+        print_table_of(frame, digits=digits)
+    elif form == "csv":
+        rounded = frame.with_columns(pl.selectors.float().round(digits))
+        write_to_pipe(to_csv(rounded, safe=csv_safe))
+    elif form == "json":
+        if display.digits is not None:
+            frame = frame.with_columns(pl.selectors.float().round(digits))
+        rows = ",\n".join(frame.write_ndjson().splitlines())
+        write_to_pipe(escape_json(f"[\n{rows}\n]\n"))
+    else:
+        subject = "Values of each query" if "query" in frame.columns else "Means over queries"
+        grid = score_grid(
+            frame,
+            directions,
+            caption=f"{subject}; best in bold.",
+            digits=PAPER_DIGITS if display.digits is None else display.digits,
+        )
+        write_to_pipe(to_latex(grid) if form == "latex" else to_markdown(grid))

@@ -1,0 +1,120 @@
+"""Formats, digits and order of what `irmeta evaluate` prints."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import irmeta
+
+WEB = ("-m", "AP,ASL", "--track", "web")
+
+
+@pytest.fixture
+def files(collections: Path) -> list[Path]:
+    """Qrels and two runs."""
+    runs = collections / "news" / "runs"
+    return [collections / "news" / "qrels.txt", runs / "aldBM25.gz", runs / "aldBM25fb.gz"]
+
+
+def test_csv__six_digits_by_default_and_all_on_request(run, made_store: irmeta.Store) -> None:
+    expected = made_store.means(["AP", "ASL"], track="web")
+    for more, digits in (((), 6), (("--digits", 17), 17), (("--digits", 2), 2)):
+        done = run("evaluate", made_store.path, *WEB, *more)
+        frame = pl.read_csv(io.StringIO(done.out), schema_overrides={"system": pl.String})
+        assert frame["value"].to_list() == expected["value"].round(digits).to_list()
+        assert frame.columns == expected.columns
+
+
+def test_json__all_digits_and_null_for_undefined(run, made_store: irmeta.Store) -> None:
+    rows = json.loads(run("evaluate", made_store.path, *WEB, "--format", "json").out)
+    expected = made_store.means(["AP", "ASL"], track="web")
+    assert [row["value"] for row in rows] == expected.fill_nan(None)["value"].to_list()
+    assert list(rows[0]) == expected.columns
+
+
+def test_files__have_no_track_column(run, files: list[Path]) -> None:
+    done = run("evaluate", *files, "-m", "AP")
+    assert done.out.startswith("system,measure,value,")
+    assert run("evaluate", *files, "-m", "AP", "-q").out.startswith("system,query,")
+    wide = run("evaluate", *files, "-m", "AP", "--wide").out.splitlines()
+    assert wide[0] == "system,AP"
+
+
+def test_sort__systems_by_a_measure_best_first_within_tracks(run, made_store) -> None:
+    tracks = ("--track", "web", "--track", "news")
+    for measure, direction in (("AP", 1), ("ASL", -1)):
+        rows = json.loads(
+            run(
+                "evaluate", made_store.path, "-m", "AP,ASL", *tracks,
+                "--sort", measure, "--format", "json",
+            ).out
+        )  # fmt: skip
+        assert [r["measure"] for r in rows[:2]] == ["AP", "ASL"], "rows of a system stay together"
+        for track in ("news", "web"):
+            values = [
+                direction * r["value"]
+                for r in rows
+                if r["track"] == track and r["measure"] == measure
+            ]
+            assert values == sorted(values, reverse=True)
+    by_value = run("evaluate", made_store.path, *WEB, "--sort", "value", "--format", "json")
+    values = [row["value"] for row in json.loads(by_value.out)]
+    assert values == sorted(values, reverse=True)
+    done = run("evaluate", made_store.path, *WEB, "--sort", "valu")
+    assert (done.status, done.out) == (2, "")
+    assert "no column or measure 'valu' to sort by. Did you mean 'value'?" in done.err
+
+
+def test_sort__queries_by_the_mean_of_their_system(run, files: list[Path]) -> None:
+    lines = run("evaluate", *files, "-m", "AP", "-q", "--sort", "map").out.splitlines()
+    assert lines[1].startswith("aldBM25fb,901,")
+    assert lines[-1].startswith("aldBM25,925,")
+
+
+def test_paper_formats__one_column_per_measure_with_the_best_in_bold(run, files) -> None:
+    command = ("evaluate", *files, "-m", "map,ASL,NumQ")
+    assert run(*command, "--format", "markdown").out == (
+        "| system | map | ASL | NumQ |\n"
+        "| :-- | --: | --: | --: |\n"
+        "| aldBM25 | 0.2844 | 94.4177 | 25.0000 |\n"
+        "| aldBM25fb | **0.4215** | **73.2284** | 25.0000 |\n"
+        "\nMeans over queries; best in bold.\n"
+    )
+    latex = run(*command, "--format", "latex", "--digits", 2).out
+    assert r"aldBM25fb & \textbf{0.42} & \textbf{73.23} & 25.00 \\" in latex
+
+
+def test_depth__cuts_lists_of_files_but_not_of_a_store(run, files, made_store) -> None:
+    cut = run("evaluate", *files, "-m", "AP", "--depth", 10).out
+    assert cut == run("evaluate", *files, "-m", "AP@10").out.replace("@10", "")
+    done = run("evaluate", made_store.path, "-m", "AP", "--depth", 10)
+    assert done.status == 2
+    assert "A cutoff such as AP@100 needs no other depth." in done.err
+
+
+def test_strict__skipped_run_gives_status_3(run, made_store, collections: Path) -> None:
+    for source in (made_store.path, collections):
+        some = ("evaluate", source, "-m", "AP", "--strict", "--track")
+        done = run(*some, "passage")
+        assert done.status == 3
+        assert "nuthFirst.txt" in done.err.splitlines()[-1]
+        assert done.out.startswith("track,system,")
+        assert run(*some, "web").status == 0
+
+
+@pytest.mark.parametrize(
+    "more", [("--format", "json"), ("--digits", 3)], ids=lambda more: more[0].strip("-")
+)
+def test_out__options_of_printed_output_are_refused(run, files, tmp_path: Path, more) -> None:
+    done = run("evaluate", *files, "-m", "AP", "--out", tmp_path / "x.csv", *more)
+    assert (done.status, list(tmp_path.iterdir())) == (2, [])
+
+
+def test_table__is_printed_in_a_pipe_on_request(run, files) -> None:
+    lines = run("evaluate", *files, "-m", "AP", "--format", "table").out.splitlines()
+    assert lines[1].split() == ["aldBM25", "AP", "0.284405", "25", "0", "-"]
