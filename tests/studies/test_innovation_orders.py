@@ -27,10 +27,10 @@ MEASURES = ("RareP", "RareAP")
 MADE = {"rare", "common"}
 
 
-@settings(max_examples=12)
-@given(tracks(), st.integers(1, 6), st.sampled_from(RARITIES))
+@settings(max_examples=8)
+@given(tracks(), st.integers(1, 5), st.sampled_from(RARITIES))
 def test_figure_1__any_query_equals_naive_values(track: Track, k: int, kind):
-    rare, data = rare_track(track, grouped=False, k=k, rarity=kind, alphas=[0.5, 2]), data_of(track)
+    rare, data = rare_track(track, grouped=False, k=k, rarity=kind, alphas=[2]), data_of(track)
     query = query_of_figure_1(rare)
     if query is None:
         assert not any(g >= 1 for _, qrels in data.values() for g in qrels.values())
@@ -39,7 +39,7 @@ def test_figure_1__any_query_equals_naive_values(track: Track, k: int, kind):
     expected = {
         (made, alpha, docs): value
         for made in MADE
-        for alpha in (0.0, 0.5, 2.0)
+        for alpha in (0.0, 2.0)
         for docs in range(1, min(k, 45) + 1)
         if (value := naive.made_system(*data[query], made, docs, k, alpha, kind=kind))
     }

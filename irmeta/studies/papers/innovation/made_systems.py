@@ -40,16 +40,17 @@ def figure_1(track: RareTrack, query: str) -> Iterator[Row]:
         sums = made.parts.rare_sums(made.members, options.rarity, options.counted)[0]
         for alpha in options.weights:
             means = made.parts.plain[0] + alpha * sums
-            for docs, values in enumerate(means, start=1):
-                of_track = np.append(values[: made.systems], values[made.systems + docs - 1])
+            values = np.diagonal(means[:, made.systems :])
+            joined = np.column_stack([means[:, : made.systems], values])
+            for docs, (value, rank) in enumerate(zip(values, ranks(joined)[:, -1], strict=True), 1):
                 yield {
                     "query": query,
                     "made": made.name,
                     "alpha": alpha,
                     "docs": docs,
-                    "value": of_track[-1],
-                    "rank": ranks(of_track[None])[0, -1],
-                    "systems": len(of_track),
+                    "value": value,
+                    "rank": rank,
+                    "systems": made.systems + 1,
                 }
 
 
