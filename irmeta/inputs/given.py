@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -26,10 +26,27 @@ FORMS = (
 
 @dataclass(frozen=True)
 class GivenRun:
-    """One run with its name; None for a file that names itself."""
+    """One run with its name; None for a file that names itself.
+
+    A dict of dicts is converted by `load`, which several threads may call: one converts while
+    others sort.
+    """
 
     name: str | None
-    content: RunColumns | InputFile
+    place: str
+    content: RunColumns | InputFile | Mapping[Any, Any]
+
+    def load(self) -> RunColumns | InputFile:
+        """Return the rows of the run, or its file.
+
+        Raises
+        ------
+        DataError
+            If the run has an invalid value.
+        """
+        if isinstance(self.content, Mapping):
+            return run_of_dict(self.content, self.place)
+        return self.content
 
 
 @dataclass(frozen=True)
@@ -50,12 +67,12 @@ def given_runs(data: object) -> list[GivenRun]:
     UsageError
         If data have an unknown form, or two runs the same name.
     DataError
-        If data have an invalid value.
+        If a frame has an invalid value.
     """
     named, found = _several(data), list[GivenRun]()
     if named is not None:
         for name, one in named.items():
-            found += [GivenRun(str(name), run.content) for run in _alone(name, one)]
+            found.append(replace(_alone(name, one), name=str(name)))
     elif _is_list(data):
         for place, one in enumerate(cast(Sequence[Any], data), 1):
             found += _runs(one, f"runs[{place - 1}]", f"run{place}")
@@ -115,22 +132,23 @@ def _is_list(data: object) -> bool:
     return not (is_record(items) or any(map(is_record, items[:1])))
 
 
-def _alone(name: object, data: object) -> list[GivenRun]:
+def _alone(name: object, data: object) -> GivenRun:
     found = _runs(data, f"runs[{name!r}]", str(name))
     if len(found) > 1:
         raise UsageError(f"runs[{name!r}] holds {len(found)} runs: pass them without this name.")
-    return found
+    return found[0]
 
 
 def _runs(data: object, place: str, name: str) -> list[GivenRun]:
     """Return the runs of one object; `name` is for a run without its own."""
     content = _recognized(data, place, "scoreddocs")
     if isinstance(content, InputFile):
-        return [GivenRun(None, content)]
+        return [GivenRun(None, content.name, content)]
     if isinstance(content, Mapping):
         own = getattr(data, "name", None)  # of a run of ranx
-        return [GivenRun(own if isinstance(own, str) else name, run_of_dict(content, place))]
-    return [GivenRun(own or name, rows) for own, rows in runs_of_frame(content, place)]
+        return [GivenRun(own if isinstance(own, str) else name, place, content)]
+    found = runs_of_frame(content, place)
+    return [GivenRun(own or name, rows.place, rows) for own, rows in found]
 
 
 def _qrels(data: object, place: str) -> Iterator[QrelsColumns | InputFile]:

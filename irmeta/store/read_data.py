@@ -60,31 +60,27 @@ def read_data(
         If the qrels, a run in memory, or all run files cannot be read.
     """
     workers, policy = thread_count(workers), replace(policy, names="tag")
+    sets = [_judged(one, subtopics) for one in qrels]
+    files = tuple(run.place for run in runs)
+    source = TrackSource(
+        track,
+        Path(),
+        files,
+        tuple(given for given, _ in sets),
+        policy=policy,
+        given={file: file for file in (*files, *(given.file for given, _ in sets))},
+    )
+
+    def read_runs(readers: Readers) -> tuple[list[Run | SkippedRun], dict[str, str | None]]:
+        read = partial(_read_run, source, readers)
+        found = list(ordered_map(read, runs, workers=workers))
+        return found, {run.file: run.sha256 for run in found}
+
     try:
-        sets = [_judged(one, subtopics) for one in qrels]
-        files = tuple(_file_of(run.content) for run in runs)
-        source = TrackSource(
-            track,
-            Path(),
-            files,
-            tuple(given for given, _ in sets),
-            policy=policy,
-            given={file: file for file in (*files, *(given.file for given, _ in sets))},
-        )
-
-        def read_runs(readers: Readers) -> tuple[list[Run | SkippedRun], dict[str, str | None]]:
-            read = partial(_read_run, source, readers)
-            found = list(ordered_map(read, runs, workers=workers))
-            return found, {run.file: run.sha256 for run in found}
-
         held = hold(read_with(source, sets, read_runs), workers)
-    except DataError as error:
-        raise of_track(track, error) from None
+    except DataError as error:  # what names no run or qrels is about the track
+        raise (of_track(track, error) if error.file is None else error) from None
     return MemoryStore(track, policy, {track: held}), Outcome(source, "read")
-
-
-def _file_of(content: RunColumns | QrelsColumns | InputFile) -> str:
-    return content.name if isinstance(content, InputFile) else content.place
 
 
 def _judged(given: GivenQrels, subtopics: bool) -> tuple[QrelsSource, QrelsText]:
@@ -92,7 +88,9 @@ def _judged(given: GivenQrels, subtopics: bool) -> tuple[QrelsSource, QrelsText]
     in_memory = [part for part in given.parts if isinstance(part, QrelsColumns)]
     subtopics = subtopics or any(part.is_subtopic for part in in_memory)
     read = [_part(part, subtopics) for part in given.parts]
-    place = _file_of(given.parts[0]) if len(read) == 1 else f"qrels {given.name!r}"
+    first = given.parts[0]
+    place = first.name if isinstance(first, InputFile) else first.place
+    place = place if len(read) == 1 else f"qrels {given.name!r}"
     if len(read) > 1:
         frame = pl.concat([text.frame for text in read]).drop("line").with_row_index("line")
         frame, notes = once_each(frame, place, subtopics, "row", SUBTOPICS_FIX)
@@ -115,10 +113,11 @@ def _part(part: QrelsColumns | InputFile, subtopics: bool) -> QrelsText:
 
 
 def _read_run(source: TrackSource, readers: Readers, given: GivenRun) -> Run | SkippedRun:
+    content = given.load()
     with readers.borrow() as reader:
-        if isinstance(given.content, RunColumns):
-            return _run_of_columns(given.content, given.name, source.policy, reader)
-        run = read_run(source, given.content, reader)
+        if isinstance(content, RunColumns):
+            return _run_of_columns(content, given.name, source.policy, reader)
+        run = read_run(source, content, reader)
     return run if given.name is None else replace(run, tag=given.name)
 
 

@@ -135,7 +135,7 @@ def track_record(
     warnings = {
         "names": named.note,
         "qrels": _qrels_warning(rows, pool, judged_rows),
-        "pool_depth": without_depth(source, pool_depths, set(sets[0][1].frame["query"])),
+        "pool_depth": without_depth(source, pool_depths, set(sets[0][1].frame["query"].unique())),
     }
     return {
         "track": source.name,

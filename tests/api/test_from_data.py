@@ -312,6 +312,8 @@ def test_from_data__run_without_judged_queries_is_skipped():
     with pytest.warns(irmeta.SkippedRunWarning, match=r"1 run skipped: .*runs\['odd'\]: none of"):
         store = irmeta.from_data({"q": {"a": 1}}, runs)
     assert store.means("RR")["system"].to_list() == ["good"]
+    with pytest.raises(irmeta.DataError, match="track data: none of its 1 runs can be used"):
+        irmeta.from_data({"q": {"a": 1}}, runs["odd"])
 
 
 def test_from_data__duplicate_option_keeps_the_first():

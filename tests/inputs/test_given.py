@@ -137,8 +137,9 @@ def test_from_data__subtopics_need_a_column():
 
 def columns_of(runs: object) -> RunColumns:
     (run,) = given_runs(runs)
-    assert isinstance(run.content, RunColumns)
-    return run.content
+    read = run.load()
+    assert isinstance(read, RunColumns)
+    return read
 
 
 @pytest.mark.parametrize(
