@@ -19,6 +19,7 @@ from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
 from irmeta.report.browse import COLUMNS, MOST_DOCS, browser, fitting_bars
 from irmeta.report.figures.length_figures import length_differences, length_histogram
+from irmeta.report.offline import offline
 from irmeta.results.scores import Scores
 from irmeta.stats import buckets as cut
 from irmeta.stats.orders import round_means
@@ -190,7 +191,7 @@ class SearchLengths(Summarized):
     def show(self, system: str | None = None, buckets: str = "log") -> alt.LayerChart:
         """Draw `histogram`."""
         frame = self.histogram(system, buckets)
-        return length_histogram(frame, f"{self.track}: {self._named(system)}")
+        return offline(length_histogram(frame, f"{self.track}: {self._named(system)}"))
 
     def docs(
         self, system: str | None = None, low: int | None = None, high: int | None = None
@@ -236,7 +237,7 @@ class SearchLengths(Summarized):
         roles = ("best", "median") if usual else ("first", "second")
         named = pl.col("retrieved").replace(dict(zip(("first", "second"), roles, strict=True)))
         frame = self.differences(a, b).with_columns(named)
-        return length_differences(frame, self.track, pair, roles)
+        return offline(length_differences(frame, self.track, pair, roles))
 
     def compared(self, a: str | None = None, b: str | None = None) -> pl.DataFrame:
         """Compare every relevant doc in two systems.
@@ -300,7 +301,8 @@ class SearchLengths(Summarized):
         title = alt.TitleParams(f"{self.track}: search lengths of relevant docs", subtitle=said)
         options = alt.binding_select(options=[*menu], labels=[*menu.values()], name="system ")
         chosen = alt.param("system", value=name, bind=options)
-        return browser(bars, [*names.values()]).properties(title=title).add_params(chosen)
+        chart = browser(bars, [*names.values()]).properties(title=title)
+        return offline(chart.add_params(chosen))
 
     def _bars(self, system: str, names: Mapping[int | None, str]) -> list[dict[str, Any]]:
         """Return the non-empty bars of one system, each with the table cells of its first docs."""

@@ -11,6 +11,7 @@ import polars as pl
 
 from irmeta.preferences.explain import PreferenceExplanation
 from irmeta.report.charts.arcs import arcs
+from irmeta.report.offline import offline
 from irmeta.summaries import Summary
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class PairExplanation(PreferenceExplanation):
         won, lost = (frame.filter(sign=sign).height for sign in (1, -1))
         value = "undefined" if math.isnan(self.value) else f"{self.value:.4g}"
         more = "; width: weight" if frame["weight"].n_unique() > 1 else ""
-        return arcs(
+        chart = arcs(
             frame,
             (self.system, self.against),
             title=f"{self.preference} on query {self.query} of {self.track}: {value}",
@@ -70,6 +71,7 @@ class PairExplanation(PreferenceExplanation):
             f"tied: {frame.height - won - lost}{more}",
             kinds=(f"{self.system} better", f"{self.against} better", "tied"),
         )
+        return offline(chart)
 
     def _said(self) -> Iterator[str]:
         for term in self.trace.terms:

@@ -19,6 +19,7 @@ from irmeta.files import remove_temporaries, write_text
 from irmeta.measures.names import parse_measure
 from irmeta.report.figures.significance_figures import achieved_significance, pairwise_significance
 from irmeta.report.look import to_svg
+from irmeta.report.offline import offline
 from irmeta.results.matrix import Matrix
 from irmeta.results.tidy_files import check_ours, write_out
 from irmeta.stats.discriminative_power import LEVELS, asp, by_every_test, checked_levels, separation
@@ -63,7 +64,7 @@ class Comparison(Summarized):
         """Draw the significantly different pairs of systems, ordered by their means."""
         title = f"{self.pairs.subject}: {self.pairs.test}"
         order = self.systems["system"].to_list()
-        return pairwise_significance(self.pairs.frame(), order, title, self.alpha)
+        return offline(pairwise_significance(self.pairs.frame(), order, title, self.alpha))
 
 
 class _Counts(NamedTuple):
@@ -89,9 +90,8 @@ class Power(Summarized, _Counts):
         for (track, test), own in self.curves.group_by("track", "test", maintain_order=True):
             name = str(track) or "power"
             title = f"Achieved significance levels{f' on {track}' if track else ''}: {test}"
-            charts[f"{name}.{test}" if several else name] = achieved_significance(
-                own, levels, title
-            )
+            chart = achieved_significance(own, levels, title)
+            charts[f"{name}.{test}" if several else name] = offline(chart)
         return charts
 
 

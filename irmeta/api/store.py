@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
@@ -21,6 +21,9 @@ from irmeta.rankings.judged import JudgedRanks, Need, check_needs
 from irmeta.rankings.load import judged_ranks
 from irmeta.results.scores import Scores
 from irmeta.store.scan import Tracks, only_track, tracks_of
+
+if TYPE_CHECKING:
+    from irmeta.api.store_plots import StorePlots
 
 Measures = str | Iterable[str]
 
@@ -40,6 +43,18 @@ class Store(PreferenceTables):
     UsageError
         If there is no store, or one that a newer irmeta made.
     """
+
+    @property
+    def plot(self) -> StorePlots:
+        """Figures: `plot.curve`, `plot.search_lengths`, `plot.rarity` and `plot.compare`.
+
+        Examples
+        --------
+        >>> store.plot.search_lengths(track="news", width="column").save("lengths.pdf")
+        """
+        from irmeta.api.store_plots import StorePlots  # imports Store, and charts are slow
+
+        return StorePlots(self)
 
     def views(
         self, track: str, *, needs: Collection[Need] = (), **choices: Unpack[EvalChoices]

@@ -147,9 +147,9 @@ def explain(
     force: ForceOption = False,
 ) -> None:
     """Show the arithmetic behind one value, or behind the preference between two systems."""
-    from irmeta.api.figure_file import check_figure_file, write_figure
     from irmeta.measures.names import parse_measure
     from irmeta.preferences.registry import is_preference, parse_preference
+    from irmeta.report.figure_file import check_figure_file, write_figure
     from irmeta.show.measures import print_explanation
     from irmeta.show.preference_output import print_pair_explanation
 

@@ -197,14 +197,19 @@ def print_of(
     draw
         Function that draws a Vega-Lite spec with `ppi` as PDF and PNG.
     """
-    title = spec["config"]["title"] | {"limit": PRINT_WIDTH - 4}
-    narrow = spec | {"config": spec["config"] | {"title": title}}
+    return draw(fit_width(spec, PRINT_WIDTH), ppi)
+
+
+def fit_width(spec: dict[str, Any], width: int) -> dict[str, Any]:
+    """Return the spec of a chart with another width than `WIDTH`, in pixels."""
+    title = spec["config"]["title"] | {"limit": width - 4}
+    fitted = spec | {"config": spec["config"] | {"title": title}}
     if "concat" in spec:
-        by = (WIDTH - PRINT_WIDTH) // spec["columns"]
-        narrow["concat"] = [_narrower(pane, by) for pane in spec["concat"]]
+        by = (WIDTH - width) // spec["columns"]
+        fitted["concat"] = [_narrower(pane, by) for pane in spec["concat"]]
     else:
-        narrow["width"] = PRINT_WIDTH
-    return draw(narrow, ppi)
+        fitted["width"] = width
+    return fitted
 
 
 def _narrower(pane: dict[str, Any], by: int) -> dict[str, Any]:

@@ -139,7 +139,7 @@ def test_prefer_command__prints_csv_and_writes_parquet(made_store, run, tmp_path
     printed = pl.read_csv(io.StringIO(done.out))
     assert printed.columns[:5] == ["track", "preference", "rank", "system", "value"]
     assert "subtopics of the qrels set 'diversity'" in done.err
-    assert "pairs differ significantly at 0.05" in done.err
+    assert "of 66 pairs (56.1%) differ significantly at 0.05" in done.err
     out = tmp_path / "prefer.parquet"
     assert run(*asked, "--out", out).status == 0
     frame = pl.read_parquet(out)

@@ -65,7 +65,7 @@ def pairwise_significance(
     )
     pairs = size * (size - 1) // 2
     share = f"{len(different):,} of {pairs:,} pairs ({100 * len(different) / pairs:.1f}%)"
-    subtitle = f"{share} differ significantly (p <= {alpha:g}); systems by their means, best first"
+    subtitle = f"{share} differ (p <= {alpha:g}); systems by their means"
     chart = alt.layer(strips)
     chart.datasets = {
         "strips": cells.to_dicts()

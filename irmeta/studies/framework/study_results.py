@@ -11,6 +11,7 @@ import polars as pl
 
 from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.options import Options
+from irmeta.report.offline import offline
 from irmeta.results.tidy_files import check_parquet, provenance, read_parquet
 from irmeta.studies.framework.draw import charts
 from irmeta.studies.framework.part_tables import PartTables
@@ -158,4 +159,8 @@ class StudyResults(Summarized):
                 (f"{track}/{one.name}", one.draw)
                 for one in charts(self.study, part, self.options, track)
             ]
-        return Named("figure", dict(made))
+        return Named("figure", {name: partial(_offline, draw) for name, draw in made})
+
+
+def _offline(draw: Callable[[], Any]) -> Any:
+    return offline(draw())

@@ -7,7 +7,8 @@ from typing import Any
 
 from irmeta.errors import UsageError
 from irmeta.files import remove_temporaries, write_bytes
-from irmeta.report.look import to_print, to_svg
+from irmeta.report.look import PPI, to_print, to_spec, to_svg
+from irmeta.report.vega import vega_print
 
 ENDINGS = (".svg", ".pdf", ".png")
 
@@ -22,8 +23,8 @@ def check_figure_file(path: Path, *, force: bool) -> None:
         raise UsageError(f"{path} exists: use --force to replace it.")
 
 
-def write_figure(chart: Any, path: Path, *, force: bool) -> None:
-    """Write an Altair chart atomically; PDF and PNG are narrower, for a column of print.
+def write_figure(chart: Any, path: Path, *, force: bool, fit: bool = True) -> None:
+    """Write an Altair chart atomically; with `fit`, PDF and PNG are as wide as a column of print.
 
     Raises
     ------
@@ -35,5 +36,5 @@ def write_figure(chart: Any, path: Path, *, force: bool) -> None:
     if path.suffix == ".svg":
         write_bytes(path, to_svg(chart).encode())
     else:
-        pdf, png = to_print(chart)
+        pdf, png = to_print(chart) if fit else vega_print(to_spec(chart), PPI)
         write_bytes(path, pdf if path.suffix == ".pdf" else png)

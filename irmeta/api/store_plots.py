@@ -1,0 +1,219 @@
+"""`Store.plot`: figures of a store, one call each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Unpack
+
+import polars as pl
+
+from irmeta.api.explore import SearchLengths
+from irmeta.api.significance import compare
+from irmeta.api.store import EvalChoices, Measures, Store
+from irmeta.policies import Counted
+from irmeta.report.charts.curve_panes import Pane, curve_panes
+from irmeta.report.figures.length_figures import rarity_histogram
+from irmeta.report.offline import Width, sized
+from irmeta.store.scan import only_track
+from irmeta.summaries import counted as count_of
+
+if TYPE_CHECKING:
+    import altair as alt
+
+CUTOFFS = range(1, 101)
+
+
+class StorePlots:
+    r"""Figures of one track of a store, as Altair charts.
+
+    A chart's method `save` writes .svg, .pdf or .png. All methods take `width`, ``column`` or
+    ``text`` of a paper with two columns; in LaTeX, ``\includegraphics[width=\columnwidth]`` or
+    ``[width=\textwidth]`` then prints texts of about the same size. By default, charts are as
+    wide as on irmeta's pages. The argument `track` is optional if the store has only one track.
+
+    Examples
+    --------
+    >>> store.plot.rarity("news", width="column").save("rarity.pdf")
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def curve(
+        self,
+        measures: Measures,
+        ks: int | Iterable[int] = CUTOFFS,
+        *,
+        track: str | None = None,
+        width: Width | None = None,
+        workers: int | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> alt.ConcatChart | alt.LayerChart:
+        """Draw the mean of each system by cutoff, one pane per measure.
+
+        Parameters
+        ----------
+        measures, ks, workers, **choices
+            See `Store.curve`; default: the cutoffs 1 to 100.
+        track : str, optional
+            Name of the track.
+        width : {'column', 'text'}, optional
+            Width of the chart.
+
+        Returns
+        -------
+        Chart
+            Of more than 8 systems, those of the least, the quartiles and the greatest value at the
+            last cutoff are named.
+
+        Raises
+        ------
+        MeasureError, UsageError
+            As `Store.curve`.
+
+        Examples
+        --------
+        >>> store.plot.curve("nDCG", range(1, 21), track="news", width="column").save("ndcg.svg")
+        """
+        name = only_track(self._store.reader, track)
+        frame = self._store.curve(measures, ks, track=name, workers=workers, **choices)
+        shown = frame.select(
+            pl.col("measure").alias("pane"),
+            pl.col("system").alias("name"),
+            pl.col("k").alias("x"),
+            pl.col("value").alias("y"),
+            pl.lit(False).alias("dashed"),
+        )
+        panes = [Pane(one, one) for one in frame["measure"].unique(maintain_order=True)]
+        chart = curve_panes(
+            shown,
+            panes,
+            title=f"{name}: means by cutoff",
+            subtitle=count_of(frame["system"].n_unique(), "system"),
+            x_title="cutoff k",
+        )
+        return sized(chart, width)
+
+    def search_lengths(
+        self,
+        system: str | None = None,
+        *,
+        against: str | None = None,
+        track: str | None = None,
+        buckets: str = "log",
+        rel: int = 1,
+        unretrieved: str = "irrel",
+        width: Width | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> alt.LayerChart:
+        """Draw the search lengths of relevant docs in a system, or their differences in two.
+
+        Parameters
+        ----------
+        system : str, optional
+            Name of the system, default the best by ASL.
+        against : str, optional
+            A second system, whose search lengths are subtracted.
+        track, width
+            See `curve`.
+        buckets : {'log', 'linear'}, default 'log'
+            See `SearchLengths.histogram`; without effect on differences.
+        rel, unretrieved, **choices
+            See `SearchLengths`.
+
+        Returns
+        -------
+        LayerChart
+
+        Raises
+        ------
+        UsageError
+            If a name or an option is unknown, or no doc of the track is relevant.
+
+        Examples
+        --------
+        >>> store.plot.search_lengths("aldBM25", track="news", width="column").save("lengths.pdf")
+        """
+        name = only_track(self._store.reader, track)
+        found = SearchLengths(self._store, name, rel=rel, unretrieved=unretrieved, **choices)
+        if against is None:
+            return sized(found.show(system, buckets), width)
+        return sized(found.show_differences(system, against), width)
+
+    def rarity(
+        self,
+        track: str | None = None,
+        *,
+        depth: int = 100,
+        rel: int = 1,
+        counted: Counted = "systems",
+        width: Width | None = None,
+        workers: int | None = None,
+        **choices: Unpack[EvalChoices],
+    ) -> alt.LayerChart:
+        """Draw how many systems, or groups, retrieve each relevant doc.
+
+        Parameters
+        ----------
+        track, width
+            See `curve`.
+        depth, rel, counted, workers, **choices
+            See `Store.rarity`.
+
+        Returns
+        -------
+        LayerChart
+
+        Raises
+        ------
+        UsageError
+            If a name or an option is unknown.
+
+        Examples
+        --------
+        >>> store.plot.rarity("news", depth=10).save("rarity.svg")
+        """
+        docs = self._store.rarity(
+            only_track(self._store.reader, track),
+            depth=depth,
+            rel=rel,
+            counted=counted,
+            workers=workers,
+            **choices,
+        )
+        counts = docs.group_by("retrieved_by").agg(docs=pl.len()).sort("retrieved_by")
+        return sized(rarity_histogram(counts, counted), width)
+
+    def compare(
+        self,
+        measure: str | None = None,
+        *,
+        track: str | None = None,
+        width: Width | None = None,
+        **options: Any,
+    ) -> alt.LayerChart:
+        """Draw the pairs of systems that differ significantly, ordered by their means.
+
+        Parameters
+        ----------
+        measure, **options
+            See `irmeta.compare`.
+        track, width
+            See `curve`.
+
+        Returns
+        -------
+        LayerChart
+
+        Raises
+        ------
+        MeasureError, UsageError
+            As `irmeta.compare`.
+
+        Examples
+        --------
+        >>> store.plot.compare("AP", track="news", test="wilcoxon").save("pairs.png")
+        """
+        name = only_track(self._store.reader, track)
+        (comparison,) = compare(self._store, measure, track=name, **options)
+        return sized(comparison.show(), width)
