@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,12 +12,20 @@ import pyarrow as pa
 
 from irmeta.errors import printable
 from irmeta.schema import TABLES
-from irmeta.schema.arrow import constant
+from irmeta.schema.arrow import constant, encoded, text
 from irmeta.store.facts import Facts
 from irmeta.store.judgments import Judgments
 from irmeta.store.read_run import Run, SkippedRun
 from irmeta.store.read_track import ReadTrack
 from irmeta.store.writing import part_writer
+
+_TYPES: dict[pa.DataType, Any] = {
+    pa.int32(): pl.Int32,
+    pa.int64(): pl.Int64,
+    pa.float64(): pl.Float64,
+    pa.bool_(): pl.Boolean,
+}
+"""Types of numbers; Arrow's `cast` would load pyarrow.compute."""
 
 
 def write_qrels(folder: Path, track: str, pool: Judgments) -> None:
@@ -31,7 +40,7 @@ def qrels_columns(track: str, pool: Judgments) -> Iterator[dict[str, pa.Array]]:
     for frame in pool.frames:
         columns = {"track": constant(track, frame.height)}
         for name in ("set", "query", "subtopic", "doc"):
-            columns[name] = frame[name].to_arrow().cast(pa.string()).dictionary_encode()
+            columns[name] = encoded(frame[name])
         columns["grade"] = frame["grade"].to_arrow()
         columns["doc_id"] = frame["doc_id"].to_arrow()
         yield columns
@@ -89,8 +98,8 @@ def systems_columns(read: ReadTrack, tied: np.ndarray) -> dict[str, pa.Array]:
 
 def _as(values: pl.Series, kind: pa.DataType) -> pa.Array:
     if pa.types.is_dictionary(kind):
-        return values.to_arrow().cast(kind.value_type).dictionary_encode()
-    return values.to_arrow().cast(kind)
+        return encoded(values)
+    return text(values) if kind == pa.string() else values.cast(_TYPES[kind]).to_arrow()
 
 
 def _system_record(track: str, run: Run, facts: dict[str, Facts]) -> dict[str, object]:

@@ -7,6 +7,7 @@ import polars as pl
 import pyarrow as pa
 
 from irmeta.kernels.interning import COUNT, HEAD, USED, fill, intern, spell
+from irmeta.schema.arrow import series
 
 _SLACK = 128  # bytes that kernels may access beyond the end of their input
 _BATCH = 1 << 20  # strings that are interned at once
@@ -54,8 +55,9 @@ class Names:
     def numbers(self, strings: pl.Series) -> np.ndarray:
         """Return the int32 number of each string; a new string gets a new number."""
         parts = range(0, max(1, len(strings)), _BATCH)
-        batches = (strings[i : i + _BATCH].cast(pl.String).to_arrow() for i in parts)
-        return np.concatenate([self.numbers_of(part.cast(pa.large_string())) for part in batches])
+        batches = (strings[i : i + _BATCH].cast(pl.String) for i in parts)
+        large = pl.CompatLevel.oldest()  # strings with offsets
+        return np.concatenate([self.numbers_of(b.to_arrow(compat_level=large)) for b in batches])
 
     def numbers_of(self, column: pa.LargeStringArray) -> np.ndarray:
         """Return the number of each string of an Arrow array, as `numbers`; it is copied once."""
@@ -75,7 +77,7 @@ class Names:
         ends = np.zeros(len(self) + 1, np.int64)
         spell(self.content, self.state, out, ends[1:])
         buffers = pa.py_buffer(ends), pa.py_buffer(out)
-        return pl.Series(pa.LargeStringArray.from_buffers(len(self), *buffers), dtype=pl.String)
+        return series(pa.LargeStringArray.from_buffers(len(self), *buffers))
 
 
 def in_order(several: list[Names]) -> tuple[pl.Series, list[np.ndarray]]:
