@@ -146,7 +146,7 @@ def parse_call(
     """
     texts = measure_texts(names)
     specs, policy = parse_measures(texts), EvalPolicy(**choices)
-    presets = {name == "trec_eval10" for text in texts for name in split_names(text)}
+    presets = {name.lower() == "trec_eval10" for text in texts for name in split_names(text)}
     if True not in presets or policy.tie_order is not None:
         return specs, policy
     if False in presets:

@@ -364,8 +364,9 @@ def test_evaluate__policies_apply(files: Files):
 
 def test_evaluate__preset_trec_eval10_has_its_tie_order():
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 16777217.0, "b": 16777216.0}}
-    values = irmeta.evaluate(qrels, run, "trec_eval10", depth=5).filter(measure="RR")["value"]
-    assert values.to_list() == [1.0]
+    for preset in ("trec_eval10", "TREC_EVAL10"):
+        found = irmeta.evaluate(qrels, run, preset, depth=5)
+        assert found.filter(measure="RR")["value"].to_list() == [1.0]
 
 
 def test_to_dict__has_the_shape_of_pytrec_eval(files: Files):
