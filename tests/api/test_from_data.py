@@ -153,6 +153,7 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "info": lambda s: s.info(),
     "leave_out": lambda s: s.leave_out("AP", depth=5),
     "means": lambda s: s.means("trec_eval"),
+    "plot": lambda s: s.plot.rarity().to_dict(),
     "pool": lambda s: s.pool(depth=5),
     "preferences": lambda s: s.preferences("RPP"),
     "qrels": lambda s: s.qrels(),
@@ -172,13 +173,8 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "win_rates": lambda s: s.win_rates("RPP", resamples=20),
 }
 ELSEWHERE = {
-    "path",
-    "policy",
-    "fingerprint",
-    "provenance",
-    "preference_provenance",
-    "to_trec",
-    "reader",
+    *("path", "policy", "reader", "fingerprint", "provenance", "preference_provenance"),
+    *("to_trec", "summary_html"),
 }
 """Members that name their input, or are tested below."""
 
