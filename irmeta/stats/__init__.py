@@ -28,6 +28,7 @@ _NAMES = {
     "irmeta.stats.coverage_ratios": ("coverage",),
     "irmeta.stats.error_reduction": ("reduction_in_error",),
     "irmeta.stats.leave_out": ("leave_out_effects",),
+    "irmeta.stats.max_t": ("max_t_test",),
     "irmeta.stats.pairs": ("Pairs", "pairwise"),
     "irmeta.stats.doc_overlap": ("cluster_order", "greedy_cover", "jaccard"),
     "irmeta.stats.discriminative_power": ("asp", "power", "separation"),
@@ -52,8 +53,9 @@ __all__ = [
     "PropertyCounts", "Reordering", "Sample", "Stability", "Verdicts", "adjusted", "agreement",
     "agreements", "asp", "bootstrap_correlation", "borda", "cluster_order", "correlate",
     "count_violations", "coverage", "greedy_cover", "intransitive_triples", "jaccard",
-    "leave_out_effects", "mc4", "measure_agreement", "pairwise", "power", "preference_order",
-    "preference_pairs", "preference_subsets", "properties_for", "query_subsets", "rank_intervals",
+    "leave_out_effects", "max_t_test", "mc4", "measure_agreement", "pairwise", "power",
+    "preference_order", "preference_pairs", "preference_subsets", "properties_for",
+    "query_subsets", "rank_intervals",
     "rbo", "reduction_in_error", "reordering", "resample", "risk", "separation", "stability",
     "swap_rates", "system_subsets", "unanimity", "volatility", "win_rate",
 ]  # fmt: skip
@@ -76,6 +78,7 @@ if TYPE_CHECKING:
     from irmeta.stats.drawn_systems import system_subsets
     from irmeta.stats.error_reduction import reduction_in_error
     from irmeta.stats.leave_out import leave_out_effects
+    from irmeta.stats.max_t import max_t_test
     from irmeta.stats.pairs import Pairs, pairwise
     from irmeta.stats.preference_orders import (
         intransitive_triples,

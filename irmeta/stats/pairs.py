@@ -10,7 +10,8 @@ import polars as pl
 from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
 from irmeta.results.matrix import Matrix
 from irmeta.stats.corrections import adjusted
-from irmeta.stats.paired import Differences, paired_differences, square, unpaired_differences
+from irmeta.stats.max_t import cross, max_t_test
+from irmeta.stats.paired import Differences, paired_differences, unpaired_differences
 from irmeta.stats.permutation_bootstrap import bootstrap, permutation_p
 from irmeta.stats.signed import sign_test, wilcoxon_test
 from irmeta.summaries import Summarized, Summary, counted
@@ -19,7 +20,12 @@ PLAIN_TESTS = ("t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap"
 """Tests of two systems at a time."""
 FAMILY_TESTS = ("hsd", "hsd-blocked", "hsd-randomised")
 """Tests that control the family-wise error rate over all pairs and need no correction."""
+BASELINE_TESTS = ("max-t",)
+"""Tests of all systems against a baseline, which need no correction either."""
 TESTS = PLAIN_TESTS + FAMILY_TESTS
+"""Tests of all pairs."""
+COMPLETE_TESTS = FAMILY_TESTS + BASELINE_TESTS
+"""Tests on the queries where every system has a value."""
 _TestResult = tuple[np.ndarray, np.ndarray | None, np.ndarray | None, np.ndarray | None]
 """p, low, high and lead of `Pairs`."""
 
@@ -52,6 +58,9 @@ class Pairs(Summarized):
     lead
         int8 [system, system], for sign and wilcoxon: 1 where the test favours the row, -1 where the
         column, whichever mean is greater; None: the test favours the greater mean.
+    baseline
+        The system that every other was compared with: p is NaN for all other pairs. None: all
+        pairs were tested.
     """
 
     test: str
@@ -68,6 +77,7 @@ class Pairs(Summarized):
     low: np.ndarray | None = None
     high: np.ndarray | None = None
     lead: np.ndarray | None = None
+    baseline: str | None = None
 
     def _summary(self) -> Summary:
         facts = [counted(int(self.upper.sum()), "pair"), self.test_text]
@@ -92,8 +102,11 @@ class Pairs(Summarized):
 
     @property
     def upper(self) -> np.ndarray:
-        """Mask of unordered pairs, the earlier system as the row: bool [system, system]."""
-        return np.triu(np.ones(self.p.shape, bool), 1)
+        """Mask of the tested pairs, each once: bool [system, system].
+
+        The earlier system is the row; with a baseline, the baseline is the column.
+        """
+        return _tested_pairs(self.systems, self.baseline)
 
     def better(self, alpha: float = 0.05) -> np.ndarray:
         """Return whether the row is significantly better than the column: bool [system, system]."""
@@ -115,7 +128,7 @@ class Pairs(Summarized):
         return is_separated
 
     def frame(self) -> pl.DataFrame:
-        """Return one row per unordered pair, in the order of the systems.
+        """Return one row per tested pair, in the order of the systems.
 
         Columns: track, measure, system_a, system_b, difference (a minus b), effect, low, high, p,
         queries; low and high are NaN for a test without intervals.
@@ -147,8 +160,9 @@ def pairwise(
     confidence: float = 0.95,
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
+    baseline: str | None = None,
 ) -> Pairs:
-    """Test all pairs of systems of a matrix.
+    """Test all pairs of systems of a matrix, or all systems against a baseline.
 
     Parameters
     ----------
@@ -168,16 +182,19 @@ def pairwise(
 
         Tests of all systems at once, on the queries where every system has a value: ``hsd``
         (Tukey's, one-way), ``hsd-blocked`` (by query), ``hsd-randomised`` (values permuted within
-        each query).
+        each query). Test of all systems against `baseline`, on the same queries: ``max-t`` (sign
+        flips, as Dunnett's): see `max_t_test`.
     correction : {'none', 'bonferroni', 'holm', 'benjamini-hochberg'}, default 'none'
-        Correction over the unordered pairs with a defined p: see `adjusted`; only none for an hsd
-        test.
+        Correction over the tested pairs with a defined p: see `adjusted`; only none for an hsd
+        test and max-t.
     confidence : float, default 0.95
-        Confidence level of the intervals, for t, t-unpaired, bootstrap and the hsd tests.
+        Confidence level of the intervals, for t, t-unpaired, bootstrap, max-t and the hsd tests.
     resamples : int, default 10,000
-        Number of resamples, for permutation, bootstrap and hsd-randomised.
+        Number of resamples, for permutation, bootstrap, max-t and hsd-randomised.
     rng : int or Generator, default 0
         Random seed. The same seed gives the same numbers.
+    baseline : str, optional
+        Test only the pairs with this system; a correction counts these pairs alone.
 
     Returns
     -------
@@ -189,8 +206,9 @@ def pairwise(
     Raises
     ------
     UsageError
-        For an unknown test or correction, an hsd test with a correction, a confidence outside
-        (0, 1), fewer than one resample, or an infinite value.
+        For an unknown test, correction or baseline, a test of all systems with a correction, an
+        hsd test with a baseline, max-t without one, a confidence outside (0, 1), fewer than one
+        resample, or an infinite value.
 
     Examples
     --------
@@ -199,21 +217,29 @@ def pairwise(
     [1.0, 0.312, 0.016]
     >>> pairs.better(alpha=0.05)[0].tolist()
     [False, False, True]
+    >>> irmeta.stats.pairwise(ap, correction="holm", baseline="b").p.round(3)[:, 1].tolist()
+    [0.312, 1.0, 0.015]
     """
     _check(matrix, test, correction, confidence, resamples)
-    values = (matrix.complete() if test in FAMILY_TESTS else matrix).values
+    _check_baseline(matrix, test, baseline)
+    values = (matrix.complete() if test in COMPLETE_TESTS else matrix).values
     # The bootstrap needs the most memory, so it runs before the differences are held.
     result: _TestResult | None = None
     if test == "bootstrap":
         result = (*bootstrap(values, resamples, rng, confidence), None)
     is_pooled = test in ("t-unpaired", "hsd")
     differences = unpaired_differences(values) if is_pooled else paired_differences(values)
-    if result is None:
+    if test in BASELINE_TESTS:
+        place = matrix.systems.index(str(baseline))
+        result = _against(place, values, differences, confidence, resamples, rng)
+    elif result is None:
         result = _tested(test, values, differences, confidence, resamples, rng)
     p, low, high, lead = result
+    tested = _tested_pairs(matrix.systems, baseline)
+    if baseline is not None:
+        p = np.where(tested | tested.T | np.eye(len(p), dtype=bool), p, np.nan)
     if correction != "none":
-        upper = differences.upper
-        p = square(adjusted(p[upper], correction), upper)
+        p[tested] = p.T[tested] = adjusted(p[tested], correction)
     return Pairs(
         test=test,
         correction=correction,
@@ -229,14 +255,16 @@ def pairwise(
         low=low,
         high=high,
         lead=lead,
+        baseline=baseline,
     )
 
 
 def _check(matrix: Matrix, test: str, correction: str, confidence: float, resamples: int) -> None:
-    if test not in TESTS:
-        raise UsageError(f"unknown test {test!r}. {did_you_mean(test, TESTS)}")
+    known = TESTS + BASELINE_TESTS
+    if test not in known:
+        raise UsageError(f"unknown test {test!r}. {did_you_mean(test, known)}")
     adjusted(np.empty(0), correction)
-    if test in FAMILY_TESTS and correction != "none":
+    if test in COMPLETE_TESTS and correction != "none":
         raise UsageError(f"{test} already controls the family-wise error: use correction 'none'.")
     check_share("confidence", confidence)
     check_whole("resamples", resamples)
@@ -247,6 +275,49 @@ def _check(matrix: Matrix, test: str, correction: str, confidence: float, resamp
             f"query {matrix.queries[query]!r} has an infinite value for {matrix.systems[system]!r}:"
             " its mean cannot be tested. Remove the query, or use a bounded measure."
         )
+
+
+def _check_baseline(matrix: Matrix, test: str, baseline: str | None) -> None:
+    if baseline is None:
+        if test in BASELINE_TESTS:
+            raise UsageError(f"{test} compares all systems with a baseline: name the baseline.")
+        return
+    if baseline not in matrix.systems:
+        of = f"track {matrix.track} has" if matrix.track else "there is"
+        hint = did_you_mean(baseline, matrix.systems)
+        raise UsageError(f"{of} no system {baseline!r} as a baseline. {hint}")
+    if test in FAMILY_TESTS:
+        raise UsageError(f"{test} tests all pairs of systems: with a baseline, use max-t.")
+
+
+def default_correction(test: str) -> str:
+    """Return the correction that keeps the family-wise error rate: none if the test does so."""
+    return "none" if test in COMPLETE_TESTS else "holm"
+
+
+def _tested_pairs(systems: tuple[str, ...], baseline: str | None) -> np.ndarray:
+    """Return the mask of the tested pairs, each once; the baseline is the column."""
+    if baseline is None:
+        return np.triu(np.ones((len(systems),) * 2, bool), 1)
+    mask = np.zeros((len(systems),) * 2, bool)
+    mask[:, systems.index(baseline)] = [system != baseline for system in systems]
+    return mask
+
+
+def _against(
+    baseline: int,
+    values: np.ndarray,
+    differences: Differences,
+    confidence: float,
+    resamples: int,
+    rng: int | np.random.Generator,
+) -> _TestResult:
+    """Run the max-t test; p and intervals of other pairs are NaN."""
+    found = max_t_test(values, baseline, resamples, rng, confidence)
+    p, margin = (
+        cross(column, baseline, here) for column, here in zip(found, (1.0, 0.0), strict=True)
+    )
+    return p, differences.mean - margin, differences.mean + margin, None
 
 
 def _tested(

@@ -48,9 +48,8 @@ def permutation_p(
     limit = np.abs(np.subtract.outer(totals, totals)) - slacks
     complete_count = np.zeros(limit.shape, np.int64)
     partial_count = np.zeros(len(first), np.int64)
-    exact = queries <= EXACT or 2.0**queries <= resamples
-    flips = _every_flip(queries, systems) if exact else _flips(queries, systems, resamples, rng)
-    for signs in flips:
+    exact = is_enumerated(queries, resamples)
+    for signs in sign_flips(queries, systems, resamples, rng):
         count_as_far(np.ascontiguousarray(x[:, complete].T @ signs.T), limit, complete_count)
         for part in _slices(len(first), max(len(signs), queries)):
             pairs = np.nan_to_num(values.T[first[part]] - values.T[second[part]], nan=0.0)
@@ -173,6 +172,23 @@ def _slices(number: int, width: int) -> Iterator[slice]:
     """Split `number` rows of a given width into slices that fit in memory."""
     step = max(1, _CHUNK // max(width, 1))
     return (slice(start, min(start + step, number)) for start in range(0, number, step))
+
+
+def is_enumerated(queries: int, resamples: int) -> bool:
+    """Check whether all sign flips of the queries are enumerated."""
+    return queries <= EXACT or 2.0**queries <= resamples
+
+
+def sign_flips(
+    queries: int, systems: int, resamples: int, rng: int | np.random.Generator
+) -> Iterator[np.ndarray]:
+    """Yield rows of signs [flip, query]: half of all flips where these are enumerated, or random.
+
+    The other half are their negations. `systems` limits the rows that are yielded at once.
+    """
+    if is_enumerated(queries, resamples):
+        return _every_flip(queries, systems)
+    return _flips(queries, systems, resamples, rng)
 
 
 def _every_flip(queries: int, systems: int) -> Iterator[np.ndarray]:

@@ -245,3 +245,27 @@ def benjamini_hochberg(p: list[float]) -> list[float]:
         else min(1.0, min(s for s, w in zip(steps, known, strict=True) if w >= v))
         for v in p
     ]
+
+
+def max_t(values: Rows, baseline: int) -> list[float]:
+    """p of every system against a baseline over all sign flips of the queries: Dunnett, by flips.
+
+    The t of a system without a difference is 0, and of a constant difference infinite.
+    """
+
+    def largest(signs: tuple[int, ...]) -> float:
+        return max(abs(t(system, signs)) for system in range(len(values[0])))
+
+    def t(system: int, signs: tuple[int, ...]) -> float:
+        of_queries = [
+            sign * (row[system] - row[baseline]) for sign, row in zip(signs, values, strict=True)
+        ]
+        error = math.sqrt(variance(of_queries) / len(of_queries))
+        if error > 0:
+            return mean(of_queries) / error
+        return math.inf if any(of_queries) else 0.0
+
+    flips = list(product((1, -1), repeat=len(values)))
+    tops = [largest(signs) for signs in flips]
+    own = [abs(t(system, flips[0])) for system in range(len(values[0]))]
+    return [sum(top >= one * (1 - 1e-9) for top in tops) / len(tops) for one in own]
