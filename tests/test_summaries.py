@@ -60,7 +60,9 @@ def test_summary__html_has_the_table(made_store: irmeta.Store):
     shown = comparison._repr_html_()
     assert "<td>&quot;doumMan2&quot;</td>" in shown
     assert "... and 10 more rows" in shown  # of 20
-    assert shown.startswith("<div><b>Comparison</b> AP on news<br>t: 161 of 190 pairs (84.7%)")
+    assert shown.startswith(
+        "<div><b>Comparison</b> AP on news<br>t, holm: 132 of 190 pairs (69.5%)"
+    )
     explained = made_store.explain("AP@5", system="aldBM25", query=901, track="news")
     assert "4 / 53 (relevant docs of the query) = 0.0754717" in explained._repr_html_()
     assert "<th>arithmetic</th>" in explained._repr_html_()

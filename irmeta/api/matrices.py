@@ -81,18 +81,25 @@ def matrices(
     return SummaryList(_plain(kept, named=measures is not None))
 
 
-def made_from(results: Results, measures: Iterable[str], tracks: Iterable[str]) -> dict[str, Any]:
+def made_from(
+    results: Results,
+    measures: Iterable[str],
+    tracks: Iterable[str],
+    **choices: Unpack[EvalChoices],
+) -> dict[str, Any]:
     """Return the provenance of a store or of each file; of a table without one its name."""
     path, named = opened(results), set(tracks)
     if isinstance(path, Store):
-        return path.provenance(measures, track=named)
+        return path.provenance(measures, track=named, **choices)
     if path.is_file():
         return provenance(path) or {"file": path.name}
     made = {file.stem: provenance(file) or {} for file in _files(path)}
     return {name: own for name, own in made.items() if named & own.get("tracks", {}).keys()}
 
 
-def unjudged_of(results: Results, tracks: Iterable[str]) -> list[UnjudgedDocs]:
+def unjudged_of(
+    results: Results, tracks: Iterable[str], **choices: Unpack[EvalChoices]
+) -> list[UnjudgedDocs]:
     """Return the unjudged docs of some tracks of a store, or of a folder that `reanalyze` made.
 
     Raises
@@ -102,14 +109,14 @@ def unjudged_of(results: Results, tracks: Iterable[str]) -> list[UnjudgedDocs]:
     """
     path = opened(results)
     if isinstance(path, Store):
-        return path.unjudged(tracks)
+        return path.unjudged(tracks, **choices)
     if not is_store(folder := store_folder(path)):
         fix = "name the store, or a folder of reanalyze with one"
         raise UsageError(f"{path} holds values without lists, so unjudged docs are unknown: {fix}.")
     store, found = Store(folder), list[UnjudgedDocs]()
     for name, made in made_from(path, (), tracks).items():
-        choices: Any = EvalPolicy.from_record(made["eval_policy"]).record()
-        found += store.unjudged(name, **choices)
+        of_file: Any = EvalPolicy.from_record(made["eval_policy"]).record()
+        found += store.unjudged(name, **of_file)
     return found
 
 

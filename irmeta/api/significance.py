@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
@@ -12,59 +12,25 @@ import numpy as np
 import polars as pl
 
 from irmeta._version import __version__
+from irmeta.api.comparisons import Comparison, Comparisons, comparison
 from irmeta.api.matrices import Results, matrices
-from irmeta.api.store import EvalChoices
+from irmeta.api.store import EvalChoices, Store
 from irmeta.errors import MeasureError, UsageError, check_share
 from irmeta.files import remove_temporaries, write_text
 from irmeta.measures.names import parse_measure
-from irmeta.report.figures.significance_figures import achieved_significance, pairwise_significance
+from irmeta.report.figures.significance_figures import achieved_significance
 from irmeta.report.look import to_svg
 from irmeta.report.offline import offline
 from irmeta.results.matrix import Matrix
 from irmeta.results.tidy_files import check_ours, write_out
 from irmeta.stats.discriminative_power import LEVELS, asp, by_every_test, checked_levels, separation
-from irmeta.stats.orders import round_means
-from irmeta.stats.pairs import FAMILY_TESTS, Pairs, pairwise
+from irmeta.stats.pairs import default_correction, pairwise
 from irmeta.store.layout import folder_name
 from irmeta.store.scan import Tracks
-from irmeta.summaries import Summarized, Summary, SummaryList, counted
+from irmeta.summaries import Summarized, Summary, counted
 
 if TYPE_CHECKING:
     import altair as alt
-
-
-@dataclass(frozen=True, repr=False)
-class Comparison(Summarized):
-    """Comparison of the systems of one track by one measure.
-
-    Attributes
-    ----------
-    pairs : Pairs
-        The test's result for every pair.
-    systems : DataFrame
-        rank (equal means share one), system, mean, queries (number that the mean and, for a design
-        over all systems, the test used), better_than, worse_than (number of systems), top (whether
-        it has a mean and is worse than none); best mean first.
-    alpha : float
-        The significance level.
-    settings : Mapping
-        Other arguments of `compare`: resamples, seed, less_is_better.
-    """
-
-    pairs: Pairs
-    systems: pl.DataFrame
-    alpha: float
-    settings: Mapping[str, object]
-
-    def _summary(self) -> Summary:
-        facts = [f"{self.pairs.test_text}: {self.pairs.separated_text(self.alpha)}"]
-        return Summary(self.pairs.subject, facts, lambda: self.systems)
-
-    def show(self) -> alt.LayerChart:
-        """Draw the significantly different pairs of systems, ordered by their means."""
-        title = f"{self.pairs.subject}: {self.pairs.test}"
-        order = self.systems["system"].to_list()
-        return offline(pairwise_significance(self.pairs.frame(), order, title, self.alpha))
 
 
 class _Counts(NamedTuple):
@@ -96,29 +62,35 @@ class Power(Summarized, _Counts):
 
 
 def compare(
-    results: Results | Matrix,
-    measure: str | None = None,
+    results: Results | Matrix | Iterable[Matrix],
+    measures: str | Iterable[str] | None = None,
     *,
     test: str = "t",
+    baseline: str | None = None,
     track: Tracks = None,
-    correction: str = "none",
+    correction: str | None = None,
     alpha: float = 0.05,
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
     less_is_better: bool = False,
     workers: int | None = None,
     **choices: Unpack[EvalChoices],
-) -> list[Comparison]:
-    """Test every pair of systems of every track by one measure.
+) -> Comparisons:
+    """Test every pair of systems of every track, or every system against a baseline.
 
     Parameters
     ----------
-    results : Store, str, Path or Matrix
+    results : Store, str, Path, Matrix or iterable of Matrix
         See `irmeta.matrices`.
-    measure : str, optional
-        Name of the measure; optional if there is only one.
-    test, correction, resamples, rng
+    measures : str or iterable of str, optional
+        Names of the measures; optional if there is only one.
+    test, resamples, rng
         See `irmeta.stats.pairwise`.
+    baseline : str, optional
+        Compare every other system with this one alone.
+    correction : str, optional
+        See `irmeta.stats.pairwise`; default ``holm`` over the pairs of a track and measure, and
+        ``none`` for a test of all systems at once, which needs no correction.
     track, workers, **choices
         See `irmeta.matrices`.
     alpha : float, default 0.05
@@ -128,26 +100,30 @@ def compare(
 
     Returns
     -------
-    list of Comparison
-        One per track.
+    Comparisons
+        List of `Comparison`, one per track and measure, with methods for a table of systems by
+        measures: `to_latex`, `to_markdown`, `to_text`.
 
     Raises
     ------
     UsageError
-        If no measure is named and there are several, or a name or level is unknown; for a matrix
-        with a measure or track beside it; for `less_is_better` of a known measure.
+        If no measure is named and there are several, or a name, baseline or level is unknown; for
+        a matrix with a measure or track beside it; for `less_is_better` of a known measure.
 
     Examples
     --------
     >>> (comparison,) = irmeta.compare(store, "AP", track="news")
     >>> comparison.systems.select("system", "better_than", "top").row(0)
     ('doumMan2', 18, True)
+    >>> (comparison,) = irmeta.compare(store, "AP", track="news", baseline="aldBM25", test="max-t")
+    >>> comparison.systems.group_by("verdict").len().sort("verdict").rows()
+    [('baseline', 1), ('better', 6), ('not different', 5), ('worse', 8)]
     """
     check_share("alpha", alpha)
-    found = _given(results, measure, track, workers, choices)
+    found = _given(results, measures, track, workers, choices)
     named = sorted({m.measure for m in found})
-    if len(named) > 1:
-        raise UsageError(f"say which measure: {', '.join(named)}.")
+    if len(named) > 1 and measures is None and isinstance(results, Results):
+        raise UsageError(f"say which measures: {', '.join(named)}.")
     if less_is_better:
         found = [_reversed(m) for m in found]
     settings = {
@@ -155,8 +131,15 @@ def compare(
         "seed": "a generator" if isinstance(rng, np.random.Generator) else int(rng),
         "less_is_better": less_is_better,
     }
-    tested = partial(pairwise, test=test, correction=correction, resamples=resamples, rng=rng)
-    return SummaryList(_comparison(m, tested(m), alpha, settings) for m in found)
+    tested = partial(
+        pairwise,
+        test=test,
+        correction=default_correction(test) if correction is None else correction,
+        resamples=resamples,
+        rng=rng,
+        baseline=baseline,
+    )
+    return Comparisons(comparison(m, tested(m), alpha, settings) for m in found)
 
 
 def _given(
@@ -184,31 +167,6 @@ def _reversed(matrix: Matrix) -> Matrix:
     except MeasureError:
         return replace(matrix, direction=-1)
     raise UsageError(f"which direction of {matrix.measure} is better is known: leave that out.")
-
-
-def _comparison(
-    matrix: Matrix, pairs: Pairs, alpha: float, settings: Mapping[str, object]
-) -> Comparison:
-    better = pairs.better(alpha)
-    seen = matrix.complete() if pairs.test in FAMILY_TESTS else matrix
-    means, used = seen.means, (~np.isnan(seen.values)).sum(axis=0)
-    worst_last = np.where(np.isnan(means), np.inf, -matrix.direction * round_means(means))
-    order = np.lexsort((np.array(matrix.systems), worst_last))
-    worse_than = better.sum(axis=0)
-    frame = pl.DataFrame(
-        {
-            "system": matrix.systems,
-            "mean": means,
-            "queries": used.astype(np.int32),
-            "better_than": better.sum(axis=1).astype(np.int32),
-            "worse_than": worse_than.astype(np.int32),
-            "top": (worse_than == 0) & ~np.isnan(means),
-        },
-        schema_overrides={"system": pl.String},
-    )
-    place = np.searchsorted(np.sort(worst_last), worst_last) + 1
-    ranked = frame.insert_column(0, pl.Series("rank", place, pl.Int32))[order.tolist()]
-    return Comparison(pairs, ranked, alpha, settings)
 
 
 def power(
@@ -260,8 +218,10 @@ def power(
     return Power(separation(pairs, levels=at), pl.concat(map(asp, pairs)))
 
 
-def default_folder(results: str | Path, *names: str) -> Path | None:
+def default_folder(results: Results, *names: str) -> Path | None:
     """Return the folder for output inside one that `reanalyze` made; None for other results."""
+    if isinstance(results, Store):
+        return None
     folder = Path(results)
     if not (folder / "scores").is_dir() or not (folder / ".parts").is_dir():
         return None
@@ -273,6 +233,7 @@ def write_comparisons(
 ) -> list[Path]:
     """Write ``pairs.parquet``, ``systems.parquet`` and a figure of each track to a folder.
 
+    There is a figure for each track, and for each measure where there are several.
     Figures of an earlier comparison are removed. `source` is the result of `made_from`. A file of
     the same name that irmeta did not write is a `UsageError`, unless `force`.
     """
@@ -280,6 +241,7 @@ def write_comparisons(
         "test": found[0].pairs.test,
         "correction": found[0].pairs.correction,
         "alpha": found[0].alpha,
+        "baseline": found[0].pairs.baseline,
         **found[0].settings,
     }
     made = {"irmeta": __version__, "compare": {"source": source, **asked}}
@@ -290,7 +252,11 @@ def write_comparisons(
         )
         for c in found
     )
-    figures = {c.pairs.track or c.pairs.measure: c.show() for c in found}
+    several = len({c.pairs.measure for c in found}) > 1
+    figures = {}
+    for c in found:
+        name = c.pairs.track or c.pairs.measure
+        figures[f"{name}.{c.pairs.measure}" if several and c.pairs.track else name] = c.show()
     return _put(out, {"pairs": pairs, "systems": systems}, figures, made, force)
 
 

@@ -52,14 +52,6 @@ TrackOption = Annotated[str | None, typer.Option(help="Track, where the source h
 TracksOption = Annotated[
     list[str] | None, typer.Option("--track", help="Only these tracks (repeatable).")
 ]
-ResultsArgument = Annotated[
-    Path,
-    typer.Argument(
-        metavar="RESULTS",
-        show_default=False,
-        help="Folder of reanalyze, store, per-query values, or table with systems in columns.",
-    ),
-]
 UnjudgedOption = Annotated[
     bool,
     typer.Option("--unjudged", help="Also report what unjudged docs leave open, on stderr."),
@@ -73,11 +65,6 @@ JudgedAtLeastOption = Annotated[
         show_default="0.9",
     ),
 ]
-CorrectionOption = Annotated[
-    str, typer.Option(help="Correction of the p-values for the number of pairs.")
-]
-ResamplesOption = Annotated[int, typer.Option(min=1, help="Number of resamples, for random tests.")]
-SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
 PathArgument = Annotated[
     Path,
     typer.Argument(

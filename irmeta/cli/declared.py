@@ -96,16 +96,17 @@ def completion(choices: Collection[str]) -> Callable[[str], list[str]]:
 def _parameter(one: Field[Any], kind: Any) -> inspect.Parameter:
     plain, default, rule = value_type(kind), one.default, one.metadata
     names = rule["flag"] or f"--{one.name.replace('_', '-')}"
-    more: dict[str, Any] = {}
+    more: dict[str, Any] = {"metavar": rule["metavar"]} if rule["metavar"] else {}
+    is_repeatable = get_origin(plain) is tuple
+    item = get_args(plain)[0] if is_repeatable else plain
     if choices := choices_of(one, kind):
         # As text, because typer would reject an unknown choice without "did you mean".
-        more["metavar"] = rule["metavar"] or f"[{'|'.join(choices)}]"
-        plain = str
+        more = {"metavar": f"[{'|'.join(choices)}]"} | more
         more["autocompletion"] = completion(choices)
-    elif rule["metavar"]:
-        more["metavar"] = rule["metavar"]
-    if get_origin(plain) is tuple:
-        plain = list[get_args(plain)[0]]
+        item = str
+    plain = item
+    if is_repeatable:
+        plain = list[item]
         # Every option has a default, never dataclasses.MISSING.
         more["show_default"] = ", ".join(map(str, default or ())) or False  # pyright: ignore[reportArgumentType]
         default = None

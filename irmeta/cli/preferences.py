@@ -8,16 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from irmeta.cli.app import (
-    CorrectionOption,
     CsvSafeOption,
     ForceOption,
-    ResamplesOption,
-    SeedOption,
     TracksOption,
     WorkersOption,
 )
 from irmeta.cli.declared import with_options
 from irmeta.cli.registered import command
+from irmeta.cli.significance_options import PreferenceTesting
 from irmeta.cli.sources import READING, SourceArgument, open_source
 from irmeta.errors import UsageError
 from irmeta.policies import EvalPolicy, ReadPolicy
@@ -33,9 +31,10 @@ COMPARED = (
     "irmeta prefer store/ --track news",
     "irmeta prefer collection/ -m RPP@100 --against aldBM25 --track news",
 )
-@with_options(policy=COMPARED, reading=READING)
+@with_options(testing=PreferenceTesting, policy=COMPARED, reading=READING)
 def prefer(
     source: SourceArgument,
+    testing: PreferenceTesting,
     policy: EvalPolicy,
     reading: ReadPolicy,
     preferences: Annotated[
@@ -65,17 +64,10 @@ def prefer(
     on: Annotated[
         str, typer.Option(help="Test the preference of pairs, or their win-rate.")
     ] = "preference",
-    test: Annotated[
-        str, typer.Option(help="Test of the mean preference: hsd-randomised or t.")
-    ] = "hsd-randomised",
-    correction: CorrectionOption = "none",
-    alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
     track: TracksOption = None,
-    resamples: ResamplesOption = 10_000,
     bootstraps: Annotated[
         int, typer.Option(min=1, help="Resamples of the queries, for intervals of ranks.")
     ] = 1000,
-    seed: SeedOption = 0,
     out: Annotated[Path | None, typer.Option(help="File for the result, .parquet or .csv.")] = None,
     csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
@@ -103,17 +95,17 @@ def prefer(
         "against": against,
         "opponents": opponents,
         "on": on,
-        "test": test,
-        "correction": correction,
-        "alpha": alpha,
-        "resamples": resamples,
+        "test": testing.test,
+        "correction": testing.correction,
+        "alpha": testing.alpha,
+        "resamples": testing.resamples,
         "bootstraps": bootstraps,
     }
     segments = None if segment is None else Segments.of(segment)
     with open_source(source, reading, track or None, workers) as store:
         with consistent_read(store, track or None) as tracks:
             made = store.preference_provenance(asked, track=tracks, **choices)
-            given = options | choices | {"track": tracks, "rng": seed, "workers": workers}
+            given = options | choices | {"track": tracks, "rng": testing.seed, "workers": workers}
             boards = compute(store, asked, segments=segments, **given)
         for name, facts in made["tracks"].items():
             if "qrels_by_subtopic" in facts:
@@ -124,7 +116,7 @@ def prefer(
             frame = pl.concat(board.frame() for board in boards)
             if segments is not None:
                 options["segments_sha256"] = segments.sha256
-            record = made | {"prefer": {**options, "seed": seed}}
+            record = made | {"prefer": {**options, "seed": testing.seed}}
             write_out(frame, out, record, force=force, csv_safe=csv_safe)
             note(f"{frame.height:,} rows in {out}")
 

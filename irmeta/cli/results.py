@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from irmeta.cli.app import (
     DAMAGED,
     DIFFERENT,
-    CorrectionOption,
     CsvSafeOption,
     ForceOption,
     JudgedAtLeastOption,
     PathArgument,
-    ResamplesOption,
-    ResultsArgument,
-    SeedOption,
+    StrictOption,
     TracksOption,
     UnjudgedOption,
     WorkersOption,
     judged_share,
-    one_measure,
 )
+from irmeta.cli.declared import with_options
 from irmeta.cli.registered import command
+from irmeta.cli.significance_options import PairTesting, PowerTesting
+from irmeta.cli.sources import READING, ResultsArgument, changed, open_results
+from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.show.notes import note
 
 OutOption = Annotated[
@@ -76,19 +76,35 @@ def check(path: PathArgument, workers: WorkersOption = None) -> None:
 
 @command(
     "irmeta compare results/ -m AP --test hsd-randomised",
+    "irmeta compare collection/ -m AP,nDCG@10 --track news --baseline aldBM25 --format latex",
+    "irmeta compare qrels.txt run1.gz run2.gz -m AP --test permutation",
     "irmeta compare my-table.csv --correction benjamini-hochberg",
 )
+@with_options(testing=PairTesting, policy=EvalPolicy, reading=READING)
 def compare(
     results: ResultsArgument,
-    measure: Annotated[
-        list[str] | None, typer.Option("-m", "--measure", help="Measure to compare, e.g. AP.")
+    testing: PairTesting,
+    policy: EvalPolicy,
+    reading: ReadPolicy,
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m", "--measures", "--measure", help="Measures to compare, e.g. AP (repeatable)."
+        ),
     ] = None,
-    test: Annotated[str, typer.Option(help="Test of the difference of two systems.")] = "t",
-    correction: CorrectionOption = "none",
-    alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
+    form: Annotated[
+        Literal["table", "csv", "latex", "markdown", "text"] | None,
+        typer.Option(
+            "--format",
+            help="Format of the output: the systems of each measure, or for latex, markdown and "
+            "text systems by measures with marks of significance.",
+            show_default="table on a terminal, csv in a pipe",
+        ),
+    ] = None,
+    digits: Annotated[
+        int, typer.Option(min=0, max=17, help="Decimal places in latex, markdown and text.")
+    ] = 4,
     track: TracksOption = None,
-    resamples: ResamplesOption = 10_000,
-    seed: SeedOption = 0,
     less_is_better: Annotated[
         bool,
         typer.Option(
@@ -100,80 +116,90 @@ def compare(
     out: OutOption = None,
     csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
+    workers: WorkersOption = None,
+    strict: StrictOption = False,
 ) -> None:
-    """Test all pairs of systems; mark the systems that no other is significantly better than."""
+    """Test all pairs of systems, or all systems against a baseline."""
     from irmeta.api import significance
     from irmeta.api.matrices import consistent_read, made_from, unjudged_of
     from irmeta.show.significance_output import print_comparisons
     from irmeta.show.unjudged_output import print_unjudged
 
-    at_least = judged_share(judged_at_least, unjudged)
-    with consistent_read(results, track or None) as tracks:
-        comparisons = significance.compare(
-            results,
-            one_measure(measure) if measure else None,
-            test=test,
-            track=tracks,
-            correction=correction,
-            alpha=alpha,
-            resamples=resamples,
-            rng=seed,
-            less_is_better=less_is_better,
-        )
-        name = comparisons[0].pairs.measure
-        compared = [one.pairs.track for one in comparisons]
-        source = made_from(results, [name], compared)
-        found = unjudged_of(results, compared) if unjudged else []
-    print_comparisons(comparisons, csv_safe)
-    print_unjudged(found, at_least)
-    if out := out or significance.default_folder(results, "compare", f"{name}.{test}"):
-        for path in significance.write_comparisons(comparisons, out, source, force=force):
-            note(str(path))
+    at_least, choices = judged_share(judged_at_least, unjudged), changed(policy)
+    with open_results(results, reading, track or None, workers, strict=strict) as source:
+        with consistent_read(source, track or None) as tracks:
+            comparisons = significance.compare(
+                source,
+                measures,
+                test=testing.test,
+                baseline=testing.baseline,
+                track=tracks,
+                correction=testing.correction,
+                alpha=testing.alpha,
+                resamples=testing.resamples,
+                rng=testing.seed,
+                less_is_better=less_is_better,
+                workers=None if isinstance(source, Path) else workers,
+                **choices,
+            )
+            names = list(dict.fromkeys(one.pairs.measure for one in comparisons))
+            compared = list(dict.fromkeys(one.pairs.track for one in comparisons))
+            made = made_from(source, names, compared, **choices)
+            found = unjudged_of(source, compared, **choices) if unjudged else []
+        print_comparisons(comparisons, form, csv_safe=csv_safe, digits=digits)
+        print_unjudged(found, at_least)
+        against = "" if testing.baseline is None else f".{testing.baseline}"
+        name = f"{','.join(names)}.{testing.test}{against}"
+        if out := out or significance.default_folder(source, "compare", name):
+            for path in significance.write_comparisons(comparisons, out, made, force=force):
+                note(str(path))
 
 
 @command(
     "irmeta power results/ --test t --test hsd --level 0.05",
+    "irmeta power collection/ -m AP,nDCG@10 --track news",
 )
+@with_options(testing=PowerTesting, policy=EvalPolicy, reading=READING)
 def power(
     results: ResultsArgument,
+    testing: PowerTesting,
+    policy: EvalPolicy,
+    reading: ReadPolicy,
     measures: Annotated[
         list[str] | None,
         typer.Option("-m", "--measures", help="Names of measures (repeatable); default all."),
     ] = None,
-    test: Annotated[list[str] | None, typer.Option(help="Test (repeatable); default t.")] = None,
-    correction: CorrectionOption = "none",
-    level: Annotated[
-        list[float] | None, typer.Option(help="Significance level (repeatable).")
-    ] = None,
     track: TracksOption = None,
-    resamples: ResamplesOption = 10_000,
-    seed: SeedOption = 0,
     out: OutOption = None,
     csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
+    workers: WorkersOption = None,
+    strict: StrictOption = False,
 ) -> None:
     """Count the significantly different pairs of systems by each measure."""
     from irmeta.api import significance
     from irmeta.api.matrices import consistent_read, made_from
     from irmeta.show.significance_output import print_power
 
-    tests, levels = test or ["t"], level or significance.LEVELS
-    with consistent_read(results, track or None) as tracks:
-        shares, curves = significance.power(
-            results,
-            measures,
-            tests=tests,
-            track=tracks,
-            levels=levels,
-            correction=correction,
-            resamples=resamples,
-            rng=seed,
-        )
-        source = made_from(results, shares["measure"].unique(), shares["track"].unique())
-    settings = {"tests": tests, "levels": list(levels), "correction": correction}
-    settings |= {"resamples": resamples, "seed": seed}
-    print_power(shares, csv_safe)
-    if out := out or significance.default_folder(results, "power"):
-        write = significance.write_power
-        for path in write(shares, curves, out, source, settings, force=force):
-            note(str(path))
+    choices = changed(policy)
+    with open_results(results, reading, track or None, workers, strict=strict) as source:
+        with consistent_read(source, track or None) as tracks:
+            shares, curves = significance.power(
+                source,
+                measures,
+                tests=testing.tests,
+                track=tracks,
+                levels=testing.levels,
+                correction=testing.correction,
+                resamples=testing.resamples,
+                rng=testing.seed,
+                workers=None if isinstance(source, Path) else workers,
+                **choices,
+            )
+            names, compared = shares["measure"].unique(), shares["track"].unique()
+            made = made_from(source, names, compared, **choices)
+        print_power(shares, csv_safe)
+        if out := out or significance.default_folder(source, "power"):
+            write = significance.write_power
+            for path in write(shares, curves, out, made, testing.record(), force=force):
+                note(str(path))

@@ -6,14 +6,14 @@ import sys
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from irmeta.cli.app import FAILED, STRICT, progress_bar
 from irmeta.errors import IrmetaError, UsageError, first_few
 from irmeta.escapes import print_line
-from irmeta.policies import ReadPolicy
+from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.show.notes import note
 
 if TYPE_CHECKING:
@@ -33,6 +33,48 @@ SOURCE = (
 SourceArgument = Annotated[
     list[Path], typer.Argument(metavar="SOURCE [RUN]", show_default=False, help=SOURCE)
 ]
+
+
+ResultsArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="SOURCE [RUN]",
+        show_default=False,
+        help="A store, a folder of reanalyze, per-query values, or a table with systems in "
+        "columns; or a collection, or a qrels file, then its runs, which are read into memory.",
+    ),
+]
+
+
+@contextmanager
+def open_results(
+    source: list[Path],
+    policy: ReadPolicy,
+    tracks: Tracks = None,
+    workers: int | None = None,
+    *,
+    strict: bool = False,
+) -> Generator[Store | Path]:
+    """Yield a folder or file with values as it is; open any other source: see `open_source`."""
+    from irmeta.studies.framework.recorded_files import PARTS
+
+    first, *runs = source
+    is_results = (first / "scores").is_dir() and (first / PARTS).is_dir()
+    if runs or not (first.is_file() or is_results):
+        with open_source(source, policy, tracks, workers, strict=strict) as store:
+            yield store
+        return
+    if policy != ReadPolicy():
+        raise UsageError(f"{first} holds values: reading options are for runs.")
+    if strict:
+        raise UsageError(f"{first} holds values: --strict is for runs.")
+    yield first
+
+
+def changed(policy: EvalPolicy) -> Any:
+    """Return the fields of a policy that are not the default, as keywords."""
+    plain = EvalPolicy().record()
+    return {name: value for name, value in policy.record().items() if value != plain[name]}
 
 
 @contextmanager

@@ -96,6 +96,11 @@ class Grid:
         """Headings over several columns: see `spans`."""
         return spans(self.head)
 
+    @property
+    def has_best(self) -> bool:
+        """Whether a cell is the best of its column."""
+        return any(cell.is_best for row in self.rows for cell in row)
+
 
 def spans(heads: Sequence[Head]) -> list[tuple[str, int]]:
     """Return headings over several columns, with the number of columns; empty without a pivot."""

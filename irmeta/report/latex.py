@@ -46,7 +46,9 @@ def to_latex(grid: Grid) -> str:
     heads = [grid.head[i] for i in columns]
     layout = "".join("l" if head.is_text else "r" for head in heads)
     label = f"tab:{grid.name.replace('_', '-')}"
-    caption = rf"\caption{{{escape_latex(' '.join([grid.caption, *grid.notes]))}}}\label{{{label}}}"
+    best = ["Best values in bold."] if grid.has_best else []
+    text = escape_latex(" ".join([grid.caption, *grid.notes, *best]))
+    caption = rf"\caption{{{text}}}\label{{{label}}}"
     head = [*_group_row(heads), _row(head.label for head in heads)]
     rows = [_begin(" & ".join(_cell(row[i]) for i in columns)) for row in grid.rows]
     small = [r"\footnotesize", r"\setlength{\tabcolsep}{3.5pt}"]

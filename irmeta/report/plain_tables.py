@@ -16,7 +16,8 @@ def to_markdown(grid: Grid) -> str:
     rule = [":--" if one.is_text else "--:" for one in grid.head]
     rows = [[_markdown_cell(cell) for cell in row] for row in grid.rows]
     lines = [f"| {' | '.join(cells)} |" for cells in (head, rule, *rows)]
-    return "\n".join([*lines, "", _escape(_legend(grid))]) + "\n"
+    legend = _legend(grid, "Best values in bold.")
+    return "\n".join([*lines, "", _escape(legend)]) + "\n"
 
 
 def to_text(grid: Grid) -> str:
@@ -26,15 +27,19 @@ def to_text(grid: Grid) -> str:
     """
     head = [escape_name(" ".join(filter(None, (one.group, one.label)))) for one in grid.head]
     values = [[escape_name(cell.text) for cell in row] for row in grid.rows]
-    marks = [[("*" if cell.is_best else "") + cell.marks for cell in row] for row in grid.rows]
+    marks = [[_text_marks(cell) for cell in row] for row in grid.rows]
     columns = [
         _column(head[i], [row[i] for row in values], [row[i] for row in marks], one.is_text)
         for i, one in enumerate(grid.head)
     ]
     lines = ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
-    has_best = any(cell.is_best for row in grid.rows for cell in row)
-    legend = _legend(grid) + (" * best." if has_best else "")
+    legend = _legend(grid, "* best values.")
     return "\n".join([*lines, "", escape_name(legend)]) + "\n"
+
+
+def _text_marks(cell: Cell) -> str:
+    marks = ("*" if cell.is_best else "") + cell.marks
+    return f" {marks}" if marks else ""
 
 
 def _column(head: str, values: Sequence[str], marks: Sequence[str], is_text: bool) -> list[str]:
@@ -47,8 +52,8 @@ def _column(head: str, values: Sequence[str], marks: Sequence[str], is_text: boo
     return [f"{head:>{width}}{'':<{tail}}", *cells]
 
 
-def _legend(grid: Grid) -> str:
-    return " ".join([grid.caption, *grid.notes])
+def _legend(grid: Grid, best: str) -> str:
+    return " ".join([grid.caption, *grid.notes, *([best] if grid.has_best else [])])
 
 
 def _escape(text: str) -> str:

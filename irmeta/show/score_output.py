@@ -101,7 +101,7 @@ def print_scores(
         grid = score_grid(
             frame,
             directions,
-            caption=f"{subject}; best in bold.",
+            caption=f"{subject}.",
             digits=PAPER_DIGITS if display.digits is None else display.digits,
         )
         write_to_pipe(to_latex(grid) if form == "latex" else to_markdown(grid))

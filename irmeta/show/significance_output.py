@@ -3,35 +3,62 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from irmeta.show.console import open_console, print_frame, print_table, print_text
+from irmeta.errors import UsageError
+from irmeta.results.tidy_files import to_csv
+from irmeta.show.console import open_console, print_frame, print_table, print_text, write_to_pipe
 from irmeta.show.notes import note
 
 if TYPE_CHECKING:
-    from irmeta.api.significance import Comparison
+    from irmeta.api.comparisons import Comparison, Comparisons
 
 
-def print_comparisons(comparisons: Sequence[Comparison], csv_safe: bool = False) -> None:
-    """Print the systems, best first, with a star where no system is significantly better."""
-    if not sys.stdout.isatty():
-        print_frame(pl.concat(_labelled(comparison) for comparison in comparisons), csv_safe)
-    for comparison in comparisons:
-        pairs = comparison.pairs
-        summary = (
-            f"{pairs.subject}, {pairs.test_text}: {pairs.separated_text(comparison.alpha)}; "
-            f"{'greater' if pairs.direction > 0 else 'less'} is better"
-        )
-        if sys.stdout.isatty():
-            top = pl.when("top").then(pl.lit("*")).otherwise(pl.lit("")).alias("top")
+def print_comparisons(
+    comparisons: Comparisons, form: str | None, *, csv_safe: bool = False, digits: int = 4
+) -> None:
+    """Print the systems, best first, with the results of the tests.
+
+    Parameters
+    ----------
+    form
+        ``table`` or ``csv``: the systems of each comparison; ``latex``, ``markdown``, ``text``: one
+        table of systems by measures. None: a table on a terminal, CSV in a pipe.
+    """
+    form = form or ("table" if sys.stdout.isatty() else "csv")
+    if csv_safe and form != "csv":
+        raise UsageError(f"--csv-safe applies only to CSV, not to {form}.")
+    if form == "csv":
+        write_to_pipe(to_csv(pl.concat(map(_labelled, comparisons)), safe=csv_safe))
+    elif form != "table":
+        to_form = {"latex": comparisons.to_latex, "markdown": comparisons.to_markdown}
+        write_to_pipe(to_form.get(form, comparisons.to_text)(digits))
+    for one in comparisons:
+        if form == "table":
             console = open_console()
-            print_table(console, comparison.systems.with_columns(top))
-            print_text(console, f"{summary}; * none is better by the test", "bold")
+            print_table(console, _starred(one.systems))
+            more = "" if one.pairs.baseline is not None else "; * none is better by the test"
+            print_text(console, f"{_summary(one)}{more}", "bold")
         else:
-            note(summary)
+            note(_summary(one))
+
+
+def _starred(systems: pl.DataFrame) -> pl.DataFrame:
+    """Return systems with a star where no system is significantly better."""
+    if "top" not in systems.columns:
+        return systems
+    return systems.with_columns(top=pl.when("top").then(pl.lit("*")).otherwise(pl.lit("")))
+
+
+def _summary(comparison: Comparison) -> str:
+    pairs = comparison.pairs
+    against = "" if pairs.baseline is None else f" against {pairs.baseline}"
+    return (
+        f"{pairs.subject}, {pairs.test_text}{against}: {pairs.separated_text(comparison.alpha)}; "
+        f"{'greater' if pairs.direction > 0 else 'less'} is better"
+    )
 
 
 def _labelled(comparison: Comparison) -> pl.DataFrame:

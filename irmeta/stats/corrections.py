@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 
 from irmeta.errors import UsageError, did_you_mean
+from irmeta.policies import Correction
 
-CORRECTIONS = ("none", "bonferroni", "holm", "benjamini-hochberg")
+CORRECTIONS = get_args(Correction)
 
 
 def adjusted(p: np.ndarray, correction: str) -> np.ndarray:

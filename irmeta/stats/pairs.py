@@ -218,7 +218,7 @@ def pairwise(
     >>> pairs.better(alpha=0.05)[0].tolist()
     [False, False, True]
     >>> irmeta.stats.pairwise(ap, correction="holm", baseline="b").p.round(3)[:, 1].tolist()
-    [0.312, 1.0, 0.015]
+    [0.312, 1.0, 0.001]
     """
     _check(matrix, test, correction, confidence, resamples)
     _check_baseline(matrix, test, baseline)

@@ -122,12 +122,12 @@ def test_write_power__one_figure_per_track(results: Path, tmp_path: Path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"measure": None}, "say which measure: AP, ASL, ASL.unretrieved=depth., P@10"),
-        ({"measure": "RR"}, "has no measure 'RR'"),
-        ({"measure": "AP", "track": "newz"}, "has no track 'newz'"),
-        ({"measure": "AP", "test": "tt"}, "tt"),
-        ({"measure": "AP", "alpha": 2}, "alpha = 2 is not between 0 and 1"),
-        ({"measure": "AP", "correction": "hol"}, "hol"),
+        ({"measures": None}, "say which measures: AP, ASL, ASL.unretrieved=depth., P@10"),
+        ({"measures": "RR"}, "has no measure 'RR'"),
+        ({"measures": "AP", "track": "newz"}, "has no track 'newz'"),
+        ({"measures": "AP", "test": "tt"}, "tt"),
+        ({"measures": "AP", "alpha": 2}, "alpha = 2 is not between 0 and 1"),
+        ({"measures": "AP", "correction": "hol"}, "hol"),
     ],
 )
 def test_compare__invalid_argument_is_refused(results: Path, arguments: dict, said: str):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from irmeta.report.charts.curves import curves
-from irmeta.report.look import BLUE, RULE, WIDTH, finish, nothing
+from irmeta.report.look import BLUE, INK, MUTED, RULE, WIDTH, finish, nothing
 
 if TYPE_CHECKING:
     import altair as alt
@@ -130,3 +130,47 @@ def achieved_significance(
         steps=True,
         rules=levels,
     )
+
+
+def baseline_differences(
+    frame: pl.DataFrame, baseline: str, title: str, alpha: float
+) -> alt.LayerChart:
+    """Draw the difference of each system from a baseline, with its interval.
+
+    Parameters
+    ----------
+    frame
+        Columns system, difference, low, high (NaN: no interval), p, verdict; best system first.
+    baseline
+        Name of the baseline, whose row is left out.
+    alpha
+        Significance level.
+    """
+    import altair as alt
+
+    rows = frame.filter(pl.col("verdict") != "baseline", pl.col("difference").is_not_nan())
+    if rows.is_empty():
+        return nothing(f"No system has a difference from {baseline}.")
+    ends = pl.col("low", "high").replace([float("inf"), float("-inf"), float("nan")], None)
+    is_unclear = pl.col("verdict") == "not different"
+    kind = pl.when(is_unclear).then(pl.lit(UNCLEAR)).otherwise(pl.lit(DIFFERENT)).alias("is")
+    rows = rows.with_columns(ends, kind)
+    y = alt.Y("system:N", sort=None, title=None, axis=alt.Axis(labelLimit=225, labelOverlap=False))
+    colour = alt.Color(
+        "is:N",
+        scale=alt.Scale(domain=[DIFFERENT, UNCLEAR], range=[BLUE, MUTED]),
+        legend=alt.Legend(title=None, orient="top", direction="horizontal"),
+    )
+    base = alt.Chart(rows.select("system", "difference", "low", "high", "is")).encode(y, colour)
+    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=INK).encode(alt.X("zero:Q"))
+    intervals = base.mark_rule(strokeWidth=1.5).encode(alt.X("low:Q"), alt.X2("high:Q"))
+    dots = base.mark_point(filled=True, opacity=1, size=60).encode(
+        alt.X("difference:Q", title=f"mean difference from {baseline}"),
+        alt.Shape("is:N", scale=alt.Scale(domain=[DIFFERENT, UNCLEAR], range=["circle", "square"])),
+    )
+    different = rows.filter(pl.col("is") == DIFFERENT).height
+    subtitle = f"{different:,} of {rows.height:,} differ significantly (p <= {alpha:g}); best first"
+    if rows["low"].count():
+        subtitle += "; lines: 95% confidence intervals"
+    chart = alt.layer(zero, intervals, dots)
+    return finish(chart, height=17 * rows.height + 8, title=title, subtitle=subtitle)

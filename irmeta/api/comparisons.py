@@ -1,0 +1,240 @@
+"""Results of `irmeta.compare`: systems with their tests, and tables of systems by measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from irmeta.report.cells import DAGGER, DOUBLE_DAGGER, Cell, Grid, Head
+from irmeta.report.figures.significance_figures import baseline_differences, pairwise_significance
+from irmeta.report.latex import to_latex
+from irmeta.report.offline import offline
+from irmeta.report.plain_tables import to_markdown, to_text
+from irmeta.report.score_grid import score_grid
+from irmeta.results.matrix import Matrix
+from irmeta.stats.orders import round_means
+from irmeta.stats.pairs import COMPLETE_TESTS, Pairs
+from irmeta.summaries import Summarized, Summary, SummaryList
+
+if TYPE_CHECKING:
+    import altair as alt
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Summarized):
+    """Comparison of the systems of one track by one measure.
+
+    Attributes
+    ----------
+    pairs : Pairs
+        The test's result for every tested pair.
+    systems : DataFrame
+        rank (equal means share one), system, mean, queries (number that the mean and, for a test
+        of all systems at once, the test used); best mean first. Then better_than, worse_than
+        (number of systems), top (whether it has a mean and is worse than none); or with a baseline
+        difference (the system's mean minus the baseline's), effect, low, high, p, verdict (better,
+        worse, not different, or baseline).
+    alpha : float
+        The significance level.
+    settings : Mapping
+        Other arguments of `compare`: resamples, seed, less_is_better.
+    """
+
+    pairs: Pairs
+    systems: pl.DataFrame
+    alpha: float
+    settings: Mapping[str, object]
+
+    def _summary(self) -> Summary:
+        facts = [f"{self.pairs.test_text}: {self.pairs.separated_text(self.alpha)}"]
+        return Summary(self.pairs.subject, facts, lambda: self.systems)
+
+    def show(self) -> alt.LayerChart:
+        """Draw the significantly different pairs, or the differences from the baseline."""
+        title = f"{self.pairs.subject}: {self.pairs.test}"
+        if self.pairs.baseline is not None:
+            chart = baseline_differences(self.systems, self.pairs.baseline, title, self.alpha)
+            return offline(chart)
+        order = self.systems["system"].to_list()
+        return offline(pairwise_significance(self.pairs.frame(), order, title, self.alpha))
+
+
+class Comparisons(SummaryList[Comparison]):
+    """List of comparisons, by track and measure, that is also a table of systems by measures."""
+
+    def table(self, digits: int = 4) -> Grid:
+        """Return the means of all systems by all measures as the cells of a table.
+
+        The best mean of a measure is bold. Without a baseline each system has a letter (a number
+        where there are more than 26), and a superscript names the systems that a system is
+        significantly better than. With a baseline, a dagger marks systems that are significantly
+        better, a double dagger those that are worse. Systems are in the order of the first measure.
+
+        Parameters
+        ----------
+        digits : int, default 4
+            Decimal places.
+        """
+        by_track = groupby(self, key=lambda one: one.pairs.track)
+        parts = [_track_table(list(found)) for _, found in by_track]
+        frame = pl.concat([part.frame for part in parts], how="diagonal")
+        if len(parts) == 1:
+            frame = frame.drop("track")
+        marks = {
+            (*key, measure) if len(parts) > 1 else (key[1], measure): mark
+            for part in parts
+            for (*key, measure), mark in part.marks.items()
+        }
+        first = self[0].pairs
+        grid = score_grid(
+            frame,
+            {one.pairs.measure: one.pairs.direction for one in self},
+            name="comparison",
+            caption=f"Means over queries. {self._legend()}",
+            digits=digits,
+            marks=marks,
+        )
+        if first.baseline is not None:
+            return grid
+        labels = [label for part in parts for label in part.labels]
+        rows = tuple((Cell(one), *row) for one, row in zip(labels, grid.rows, strict=True))
+        return Grid(grid.name, grid.caption, (Head("", "", is_text=True), *grid.head), rows)
+
+    def to_latex(self, digits: int = 4) -> str:
+        """Return `table` as LaTeX with booktabs.
+
+        Examples
+        --------
+        >>> "aldBM25" in irmeta.compare(store, ["AP", "RR"], track="news").to_latex()
+        True
+        """
+        return to_latex(self.table(digits))
+
+    def to_markdown(self, digits: int = 4) -> str:
+        """Return `table` as Markdown."""
+        return to_markdown(self.table(digits))
+
+    def to_text(self, digits: int = 4) -> str:
+        """Return `table` as aligned text, with a star at the best value of each measure."""
+        return to_text(self.table(digits))
+
+    def _legend(self) -> str:
+        pairs, alpha = self[0].pairs, self[0].alpha
+        test = f"({pairs.test_text}, level {alpha:g})"
+        if pairs.baseline is None:
+            return f"Superscripts: systems that the system is significantly better than {test}."
+        return (
+            f"{DAGGER} significantly better and {DOUBLE_DAGGER} worse than {pairs.baseline} {test}."
+        )
+
+
+class _TrackTable(NamedTuple):
+    """Means of one track with one column per measure, and marks by track, system and measure."""
+
+    frame: pl.DataFrame
+    labels: list[str]
+    marks: dict[tuple[str, str, str], str]
+
+
+def _track_table(found: list[Comparison]) -> _TrackTable:
+    track = found[0].pairs.track
+    order = found[0].systems["system"]
+    frame = pl.DataFrame(
+        {"track": pl.Series([track] * len(order), dtype=pl.String), "system": order}
+    )
+    labels = _labels(len(order))
+    label_of = dict(zip(order, range(len(order)), strict=True))
+    marks: dict[tuple[str, str, str], str] = {}
+    for one in found:
+        pairs = one.pairs
+        means = one.systems.select("system", pl.col("mean").alias(pairs.measure))
+        frame = frame.join(means, on="system", how="left", maintain_order="left")
+        better = pairs.better(one.alpha)
+        for place, system in enumerate(pairs.systems):
+            if pairs.baseline is None:
+                below = sorted(label_of[pairs.systems[j]] for j in np.flatnonzero(better[place]))
+                mark = _ranges(below, labels)
+            else:
+                base = pairs.systems.index(pairs.baseline)
+                is_worse = DOUBLE_DAGGER if better[base, place] else ""
+                mark = DAGGER if better[place, base] else is_worse
+            marks[track, system, pairs.measure] = mark
+    return _TrackTable(frame, labels, marks)
+
+
+def _labels(number: int) -> list[str]:
+    """Return letters for systems, or numbers where there are too many."""
+    if number <= len(ascii_lowercase):
+        return list(ascii_lowercase[:number])
+    return [str(i + 1) for i in range(number)]
+
+
+def _ranges(places: list[int], labels: list[str]) -> str:
+    """Return labels with three or more neighbours as a range: ``a,c-f``; ``ab`` without ranges."""
+    runs = [
+        [place for _, place in run]
+        for _, run in groupby(enumerate(places), key=lambda pair: pair[1] - pair[0])
+    ]
+    is_compact = labels[0] == "a" and all(len(run) < 3 for run in runs)
+    parts = [
+        f"{labels[run[0]]}-{labels[run[-1]]}" if len(run) > 2 else one
+        for run in runs
+        for one in (labels[place] for place in (run[:1] if len(run) > 2 else run))
+    ]
+    return ("" if is_compact else ",").join(parts)
+
+
+def comparison(
+    matrix: Matrix, pairs: Pairs, alpha: float, settings: Mapping[str, object]
+) -> Comparison:
+    """Return the systems of a matrix, best first, with the results of a test."""
+    seen = matrix.complete() if pairs.test in COMPLETE_TESTS else matrix
+    means, used = seen.means, (~np.isnan(seen.values)).sum(axis=0)
+    worst_last = np.where(np.isnan(means), np.inf, -matrix.direction * round_means(means))
+    order = np.lexsort((np.array(matrix.systems), worst_last))
+    place = np.searchsorted(np.sort(worst_last), worst_last) + 1
+    facts = _counts(pairs, means, alpha) if pairs.baseline is None else _against(pairs, alpha)
+    frame = pl.DataFrame(
+        {
+            "rank": pl.Series(place, dtype=pl.Int32),
+            "system": pl.Series(list(matrix.systems), dtype=pl.String),
+            "mean": means,
+            "queries": used.astype(np.int32),
+            **facts,
+        }
+    )
+    return Comparison(pairs, frame[order.tolist()], alpha, settings)
+
+
+def _counts(pairs: Pairs, means: np.ndarray, alpha: float) -> dict[str, np.ndarray]:
+    better = pairs.better(alpha)
+    worse_than = better.sum(axis=0)
+    return {
+        "better_than": better.sum(axis=1).astype(np.int32),
+        "worse_than": worse_than.astype(np.int32),
+        "top": (worse_than == 0) & ~np.isnan(means),
+    }
+
+
+def _against(pairs: Pairs, alpha: float) -> dict[str, np.ndarray | pl.Series]:
+    """Return the tests against the baseline, one row per system."""
+    base = pairs.systems.index(str(pairs.baseline))
+    better, undefined = pairs.better(alpha), np.full(pairs.p.shape, np.nan)
+    low, high = (undefined if one is None else one for one in (pairs.low, pairs.high))
+    verdict = np.select(
+        [better[:, base], better[base], np.arange(len(better)) == base],
+        ["better", "worse", "baseline"],
+        "not different",
+    )
+    columns = {"difference": pairs.difference, "effect": pairs.effect, "low": low, "high": high}
+    columns |= {"p": pairs.p}
+    found = {
+        name: np.where(verdict == "baseline", np.nan, a[:, base]) for name, a in columns.items()
+    }
+    return {**found, "verdict": pl.Series(verdict.tolist(), dtype=pl.String)}
