@@ -327,3 +327,17 @@ def test_permuted_ranges__redraw_biased_draws():
     slow, rejections = slow_range(values, 7, rare)
     assert rejections == 1
     assert ranges_of(values, 1, 7, rare)[0] == pytest.approx(slow, rel=1e-12)
+
+
+@pytest.mark.parametrize("design", ["one-way", "blocked"])
+def test_is_significant__as_p_up_to_the_level(design):
+    test = {"one-way": hsd.tukey_hsd, "blocked": hsd.blocked_hsd}[design]
+    values = np.random.default_rng(5).normal(size=(12, 9)) + np.linspace(0, 2, 9)
+    for level in (0.05, 0.01, 0.5):
+        expected = test(values) <= level
+        assert 0 < expected.sum() < 72
+        assert (hsd.is_significant(values, level, design) == expected).all()
+    # Without any error, only means that differ do so significantly; without df, none.
+    constant = np.array([[1.0, 1.0, 2.0]] * 3)
+    assert hsd.is_significant(constant, 0.05, design).tolist() == (test(constant) == 0).tolist()
+    assert not hsd.is_significant(values[:1], 0.05, design).any()

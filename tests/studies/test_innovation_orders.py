@@ -144,6 +144,16 @@ def test_swaps__are_the_pairs_whose_order_differs_at_alpha_1(track: Track, k: in
         assert plain[row["best"]] == pytest.approx(max(plain.values()))
 
 
+def test_swaps__end_at_an_alpha_of_1():
+    """b finds two docs of its own, a three that two others find: P .3, B .075 and P .2, B .15."""
+    runs = {s: {"1": down("x", "y", "z")} for s in "acd"} | {"b": {"1": down("u", "v")}}
+    rare = rare_track(Track(runs, {"1": dict.fromkeys("uvxyz", 1)}), k=10)
+    assert rows_of("swaps", swaps(rare)).filter(measure="RareP@10").is_empty()
+    (p, _) = rows_of("dethroned", dethroned(rare)).rows(named=True)
+    assert (p["swapped"], p["best"], p["next"]) == (0, "a", "b")
+    assert p["alpha"] == pytest.approx(4 / 3)
+
+
 def test_dethroned__worked_example():
     """a retrieves two docs that b does too, b a third; so P is 2/3 each, and b is rarer."""
     docs = {"1": {"x": 1, "y": 1, "z": 1}}
