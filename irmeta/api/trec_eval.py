@@ -13,11 +13,11 @@ from irmeta.errors import IrmetaError
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import parse_measure
 from irmeta.measures.trec_eval_names import (
-    COUNTS,
     SUMMARY_ONLY,
     Line,
     TrecEvalError,
     TrecEvalOptions,
+    line_of,
     lines_of,
 )
 from irmeta.policies import EvalPolicy, ReadPolicy
@@ -174,8 +174,7 @@ class _Values:
 
 
 def _written(line: Line, query: str, value: float) -> str:
-    number = f"{value:.0f}" if line.stem in COUNTS else f"{value:6.4f}"
-    return f"{line.name:<22}\t{query}\t{number}\n"
+    return line_of(line.name, query, value)
 
 
 def _relstrings(

@@ -38,6 +38,7 @@ EXPLAINED = (
 @command(
     "irmeta evaluate collection/ -m AP,nDCG@10",
     "irmeta evaluate qrels.txt run1.gz run2.gz -m AP --per-query",
+    "irmeta evaluate qrels.txt run1.gz -m map,P_10 -q --format trec_eval",
     "irmeta evaluate store/ -m AP,P@10 --track news --wide --out means.csv",
 )
 @with_options(display=Display, policy=EvalPolicy, reading=READING)
@@ -74,7 +75,7 @@ def evaluate(
     from irmeta.results.scores import show_asked
     from irmeta.results.scores import wide as spread
     from irmeta.results.tidy_files import check_ending, write_out
-    from irmeta.show.score_output import print_scores, sort_key, sort_scores
+    from irmeta.show.score_output import print_scores, print_trec_eval, sort_key, sort_scores
     from irmeta.show.unjudged_output import print_unjudged
 
     if out is not None:
@@ -93,6 +94,8 @@ def evaluate(
             made = store.provenance(asked, track=tracks, **choices)
             given: Any = {"track": tracks, "system": system or None, "workers": workers, **choices}
             frame = compute(asked, **given)
+            is_trec_eval = display.format == "trec_eval"
+            summary = store.means(asked, **given) if per_query and is_trec_eval else frame
             found = store.unjudged(**given) if unjudged else []
             if sort is not None:
                 means = store.means(sort, **given) if sort in directions else None
@@ -100,6 +103,10 @@ def evaluate(
         for name, facts in made["tracks"].items():
             if facts.get("pool", "").startswith("all systems"):
                 note(f"irmeta: {name}: the pool is taken from {facts['pool']}")
+        if is_trec_eval:
+            print_trec_eval(frame if per_query else None, summary, display.digits)
+            print_unjudged(found, at_least)
+            return
         if wide or display.is_paper:
             frame = spread(frame)
         if out is None and measure_names == "asked":

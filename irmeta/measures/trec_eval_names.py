@@ -92,6 +92,36 @@ class TrecEvalOptions:
     docs: int = 0
 
 
+def trec_eval_name(name: str) -> str:
+    """Return trec_eval's name of a measure; a name without one as it is.
+
+    Parameters
+    ----------
+    name
+        Canonical name.
+
+    Examples
+    --------
+    >>> [trec_eval_name(name) for name in ("AP", "nDCG@7", "IPrec@0.1", "ASL")]
+    ['map', 'ndcg_cut_7', 'iprec_at_recall_0.10', 'ASL']
+    """
+    for theirs, ours in aliases.PLAIN.items():
+        if parse_measure(ours).name == name:
+            return theirs
+    before, _, cutoff = name.rpartition("@")
+    for stem, (ours, cutoffs) in aliases.CUT.items():
+        for cut in (cutoff,) if before == ours.partition("@")[0] else cutoffs:
+            if parse_measure(ours.format(cut)).name == name:
+                return f"{stem}_{float(cut):3.2f}" if stem in _LEVELS else f"{stem}_{cut}"
+    return name
+
+
+def line_of(name: str, query: str, value: float, digits: int = 4) -> str:
+    """Return a line of trec_eval's output."""
+    number = f"{value:.0f}" if name in COUNTS else f"{value:6.{digits}f}"
+    return f"{name:<22}\t{query}\t{number}\n"
+
+
 def lines_of(asked: Sequence[str], options: TrecEvalOptions) -> list[Line]:
     """Return the lines for the arguments of ``-m``, in trec_eval's order.
 

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 import polars as pl
 
 from irmeta.errors import MeasureError, UsageError, did_you_mean
-from irmeta.escapes import escape_json
+from irmeta.escapes import escape_json, escape_text
 from irmeta.measures.names import parse_measures
+from irmeta.measures.trec_eval_names import SUMMARY_ONLY, line_of, trec_eval_name
 from irmeta.report.latex import to_latex
 from irmeta.report.plain_tables import to_markdown
 from irmeta.report.score_grid import score_grid
@@ -63,6 +64,52 @@ def sort_scores(
     joined = frame.join(order, on=["track", "system"], how="left", maintain_order="left")
     by_track = pl.col("track").rank("dense")
     return joined.sort(by_track, "order", nulls_last=True, maintain_order=True).drop("order")
+
+
+def print_trec_eval(
+    per_query: pl.DataFrame | None, means: pl.DataFrame, digits: int | None = None
+) -> None:
+    """Print values as trec_eval does, by trec_eval's names of measures.
+
+    Of several systems, the means of each follow a line with its name (`runid`).
+
+    Parameters
+    ----------
+    per_query
+        Values of one track; None: only means are printed.
+    means
+        Means of the track, after the values of the queries of each system.
+
+    Raises
+    ------
+    UsageError
+        If there are several tracks.
+    """
+    tracks = means["track"].unique().to_list()
+    if len(tracks) > 1:
+        some = ", ".join(sorted(tracks)[:5])
+        raise UsageError(f"--format trec_eval is for one track: name it with --track ({some}).")
+    names = {name: trec_eval_name(name) for name in means["measure"].unique()}
+    decimals = PAPER_DIGITS if digits is None else digits
+    lines: list[str] = []
+    frames = [] if per_query is None else [per_query]
+    frames.append(means.with_columns(query=pl.lit("all")))
+    systems = frames[0]["system"].unique(maintain_order=True)
+    of_system = [
+        {name: rows for (name,), rows in frame.group_by("system", maintain_order=True)}
+        for frame in frames
+    ]
+    for system in systems:
+        for groups in of_system:
+            if groups is of_system[-1] and len(systems) > 1:
+                lines.append(f"{'runid':<22}\tall\t{system}\n")
+            rows = groups[system].select("measure", "query", "value")
+            lines += (
+                line_of(names[name], query, value, decimals)
+                for name, query, value in rows.iter_rows()
+                if query == "all" or names[name] not in SUMMARY_ONLY
+            )
+    write_to_pipe(escape_text("".join(lines), keep="\t\n"))
 
 
 def print_scores(

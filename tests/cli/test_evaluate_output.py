@@ -118,3 +118,28 @@ def test_out__options_of_printed_output_are_refused(run, files, tmp_path: Path, 
 def test_table__is_printed_in_a_pipe_on_request(run, files) -> None:
     lines = run("evaluate", *files, "-m", "AP", "--format", "table").out.splitlines()
     assert lines[1].split() == ["aldBM25", "AP", "0.284405", "25", "0", "-"]
+
+
+def test_trec_eval_format__equals_the_trec_eval_command(run, files) -> None:
+    asked = ("num_q", "num_rel_ret", "map", "Rprec", "iprec_at_recall.0.1", "P.10", "ndcg_cut.7")
+    measures = [word for name in asked for word in ("-m", name)]
+    theirs = run("trec_eval", "-q", "-c", *measures, *files[:2])
+    ours = run("evaluate", *files[:2], *measures, "-q", "--format", "trec_eval")
+    assert (ours.status, ours.out) == (0, theirs.out)
+    means = run("evaluate", *files[:2], *measures, "--format", "trec_eval").out
+    assert means == "".join(line for line in ours.out.splitlines(True) if "\tall\t" in line)
+
+
+def test_trec_eval_format__own_names_and_one_track(run, files, made_store) -> None:
+    done = run("evaluate", *files, "-m", "AP@7,ASL", "--format", "trec_eval", "--digits", 1)
+    assert [line.split() for line in done.out.splitlines()] == [
+        ["runid", "all", "aldBM25"],
+        ["map_cut_7", "all", "0.1"],
+        ["ASL", "all", "94.4"],
+        ["runid", "all", "aldBM25fb"],
+        ["map_cut_7", "all", "0.2"],
+        ["ASL", "all", "73.2"],
+    ]
+    refused = run("evaluate", made_store.path, "-m", "AP", "--format", "trec_eval")
+    assert (refused.status, refused.out) == (2, "")
+    assert "name it with --track (news, passage, web)" in refused.err
