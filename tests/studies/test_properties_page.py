@@ -173,6 +173,13 @@ def test_sections__printed_numbers_beside_those_of_the_papers_rankings(length, h
     assert ("printed" in table.columns) == has_printed
 
 
+def test_sections__measures_without_shorter_rankings_are_not_said_to_pad():
+    words = words_of(page_of(Options(measures=("P@1", "P@2"), length=2)))
+    assert "1 of 2 measures pads" in words
+    words = words_of(page_of(Options(measures=("P@1",), length=1)))
+    assert "No ranking is shorter than the cutoff of a measure." in words
+
+
 def test_sections__percentage_of_100_means_all_pairs():
     options = Options(measures=("AP_IA", ACT), length=8)
     words = words_of(page_of(options))

@@ -8,12 +8,13 @@ import polars as pl
 import pytest
 
 import irmeta
+from irmeta.measures.enumerated import score_rankings
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.results.tidy_files import provenance
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.papers.properties import compute
 from irmeta.studies.papers.properties.options import MEASURES, PropertiesOptions
-from irmeta.studies.papers.properties.truncated_rankings import padded_rankings
+from irmeta.studies.papers.properties.truncated_rankings import padded_rankings, truncation
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 ACT = "ACT(per=all)@10"
@@ -101,6 +102,14 @@ def test_truncation__padding_and_division_are_told_apart(results: StudyResults):
     counts = table.select(pl.sum_horizontal("equal", "better", "worse") == pl.col("rankings"))
     assert counts.to_series().all()
     assert table.filter(measure=ACT).select("depth", "rankings", "worse").row(0) == (4, 39, 0)
+
+
+def test_truncation__null_where_no_ranking_is_shorter_than_the_cutoff():
+    options = PropertiesOptions(measures=("P@1", "P@2"), length=2)
+    space, specs = options.space, options.specs
+    rows = [*truncation(space, specs, score_rankings(space, specs))]
+    found = {row["measure"]: (row["rankings"], row["treatment"]) for row in rows}
+    assert found == {"P@1": (0, None), "P@2": (3, "pads"), "SetP": (3, "divides by length")}
 
 
 def test_padded_rankings__docs_are_not_relevant():

@@ -37,8 +37,8 @@ def _rankings(options: Options) -> Section:
     space = options.space
     text = (
         "Each doc of a ranking is relevant to one subtopic (a, b, ...) or to none (x). The study "
-        f"scores all rankings of up to h = {space.length} docs over m = {space.subtopics} "
-        f"{'subtopic' if space.subtopics == 1 else 'subtopics'}, each with "
+        f"scores all rankings of up to {count(space.length, 'doc')} (h) over "
+        f"{count(space.subtopics, 'subtopic')} (m), each with "
         f"{count(space.relevant_docs, 'relevant doc')}: ((m + 1)^(h + 1) - 1) / m = "
         f"{space.count:,} rankings, the empty one included."
     )
@@ -96,7 +96,7 @@ def _violations(tables: Tables, options: Options) -> Section:
     facts: dict[str, str | int | float | None] = {
         "rankings": options.space.count,
         "measures": len(measures),
-        "that violate a property": len(lacking),
+        "measures with a violation": len(lacking),
     }
     undefined = rows.filter(pl.col("undefined") > 0)["measure"].unique(maintain_order=True)
     notes = [*SLIPS["table_1"], *SLIPS["equations"]]
@@ -164,8 +164,12 @@ def _truncation(tables: Tables) -> Section:
 
 
 def _treatments(rows: pl.DataFrame) -> Iterator[str]:
-    padded = rows.filter(treatment="pads").height
-    yield f"{padded} of {count(rows.height, 'measure')} pad."
+    treated = rows.drop_nulls("treatment")
+    if treated.is_empty():
+        yield "No ranking is shorter than the cutoff of a measure."
+        return
+    padded = treated.filter(treatment="pads").height
+    yield f"{padded} of {count(treated.height, 'measure')} {'pads' if padded == 1 else 'pad'}."
     for name, rise, of in rows.filter(pl.col("better") > 0).select(
         "measure", "better", "rankings"
     ).iter_rows():  # fmt: skip

@@ -90,7 +90,7 @@ TABLES = (
         "better": Column("big", "with a better score when padded", label="padded better"),
         "worse": Column("big", "with a worse score when padded", label="padded worse"),
         "treatment": Column("text", "pads: equal scores; divides by length: score times length is "
-                            "equal; other: neither"),
+                            "equal; other: neither; null: no ranking is shorter", True),
     }, caption="Treatment of rankings that are shorter than the cutoff (Section 5).", by="all"),
     Table("nodes", ("ranking",), {
         "number": stored("count", "number of the ranking"),

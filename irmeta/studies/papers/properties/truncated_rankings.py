@@ -58,7 +58,9 @@ def padded_rankings(space: RankingSpace, depth: int) -> tuple[np.ndarray, np.nda
     return short, padded
 
 
-def _treatment(is_equal: np.ndarray, total: np.ndarray, padded_total: np.ndarray) -> str:
+def _treatment(is_equal: np.ndarray, total: np.ndarray, padded_total: np.ndarray) -> str | None:
+    if not is_equal.size:
+        return None
     if is_equal.all():
         return "pads"
     with np.errstate(invalid="ignore"):
