@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from irmeta.errors import check_whole
 from irmeta.measures.enumerated import dependence, score_rankings
 from irmeta.measures.names import parse_measures, registry
 from irmeta.measures.spec import Measure, Spec
@@ -75,8 +76,8 @@ def measure_properties(
     MeasureError
         If a measure is unknown.
     UsageError
-        If a measure compares the list with those of other systems, a kind is unknown, or there are
-        too many rankings.
+        If a measure compares the list with those of other systems, a kind is unknown, a number is
+        not whole or not above 0, or there are too many rankings.
 
     References
     ----------
@@ -91,7 +92,8 @@ def measure_properties(
     """
     texts = texts_of(kinds, "kinds")
     asked = properties_for([name for text in texts for name in split_names(text)])
-    space = RankingSpace(subtopics, length, relevant or 0)
+    docs = 0 if relevant is None else check_whole("relevant", relevant)
+    space = RankingSpace(subtopics, length, docs)
     specs = measures_of_one_list() if measures is None else parse_measures(measures)
     values = score_rankings(space, specs)
     counts = count_properties(asked, space, specs, values)

@@ -226,8 +226,13 @@ def measures(
             show_default=False,
         ),
     ] = None,
-    subtopics: Annotated[int, typer.Option(help="With --for: number of subtopics.")] = 2,
-    length: Annotated[int, typer.Option(help="With --for: length of the longest rankings.")] = 6,
+    subtopics: Annotated[
+        int | None, typer.Option(help="With --for: number of subtopics.", show_default="2")
+    ] = None,
+    length: Annotated[
+        int | None,
+        typer.Option(help="With --for: length of the longest rankings.", show_default="6"),
+    ] = None,
 ) -> None:
     """List the measures; with NAME, describe one measure or list a preset.
 
@@ -238,10 +243,14 @@ def measures(
     from irmeta.show.console import print_frame
     from irmeta.show.measures import print_description, print_measures, print_properties
 
+    sizes = {"subtopics": subtopics, "length": length}
+    given = {option: size for option, size in sizes.items() if size is not None}
     if kinds is not None:
         from irmeta.api.measure_properties import measure_properties
 
-        print_properties(measure_properties(name, kinds, subtopics=subtopics, length=length))
+        print_properties(measure_properties(name, kinds, **given))
+    elif given:
+        raise UsageError(f"--{next(iter(given))} needs --for: it is the size of rankings to check.")
     elif name is None:
         print_measures(list_measures())
     elif name in PRESETS:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import UsageError, check_whole, did_you_mean
 
 LABELS = "abcdefghijklmnopqrstuvw"
 """Labels of docs that are relevant to one subtopic each."""
@@ -37,7 +37,8 @@ class RankingNumbers:
     Raises
     ------
     UsageError
-        If there are too many subtopics to name, or more than 2^24 rankings.
+        If a number is not whole or not above 0, there are too many subtopics to name, or more than
+        2^24 rankings.
 
     Examples
     --------
@@ -51,10 +52,9 @@ class RankingNumbers:
     length: int
 
     def __post_init__(self) -> None:
-        if not 1 <= self.subtopics <= len(LABELS):
-            raise UsageError(f"subtopics = {self.subtopics} is not from 1 to {len(LABELS)}.")
-        if self.length < 1:
-            raise UsageError(f"length = {self.length} is not a whole number of at least 1.")
+        if check_whole("subtopics", self.subtopics) > len(LABELS):
+            raise UsageError(f"subtopics = {self.subtopics} is more than {len(LABELS)}.")
+        check_whole("length", self.length)
         # 2^24 rankings are longer than 23 docs for no number of subtopics.
         if self.length > 24 or self.count > MOST_RANKINGS:
             raise UsageError(

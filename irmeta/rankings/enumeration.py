@@ -9,7 +9,7 @@ from typing import overload
 import numpy as np
 import polars as pl
 
-from irmeta.errors import UsageError
+from irmeta.errors import UsageError, check_whole
 from irmeta.naming.ranking_numbers import NONRELEVANT, RankingNumbers
 from irmeta.policies import ReadPolicy
 from irmeta.rankings.judged import JudgedRanks
@@ -57,8 +57,7 @@ class RankingSpace(RankingNumbers):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.relevant < 0:
-            raise UsageError(f"relevant = {self.relevant} is not a whole number of at least 0.")
+        check_whole("relevant", self.relevant, 0)
         are_positive = all(0 < weight < np.inf for weight in self.weights)
         if self.weights and not (len(self.weights) == self.subtopics and are_positive):
             raise UsageError(

@@ -36,6 +36,9 @@ def test_measure_properties__less_is_better():
         ({"kinds": "truncated,divers"}, "kind of rankings = 'divers'"),
         ({"measures": "RareP@5"}, "no value for a ranking alone"),
         ({"length": 30}, "choose a smaller length"),
+        ({"length": 2.5}, "length = 2.5 is not a whole number"),
+        ({"subtopics": 1.5}, "subtopics = 1.5 is not a whole number"),
+        ({"relevant": 0}, "relevant = 0 is not a whole number of at least 1"),
     ],
 )
 def test_measure_properties__invalid_argument(arguments: dict[str, object], problem: str):
@@ -50,6 +53,13 @@ def test_measures_command__for_kinds_of_rankings(run):
     expected = irmeta.measure_properties(["AP_IA", "P@2"], length=3)
     assert rows.equals(expected.with_columns(pl.col("holds").cast(pl.Boolean)))
     assert run("measures", "--for", "truncat").status == 2
+
+
+@pytest.mark.parametrize("option", ["--subtopics", "--length"])
+def test_measures_command__rankings_without_properties_are_refused(run, option: str):
+    done = run("measures", "AP", option, 3)
+    assert done.status == 2
+    assert f"{option} needs --for" in done.err
 
 
 def test_measures_command__one_row_per_measure_on_a_terminal(run, monkeypatch: pytest.MonkeyPatch):

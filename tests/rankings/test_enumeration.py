@@ -31,7 +31,8 @@ def test_ranking_numbers__order_of_length_then_letters(subtopics: int, length: i
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ((0, 2), "subtopics = 0 is not from 1 to 23"),
+        ((0, 2), "subtopics = 0 is not a whole number of at least 1"),
+        ((24, 2), "subtopics = 24 is more than 23"),
         ((2, 0), "length = 0 is not a whole number of at least 1"),
         ((2, 16), "more than 16,777,216 rankings of up to 16 docs over 2 subtopics"),
         ((1, 10**9), "more than 16,777,216 rankings"),
