@@ -190,6 +190,12 @@ def test_dinndcg__subtopic_without_type_is_refused():
         track.read().means("DINnDCG@5")
 
 
+def test_dinndcg__subtopics_without_types_are_refused():
+    track = Track({"s": {"q": down("a")}}, {}, diversity=DIVERSITY)
+    with pytest.raises(UsageError, match=r"no type for subtopic '1' of query 'q': add .*or use D"):
+        track.read().means("DINnDCG@5")
+
+
 def test_intent_aware__track_without_subtopics_is_refused():
     store = Track({"s": {"q": down("a")}}, {"q": {"a": 1}}).read()
     with pytest.raises(UsageError, match=r"no qrels by subtopic.*subtopics = true"):

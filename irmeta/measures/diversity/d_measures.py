@@ -158,7 +158,7 @@ def _first_only(view: JudgedRanks, params: Params) -> Steps:
     """Return ranks, offsets and discounted gains; of navigational subtopics by the first doc."""
     subtopics, shares = view.require("subtopics"), subtopic_shares(view, params)
     for index in np.flatnonzero(shares).tolist():
-        _check_type(view.facts.track, subtopics.names[index], subtopics.types[index])
+        _check_type(view, index)
     is_nav = np.array([kind == "nav" for kind in subtopics.types], bool)
     is_first = is_nav[subtopics.name_indices(view.offsets)] & (subtopics.grade >= params["rel"])
     keeps = np.where(is_first, 0.0, 1.0)
@@ -167,7 +167,16 @@ def _first_only(view: JudgedRanks, params: Params) -> Steps:
     return ranks, offsets, amounts * by_rank(logarithmic(view, params), ranks, view.missing)
 
 
-def _check_type(track: str, subtopic: str, kind: str | None) -> None:
+def _check_type(view: JudgedRanks, index: int) -> None:
+    subtopics, track = view.require("subtopics"), view.facts.track
+    subtopic, kind = subtopics.names[index], subtopics.types[index]
+    if kind is None:
+        raise UsageError(
+            f"DINnDCG: track {track!r} has no type for subtopic {subtopic!r} of query "
+            f"{view.queries[subtopics.queries[index]]!r}: add the type, inf or nav, to the "
+            f"subtopics_file of the qrels set {view.facts.qrels!r} in collection.toml, or use "
+            "DnDCG."
+        )
     if kind not in ("inf", "nav"):
         raise UsageError(
             f"DINnDCG: track {track!r} gives subtopic {subtopic!r} the type {kind!r}, neither "
