@@ -36,7 +36,7 @@ def all_of(store):
         store.means(MEASURES, **choices)
         for track in store.tracks:
             if any(one["subtopics"] for one in store.reader.read_record(track)["qrels"]):
-                store.means("ERR_IA@5,alpha_nDCG,P_IA@5", track=track, **choices)
+                store.means("ERR_IA@5,alpha_nDCG,P_IA@5,CT@5", track=track, **choices)
     store.curve("AP,nDCG,ERR,Q,P", [1, 5], [2, 7])
     store.search_lengths()
     store.rarity()
@@ -73,6 +73,7 @@ for number, path in enumerate(collections):
         all_of(irmeta.open_store(store))
     for text in (b"1 Q0 a 1 2.5 t\\n1 Q0 b 2 1e-3 t", b"1 Q0 a 1 2"):
         assert RowReader().read(io.BytesIO(text)) is not None
+irmeta.measure_properties("AP", length=3)
 import numpy as np
 from irmeta.kernels.recall_paired import preference_counts
 preference_counts(np.array([[1, 2], [3, 3]], np.uint16), 0, 2, np.empty((2, 2), np.int32))
@@ -220,6 +221,7 @@ def test_cache_folder__private_temporary_folder_if_not_writable(
 
 
 ONE_KERNEL = """
+irmeta.measure_properties("AP", length=3)
 import numpy as np
 from irmeta.kernels.rarity import systems_within
 import numba

@@ -35,7 +35,7 @@ MEASURES = (
     *("RareP(alpha=1)@10", "RareP(alpha=1/R,counted=others,depth=3)@10", "RareAP(alpha=0.5)"),
     *("RareAP(alpha=1,mix=convex,counted=groups,unjudged=condensed)@100",),
     *("RareDCG(alpha=2,rarity=idf,counted=pooled)@5", "RarenDCG(alpha=1,gain=exp)"),
-    *("RareRBP(alpha=1,p=0.5,gain=linear)@20",),
+    *("RareRBP(alpha=1,p=0.5,gain=linear)@20", "F(beta=0.5)@10"),
 )
 FIRST = {name.split("@")[0].split("(")[0]: name for name in reversed(MEASURES)}
 BY_SUBTOPIC = (
