@@ -34,6 +34,7 @@ _NAMES = {
     "irmeta.preferences.described": ("list_preferences",),
     "irmeta.preferences.evaluate": ("preferences_of",),
     "irmeta.rankings.judged": ("JudgedRanks",),
+    "irmeta.report.offline": ("offline",),
     "irmeta.results.diff": ("Difference", "diff"),
     "irmeta.results.matrix": ("Matrix", "matrix_of"),
 }  # fmt: skip
@@ -44,8 +45,8 @@ __all__ = [
     "NamesWarning", "PoolDepthWarning", "QrelsWarning", "ReadPolicy", "SearchLengths",
     "SegmentWarning", "SkippedRunWarning", "Store", "UsageError", "__version__", "check", "compare",
     "diff", "evaluate", "from_data", "ingest", "list_measures", "list_preferences", "matrices",
-    "matrix_of", "measure_properties", "open_store", "power", "prefer", "preferences_of", "read",
-    "read_files", "reanalyze", "scores_of", "stats", "studies",
+    "matrix_of", "measure_properties", "offline", "open_store", "power", "prefer",
+    "preferences_of", "read", "read_files", "reanalyze", "scores_of", "stats", "studies",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     from irmeta.preferences.described import list_preferences
     from irmeta.preferences.evaluate import preferences_of
     from irmeta.rankings.judged import JudgedRanks
+    from irmeta.report.offline import offline
     from irmeta.results.diff import Difference, diff
     from irmeta.results.matrix import Matrix, matrix_of
 

@@ -58,10 +58,28 @@ class OfflineChart:
 
 
 def offline(chart: Chart) -> Chart:
-    """Return an Altair chart that a notebook shows without a network, changed in place.
+    """Return an Altair chart that a notebook shows without a network.
 
-    The chart remains an Altair chart. A notebook shows its SVG or PNG, or the interactive chart
-    where it can draw Vega-Lite by itself; a renderer that the user enabled is used instead.
+    Charts of irmeta are such charts. A notebook shows the SVG or PNG, or the chart itself where it
+    can draw Vega-Lite, or where the chart is interactive. If another renderer of Altair than its
+    default is enabled, it shows the chart.
+
+    Parameters
+    ----------
+    chart : altair chart
+        Any chart; it is changed in place.
+
+    Returns
+    -------
+    altair chart
+        The same chart. A chart that Altair makes of it by `properties` or `encode` is shown
+        without a network too; one that Altair makes of several charts is not.
+
+    Examples
+    --------
+    >>> import altair
+    >>> chart = altair.Chart(store.means("AP", track="news")).mark_tick().encode(x="value")
+    >>> irmeta.offline(chart).save("means.svg")
     """
     # Altair's classes make every attribute part of the chart.
     object.__setattr__(chart, "__class__", _offline_class(type(chart)))
