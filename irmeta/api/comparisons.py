@@ -18,6 +18,7 @@ from irmeta.report.offline import offline
 from irmeta.report.plain_tables import to_markdown, to_text
 from irmeta.report.score_grid import score_grid
 from irmeta.results.matrix import Matrix
+from irmeta.stats.indistinguishable import indistinguishable_groups
 from irmeta.stats.orders import round_means
 from irmeta.stats.pairs import COMPLETE_TESTS, Pairs
 from irmeta.summaries import Summarized, Summary, SummaryList
@@ -53,7 +54,47 @@ class Comparison(Summarized):
 
     def _summary(self) -> Summary:
         facts = [f"{self.pairs.test_text}: {self.pairs.separated_text(self.alpha)}"]
-        return Summary(self.pairs.subject, facts, lambda: self.systems)
+        return Summary(self.pairs.subject, facts, self._table)
+
+    def _table(self) -> pl.DataFrame:
+        groups = self.groups()
+        if groups is None:
+            return self.systems
+        joined = self.systems.join(groups, on="system", how="left", maintain_order="left")
+        first = ("rank", "system", "mean", "groups")
+        return joined.select(*first, pl.exclude(*first))
+
+    def groups(self) -> pl.DataFrame | None:
+        """Return letters for the groups of systems without a significant difference.
+
+        Returns
+        -------
+        DataFrame or None
+            system, groups: two systems differ significantly exactly if they share no letter (no
+            number, where there are more than 26 groups). Groups are in the order of `systems`.
+            None for a comparison with a baseline, or more than 200 groups.
+
+        Examples
+        --------
+        >>> (comparison,) = irmeta.compare(store, "AP", track="passage", test="hsd-randomised")
+        >>> comparison.groups()["groups"].to_list()
+        ['a', 'ab', 'bc', 'bc', 'c', 'c', 'c', 'c', 'c']
+        """
+        if self.pairs.baseline is not None:
+            return None
+        order = self.systems["system"].to_list()
+        places = [self.pairs.systems.index(system) for system in order]
+        found = indistinguishable_groups(self.pairs.separated(self.alpha)[np.ix_(places, places)])
+        if found is None:
+            return None
+        labels, between = _labels(len(found)), "" if len(found) <= len(ascii_lowercase) else ","
+        texts = [
+            between.join(label for label, group in zip(labels, found, strict=True) if i in group)
+            for i in range(len(order))
+        ]
+        return pl.DataFrame(
+            {"system": order, "groups": texts}, dict.fromkeys(("system", "groups"), pl.String)
+        )
 
     def show(self) -> alt.LayerChart:
         """Draw the significantly different pairs, or the differences from the baseline."""

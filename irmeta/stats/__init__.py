@@ -27,6 +27,7 @@ _NAMES = {
     ),
     "irmeta.stats.coverage_ratios": ("coverage",),
     "irmeta.stats.error_reduction": ("reduction_in_error",),
+    "irmeta.stats.indistinguishable": ("indistinguishable_groups",),
     "irmeta.stats.leave_out": ("leave_out_effects",),
     "irmeta.stats.max_t": ("max_t_test",),
     "irmeta.stats.pairs": ("Pairs", "pairwise"),
@@ -52,7 +53,8 @@ __all__ = [
     "Agreement", "Bootstrap", "Correlations", "Overlap", "Pairs", "Plan", "Property",
     "PropertyCounts", "Reordering", "Sample", "Stability", "Verdicts", "adjusted", "agreement",
     "agreements", "asp", "bootstrap_correlation", "borda", "cluster_order", "correlate",
-    "count_violations", "coverage", "greedy_cover", "intransitive_triples", "jaccard",
+    "count_violations", "coverage", "greedy_cover", "indistinguishable_groups",
+    "intransitive_triples", "jaccard",
     "leave_out_effects", "max_t_test", "mc4", "measure_agreement", "pairwise", "power",
     "preference_order", "preference_pairs", "preference_subsets", "properties_for",
     "query_subsets", "rank_intervals",
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
     from irmeta.stats.doc_overlap import cluster_order, greedy_cover, jaccard
     from irmeta.stats.drawn_systems import system_subsets
     from irmeta.stats.error_reduction import reduction_in_error
+    from irmeta.stats.indistinguishable import indistinguishable_groups
     from irmeta.stats.leave_out import leave_out_effects
     from irmeta.stats.max_t import max_t_test
     from irmeta.stats.pairs import Pairs, pairwise

@@ -5,7 +5,7 @@ rows of floats, one row a query and one column a system, with no NaN unless it i
 """
 
 import math
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 Rows = list[list[float]]
 
@@ -269,3 +269,15 @@ def max_t(values: Rows, baseline: int) -> list[float]:
     tops = [largest(signs) for signs in flips]
     own = [abs(t(system, flips[0])) for system in range(len(values[0]))]
     return [sum(top >= one * (1 - 1e-9) for top in tops) / len(tops) for one in own]
+
+
+def sets_without_difference(separated: list[list[bool]]) -> list[list[int]]:
+    """Return all largest sets of systems in which no pair differs, by trying every set."""
+    size = len(separated)
+    free = [
+        set(some)
+        for number in range(1, size + 1)
+        for some in combinations(range(size), number)
+        if not any(separated[a][b] for a, b in combinations(some, 2))
+    ]
+    return sorted(sorted(some) for some in free if not any(some < other for other in free))
