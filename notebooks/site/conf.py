@@ -16,7 +16,7 @@ exclude_patterns = ["notebooks/site/contents.md"]  # part of the index
 
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
-nb_execution_mode = "off"  # .ci/site executes the notebooks where asked to
+nb_execution_mode = "off"  # the notebooks have outputs; .ci/site --execute makes new ones
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 autodoc_typehints = "none"

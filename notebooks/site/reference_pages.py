@@ -218,6 +218,8 @@ def python() -> Iterator[str]:
         if isinstance(value, type) and not issubclass(value, BaseException):
             yield "   :members:\n   :inherited-members:"
         yield "```\n"
+    for name in ("irmeta.api.store_plots.StorePlots", "irmeta.api.comparisons.Comparison"):
+        yield f"```{{eval-rst}}\n.. autoclass:: {name}\n   :members:\n```\n"
     yield "## irmeta.stats\n"
     for name in sorted(irmeta.stats.__all__):
         value = getattr(irmeta.stats, name)
