@@ -107,6 +107,15 @@ def test_act__worked_values_of_the_paper():
     assert values == pytest.approx([0.075, 0.25 / 3, 0.75, 2.5 / 3], rel=1e-12)
 
 
+def test_ct__form_of_the_paper_with_graded_judgments():
+    """Without full subtopics, MH / (gamma times the highest grade) times TREC's program."""
+    docs = {"a0": 3, "a1": 1, "a2": 2}
+    store = Track({"s": {"q": down("a1", "x", "a0")}}, {}, diversity={"q": {"1": docs}}).read()
+    code, paper = store.means(["CT(height=9)@5", "CT(height=9,form=paper)@5"])["value"].to_list()
+    assert paper == pytest.approx(9 / (0.5 * 3) * code, rel=1e-12)
+    assert code == pytest.approx((0.5 * 1 + 0.25 * 3) / 9, rel=1e-12)
+
+
 def test_nct__exceeds_1_by_the_bound_of_trecs_program_alone():
     docs = {f"a{i}": 4 for i in range(3)}
     store = Track({"s": {"q": down(*docs)}}, {}, diversity={"q": {"1": docs}}).read()

@@ -59,7 +59,7 @@ FORM = Parameter(
 BOUND = Parameter(
     "bound",
     "code",
-    "greatest CT: over K iterations, as TREC's program; or over the time of the list",
+    "iterations of the bound: K, as TREC's program (code), or those of the list (time)",
     kind="choice",
     choices=("code", "time"),
 )
@@ -192,8 +192,9 @@ def compute_ct(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     Notes
     -----
     The cutoff counts docs: with 5 docs in an iteration, TREC's CT@10 is ``CT@50``. Eq. 7 of Albahem
-    et al. (2018) lacks the first factor gamma and the division by MH of TREC's program. While no
-    subtopic is full its values are MH / gamma times as large; only the program's are the paper's.
+    et al. (2018) divides ratings by the highest grade, and lacks the first factor gamma and the
+    division by MH of TREC's program. While no subtopic is full, its values are MH / (gamma times
+    the highest grade) times those of the program, which are the ones that the paper prints.
     """
     steps = _filled(view, params)
     return rates(view, steps, iterations_by_rank(view, params), ks) / scale_of(params)
@@ -209,13 +210,13 @@ def compute_act(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 
 
 def compute_nct(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Divide CT by a bound of it.
+    """Divide CT by a bound from the best docs of each subtopic.
 
     The bound adds up p_a min(MH, sum of gamma^i r_i) over the subtopics, where r_0, r_1, ... are
-    the greatest ratings of docs for a, divided by MH and by iterations. ``code``, as in TREC's
-    program: the 5 K + 1 greatest ratings (`per` for 5), and K iterations even if the list takes
-    fewer, so that the value may exceed 1. ``time``: the k greatest ratings, and the iterations of
-    the list.
+    the greatest ratings of docs for a, and divides by MH and by iterations. ``code``, as in TREC's
+    program: the b K + 1 greatest ratings, where b is `per`, or 5 for ``per=all``, and K iterations
+    even if the list takes fewer, so that the value may exceed 1. ``time``: the k greatest ratings,
+    and the iterations of the list.
     """
     steps, ideal = _filled(view, params), _ideal(view, params, ks)
     if params["bound"] == "time":
