@@ -4,14 +4,14 @@ from irmeta.kernels.jit import jit
 
 
 @jit
-def count_drops(scores, reads, lower, upper, tie, strict, counts):
+def count_drops(scores, is_counted, lower, upper, tie, strict, counts):
     """Count the pairs whose lower ranking scores too much, in one pass without temporary arrays.
 
     Parameters
     ----------
     scores
         float64 [measures, rankings].
-    reads
+    is_counted
         bool [measures]: whether to count the pairs for the measure.
     lower, upper
         uint32 [n] and [n, m]: ranking i of `lower` makes a pair with each of row i of `upper`.
@@ -24,7 +24,7 @@ def count_drops(scores, reads, lower, upper, tie, strict, counts):
         int64 [measures, 3], added to: pairs that fail, of equal scores, and with a NaN.
     """
     for measure in range(scores.shape[0]):
-        if not reads[measure]:
+        if not is_counted[measure]:
             continue
         values = scores[measure]
         rises, tied, undefined = 0, 0, 0

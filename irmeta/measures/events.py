@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+Steps = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Ranks, offsets and amounts, as the first fields of `Events` and the arguments of `add_up`."""
+
 
 @dataclass(frozen=True)
 class Events:

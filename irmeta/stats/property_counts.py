@@ -112,15 +112,15 @@ def count_violations(
     with_empty, with_empty_violated = np.zeros((2, len(scores)), np.int64)
     examples = _Examples()
     for length, lower, upper in one.pairs(rankings, weights):
-        reads, has_empty = depths >= length, (lower[:, None] == 0) | (upper == 0)
-        new = _count(one, scores, reads, lower, upper)
-        applicable[reads, length] += upper.size
+        is_counted, has_empty = depths >= length, (lower[:, None] == 0) | (upper == 0)
+        new = _count(one, scores, is_counted, lower, upper)
+        applicable[is_counted, length] += upper.size
         if has_empty.any():
             row, column = np.nonzero(has_empty)
-            empty = _count(one, scores, reads, lower[row], upper[row, column][:, None])
+            empty = _count(one, scores, is_counted, lower[row], upper[row, column][:, None])
             new -= empty
-            applicable[reads, length] -= len(row)
-            with_empty[reads] += len(row)
+            applicable[is_counted, length] -= len(row)
+            with_empty[is_counted] += len(row)
             with_empty_violated += empty[:, FAILED]
         counts[length] += new
         for measure in np.flatnonzero(new[:, FAILED]).tolist():
@@ -139,12 +139,12 @@ def count_violations(
 
 
 def _count(
-    one: Property, scores: np.ndarray, reads: np.ndarray, lower: np.ndarray, upper: np.ndarray
+    one: Property, scores: np.ndarray, is_counted: np.ndarray, lower: np.ndarray, upper: np.ndarray
 ) -> np.ndarray:
     """Return the counts of `count_drops` for some pairs: int64 [measures, 3]."""
     counts = np.zeros((len(scores), 3), np.int64)
     numbers = lower.astype(np.uint32), np.ascontiguousarray(upper, np.uint32)
-    count_drops(scores, reads, *numbers, TIE, one.strict, counts)
+    count_drops(scores, is_counted, *numbers, TIE, one.strict, counts)
     return counts
 
 

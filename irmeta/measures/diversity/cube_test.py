@@ -26,7 +26,7 @@ from irmeta.measures.diversity.subtopic_shares import (
     needs_subtopics,
     subtopic_shares,
 )
-from irmeta.measures.events import Events
+from irmeta.measures.events import Events, Steps
 from irmeta.measures.gains import gains, highest_grade
 from irmeta.measures.parameters import GMAX, REL, Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, Params
@@ -64,9 +64,6 @@ BOUND = Parameter(
     choices=("code", "time"),
 )
 ITERATIONS = Parameter("iterations", None, "K of bound=code; default the iterations of k docs")
-
-Steps = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Ranks, offsets, and the gain of each doc, as the arguments of `add_up`."""
 
 
 def ratings_of(view: JudgedRanks, params: Params) -> np.ndarray:

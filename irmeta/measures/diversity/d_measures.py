@@ -25,7 +25,7 @@ from irmeta.measures.diversity.subtopic_shares import (
     needs_subtopics,
     subtopic_shares,
 )
-from irmeta.measures.events import Events
+from irmeta.measures.events import Events, Steps
 from irmeta.measures.gains import GAIN_OF, GAINS, gains, highest_grade
 from irmeta.measures.parameters import GMAX, REL, Parameter
 from irmeta.measures.spec import (
@@ -42,7 +42,6 @@ GAMMA = Parameter("gamma", 0.5, "weight of subtopic recall", kind="number", low=
 Q_BETA = Parameter(
     "beta", 1.0, "weight of gains against counts of docs", kind="number", low=0, high=1e6
 )
-Steps = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def global_gains(view: JudgedRanks, params: Params) -> np.ndarray:

@@ -36,7 +36,7 @@ from irmeta.measures.diversity.subtopic_shares import (
     shares_of,
     subtopic_shares,
 )
-from irmeta.measures.events import Events
+from irmeta.measures.events import Events, Steps
 from irmeta.measures.gains import gains, highest_grade
 from irmeta.measures.parameters import GMAX, REL, Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Trace
@@ -57,7 +57,7 @@ def _top_stop(highest: int, params: Params) -> float:
     return float(gains(np.array([best]), "exp", highest=best)[0])
 
 
-def _steps(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _steps(view: JudgedRanks, params: Params) -> Steps:
     """Return ranks, offsets, and the gain over the rank of each doc."""
     if params["gain"] == "binary":
         pairs = GainPairs.relevant(view, params["rel"], 1.0 - params["alpha"])

@@ -36,7 +36,7 @@ from irmeta.measures.diversity.subtopic_shares import (
     counted_of,
     needs_subtopics,
 )
-from irmeta.measures.events import Events
+from irmeta.measures.events import Events, Steps
 from irmeta.measures.parameters import REL, Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Trace
 from irmeta.rankings.judged import JudgedRanks
@@ -66,7 +66,6 @@ Down to any rank, the greedy list has at least 1 - 1/e of the greatest gain (Nem
 Fisher 1978, doi:10.1007/BF01588971).
 """
 
-Steps = tuple[np.ndarray, np.ndarray, np.ndarray]
 Weights = Callable[[JudgedRanks, Params], np.ndarray]
 """Function that returns the weight of each rank: float64 [rank], 0 at rank 0."""
 

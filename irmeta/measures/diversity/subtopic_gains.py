@@ -8,6 +8,7 @@ import numpy as np
 
 from irmeta.kernels.novelty import greedy_gains, novelty_gains
 from irmeta.measures.by_rank import positions
+from irmeta.measures.events import Steps
 from irmeta.measures.weighted import discounts
 from irmeta.rankings.judged import JudgedRanks
 
@@ -64,9 +65,7 @@ class GainPairs:
         return view.sort_by_rank(self.rows, np.arange(len(self.starts) - 1, dtype=np.uint32))
 
 
-def gains_by_rank(
-    view: JudgedRanks, pairs: GainPairs, shares: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def gains_by_rank(view: JudgedRanks, pairs: GainPairs, shares: np.ndarray) -> Steps:
     """Compute the gain of each doc of each list, given what the list has above it.
 
     Parameters

@@ -15,13 +15,13 @@ from irmeta.measures.diversity.subtopic_shares import (
     counted_of,
     needs_subtopics,
 )
-from irmeta.measures.events import Events
+from irmeta.measures.events import Events, Steps
 from irmeta.measures.parameters import REL
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.rankings.judged import JudgedRanks
 
 
-def _new_subtopics(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _new_subtopics(view: JudgedRanks, params: Params) -> Steps:
     """Return ranks, offsets, and the number of new subtopics of each doc."""
     _, is_counted = counted(view, params)
     pairs = GainPairs.relevant(view, params["rel"], 0.0)
