@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import irmeta
+from irmeta import stats
 from irmeta.measures.curve import curves
 from irmeta.policies import EvalPolicy
 from irmeta.summaries import LONGEST, MOST_ITEMS, Summarized, Summary, SummaryList, counted
@@ -34,6 +35,13 @@ RESULTS: dict[str, Make] = {
     "UnjudgedDocs": lambda store: store.unjudged()[0],
     "SearchLengths": irmeta.SearchLengths,
     "JudgedRanks": lambda store: next(store.views("t")),
+    "Correlations": lambda store: stats.correlate(store.scores("AP,RR", track="t")),
+    "Bootstrap": lambda store: stats.bootstrap_correlation(
+        *irmeta.matrices(store, "AP,RR"), resamples=10
+    ),
+    "Stability": lambda store: stats.stability(irmeta.matrices(store, "AP")[0], trials=10),
+    "Reordering": lambda store: stats.reordering(*irmeta.matrices(store, "AP,RR")),
+    "Agreement": lambda store: stats.agreement(*irmeta.matrices(store, "AP,RR")),
     "Curve": lambda store: curves(store.reader, "t", ["AP"], [1, 2], None, EvalPolicy())[0],
 }
 

@@ -14,6 +14,7 @@ from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats import orders
 from irmeta.stats.rank_biased_overlap import Ties, rbo_of_scores
+from irmeta.summaries import Summarized, Summary, counted
 
 Method = Literal[
     "tau-b", "tau-a", "tau-ap", "tau-ap-b", "spearman", "pearson", "rmse",
@@ -33,8 +34,8 @@ _RBO = {"rbo": 0, "rbo-min": 1, "rbo-max": 2}
 _BLOCK = 1 << 20  # means of resamples held at once
 
 
-@dataclass(frozen=True)
-class Correlations:
+@dataclass(frozen=True, repr=False)
+class Correlations(Summarized):
     """Correlations of all pairs of orderings.
 
     Attributes
@@ -50,6 +51,9 @@ class Correlations:
     orderings: tuple[str, ...]
     values: np.ndarray
     systems: np.ndarray
+
+    def _summary(self) -> Summary:
+        return Summary(self.method, [counted(len(self.orderings), "ordering")], self.frame)
 
     def frame(self) -> pl.DataFrame:
         """Return one row per pair: ordering_a, ordering_b, method, correlation, systems.
@@ -130,8 +134,8 @@ def correlate(
     return Correlations(method, names, correlate_arrays(x, x, False, method, p, ties), systems)
 
 
-@dataclass(frozen=True)
-class Bootstrap:
+@dataclass(frozen=True, repr=False)
+class Bootstrap(Summarized):
     """Correlation of two measures with a bootstrap confidence interval over queries.
 
     Attributes
@@ -151,6 +155,10 @@ class Bootstrap:
     confidence: float
     queries: int
     systems: int
+
+    def _summary(self) -> Summary:
+        found = f"{self.correlation:.4g} ({self.low:.4g} to {self.high:.4g})"
+        return Summary(f"{self.method} of {' and '.join(self.measures)}", [found], self.frame)
 
     def frame(self) -> pl.DataFrame:
         """Return one row: measure_a, measure_b, method, correlation, low, high, ...

@@ -15,6 +15,7 @@ from irmeta.errors import UsageError, check_whole
 from irmeta.kernels.query_subsets import add_swaps, add_wins, subset_means
 from irmeta.results.matrix import Matrix
 from irmeta.stats.query_sets import checked_query_sets, draw_query_sets
+from irmeta.summaries import Summarized, Summary, counted
 
 Ties = Literal["against", "out", "half"]
 Fuzziness = Literal["absolute", "relative"]
@@ -22,8 +23,8 @@ Fuzziness = Literal["absolute", "relative"]
 _BATCH = 1 << 21  # means held at a time
 
 
-@dataclass(frozen=True)
-class Stability:
+@dataclass(frozen=True, repr=False)
+class Stability(Summarized):
     """Wins of each system of a pair over random sets of queries.
 
     Attributes
@@ -42,6 +43,10 @@ class Stability:
     size: int
     queries: int
     ties_count: Ties = "against"
+
+    def _summary(self) -> Summary:
+        facts = [f"{self.mean:.4g}", counted(self.trials, "trial"), f"{self.size} queries each"]
+        return Summary(f"{self.measure} on {self.track}", facts, self.summary)
 
     @property
     def ties(self) -> np.ndarray:

@@ -13,12 +13,13 @@ from irmeta.results.matrix import Matrix
 from irmeta.stats.correlation import in_common
 from irmeta.stats.orders import kendall_tau_b, over_common, settled_each
 from irmeta.stats.pairs import pairwise
+from irmeta.summaries import Summarized, Summary, counted
 
 _ROUNDING = 1e-12  # 0.11 is 1.1 times 0.10, though not as floats
 
 
-@dataclass(frozen=True)
-class Reordering:
+@dataclass(frozen=True, repr=False)
+class Reordering(Summarized):
     """Changes in the ordering of a track's systems when a new measure replaces an old one.
 
     Attributes
@@ -45,6 +46,10 @@ class Reordering:
     value: np.ndarray
     tau: float
     queries: int
+
+    def _summary(self) -> Summary:
+        facts = [counted(len(self.systems), "system"), f"tau-b {self.tau:.4g}"]
+        return Summary(f"from {self.old} to {self.new} on {self.track}", facts, self.frame)
 
     @property
     def delta_sort(self) -> float:

@@ -12,6 +12,7 @@ import polars as pl
 from irmeta.errors import UsageError
 from irmeta.results.preference import Preference, Source
 from irmeta.results.verdicts import TIE
+from irmeta.summaries import Summarized, Summary, counted
 
 __all__ = [
     "OUTCOMES", "Agreement", "Preference", "Source", "agreement", "agreements", "unanimity",
@@ -20,8 +21,8 @@ __all__ = [
 OUTCOMES = ("same", "opposite", "tied_a", "tied_b", "tied_both")
 
 
-@dataclass(frozen=True)
-class Agreement:
+@dataclass(frozen=True, repr=False)
+class Agreement(Summarized):
     """Agreement of the preferences of two measures; a point is a query and a pair of systems.
 
     Attributes
@@ -38,6 +39,10 @@ class Agreement:
     systems: int
     counts: np.ndarray
     pearson: float
+
+    def _summary(self) -> Summary:
+        facts = [f"sign agreement {self.sign_agreement:.4g}", counted(self.points, "point")]
+        return Summary(" and ".join(self.measures), facts, self.frame)
 
     @property
     def points(self) -> int:
