@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Table, measured, percent, stored
+from irmeta.studies.framework.printed_numbers import printed_numbers
 
 DEPTH = Column("count", "depth of the pool that judgments are cut to", label="d")
 DEPTH_OR_ALL = Column("count", "depth of the pool; null: all judgments", True, label="d")
@@ -264,11 +265,5 @@ TABLES = (
         "difference": Column("real", "RBP(p=0.8) of system_a minus that of system_b"),
         "residual": Column("real", "greater of the two residuals"),
     }, caption="Pairs of systems whose scores differ by less than a residual.", latex=False),
-    Table("paper_numbers", ("item", "collection", "row", "column"), {
-        "item": Column("name", "table or figure of the paper"),
-        "collection": Column("name", "collection of the paper"),
-        "row": Column("text", "row of the table"),
-        "column": Column("name", "column of the table"),
-        "value": Column("text", "number as printed", label="printed", format="paper"),
-    }, caption="Numbers as printed in the paper.", by="all", folded=True),
+    printed_numbers(collection="collection of the paper"),
 )  # fmt: skip

@@ -14,6 +14,7 @@ from irmeta.schema.columns import (
     percent,
     stored,
 )
+from irmeta.studies.framework.printed_numbers import printed_numbers
 
 FAMILY = Column("name", "measure without its alpha; at alpha = 0, RareP is P and RareAP is AP")
 ALPHA = Column("real", "weight of rarity", format="g")
@@ -237,10 +238,5 @@ TABLES = (
         "unjudged": Column("big", "of them, docs that the other set does not judge"),
         "share": percent("confirmed / docs; NaN: no docs", "confirmed"),
     }, caption="Relevant docs that another qrels set confirms."),
-    Table("paper_numbers", ("item", "row", "column"), {
-        "item": Column("name", "table or figure of the paper"),
-        "row": Column("text", "row of the table"),
-        "column": Column("name", "column of the table"),
-        "value": Column("text", "number as printed", label="printed", format="paper"),
-    }, caption="Numbers as printed in the paper.", by="all", folded=True),
+    printed_numbers(),
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from irmeta.schema.columns import QUERY, SYSTEM, TRACK, Column, Table, percent, stored
+from irmeta.studies.framework.printed_numbers import printed_numbers
 from irmeta.studies.papers.preference.paper import TABLE_2
 
 METHOD = Column("name", "canonical name of the measure or preference")
@@ -218,10 +219,5 @@ TABLES = (
         "rank_groups": Column("count", "rank by it", True, label="rank, groups"),
     }, caption="Win rates where every group of opponents weighs the same.", folded=True,
        latex=False),
-    Table("paper_numbers", ("item", "row", "column"), {
-        "item": Column("name", "table or figure of the paper"),
-        "row": Column("text", "row of the table"),
-        "column": Column("name", "column of the table"),
-        "value": Column("text", "number as printed", label="printed", format="paper"),
-    }, caption="Numbers as printed in the paper.", by="all", folded=True),
+    printed_numbers(),
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from irmeta.schema.columns import MEASURE, Column, Table, stored
+from irmeta.studies.framework.printed_numbers import printed_numbers
 
 PROPERTY = Column("name", "name of the property")
 RANKING = "labels of its docs: a, b, ... relevant to that subtopic, x to none"
@@ -105,10 +106,5 @@ TABLES = (
         "with_empty": Column("yes", "whether one of them is the empty ranking, so that the pair is "
                              "not counted"),
     }, caption="Relations of Figures 2 to 5.", by="all", latex=False, folded=True),
-    Table("paper_numbers", ("item", "row", "column"), {
-        "item": Column("name", "table or section of the paper"),
-        "row": Column("text", "measure"),
-        "column": Column("name", "property, or ranking"),
-        "value": Column("text", "as printed", label="printed", format="paper"),
-    }, caption="Numbers as printed in the paper.", by="all", folded=True),
+    printed_numbers("table or section of the paper", "measure", "property, or ranking"),
 )  # fmt: skip
