@@ -2,7 +2,7 @@
 
 Measures are attributes too: ``irmeta.nDCG @ 10`` and ``irmeta.AP(rel=2)`` are names of measures.
 
->>> store = irmeta.ingest("collection/", "new-store/", tracks="news")
+>>> store = irmeta.ingest("collection/", "new-store/", track="news")
 >>> store.means(["AP", "P@20", "ASL"]).height
 60
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import Field, asdict, dataclass, field, fields
 from functools import cache
 from importlib import import_module
@@ -81,6 +81,20 @@ def option(
     return field(default=default, metadata=rule)
 
 
+def check_names(given: Iterable[str], known: Sequence[str]) -> None:
+    """Check that options exist.
+
+    Raises
+    ------
+    UsageError
+        For an unknown option, with the nearest known name.
+    """
+    for name in (one for one in given if one not in known):
+        if name == "tracks":
+            raise UsageError("no option 'tracks': it is called track, for one track or several.")
+        raise UsageError(f"no option {name!r}. {did_you_mean(name, known)}")
+
+
 def load(name: str) -> Any:
     """Import the object named "module:object"."""
     module, _, attribute = name.partition(":")
@@ -97,6 +111,11 @@ class Options:
         For a value of the wrong type, out of bounds, or not among the choices.
     """
 
+    def __new__(cls, *_: Any, **given: Any) -> Self:
+        """Check the names of the options before their values."""
+        check_names(given, [one.name for one in fields(cls)])
+        return super().__new__(cls)
+
     def __post_init__(self) -> None:
         for one, kind in typed_fields(type(self)):
             value = _checked(one, kind, getattr(self, one.name))
@@ -111,10 +130,6 @@ class Options:
         UsageError
             For an unknown option, with the nearest known name.
         """
-        known = [one.name for one in fields(cls)]
-        for name in given:
-            if name not in known:
-                raise UsageError(f"no option {name!r}. {did_you_mean(name, known)}")
         return cls(**given)
 
     def record(self) -> dict[str, Any]:

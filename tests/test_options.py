@@ -17,6 +17,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+import irmeta
 from irmeta.api import EvalChoices
 from irmeta.api.in_memory import ReadChoices
 from irmeta.cli.declared import with_options
@@ -183,3 +184,26 @@ def test_study_function__docstring_has_options_and_tables(name: str):
         for column, declared in table.columns.items():
             assert declared.meaning, (table.name, column)
     assert function.tables == study.by_table
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda store, folder: irmeta.read(folder, tracks="news"),
+        lambda store, folder: irmeta.ingest(folder, folder / "store", tracks="news"),
+        lambda store, folder: irmeta.reanalyze(store.path, folder / "out", tracks="news"),
+        lambda store, folder: irmeta.studies.depth(store, folder / "out", tracks="news"),
+        lambda store, folder: irmeta.studies.run_all(store, folder / "out", tracks="news"),
+        lambda store, folder: irmeta.compare(store, "AP", tracks="news"),
+        lambda store, folder: store.means("AP", tracks="news"),
+    ],
+)
+def test_keywords__tracks_is_called_track(call, made_store: irmeta.Store, tmp_path: Path):
+    with pytest.raises(UsageError, match="it is called track, for one track or several"):
+        call(made_store, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_keywords__unknown_policy_names_the_nearest(made_store: irmeta.Store):
+    with pytest.raises(UsageError, match=r"no option 'querys'\. Did you mean 'queries'\?"):
+        made_store.means("AP", querys="judged")

@@ -82,7 +82,7 @@ def test_summary__store_counts_systems_and_queries(made_store: irmeta.Store):
 
 
 def test_summary__results_in_folders(made_store: irmeta.Store, tmp_path: Path, undrawn: None):
-    done = irmeta.reanalyze(made_store.path, tmp_path / "out", tracks="web", measures="AP")
+    done = irmeta.reanalyze(made_store.path, tmp_path / "out", track="web", measures="AP")
     assert repr(done) == f"Reanalysis({str(tmp_path / 'out')!r}: tracks: 1 analysed)"
     assert "study" in repr(done.results)
     assert "<td>&quot;means&quot;</td>" in done.results._repr_html_()

@@ -43,7 +43,7 @@ class ReadChoices(TypedDict, total=False):
 def read(
     collection: str | Path,
     *,
-    tracks: Tracks = None,
+    track: Tracks = None,
     workers: int | None = None,
     memory: int | None = None,
     progress: Progress | None = None,
@@ -58,7 +58,7 @@ def read(
     ----------
     collection : str or Path
         See `ingest`.
-    tracks : str or iterable of str, optional
+    track : str or iterable of str, optional
         Only these tracks.
     workers : int, optional
         Threads over the run files of a track; default: the usable cores.
@@ -92,13 +92,13 @@ def read(
 
     Examples
     --------
-    >>> irmeta.read("collection/", tracks="news").tracks
+    >>> irmeta.read("collection/", track="news").tracks
     ['news']
     """
     store, outcomes = read_tracks(
         collection,
-        ReadPolicy(**choices),
-        tracks=tracks,
+        ReadPolicy.of(choices),
+        tracks=track,
         workers=workers,
         memory=memory,
         progress=progress,
@@ -151,7 +151,7 @@ def read_files(
     """
     store, outcomes = read_tracks(
         qrels,
-        ReadPolicy(**choices),
+        ReadPolicy.of(choices),
         runs=[runs] if isinstance(runs, str | Path) else runs,
         workers=workers,
         memory=memory,
@@ -199,7 +199,7 @@ def whole(
     failed += [error for _, error in unfinished]
     if failed:
         tracks = len(outcomes) or len(store.tracks)
-        said = first_few(failed, "name one with tracks= to see why.", " ")
+        said = first_few(failed, "name one with track= to see why.", " ")
         raise IrmetaError(f"{len(failed)} of {tracks} tracks failed. {said}")
     skipped = []
     for outcome in outcomes:

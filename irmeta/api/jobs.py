@@ -53,7 +53,7 @@ def ingest(
     collection: str | Path,
     store: str | Path,
     *,
-    tracks: Tracks = None,
+    track: Tracks = None,
     rehash: bool = False,
     workers: int | None = None,
     memory: int | None = None,
@@ -70,7 +70,7 @@ def ingest(
         `collection.toml`.
     store : str or Path
         The store's folder; created if missing.
-    tracks : str or iterable of str, optional
+    track : str or iterable of str, optional
         Only these; other tracks of the store are unchanged.
     rehash : bool, default False
         Read every file to find out whether it has changed. By default a source file of the same
@@ -103,14 +103,14 @@ def ingest(
 
     Examples
     --------
-    >>> irmeta.ingest("collection/", "new-store/", tracks="news").tracks
+    >>> irmeta.ingest("collection/", "new-store/", track="news").tracks
     ['news']
     """
     outcomes = ingest_collection(
         collection,
         Layout(Path(store)),
-        ReadPolicy(**choices),
-        tracks=tracks,
+        ReadPolicy.of(choices),
+        tracks=track,
         rehash=rehash,
         workers=workers,
         memory=memory,
@@ -146,7 +146,7 @@ def reanalyze(
     source: str | Path,
     out: str | Path,
     *,
-    tracks: Tracks = None,
+    track: Tracks = None,
     measures: Measures = "default",
     rarity_depth: int = 100,
     unretrieved: str = "irrel",
@@ -170,7 +170,7 @@ def reanalyze(
     out : str or Path
         Folder for the results: new, empty, or one that `reanalyze` made; any other with `force`.
         Unchanged tracks are not analysed again.
-    tracks : str or iterable of str, optional
+    track : str or iterable of str, optional
         Only these; results of other tracks stay in `out`, unless `only`.
     measures : str or iterable of str, default 'default'
         See `Store.evaluate`.
@@ -206,7 +206,7 @@ def reanalyze(
 
     Examples
     --------
-    >>> done = irmeta.reanalyze("store/", "results/", tracks="news", measures="AP")
+    >>> done = irmeta.reanalyze("store/", "results/", track="news", measures="AP")
     >>> done.results.tables["means"].height
     20
     """
@@ -214,7 +214,7 @@ def reanalyze(
         {"measures": measures, "rarity_depth": rarity_depth, "unretrieved": unretrieved}
         | dict(policy or {})
     )
-    asked = None if tracks is None else (tracks,) if isinstance(tracks, str) else tuple(tracks)
+    asked = None if track is None else (track,) if isinstance(track, str) else tuple(track)
     control = Run(asked, only, force, workers, executor, batch_progress)
     done = reanalyze_tracks(
         source,
@@ -243,11 +243,12 @@ def reanalyze_tracks(
     read_progress: Progress | None = None,
 ) -> Reanalysis:
     """As `reanalyze`, but failures are in what it returns, and nothing is warned of."""
+    policy = ReadPolicy.of(choices)
     check_open_files()
-    root, outcomes, tracks = Path(out), list[Outcome](), control.tracks
+    root, outcomes, tracks = Path(out), list[Outcome](), control.track
     store = Store(source) if is_store(store_folder(source)) else None
     if store is None:  # where the collection cannot be followed, no folder is made for it
-        chosen(read_collection(source, ReadPolicy(**choices)), tracks, str(source))
+        chosen(read_collection(source, policy), tracks, str(source))
     elif choices:
         raise UsageError(f"{store.path} is a store: its reading options were fixed at ingest.")
     elif rehash:
@@ -258,7 +259,7 @@ def reanalyze_tracks(
         outcomes = ingest_collection(
             source,
             Layout(root / "store"),
-            ReadPolicy(**choices),
+            policy,
             tracks=tracks,
             rehash=rehash,
             workers=control.workers,
@@ -271,6 +272,6 @@ def reanalyze_tracks(
     else:
         names = tracks_of(store.reader, tracks)
     # Of a whole collection, tracks that left it leave the results too.
-    control = replace(control, tracks=tuple(names), only=control.only or tracks is None)
+    control = replace(control, track=tuple(names), only=control.only or tracks is None)
     batch = run(OVERVIEW, store.reader, root, options, control) if names else Batch((), (), ())
     return Reanalysis(root, root / "report.html", store, tuple(outcomes), batch)

@@ -70,7 +70,7 @@ def reanalyze(
     print_reanalysis(done)
     report_ignored_folders(source)
     read = {outcome.track for outcome in done.outcomes}
-    if read and not control.tracks:
+    if read and not control.track:
         report_kept_tracks(done.store, read)
     analysed = {*done.batch.analysed, *done.batch.unchanged}
     finish(done.store, done.outcomes, strict, done.batch.failed, analysed)

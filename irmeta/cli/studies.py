@@ -84,7 +84,7 @@ def run_every(source: SourceArgument, out: OutOption, control: Run, reading: Rea
     from irmeta.studies.framework.every import run_all
 
     given = {one.name: getattr(control, one.name) for one in fields(control)}
-    with open_source(source, reading, control.tracks, control.workers) as store:
+    with open_source(source, reading, control.track, control.workers) as store:
         with progress_bar("Studying") as progress:
             done = run_all(store, out, **given | {"progress": progress})
         for one in done:
@@ -109,7 +109,7 @@ def _command(one: Study) -> typer.Typer:
         with ExitStack() as stack:
             store = None
             if source:
-                opened = open_source(source, reading, asked.get("tracks"), asked.get("workers"))
+                opened = open_source(source, reading, asked.get("track"), asked.get("workers"))
                 store = stack.enter_context(opened).reader
             with progress_bar("Studying") as progress:
                 control = Run.of(asked | {"progress": progress})
@@ -122,7 +122,7 @@ def _command(one: Study) -> typer.Typer:
             raise typer.Exit(FAILED)
 
     leading = [inspect.Parameter("out", KEYWORD, annotation=OutOption)]
-    taken = [*parameters(one.options), *parameters(Run, ("tracks", "only"))]
+    taken = [*parameters(one.options), *parameters(Run, ("track", "only"))]
     if one.inputs != "none":
         kind, default = (
             (SourceArgument, inspect.Parameter.empty)

@@ -75,7 +75,7 @@ def measures() -> Iterator[str]:
     yield "# All measures\n"
     yield "Made from the registry; `irmeta measures NAME` prints the same in a terminal.\n"
     yield from frame_grid(listed.select("measure", "better", "summary"))
-    plain = irmeta.read(EXAMPLES, tracks="news")
+    plain = irmeta.read(EXAMPLES, track="news")
     by_subtopic = irmeta.read(SUBTOPICS)
     for written in listed["measure"]:
         if (

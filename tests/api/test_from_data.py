@@ -273,7 +273,7 @@ def test_from_data__own_tables_are_read(files: Files):
 
 def test_from_data__column_subtopic_makes_subtopics(collections: Path):
     web = collections / "web"
-    theirs = irmeta.read(collections, tracks="web")
+    theirs = irmeta.read(collections, track="web")
     rows = [line.split() for line in (web / "diversity.qrels.txt").read_text().splitlines()]
     frame = pl.DataFrame(rows, schema=["qid", "subtopic", "docno", "label"], orient="row")
     frame = frame.with_columns(pl.col("label").cast(pl.Int64))

@@ -73,7 +73,7 @@ def test_win_rates__groups_weigh_as_one_opponent(made_store):
 
 
 def test_win_rates__groups_need_names(worked_examples):
-    store = irmeta.read(worked_examples, tracks="paper4-x-y")
+    store = irmeta.read(worked_examples, track="paper4-x-y")
     with pytest.raises(UsageError, match="names no groups"):
         store.win_rates("RPP", opponents="groups")
     with pytest.raises(UsageError, match="opponents = 'all' is not a choice"):

@@ -26,7 +26,12 @@ def test_help__every_command_has_examples() -> None:
 
 def test_examples__options_and_arguments_exist() -> None:
     top: Any = typer.main.get_command(app)
-    for line in (line for lines in EXAMPLES.values() for line in lines):
+    for name in study_modules():
+        top.commands["study"].get_command(None, name)
+    studies = {f"irmeta study {name}" for name in ("all", *study_modules())}
+    named = {name: lines for name, lines in EXAMPLES.items() if " study " not in name}
+    named |= {name: EXAMPLES[name] for name in studies}
+    for line in (line for lines in named.values() for line in lines):
         word, *arguments = shlex.split(line)[1:]
         command, context = top.commands[word], None
         if word == "study":

@@ -64,7 +64,7 @@ def store_of(shared: Path, worked_examples: Path, case: str, folder: Path) -> ir
             'file = "t/qrels.txt"\nsubtopics = true\n'
         )
         return irmeta.read(folder, names="file")
-    return irmeta.read(worked_examples, tracks=case)
+    return irmeta.read(worked_examples, track=case)
 
 
 @pytest.fixture(scope="module")

@@ -122,7 +122,7 @@ def test_registry__every_preference_has_a_naive_twin():
     ("grades", "expected"), [("binary", -5 / 9), ("graded", -1 / 2)], ids=["Eq. 4", "Eq. 5"]
 )
 def test_rpp__worked_example_of_the_paper(worked_examples, grades: str, expected: float):
-    store = irmeta.read(worked_examples, tracks="paper4-x-y")
+    store = irmeta.read(worked_examples, track="paper4-x-y")
     view = next(store.views("paper4-x-y"))
     (found,) = irmeta.preferences_of(view, f"RPP(grades={grades})")
     x, y = (list(found.systems).index(name) for name in "XY")

@@ -323,10 +323,10 @@ def test_ingest__damaged_footer_is_detected_and_rewritten(two, store, kind):
 def test_ingest__tracks_may_be_an_iterator(two, store):
     put(two, {"b/runs/torn": "1 Q0 a\n"})
     with pytest.warns(SkippedRunWarning):
-        irmeta.ingest(two, store, tracks=iter(["b"]))
-    assert irmeta.ingest(two, store, tracks=iter(["a"])).tracks == ["a", "b"]
+        irmeta.ingest(two, store, track=iter(["b"]))
+    assert irmeta.ingest(two, store, track=iter(["a"])).tracks == ["a", "b"]
     (store / "tracks" / "b.json").write_text("{")
-    assert irmeta.ingest(two, store, tracks="a").means("AP", track="a").height == 1
+    assert irmeta.ingest(two, store, track="a").means("AP", track="a").height == 1
 
 
 def changed_in_secret(file):

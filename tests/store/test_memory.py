@@ -119,17 +119,17 @@ def test_read__result_does_not_depend_on_groups_and_workers(
 
 
 def test_read__tracks_option_selects_tracks(collections: Path, monkeypatch):
-    assert irmeta.read(collections, tracks="web").tracks == ["web"]
-    assert irmeta.read(collections, tracks=["web", "news", "web"]).tracks == ["news", "web"]
+    assert irmeta.read(collections, track="web").tracks == ["web"]
+    assert irmeta.read(collections, track=["web", "news", "web"]).tracks == ["news", "web"]
     with pytest.raises(irmeta.UsageError, match=r"no track 'wed'.*web"):
-        irmeta.read(collections, tracks="wed")
+        irmeta.read(collections, track="wed")
     with pytest.raises(irmeta.UsageError, match=r"no track 'passage'"):
-        irmeta.read(collections, tracks="web").runs("passage")
+        irmeta.read(collections, track="web").runs("passage")
 
 
 def test_read__empty_list_of_tracks_is_refused(collections: Path):
     with pytest.raises(irmeta.UsageError, match="no track was named"):
-        irmeta.read(collections, tracks=[])
+        irmeta.read(collections, track=[])
 
 
 def test_read_record__returns_a_copy(held: Store):
@@ -160,7 +160,7 @@ def test_read__store_folder_is_refused(made_store: Store):
 
 
 def test_read__policy_options_apply(collections: Path):
-    cut = irmeta.read(collections, tracks="web", depth=3, tie_order="score-file")
+    cut = irmeta.read(collections, track="web", depth=3, tie_order="score-file")
     assert cut.policy == ReadPolicy(tie_order="score-file", depth=3)
     assert cut.runs().collect()["rank"].max() == 3
 
@@ -189,15 +189,15 @@ def test_read__memory_limit_is_enforced_without_writing_files(
 ):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(track, "MOST_ROWS", 1)  # the row limit applies to spilling only
-    needed = irmeta.read(collections, tracks="web").reader._tracks["web"].held
+    needed = irmeta.read(collections, track="web").reader._tracks["web"].held
     with pytest.raises(irmeta.IrmetaError, match=r"web.*exceed the memory limit.*irmeta ingest"):
-        irmeta.read(collections, tracks="web", memory=needed)
+        irmeta.read(collections, track="web", memory=needed)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_read_tracks__memory_limit_is_shared_by_tracks(tmp_path: Path):
     put(tmp_path, {f"{t}/{name}": text for t in "ab" for name, text in ONE.items()})
-    held = irmeta.read(tmp_path, tracks="a").reader._tracks["a"].held
+    held = irmeta.read(tmp_path, track="a").reader._tracks["a"].held
     fails, fits = 0, 1 << 30
     while fits - fails > 1:
         memory = (fails + fits) // 2

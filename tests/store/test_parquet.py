@@ -161,7 +161,7 @@ def test_table__missing_or_additional_file_is_an_error(
     for room in (groups, long_table):
         monkeypatch.setattr(room, "GROUP_ROWS", 5000)
     monkeypatch.setattr(writing, "PART_ROWS", 12_000)
-    made = irmeta.ingest(collections, tmp_path / "store", tracks="news")
+    made = irmeta.ingest(collections, tmp_path / "store", track="news")
     folder = made.path / "runs" / "news"
     assert len(list(folder.iterdir())) > 3
     if other == "part-1.parquet":

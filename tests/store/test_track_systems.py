@@ -151,15 +151,15 @@ def test_read_track__slow_pattern_fails_the_track(tmp_path, monkeypatch):
 def test_ingest__broken_track_fails_alone_and_is_listed_in_failures(tmp_path, store):
     files = {"a/runs/s": RUN, "a/qrels": QRELS, "b/runs/s": RUN, "b/qrels1": "", "b/qrels2": ""}
     collection = put(tmp_path / "c", files)
-    assert irmeta.read(collection, tracks="a").tracks == ["a"]
+    assert irmeta.read(collection, track="a").tracks == ["a"]
     with pytest.raises(IrmetaError, match=r"^1 of 2 tracks failed. track b: one file named qrels"):
         irmeta.ingest(collection, store)
     opened = irmeta.open_store(store)
     assert opened.tracks == ["a"]
     assert list(opened.failures) == ["b"]
-    assert irmeta.ingest(collection, store, tracks="a").failures == opened.failures
+    assert irmeta.ingest(collection, store, track="a").failures == opened.failures
     with pytest.raises(DataError, match="track b: one file named qrels"):
-        irmeta.read(collection, tracks="b")
+        irmeta.read(collection, track="b")
     (collection / "b/qrels1").unlink()
     put(collection, {"b/qrels2": QRELS})
     assert irmeta.ingest(collection, store).failures == {}

@@ -32,7 +32,7 @@ def results(real_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) 
     with pytest.MonkeyPatch.context() as patched:
         draw_nothing(patched)
         return irmeta.studies.depth(
-            real_store, out, tracks="trec-covid-r1", measures=MEASURES, depths=[3, 5, 7]
+            real_store, out, track="trec-covid-r1", measures=MEASURES, depths=[3, 5, 7]
         )
 
 

@@ -251,7 +251,7 @@ def test_preference__values_are_the_same_beside_other_tracks(two_tracks: Path, t
     store = irmeta.ingest(two_tracks, tmp_path / "store")
     both = irmeta.studies.preference(store, tmp_path / "both", **FEW)
     first = both.tables["studied_tracks"]["track"][0]
-    alone = irmeta.studies.preference(store, tmp_path / "one", tracks=first, **FEW)
+    alone = irmeta.studies.preference(store, tmp_path / "one", track=first, **FEW)
     for name in ("orders", "table_3", "figure_5", "figure_6", "figure_7"):
         assert both.tables[name].filter(track=first).equals(alone.tables[name]), name
 

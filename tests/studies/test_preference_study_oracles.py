@@ -37,7 +37,7 @@ def results(real_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) 
     }
     with pytest.MonkeyPatch.context() as patched:
         draw_nothing(patched)
-        return irmeta.studies.preference(real_store, out, tracks=["robust-2003", "web-2012"], **few)
+        return irmeta.studies.preference(real_store, out, track=["robust-2003", "web-2012"], **few)
 
 
 @pytest.fixture

@@ -173,7 +173,7 @@ def test_search_length__best_by_selects_the_best_systems(
 def test_search_length__qrels_option_equals_naive_implementation(
     made_store: irmeta.Store, collections: Path, tmp_path: Path
 ):
-    done = studied(made_store, tmp_path, tracks="web", qrels="diversity")
+    done = studied(made_store, tmp_path, track="web", qrels="diversity")
     track = made_track(collections, "web", "web/diversity.qrels.txt")
     assert_rows(done.tables["headroom"], naive.headroom(track), "track", "measure")
     (row,) = done.tables["studied_tracks"].to_dicts()
@@ -184,7 +184,7 @@ def test_search_length__qrels_option_equals_naive_implementation(
 def test_search_length__depth_option_equals_naive_implementation(
     made_store: irmeta.Store, collections: Path, tmp_path: Path
 ):
-    done = studied(made_store, tmp_path, tracks="passage", depth=7)
+    done = studied(made_store, tmp_path, track="passage", depth=7)
     track = made_track(collections, "passage")
     rows = [
         naive.depth_sensitivity(track, m, 7) for m in ("AP", "ASL", "ASL@g10", naive.DEEP["ASL"])
@@ -197,7 +197,7 @@ def test_search_length__ratio_alpha_and_test_change_better_systems(
 ):
     def moved(**choices: object) -> float:
         out = tmp_path / "-".join(f"{k}{v}" for k, v in choices.items())
-        tables = studied(made_store, out, tracks="passage", **choices).tables
+        tables = studied(made_store, out, track="passage", **choices).tables
         return tables["moves"].select(pl.col("better_old", "better_new").sum()).row(0)
 
     usual = moved(ratio=1.1)
@@ -286,7 +286,7 @@ def test_search_length__effective_fraction_is_between_zero_and_one(real: StudyRe
 
 
 def test_search_length__firsts_option_adds_cutoffs(made_store: irmeta.Store, tmp_path: Path):
-    done = studied(made_store, tmp_path, tracks="web", firsts=(5,))
+    done = studied(made_store, tmp_path, track="web", firsts=(5,))
     measures = set(done.tables["best_by_choice"]["measure"])
     assert {"ASL@g5", "ASL(unretrieved=depth)@g5", "ASL@g10", "ASL@g1"} <= measures
     row = done.tables["best_by_choice"].filter(measure="ASL@g5").row(0, named=True)
@@ -294,7 +294,7 @@ def test_search_length__firsts_option_adds_cutoffs(made_store: irmeta.Store, tmp
 
 
 def test_open__results_equal_the_original_run(made_store: irmeta.Store, tmp_path: Path):
-    done = studied(made_store, tmp_path / "out", tracks="web", rel=2)
+    done = studied(made_store, tmp_path / "out", track="web", rel=2)
     again = irmeta.studies.open(tmp_path / "out")
     assert again.batch is None
     assert list(again.tables) == list(done.tables)

@@ -16,8 +16,8 @@ Progress = Callable[[str, int, int], None]
 class Run(Options):
     """Options of running a study."""
 
-    tracks: tuple[str, ...] | None = option(
-        None, "Only these tracks (repeatable); results of other tracks are kept.", flag="--track"
+    track: tuple[str, ...] | None = option(
+        None, "Only these tracks (repeatable); results of other tracks are kept."
     )
     only: bool = option(False, "With --track: remove the results of other tracks.")
     force: bool = option(False, "Use a folder that holds other files.")

@@ -43,7 +43,7 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
     out : str or Path
         Folder for the results: one sub-folder per study, and the index in report.html.
     **options
-        tracks, only, force, workers, executor, progress: see each study.
+        track, only, force, workers, executor, progress: see each study.
 
     Returns
     -------
@@ -57,14 +57,14 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
 
     Examples
     --------
-    >>> done = irmeta.studies.run_all("store/", "studies/", tracks="news")
+    >>> done = irmeta.studies.run_all("store/", "studies/", track="news")
     >>> done[0].results.tables["studied_tracks"]["track"].to_list()
     ['news']
     """
     root, control, reader = Path(out), Run.of(options), reader_of(store)
     if reader is None:
         raise UsageError("name the store that the studies read.")
-    tracks_of(reader, control.tracks)
+    tracks_of(reader, control.track)
     check_folder(root, NAME, control.force)
     with only_writer(root / PARTS):
         files = RecordedFiles(root, ALL)

@@ -48,7 +48,7 @@ Examples
 --------
 {example}
 """
-EXAMPLE = """>>> results = irmeta.studies.{name}("store/", "{study}/", tracks="news")
+EXAMPLE = """>>> results = irmeta.studies.{name}("store/", "{study}/", track="news")
 >>> results.tables["studied_tracks"]["track"].to_list()
 ['news']"""
 EXAMPLE_WITHOUT_STORE = """>>> irmeta.studies.{name}("{study}/").report.name

@@ -104,7 +104,7 @@ def plan(
     if store is None:
         return tasks
     tracks = _asked(store, control)
-    if control.tracks is not None and not control.only:
+    if control.track is not None and not control.only:
         tracks = sorted({*tracks, *_kept(store, root, options, tracks)})
     return tasks + [_task(study, store, root, options, track) for track in tracks]
 
@@ -129,9 +129,9 @@ def check_store(study: Study, store: StoreReader | None, options: Options, contr
 
 def _asked(store: StoreReader, control: Run) -> list[str]:
     """Return the requested tracks; a track with a damaged record fails later, by itself."""
-    if control.tracks and set(control.tracks) <= set(store.tracks()):
-        return sorted(set(control.tracks))
-    return tracks_of(store, control.tracks)
+    if control.track and set(control.track) <= set(store.tracks()):
+        return sorted(set(control.track))
+    return tracks_of(store, control.track)
 
 
 def _systems(store: StoreReader, tracks: Sequence[str]) -> pl.DataFrame | None:

@@ -76,7 +76,7 @@ class StudyResults(Summarized):
 
     Examples
     --------
-    >>> _ = irmeta.reanalyze("store/", "results/", tracks="news", measures="AP")
+    >>> _ = irmeta.reanalyze("store/", "results/", track="news", measures="AP")
     >>> results = irmeta.studies.open("results/")
     >>> results.options.measures, results.tables["means"].height
     (('AP',), 20)

@@ -27,7 +27,7 @@ def _only_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_only_tiny")
 def test_run_all__one_folder_per_study_and_an_index(store: irmeta.Store, tmp_path: Path):
-    done = irmeta.studies.run_all(store, tmp_path / "out", tracks="a", workers=1)
+    done = irmeta.studies.run_all(store, tmp_path / "out", track="a", workers=1)
     assert [(one.study.name, one.problem) for one in done] == [("optional", ""), ("tiny", "")]
     for one in done:
         assert one.results is not None
@@ -52,7 +52,7 @@ def test_run_all__failed_study_does_not_stop_the_others(store: irmeta.Store, tmp
     assert "irmeta: tiny: track b: no b today" in ran.err
 
 
-@pytest.mark.parametrize("options", [{"tracks": "d"}, {"workers": 0}, {"share": 0.5}])
+@pytest.mark.parametrize("options", [{"track": "d"}, {"workers": 0}, {"share": 0.5}])
 def test_run_all__invalid_argument_creates_no_folder(
     store: irmeta.Store, tmp_path: Path, options: dict[str, object]
 ):

@@ -226,7 +226,7 @@ def test_run__tracks_and_only_options_select_results(
 ):
     out = tmp_path / "out"
     run(store, out)
-    one = run(store, out, tracks="a", only=only)
+    one = run(store, out, track="a", only=only)
     assert one.tables["values"]["track"].unique().sort().to_list() == (["a"] if only else [*ALL])
     assert (out / "docs" / "b.parquet").exists() != only
 
@@ -238,10 +238,10 @@ def test_run__remaining_tracks_need_equal_options_and_input(store: irmeta.Store,
     with pytest.raises(
         UsageError, match=r"2 other tracks, made with other options \(rel\): .*--only"
     ):
-        run(store, out, tracks=["a"], rel=2)
+        run(store, out, track=["a"], rel=2)
     (tmp_path / "in" / "b" / "qrels").write_text("q 0 a 1\n")
     irmeta.ingest(tmp_path / "in", store.path)
-    again = run(irmeta.open_store(store.path), out, tracks="a")
+    again = run(irmeta.open_store(store.path), out, track="a")
     assert again.batch is not None
     assert (again.batch.analysed, again.batch.unchanged) == (("b",), ("a", "c"))
 
@@ -263,8 +263,8 @@ def test_run__track_removed_from_store_leaves_the_results(tmp_path: Path):
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"tracks": "d"}, "has no track 'd'"),
-        ({"tracks": []}, "no track was named"),
+        ({"track": "d"}, "has no track 'd'"),
+        ({"track": []}, "no track was named"),
         ({"wanted": "s9"}, "no system 's9'"),
         ({"nmaes": "AP"}, "no option 'nmaes'. Did you mean 'names'"),
         ({"names": "APP"}, "unknown measure 'APP'. Did you mean 'AP'"),
