@@ -140,6 +140,14 @@ def test_ct__full_subtopic_gains_no_more():
     assert store.means(names)["value"].to_list() == pytest.approx([4 / 6, 1, 1], rel=1e-12)
 
 
+def test_ct__ratings_without_discount_fill_the_cube_of_the_paper():
+    """Eq. 7: two docs of rating 1 fill a height of 1.6, although they gain only 1 + 0.5."""
+    docs = {f"a{i}": 1 for i in range(4)}
+    store = Track({"s": {"q": down(*docs)}}, {}, diversity={"q": {"1": docs}}).read()
+    names = [f"CT(form=paper,height={height})@5" for height in (1.6, 2.5)]
+    assert store.means(names)["value"].to_list() == pytest.approx([1.5, 1.75], rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ("name", "ours"), [("ct@10", "CT@50"), ("act@1", "ACT@5"), ("nct@4", "nCT@20")]
 )
