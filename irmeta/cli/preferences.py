@@ -31,7 +31,7 @@ COMPARED = (
     "irmeta prefer store/ --track news",
     "irmeta prefer collection/ -m RPP@100 --against aldBM25 --track news",
 )
-@with_options(testing=PreferenceTesting, policy=COMPARED, reading=READING)
+@with_options(reading=READING, policy=COMPARED, testing=PreferenceTesting)
 def prefer(
     source: SourceArgument,
     testing: PreferenceTesting,

@@ -31,7 +31,7 @@ OutOption = Annotated[
     Path | None,
     typer.Option(
         help="Folder for tables and figures.",
-        show_default="in RESULTS, where reanalyze made it; else none are written",
+        show_default="in SOURCE, where reanalyze made it; else none are written",
     ),
 ]
 
@@ -80,7 +80,7 @@ def check(path: PathArgument, workers: WorkersOption = None) -> None:
     "irmeta compare qrels.txt run1.gz run2.gz -m AP --test permutation",
     "irmeta compare my-table.csv --correction benjamini-hochberg",
 )
-@with_options(testing=PairTesting, policy=EvalPolicy, reading=READING)
+@with_options(reading=READING, policy=EvalPolicy, testing=PairTesting)
 def compare(
     results: ResultsArgument,
     testing: PairTesting,
@@ -159,7 +159,7 @@ def compare(
     "irmeta power results/ --test t --test hsd --level 0.05",
     "irmeta power collection/ -m AP,nDCG@10 --track news",
 )
-@with_options(testing=PowerTesting, policy=EvalPolicy, reading=READING)
+@with_options(reading=READING, policy=EvalPolicy, testing=PowerTesting)
 def power(
     results: ResultsArgument,
     testing: PowerTesting,

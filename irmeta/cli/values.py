@@ -41,7 +41,7 @@ EXPLAINED = (
     "irmeta evaluate qrels.txt run1.gz -m map,P_10 -q --format trec_eval",
     "irmeta evaluate store/ -m AP,P@10 --track news --wide --out means.csv",
 )
-@with_options(display=Display, policy=EvalPolicy, reading=READING)
+@with_options(reading=READING, policy=EvalPolicy, display=Display)
 def evaluate(
     source: SourceArgument,
     display: Display,
