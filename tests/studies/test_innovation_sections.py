@@ -168,17 +168,6 @@ def test_sections__unknown_groups_and_types():
     assert not any("web" in note and "absent" not in note for note in found)
 
 
-def test_sections__one_group_of_each_track_in_the_table_of_added_runs():
-    moved = [
-        {"track": track, "target": target, "rank_before": 1.0, "rank_after": 1.0 + fall}
-        for track, target, fall in (("news", "a", 1), ("news", "b", -2), ("web", "c", 0))
-    ]
-    found = by_heading(made(tracks=("news", "web"), gaming_effects=moved))
-    (shown,) = found[HEADINGS[10]].show
-    assert isinstance(shown, Show)
-    assert sorted(shown.rows["target"]) == ["b", "c"]
-
-
 def test_sections__conclusions_of_many_tracks_are_in_their_sections():
     tracks = tuple(f"t{i:02}" for i in range(11))
     rows = [system("s", 5, 1, track=track) for track in tracks]
@@ -198,6 +187,8 @@ def test_contributions__the_system_with_most_docs_and_with_most_unique_docs():
     assert list(conclusions.contributions(made(contributions=alike), "news")) == [
         "On news, a retrieves the most relevant docs (4, 100% of those that any system retrieves)."
     ]
+    (one,) = conclusions.contributions(made(contributions=[system("a", 4, 2, share=1.0)]), "news")
+    assert "retrieves) and the most that no other system does (2)." in one
     assert not list(conclusions.contributions(made(contributions=[system("a", 0, 0)]), "news"))
 
 
@@ -230,9 +221,10 @@ def test_power__separated_pairs_at_the_least_and_the_greatest_alpha():
         for test, base in (("hsd", 1000), ("t", 60))
         for alpha in (0.5, 0.0, 1.0) for level in (0.01, 0.05)
     ]  # fmt: skip
-    text = "separates 1,001 at alpha = 0 and 1,021 at alpha = 1 by hsd and 61 and 81 by t"
+    text = "is 1,001 at alpha = 0 and 1,021 at alpha = 1 by hsd and 61 and 81 by t"
+    of = "the number of significantly different pairs (of 136, level 0.05)"
     assert list(conclusions.power(made(table_1=rows), "news")) == [
-        f"On news, {m} {text} (136 pairs, level 0.05)." for m in ("RareAP@100", "RareP@100")
+        f"On news, {of} by {m} {text}." for m in ("RareAP@100", "RareP@100")
     ]
     undefined = [row | {"percent": math.nan} for row in rows]
     assert not list(conclusions.power(made(table_1=undefined), "news"))
@@ -260,6 +252,8 @@ def test_swaps__when_the_best_is_dethroned():
         "On news, 4 of 136 pairs change places by RareAP@100 for an alpha up to 1; a stays the "
         "best.",
     ]
+    (one,) = conclusions.swaps(made(dethroned=[row | {"swapped": 1, "alpha": None}]), "news")
+    assert "1 of 136 pairs changes places by RareP@100" in one
     assert not list(conclusions.swaps(made(dethroned=[row | {"pairs": 0}]), "news"))
 
 
@@ -301,7 +295,7 @@ def test_pool__mean_fall_by_measure():
         for s, after in zip("ab", falls, strict=True)
     ]
     assert list(conclusions.pool(made(pool_bias=rows), "news")) == [
-        "On news, a system that is left out of the pool and of S_d falls in the mean by \u22120.2 "
+        "On news, a system that is left out of the pool and of S_d falls on average by \u22120.2 "
         "places by P@100 and 4.0 places by RareP@100."
     ]
 
@@ -328,3 +322,15 @@ def test_track_section__track_without_tables(used: bool):
     section = track_section(made(used=used), OPTIONS, "news")
     assert section.show == [f"{name}*" for name in FIGURES]
     assert not section.text
+
+
+def test_track_section__added_runs_of_the_group_whose_system_moves_most():
+    moved = [
+        {"track": track, "target": target, "rank_before": 1.0, "rank_after": 1.0 + fall}
+        for track, target, fall in (("news", "a", 1), ("news", "b", -2), ("web", "a", 3))
+    ]
+    tables = made(tracks=("news", "web"), gaming_effects=moved)
+    (shown,) = track_section(dict(_of_news(tables)), OPTIONS, "news").show[len(FIGURES) :]
+    assert isinstance(shown, Show)
+    assert shown.rows["target"] == ["b"]
+    assert shown.caption == "Ranks after b adds runs: no system of another group moves more."

@@ -46,7 +46,10 @@ def power(tables: Tables, track: str) -> Iterator[str]:
     for (measure,), of_measure in rows.group_by("measure", maintain_order=True):
         pairs, level = of_measure.select("pairs", "level").row(0)
         ends = _ends(of_measure, "test", "separated", ",d")
-        yield (f"On {track}, {measure} separates {ends} ({count(pairs, 'pair')}, level {level:g}).")
+        yield (
+            f"On {track}, the number of significantly different pairs (of {pairs:,}, level "
+            f"{level:g}) by {measure} is {ends}."
+        )
 
 
 def stability(tables: Tables, track: str) -> Iterator[str]:
@@ -85,7 +88,8 @@ def contributions(tables: Tables, track: str) -> Iterator[str]:
         f"{most['share']:.0%} of those that any system retrieves)"
     )
     if alone["unique"]:
-        text += f", {alone['name']} the most that no other system does ({alone['unique']:,})"
+        who = " and" if alone["name"] == most["name"] else f", {alone['name']}"
+        text += f"{who} the most that no other system does ({alone['unique']:,})"
     few = tables["greedy"].filter(pl.col("share") >= MOST_COVERED, track=track)["order"].min()
     if isinstance(few, int):
         text += f"; {count(few, 'system')} of {rows.height} cover {MOST_COVERED:.0%}"
@@ -100,8 +104,9 @@ def swaps(tables: Tables, track: str) -> Iterator[str]:
         best = f"{row['best']} stays the best"
         if row["alpha"] is not None:
             best = f"{row['next']} is better than {row['best']} above alpha = {row['alpha']:.3g}"
+        change = "changes" if row["swapped"] == 1 else "change"
         yield (
-            f"On {track}, {pairs} change places by {row['measure']} for an alpha up to 1; {best}."
+            f"On {track}, {pairs} {change} places by {row['measure']} for an alpha up to 1; {best}."
         )
 
 
@@ -155,7 +160,7 @@ def pool(tables: Tables, track: str) -> Iterator[str]:
     ]
     if falls:
         yield (
-            f"On {track}, a system that is left out of the pool and of S_d falls in the mean by "
+            f"On {track}, a system that is left out of the pool and of S_d falls on average by "
             f"{listed(falls)}."
         )
 

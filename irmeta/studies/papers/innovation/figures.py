@@ -165,8 +165,8 @@ HELD = (
 )
 MADE_SYSTEMS = (
     "Each line is a weight of rarity. S_rare climbs sooner with a greater alpha, because each of "
-    "its docs earns nearly 1 + alpha; S_common hardly moves, and its line ends where the query has "
-    "no more relevant docs that a system retrieves."
+    "its docs earns nearly 1 + alpha; rarity adds little to S_common, and its line ends where the "
+    "query has no more relevant docs. The last of them may be docs that no other system retrieves."
 )
 ORDERS = (
     "The further a line falls, the more rarity changes the order of systems. Marks: the alphas of "

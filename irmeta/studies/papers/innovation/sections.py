@@ -9,7 +9,7 @@ from irmeta.studies.framework.data import data_section
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.framework.words import count
 from irmeta.studies.papers.innovation import conclusions
-from irmeta.studies.papers.innovation.beyond_sections import beyond
+from irmeta.studies.papers.innovation.beyond_sections import beyond, most_moved
 from irmeta.studies.papers.innovation.options import MARKED
 from irmeta.studies.papers.innovation.options import InnovationOptions as Options
 from irmeta.studies.papers.innovation.page_parts import DECLARED, POINTER, absent, sentences
@@ -177,7 +177,7 @@ def track_section(tables: Tables, options: Options, track: str) -> Section:
     return Section(
         track,
         list(conclusions.conclusions(tables, track)),
-        [*(f"{name}*" for name in FIGURES), *([most] if len(rows) else [])],
+        [*(f"{name}*" for name in FIGURES), *([most] if len(rows) else []), *most_moved(tables)],
         facts={label: facts[name] for name, label in labels.items()},
     )
 

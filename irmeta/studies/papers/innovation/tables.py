@@ -192,7 +192,7 @@ TABLES = (
                         format=".3f", label="tau-b"),
         "tau_b_plain": Column("real", "tau-b of the order after with that by alpha = 0; NaN: "
                               "undefined", format=".3f", label="tau-b with alpha = 0"),
-    }, caption="Ranks after a group adds runs.", folded=True),
+    }, caption="Ranks after a group adds runs.", folded=True, latex=False),
     Table("rare_grades", ("track", "low", "grade"), {
         "track": TRACK,
         "low": Column("count", "least S_d", label="S_d from"),
@@ -218,7 +218,7 @@ TABLES = (
         "judged": percent("mean share of judged docs within the cutoff, after", "judged"),
         "judged_lost": Column("big", "judged docs that become unjudged"),
         "relevant_lost": Column("big", "relevant docs that become unjudged"),
-    }, caption="Systems that neither the pool nor S_d knew.", folded=True),
+    }, caption="Systems that neither the pool nor S_d knew.", folded=True, latex=False),
     Table("label_sets", ("track", "qrels", "measure", "alpha"), {
         "track": TRACK,
         "qrels": Column("name", "other qrels set"),
