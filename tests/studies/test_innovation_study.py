@@ -143,6 +143,18 @@ def test_compute__a_named_query_that_is_absent_is_noted(tmp_path: Path):
     assert tables["table_4"].is_empty()
 
 
+def test_compute__named_queries_and_sizes_that_are_absent_are_noted(tmp_path: Path):
+    _, row = computed(TRACK.write(tmp_path), examples=["9", "2", "8"], sizes=[2, 7, 4])
+    assert "Table 4 is without queries 8 and 9: no relevant doc is retrieved" in row["notes"]
+    assert "Table 3 is without N = 4 and 7: the track has 3 systems" in row["notes"]
+
+
+def test_innovation__a_file_of_texts_that_cannot_be_read(tmp_path: Path):
+    store = irmeta.read(TRACK.write(tmp_path / "in"), workers=1)
+    with pytest.raises(UsageError, match=r"texts = 'absent' cannot be read: No such file"):
+        irmeta.studies.innovation(store, out=tmp_path / "out", texts="absent")
+
+
 def test_compute__means_over_other_queries_are_refused(tmp_path: Path):
     with pytest.raises(UsageError, match="queries=retrieved averages other queries"):
         computed(TRACK.write(tmp_path), queries="retrieved")

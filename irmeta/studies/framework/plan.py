@@ -180,9 +180,17 @@ def _task(
         "track": version,
         "options": options.record(),
         "measures": {spec.name: spec.measure.revision for spec in scored_specs(options)},
-        "files": {name: content_checksum(Path(path)) for name, path in options.files.items()},
+        "files": {name: _content(name, path) for name, path in options.files.items()},
     }
     key = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
     task = Task(track, key, version=version)
     is_done = RecordedFiles(root, task.part).is_done(key)
     return Task(track, key, is_done, version)
+
+
+def _content(option: str, path: str) -> str:
+    """Return the checksum of a file that an option names."""
+    try:
+        return content_checksum(Path(path))
+    except OSError as error:
+        raise UsageError(f"{option} = {path!r} cannot be read: {error.strerror}.") from error

@@ -30,6 +30,7 @@ def compute(track: TrackView, options: Options) -> Pieces:
     rare = RareTrack.of(track, options)
     docs, query = relevant_docs(rare), query_of_figure_1(rare)
     _describe(track, rare, docs)
+    _describe_tables(track, rare, docs)
 
     yield "docs_by_holders", docs_by_holders(docs)
     if query is None:
@@ -42,9 +43,6 @@ def compute(track: TrackView, options: Options) -> Pieces:
     yield "table_2", table_2(rare)
     yield "table_3", table_3(rare)
     yield "table_4", table_4(rare, docs)
-    if not example_queries(docs, options):
-        named = f"query {listed(options.examples)}" if options.examples else "query"
-        track.note(f"Table 4 is absent: no {named} with a relevant doc that is retrieved")
     yield "contributions", contributions(rare)
     yield "greedy", greedy(rare)
     yield "overlap", overlap(rare)
@@ -73,6 +71,22 @@ def _describe(track: TrackView, rare: RareTrack, docs: pl.DataFrame) -> None:
         track.note(f"lists were cut at {cut} when they were read, so no doc counts below it")
     if len(facts.systems) > 1:
         _describe_pool(track, rare)
+
+
+def _describe_tables(track: TrackView, rare: RareTrack, docs: pl.DataFrame) -> None:
+    """Add notes on queries and sizes that were asked for and that the tables lack."""
+    options, systems = rare.options, len(rare.facts.systems)
+    if large := sorted({size for size in options.sizes if size > systems}):
+        has = count(systems, "system")
+        track.note(f"Table 3 is without N = {listed([*map(str, large)])}: the track has {has}")
+    shown = example_queries(docs, options)
+    absent = sorted({*options.examples}.difference(shown))
+    if not shown:
+        named = f"query {listed(absent)}" if absent else "query"
+        track.note(f"Table 4 is absent: no {named} with a relevant doc that is retrieved")
+    elif absent:
+        word = "query" if len(absent) == 1 else "queries"
+        track.note(f"Table 4 is without {word} {listed(absent)}: no relevant doc is retrieved")
 
 
 def _describe_pool(track: TrackView, rare: RareTrack) -> None:

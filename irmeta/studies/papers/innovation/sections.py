@@ -117,7 +117,7 @@ def _stability(tables: Tables, options: Options) -> Section:
             "The stability of a pair is the share of trials in which the system that is better "
             f"more often is better. Means tie up to {options.fuzziness:g} (absolute), up to that "
             "share of the greater (relative) or where they are equal (none). A tie counts for "
-            "neither system.",
+            "neither system. Under mix=convex, measures follow Eq. 4, at alphas up to 1.",
         ],
         [
             Show("table_2", every, pivot="ties", caption="Stability by the rule for ties."),
