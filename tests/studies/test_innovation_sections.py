@@ -181,7 +181,7 @@ def test_contributions__the_system_with_most_docs_and_with_most_unique_docs():
     greedy = [{"order": i, "share": share} for i, share in ((1, 0.6), (2, 0.95), (3, 1.0))]
     assert list(conclusions.contributions(made(contributions=rows, greedy=greedy), "news")) == [
         "On news, b retrieves the most relevant docs (1,200, 62% of those that any system "
-        "retrieves), c the most that no other system does (9); 2 systems of 3 cover 95%."
+        "retrieves), c the most that no other system does (9); 2 of 3 systems cover 95%."
     ]
     alike = [system("b", 4, 0, share=1.0), system("a", 4, 0, share=1.0)]
     assert list(conclusions.contributions(made(contributions=alike), "news")) == [
@@ -254,6 +254,8 @@ def test_swaps__when_the_best_is_dethroned():
     ]
     (one,) = conclusions.swaps(made(dethroned=[row | {"swapped": 1, "alpha": None}]), "news")
     assert "1 of 136 pairs changes places by RareP@100" in one
+    (one,) = conclusions.swaps(made(dethroned=[row | {"pairs": 1, "swapped": 0}]), "news")
+    assert "0 of 1 pair changes places by RareP@100" in one
     assert not list(conclusions.swaps(made(dethroned=[row | {"pairs": 0}]), "news"))
 
 
@@ -291,12 +293,16 @@ def test_grades__rarest_and_most_common_docs():
 def test_pool__mean_fall_by_measure():
     rows = [
         {"system": s, "measure": m, "rank_before": 1.0, "rank_after": after}
-        for m, falls in (("P@100", (0.0, 1.5)), ("RareP@100", (5.0, float("nan"))))
+        for m, falls in (
+            ("P@100", (0.0, 1.5)),
+            ("RareP@100", (5.0, math.nan)),
+            ("AP@100", (0.95, 1)),
+        )
         for s, after in zip("ab", falls, strict=True)
     ]
     assert list(conclusions.pool(made(pool_bias=rows), "news")) == [
         "On news, a system that is left out of the pool and of S_d falls on average by \u22120.2 "
-        "places by P@100 and 4.0 places by RareP@100."
+        "places by P@100, 4.0 places by RareP@100 and 0.0 places by AP@100."
     ]
 
 

@@ -92,7 +92,8 @@ def contributions(tables: Tables, track: str) -> Iterator[str]:
         text += f"{who} the most that no other system does ({alone['unique']:,})"
     few = tables["greedy"].filter(pl.col("share") >= MOST_COVERED, track=track)["order"].min()
     if isinstance(few, int):
-        text += f"; {count(few, 'system')} of {rows.height} cover {MOST_COVERED:.0%}"
+        cover = "covers" if few == 1 else "cover"
+        text += f"; {few:,} of {count(rows.height, 'system')} {cover} {MOST_COVERED:.0%}"
     yield f"{text}."
 
 
@@ -104,7 +105,7 @@ def swaps(tables: Tables, track: str) -> Iterator[str]:
         best = f"{row['best']} stays the best"
         if row["alpha"] is not None:
             best = f"{row['next']} is better than {row['best']} above alpha = {row['alpha']:.3g}"
-        change = "changes" if row["swapped"] == 1 else "change"
+        change = "changes" if 1 in (row["swapped"], row["pairs"]) else "change"
         yield (
             f"On {track}, {pairs} {change} places by {row['measure']} for an alpha up to 1; {best}."
         )
@@ -155,7 +156,7 @@ def pool(tables: Tables, track: str) -> Iterator[str]:
     fall = (pl.col("rank_after") - pl.col("rank_before")).fill_nan(None).mean()
     rows = tables["pool_bias"].filter(track=track).group_by("measure", maintain_order=True)
     falls = [
-        f"{mean:.1f} places by {measure}".replace("-", MINUS)
+        f"{round(mean, 1) + 0.0:.1f} places by {measure}".replace("-", MINUS)
         for measure, mean in rows.agg(fall=fall).drop_nulls().iter_rows()
     ]
     if falls:
