@@ -154,6 +154,9 @@ def test_sections__state_the_options():
                      "88 trials", "99 draws", "up to 0.01"):  # fmt: skip
         assert expected in text, expected
     assert "--texts" not in text
+    others = texts(by_heading(made(), InnovationOptions(counted="others")))
+    assert "S systems of other groups retrieve" in others
+    assert "Tables of docs count all systems." in others
     assert "--texts" in texts(by_heading(made()))
 
 

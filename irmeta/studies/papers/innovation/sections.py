@@ -19,6 +19,15 @@ WORST = 10  # systems of a track that are shown
 FIGURES = ("docs_by_holders", "figure_1", "figure_2", "contributions", "overlap", "gaming",
            "rare_grades", "pool_bias")  # fmt: skip
 """The figures of a track, in the order of the page."""
+_COUNTED = {
+    "pooled": ("pooled systems", ""),
+    "others": (
+        "systems of other groups",
+        " S and S_d also count the group of the system itself, once. Tables of docs count all "
+        "systems.",
+    ),
+}
+"""What S and S_d count, where it is no word of its own, and a note on it."""
 
 
 def sections(tables: Tables, options: Options) -> Iterator[Section]:
@@ -39,23 +48,19 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
 def _measures(tables: Tables, options: Options) -> Section:
     p, ap = options.families()
     rarity = "" if options.rarity == "linear" else f" The rarity here is {options.rarity}."
+    counted, note = _COUNTED.get(options.counted, (options.counted, ""))
     text = [
         f"A relevant doc in the top {options.k} of a list earns 1 + alpha R(d) in place of 1, "
         f"where R(d) is its rarity: {p} and {ap} are P@{options.k} and AP@{options.k} at alpha = 0 "
         "(Eqs. 1 and 3). By linear rarity R(d) = 1 - S_d/S (Eq. 2). S_d is how many of the S "
-        f"{_counted(options)} retrieve the doc within rank {options.held_to}; systems without a "
-        f"list for the query count in S.{rarity}",
+        f"{counted} retrieve the doc within rank {options.held_to}; systems without a list for the "
+        f"query count in S.{note}{rarity}",
         "For each alpha the values are P + alpha B and AP + alpha C, and B and C do not depend on "
         "alpha. So each alpha at which two systems change places is exact, and no sample of "
         f"systems is scored again. {POINTER}",
         *sentences(tables, conclusions.rarity),
     ]
     return Section("Measures (Section 2)", text, notes=SLIPS["Section 2"])
-
-
-def _counted(options: Options) -> str:
-    words = {"pooled": "pooled systems", "others": "systems of other groups, and the own once,"}
-    return words.get(options.counted, options.counted)
 
 
 def _made_systems(tables: Tables, options: Options) -> Section:

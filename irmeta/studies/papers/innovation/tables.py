@@ -236,7 +236,7 @@ TABLES = (
         "docs": Column("big", "relevant docs"),
         "confirmed": Column("big", "of them, docs that are relevant in the other set"),
         "unjudged": Column("big", "of them, docs that the other set does not judge"),
-        "share": percent("confirmed / docs; NaN: no docs", "confirmed"),
+        "share": percent("confirmed / docs; NaN: no docs", "share confirmed"),
     }, caption="Relevant docs that another qrels set confirms."),
     printed_numbers(),
 )  # fmt: skip
