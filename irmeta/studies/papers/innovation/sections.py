@@ -27,7 +27,7 @@ _COUNTED = {
         "systems.",
     ),
 }
-"""What S and S_d count, where it is no word of its own, and a note on it."""
+"""Words for the values of `counted` that need other words, each with a note."""
 
 
 def sections(tables: Tables, options: Options) -> Iterator[Section]:
