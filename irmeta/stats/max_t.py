@@ -21,9 +21,9 @@ def max_t_test(
     """Test every system against a baseline, with control of the family-wise error rate.
 
     Dunnett's test of several treatments against a control [1]_, with the null distribution of the
-    largest |t| by permutation instead of a multivariate t [2]_: under the null hypothesis, all
+    largest ``|t|`` by permutation instead of a multivariate t [2]_: under the null hypothesis, all
     differences of a query from the baseline may change their sign together. A system's p is the
-    share of sign flips whose largest |t| of all systems is at least the system's own. Systems
+    share of sign flips whose largest ``|t|`` of all systems is at least the system's own. Systems
     that resemble one another cost less than with Holm's correction, because the flips keep their
     correlation.
 
@@ -54,8 +54,8 @@ def max_t_test(
     Notes
     -----
     Differences of at most 1e-12 are zeros. The sum of squares of a system's differences is the same
-    for every flip, so |t| increases with ``u = |sum of differences| / sqrt(sum of squares)``, which
-    is compared instead: ``t^2 = (n - 1) u^2 / (n - u^2)``.
+    for every flip, so ``|t|`` increases with ``u = |sum of differences| / sqrt(sum of squares)``,
+    which is compared instead: ``t^2 = (n - 1) u^2 / (n - u^2)``.
 
     References
     ----------
