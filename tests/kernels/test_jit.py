@@ -221,7 +221,6 @@ def test_cache_folder__private_temporary_folder_if_not_writable(
 
 
 ONE_KERNEL = """
-irmeta.measure_properties("AP", length=3)
 import numpy as np
 from irmeta.kernels.rarity import systems_within
 import numba
