@@ -82,8 +82,8 @@ def test_search_length__sides_chosen_by_name(
         ({"baseline": "tpye=manual"}, "no fact 'tpye'.*Did you mean 'type'"),
         ({"contender": "type=manaul"}, "no system has type 'manaul'.*Did you mean 'manual'"),
         ({"contender": "nuthFirst"}, "no system 'nuthFirst'"),
-        ({"tracks": "newss"}, "has no track 'newss'. Did you mean 'news'"),
-        ({"tracks": []}, "no track"),
+        ({"track": "newss"}, "has no track 'newss'. Did you mean 'news'"),
+        ({"track": []}, "no track"),
         ({"unretrieved": "irel"}, "unretrieved = 'irel' is not a choice.*'irrel'"),
         ({"test": "tt"}, "test = 'tt' is not a choice.*'t'"),
         ({"best_by": "APP"}, "unknown measure 'APP'"),
@@ -133,7 +133,7 @@ def test_search_length__store_without_facts_is_named_in_error(tmp_path: Path):
 @pytest.fixture(scope="module")
 def other(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
     out = tmp_path_factory.mktemp("other")
-    choices = {"rel": 2, "unretrieved": "floor", "best_by": "nDCG@10", "tracks": ["web", "passage"]}
+    choices = {"rel": 2, "unretrieved": "floor", "best_by": "nDCG@10", "track": ["web", "passage"]}
     return studied(made_store, out, **choices)
 
 
