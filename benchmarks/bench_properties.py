@@ -21,7 +21,7 @@ from timing import seconds
 
 from irmeta.api.measure_properties import measures_of_one_list
 from irmeta.measures.enumerated import score_rankings
-from irmeta.stats.properties import INDUCTION, PAPER
+from irmeta.stats.properties import INDUCTION, PAPER, Property
 from irmeta.studies.papers.properties.options import PropertiesOptions
 from irmeta.studies.papers.properties.property_rows import count_properties
 
@@ -36,10 +36,10 @@ def steps(options: PropertiesOptions, repeat: int) -> dict[str, float]:
     values = score_rankings(space, specs)
     scored = f"{space.count:,} rankings x"
 
-    def count(*properties: object) -> int:
+    def count(*properties: Property) -> int:
         return sum(
             int(of.applicable[0].sum() + of.with_empty[0])
-            for of in count_properties(properties, space, specs, values)  # pyright: ignore[reportArgumentType]
+            for of in count_properties(properties, space, specs, values)
         )
 
     direct = PAPER[:3]

@@ -1,8 +1,9 @@
-"""Short texts and HTML of results, for a Python prompt and a notebook."""
+"""Text and HTML representations of results, for a Python prompt and a notebook."""
 
 from __future__ import annotations
 
 import html
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -20,9 +21,9 @@ Item = TypeVar("Item")
 
 
 class Summary(NamedTuple):
-    """What a result is about, and facts such as "20 systems".
+    """Subject of a result, facts such as "20 systems", and a function that returns its table.
 
-    `table` is a function, because a text does not need the table.
+    The text representation needs no table, so it is computed only for HTML.
     """
 
     subject: str
@@ -30,11 +31,12 @@ class Summary(NamedTuple):
     table: Callable[[], pl.DataFrame] | None = None
 
 
-class Summarized:
-    """Base class of results with a text of one line, and with HTML for a notebook."""
+class Summarized(ABC):
+    """Base class of results with a one-line `repr` and an HTML representation for notebooks."""
 
+    @abstractmethod
     def _summary(self) -> Summary:
-        raise NotImplementedError
+        """Return the subject, facts and table to show."""
 
     def __repr__(self) -> str:
         subject, facts, _ = self._summary()
@@ -45,7 +47,7 @@ class Summarized:
         return self.summary_html()
 
     def summary_html(self) -> str:
-        """Return what a notebook shows."""
+        """Return the HTML that a notebook shows."""
         summary = self._summary()
         lines = [f"<b>{type(self).__name__}</b> {_escaped(summary.subject)}"]
         lines += map(_escaped, summary.facts)
@@ -54,7 +56,7 @@ class Summarized:
 
 
 class SummaryList(list[Item]):
-    """List that shows its first items."""
+    """List whose representations show only its first items."""
 
     def __repr__(self) -> str:
         return f"[{', '.join([*map(repr, self[:MOST_ITEMS]), *self._more()])}]"
@@ -100,6 +102,7 @@ def _table_html(frame: pl.DataFrame) -> str:
         tbl_hide_dataframe_shape=True,
         fmt_str_lengths=LONGEST_NAME,
     ):
+        # polars has no public function that renders a table as HTML
         table = shown._repr_html_()  # pyright: ignore[reportPrivateUsage]
     more = frame.height - shown.height
     return table + (f"<small>... and {more:,} more rows</small>" if more else "")

@@ -76,6 +76,7 @@ class Segments:
             text = source.with_columns(pl.all().cast(pl.String)).with_row_index("line", 1)
             digest = hashlib.sha256(to_csv(source).encode()).hexdigest()
             return cls("segments", _checked(text, "segments"), digest)
+        # callers without a type checker may pass anything
         if not isinstance(source, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UsageError(f"segments = {source!r} is neither a file nor a polars DataFrame.")
         path, name = Path(source), str(source)

@@ -1,4 +1,4 @@
-"""CSV and TSV files with a header of known columns."""
+"""Reader of CSV and TSV files with known columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from irmeta.trec.text import read_text
 
 
 def read_csv_rows(file: InputFile, columns: Sequence[str]) -> pl.DataFrame:
-    """Read all rows as text, with the number of the line that each ends at.
+    """Read all cells of a file as text, and the line number at which each row ends.
 
     The file is tab-separated if its first line has a tab, else comma-separated. White space around
     a cell is dropped, and so are rows of empty cells.
@@ -64,7 +64,7 @@ def read_csv_rows(file: InputFile, columns: Sequence[str]) -> pl.DataFrame:
 
 
 def refuse_rows(frame: pl.DataFrame, problems: Mapping[str, pl.Expr], file: str) -> None:
-    """Raise for the first row that a condition is true of.
+    """Raise an error for the first row that meets one of several conditions.
 
     Parameters
     ----------

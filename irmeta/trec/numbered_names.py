@@ -60,7 +60,7 @@ class Names:
         return np.concatenate([self.numbers_of(b.to_arrow(compat_level=large)) for b in batches])
 
     def numbers_of(self, column: pa.LargeStringArray) -> np.ndarray:
-        """Return the number of each string of an Arrow array, as `numbers`; it is copied once."""
+        """Return the int32 number of each string of an Arrow array, as `numbers` does."""
         _, offsets, content = column.buffers()
         bounds = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
         size = int(bounds[-1] - bounds[0])

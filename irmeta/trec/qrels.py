@@ -147,7 +147,7 @@ def once_each(
     unit: str = "line",
     fix: str = "say `subtopics = true` for this file (collection.toml).",
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Drop equal duplicates of (query, subtopic, doc).
+    """Drop repeated judgments of a (query, subtopic, doc) with equal grades.
 
     Parameters
     ----------

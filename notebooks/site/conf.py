@@ -4,7 +4,7 @@ import irmeta
 
 project = "irmeta"
 author = "The irmeta developers"
-copyright = "The irmeta developers"  # noqa: A001
+copyright = "The irmeta developers"  # noqa: A001 (Sphinx's name for it)
 release = version = irmeta.__version__
 
 extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_nb"]

@@ -18,8 +18,8 @@ from irmeta.studies.papers.depth.conclusions import guidance, reusability, undec
 from irmeta.studies.papers.depth.options import DepthOptions
 from irmeta.studies.papers.depth.sections import FIGURES, sections, track_section
 from irmeta.studies.papers.depth.study import STUDY
+from support.study_tables import filled_tables
 
-Rows = list[dict[str, Any]]
 OPTIONS = DepthOptions()
 AP, ERR, RR = "AP(norm=min)", "ERR", "RR"
 HEADINGS = (
@@ -30,19 +30,11 @@ HEADINGS = (
     *("Beyond the paper: safe cutoffs and pools", "Beyond the paper: unjudged docs"),
     "Beyond the paper: judged docs and the order of systems",
 )
-_FILL = {"text": "", "name": "", "grade": 0, "count": 1, "big": 1, "real": 0.5, "yes": True}
 
 
-def made(used: bool = True, tracks: tuple[str, ...] = ("news",), **rows: Rows) -> Tables:
-    """Return all tables with the given rows; columns that a row lacks have some value."""
-    studied = {"used": used, "left_out": None if used else "1 system", "notes": None}
-    rows = {"studied_tracks": [{"track": track, **studied} for track in tracks], **rows}
-    tables = {}
-    for name, table in STUDY.by_table.items():
-        some = {column: _FILL[c.kind] for column, c in table.columns.items()} | {"track": "news"}
-        some = {column: value for column, value in some.items() if column in table.columns}
-        tables[name] = table.frame([some | row for row in rows.get(name, [])])
-    return tables | {"paper_numbers": STUDY.table("paper_numbers").frame(paper.numbers())}
+def made(**rows: Any) -> Tables:
+    """Return all tables of the study with the given rows."""
+    return filled_tables(STUDY, paper.numbers(), **rows)
 
 
 def pool(track: str = "news", **facts: Any) -> dict[str, Any]:

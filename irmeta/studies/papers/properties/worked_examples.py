@@ -1,4 +1,4 @@
-"""The worked examples of the paper."""
+"""Scores of the worked examples of the paper."""
 
 from __future__ import annotations
 
