@@ -71,18 +71,6 @@ class SummaryList(list[Item]):
         return [f"... and {more:,} more"] if more > 0 else []
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun in singular or plural.
-
-    Examples
-    --------
-    >>> counted(1, "system"), counted(1200, "query")
-    ('1 system', '1,200 queries')
-    """
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else plural}"
-
-
 def _table_html(frame: pl.DataFrame) -> str:
     """Return the first rows of a frame as HTML, with escaped names."""
     import polars as pl

@@ -12,7 +12,8 @@ import irmeta
 from irmeta import stats
 from irmeta.measures.curve import curves
 from irmeta.policies import EvalPolicy
-from irmeta.summaries import LONGEST, MOST_ITEMS, Summarized, Summary, SummaryList, counted
+from irmeta.summaries import LONGEST, MOST_ITEMS, Summarized, Summary, SummaryList
+from irmeta.words import count
 from support.making import Track, down
 
 HOSTILE = "<script>alert(1)<script>\u202e\x1b[2J|"
@@ -114,5 +115,5 @@ def test_list__shows_its_first_items():
 
 
 def test_counted__singular_and_plural():
-    assert [counted(n, "query") for n in (0, 1, 2)] == ["0 queries", "1 query", "2 queries"]
-    assert counted(1200, "system") == "1,200 systems"
+    assert [count(n, "query") for n in (0, 1, 2)] == ["0 queries", "1 query", "2 queries"]
+    assert count(1200, "system") == "1,200 systems"

@@ -23,7 +23,8 @@ from irmeta.report.offline import offline
 from irmeta.results.scores import Scores
 from irmeta.stats import buckets as cut
 from irmeta.stats.orders import round_means
-from irmeta.summaries import Summarized, Summary, counted
+from irmeta.summaries import Summarized, Summary
+from irmeta.words import count
 
 if TYPE_CHECKING:
     import altair as alt
@@ -126,7 +127,7 @@ class SearchLengths(Summarized):
 
     def _summary(self) -> Summary:
         sizes = {"system": len(self._names), "relevant doc": self._docs.height}
-        facts = [counted(number, noun) for noun, number in sizes.items()]
+        facts = [count(number, noun) for noun, number in sizes.items()]
         facts.append(f"unretrieved={self.unretrieved}")
         return Summary(self.track, facts, lambda: self.systems)
 

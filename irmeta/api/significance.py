@@ -27,7 +27,8 @@ from irmeta.stats.discriminative_power import LEVELS, asp, by_every_test, checke
 from irmeta.stats.pairs import default_correction, pairwise
 from irmeta.store.layout import folder_name
 from irmeta.store.scan import Tracks
-from irmeta.summaries import Summarized, Summary, counted
+from irmeta.summaries import Summarized, Summary
+from irmeta.words import count
 
 if TYPE_CHECKING:
     import altair as alt
@@ -45,7 +46,7 @@ class Power(Summarized, _Counts):
         sizes = {
             name: self.counts[name].drop_nulls().n_unique() for name in ("measure", "test", "track")
         }
-        facts = [counted(number, noun) for noun, number in sizes.items()]
+        facts = [count(number, noun) for noun, number in sizes.items()]
         return Summary("", facts, lambda: self.counts)
 
     def show(self) -> dict[str, alt.LayerChart]:

@@ -15,7 +15,7 @@ from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.figures.length_figures import rarity_histogram
 from irmeta.report.offline import Width, sized
 from irmeta.store.scan import only_track
-from irmeta.summaries import counted as count_of
+from irmeta.words import count
 
 if TYPE_CHECKING:
     import altair as alt
@@ -89,7 +89,7 @@ class StorePlots:
             shown,
             panes,
             title=f"{name}: means by cutoff",
-            subtitle=count_of(frame["system"].n_unique(), "system"),
+            subtitle=count(frame["system"].n_unique(), "system"),
             x_title="cutoff k",
         )
         return sized(chart, width)

@@ -11,7 +11,8 @@ from irmeta.errors import UsageError
 from irmeta.policies import Averaged, Negative, TieOrder
 from irmeta.store.layout import Layout, store_folder
 from irmeta.store.scan import StoreReader, Tracks, lazy, read_table, track_notes, tracks_of
-from irmeta.summaries import MOST_ROWS, Summarized, Summary, counted
+from irmeta.summaries import MOST_ROWS, Summarized, Summary
+from irmeta.words import count
 
 
 class EvalChoices(TypedDict, total=False):
@@ -35,11 +36,11 @@ class StoredTables(Summarized):
 
     def _summary(self) -> Summary:
         tracks = self.tracks
-        facts = [counted(len(tracks), "track")]
+        facts = [count(len(tracks), "track")]
         if len(tracks) <= MOST_ROWS:  # the sizes of many tracks would take time to read
             sizes = self.info(tracks)
-            facts += [counted(int(sizes["systems"].sum()), "system")]
-            facts += [counted(int(sizes["queries"].sum()), "query")]
+            facts += [count(int(sizes["systems"].sum()), "system")]
+            facts += [count(int(sizes["queries"].sum()), "query")]
         return Summary(repr(str(self.reader)), facts, self._table)
 
     def _table(self) -> pl.DataFrame:

@@ -11,7 +11,8 @@ from irmeta.errors import check_whole
 from irmeta.measures.names import canonical_names
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.results.scores import Scores
-from irmeta.summaries import Summarized, Summary, counted
+from irmeta.summaries import Summarized, Summary
+from irmeta.words import count
 
 P = 0.8
 """Persistence of the RBP whose residual weighs unjudged docs."""
@@ -51,8 +52,8 @@ class UnjudgedDocs(Summarized):
     def _summary(self) -> Summary:
         (track,) = self.unjudged["track"].unique().to_list() or [""]
         facts = [
-            counted(self.unjudged.height, "system"),
-            f"{self.undecided.height:,} of {counted(self.pairs, 'pair')} undecided",
+            count(self.unjudged.height, "system"),
+            f"{self.undecided.height:,} of {count(self.pairs, 'pair')} undecided",
         ]
         return Summary(track, facts, lambda: self.unjudged.drop("track"))
 

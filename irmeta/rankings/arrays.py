@@ -13,7 +13,8 @@ from irmeta.errors import UsageError
 from irmeta.policies import ReadPolicy
 from irmeta.rankings.pool import PooledLists
 from irmeta.rankings.track_facts import NumberedNames, TrackFacts
-from irmeta.summaries import Summary, counted
+from irmeta.summaries import Summary
+from irmeta.words import count
 
 if TYPE_CHECKING:
     from irmeta.rankings.judged import JudgedRanks
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 def view_summary(view: JudgedRanks) -> Summary:
     """Return the sizes of a view."""
     sizes = {"query": view.queries, "system": view.systems, "judged doc": view.docs}
-    facts = [counted(len(names), noun) for noun, names in sizes.items()]
+    facts = [count(len(names), noun) for noun, names in sizes.items()]
     return Summary(view.facts.track, facts)
 
 

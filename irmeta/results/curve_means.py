@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from irmeta.summaries import Summarized, Summary, counted
+from irmeta.summaries import Summarized, Summary
+from irmeta.words import count
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,7 +43,7 @@ class Curve(Summarized):
 
     def _summary(self) -> Summary:
         sizes = {"system": self.systems, "cutoff": self.ks, "pool depth": self.ds}
-        facts = [counted(len(values), noun) for noun, values in sizes.items()]
+        facts = [count(len(values), noun) for noun, values in sizes.items()]
         return Summary(f"{self.measure} on {self.track}", facts, self.frame)
 
     def frame(self) -> pl.DataFrame:

@@ -12,7 +12,8 @@ import polars as pl
 
 from irmeta.errors import UsageError
 from irmeta.results.tidy_files import provenance, read_parquet
-from irmeta.summaries import Summarized, Summary, counted
+from irmeta.summaries import Summarized, Summary
+from irmeta.words import count
 
 KEYS = ("track", "system", "query", "measure")
 NOT_RECORDED = "not recorded"
@@ -41,8 +42,8 @@ class Difference(Summarized):
     def _summary(self) -> Summary:
         both, different = self.measures.select("both", "different").sum().row(0)
         facts = [
-            f"{different:,} of {counted(both, 'value')} by more than {self.tolerance:g}",
-            f"{counted(self.made.height, 'difference')} in provenance",
+            f"{different:,} of {count(both, 'value')} by more than {self.tolerance:g}",
+            f"{count(self.made.height, 'difference')} in provenance",
         ]
         return Summary("", facts, lambda: self.measures)
 

@@ -15,7 +15,8 @@ from irmeta.errors import DataError, UsageError, did_you_mean, shown
 from irmeta.results.averages import mean_over_queries
 from irmeta.results.tidy_files import read_parquet
 from irmeta.schema.arrow import DAMAGED
-from irmeta.summaries import Summarized, Summary, counted
+from irmeta.summaries import Summarized, Summary
+from irmeta.words import count
 
 _KEYS = ["track", "system", "query", "measure"]
 _QUERY = re.compile(r"(query|topic)(s|no|nr|num|number|id|name)?|queries|qid|tid|indexlevel0")
@@ -72,7 +73,7 @@ class Matrix(Summarized):
 
     def _summary(self) -> Summary:
         on = f" on {self.track}" if self.track else ""
-        facts = [counted(len(self.queries), "query"), counted(len(self.systems), "system")]
+        facts = [count(len(self.queries), "query"), count(len(self.systems), "system")]
         return Summary(f"{self.measure}{on}", facts, self._table)
 
     def _table(self) -> pl.DataFrame:

@@ -12,7 +12,8 @@ import polars as pl
 from irmeta.results.matrix import Matrix
 from irmeta.results.preference import Preference
 from irmeta.schema.result_tables import PREFERENCES, PREFERENCES_BY_QUERY
-from irmeta.summaries import Summarized, Summary, counted
+from irmeta.summaries import Summarized, Summary
+from irmeta.words import count
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,8 @@ class TrackPreferences(Summarized):
     blocks: tuple[tuple[tuple[str, ...], BlockPreferences], ...]
 
     def _summary(self) -> Summary:
-        compared = f"{int(self.defined.sum()):,} of {counted(len(self.queries), 'query')}"
-        facts = [counted(len(self.systems), "system"), compared]
+        compared = f"{int(self.defined.sum()):,} of {count(len(self.queries), 'query')}"
+        facts = [count(len(self.systems), "system"), compared]
         return Summary(f"{self.name} on {self.track}", facts)
 
     @cached_property

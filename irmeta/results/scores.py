@@ -12,7 +12,8 @@ import polars as pl
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.results.averages import average
 from irmeta.results.matrix import Matrix
-from irmeta.summaries import Summarized, Summary, counted
+from irmeta.summaries import Summarized, Summary
+from irmeta.words import count
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,7 +79,7 @@ class Scores(Summarized):
 
     def _summary(self) -> Summary:
         sizes = {"measure": self.measures, "query": self.queries, "system": self.systems}
-        facts = [counted(len(names), noun) for noun, names in sizes.items()]
+        facts = [count(len(names), noun) for noun, names in sizes.items()]
         return Summary(self.track, facts, lambda: wide(self.means()))
 
     def only(self, systems: Sequence[str]) -> Scores:

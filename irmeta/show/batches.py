@@ -91,7 +91,7 @@ def print_reanalysis(done: Reanalysis) -> None:
     if not finished:
         print_line("nothing was analysed")
         return
-    from irmeta.studies.framework.words import count
+    from irmeta.words import count
 
     rows = done.store.info(finished)
     total = rows.select(pl.col("systems", "queries", "rows", "skipped_runs").sum()).row(

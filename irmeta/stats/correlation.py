@@ -14,12 +14,12 @@ from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats import orders
 from irmeta.stats.rank_biased_overlap import Ties, rbo_of_scores
-from irmeta.summaries import Summarized, Summary, counted
+from irmeta.summaries import Summarized, Summary
+from irmeta.words import count
 
 Method = Literal[
     "tau-b", "tau-a", "tau-ap", "tau-ap-b", "spearman", "pearson", "rmse",
-    "rbo", "rbo-min", "rbo-max", "rbo-res",
-]  # fmt: skip
+    "rbo", "rbo-min", "rbo-max", "rbo-res"]  # fmt: skip
 Orderings = np.ndarray | Mapping[str, Sequence[float] | np.ndarray] | pl.DataFrame | Scores
 _OVER_COMMON: dict[str, orders.Correlation] = {
     "tau-a": orders.kendall_tau_a,
@@ -53,7 +53,7 @@ class Correlations(Summarized):
     systems: np.ndarray
 
     def _summary(self) -> Summary:
-        return Summary(self.method, [counted(len(self.orderings), "ordering")], self.frame)
+        return Summary(self.method, [count(len(self.orderings), "ordering")], self.frame)
 
     def frame(self) -> pl.DataFrame:
         """Return one row per pair: ordering_a, ordering_b, method, correlation, systems.

@@ -14,7 +14,8 @@ from irmeta.stats.max_t import cross, max_t_test
 from irmeta.stats.paired import Differences, paired_differences, unpaired_differences
 from irmeta.stats.permutation_bootstrap import bootstrap, permutation_p
 from irmeta.stats.signed import sign_test, wilcoxon_test
-from irmeta.summaries import Summarized, Summary, counted
+from irmeta.summaries import Summarized, Summary
+from irmeta.words import count
 
 PLAIN_TESTS = ("t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap")
 """Tests of two systems at a time."""
@@ -80,7 +81,7 @@ class Pairs(Summarized):
     baseline: str | None = None
 
     def _summary(self) -> Summary:
-        facts = [counted(int(self.upper.sum()), "pair"), self.test_text]
+        facts = [count(int(self.upper.sum()), "pair"), self.test_text]
         return Summary(self.subject, facts, self.frame)
 
     @property
@@ -97,7 +98,7 @@ class Pairs(Summarized):
         """Return how many pairs of how many differ significantly."""
         different, possible = int(self.separated(alpha)[self.upper].sum()), int(self.upper.sum())
         share = f" ({100 * different / possible:.1f}%)" if possible else ""
-        pairs = f"{different:,} of {counted(possible, 'pair')}{share}"
+        pairs = f"{different:,} of {count(possible, 'pair')}{share}"
         return f"{pairs} differ significantly at {alpha:g}"
 
     @property

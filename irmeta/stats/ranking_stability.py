@@ -15,7 +15,8 @@ from irmeta.errors import UsageError, check_whole
 from irmeta.kernels.query_subsets import add_swaps, add_wins, subset_means
 from irmeta.results.matrix import Matrix
 from irmeta.stats.query_sets import checked_query_sets, draw_query_sets
-from irmeta.summaries import Summarized, Summary, counted
+from irmeta.summaries import Summarized, Summary
+from irmeta.words import count
 
 Ties = Literal["against", "out", "half"]
 Fuzziness = Literal["absolute", "relative"]
@@ -45,7 +46,7 @@ class Stability(Summarized):
     ties_count: Ties = "against"
 
     def _summary(self) -> Summary:
-        facts = [f"{self.mean:.4g}", counted(self.trials, "trial"), f"{self.size} queries each"]
+        facts = [f"{self.mean:.4g}", count(self.trials, "trial"), f"{self.size} queries each"]
         return Summary(f"{self.measure} on {self.track}", facts, self.summary)
 
     @property

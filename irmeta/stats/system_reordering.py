@@ -13,7 +13,8 @@ from irmeta.results.matrix import Matrix
 from irmeta.stats.correlation import in_common
 from irmeta.stats.orders import kendall_tau_b, over_common, settled_each
 from irmeta.stats.pairs import pairwise
-from irmeta.summaries import Summarized, Summary, counted
+from irmeta.summaries import Summarized, Summary
+from irmeta.words import count
 
 _ROUNDING = 1e-12  # 0.11 is 1.1 times 0.10, though not as floats
 
@@ -48,7 +49,7 @@ class Reordering(Summarized):
     queries: int
 
     def _summary(self) -> Summary:
-        facts = [counted(len(self.systems), "system"), f"tau-b {self.tau:.4g}"]
+        facts = [count(len(self.systems), "system"), f"tau-b {self.tau:.4g}"]
         return Summary(f"from {self.old} to {self.new} on {self.track}", facts, self.frame)
 
     @property

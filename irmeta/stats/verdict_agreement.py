@@ -12,7 +12,8 @@ import polars as pl
 from irmeta.errors import UsageError
 from irmeta.results.preference import Preference, Source
 from irmeta.results.verdicts import TIE
-from irmeta.summaries import Summarized, Summary, counted
+from irmeta.summaries import Summarized, Summary
+from irmeta.words import count
 
 __all__ = [
     "OUTCOMES", "Agreement", "Preference", "Source", "agreement", "agreements", "unanimity",
@@ -41,7 +42,7 @@ class Agreement(Summarized):
     pearson: float
 
     def _summary(self) -> Summary:
-        facts = [f"sign agreement {self.sign_agreement:.4g}", counted(self.points, "point")]
+        facts = [f"sign agreement {self.sign_agreement:.4g}", count(self.points, "point")]
         return Summary(" and ".join(self.measures), facts, self.frame)
 
     @property

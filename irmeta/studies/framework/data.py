@@ -7,7 +7,7 @@ import polars as pl
 from irmeta.policies import TrackOptions
 from irmeta.schema.columns import Paper
 from irmeta.studies.framework.study import Section, Tables
-from irmeta.studies.framework.words import count
+from irmeta.words import count
 
 
 def data_section(

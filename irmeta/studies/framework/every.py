@@ -20,7 +20,7 @@ from irmeta.studies.framework.runner import run
 from irmeta.studies.framework.study import Study
 from irmeta.studies.framework.study_page import pictures_in
 from irmeta.studies.framework.study_results import StudyResults
-from irmeta.studies.framework.words import count
+from irmeta.words import count
 
 NAME = "all"
 

@@ -19,8 +19,8 @@ from irmeta.report.latex import to_latex
 from irmeta.studies.framework.recorded_files import RecordedFiles, part_of
 from irmeta.studies.framework.studied_tracks import STUDIED_TRACKS
 from irmeta.studies.framework.study import Section, Show, Study, Tables
-from irmeta.studies.framework.words import count
 from irmeta.studies.framework.write import used_only
+from irmeta.words import count
 
 FILES_NOTE = (
     "The figures of the tracks are not inside this page but in the folder figures/: keep that "

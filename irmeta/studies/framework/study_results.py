@@ -20,7 +20,8 @@ from irmeta.studies.framework.recorded_files import ALL, RecordedFiles, part_of,
 from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.runner import Batch
 from irmeta.studies.framework.write import used_only
-from irmeta.summaries import Summarized, Summary, counted
+from irmeta.summaries import Summarized, Summary
+from irmeta.words import count
 
 Item = TypeVar("Item")
 MOST_NAMES = 50  # of tables or figures in a text
@@ -49,7 +50,7 @@ class Named(Mapping[str, Item]):
     def __repr__(self) -> str:
         names = list(self)
         more = [f"... and {len(self) - MOST_NAMES:,} more"] if len(self) > MOST_NAMES else []
-        return f"{counted(len(self), self._what)}: {', '.join([*names[:MOST_NAMES], *more])}"
+        return f"{count(len(self), self._what)}: {', '.join([*names[:MOST_NAMES], *more])}"
 
 
 class StudyResults(Summarized):
@@ -94,8 +95,8 @@ class StudyResults(Summarized):
         self.study = find(name)
 
     def _summary(self) -> Summary:
-        tracks = counted(len(recorded_tracks(self.folder)), "track")
-        facts = [f"study {self.study.name}", tracks, counted(len(self._files), "table")]
+        tracks = count(len(recorded_tracks(self.folder)), "track")
+        facts = [f"study {self.study.name}", tracks, count(len(self._files), "table")]
         return Summary(repr(str(self.folder)), facts, self._table)
 
     def _table(self) -> pl.DataFrame:

@@ -15,9 +15,9 @@ from irmeta.report.charts.heat import banded_maps
 from irmeta.report.look import axis_title
 from irmeta.schema.columns import Display
 from irmeta.studies.framework.study import Figure, Tables
-from irmeta.studies.framework.words import count
 from irmeta.studies.papers.depth.options import DepthOptions as Options
 from irmeta.studies.papers.depth.options import cut
+from irmeta.words import count
 
 MOST_RUNS = 40  # left-out runs in one figure
 LISTS = {"full": "full lists", "condensed": "condensed lists"}

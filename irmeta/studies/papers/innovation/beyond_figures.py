@@ -13,9 +13,9 @@ from irmeta.report.charts.heat import banded_maps, heat_map
 from irmeta.report.charts.strip import strip
 from irmeta.schema.columns import Display
 from irmeta.studies.framework.study import Figure, Tables
-from irmeta.studies.framework.words import count, listed
 from irmeta.studies.papers.innovation.options import GRID, MARKED
 from irmeta.studies.papers.innovation.options import InnovationOptions as Options
+from irmeta.words import count, listed
 
 MOST_SYSTEMS = 40  # rows of the contributions; of more, those with the most unique docs
 MOST_NAMED = 18  # systems whose names and numbers fit the map of the overlap

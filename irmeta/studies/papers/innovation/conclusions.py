@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from irmeta.studies.framework.study import Tables
-from irmeta.studies.framework.words import count, listed
+from irmeta.words import count, listed
 
 MINUS = "\u2212"
 MOST_COVERED = 0.95  # share of the relevant docs that a few systems retrieve

@@ -10,7 +10,6 @@ import polars as pl
 from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.figures.length_figures import rarity_histogram
 from irmeta.studies.framework.study import Figure, Tables
-from irmeta.studies.framework.words import listed
 from irmeta.studies.papers.innovation.beyond_figures import (
     BEYOND,
     SHORT,
@@ -20,6 +19,7 @@ from irmeta.studies.papers.innovation.beyond_figures import (
 from irmeta.studies.papers.innovation.options import MARKED, MEASURES
 from irmeta.studies.papers.innovation.options import InnovationOptions as Options
 from irmeta.studies.papers.innovation.paper import FEWER_SYSTEMS
+from irmeta.words import listed
 
 THRESHOLD = 0.9  # tau of equivalent orders (Section 4.2)
 MADE = {"rare": "S_rare: docs of no other system", "common": "S_common: docs of most systems"}

@@ -8,8 +8,8 @@ import polars as pl
 
 from irmeta.schema.columns import by_name
 from irmeta.studies.framework.study import Tables
-from irmeta.studies.framework.words import listed
 from irmeta.studies.papers.innovation.tables import TABLES
+from irmeta.words import listed
 
 DECLARED = by_name(TABLES)
 MOST_NAMED = 5  # tracks in a note

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from irmeta.studies.framework.study import Pieces
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.framework.words import count
 from irmeta.studies.papers.preference.compared_track import ComparedTrack
 from irmeta.studies.papers.preference.fewer_data import fewer_labels, fewer_queries
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options
@@ -17,6 +16,7 @@ from irmeta.studies.papers.preference.system_orders import (
     opponents,
     table_1,
 )
+from irmeta.words import count
 
 
 def compute(track: TrackView, options: Options) -> Pieces:

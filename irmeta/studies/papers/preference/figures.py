@@ -15,9 +15,9 @@ from irmeta.report.charts.strip import strip
 from irmeta.report.charts.surface import surfaces
 from irmeta.report.look import axis_title
 from irmeta.studies.framework.study import Figure, Tables
-from irmeta.studies.framework.words import count
 from irmeta.studies.papers.preference.options import GAMMA
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options
+from irmeta.words import count
 
 RANKS = range(1, 26)  # ranks of the surfaces of Figure 2
 DISCOUNTS = {"RBP": f"RBP, g = {GAMMA:g}", "DCG": "DCG", "sign": "sign, as in RPP"}

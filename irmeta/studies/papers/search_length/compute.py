@@ -23,11 +23,11 @@ from irmeta.studies.framework.systems import (
     systems_in_order,
 )
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.framework.words import count
 from irmeta.studies.papers.search_length.chains import CHAINS, cumulative, frames, steps
 from irmeta.studies.papers.search_length.options import PERSISTENCE
 from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
 from irmeta.studies.papers.search_length.track_values import Gathered, gather
+from irmeta.words import count
 
 Row = dict[str, Any]
 

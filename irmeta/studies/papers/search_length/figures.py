@@ -15,10 +15,10 @@ from irmeta.report.charts.strip import strip
 from irmeta.report.figures.length_figures import length_differences, length_histogram, share
 from irmeta.report.look import BLUE, PALE_BLUE, axis_title
 from irmeta.studies.framework.study import Figure, Tables
-from irmeta.studies.framework.words import count
 from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
 from irmeta.studies.papers.search_length.over_tracks import BEYOND, ORDER
 from irmeta.studies.papers.search_length.paper import CLASSES, EFFECTIVE_MEAN
+from irmeta.words import count
 
 SHORT = "best system misses more relevant docs than the median system"
 DAGGER = pl.when("short").then(pl.col("track") + " \u2020").otherwise("track")
