@@ -153,6 +153,7 @@ def reanalyze(
     policy: EvalChoices | None = None,
     only: bool = False,
     force: bool = False,
+    titles: bool = True,
     rehash: bool = False,
     workers: int | None = None,
     memory: int | None = None,
@@ -182,6 +183,8 @@ def reanalyze(
         Fields of `EvalPolicy`.
     only, force : bool, default False
         Remove results of other tracks; write to a folder with other files.
+    titles : bool, default True
+        Whether figures have titles. Without, the captions of the page end with the subtitles.
     rehash, workers, memory, executor
         See `ingest`; results are always compared with their checksums.
     read_progress, batch_progress : callable, optional
@@ -215,7 +218,7 @@ def reanalyze(
         | dict(policy or {})
     )
     asked = None if track is None else (track,) if isinstance(track, str) else tuple(track)
-    control = Run(asked, only, force, workers, executor, batch_progress)
+    control = Run(asked, only, force, titles, workers, executor, batch_progress)
     done = reanalyze_tracks(
         source,
         out,

@@ -19,7 +19,7 @@ from irmeta.errors import MeasureError, UsageError, check_share
 from irmeta.files import remove_temporaries, write_text
 from irmeta.measures.names import parse_measure
 from irmeta.report.figures.significance_figures import achieved_significance
-from irmeta.report.look import to_svg
+from irmeta.report.look import svg_of, to_spec, without_titles
 from irmeta.report.offline import offline
 from irmeta.results.matrix import Matrix
 from irmeta.results.tidy_files import check_ours, write_out
@@ -230,13 +230,19 @@ def default_folder(results: Results, *names: str) -> Path | None:
 
 
 def write_comparisons(
-    found: Sequence[Comparison], out: Path, source: Mapping[str, Any], *, force: bool
+    found: Sequence[Comparison],
+    out: Path,
+    source: Mapping[str, Any],
+    *,
+    force: bool,
+    titles: bool = True,
 ) -> list[Path]:
     """Write ``pairs.parquet``, ``systems.parquet`` and a figure of each track to a folder.
 
     There is a figure for each track, and for each measure where there are several.
     Figures of an earlier comparison are removed. `source` is the result of `made_from`. A file of
-    the same name that irmeta did not write is a `UsageError`, unless `force`.
+    the same name that irmeta did not write is a `UsageError`, unless `force`. Without `titles`,
+    figures have no titles.
     """
     asked = {
         "test": found[0].pairs.test,
@@ -258,7 +264,7 @@ def write_comparisons(
     for c in found:
         name = c.pairs.track or c.pairs.measure
         figures[f"{name}.{c.pairs.measure}" if several and c.pairs.track else name] = c.show()
-    return _put(out, {"pairs": pairs, "systems": systems}, figures, made, force)
+    return _put(out, {"pairs": pairs, "systems": systems}, figures, made, force, titles)
 
 
 def write_power(
@@ -269,6 +275,7 @@ def write_power(
     settings: Mapping[str, object],
     *,
     force: bool,
+    titles: bool = True,
 ) -> list[Path]:
     """Write ``power.parquet``, ``curves.parquet`` and figures to a folder.
 
@@ -277,7 +284,7 @@ def write_power(
     """
     record = {"irmeta": __version__, "power": {"source": source, **settings}}
     figures = Power(found, curves).show()
-    return _put(out, {"power": found, "curves": curves}, figures, record, force)
+    return _put(out, {"power": found, "curves": curves}, figures, record, force, titles)
 
 
 def _put(
@@ -286,6 +293,7 @@ def _put(
     figures: dict[str, Any],
     made: dict[str, Any],
     force: bool,
+    titles: bool,
 ) -> list[Path]:
     """Write everything, or nothing where a file of that name is another's."""
     (kind,) = made.keys() - {"irmeta"}
@@ -307,7 +315,8 @@ def _put(
         if file not in targets and _end_of(file).endswith(mark):
             file.unlink()
     for file, chart in targets.items():
-        write_text(file, to_svg(chart) + mark)
+        spec = to_spec(chart) if titles else without_titles(to_spec(chart))
+        write_text(file, svg_of(spec) + mark)
         written.append(file)
     return written
 

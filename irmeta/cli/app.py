@@ -48,6 +48,10 @@ StrictOption = Annotated[
 ForceOption = Annotated[
     bool, typer.Option("--force", help="Replace files that irmeta did not write.")
 ]
+TitlesOption = Annotated[
+    bool,
+    typer.Option("--titles/--no-titles", help="Figures with titles; without, for a caption."),
+]
 TrackOption = Annotated[str | None, typer.Option(help="Track, where the source has several.")]
 TracksOption = Annotated[
     list[str] | None, typer.Option("--track", help="Only these tracks (repeatable).")

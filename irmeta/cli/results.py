@@ -15,6 +15,7 @@ from irmeta.cli.app import (
     JudgedAtLeastOption,
     PathArgument,
     StrictOption,
+    TitlesOption,
     TracksOption,
     UnjudgedOption,
     WorkersOption,
@@ -114,6 +115,7 @@ def compare(
     unjudged: UnjudgedOption = False,
     judged_at_least: JudgedAtLeastOption = None,
     out: OutOption = None,
+    titles: TitlesOption = True,
     csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
     workers: WorkersOption = None,
@@ -151,7 +153,8 @@ def compare(
         against = "" if testing.baseline is None else f".{testing.baseline}"
         name = f"{','.join(names)}.{testing.test}{against}"
         if out := out or significance.default_folder(source, "compare", name):
-            for path in significance.write_comparisons(comparisons, out, made, force=force):
+            write = significance.write_comparisons
+            for path in write(comparisons, out, made, force=force, titles=titles):
                 note(str(path))
 
 
@@ -171,6 +174,7 @@ def power(
     ] = None,
     track: TracksOption = None,
     out: OutOption = None,
+    titles: TitlesOption = True,
     csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
     workers: WorkersOption = None,
@@ -201,5 +205,6 @@ def power(
         print_power(shares, csv_safe)
         if out := out or significance.default_folder(source, "power"):
             write = significance.write_power
-            for path in write(shares, curves, out, made, testing.record(), force=force):
+            asked = testing.record()
+            for path in write(shares, curves, out, made, asked, force=force, titles=titles):
                 note(str(path))

@@ -13,6 +13,7 @@ from irmeta.cli.app import (
     JudgedAtLeastOption,
     MeasuresOption,
     StrictOption,
+    TitlesOption,
     TrackOption,
     TracksOption,
     UnjudgedOption,
@@ -151,6 +152,7 @@ def explain(
             show_default=False,
         ),
     ] = None,
+    titles: TitlesOption = True,
     force: ForceOption = False,
 ) -> None:
     """Show the arithmetic behind one value, or behind the preference between two systems."""
@@ -174,7 +176,7 @@ def explain(
             )
             print_pair_explanation(found, every)
             if figure is not None:
-                write_figure(found.show(), figure, force=force)
+                write_figure(found.show(), figure, force=force, titles=titles)
                 note(f"figure in {figure}")
         return
     parse_measure(name)

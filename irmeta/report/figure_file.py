@@ -7,7 +7,7 @@ from typing import Any
 
 from irmeta.errors import UsageError
 from irmeta.files import remove_temporaries, write_bytes
-from irmeta.report.look import PPI, to_print, to_spec, to_svg
+from irmeta.report.look import PPI, print_of, svg_of, to_spec, without_titles
 from irmeta.report.vega import vega_print
 
 ENDINGS = (".svg", ".pdf", ".png")
@@ -23,8 +23,12 @@ def check_figure_file(path: Path, *, force: bool) -> None:
         raise UsageError(f"{path} exists: use --force to replace it.")
 
 
-def write_figure(chart: Any, path: Path, *, force: bool, fit: bool = True) -> None:
+def write_figure(
+    chart: Any, path: Path, *, force: bool, fit: bool = True, titles: bool = True
+) -> None:
     """Write an Altair chart atomically; with `fit`, PDF and PNG are as wide as a column of print.
+
+    Without `titles`, the figure has no title and subtitle, for use with a caption.
 
     Raises
     ------
@@ -33,8 +37,9 @@ def write_figure(chart: Any, path: Path, *, force: bool, fit: bool = True) -> No
     """
     check_figure_file(path, force=force)
     remove_temporaries(path.parent)
+    spec = to_spec(chart) if titles else without_titles(to_spec(chart))
     if path.suffix == ".svg":
-        write_bytes(path, to_svg(chart).encode())
+        write_bytes(path, svg_of(spec).encode())
     else:
-        pdf, png = to_print(chart) if fit else vega_print(to_spec(chart), PPI)
+        pdf, png = print_of(spec) if fit else vega_print(spec, PPI)
         write_bytes(path, pdf if path.suffix == ".pdf" else png)

@@ -200,6 +200,21 @@ def print_of(
     return draw(fit_width(spec, PRINT_WIDTH), ppi)
 
 
+def subtitle_of(spec: dict[str, Any]) -> str:
+    """Return the subtitle of a figure, of one or several lines, from its spec."""
+    title = spec.get("title", {})
+    lines = title.get("subtitle", "")
+    return lines if isinstance(lines, str) else " ".join(lines)
+
+
+def without_titles(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a spec without the title and subtitle, which a caption replaces.
+
+    The headings of panes remain, and a screen reader still reads the titles.
+    """
+    return {name: value for name, value in spec.items() if name != "title"}
+
+
 def fit_width(spec: dict[str, Any], width: int) -> dict[str, Any]:
     """Return the spec of a chart with another width than `WIDTH`, in pixels."""
     title = spec["config"]["title"] | {"limit": width - 4}

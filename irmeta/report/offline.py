@@ -27,7 +27,7 @@ PAGE = """<!DOCTYPE html><html><head><meta charset="utf-8"><script>{script}</scr
 class OfflineChart:
     """Mixin for Altair charts: see `offline`."""
 
-    def save(self, fp: Any, *arguments: Any, **options: Any) -> None:
+    def save(self, fp: Any, *arguments: Any, titles: bool = True, **options: Any) -> None:
         """Write the chart to a file.
 
         Parameters
@@ -35,6 +35,8 @@ class OfflineChart:
         fp : str, Path or file
             Files that end in .svg, .pdf or .png are written as irmeta draws its figures; an
             existing file is replaced. Other files are written by Altair.
+        titles : bool, default True
+            Whether a file that irmeta draws has title and subtitle, which a caption may replace.
         *arguments, **options
             Arguments of `altair.Chart.save`, which then writes the file.
 
@@ -45,7 +47,7 @@ class OfflineChart:
         """
         is_ours = isinstance(fp, str | Path) and Path(fp).suffix in ENDINGS
         if is_ours and not (arguments or options):
-            write_figure(self, Path(fp), force=True, fit=False)
+            write_figure(self, Path(fp), force=True, fit=False, titles=titles)
         else:
             cast("Any", super()).save(fp, *arguments, **options)
 

@@ -240,6 +240,11 @@ def test_compare_and_power_commands__accept_a_csv_table(run, tmp_path: Path) -> 
     assert {p.name for p in (tmp_path / "out").iterdir()} == {
         *("pairs.parquet", "systems.parquet", "mine.svg"),
     }
+    assert ">mine: t<" in (tmp_path / "out" / "mine.svg").read_text(encoding="utf-8")
+    for command in ("compare", "power"):
+        assert run(command, table, "--out", tmp_path / command, "--no-titles").status == 0
+        (figure,) = (tmp_path / command).glob("*.svg")
+        assert ": t<" not in figure.read_text(encoding="utf-8")
     done = run("power", table, "--test", "t", "--test", "sign", "--level", "0.01")
     shown = pl.read_csv(io.StringIO(done.out))
     assert shown.select("test", "level", "pairs", "separated").rows() == [

@@ -74,6 +74,15 @@ def test_plot__width_and_files(made_store: irmeta.Store, tmp_path: Path, width, 
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_save__without_titles(made_store: irmeta.Store, tmp_path: Path):
+    chart = made_store.plot.rarity("web")
+    for name, titles in (("with.svg", True), ("without.svg", False)):
+        chart.save(tmp_path / name, titles=titles)
+        texts = re.sub("<svg[^>]*>", "", (tmp_path / name).read_text(encoding="utf-8"))
+        assert ("How many systems retrieve a relevant doc" in texts) is titles
+        assert "systems that retrieve the doc" in texts
+
+
 def test_plot__refuses_an_unknown_width_or_track(made_store: irmeta.Store):
     with pytest.raises(irmeta.UsageError, match="width"):
         made_store.plot.rarity("web", width="wide")  # pyright: ignore[reportArgumentType]

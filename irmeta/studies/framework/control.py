@@ -1,4 +1,4 @@
-"""Options of running a study. They change no result and are not recorded."""
+"""Options of running a study. They change no table; only `titles` is recorded."""
 
 from __future__ import annotations
 
@@ -21,6 +21,11 @@ class Run(Options):
     )
     only: bool = option(False, "With --track: remove the results of other tracks.")
     force: bool = option(False, "Use a folder that holds other files.")
+    titles: bool = option(
+        True,
+        "Figures with titles; without, for a caption, which ends with the subtitle.",
+        flag="--titles/--no-titles",
+    )
     workers: int | None = option(None, "Threads; default all cores.", least=1)
     executor: Executor | None = option(
         None, "Executor instead of threads: spawned processes, or a cluster.", flag=""

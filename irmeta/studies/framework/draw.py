@@ -64,17 +64,33 @@ def spec_of(one: Drawn) -> dict[str, Any]:
     return to_spec(one.draw())
 
 
+def _untitled(one: Drawn, spec: dict[str, Any]) -> tuple[Drawn, dict[str, Any]]:
+    """Move the subtitle of a figure to the end of its caption; the caption says what a title does.
+
+    A subtitle has numbers and the meaning of the marks.
+    """
+    from irmeta.report.look import subtitle_of, without_titles
+
+    words = subtitle_of(spec)
+    more = f" {words[0].upper()}{words[1:]}." if words else ""
+    return one._replace(caption=one.caption + more), without_titles(spec)
+
+
 def draw_figures(
     study: Study,
     files: RecordedFiles,
     tables: Tables,
     options: Options,
     track: str | None = None,
+    *,
+    titles: bool = True,
 ) -> None:
-    """Draw the figures of one part and write those whose chart has changed."""
+    """Draw the figures of one part, with or without titles; write those whose chart has changed."""
 
     def images(one: Drawn) -> tuple[Drawn, str, dict[str, bytes]]:
         spec = spec_of(one)
+        if not titles:
+            one, spec = _untitled(one, spec)
         digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()
         names = [files.figure(one.name, ending) for ending in study.formats]
         if all(files.has(name, chart=digest) for name in names):

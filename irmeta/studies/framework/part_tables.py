@@ -1,4 +1,4 @@
-"""The tables of one track for its figures, with those that keep a separate file."""
+"""The tables of one track for its figures: written in this run, kept, or in a separate file."""
 
 from __future__ import annotations
 
@@ -35,3 +35,14 @@ class PartTables(dict[str, pl.DataFrame]):
         is_written = file in self._files.recorded()
         frame = read_parquet(self._files.root / file) if is_written else table.empty()
         return self.setdefault(name, frame)
+
+
+def kept_tables(study: Study, files: RecordedFiles) -> dict[str, pl.DataFrame]:
+    """Keep the tables of an earlier run, and return those that are not apart."""
+    kept, names = dict[str, pl.DataFrame](), set(files.recorded())
+    for table in study.by_table.values():
+        if (name := files.table_file(table)) in names:
+            files.keep(name)
+            if not table.apart:
+                kept[table.name] = read_parquet(files.root / name)
+    return kept

@@ -42,6 +42,8 @@ class Task:
         Hash of the inputs of its results.
     is_done
         Whether results made from the same inputs exist.
+    is_drawn
+        Whether their figures have titles, or lack them, as requested.
     version
         The track's fingerprint.
     problem
@@ -51,6 +53,7 @@ class Task:
     track: str | None
     key: str = ""
     is_done: bool = False
+    is_drawn: bool = True
     version: str = ""
     problem: str | None = None
 
@@ -100,13 +103,13 @@ def plan(
     UsageError
         If the kept results were made with other options.
     """
-    tasks = [] if study.inputs == "tracks" else [_task(study, store, root, options, None)]
+    tasks = [] if study.inputs == "tracks" else [_task(study, store, root, options, None, control)]
     if store is None:
         return tasks
     tracks = _asked(store, control)
     if control.track is not None and not control.only:
         tracks = sorted({*tracks, *_kept(store, root, options, tracks)})
-    return tasks + [_task(study, store, root, options, track) for track in tracks]
+    return tasks + [_task(study, store, root, options, track, control) for track in tracks]
 
 
 def check_store(study: Study, store: StoreReader | None, options: Options, control: Run) -> None:
@@ -166,7 +169,12 @@ def scored_specs(options: Options) -> list[Spec]:
 
 
 def _task(
-    study: Study, store: StoreReader | None, root: Path, options: Options, track: str | None
+    study: Study,
+    store: StoreReader | None,
+    root: Path,
+    options: Options,
+    track: str | None,
+    control: Run,
 ) -> Task:
     version = ""
     if store is not None and track is not None:
@@ -184,8 +192,9 @@ def _task(
     }
     key = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
     task = Task(track, key, version=version)
-    is_done = RecordedFiles(root, task.part).is_done(key)
-    return Task(track, key, is_done, version)
+    files = RecordedFiles(root, task.part)
+    is_drawn = track is None or files.facts.get("titles", True) == control.titles
+    return Task(track, key, files.is_done(key), is_drawn, version)
 
 
 def _content(option: str, path: str) -> str:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import polars as pl
+
 from irmeta.errors import DataError, IrmetaError, of_track
 from irmeta.options import Options
 from irmeta.parallel import check_open_files, ordered_map, thread_count
@@ -17,7 +19,7 @@ from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies import drawing
 from irmeta.studies.framework.control import Run
 from irmeta.studies.framework.draw import draw_figures
-from irmeta.studies.framework.part_tables import PartTables
+from irmeta.studies.framework.part_tables import PartTables, kept_tables
 from irmeta.studies.framework.plan import Task, check_folder, check_store, plan
 from irmeta.studies.framework.recorded_files import (
     ALL,
@@ -62,7 +64,7 @@ def run(
         remove_leftovers(root)
         tasks = plan(study, store, root, options, control)
         files = RecordedFiles(root, ALL)
-        files.start(study=study.name, options=options.record())
+        files.start(study=study.name, options=options.record(), titles=control.titles)
         threads = 1 if control.executor is not None else thread_count(control.workers)
         with nullcontext() if threads == 1 else drawing.apart(threads):
             failed = _run_tasks(study, store, root, options, control, tasks)
@@ -70,7 +72,7 @@ def run(
             for track in set(recorded_tracks(root)) - {task.track for task in done}:
                 RecordedFiles(root, part_of(track)).remove()
             if done:
-                _join(study, store, files, options, done)
+                _join(study, store, files, options, control, done)
             else:
                 files.remove()
     tracks = [task for task in done if task.track is not None]
@@ -90,7 +92,7 @@ def _run_tasks(
     tasks: Sequence[Task],
 ) -> dict[str | None, str]:
     """Run the tasks; return the errors of failed tasks by track."""
-    work = partial(_do, study.name, root, options)
+    work = partial(_do, study.name, root, options, control.titles)
     sent = (
         (None if store is None or task.track is None else store.only(task.track), task)
         for task in tasks
@@ -107,17 +109,23 @@ def _run_tasks(
 
 
 def _do(
-    name: str, root: Path, options: Options, sent: tuple[StoreReader | None, Task]
+    name: str, root: Path, options: Options, titles: bool, sent: tuple[StoreReader | None, Task]
 ) -> str | None:
     """Run one task; return its error, or None. All arguments can be sent to another process."""
     store, task = sent
-    if task.is_done or task.problem is not None:
+    if task.problem is not None or (task.is_done and task.is_drawn):
         return task.problem
-    files = RecordedFiles(root, task.part)
+    study, files = find(name), RecordedFiles(root, task.part)
     try:
-        files.start(track=task.track)
-        with _unchanged(store, [task]):
-            _compute(find(name), store, task, files, options)
+        files.start(track=task.track, titles=titles)
+        if task.is_done:
+            tables = kept_tables(study, files)
+        else:
+            with _unchanged(store, [task]):
+                tables = _compute(study, store, task, files, options)
+        if task.track is not None:
+            drawn = PartTables(study, files, tables)
+            draw_figures(study, files, drawn, options, task.track, titles=titles)
     except IrmetaError as error:
         return str(error if task.track is None else of_track(task.track, error))
     except OSError as error:
@@ -129,8 +137,8 @@ def _do(
 
 def _compute(
     study: Study, store: StoreReader | None, task: Task, files: RecordedFiles, options: Options
-) -> None:
-    """Compute and write the tables of one part, and draw its figures."""
+) -> dict[str, pl.DataFrame]:
+    """Compute, write and return the tables of one part."""
     track = None
     if store is not None and task.track is not None:
         assert isinstance(options, TrackOptions)
@@ -143,9 +151,7 @@ def _compute(
             writer.add(name, rows)
         if track is not None:
             writer.add("studied_tracks", [track.studied()])
-        written = writer.finish(() if track is None else tables)
-    if track is not None:
-        draw_figures(study, files, PartTables(study, files, written), options, track.name)
+        return writer.finish(() if track is None else tables)
 
 
 def _join(
@@ -153,6 +159,7 @@ def _join(
     store: StoreReader | None,
     files: RecordedFiles,
     options: Options,
+    control: Run,
     done: Sequence[Task],
 ) -> None:
     """Join the tables of all parts, and write tables, figures and page over all tracks."""
@@ -167,7 +174,7 @@ def _join(
             for name, rows in study.call("over_tracks", used_only(joined), options) or ():
                 writer.add(name, rows)
             written = writer.finish(tables)
-        draw_figures(study, files, used_only(written), options)
+        draw_figures(study, files, used_only(written), options, titles=control.titles)
         write_page(study, files, written, options, tracks, made)
     files.finish("")
 

@@ -22,6 +22,7 @@ from irmeta.studies.framework import registry, study_page
 from irmeta.studies.framework.study_results import StudyResults
 from support import tiny
 from support.tiny import collection
+from support.undrawn import charts_are_built
 
 ALL = ("a", "b", "c")
 
@@ -69,6 +70,30 @@ def test_run__second_run_computes_nothing(store: irmeta.Store, tmp_path: Path):
     assert (again.batch.analysed, again.batch.unchanged) == ((), ALL)
     assert content(tmp_path / "out") == before
     assert {p: p.stat().st_mtime_ns for p in times} == times, "unchanged charts are left alone"
+
+
+def test_run__without_titles_draws_again_and_computes_nothing(store: irmeta.Store, tmp_path: Path):
+    def recorded(out: Path) -> tuple[set[str], dict[str, str]]:
+        found = files.RecordedFiles(out, files.part_of("a")).recorded()
+        figure = found["figures/tracks/a/own.svg"]
+        return set(found), {name: figure[name] for name in ("chart", "caption")}
+
+    with charts_are_built():
+        run(store, tmp_path / "out")
+        names, titled = recorded(tmp_path / "out")
+        tiny.FAILING |= dict.fromkeys(ALL, IrmetaError("computed again"))
+        again = run(store, tmp_path / "out", titles=False)
+        assert again.batch is not None
+        assert again.batch.failed == ()
+        assert again.tables["values"]["track"].unique().sort().to_list() == list(ALL)
+        names_after, untitled = recorded(tmp_path / "out")
+        assert names_after == names
+        assert untitled["chart"] != titled["chart"]
+        assert titled["caption"] == "One track."
+        assert untitled["caption"].startswith("One track. Higher is better; median 0.")
+        assert untitled["caption"] in (tmp_path / "out" / "report.html").read_text()
+        run(store, tmp_path / "out")
+        assert recorded(tmp_path / "out") == (names, titled)
 
 
 @pytest.mark.usefixtures("undrawn")
