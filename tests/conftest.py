@@ -15,6 +15,7 @@ from hypothesis import settings
 import irmeta
 from irmeta import cli
 from support.undrawn import draw_nothing
+from support.written import write_all
 
 # No clock decides a test, and every run sees the same examples.
 settings.register_profile("irmeta", deadline=None, derandomize=True, max_examples=30)
@@ -91,6 +92,12 @@ def made_store(collections: Path, tmp_path_factory: pytest.TempPathFactory) -> i
             irmeta.ingest(collections, store)
 
     return irmeta.open_store(made_once(tmp_path_factory, "made-store", ingest))
+
+
+@pytest.fixture(scope="session")
+def written(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of a reanalysis and of every study, without figures; see `support.written`."""
+    return made_once(tmp_path_factory, "written", lambda folder: write_all(made_store, folder))
 
 
 class Ran:

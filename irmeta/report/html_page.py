@@ -1,11 +1,13 @@
-"""HTML page of sections: self-contained, without scripts, reproducible byte by byte."""
+"""HTML page of sections: self-contained, without requests, reproducible byte by byte."""
 
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +19,7 @@ from irmeta.report.cells import ABSENT, Grid
 if TYPE_CHECKING:
     import jinja2
 
+TEMPLATES = Path(__file__).parent
 FOLD = 40  # rows; longer tables are folded
 MOST_LISTED = 3  # tracks; more tracks have a separate table of contents
 
@@ -93,8 +96,9 @@ def render(page: Page) -> str:
     """Return the page as HTML.
 
     The page does not depend on the clock or on a network. SVG is inserted unchanged; all other text
-    is escaped.
+    is escaped. The only script sorts tables, and the page's policy forbids any other.
     """
+    script = (TEMPLATES / "page.js").read_text(encoding="utf-8")
     anchors = anchors_of([block.heading for block in (*page.sections, *page.tracks)])
     blocks = list(zip(anchors, (*page.sections, *page.tracks), strict=True))
     tracks = blocks[len(page.sections) :]
@@ -106,6 +110,8 @@ def render(page: Page) -> str:
         files=[(path, quote(path), holds) for path, holds in page.files],
         fact=_fact,
         fold=FOLD,
+        script=script,
+        script_hash=f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}",
     )
 
 
@@ -137,7 +143,7 @@ def _template(name: str) -> jinja2.Template:
     import jinja2
 
     room = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent, encoding="utf-8"),
+        loader=jinja2.FileSystemLoader(TEMPLATES, encoding="utf-8"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=_shown,

@@ -37,10 +37,10 @@ def test_render__escapes_text_and_loads_no_external_files():
         section(HOSTILE), tracks=[section(HOSTILE)], notes=[HOSTILE],
         provenance={HOSTILE: HOSTILE}, files=[(f"a/{HOSTILE}.parquet", HOSTILE)],
     )  # fmt: skip
-    assert "<script" not in html
+    assert html.count("<script") == 1  # sorts tables
     assert "1,234,567" in html
     assert "0.1235" in html
-    assert "http" not in html.replace("http://www.w3.org/", "")
+    assert "://" not in html.replace("http://www.w3.org/", "")
     assert html.count("<svg/>") == 4
     assert html == page(
         section(HOSTILE), tracks=[section(HOSTILE)], notes=[HOSTILE],
@@ -53,7 +53,7 @@ def test_render__refers_to_the_file_of_a_figure_with_its_size():
     html = page(Block("s", items=[picture]))
     assert '<img src="f/a%20b%3F.svg" width="52" height="4.5" loading="lazy"' in html
     assert "<svg" not in html
-    assert "<script" not in html
+    assert html.count("<script") == 1  # sorts tables
 
 
 @pytest.mark.parametrize("tracks", [1, 4, 80])

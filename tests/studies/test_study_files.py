@@ -114,8 +114,8 @@ def test_search_length__report_has_every_figure_table_and_section(whole: StudyRe
     for track in MADE:
         assert f">{track}</h2>" in page
     assert "3 tracks, 41 systems and 59 queries with a relevant doc" in page
-    assert "<script" not in page
-    assert "http" not in page.replace("http://www.w3.org/", "")
+    assert page.count("<script") == 1  # sorts tables
+    assert "://" not in page.replace("http://www.w3.org/", "")
     for name in whole.tables:
         assert f"{name}.parquet" in page
     best = whole.tables["headroom"].filter(track="news", measure="AP").row(0, named=True)
