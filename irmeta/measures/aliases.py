@@ -107,7 +107,26 @@ TREC_EVAL = (
 )
 """trec_eval's measures in the order of its output, without the texts `runid` and `relstring`."""
 
-NAMES = (*IR_MEASURES, *TREC_EVAL, *BY_SUBTOPIC, *CUBETEST)
+TAR_EVAL = {
+    "num_rels": "NumRel",
+    "rels_found": "NumRelRet",
+    "num_shown": "NumRet",
+    "last_rel": "LastRel(unretrieved=ignored)",
+    "wss_100": "WSS@1",
+    "wss_95": "WSS(needed=nearest,unreached=zero)@0.95",
+    "norm_area": "NormArea",
+    "loss_e": "LossE",
+    "loss_r": "LossR",
+    "loss_er": "LossER",
+    "total_cost": "ReviewCost",
+    "total_cost_uniform": "ReviewCost(penalty=uniform)",
+    "total_cost_weighted": "ReviewCost(penalty=weighted)",
+}
+"""Measures of CLEF TAR's tar_eval.py, in the order of its output."""
+TAR = (*TAR_EVAL.values(), "AP", *(f"EffortR@{tenth / 10:g}" for tenth in range(1, 11)))
+_PERCENT = re.compile(r"(wss|recall|r|ncg|effortr)@(\d+(?:\.\d*)?)%", re.IGNORECASE)
+
+NAMES = (*IR_MEASURES, *TREC_EVAL, *BY_SUBTOPIC, *CUBETEST, *TAR_EVAL)
 
 
 def _listed(*names: str) -> tuple[str, ...]:
@@ -135,7 +154,7 @@ def ndeval(cutoffs: Sequence[int] = (5, 10, 20)) -> tuple[str, ...]:
 
 
 def translated(name: str) -> dict[str, str] | None:
-    """Translate a name of trec_eval, ndeval or cubetest.py; return None for any other name.
+    """Translate a name of trec_eval, ndeval, cubetest.py or tar_eval.py; None for any other.
 
     Returns
     -------
@@ -145,7 +164,7 @@ def translated(name: str) -> dict[str, str] | None:
     """
     if theirs := from_trec_eval(name):
         return theirs
-    ours = from_ndeval(name) or from_cubetest(name)
+    ours = from_ndeval(name) or from_cubetest(name) or from_tar_eval(name)
     if ours is None:
         return None
     return {name: ours[0]} if len(ours) == 1 else {one: one for one in ours}
@@ -171,6 +190,23 @@ def from_cubetest(name: str) -> list[str] | None:
     if word not in CUBETEST or not re.fullmatch(r"[1-9]\d*", iterations):
         return None
     return [f"{CUBETEST[word]}@{5 * int(iterations)}"]
+
+
+def from_tar_eval(name: str) -> list[str] | None:
+    """Translate an output of tar_eval.py, or a cutoff in percent; return None for any other name.
+
+    Examples
+    --------
+    >>> from_tar_eval("wss_100"), from_tar_eval("recall@10%"), from_tar_eval("WSS@95%")
+    (['WSS@1'], ['EffortR@0.1'], ['WSS@0.95'])
+    """
+    if (ours := TAR_EVAL.get(name.lower())) is not None:
+        return [ours]
+    match = _PERCENT.fullmatch(name)
+    if match is None:
+        return None
+    measure = "WSS" if match[1].lower() == "wss" else "EffortR"
+    return [f"{measure}@{float(match[2]) / 100!r}"]
 
 
 def from_trec_eval(name: str) -> dict[str, str] | None:

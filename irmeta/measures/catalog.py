@@ -240,6 +240,12 @@ def _in_trec_eval(m: Measure) -> Iterator[str]:
             yield f"{theirs}_{value} = {ours.replace('{}', value)}"
 
 
+def _in_tar_eval(m: Measure) -> Iterator[str]:
+    for theirs, ours in aliases.TAR_EVAL.items():
+        if _stem(ours) == m.name:
+            yield theirs if ours == m.name else f"{theirs} = {ours}"
+
+
 def _in_presets(m: Measure) -> Iterator[str]:
     for preset, names in PRESETS.items():
         held = [name for name in names if _stem(name) == m.name]
@@ -260,6 +266,7 @@ def _elsewhere(m: Measure) -> dict[str, str]:
     )
     names = {
         "in trec_eval": ", ".join(_in_trec_eval(m)),
+        "in tar_eval.py": ", ".join(_in_tar_eval(m)),
         "in cubetest.py": ", ".join(f"{theirs}@i = {m.name}@5i" for theirs in cubetest),
         "ir_measures also writes": ", ".join(spelled),
         "also written": ", ".join(others),

@@ -24,9 +24,12 @@ from irmeta.measures import (
     rare_gain,
     rareness,
     rbp,
+    review,
+    review_costs,
     search_length,
     sets,
     trec_gain,
+    utility,
 )
 from irmeta.measures.diversity import cube_test, d_measures, err_ia, novelty, subtopic_recall
 from irmeta.measures.diversity.intent_aware import intent_aware
@@ -39,8 +42,20 @@ from irmeta.policies import EvalPolicy
 from irmeta.schema.columns import Display
 
 FAMILIES = (
-    *(average_precision, precision, interpolated, sets, gain, trec_gain, q_measure, cascade, rbp),
+    *(
+        average_precision,
+        precision,
+        interpolated,
+        sets,
+        utility,
+        gain,
+        trec_gain,
+        q_measure,
+        cascade,
+        rbp,
+    ),
     *(bpref, inferred, incomplete, search_length, cooper, rareness, rare_gain),
+    *(review, review_costs),
     *(novelty, err_ia, subtopic_recall, d_measures, cube_test),
 )
 """Modules of measures, in listing order."""
@@ -71,6 +86,7 @@ PRESETS = {
     "official": aliases.OFFICIAL,
     "set": aliases.SET,
     "ndeval": aliases.ndeval(),
+    "tar": aliases.TAR,
 }
 """Names that stand for several measures; trec_eval stands for its all_trec."""
 

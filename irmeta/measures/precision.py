@@ -58,6 +58,25 @@ def compute_f(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     return (1.0 + weight) * relevant_within(view, params, ks) / most[:, :, None]
 
 
+def compute_best_f(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Find the greatest F@k up to rank k; 0 without a relevant doc there.
+
+    F is greatest at a relevant doc: (1 + beta^2) h / (beta^2 R + i) at the hth, at rank i.
+    """
+    ranks, offsets = view.sorted_ranks(params["rel"])
+    relevant = np.diff(offsets)
+    nth = np.arange(len(ranks)) - np.repeat(offsets[:-1], relevant) + 1.0
+    weight = params["beta"] ** 2
+    below = weight * np.repeat(relevant, relevant)[:, None] + ranks
+    out, has_relevant = empty_values(view, ks), relevant > 0
+    if has_relevant.any():
+        starts = offsets[:-1][has_relevant]
+        for values, last in zip(out, rank_cuts(view, ks), strict=True):
+            f = np.where(ranks <= last, (1.0 + weight) * nth[:, None] / below, 0.0)
+            values[has_relevant] = np.maximum.reduceat(f, starts, axis=0)
+    return out
+
+
 def compute_success(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Return 1 where a relevant doc is at a rank up to k, else 0."""
     return (relevant_within(view, params, ks) > 0).astype(np.float64)
@@ -165,6 +184,22 @@ def trace_f(one: OneList, params: Params, k: int | None) -> Trace:
     return Trace(terms, weight * relevant + k, divisor_is)
 
 
+def trace_best_f(one: OneList, params: Params, k: int | None) -> Trace:
+    """Trace BestF as the relevant doc where F is greatest."""
+    weight, relevant = params["beta"] ** 2, len(one.relevant(params["rel"]))
+    found = [d for d in one.within(k) if d[2] >= params["rel"]]
+    terms = [
+        Term(
+            *(rank, doc, grade),
+            f"{1 + weight:g} * {nth}/({weight:g} * {relevant} + {rank})",
+            (1.0 + weight) * nth / (weight * relevant + rank),
+        )
+        for nth, (rank, doc, grade) in enumerate(found, 1)
+    ]
+    best = [max(terms, key=lambda term: term.amount)] if terms else []
+    return Trace(tuple(best), 1.0, "(nothing)")
+
+
 def trace_success(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace Success@k as at most one term."""
     return Trace(_count_terms(one, params, k)[:1], 1.0, "(nothing)")
@@ -228,6 +263,14 @@ MEASURES = (
         cutoff="required",
         monotone=False,
         events=events_f,
+    ),
+    Measure(
+        name="BestF",
+        summary="hypothetical F: the greatest F@k at any rank, or at ranks up to k",
+        compute=compute_best_f,
+        trace=trace_best_f,
+        source="Cormack et al. 2010, Overview of the TREC 2010 legal track (hypothetical F1)",
+        parameters=(BETA, REL),
     ),
     Measure(
         name="Success",

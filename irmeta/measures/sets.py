@@ -1,4 +1,4 @@
-"""Measures of a list as a set: precision and recall, counts of docs, and a linear utility."""
+"""Measures of a list as a set: precision and recall, and counts of docs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from irmeta.measures.cuts import divide, retrieved
-from irmeta.measures.parameters import BETA, REL, Parameter
+from irmeta.measures.parameters import BETA, REL
 from irmeta.measures.spec import (
     TREC_EVAL,
     Compute,
@@ -24,7 +24,7 @@ from irmeta.measures.spec import (
 from irmeta.rankings.judged import JudgedRanks
 
 
-def _sizes(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def set_sizes(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return n, R and the relevant docs retrieved: float64 that broadcast to [query, system]."""
     relevant = view.counts(params["rel"]).astype(np.float64)[:, None]
     return view.lengths.astype(np.float64), relevant, retrieved(view, params["rel"])
@@ -36,19 +36,19 @@ def _for_each(ks: Cutoffs, values: np.ndarray, view: JudgedRanks) -> np.ndarray:
 
 def compute_set_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Divide the relevant docs retrieved by the docs of the list."""
-    listed, _, hits = _sizes(view, params)
+    listed, _, hits = set_sizes(view, params)
     return _for_each(ks, divide(hits, listed, 0.0), view)
 
 
 def compute_set_recall(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Divide the relevant docs retrieved by all relevant docs."""
-    _, relevant, hits = _sizes(view, params)
+    _, relevant, hits = set_sizes(view, params)
     return _for_each(ks, divide(hits, relevant, 0.0), view)
 
 
 def compute_set_f(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Compute (1 + beta^2) P R / (beta^2 P + R) of set precision and set recall."""
-    listed, relevant, hits = _sizes(view, params)
+    listed, relevant, hits = set_sizes(view, params)
     precision, recall = divide(hits, listed, 0.0), divide(hits, relevant, 0.0)
     weight = params["beta"] ** 2
     value = divide((1.0 + weight) * precision * recall, weight * precision + recall, 0.0)
@@ -57,13 +57,13 @@ def compute_set_f(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
 
 def compute_set_ap(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Multiply set precision by set recall, in one division."""
-    listed, relevant, hits = _sizes(view, params)
+    listed, relevant, hits = set_sizes(view, params)
     return _for_each(ks, divide(hits * hits, listed * relevant, 0.0), view)
 
 
 def compute_set_relative(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Divide the relevant docs retrieved by the most that a list of this length can hold."""
-    listed, relevant, hits = _sizes(view, params)
+    listed, relevant, hits = set_sizes(view, params)
     return _for_each(ks, divide(hits, np.minimum(listed, relevant), 0.0), view)
 
 
@@ -90,15 +90,6 @@ def compute_relevant_retrieved(view: JudgedRanks, params: Params, ks: Cutoffs) -
 def compute_judged_nonrelevant(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Count the docs of the list that are judged and not relevant."""
     return _for_each(ks, retrieved(view, *view.nonrelevant(params["rel"])), view)
-
-
-def compute_utility(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Weight docs by a (relevant, in the list), b (only in the list), c (only relevant), d."""
-    listed, relevant, hits = _sizes(view, params)
-    neither = params["N"] + hits - listed - relevant
-    value = params["a"] * hits + params["b"] * (listed - hits)
-    value = value + params["c"] * (relevant - hits) + params["d"] * neither
-    return _for_each(ks, value, view)
 
 
 def _hits(one: OneList, params: Params) -> list[tuple[int | None, str, int]]:
@@ -185,33 +176,6 @@ def trace_judged_nonrelevant(one: OneList, params: Params, k: None) -> Trace:
         if one.counts_as_judged(grade) and grade < params["rel"]
     )
     return _total(*counted)
-
-
-def trace_utility(one: OneList, params: Params, k: None) -> Trace:
-    """Trace Utility as one term for each of its four kinds of docs."""
-    hits, relevant = len(_hits(one, params)), _all_relevant(one, params)
-    kinds = {
-        "a": ("relevant, in the list", hits),
-        "b": ("not relevant, in the list", one.length - hits),
-        "c": ("relevant, not in the list", relevant - hits),
-        "d": ("neither", params["N"] + hits - one.length - relevant),
-    }
-    return _total(
-        *(
-            _of_all(what, f"{name} = {params[name]:g}, times {docs}", params[name] * docs)
-            for name, (what, docs) in kinds.items()
-        )
-    )
-
-
-_WEIGHTS = (
-    Parameter("a", 1.0, "weight of relevant docs of the list", "number", -1e12, 1e12),
-    Parameter("b", -1.0, "weight of other docs of the list", "number", -1e12, 1e12),
-    Parameter("c", 0.0, "weight of relevant docs not in the list", "number", -1e12, 1e12),
-    Parameter("d", 0.0, "weight of other docs not in the list", "number", -1e12, 1e12),
-    Parameter("N", 0, "docs of the collection, for d (trec_eval's -N)", low=0, high=10**12),
-    REL,
-)
 
 
 def _count(
@@ -321,19 +285,5 @@ MEASURES = (
         no_relevant=None,
         monotone=False,
         unjudged=(),
-    ),
-    Measure(
-        name="Utility",
-        summary="linear utility: a, b, c and d times the docs that are relevant and listed, "
-        "listed, relevant, neither",
-        compute=compute_utility,
-        trace=trace_utility,
-        source=TREC_EVAL.format("utility"),
-        parameters=_WEIGHTS,
-        bounds=(-math.inf, math.inf),
-        no_relevant=None,
-        empty_list="c * relevant docs + d * (N - relevant docs)",
-        monotone=False,
-        cutoff="none",
     ),
 )

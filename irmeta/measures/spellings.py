@@ -29,6 +29,11 @@ FIELD = {
     "s_recall": "StRecall",
     "i_rec": "StRecall",
     "subtopic_recall": "StRecall",
+    "t9u": "Utility(a=2,low=-100)",
+    "t11u": "Utility(a=2)",
+    "t10su": "ScaledUtility(least=-100,bound=utility)",
+    "t11su": "ScaledUtility",
+    "t11f": "SetF(beta=0.5)",
 }
 """Other words of a measure; parameters and cutoff may follow."""
 
@@ -48,6 +53,8 @@ ELSEWHERE = {
     "precision": "without a cutoff, P means P@5 to P@1000 as in trec_eval, and SetP the precision "
     "of the complete list as in ranx: write one of them, or a cutoff",
     "compat": "ir_measures computes it; irmeta has only the RBO of two rankings, irmeta.stats.rbo",
+    "ncg": "for NCG@10 of tar_eval.py write NCG@10%, which is EffortR@0.1; the NCG@k of TREC deep "
+    "learning is not in irmeta",
     "rbo": "it compares two rankings: irmeta.stats.rbo",
     **dict.fromkeys(("insq", "inst", "bpm", "nerr8", "nerr9", "nerr10", "nerr11"), _CWL),
     "sdcg": "neither the session DCG of dynamic search nor the scaled DCG of cwl_eval is in irmeta",

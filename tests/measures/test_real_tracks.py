@@ -13,8 +13,10 @@ import pytrec_eval
 
 import irmeta
 from irmeta.measures.names import parse_measure
+from support.cells import Cell, assert_equal, values_of
 from support.making import Track, read_qrels, read_run, read_text
 from twins import measures as naive
+from twins.binary_families import reviews
 
 real = pytest.mark.real
 
@@ -192,6 +194,17 @@ def test_evaluate__real_tracks_equal_pytrec_eval_per_query(
             for theirs, ours in PYTREC_EVAL.items():
                 expected[system, query, ours] = values[theirs]
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@real
+def test_evaluate__review_of_clef_tar_equals_naive_implementation(
+    clef_tar: Track, real_store: irmeta.Store
+):
+    twins = {name: twin for name, twin in reviews().items() if "rel=2" not in name}
+    cells = [Cell(clef_tar, s, q) for s in clef_tar.runs for q in sorted(clef_tar.qrels)[::9]]
+    expected = {(x.system, x.query, name): twin(x) for x in cells for name, twin in twins.items()}
+    found = values_of(real_store, list(twins), track=clef_tar.name)
+    assert_equal({cell: found[cell] for cell in expected}, expected)
 
 
 @real

@@ -22,6 +22,11 @@ PER_RETRIEVED = (
 )
 PER_TIME = "docs beyond the first five take another iteration, which lowers the value"
 UNBOUNDED = "docs of the list count against it, so an empty list can score more"
+EFFORT = "reading docs is a cost, whether they are relevant or not"
+AT_LEAST_HALF = "the least value is that of a level of recall, or of utility, that is not reached"
+UNREACHED = "reaching a level of recall late can save less than not reaching it"
+NOTHING_READ = "no doc is read at level 0"
+IGNORED = "docs that are not retrieved do not count"
 RARE = ("RareP", "RareAP", "RareDCG", "RarenDCG", "RareRBP")
 RARER = "a relevant doc may displace another that fewer systems retrieve"
 TAIL = "without unjudged docs, as in an empty list, trec_eval 10 leaves the tail out"
@@ -31,20 +36,35 @@ NOT_SUITED = {
         "SetP": (".*", PER_RETRIEVED),
         "SetF": (".*", PER_RETRIEVED),
         "SetAP": (".*", PER_RETRIEVED),
-        "Utility": (".*", UNBOUNDED),
+        **dict.fromkeys(("Utility", "ScaledUtility"), (".*", UNBOUNDED)),
+        "LossER": (".*", EFFORT),
+        "LastRel": (".*ignored.*", IGNORED),
+        "WSS": (".*unreached=zero.*", UNREACHED),
         "ERRResidual": (".*", "a longer list may leave less to docs that are not judged"),
         "ASL": (r"ASL(?!.*unretrieved).*", "Eq. 3 prefers lists of relevant docs alone"),
         "ASL_IA": (r"ASL_IA(?!.*unretrieved).*", "Eq. 3 prefers lists of relevant docs alone"),
         **dict.fromkeys(("CT", "ACT", "nCT"), (".*", PER_TIME)),
         **dict.fromkeys(RARE, (".*", RARER)),
     },
-    "no list is worst": {"Utility": (".*", UNBOUNDED)},
+    "no list is worst": {
+        **dict.fromkeys(("Utility", "ScaledUtility"), (".*", UNBOUNDED)),
+        "LossER": (".*", EFFORT),
+        "LastRel": (".*ignored.*", IGNORED),
+        "WSS": (".*unreached=zero.*", UNREACHED),
+    },
+    "nothing found": {
+        "WSS": (".*", AT_LEAST_HALF),
+        "ScaledUtility": (".*", AT_LEAST_HALF),
+    },
     "no list": {"RBPResidual": (".*tail=trec_eval10.*", TAIL)},
     "monotone": {
         "RBPResidual": (".*tail=trec_eval10.*", TAIL),
         "nCT": (".*", "it falls with a sixth doc if more than six are relevant to a subtopic"),
     },
     "direction": {
+        "EffortR": (".*@0", NOTHING_READ),
+        "WSS": (".*(unreached=zero.*|@0)", f"{NOTHING_READ}; {UNREACHED}"),
+        "LastRel": (".*ignored.*", IGNORED),
         "G": (".*", "a doc of less gain above a doc makes up for part of its lag"),
         "Q": (r"Q\(.*rel=.*", "a doc below rel has a gain, which counts at relevant docs below it"),
         "DINnDCG": (r"DINnDCG\(.*rel=.*", "a doc below rel has a gain, and is not the first"),
@@ -100,17 +120,32 @@ def test_subject__measure_has_several_distinct_cases():
     assert len(set(names)) == len(names)
 
 
+def scaled_zero(relevant: int, a: float, least: float, bound: str, **_: object) -> float:
+    """Return the utility 0 between a lower bound and the greatest utility."""
+    least = least * a * relevant if bound == "share" else least
+    return -least / (a * relevant - least) if relevant else 0.0
+
+
 EMPTY: dict[str, Callable[[Case, int], float]] = {
     "deepest rank of the track + 1": lambda case, relevant: crowd().deepest + 1.0,
     "relevant docs of the query": lambda case, relevant: relevant,
-    "c * relevant docs + d * (N - relevant docs)": lambda case, relevant: (
+    "c * relevant docs + d * (N - relevant docs), at least low": lambda case, relevant: max(
         case.spec.settings["c"] * relevant
-        + case.spec.settings["d"] * (case.spec.settings["N"] - relevant)
+        + case.spec.settings["d"] * (case.spec.settings["N"] - relevant),
+        -np.inf if case.spec.settings["low"] is None else case.spec.settings["low"],
+    ),
+    "the scaled utility 0": lambda case, relevant: scaled_zero(
+        relevant=relevant, **case.spec.settings
     ),
     "1 / (k + 1); 1 without a cutoff": lambda case, relevant: 1 / ((case.spec.cutoff or 0) + 1),
 }
 """Score of an absent list for each description in `empty_list`, given the case and R."""
-SAID_ELSEWHERE = {"the relevant docs at the last ranks of the corpus": "tests/measures/test_cooper"}
+SAID_ELSEWHERE = {
+    "the relevant docs at the last ranks of the corpus": "tests/measures/test_cooper",
+    "r - 1, or 0 with unreached=zero; r if no relevant doc is needed": "tests/measures/test_twins",
+    "N; 0 with unretrieved=ignored": "tests/measures/test_twins",
+    "the penalty for N unread docs": "tests/measures/test_twins",
+}
 
 
 @pytest.mark.parametrize("name", [n for n in CHECKED if not is_number(registry()[n].empty_list)])

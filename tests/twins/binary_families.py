@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from support.cells import Cell, Twins, of_blocks, of_condensed, of_condensed_blocks, of_list
-from twins import cooper, incomplete, sets
+from twins import cooper, incomplete, review, sets
 from twins import gain as naive_gain
 from twins import measures as naive
 
@@ -77,6 +77,9 @@ def precision() -> Twins:
         "F(beta=0)@3": of_list(sets.f, 3, 0),
         "F(beta=2,rel=2)@4": of_list(sets.f, 4, 2, 2),
         "F(unjudged=condensed)@3": of_condensed(sets.f, 3),
+        "BestF": of_list(review.best_f),
+        "BestF(beta=0,rel=2)": of_list(review.best_f, None, 0, 2),
+        "BestF(beta=2)@3": of_list(review.best_f, 3, 2),
         "Success(rel=2)@2": of_list(sets.success, 2, 2),
         "RelP(rel=2)@2": of_list(sets.relative_precision, 2, 2),
     }
@@ -122,6 +125,14 @@ def retrieved_sets() -> Twins:
         "Utility": of_list(sets.utility),
         "Utility(a=2,b=-0.5,c=-3,d=0.25,N=1000)": of_list(sets.utility, 2, -0.5, -3, 0.25, 1000),
         "Utility(d=-1,rel=2)": of_list(sets.utility, d=-1, rel=2),
+        "Utility(a=2,low=-1.5)": lambda x: max(sets.utility(x.ranking, x.qrels, 2), -1.5),
+        "ScaledUtility": of_list(review.scaled_utility),
+        "ScaledUtility(a=3,b=-0.5,least=-0.25,rel=2)": of_list(
+            review.scaled_utility, 3, -0.5, -0.25, rel=2
+        ),
+        "ScaledUtility(least=-3,bound=utility)": of_list(
+            review.scaled_utility, least=-3, bound="utility"
+        ),
         "Rprec": of_list(sets.r_precision),
         "Rprec(rel=2)": of_list(sets.r_precision, 1, 2),
         "IPrecAvg": of_list(sets.interpolated_average),
@@ -139,6 +150,49 @@ def retrieved_sets() -> Twins:
         }
     for mult in (0.01, 0.2, 0.6, 1.4, 5):
         twins[f"Rprec(mult={mult:g})"] = of_list(sets.r_precision, mult)
+    return twins
+
+
+def reviews() -> Twins:
+    """Twins of the measures of technology-assisted review."""
+    measures: dict[str, tuple[Callable[..., float], dict[str, dict[str, object]]]] = {
+        "LastRel": (
+            review.last_relevant,
+            {"": {}, "unretrieved=ignored": {"unretrieved": "ignored"}},
+        ),
+        "NormArea": (review.norm_area, {"": {}}),
+        "LossR": (review.recall_loss, {"": {}}),
+        "LossE": (review.effort_loss, {"": {}, "b=2.5": {"b": 2.5}}),
+        "LossER": (review.loss, {"": {}, "b=0": {"b": 0}}),
+        "ReviewCost": (
+            review.cost,
+            {
+                "": {},
+                "penalty=uniform": {"penalty": "uniform"},
+                "doc=3,penalty=weighted,missed=5": {"penalty": "weighted", "doc": 3, "missed": 5},
+            },
+        ),
+    }
+    for level in (0, 0.15, 0.5, 0.95, 1):
+        other = {"needed": "nearest", "unreached": "zero"}
+        written = ",".join(f"{name}={choice}" for name, choice in other.items())
+        measures |= {
+            f"EffortR@{level:g}": (review.effort_recall, {"": {"level": level}}),
+            f"WSS@{level:g}": (
+                review.work_saved,
+                {"": {"level": level}, written: {"level": level, **other}},
+            ),
+        }
+    twins: Twins = {}
+    for name, (twin, variants) in measures.items():
+        word, at, cutoff = name.partition("@")
+        for inside, choices in variants.items():
+            for common, rel, n in (("", 1, None), ("rel=2", 2, None), ("N=3", 1, 3)):
+                settings = ",".join(filter(None, (common, inside)))
+                written = word + (f"({settings})" if settings else "") + at + cutoff
+                twins[written] = lambda x, twin=twin, rel=rel, n=n, choices=choices: twin(
+                    *review.review(x.ranking, x.qrels, rel, n, x.negative), **choices
+                )
     return twins
 
 

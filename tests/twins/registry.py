@@ -35,6 +35,7 @@ AD_HOC = {
     "well known": Family(binary.well_known(), tie_order_examples=3),
     "precision": Family(binary.precision()),
     "sets": Family(binary.retrieved_sets(), tie_order_examples=4),
+    "review": Family(binary.reviews(), tie_order_examples=2),
     "Cooper": Family(binary.cooper_lengths(), tie_order_examples=4),
     "unjudged docs": Family(binary.unjudged_docs(), tie_order_examples=4),
     "DCG": Family(
