@@ -75,7 +75,15 @@ class DataError(IrmetaError):
     run.txt, line 3: not a number: 'x'. Remove it.
     """
 
-    is_concealed = False
+    problem: str
+    file: str | None
+    line: int | None
+    unit: str
+    track: str | None
+    value: object
+    ids: Mapping[str, object] | None
+    fix: str | None
+    is_concealed: bool = False
 
     def __init__(
         self,

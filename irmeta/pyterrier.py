@@ -18,10 +18,10 @@ import numpy as np
 try:
     import ir_measures
     from ir_measures.measures.base import Agg
-except ImportError as error:
+except ImportError as _error:
     raise ImportError(
         "irmeta.pyterrier needs ir_measures: pip install 'irmeta[ir-measures]'"
-    ) from error
+    ) from _error
 
 from irmeta.errors import MeasureError
 from irmeta.inputs.columns import QrelsColumns
@@ -53,7 +53,7 @@ class _Mean(Agg):
 class IrmetaMeasure(ir_measures.Measure):
     """A measure of irmeta as an object of ir_measures."""
 
-    NAME = "irmeta"
+    NAME: str | None = "irmeta"
     DEFAULT = math.nan  # for a run without rows
 
     def __init__(self, spec: Spec) -> None:
@@ -74,7 +74,7 @@ class IrmetaProvider(ir_measures.Provider):
     Docs are ordered as by trec_eval 9, and every judged query has a value.
     """
 
-    NAME = "irmeta"
+    NAME: str = "irmeta"
 
     def supports(self, measure: Any) -> bool:
         """Check whether irmeta has a measure."""

@@ -89,8 +89,9 @@ class SearchLengths(Summarized):
         opened = store if isinstance(store, Store) else Store(store)
         if track is None and len(opened.tracks) != 1:
             raise UsageError(f"say which track of {opened.reader}: {', '.join(opened.tracks)}.")
-        self.track = opened.tracks[0] if track is None else track
-        self.rel, self.unretrieved = rel, unretrieved
+        self.track: str = opened.tracks[0] if track is None else track
+        self.rel: int = rel
+        self.unretrieved: str = unretrieved
         self._read(opened, EvalPolicy(**policy))
         if 2 * self._without > self._lists:
             warn(

@@ -26,7 +26,11 @@ from irmeta.store.scan import Tracks
 from irmeta.trec.collection import chosen, read_collection
 from irmeta.trec.source import track_of_files
 
-WARNINGS = {"names": NamesWarning, "qrels": QrelsWarning, "pool_depth": PoolDepthWarning}
+WARNINGS: dict[str, type[UserWarning]] = {
+    "names": NamesWarning,
+    "qrels": QrelsWarning,
+    "pool_depth": PoolDepthWarning,
+}
 """The warnings of a track's record, by kind."""
 
 

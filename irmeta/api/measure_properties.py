@@ -16,9 +16,9 @@ from irmeta.stats.properties import properties_for
 from irmeta.studies.papers.properties.property_rows import count_properties, count_rows
 from irmeta.studies.papers.properties.violated_pairs import violated_pair
 
-CUTOFFS = {"rank": 5, "level": 0.5}
+CUTOFFS: dict[str, float] = {"rank": 5, "level": 0.5}
 """Cutoffs of measures that need one, where no measure is named."""
-SCHEMA = {
+SCHEMA: dict[str, type[pl.DataType]] = {
     "measure": pl.String,
     "property": pl.String,
     "applicable": pl.Int64,

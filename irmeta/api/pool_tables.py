@@ -24,7 +24,7 @@ from irmeta.stats.leave_out import left_out_rows
 from irmeta.stats.volatility_matrix import volatility as stats_volatility
 from irmeta.store.scan import Tracks, tracks_of, undisturbed
 
-LEAVE_OUT = {
+LEAVE_OUT: dict[str, type[pl.DataType]] = {
     "track": pl.String, "level": pl.String, "left_out": pl.String, "system": pl.String,
     "measure": pl.String, "judgments": pl.String, "depth": pl.Int64, "k": pl.Int64,
     "judged_lost": pl.Int64, "relevant_lost": pl.Int64, "value": pl.Float64,
@@ -34,7 +34,7 @@ LEAVE_OUT = {
 
 ABOUT = ("track", "level", "judgments", "depth")
 
-VOLATILITY = {
+VOLATILITY: dict[str, type[pl.DataType]] = {
     "track": pl.String, "depth": pl.Int64, "measure_a": pl.String, "measure_b": pl.String,
     "k_a": pl.Int64, "k_b": pl.Int64, "method": pl.String, "value": pl.Float64,
 }  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TypedDict
 import polars as pl
 
 from irmeta.errors import UsageError
-from irmeta.policies import Averaged, Negative, TieOrder
+from irmeta.policies import Averaged, Negative, ReadPolicy, TieOrder
 from irmeta.store.layout import Layout, store_folder
 from irmeta.store.scan import StoreReader, Tracks, lazy, read_table, track_notes, tracks_of
 from irmeta.summaries import MOST_ROWS, Summarized, Summary
@@ -31,8 +31,10 @@ class StoredTables(Summarized):
     """Tables of an open store, as they were ingested."""
 
     def __init__(self, path: str | Path | StoreReader) -> None:
-        self.reader = Layout(store_folder(path)) if isinstance(path, str | Path) else path
-        self.policy = self.reader.read_policy()
+        self.reader: StoreReader = (
+            Layout(store_folder(path)) if isinstance(path, str | Path) else path
+        )
+        self.policy: ReadPolicy = self.reader.read_policy()
 
     def _summary(self) -> Summary:
         tracks = self.tracks

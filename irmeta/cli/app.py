@@ -19,7 +19,7 @@ FAILED, USAGE, STRICT, INTERRUPTED = 1, 2, 3, 130
 DIFFERENT = 1  # the exit status of diff(1)
 DAMAGED = 1
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,

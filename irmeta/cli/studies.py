@@ -51,7 +51,7 @@ class Studies(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-study = typer.Typer(
+study: typer.Typer = typer.Typer(
     cls=Studies,
     invoke_without_command=True,
     help="Run the study of a paper over all tracks.",

@@ -22,7 +22,7 @@ from irmeta.inputs.columns import (
 from irmeta.trec.rows import NO_RANK
 
 # The first name that a frame has is read. Case is ignored, and - is _.
-NAMES = {
+NAMES: dict[str, tuple[str, ...]] = {
     "query": ("query_id", "qid", "q_id", "query"),  # in PyTerrier, query is the text of qid
     "doc": ("docno", "doc_id", "docid", "corpus_id", "doc"),  # and docid a number in the index
     "system": ("system", "run_id", "run", "tag"),

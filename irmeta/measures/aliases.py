@@ -80,7 +80,7 @@ PLAIN = {
 
 _RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 _TENTHS = tuple(f"{i / 10:g}" for i in range(11))
-CUT = {
+CUT: dict[str, tuple[str, tuple[str, ...] | tuple[int, ...]]] = {
     "iprec_at_recall": ("IPrec@{}", _TENTHS),
     "P": ("P@{}", _RANKS),
     "recall": ("R@{}", _RANKS),

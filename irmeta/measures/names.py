@@ -63,7 +63,7 @@ FAMILIES = (
 ENTRY_POINTS = "irmeta.measures"
 """Group of entry points, each for a `Measure` or a sequence of measures."""
 
-PRESETS = {
+PRESETS: dict[str, tuple[str, ...]] = {
     "default": (
         "AP",
         "P@20",

@@ -12,7 +12,6 @@ import polars as pl
 from irmeta.errors import UsageError, check_choice
 from irmeta.policies import Negative
 from irmeta.rankings.arrays import view_arrays, view_summary
-from irmeta.rankings.derive import fewer_judgments, fewer_lists, single_subtopics, unjudged
 from irmeta.rankings.pool import POOL_ARRAYS, PooledLists
 from irmeta.rankings.sorted_ranks import sorted_by_rank
 from irmeta.rankings.subtopics import Subtopics
@@ -117,16 +116,16 @@ class JudgedRanks(Summarized):
     def _summary(self) -> Summary:
         return view_summary(self)
 
-    condense = unjudged.condense
-    assume_relevant = unjudged.assume_relevant
-    cut_to = fewer_lists.cut_to
-    without_systems = fewer_lists.without_systems
-    only_systems = fewer_lists.only_systems
-    only_queries = fewer_lists.only_queries
-    with_pool = fewer_judgments.with_pool
-    drop_relevant = fewer_judgments.drop_relevant
-    one_subtopic = single_subtopics.one_subtopic
-    each_subtopic = single_subtopics.each_subtopic
+    # Derived views: functions as methods. Imported instead of assigned, they have declared types.
+    from irmeta.rankings.derive.fewer_judgments import drop_relevant, with_pool
+    from irmeta.rankings.derive.fewer_lists import (
+        cut_to,
+        only_queries,
+        only_systems,
+        without_systems,
+    )
+    from irmeta.rankings.derive.single_subtopics import each_subtopic, one_subtopic
+    from irmeta.rankings.derive.unjudged import assume_relevant, condense
 
     @classmethod
     def from_arrays(

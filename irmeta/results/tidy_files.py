@@ -49,7 +49,7 @@ class ParquetFile:
     def __init__(self, path: Path, table: Table | None, provenance: Mapping[str, Any]) -> None:
         self._path, self._table, self._provenance = path, table, provenance
         self._writer: pq.ParquetWriter | None = None
-        self.rows = 0
+        self.rows: int = 0
 
     def __enter__(self) -> Self:
         return self

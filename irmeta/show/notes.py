@@ -22,7 +22,8 @@ class Notes:
     """
 
     def __init__(self) -> None:
-        self.quiet = self.verbose = False
+        self.quiet: bool = False
+        self.verbose: bool = False
 
     def set(self, *, quiet: bool = False, verbose: bool = False) -> None:
         """Set the level of detail."""

@@ -50,12 +50,15 @@ class TrackRows:
     """
 
     def __init__(self, runs: list[Run], names: TrackNames, policy: ReadPolicy) -> None:
-        self.runs, self.policy = runs, policy
+        self.runs: list[Run] = runs
+        self.policy: ReadPolicy = policy
         self._tables = [names.doc_indices[run.reader] for run in runs]
         in_memory = [run.columns for run in runs if isinstance(run.columns, InMemory)]
         all_held = len(in_memory) == len(runs)
         self._sources = Sources.of(in_memory, self._tables) if all_held else None
-        self.queries_of_run = [names.query_indices[run.reader][run.queries] for run in runs]
+        self.queries_of_run: list[np.ndarray] = [
+            names.query_indices[run.reader][run.queries] for run in runs
+        ]
         query = np.concatenate(self.queries_of_run)
         counts = [len(queries) for queries in self.queries_of_run]
         system = np.repeat(np.arange(len(runs)), counts)
@@ -67,8 +70,9 @@ class TrackRows:
         lengths = self._lengths
         if policy.depth is not None:
             lengths = np.minimum(lengths, policy.depth)
-        self.queries, inverse = np.unique(self._query, return_inverse=True)
-        self.rows = np.bincount(inverse, lengths).astype(np.int64)
+        queries, inverse = np.unique(self._query, return_inverse=True)
+        self.queries: np.ndarray = queries
+        self.rows: np.ndarray = np.bincount(inverse, lengths).astype(np.int64)
 
     def deepest(self, run: Run) -> int:
         """Return the length of a run's longest list under the policy's depth."""

@@ -26,9 +26,10 @@ class Readers(ObjectPool[RowReader]):
     def __init__(self, queries: pl.Series, docs: pl.Series) -> None:
         super().__init__(self._new)
         self._queries = queries.unique().sort()
-        self.judged = len(self._queries)
-        with self.borrow() as self.first:
-            self.first.docs.numbers(docs)
+        self.judged: int = len(self._queries)
+        with self.borrow() as reader:
+            reader.docs.numbers(docs)
+        self.first: RowReader = reader
 
     def _new(self) -> RowReader:
         reader = RowReader()

@@ -40,13 +40,17 @@ class Inputs:
     """
 
     def __init__(self, source: TrackSource, layout: Layout, *, rehash: bool = False) -> None:
-        self.source, self.layout, self.rehash = source, layout, rehash
+        self.source: TrackSource = source
+        self.layout: Layout = layout
+        self.rehash: bool = rehash
         facts = [source.facts.file] if source.facts else []
         qrels = [file for one in source.qrels for file in one.paths]
         depths = [source.pool_depth_by_query] if source.pool_depth_by_query else []
-        self.files = sorted({*source.runs, *qrels, *facts, *depths})
+        self.files: list[str] = sorted({*source.runs, *qrels, *facts, *depths})
         # Read before any file, so that a file changed later is read again next time.
-        self.stamps = {file: self._stamp(file) for file in self.files}
+        self.stamps: dict[str, tuple[int, int] | None] = {
+            file: self._stamp(file) for file in self.files
+        }
 
     def unchanged(self) -> dict[str, Any] | None:
         """Return the track's record if it is up to date, else None."""

@@ -8,7 +8,12 @@ from typing import Protocol
 
 import numpy as np
 
-KINDS = {"doc": np.int32, "score": np.float64, "rank_given": np.int32, "position": np.int32}
+KINDS: dict[str, type[np.generic]] = {
+    "doc": np.int32,
+    "score": np.float64,
+    "rank_given": np.int32,
+    "position": np.int32,
+}
 
 
 class Columns(Protocol):

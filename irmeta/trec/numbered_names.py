@@ -25,9 +25,9 @@ class Names:
     """
 
     def __init__(self) -> None:
-        self.table = np.zeros(1 << 14, np.uint64)
-        self.content = np.empty(1 << 18, np.uint8)
-        self.state = np.zeros(2, np.int64)
+        self.table: np.ndarray = np.zeros(1 << 14, np.uint64)
+        self.content: np.ndarray = np.empty(1 << 18, np.uint8)
+        self.state: np.ndarray = np.zeros(2, np.int64)
 
     def __len__(self) -> int:
         return int(self.state[COUNT])

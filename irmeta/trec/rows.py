@@ -87,7 +87,8 @@ class RowReader:
     """Reader of one file after another, with shared names and memory; for one thread at a time."""
 
     def __init__(self) -> None:
-        self.queries, self.docs = Names(), Names()
+        self.queries: Names = Names()
+        self.docs: Names = Names()
         self._files = 0
         self._buffer = bytearray(CHUNK + PAD)
         self._data = np.frombuffer(self._buffer, np.uint8)

@@ -34,7 +34,8 @@ class Text:
     """
 
     def __init__(self, stream: TextStream, name: str) -> None:
-        self.name, self.size = name, 0
+        self.name: str = name
+        self.size: int = 0
         self._stream = stream
         self._latin = 0
         self._pieces = self.pieces()

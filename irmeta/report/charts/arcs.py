@@ -29,7 +29,11 @@ LINEAR = 30  # deepest rank that is drawn on a linear axis
 CURVED = 300  # largest number of arcs that are curved; others are straight
 STEPS = 13  # points of a curved arc
 BAND = 0.14  # share of the axis for docs that a list does not have
-STYLES = ((BLUE, [1, 0]), (VERMILLION, [5, 2]), (GREY, [1.5, 2]))
+STYLES: tuple[tuple[str, list[float]], ...] = (
+    (BLUE, [1, 0]),
+    (VERMILLION, [5, 2]),
+    (GREY, [1.5, 2]),
+)
 """Colour and dashes of arcs where the first list is better, the second, or neither."""
 
 

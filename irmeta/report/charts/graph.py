@@ -23,7 +23,12 @@ MARGIN = 4.0  # pixels beside the names of the first level
 ROOM = 48.0  # pixels to the right of the last level, for curved arrows
 BULGE = 12.0  # pixels to the right of an arrow between neighbours on a level
 ARC = 9  # points of a curved arrow
-STYLES = ((BLUE, [1, 0]), (VERMILLION, [5, 3]), (INK, [1.5, 2.5]), ("#009E73", [8, 3, 1.5, 3]))
+STYLES: tuple[tuple[str, list[float]], ...] = (
+    (BLUE, [1, 0]),
+    (VERMILLION, [5, 3]),
+    (INK, [1.5, 2.5]),
+    ("#009E73", [8, 3, 1.5, 3]),
+)
 """Colour and dashes of each kind of edge, which also differ in black and white."""
 WEIGHTS = {"pale": (0.4, 1.2, 6.0), "plain": (1.0, 1.5, 6.0), "bold": (1.0, 3.2, 10.0)}
 """Opacity of arrows, and pixels of their width and of half their heads."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LEVELS = (-0.3, -0.1, -0.02, 0.02, 0.1, 0.3)
 """Lower bounds of the bands above the lowest; no difference of powers of 1/2 is equal to one."""
 COLOURS = (VERMILLION, PALE_RED, "#fbe3d4", "#f7f7f7", "#d8e9f4", PALE_BLUE, BLUE)
-DASHES = ([1, 0], [6, 3], [1.5, 2])
+DASHES: tuple[list[float], ...] = ([1, 0], [6, 3], [1.5, 2])
 
 
 def surfaces(

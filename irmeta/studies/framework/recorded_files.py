@@ -41,7 +41,8 @@ class RecordedFiles:
     """
 
     def __init__(self, root: Path, part: str) -> None:
-        self.root, self._part = root, part
+        self.root: Path = root
+        self._part = part
         self._written: set[str] = set()
         self._record = _read_record(self.mark)
         self._known: dict[str, dict[str, Any]] = self._record.setdefault("files", {})

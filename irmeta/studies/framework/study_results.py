@@ -19,6 +19,7 @@ from irmeta.studies.framework.plan import study_in
 from irmeta.studies.framework.recorded_files import ALL, RecordedFiles, part_of, recorded_tracks
 from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.runner import Batch
+from irmeta.studies.framework.study import Study
 from irmeta.studies.framework.write import used_only
 from irmeta.summaries import Summarized, Summary
 from irmeta.words import count
@@ -84,7 +85,8 @@ class StudyResults(Summarized):
     """
 
     def __init__(self, folder: str | Path, batch: Batch | None = None) -> None:
-        self.folder, self.batch = Path(folder), batch
+        self.folder: Path = Path(folder)
+        self.batch: Batch | None = batch
         name = study_in(self.folder)
         mark = RecordedFiles(self.folder, ALL).mark
         if name is None and mark.exists():
@@ -92,7 +94,7 @@ class StudyResults(Summarized):
             raise DataError("is damaged, or of an older irmeta", file=str(mark), fix=fix)
         if name is None:
             raise UsageError(f"{folder} holds no study's results.")
-        self.study = find(name)
+        self.study: Study = find(name)
 
     def _summary(self) -> Summary:
         tracks = count(len(recorded_tracks(self.folder)), "track")

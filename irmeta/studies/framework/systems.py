@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
@@ -45,12 +45,12 @@ class Missed(Mapping[str, float]):
 
     def __init__(self, systems: Collection[str], shares: np.ndarray) -> None:
         self._shares = dict(zip(systems, shares.tolist(), strict=True))
-        self.median = float(np.median(shares))
+        self.median: float = float(np.median(shares))
 
     def __getitem__(self, system: str) -> float:
         return self._shares[system]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._shares)
 
     def __len__(self) -> int:

@@ -34,7 +34,8 @@ class TrackView:
     """
 
     def __init__(self, store: StoreReader, name: str, options: TrackOptions) -> None:
-        self._store, self.name, self._options = store, name, options
+        self.name: str = name
+        self._store, self._options = store, options
         self._reason: str | None = None
         self._notes: list[str] = []
 

@@ -31,8 +31,8 @@ class Curves:
     def __init__(self, pool: StudiedPool) -> None:
         self.pool = pool
         spaced = np.geomspace(1, pool.deepest_k, POINTS).round().astype(int)
-        self.grid = np.unique(spaced)
-        self.square = np.array([k for k in SQUARE if k <= pool.deepest_k])
+        self.grid: np.ndarray = np.unique(spaced)
+        self.square: np.ndarray = np.array([k for k in SQUARE if k <= pool.deepest_k])
 
     @cached_property
     def ks(self) -> np.ndarray:

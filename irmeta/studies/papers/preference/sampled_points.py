@@ -99,8 +99,8 @@ class DrawnPoints:
         number = len(defined) * len(upper)
         chosen = rng.choice(number, min(options.points, number), replace=False, shuffle=False)
         chosen.sort()
-        self.queries = defined[chosen // max(1, len(upper))]
-        self.pairs = upper[chosen % max(1, len(upper))]
+        self.queries: np.ndarray = defined[chosen // max(1, len(upper))]
+        self.pairs: np.ndarray = upper[chosen % max(1, len(upper))]
         is_turned = rng.integers(0, 2, len(chosen)).astype(bool)
         self.pairs[is_turned] = self.pairs[is_turned, ::-1]
         self._values = self._of(rpp)

@@ -67,7 +67,9 @@ class SystemOrders:
     def __init__(self, track: ComparedTrack, options: Options) -> None:
         self._track, self._options = track, options
         named = [name for part in track.parts(options).values() for name in part]
-        self.frames = {n: order_frame(track.rates[n]) for n in named if n in track.preferences}
+        self.frames: dict[str, pl.DataFrame] = {
+            n: order_frame(track.rates[n]) for n in named if n in track.preferences
+        }
 
     def places(self, method: str, rule: str) -> np.ndarray:
         """Return the negated ranks of the systems: float64 [system]; ties share a rank."""
