@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     )
     from irmeta.measures.catalog import list_measures
     from irmeta.measures.evaluate import scores_of
+    from irmeta.measures.objects import MeasureName
     from irmeta.policies import EvalPolicy, ReadPolicy
     from irmeta.preferences.described import list_preferences
     from irmeta.preferences.evaluate import preferences_of
@@ -81,9 +82,10 @@ if TYPE_CHECKING:
     from irmeta.results.matrix import Matrix, matrix_of
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> MeasureName:  # type checkers know all other names
     if name in ("pyterrier", "stats", "studies"):
-        return import_module(f"irmeta.{name}")
+        module: Any = import_module(f"irmeta.{name}")
+        return module
     if name in _PLACES:
         return getattr(import_module(_PLACES[name]), name)
     if not name.startswith("_") and not _is_submodule(name):

@@ -100,10 +100,12 @@ if TYPE_CHECKING:
     from irmeta.stats.volatility_matrix import volatility
 
 
-def __getattr__(name: str) -> Any:
-    if name in _PLACES:
-        return getattr(import_module(_PLACES[name]), name)
-    raise AttributeError(f"module 'irmeta.stats' has no attribute {name!r}")
+if not TYPE_CHECKING:  # type checkers report misspelled names
+
+    def __getattr__(name: str) -> Any:
+        if name in _PLACES:
+            return getattr(import_module(_PLACES[name]), name)
+        raise AttributeError(f"module 'irmeta.stats' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
