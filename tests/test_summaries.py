@@ -55,7 +55,7 @@ def hostile() -> irmeta.Store:
 @pytest.mark.parametrize("kind", RESULTS)
 def test_summary__short_and_names_stay_text(kind: str, hostile: irmeta.Store):
     result = RESULTS[kind](hostile)
-    text, shown = repr(result), result._repr_html_()  # pyright: ignore[reportAttributeAccessIssue]
+    text, shown = repr(result), result._repr_html_()
     assert text.startswith(f"{kind}(")
     assert len(text) <= LONGEST
     assert len(shown) < 10_000

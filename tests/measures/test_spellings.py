@@ -137,17 +137,17 @@ def test_spellings__are_folded_and_mean_known_words():
     ],
 )
 def test_parse_measure__accepts_objects_of_ir_measures(measure: object, ours: str):
-    assert parse_measure(measure).name == ours  # pyright: ignore[reportArgumentType]
-    assert parse_measures([measure, "AP"])[0].name == ours  # pyright: ignore
+    assert parse_measure(measure).name == ours
+    assert parse_measures([measure, "AP"])[0].name == ours
 
 
 def test_parse_measure__object_of_another_number_is_refused():
     with pytest.raises(MeasureError, match="graded without rel, and binary in irmeta"):
-        parse_measure(ir_measures.RBP(p=0.8))  # pyright: ignore[reportArgumentType]
+        parse_measure(ir_measures.RBP(p=0.8))
     with pytest.raises(MeasureError, match=r"'INST.*' is not a measure here: cwl_eval"):
-        parse_measure(ir_measures.INST(max_rel=2))  # pyright: ignore[reportArgumentType]
+        parse_measure(ir_measures.INST(max_rel=2))
     with pytest.raises(MeasureError, match=r"name a measure as a text such as 'nDCG@10', not 3"):
-        parse_measures([3])  # pyright: ignore[reportArgumentType]
+        parse_measures([3])
 
 
 def test_measure_objects__are_names():

@@ -85,7 +85,7 @@ def test_save__without_titles(made_store: irmeta.Store, tmp_path: Path):
 
 def test_plot__refuses_an_unknown_width_or_track(made_store: irmeta.Store):
     with pytest.raises(irmeta.UsageError, match="width"):
-        made_store.plot.rarity("web", width="wide")  # pyright: ignore[reportArgumentType]
+        made_store.plot.rarity("web", width="wide")
     with pytest.raises(irmeta.UsageError, match="track"):
         made_store.plot.compare("AP")
 

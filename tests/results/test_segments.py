@@ -69,7 +69,7 @@ def test_segments__neither_a_file_nor_a_frame(tmp_path):
     with pytest.raises(UsageError, match="is not a file"):
         Segments.of(tmp_path)
     with pytest.raises(UsageError, match="neither a file nor a polars DataFrame"):
-        Segments.of({"1": "x"})  # type: ignore[arg-type]
+        Segments.of({"1": "x"})
     with pytest.raises(DataError, match="not a known column: 'user'"):
         Segments.of(pl.DataFrame({"user": [1], "segment": ["x"]}))
 
