@@ -25,7 +25,7 @@ from irmeta.results.matrix import Matrix
 from irmeta.results.tidy_files import check_ours, write_out
 from irmeta.stats.discriminative_power import LEVELS, asp, by_every_test, checked_levels, separation
 from irmeta.stats.pairs import default_correction, pairwise
-from irmeta.store.layout import folder_name
+from irmeta.store.folder_names import folder_name
 from irmeta.store.scan import Tracks
 from irmeta.summaries import Summarized, Summary
 from irmeta.words import count

@@ -9,7 +9,9 @@ from typing import Any
 import polars as pl
 
 from irmeta.errors import DataError, UsageError
-from irmeta.store.layout import folder_name, has_content
+from irmeta.files import write_text
+from irmeta.store.folder_names import file_names, folder_name
+from irmeta.store.layout import has_content
 from irmeta.store.scan import StoreReader, lazy, read_table
 
 _BREAKS = r"[ \t\n\x0b\x0c\r\x00]"  # what would end a field or a line, or is not read
@@ -24,7 +26,7 @@ def write_collection(store: StoreReader, tracks: list[str], folder: Path) -> Non
     lines: list[str] = []
     for track in tracks:
         lines += _write_track(store, track, folder)
-    (folder / "collection.toml").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    write_text(folder / "collection.toml", "\n".join([*lines, ""]))
 
 
 def _write_track(store: StoreReader, track: str, folder: Path) -> list[str]:
@@ -45,7 +47,7 @@ def _write_track(store: StoreReader, track: str, folder: Path) -> list[str]:
         lines.append(f"pool_depth = {depth}")
     if depths := record.get("pool_depths"):
         text = "".join(f"{query} {depth}\n" for query, depth in depths.items())
-        (folder / name / "depths.txt").write_text(text, encoding="utf-8")
+        write_text(folder / name / "depths.txt", text)
         lines.append(f'pool_depth_by_query = "{name}/depths.txt"')
     for one in record["qrels"]:
         lines += _write_set(store, track, one["name"], bool(one["subtopics"]), folder, name)
@@ -57,6 +59,7 @@ def _write_runs(store: StoreReader, track: str, folder: Path) -> None:
     rows = lazy(store, "runs", track).select(columns).sort("system", "position").collect()
     _check(rows, track, "query", "doc")
     folder.mkdir(parents=True)
+    files = file_names(rows["system"].unique())
     for run in rows.partition_by("system", maintain_order=True):
         system = run["system"][0]
         if system.strip() != system or "\n" in system or "\r" in system:
@@ -69,7 +72,7 @@ def _write_runs(store: StoreReader, track: str, folder: Path) -> None:
             "score",
             pl.lit(system).alias("tag"),
         ).write_csv(
-            folder / folder_name(system), include_header=False, separator=" ", quote_style="never"
+            folder / files[system], include_header=False, separator=" ", quote_style="never"
         )
 
 

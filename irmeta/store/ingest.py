@@ -16,7 +16,8 @@ from irmeta.errors import DataError, IrmetaError, of_track
 from irmeta.files import remove_temporaries, write_bytes
 from irmeta.parallel import check_open_files, ordered_map, thread_count, usable_memory
 from irmeta.policies import ReadPolicy
-from irmeta.store.layout import KINDS, Layout, folder_name
+from irmeta.store.folder_names import check_case, folder_name
+from irmeta.store.layout import KINDS, Layout
 from irmeta.store.lock import only_writer
 from irmeta.store.long_table import write_docs_and_runs
 from irmeta.store.read_track import Count, Limits, Progress, read_track
@@ -130,10 +131,16 @@ def ingest_collection(
     executor
         Executor instead of threads: processes, or a cluster with the same folders. Each track is
         then read by one thread.
+
+    Raises
+    ------
+    UsageError
+        If two tracks differ only in case, or the folder is not a store with this policy.
     """
     check_open_files()
     collection = read_collection(folder, policy)
     sources = chosen(collection, tracks, str(folder))
+    check_case([*layout.tracks(), *(source.name for source in sources)])
     layout.create(policy)
     workers = thread_count(workers)
     at_once = max(1, min(workers, len(sources)))

@@ -22,15 +22,15 @@ import polars as pl
 
 from irmeta._version import __version__
 from irmeta.checksums import add_checksum, known_content_checksum, parse_record, to_json
-from irmeta.errors import DataError, UsageError, did_you_mean, shown
+from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.files import write_bytes
 from irmeta.policies import ReadPolicy
 from irmeta.schema import FORMAT, TABLES
+from irmeta.store.folder_names import folder_name
 from irmeta.store.parquet import RowGroup, read_frame, read_lists, row_groups
 from irmeta.store.scan import AGAIN, StoredLists
 from irmeta.store.verify import problems
 
-LONGEST_NAME = 200  # of a folder, in bytes; file systems allow 255, and files add a suffix
 FOLDERS = ("runs", "qrels", "docs", "systems")
 """Kinds of tables that every track has."""
 OPTIONAL = ("subtopics",)
@@ -38,19 +38,6 @@ OPTIONAL = ("subtopics",)
 KINDS = (*FOLDERS, *OPTIONAL)
 EARLIER_NAMES = {"set_aside": "skipped_runs"}
 """Maps earlier names of record fields, in stores of format 1, to present names."""
-_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
-
-
-def folder_name(track: str) -> str:
-    """Encode a track's name as a folder: percent-encoded, never hidden, never `.` or `..`.
-
-    Only ASCII letters, digits, `-`, `_` and inner dots remain, so that no name can leave the store,
-    contain a wildcard or look like a `key=value` partition.
-    """
-    name = "".join(chr(b) if b in _PLAIN else f"%{b:02X}" for b in track.encode())
-    if len(name) > LONGEST_NAME:
-        raise UsageError(f"the track name {shown(track)} is too long for a folder's name.")
-    return f"%2E{name[1:]}" if name.startswith(".") else name
 
 
 def has_content(folder: Path) -> bool:

@@ -266,6 +266,16 @@ def test_ingest__different_read_policy_is_refused(two, store):
     assert irmeta.open_store(store).policy == ReadPolicy(depth=5)
 
 
+def test_ingest__tracks_that_differ_only_in_case_are_refused(two, store):
+    states(put(two, {"c/runs/s": RUN, "c/qrels": QRELS}), store)
+    (two / "c").rename(two / "B")
+    with pytest.raises(UsageError, match="tracks 'B' and 'b' differ only in case"):
+        states(two, store)
+    shutil.rmtree(two / "b")  # but the store has it
+    with pytest.raises(UsageError, match="tracks 'B' and 'b' differ only in case"):
+        states(two, store)
+
+
 def test_ingest__track_name_too_long_for_a_folder_fails_alone(two, store):
     long = "検" * 30
     (two / "b").rename(two / long)

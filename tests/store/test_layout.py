@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from urllib.parse import unquote
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,8 @@ from irmeta.files import write_bytes
 from irmeta.policies import ReadPolicy
 from irmeta.schema import FORMAT, TABLES
 from irmeta.store import groups, long_table, writing
-from irmeta.store.layout import FOLDERS, Layout, folder_name
+from irmeta.store.folder_names import file_names, folder_name
+from irmeta.store.layout import FOLDERS, Layout
 from irmeta.store.scan import row_blocks
 from support.making import read_text
 from twins import measures as naive
@@ -33,11 +35,24 @@ NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=15)
 @example(".hidden")
 @example("track=2012")
 @example("a/../../b")
+@example("aux")
+@example("COM1.old")
+@example("news.")
 def test_folder_name__is_safe_for_any_track(track):
     name = folder_name(track)
     assert name.isascii()
     assert name[0] != "."
     assert not set(name) & set("/\\=*?[]{}:\0 ")
+    assert not name.endswith(".")
+    assert unquote(name) == track
+    assert name.split(".")[0].upper() not in {"CON", "PRN", "AUX", "NUL", "COM1", "LPT9"}
+
+
+@given(st.sets(st.text("aAbB.%6/", min_size=1, max_size=3), max_size=6))
+def test_file_names__differ_where_case_is_ignored(systems):
+    files = file_names(systems)
+    assert {unquote(file): file.lower() for file in files.values()}.keys() == systems
+    assert len({file.lower() for file in files.values()}) == len(systems)
 
 
 @given(st.sets(NAMES, max_size=5))

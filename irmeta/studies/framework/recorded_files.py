@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from irmeta.checksums import (
@@ -14,10 +14,10 @@ from irmeta.checksums import (
     parse_record,
     to_json,
 )
-from irmeta.files import remove_temporaries, replacing, write_bytes
+from irmeta.files import is_inside, remove_temporaries, replacing, write_bytes
 from irmeta.results.tidy_files import ParquetFile
 from irmeta.schema.columns import Table
-from irmeta.store.layout import folder_name
+from irmeta.store.folder_names import folder_name
 
 PARTS = ".parts"
 # No track's folder begins with a dot.
@@ -197,14 +197,9 @@ def _read_record(path: Path) -> dict[str, Any]:
     try:
         record = parse_record(path.read_bytes(), required=True)
         names = record["files"]
-        return record if isinstance(names, dict) and all(map(_is_inside, names)) else {}
+        return record if isinstance(names, dict) and all(map(is_inside, names)) else {}
     except (OSError, ValueError, KeyError):
         return {}
-
-
-def _is_inside(name: str) -> bool:
-    path = PurePosixPath(name)
-    return not path.is_absolute() and ".." not in path.parts
 
 
 def _remove_empty(folder: Path, root: Path) -> None:
