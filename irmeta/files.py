@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 
 _TEMPORARY = re.compile(r"\..+\.(\d+)\.irmeta\.tmp")  # the number is the writer's process
 _in_use: set[str] = set()  # temporary files that this process is writing
@@ -40,6 +40,15 @@ def write_bytes(path: Path, data: bytes) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a text file atomically, in UTF-8 and with unchanged line ends."""
     write_bytes(path, text.encode())
+
+
+def is_inside(path: str) -> bool:
+    """Check whether a path or pattern stays inside the folder that it is relative to.
+
+    Drives and backslashes have their meaning on Windows, and are plain characters elsewhere.
+    """
+    native = PurePath(path)
+    return not native.anchor and ".." not in native.parts
 
 
 def remove_temporaries(*folders: Path) -> None:

@@ -6,11 +6,11 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import pytest
 
-from irmeta.files import remove_temporaries, replacing, write_bytes
+from irmeta.files import is_inside, remove_temporaries, replacing, write_bytes
 
 KILLED = """
 import os, signal, sys
@@ -59,3 +59,18 @@ def test_remove_temporaries__removes_old_files_with_the_same_process_id(tmp_path
     (tmp_path / f".a.{os.getpid()}.irmeta.tmp").write_text("of an earlier process")
     remove_temporaries(tmp_path)
     assert names(tmp_path) == set()
+
+
+@pytest.mark.parametrize("path", ["/a", "../a", "a/../../b"])
+def test_is_inside__rejects_paths_to_elsewhere(path: str):
+    assert not is_inside(path)
+    assert is_inside("a/b..c/*")
+
+
+@pytest.mark.parametrize("path", ["C:/a", "C:a", r"\\host\share\a", r"a\..\..\b", r"\a", "../a"])
+def test_is_inside__rejects_drives_and_backslashes_on_windows(
+    path: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("irmeta.files.PurePath", PureWindowsPath)
+    assert not is_inside(path)
+    assert is_inside("a/b")

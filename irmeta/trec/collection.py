@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from irmeta.errors import DataError, UsageError, did_you_mean, of_track, printable
+from irmeta.files import is_inside
 from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
-from irmeta.trec.listing import expand, fixed_part, is_folder, is_inside, list_folder
+from irmeta.trec.listing import expand, fixed_part, is_folder, list_folder
 from irmeta.trec.source import AnyTrack, BrokenTrack, FactsSource, QrelsSource, TrackSource
 
 _Parsed = TypeVar("_Parsed", bound=Options)

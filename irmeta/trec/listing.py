@@ -100,11 +100,6 @@ def _closed(path: str, error: OSError) -> DataError:
     return DataError(f"cannot be opened ({error.strerror})", file=printable(path or "."))
 
 
-def is_inside(path: str) -> bool:
-    """Check whether a path or pattern stays inside the folder that it is relative to."""
-    return not path.startswith("/") and ".." not in path.split("/")
-
-
 def fixed_part(pattern: str) -> str:
     """Return the file or folder that a pattern names before its first wildcard."""
     parts = pattern.split("/")

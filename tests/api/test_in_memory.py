@@ -103,9 +103,17 @@ def test_read_files__invalid_names_option_is_refused(
 
 def test_read_files__qrels_name_that_is_not_utf8_is_refused(files: list[Path]) -> None:
     odd = Path(os.fsdecode(os.fsencode(files[0].parent) + b"/\xff"))
-    odd.write_text(QRELS)
+    odd.write_text(QRELS, encoding="utf-8")
     with pytest.raises(irmeta.DataError, match="its name is not UTF-8"):
         irmeta.read_files(odd, files[1])
+
+
+def test_read_files__files_on_different_drives_are_refused(
+    files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "drive", property(lambda path: path.name[0]))
+    with pytest.raises(UsageError, match="on different drives: copy them to one"):
+        irmeta.read_files(files[0], files[1:])
 
 
 def test_evaluate_command__accepts_qrels_and_run_files(files: list[Path], run) -> None:
