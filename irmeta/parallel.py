@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -19,7 +20,7 @@ Result = TypeVar("Result")
 
 def usable_cores() -> int:
     """Return the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
+    if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
@@ -47,10 +48,10 @@ def check_open_files() -> None:
     UsageError
         If the operating system's limit is below `LEAST_OPEN_FILES`.
     """
-    try:
-        from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
-    except ImportError:  # Windows has no such limit
+    if sys.platform == "win32":  # has no such limit
         return
+    from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
+
     limit, _ = getrlimit(RLIMIT_NOFILE)
     if limit != RLIM_INFINITY and limit < LEAST_OPEN_FILES:
         raise UsageError(
@@ -89,8 +90,8 @@ class ObjectPool(Generic[Item]):
 
 def usable_memory() -> int:
     """Return the bytes of memory of this process: the machine's, or a control group's limit."""
-    memory = 8 << 30  # default for systems without `sysconf`
-    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+    memory = 8 << 30  # default for Windows, which has no `sysconf`
+    if sys.platform != "win32":
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min([memory, *group_limits(Path("/"))])
 
@@ -101,7 +102,7 @@ def group_limits(root: Path) -> Iterator[int]:
     Containers and batch systems (SLURM) use control groups of Linux, version 1 or 2.
     """
     try:
-        lines = (root / "proc/self/cgroup").read_text().splitlines()
+        lines = (root / "proc/self/cgroup").read_text("utf-8").splitlines()
     except OSError:
         return
     for _, controllers, path in (line.split(":", 2) for line in lines):
@@ -113,7 +114,7 @@ def group_limits(root: Path) -> Iterator[int]:
             continue
         for group in (PurePosixPath(path), *PurePosixPath(path).parents):
             try:
-                limit = (folder / group.relative_to("/") / name).read_text().strip()
+                limit = (folder / group.relative_to("/") / name).read_text("utf-8").strip()
             except (OSError, ValueError):  # not visible from within a container
                 continue
             if limit.isdigit():  # or "max"

@@ -19,6 +19,7 @@ import irmeta
 from irmeta.errors import UsageError
 from irmeta.parallel import (
     ObjectPool,
+    check_open_files,
     group_limits,
     ordered_map,
     thread_count,
@@ -149,6 +150,7 @@ def test_ordered_map__given_executor_is_not_shut_down():
 
 def test_thread_count__default_is_usable_cores(monkeypatch):
     assert usable_cores() == len(os.sched_getaffinity(0))
+    monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: None)
     assert usable_cores() == 1
@@ -204,6 +206,15 @@ def test_usable_memory__limited_by_machine_and_control_group(monkeypatch):
     assert 1 << 28 < whole < 1 << 50
     monkeypatch.setattr("irmeta.parallel.group_limits", lambda root: iter([whole // 2, whole]))
     assert usable_memory() == whole // 2
+
+
+def test_limits__unknown_on_windows(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.delattr(os, "sysconf")
+    monkeypatch.setitem(sys.modules, "resource", None)  # an import fails
+    monkeypatch.setattr("irmeta.parallel.group_limits", lambda root: iter(()))
+    assert usable_memory() == 8 << 30
+    check_open_files()
 
 
 def test_ordered_map__forked_processes_are_refused():

@@ -73,11 +73,12 @@ def _stop() -> NoReturn:
 
 
 def _speak_utf8() -> None:
-    """Write UTF-8 to pipes on all platforms; escape characters that a terminal cannot show."""
+    """Write the same bytes to pipes on all platforms; escape what a terminal cannot show."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            encoding = None if stream.isatty() else "utf-8"
-            stream.reconfigure(encoding=encoding, errors="backslashreplace")
+            stream.reconfigure(errors="backslashreplace")
+            if not stream.isatty():
+                stream.reconfigure(encoding="utf-8", newline="\n")
 
 
 def _is_outside(error: BaseException) -> bool:
