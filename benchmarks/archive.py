@@ -167,7 +167,7 @@ def material(track: Track, folder: Path, seed: int) -> tuple[Material, dict[str,
         file.symlink_to((SHARED / "qrels" / f"{track.qrels}.txt.gz").resolve())
     else:
         file = folder / "qrels"
-        file.write_text("".join(" ".join(row) + "\n" for row in rows))
+        file.write_text("".join(" ".join(row) + "\n" for row in rows), encoding="utf-8")
     prels = real and track.qrels.startswith(PRELS)
     doc, grade = (1, 2) if prels else (2, 3)
     judged = pl.Series([row[doc] for row in rows])
@@ -287,7 +287,7 @@ def make(tracks: Sequence[Track], out: Path, seed: int = 0, workers: int | None 
             f'[[tracks."{track.name}".qrels]]\nname = "qrels"',
             *(f'{key} = "{value}"' for key, value in qrels.items()),
         ]
-    (out / "collection.toml").write_text("\n".join(said) + "\n")
+    (out / "collection.toml").write_text("\n".join(said) + "\n", encoding="utf-8")
     return size
 
 

@@ -26,12 +26,12 @@ def make(folder: Path) -> tuple[Path, Path]:
     rng = np.random.default_rng(0)
     qrels, run = folder / "qrels", folder / "run"
     drawn = [rng.choice(20_000, DOCS, replace=False) for _ in range(QUERIES)]
-    with qrels.open("w") as file:
+    with qrels.open("w", encoding="utf-8") as file:
         for query, docs in enumerate(drawn):
             grades = rng.integers(0, 2, JUDGED)
             for doc, grade in zip(docs[::2], grades, strict=False):
                 file.write(f"{query} 0 doc-{doc:05} {grade}\n")
-    with run.open("w") as file:
+    with run.open("w", encoding="utf-8") as file:
         for query, docs in enumerate(drawn):
             for rank, doc in enumerate(docs):
                 file.write(f"{query} Q0 doc-{doc:05} {rank} {20 - rank / 100:.4f} made\n")

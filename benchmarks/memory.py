@@ -15,7 +15,7 @@ def peak() -> float:
     the process that started this one.
     """
     if sys.platform == "linux":
-        status = Path("/proc/self/status").read_text()
+        status = Path("/proc/self/status").read_text(encoding="utf-8")
         return int(re.findall(r"VmHWM:\s*(\d+) kB", status)[0]) / 1024
     unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit

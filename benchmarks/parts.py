@@ -43,14 +43,18 @@ def pytrec_eval_scores(collection: str) -> dict[str, float]:
 
     (track,) = (t for t in Path(collection).iterdir() if (t / "runs").is_dir())
     (qrels_file,) = track.glob("qrels*")
-    with qrels_file.open() as file:
+    with qrels_file.open(encoding="utf-8") as file:
         qrels = pytrec_eval.parse_qrel(file)
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg_cut_10"})
     for_all = pytrec_eval.RelevanceEvaluator(qrels, pytrec_eval.supported_measures)
     parsing = evaluation = every = 0.0
     for path in sorted((track / "runs").iterdir()):
         start = time.perf_counter()
-        with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
+        with (
+            gzip.open(path, "rt", encoding="utf-8")
+            if path.suffix == ".gz"
+            else path.open(encoding="utf-8") as file
+        ):
             run = pytrec_eval.parse_run(file)
         parsed = time.perf_counter()
         evaluator.evaluate(run)

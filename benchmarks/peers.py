@@ -68,11 +68,11 @@ def pytrec_eval_values(collection: Path, work: Path) -> Values:
     import pytrec_eval
 
     qrels, runs = files(collection)
-    with qrels.open() as file:
+    with qrels.open(encoding="utf-8") as file:
         evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(file), {"map", "ndcg"})
     found = {}
     for path in runs:
-        with path.open() as file:
+        with path.open(encoding="utf-8") as file:
             own = evaluator.evaluate(pytrec_eval.parse_run(file))
         found[path.name] = {q: [v["map"], v["ndcg"]] for q, v in own.items()}
     return found
@@ -188,7 +188,7 @@ def one(peer: str, collection: Path, work: Path, cores: int, out: Path | None) -
     values = values_of(collection, work)
     wall = time.perf_counter() - start
     if out is not None:
-        out.write_text(json.dumps(values))
+        out.write_text(json.dumps(values), encoding="utf-8")
     # trec_eval is a process for each run, which Linux counts the peak of this one for
     memory = float("nan") if peer == "trec_eval" else peak()
     print(json.dumps({"wall": wall, "memory": memory}))
@@ -199,7 +199,7 @@ def tied_lists(collection: Path) -> set[tuple[str, str]]:
     found = set()
     for path in files(collection)[1]:
         seen: dict[str, set[np.float32]] = {}
-        for line in path.read_text().splitlines():
+        for line in path.read_text("utf-8").splitlines():
             query, _, _, _, printed, _ = line.split(None, 5)
             scores, score = seen.setdefault(query, set()), np.float32(printed)
             if score in scores:
@@ -225,7 +225,7 @@ def measure(collection: Path, repeat: int) -> str:
         dumped = {peer: Path(folder) / f"{peer}.json" for peer in peers}
         for peer in peers:  # compiles what compiles, too
             spawn(peer, collection, 1, dumped[peer])
-        values = {peer: json.loads(file.read_text()) for peer, file in dumped.items()}
+        values = {peer: json.loads(file.read_text("utf-8")) for peer, file in dumped.items()}
     left_out = {"ranx": tied_lists(collection)} if "ranx" in peers else {}
     off = {
         peer: furthest(values["irmeta"], values[peer], left_out.get(peer, set())) for peer in peers

@@ -67,7 +67,7 @@ CASES = [*own_tests(), *case1()]
 
 def lines_of(path: Path) -> Iterator[tuple[str, str, float]]:
     """Yield (measure, query, value) for each line with a number."""
-    for line in path.read_text().splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         name, query, value = line.split("\t")
         if not name.startswith(TEXT):
             yield name.strip(), query, float(value)

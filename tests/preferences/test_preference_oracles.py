@@ -98,7 +98,7 @@ def test_preferences__equal_independent_values(shared, worked_examples, small, c
 
 def pref_eval(file: Path) -> list[dict[str, Any]]:
     """Return the preferences in pref_eval's output, without its values of single runs."""
-    rows = map(json.loads, file.read_text().splitlines())
+    rows = map(json.loads, file.read_text(encoding="utf-8").splitlines())
     return [row for row in rows if row.get("type") == "preference"]
 
 

@@ -83,9 +83,12 @@ def test_drawing__svg_process_does_not_load_system_fonts() -> None:
         drawing.svg(SPEC)
         assert len(begun()) == 1
         drawing.pdf_and_png(SPEC, 72)
-        plain, full = (Path(f"/proc/{process(drawer)}/environ").read_text() for drawer in begun())
+        plain, full = (
+            Path(f"/proc/{process(drawer)}/environ").read_text(encoding="utf-8")
+            for drawer in begun()
+        )
     (path,) = re.findall(r"FONTCONFIG_FILE=([^\0]+/report/fonts\.conf)", plain)
-    assert "none" in Path(path).read_text()
+    assert "none" in Path(path).read_text(encoding="utf-8")
     assert path not in full
 
 

@@ -86,7 +86,7 @@ def compute(track: TrackView, options: TinyOptions) -> Pieces:
         counts = [int(n) for n in view.offsets[1:] - view.offsets[:-1]]
         rows = zip(view.queries, counts, strict=True)
         yield "docs", [{"track": track.name, "query": q, "docs": n} for q, n in rows]
-    text = Path(options.words).read_text() if options.words else None
+    text = Path(options.words).read_text(encoding="utf-8") if options.words else None
     means = track.scores(options.names).means()
     low = pl.col("value") < options.share
     for (system,), rows in means.group_by("system", maintain_order=True):  # in pieces
