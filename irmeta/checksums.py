@@ -11,6 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
+from irmeta.locations import Location, local
+
 _END = b"\n}\n"  # of a JSON object as `to_json` writes it
 _FIELD = b',\n "sha256": '
 _PIECE = 1 << 20  # bytes read at a time
@@ -65,17 +67,18 @@ def checksum_of_bytes(content: bytes) -> str:
     return f"{len(content)} {zlib.crc32(content):08x}"
 
 
-def content_checksum(path: Path) -> str:
+def content_checksum(path: Location) -> str:
     """Return the size of a file and the CRC-32 of its content."""
     with path.open("rb") as stream:
         crc = _crc(stream, 0, None)
-    return f"{path.stat().st_size} {crc:08x}"
+        return f"{stream.tell()} {crc:08x}"
 
 
-def known_content_checksum(path: Path) -> str:
-    """Return `content_checksum`, computed once per process while size and times stay the same."""
-    status = path.stat()
-    return _known(os.path.abspath(path), status.st_size, status.st_mtime_ns, status.st_ino)
+def known_content_checksum(path: Location) -> str:
+    """Return `content_checksum` of a local file, computed again if size or times change."""
+    file = local(path)
+    status = file.stat()
+    return _known(os.path.abspath(file), status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -83,7 +86,7 @@ def _known(path: str, size: int, changed: int, inode: int) -> str:
     return content_checksum(Path(path))
 
 
-def footer_checksum(path: Path) -> str:
+def footer_checksum(path: Location) -> str:
     """Return the size of a Parquet file and a hash of its footer.
 
     The footer locates all pages, and no page checksum covers it.
@@ -92,6 +95,11 @@ def footer_checksum(path: Path) -> str:
         size, start = _footer(stream)
         stream.seek(start)
         return f"{size} {hashlib.sha256(stream.read()).hexdigest()[:16]}"
+
+
+def has_footer(end: bytes) -> bool:
+    """Check whether the last bytes of a Parquet file hold its whole footer."""
+    return len(end) - 8 >= int.from_bytes(end[-8:-4], "little")
 
 
 def embed_checksum(path: Path) -> None:
@@ -104,7 +112,7 @@ def embed_checksum(path: Path) -> None:
         stream.write(crc)
 
 
-def check_embedded(path: Path) -> bool:
+def check_embedded(path: Location) -> bool:
     """Compare a Parquet file with the checksum in its footer; return False if it has none.
 
     Raises

@@ -8,17 +8,25 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 
+from irmeta.locations import Location, local
+
 _TEMPORARY = re.compile(r"\..+\.(\d+)\.irmeta\.tmp")  # the number is the writer's process
 _in_use: set[str] = set()  # temporary files that this process is writing
 
 
 @contextmanager
-def replacing(path: Path) -> Generator[Path]:
+def replacing(path: Location) -> Generator[Path]:
     """Yield the path of a temporary file that replaces `path` when the block ends.
 
     The temporary file is in the same folder, so that one rename replaces `path`. After an error,
     `path` is unchanged.
+
+    Raises
+    ------
+    UsageError
+        If `path` is a URL.
     """
+    path = local(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.irmeta.tmp")
     name = os.path.abspath(temporary)
@@ -31,13 +39,13 @@ def replacing(path: Path) -> Generator[Path]:
         _in_use.discard(name)
 
 
-def write_bytes(path: Path, data: bytes) -> None:
+def write_bytes(path: Location, data: bytes) -> None:
     """Write a file atomically."""
     with replacing(path) as temporary:
         temporary.write_bytes(data)
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Location, text: str) -> None:
     """Write a text file atomically, in UTF-8 and with unchanged line ends."""
     write_bytes(path, text.encode())
 

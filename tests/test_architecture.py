@@ -30,7 +30,7 @@ FLOORS = (  # from the top layer down; subpackages of a layer do not import each
     {"inputs"},  # runs and qrels in memory
     {"trec"},
     {"kernels"},
-    {"options", "policies", "schema", "errors", "escapes", "checksums", "files"}
+    {"options", "policies", "schema", "errors", "escapes", "checksums", "files", "locations"}
     | {"naming", "parallel", "summaries", "words", "_version"},
 )
 FOUNDATION = FLOORS[-1]

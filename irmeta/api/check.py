@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import polars as pl
 
 from irmeta.errors import DataError, UsageError
+from irmeta.locations import AnyLocation, Location, location
 from irmeta.parallel import ordered_map
 from irmeta.results.tidy_files import is_ours, read_parquet
 from irmeta.store.damaged_files import Found, check_manifest, check_track
@@ -33,7 +33,7 @@ class Checked:
     problems: pl.DataFrame
 
 
-def check(path: str | Path, *, workers: int | None = None) -> pl.DataFrame:
+def check(path: AnyLocation, *, workers: int | None = None) -> pl.DataFrame:
     """Read every file of a store or of results and compare it with its checksum.
 
     Parameters
@@ -62,9 +62,9 @@ def check(path: str | Path, *, workers: int | None = None) -> pl.DataFrame:
     return check_files(path, workers=workers).problems
 
 
-def check_files(path: str | Path, *, workers: int | None = None) -> Checked:
+def check_files(path: AnyLocation, *, workers: int | None = None) -> Checked:
     """As `check`, with the number of files that were read."""
-    place = Path(path)
+    place = location(path)
     if is_store(place):
         found = list(_of_store(Layout(place), workers))
     elif (place / PARTS).is_dir():
@@ -86,26 +86,26 @@ def _of_store(layout: Layout, workers: int | None) -> Iterator[Found]:
         yield from found
 
 
-def _of_results(root: Path, workers: int | None) -> Iterator[Found]:
-    listed: set[Path] = set()
+def _of_results(root: Location, workers: int | None) -> Iterator[Found]:
+    listed: set[Location] = set()
     for found in ordered_map(partial(_of_part, root), recorded_parts(root), workers=workers):
         listed |= {file for file, _ in found}
         yield from found
     others = [*root.glob("*.parquet"), *root.glob("compare/**/*.parquet")]
-    for file in sorted([*others, *root.glob("power/**/*.parquet")]):
+    for file in sorted([*others, *root.glob("power/**/*.parquet")], key=str):
         if file not in listed and is_ours(file):
             yield _of_file(file)
     if is_store(root / "store"):
         yield from _of_store(Layout(root / "store"), workers)
-    for folder in sorted(path for path in root.iterdir() if (path / PARTS).is_dir()):
+    for folder in sorted((path for path in root.iterdir() if (path / PARTS).is_dir()), key=str):
         yield from _of_results(folder, workers)  # of `irmeta study all`
 
 
-def _of_part(root: Path, part: str) -> list[Found]:
+def _of_part(root: Location, part: str) -> list[Found]:
     return list(RecordedFiles(root, part).problems())
 
 
-def _of_file(file: Path) -> Found:
+def _of_file(file: Location) -> Found:
     try:
         read_parquet(file)
     except DataError as error:

@@ -17,6 +17,7 @@ from irmeta.errors import (
     first_few,
     warn,
 )
+from irmeta.locations import AnyLocation
 from irmeta.policies import Duplicates, Malformed, ReadPolicy, TieOrder
 from irmeta.store.ingest import Outcome
 from irmeta.store.layout import is_store
@@ -165,10 +166,10 @@ def read_files(
 
 
 def read_tracks(
-    source: str | Path,
+    source: AnyLocation,
     policy: ReadPolicy,
     *,
-    runs: Iterable[str | Path] | None = None,
+    runs: Iterable[AnyLocation] | None = None,
     tracks: Tracks = None,
     workers: int | None = None,
     memory: int | None = None,

@@ -10,6 +10,7 @@ from typing import Unpack
 from irmeta.api.in_memory import ReadChoices, whole
 from irmeta.api.store import EvalChoices, Measures, Store
 from irmeta.errors import UsageError
+from irmeta.locations import AnyLocation, local
 from irmeta.parallel import check_open_files
 from irmeta.policies import ReadPolicy
 from irmeta.store.ingest import Outcome, ingest_collection
@@ -28,7 +29,7 @@ from irmeta.summaries import Summarized, Summary
 from irmeta.trec.collection import chosen, read_collection
 
 
-def open_store(path: str | Path) -> Store:
+def open_store(path: AnyLocation) -> Store:
     """Open the store in a folder.
 
     Parameters
@@ -108,7 +109,7 @@ def ingest(
     """
     outcomes = ingest_collection(
         collection,
-        Layout(Path(store)),
+        Layout(local(store)),
         ReadPolicy.of(choices),
         tracks=track,
         rehash=rehash,
@@ -143,7 +144,7 @@ class Reanalysis(Summarized):
 
 
 def reanalyze(
-    source: str | Path,
+    source: AnyLocation,
     out: str | Path,
     *,
     track: Tracks = None,
@@ -235,7 +236,7 @@ def reanalyze(
 
 
 def reanalyze_tracks(
-    source: str | Path,
+    source: AnyLocation,
     out: str | Path,
     options: OverviewOptions,
     choices: ReadChoices,
@@ -248,14 +249,14 @@ def reanalyze_tracks(
     """As `reanalyze`, but failures are in what it returns, and nothing is warned of."""
     policy = ReadPolicy.of(choices)
     check_open_files()
-    root, outcomes, tracks = Path(out), list[Outcome](), control.track
+    root, outcomes, tracks = local(out), list[Outcome](), control.track
     store = Store(source) if is_store(store_folder(source)) else None
     if store is None:  # where the collection cannot be followed, no folder is made for it
         chosen(read_collection(source, policy), tracks, str(source))
     elif choices:
-        raise UsageError(f"{store.path} is a store: its reading options were fixed at ingest.")
+        raise UsageError(f"{store.reader} is a store: its reading options were fixed at ingest.")
     elif rehash:
-        raise UsageError(f"{store.path} is a store: rehash is for a collection.")
+        raise UsageError(f"{store.reader} is a store: rehash is for a collection.")
     check_folder(root, OVERVIEW.name, control.force)
     if store is None:
         (root / PARTS).mkdir(parents=True, exist_ok=True)  # the folder is ours from now on

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Unpack
 
 from irmeta.api.store import EvalChoices, Store
 from irmeta.errors import MeasureError, UsageError, did_you_mean
+from irmeta.locations import AnyLocation, Location, location
 from irmeta.measures.names import measure_texts, parse_measure, parse_measures
 from irmeta.measures.unjudged_docs import UnjudgedDocs
 from irmeta.naming.grammar import split_names
@@ -20,7 +20,7 @@ from irmeta.store.layout import is_store, store_folder
 from irmeta.store.scan import Tracks, tracks_of, undisturbed
 from irmeta.summaries import SummaryList
 
-Results = Store | str | Path
+Results = Store | AnyLocation
 """A store, or where one lies; a folder that `reanalyze` made; a file."""
 
 
@@ -120,11 +120,11 @@ def unjudged_of(
     return found
 
 
-def opened(results: Results) -> Store | Path:
+def opened(results: Results) -> Store | Location:
     """Open a store; return any other folder or file as its path."""
     if isinstance(results, Store):
         return results
-    return Store(results) if is_store(results) else Path(results)
+    return Store(results) if is_store(results) else location(results)
 
 
 @contextmanager
@@ -142,14 +142,14 @@ def consistent_read(results: Results, track: Tracks = None) -> Generator[Tracks]
         yield tracks
 
 
-def _files(path: Path) -> list[Path]:
-    files = sorted((path / "scores").glob("*.parquet")) if path.is_dir() else [path]
+def _files(path: Location) -> list[Location]:
+    files = sorted((path / "scores").glob("*.parquet"), key=str) if path.is_dir() else [path]
     if not files:
         raise UsageError(f"{path} holds no scores: name a folder that reanalyze made, or a file.")
     return files
 
 
-def _named(found: list[Matrix], measures: str | Iterable[str], path: Path) -> list[Matrix]:
+def _named(found: list[Matrix], measures: str | Iterable[str], path: Location) -> list[Matrix]:
     """Those of the measures asked for: by the very name in the file, or by another spelling."""
     names = [name for text in measure_texts(measures) for name in split_names(text)]
     if not names:

@@ -17,6 +17,7 @@ from irmeta.api.matrices import Results, matrices
 from irmeta.api.store import EvalChoices, Store
 from irmeta.errors import MeasureError, UsageError, check_share
 from irmeta.files import remove_temporaries, write_text
+from irmeta.locations import RemotePath, location
 from irmeta.measures.names import parse_measure
 from irmeta.report.figures.significance_figures import achieved_significance
 from irmeta.report.look import svg_of, to_spec, without_titles
@@ -223,7 +224,9 @@ def default_folder(results: Results, *names: str) -> Path | None:
     """Return the folder for output inside one that `reanalyze` made; None for other results."""
     if isinstance(results, Store):
         return None
-    folder = Path(results)
+    folder = location(results)
+    if isinstance(folder, RemotePath):
+        return None
     if not (folder / "scores").is_dir() or not (folder / ".parts").is_dir():
         return None
     return folder.joinpath(*map(folder_name, names))

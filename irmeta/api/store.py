@@ -11,6 +11,7 @@ import polars as pl
 from irmeta.api.preference_tables import PreferenceTables
 from irmeta.api.stored_tables import EvalChoices
 from irmeta.api.trec_files import write_collection
+from irmeta.locations import local
 from irmeta.measures.curve import curves
 from irmeta.measures.evaluate import evaluate, evaluate_tracks, how_made
 from irmeta.measures.explain import Explanation, explain
@@ -339,7 +340,7 @@ class Store(PreferenceTables):
         >>> irmeta.read(written).means("AP").equals(store.means("AP", track="news"))
         True
         """
-        target = Path(folder)
+        target = local(folder)
         write_collection(self.reader, tracks_of(self.reader, track), target)
         return target
 

@@ -8,6 +8,7 @@ from typing import TypedDict
 import polars as pl
 
 from irmeta.errors import UsageError
+from irmeta.locations import AnyLocation, local
 from irmeta.policies import Averaged, Negative, ReadPolicy, TieOrder
 from irmeta.store.layout import Layout, store_folder
 from irmeta.store.scan import StoreReader, Tracks, lazy, read_table, track_notes, tracks_of
@@ -30,9 +31,9 @@ class EvalChoices(TypedDict, total=False):
 class StoredTables(Summarized):
     """Tables of an open store, as they were ingested."""
 
-    def __init__(self, path: str | Path | StoreReader) -> None:
+    def __init__(self, path: AnyLocation | StoreReader) -> None:
         self.reader: StoreReader = (
-            Layout(store_folder(path)) if isinstance(path, str | Path) else path
+            Layout(store_folder(path)) if isinstance(path, AnyLocation) else path
         )
         self.policy: ReadPolicy = self.reader.read_policy()
 
@@ -57,7 +58,7 @@ class StoredTables(Summarized):
         Raises
         ------
         UsageError
-            If the store is in memory.
+            If the store is in memory or on object storage.
 
         Examples
         --------
@@ -66,7 +67,7 @@ class StoredTables(Summarized):
         """
         if not isinstance(self.reader, Layout):
             raise UsageError(f"{self.reader} was read into memory: irmeta.ingest makes a folder.")
-        return self.reader.root
+        return local(self.reader.root, "a store on object storage has no path.")
 
     @property
     def tracks(self) -> list[str]:

@@ -25,6 +25,7 @@ from irmeta.cli.declared import with_options
 from irmeta.cli.registered import command
 from irmeta.cli.significance_options import PairTesting, PowerTesting
 from irmeta.cli.sources import READING, ResultsArgument, changed, open_results
+from irmeta.locations import Location, local, location
 from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.show.notes import note
 
@@ -56,7 +57,7 @@ def diff(
     from irmeta.show.measures import print_difference
 
     difference = compared(a, b, tolerance)
-    print_difference(difference, str(a), str(b))
+    print_difference(difference, str(location(a)), str(location(b)))
     if not difference.same:
         raise typer.Exit(DIFFERENT)
 
@@ -128,6 +129,7 @@ def compare(
     from irmeta.show.unjudged_output import print_unjudged
 
     at_least, choices = judged_share(judged_at_least, unjudged), changed(policy)
+    out = None if out is None else local(out)
     with open_results(results, reading, track or None, workers, strict=strict) as source:
         with consistent_read(source, track or None) as tracks:
             comparisons = significance.compare(
@@ -141,7 +143,7 @@ def compare(
                 resamples=testing.resamples,
                 rng=testing.seed,
                 less_is_better=less_is_better,
-                workers=None if isinstance(source, Path) else workers,
+                workers=None if isinstance(source, Location) else workers,
                 **choices,
             )
             names = list(dict.fromkeys(one.pairs.measure for one in comparisons))
@@ -185,7 +187,7 @@ def power(
     from irmeta.api.matrices import consistent_read, made_from
     from irmeta.show.significance_output import print_power
 
-    choices = changed(policy)
+    choices, out = changed(policy), None if out is None else local(out)
     with open_results(results, reading, track or None, workers, strict=strict) as source:
         with consistent_read(source, track or None) as tracks:
             shares, curves = significance.power(
@@ -197,7 +199,7 @@ def power(
                 correction=testing.correction,
                 resamples=testing.resamples,
                 rng=testing.seed,
-                workers=None if isinstance(source, Path) else workers,
+                workers=None if isinstance(source, Location) else workers,
                 **choices,
             )
             names, compared = shares["measure"].unique(), shares["track"].unique()

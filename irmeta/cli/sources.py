@@ -13,6 +13,7 @@ import typer
 from irmeta.cli.app import FAILED, STRICT, progress_bar
 from irmeta.errors import IrmetaError, UsageError, first_few
 from irmeta.escapes import print_line
+from irmeta.locations import Location, location
 from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.show.notes import note
 
@@ -54,11 +55,11 @@ def open_results(
     workers: int | None = None,
     *,
     strict: bool = False,
-) -> Generator[Store | Path]:
+) -> Generator[Store | Location]:
     """Yield a folder or file with values as it is; open any other source: see `open_source`."""
     from irmeta.studies.framework.recorded_files import PARTS
 
-    first, *runs = source
+    first, *runs = map(location, source)
     is_results = (first / "scores").is_dir() and (first / PARTS).is_dir()
     if runs or not (first.is_file() or is_results):
         with open_source(source, policy, tracks, workers, strict=strict) as store:
@@ -93,7 +94,7 @@ def open_source(
     """
     from irmeta.api import open_store, read_tracks
 
-    first, *runs = source
+    first, *runs = map(location, source)
     if not runs and first.is_file():
         raise UsageError(f"{first} is a file: name the qrels file, and after it the runs.")
     if not runs and (folder := _store_in(first)) is not None:
@@ -132,7 +133,7 @@ def open_source(
     finish(store, outcomes, strict)
 
 
-def _store_in(source: Path) -> Path | None:
+def _store_in(source: Location) -> Location | None:
     """Return the folder of a store, or of the store inside the results of `reanalyze`."""
     from irmeta.store.layout import is_store, store_folder
     from irmeta.studies.framework.recorded_files import PARTS
@@ -160,7 +161,7 @@ def finish(
         raise typer.Exit(STRICT)
 
 
-def report_ignored_folders(source: Path) -> None:
+def report_ignored_folders(source: Location) -> None:
     """Report on stderr the folders that collection.toml does not name."""
     from irmeta.trec.collection import left_out
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from irmeta.errors import UsageError
+from irmeta.locations import AnyLocation, Location, location, readable
 from irmeta.results.tidy_files import provenance, read_parquet
 from irmeta.summaries import Summarized, Summary
 from irmeta.words import count
@@ -53,7 +53,7 @@ class Difference(Summarized):
         return self.measures.select("only_a", "only_b", "different").sum().row(0) == (0, 0, 0)
 
 
-def diff(a: str | Path, b: str | Path, tolerance: float = 1e-9) -> Difference:
+def diff(a: AnyLocation, b: AnyLocation, tolerance: float = 1e-9) -> Difference:
     """Compare two files of means, or of values per query, row by row.
 
     Parameters
@@ -85,13 +85,13 @@ def diff(a: str | Path, b: str | Path, tolerance: float = 1e-9) -> Difference:
     """
     if not 0 <= tolerance < float("inf"):
         raise UsageError(f"tolerance = {tolerance!r} is not a number of at least 0.")
-    first, second = _opened(Path(a)), _opened(Path(b))
+    first, second = _opened(location(a)), _opened(location(b))
     keys = _keys(*first)
     if keys != _keys(*second):
         means, values = (a, b) if "query" not in keys else (b, a)
         raise UsageError(f"{means} holds means, {values} values per query: compare two of a kind.")
     made = pl.DataFrame(
-        list(_made_otherwise(provenance(Path(a)), provenance(Path(b)))),
+        list(_made_otherwise(provenance(first[0]), provenance(second[0]))),
         schema=dict.fromkeys(("about", "field", "a", "b"), pl.String),
         orient="row",
     )
@@ -101,11 +101,11 @@ def diff(a: str | Path, b: str | Path, tolerance: float = 1e-9) -> Difference:
         raise UsageError(f"{a} and {b} cannot be compared: {error}") from error
 
 
-_Opened = tuple[Path, Callable[..., pl.LazyFrame]]
+_Opened = tuple[Location, Callable[..., pl.LazyFrame]]
 """A file, and a function that returns its rows, given the types of some columns."""
 
 
-def _opened(path: Path) -> _Opened:
+def _opened(path: Location) -> _Opened:
     if path.suffix not in (".parquet", ".csv"):
         raise UsageError(f"{path}: results are in files that end in .parquet or .csv.")
     if not path.exists():
@@ -119,11 +119,11 @@ def _stored(frame: pl.DataFrame, **_: Any) -> pl.LazyFrame:
     return frame.lazy()
 
 
-def _scan_csv(path: Path, **types: Any) -> pl.LazyFrame:
-    return pl.scan_csv(path, schema_overrides=types or None)
+def _scan_csv(path: Location, **types: Any) -> pl.LazyFrame:
+    return pl.scan_csv(readable(path), schema_overrides=types or None)
 
 
-def _keys(path: Path, rows: Callable[..., pl.LazyFrame]) -> list[str]:
+def _keys(path: Location, rows: Callable[..., pl.LazyFrame]) -> list[str]:
     """Return the key columns of a file."""
     try:
         columns = rows().collect_schema()
@@ -200,7 +200,7 @@ def _by_measure(a: _Opened, b: _Opened, keys: list[str], tolerance: float) -> pl
     return by_measure.select(columns).collect()
 
 
-def _refuse_repeated(path: Path, rows: pl.LazyFrame, keys: list[str]) -> None:
+def _refuse_repeated(path: Location, rows: pl.LazyFrame, keys: list[str]) -> None:
     repeated = rows.group_by(keys).len().filter(pl.col("len") > 1).head(1).collect()
     if repeated.height:
         which = repeated.select(keys).row(0, named=True).items()

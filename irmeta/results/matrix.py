@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from io import TextIOWrapper
 from itertools import takewhile
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from irmeta.errors import DataError, UsageError, did_you_mean, shown
+from irmeta.locations import Location, readable
 from irmeta.results.averages import mean_over_queries
 from irmeta.results.tidy_files import read_parquet
 from irmeta.schema.arrow import DAMAGED
@@ -195,7 +196,7 @@ def _read(column: pl.Series) -> tuple[np.ndarray, np.ndarray]:
     return values.fill_null(np.nan).to_numpy(), invalid.to_numpy()
 
 
-def read_matrices(path: Path, measures: tuple[str, ...] | None = None) -> list[Matrix]:
+def read_matrices(path: Location, measures: tuple[str, ...] | None = None) -> list[Matrix]:
     """Read the matrices of a result file with per-query values, or of a user's table.
 
     Parameters
@@ -228,7 +229,9 @@ def read_matrices(path: Path, measures: tuple[str, ...] | None = None) -> list[M
         raise DataError(f"cannot be read as CSV ({reason})", file=str(path)) from None
 
 
-def _matrices(frame: pl.DataFrame, path: Path, measures: tuple[str, ...] | None) -> list[Matrix]:
+def _matrices(
+    frame: pl.DataFrame, path: Location, measures: tuple[str, ...] | None
+) -> list[Matrix]:
     columns = set(frame.columns)
     tidy, spread = {"system", "measure", "value"} <= columns, {"track", "system"} <= columns
     if not tidy and not spread:
@@ -254,7 +257,7 @@ def _matrices(frame: pl.DataFrame, path: Path, measures: tuple[str, ...] | None)
     ]
 
 
-def _check_known(path: Path, measures: tuple[str, ...] | None, known: list[str]) -> None:
+def _check_known(path: Location, measures: tuple[str, ...] | None, known: list[str]) -> None:
     for name in measures or ():
         if name not in known:
             raise UsageError(f"{path} has no measure {name!r}. {did_you_mean(name, known)}")
@@ -280,11 +283,11 @@ def _tidy_matrix(frame: pl.DataFrame, track: str, measure: str) -> Matrix:
     return Matrix(values, tuple(queries), tuple(systems), measure, track)
 
 
-def _read_csv(path: Path) -> pl.DataFrame:
+def _read_csv(path: Location) -> pl.DataFrame:
     """Read all columns as text, to preserve names such as 007; skip empty lines."""
-    with path.open(encoding="utf-8", errors="replace") as file:
+    with TextIOWrapper(path.open("rb"), encoding="utf-8", errors="replace") as file:
         comments = sum(1 for _ in takewhile(lambda line: line.startswith("# "), file))
-    frame = pl.read_csv(path, infer_schema=False, skip_lines=comments)
+    frame = pl.read_csv(readable(path), infer_schema=False, skip_lines=comments)
     frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
     for column in frame.columns[1:]:
         # Polars renames a column with a duplicate name.

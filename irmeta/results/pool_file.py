@@ -9,6 +9,7 @@ import polars as pl
 
 from irmeta.errors import UsageError
 from irmeta.files import remove_temporaries, write_text
+from irmeta.locations import local
 
 _LINE = re.compile(rb"[^ ]+ 0 [^ \n]+\n")
 
@@ -33,6 +34,7 @@ def write_pool(docs: pl.DataFrame, path: Path, *, force: bool) -> None:
 
 def check_pool_file(path: Path, *, force: bool) -> None:
     """Reject a folder and, unless `force`, an existing file without the lines of a pool."""
+    path = local(path)
     if path.is_dir():
         raise UsageError(f"{path} is a folder: name a file.")
     if not path.exists() or force:

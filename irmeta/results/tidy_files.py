@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from irmeta.checksums import BLANK, EMBEDDED, check_embedded, embed_checksum
 from irmeta.errors import DataError, UsageError
 from irmeta.files import remove_temporaries, replacing, write_text
+from irmeta.locations import Location, RemotePath, local, source_of
 from irmeta.schema.arrow import DAMAGED
 from irmeta.schema.columns import Table
 
@@ -99,7 +100,7 @@ def write_parquet(
     return file.rows
 
 
-def read_parquet(path: Path) -> pl.DataFrame:
+def read_parquet(path: Location) -> pl.DataFrame:
     """Read a Parquet file and verify its checksums, if it has any.
 
     Raises
@@ -107,16 +108,20 @@ def read_parquet(path: Path) -> pl.DataFrame:
     DataError
         If the file cannot be read, or was changed after irmeta wrote it.
     """
+    if isinstance(path, RemotePath):
+        path.hold()  # the checksum is of the whole file
     check_parquet(path)  # first: Parquet libraries may crash on a damaged footer
     try:
-        frame = pl.from_arrow(pq.ParquetFile(path, page_checksum_verification=True).read())
+        frame = pl.from_arrow(
+            pq.ParquetFile(source_of(path), page_checksum_verification=True).read()
+        )
     except (*DAMAGED, ValueError) as error:
         raise _damaged(path, error) from error
     assert isinstance(frame, pl.DataFrame)
     return frame
 
 
-def check_parquet(path: Path) -> None:
+def check_parquet(path: Location) -> None:
     """Verify the checksum of a Parquet file, if it has one, before another library reads the file.
 
     Raises
@@ -130,7 +135,23 @@ def check_parquet(path: Path) -> None:
         raise _damaged(path, error) from error
 
 
-def _damaged(path: Path, error: BaseException) -> DataError:
+def scan_files(files: Sequence[Location]) -> pl.LazyFrame:
+    """Scan Parquet files of one table after verifying their checksums; read remote files.
+
+    Raises
+    ------
+    DataError
+        See `check_parquet`.
+    """
+    paths = [file for file in files if isinstance(file, Path)]
+    if len(paths) < len(files):
+        return pl.concat([read_parquet(file) for file in files]).lazy()
+    for file in paths:
+        check_parquet(file)
+    return pl.scan_parquet(paths, glob=False)
+
+
+def _damaged(path: Location, error: BaseException) -> DataError:
     reason = " ".join(str(error).split("\n", 1)[0].split())
     return DataError(f"cannot be read as Parquet ({reason})", file=str(path), fix=AGAIN)
 
@@ -163,7 +184,7 @@ def _json(record: Mapping[str, Any]) -> bytes:
     return json.dumps(record, sort_keys=True, ensure_ascii=False).encode()
 
 
-def provenance(path: Path) -> dict[str, Any] | None:
+def provenance(path: Location) -> dict[str, Any] | None:
     """Return the provenance of a Parquet file that irmeta wrote, None for any other file.
 
     Raises
@@ -171,6 +192,8 @@ def provenance(path: Path) -> dict[str, Any] | None:
     DataError
         If the file is a damaged Parquet file.
     """
+    if isinstance(path, RemotePath):
+        path.hold()
     try:
         check_embedded(path)
     except OSError:
@@ -178,7 +201,7 @@ def provenance(path: Path) -> dict[str, Any] | None:
     except ValueError as error:
         raise _damaged(path, error) from None
     try:
-        metadata = pq.read_metadata(path).metadata or {}
+        metadata = pq.read_metadata(source_of(path)).metadata or {}
     except (*DAMAGED, ValueError) as error:
         if _has_parquet_ends(path):
             raise _damaged(path, error) from None
@@ -192,7 +215,7 @@ def provenance(path: Path) -> dict[str, Any] | None:
     return record if isinstance(record, dict) else None
 
 
-def _has_parquet_ends(path: Path) -> bool:
+def _has_parquet_ends(path: Location) -> bool:
     with path.open("rb") as file:
         first, size = file.read(4), file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 4))
@@ -257,13 +280,14 @@ def check_ours(path: Path, *, force: bool, columns: Sequence[str] = ()) -> None:
 
 def check_ending(path: Path) -> None:
     """Reject an output file with an unsupported extension, before anything is computed."""
+    path = local(path)
     if path.suffix not in (".parquet", ".csv"):
         raise UsageError(f"{path}: the ending of an output file is .parquet or .csv.")
     if path.is_dir():
         raise UsageError(f"{path} is a folder: name a file.")
 
 
-def is_ours(path: Path) -> bool:
+def is_ours(path: Location) -> bool:
     """Check whether irmeta wrote a Parquet file, damaged or not."""
     try:
         return provenance(path) is not None

@@ -36,7 +36,7 @@ def print_outcomes(outcomes: Sequence[Outcome], store: Store) -> None:
             if row["skipped_runs"]:
                 line += f", {row['skipped_runs']} skipped"
         print_line(f"{escape_name(outcome.track)}: {line}")
-    print_line(f"store: {store.path}")
+    print_line(f"store: {store.reader}")
 
 
 def print_study(done: StudyResults) -> None:
@@ -105,7 +105,7 @@ def print_reanalysis(done: Reanalysis) -> None:
     )
     _print_left_out(done.results)
     _print_files(done.results)
-    print_line(f"  {done.store.path!s:<46} the store: irmeta info, evaluate and explain read it")
+    print_line(f"  {done.store.reader!s:<46} the store: irmeta info, evaluate and explain read it")
 
 
 def print_info(store: Store) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from irmeta.checksums import content_checksum
 from irmeta.errors import DataError, IrmetaError
+from irmeta.locations import Location
 from irmeta.schema.arrow import DAMAGED
 from irmeta.store.layout import KINDS, OPTIONAL, Layout
 from irmeta.store.parquet import read_frame
 from irmeta.store.verify import problems
 
-Found = tuple[Path, str | None]
+Found = tuple[Location, str | None]
 """A file and its problem, or None if the file is intact."""
 
 
@@ -53,7 +53,7 @@ def _check_kind(
             yield file, wrong.get(name)
 
 
-def _unreadable(file: Path) -> str | None:
+def _unreadable(file: Location) -> str | None:
     try:
         read_frame([file])
     except DAMAGED as error:

@@ -14,6 +14,7 @@ from typing import Any
 from irmeta.checksums import add_checksum, to_json
 from irmeta.errors import DataError, IrmetaError, of_track
 from irmeta.files import remove_temporaries, write_bytes
+from irmeta.locations import AnyLocation, local
 from irmeta.parallel import check_open_files, ordered_map, thread_count, usable_memory
 from irmeta.policies import ReadPolicy
 from irmeta.store.folder_names import check_case, folder_name
@@ -99,7 +100,7 @@ def ingest_track(
 
 
 def ingest_collection(
-    folder: str | Path,
+    folder: AnyLocation,
     layout: Layout,
     policy: ReadPolicy,
     *,
@@ -138,6 +139,7 @@ def ingest_collection(
         If two tracks differ only in case, or the folder is not a store with this policy.
     """
     check_open_files()
+    root = local(layout.root)
     collection = read_collection(folder, policy)
     sources = chosen(collection, tracks, str(folder))
     check_case([*layout.tracks(), *(source.name for source in sources)])
@@ -147,9 +149,9 @@ def ingest_collection(
     share = (usable_memory() // 4 if memory is None else memory) // at_once
     limits = Limits(1 if executor else workers // at_once, share)
     outcomes = []
-    with only_writer(layout.root):
+    with only_writer(root):
         shutil.rmtree(layout.staging, ignore_errors=True)  # of an interrupted process
-        remove_temporaries(layout.root, layout.root / "tracks")
+        remove_temporaries(root, root / "tracks")
         count = Count(sources, progress)
         do = partial(ingest_track, layout, limits, None if executor else count.add, rehash)
         results = ordered_map(do, sources, workers=at_once, executor=executor, stop=count.stop)
@@ -184,9 +186,9 @@ def _build(
 
 
 def _put_in_place(track: str, layout: Layout, stage: Path, record: dict[str, Any]) -> None:
-    layout.record(track).unlink(missing_ok=True)
+    local(layout.record(track)).unlink(missing_ok=True)
     for kind in KINDS:
-        folder = layout.folder(kind, track)
+        folder = local(layout.folder(kind, track))
         shutil.rmtree(folder, ignore_errors=True)
         if (stage / kind).is_dir():
             folder.parent.mkdir(parents=True, exist_ok=True)

@@ -24,11 +24,12 @@ from irmeta._version import __version__
 from irmeta.checksums import add_checksum, known_content_checksum, parse_record, to_json
 from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.files import write_bytes
+from irmeta.locations import AnyLocation, Location, local, location, read_recent, version_of
 from irmeta.policies import ReadPolicy
 from irmeta.schema import FORMAT, TABLES
 from irmeta.store.folder_names import folder_name
-from irmeta.store.parquet import RowGroup, read_frame, read_lists, row_groups
-from irmeta.store.scan import AGAIN, StoredLists
+from irmeta.store.parquet import RowGroup, read_frame, read_lists, row_groups, scan
+from irmeta.store.scan import StoredLists, fix_of
 from irmeta.store.verify import problems
 
 FOLDERS = ("runs", "qrels", "docs", "systems")
@@ -40,14 +41,14 @@ EARLIER_NAMES = {"set_aside": "skipped_runs"}
 """Maps earlier names of record fields, in stores of format 1, to present names."""
 
 
-def has_content(folder: Path) -> bool:
+def has_content(folder: Location) -> bool:
     """Check whether a folder holds any file or folder that is not hidden."""
     return any(not path.name.startswith(".") for path in folder.iterdir())
 
 
-def is_store(folder: str | Path) -> bool:
+def is_store(folder: AnyLocation) -> bool:
     """Check whether a folder is a store."""
-    return Layout(Path(folder)).manifest.is_file()
+    return Layout(location(folder)).manifest.is_file()
 
 
 def manifest(policy: ReadPolicy) -> dict[str, Any]:
@@ -55,9 +56,9 @@ def manifest(policy: ReadPolicy) -> dict[str, Any]:
     return {"format": FORMAT, "irmeta": __version__, "read_policy": policy.record()}
 
 
-def store_folder(path: str | Path) -> Path:
+def store_folder(path: AnyLocation) -> Location:
     """Return the folder of a store, given itself or the results of `reanalyze` around it."""
-    folder = Path(path)
+    folder = location(path)
     if is_store(folder) or not (folder / ".parts").is_dir():
         return folder
     return folder / "store" if is_store(folder / "store") else folder
@@ -75,44 +76,44 @@ def fingerprint(manifest: Mapping[str, Any], records: Iterable[Mapping[str, Any]
 class Layout:
     """Paths of a store in a folder, and its `StoreReader`."""
 
-    root: Path
+    root: Location
     block_rows = 1 << 22  # larger Parquet reads take less time per row
 
     def __str__(self) -> str:
         return str(self.root)
 
     @property
-    def manifest(self) -> Path:
+    def manifest(self) -> Location:
         """Path of the manifest."""
         return self.root / "manifest.json"
 
     @property
-    def cache(self) -> Path:
+    def cache(self) -> Location:
         """Path of the cache of checked files."""
         return self.root / ".cache.json"
 
     @property
-    def failed(self) -> Path:
+    def failed(self) -> Location:
         """Path of the list of tracks that could not be read."""
         return self.root / ".failed.json"
 
     @property
     def staging(self) -> Path:
         """Folder of unfinished tracks."""
-        return self.root / ".staging"
+        return local(self.root) / ".staging"
 
-    def record(self, track: str) -> Path:
+    def record(self, track: str) -> Location:
         """Return the path of a track's record."""
         return self.root / "tracks" / f"{folder_name(track)}.json"
 
-    def folder(self, kind: str, track: str) -> Path:
+    def folder(self, kind: str, track: str) -> Location:
         """Return the folder of one kind of a track's files."""
         return self.root / kind / folder_name(track)
 
-    def files(self, kind: str, track: str) -> list[Path]:
+    def files(self, kind: str, track: str) -> list[Location]:
         """Return the Parquet files of one kind of a track, in order."""
         paths = self.folder(kind, track).glob("part-*.parquet")
-        return sorted(paths, key=lambda p: int(p.stem.removeprefix("part-")))
+        return sorted(paths, key=_part)
 
     def create(self, policy: ReadPolicy) -> None:
         """Write the manifest, or check that the store's manifest agrees with `policy`.
@@ -120,15 +121,17 @@ class Layout:
         Raises
         ------
         UsageError
-            If the folder holds other files, or a store made under another ReadPolicy.
+            If the folder holds other files, a store made under another ReadPolicy, or is on object
+            storage.
         """
+        root = local(self.root)
         if self.manifest.is_file():
             if (current := self.read_policy()) != policy:
                 raise UsageError(
                     f"{self.root} was made with {current}, not {policy}: use another folder."
                 )
             return
-        if self.root.exists() and (not self.root.is_dir() or has_content(self.root)):
+        if root.exists() and (not root.is_dir() or has_content(root)):
             raise UsageError(f"{self.root} exists and is not an irmeta store: use another folder.")
         write_bytes(self.manifest, add_checksum(to_json(manifest(policy))))
 
@@ -188,7 +191,7 @@ class Layout:
         if failures:
             write_bytes(self.failed, to_json(failures))
         else:
-            self.failed.unlink(missing_ok=True)
+            local(self.failed).unlink(missing_ok=True)
 
     def read_record(self, track: str) -> dict[str, Any]:
         """Return a track's record.
@@ -199,7 +202,7 @@ class Layout:
             If the store has no such track, or the record was changed after it was written.
         """
         try:
-            record = parse_record(self.record(track).read_bytes())
+            record = parse_record(read_recent(self.record(track)))
             if not isinstance(record.get("files"), dict):
                 raise ValueError("not a track record: it lists no files")
             return {EARLIER_NAMES.get(name, name): value for name, value in record.items()}
@@ -208,7 +211,7 @@ class Layout:
             raise UsageError(f"{self.root} has no track {track!r}. {hint}") from None
         except ValueError as error:
             file = str(self.record(track))
-            raise DataError(f"cannot be read ({error})", file=file, fix=AGAIN) from None
+            raise DataError(f"cannot be read ({error})", file=file, fix=fix_of(self)) from None
 
     def fingerprint(self, track: str | None = None) -> str:
         """Return a hash of the input and policy of one or all tracks."""
@@ -216,9 +219,9 @@ class Layout:
         return fingerprint(self.read_manifest(), map(self.read_record, names))
 
     def version(self, track: str) -> bytes:
-        """Return the bytes of a track's record, which is written after all of its files."""
+        """Return the version of a track's record, which is written after all of its files."""
         try:
-            return self.record(track).read_bytes()
+            return version_of(self.record(track))
         except FileNotFoundError:
             return b""
 
@@ -229,12 +232,13 @@ class Layout:
     def table(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.LazyFrame:
         """Scan one of a track's tables; files that the record does not list are an error.
 
-        polars does not verify page checksums, so the content of each file is compared with the
-        record at its first use in a process.
+        polars does not verify page checksums, so the content of each local file is compared with
+        the record at its first use in a process. Remote files are read by pyarrow, which does.
         """
         if kind in OPTIONAL and not self._has(kind, track):
             return TABLES[kind].empty().lazy()
-        frame = pl.scan_parquet(self._checked(kind, track, known_content_checksum), glob=False)
+        content = known_content_checksum if isinstance(self.root, Path) else None
+        frame = scan(self._checked(kind, track, content))
         frame = _with_later_columns(kind, frame)
         return frame if where is None else frame.filter(where)
 
@@ -263,22 +267,36 @@ class Layout:
     def _has(self, kind: str, track: str) -> bool:
         return any(name.startswith(f"{kind}/") for name in self.read_record(track)["files"])
 
+    def _listed(self, written: Iterable[str], kind: str, track: str) -> list[Location]:
+        """Return the files of one kind that a record lists; to list a remote folder takes time."""
+        names = [name.rpartition("/")[2] for name in written if name.startswith(f"{kind}/")]
+        return sorted((self.folder(kind, track) / name for name in names), key=_part)
+
     def _checked(
-        self, kind: str, track: str, content: Callable[[Path], str] | None = None
-    ) -> list[Path]:
+        self, kind: str, track: str, content: Callable[[Location], str] | None = None
+    ) -> list[Location]:
         """Return the files of one kind after comparing sizes and footers, or `content`.
 
         Readers that verify page checksums pass no `content`.
         """
-        written, files = self.read_record(track)["files"], self.files(kind, track)
+        written = self.read_record(track)["files"]
+        files = (
+            self.files(kind, track)
+            if isinstance(self.root, Path)
+            else self._listed(written, kind, track)
+        )
         if not files:
             problem = "its Parquet files are missing from the store"
-            raise DataError(problem, track=track, fix=AGAIN)
+            raise DataError(problem, track=track, fix=fix_of(self))
         for name, problem in problems(kind, files, written, content):
             file = self.folder(kind, track) / name.rpartition("/")[2]
             message = f"its files in the store cannot be read ({file} {problem})"
-            raise DataError(message, track=track, fix=AGAIN)
+            raise DataError(message, track=track, fix=fix_of(self))
         return files
+
+
+def _part(file: Location) -> int:
+    return int(file.stem.removeprefix("part-"))
 
 
 def _with_later_columns(kind: str, frame: pl.LazyFrame) -> pl.LazyFrame:

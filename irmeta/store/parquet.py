@@ -4,49 +4,111 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+from polars.io.plugins import register_io_source
 
+from irmeta.checksums import has_footer
 from irmeta.kernels.list_arrays import list_starts
+from irmeta.locations import Location, RemotePath, reading, source_of
 from irmeta.schema.arrow import as_frame
 from irmeta.store.scan import StoredLists
 
 
 @dataclass(frozen=True)
 class RowGroup:
-    """One row group of complete queries, up to `last_query`."""
+    """One row group of complete queries, up to `last_query`.
 
-    path: Path
+    `metadata` are those of the file when it was checked.
+    """
+
+    path: Location
+    metadata: pq.FileMetaData
     index: int
     rows: int
     last_query: str
 
 
-def row_groups(files: Iterable[Path]) -> Iterator[RowGroup]:
+def row_groups(files: Iterable[Location]) -> Iterator[RowGroup]:
     """Yield the row groups of some files that have rows."""
     for path in files:
-        file = _checked(path)
-        for index in range(file.num_row_groups):
-            if rows := file.metadata.row_group(index).num_rows:
-                yield RowGroup(path, index, rows, _last_query(file, index))
+        with reading(path):
+            file = _checked(path)
+            for index in range(file.num_row_groups):
+                if rows := file.metadata.row_group(index).num_rows:
+                    yield RowGroup(path, file.metadata, index, rows, _last_query(file, index))
 
 
-def read_frame(files: Iterable[Path]) -> pl.DataFrame:
+def read_frame(files: Iterable[Location]) -> pl.DataFrame:
     """Read a table into a polars frame, with its page checksums verified."""
-    return pl.concat([as_frame(_checked(path).read()) for path in files])
+    return pl.concat([_frame(path) for path in files])
 
 
-def _checked(path: Path, as_dictionary: Sequence[str] = ()) -> pq.ParquetFile:
+def scan(files: Sequence[Location]) -> pl.LazyFrame:
+    """Scan files of one table; page checksums are verified only of remote files.
+
+    Of a remote file only the columns that a query uses are requested.
+    """
+    paths = [path for path in files if isinstance(path, Path)]
+    if len(paths) == len(files):
+        return pl.scan_parquet(paths, glob=False)
+    schema = as_frame(_checked(files[0]).schema_arrow.empty_table()).schema
+    return register_io_source(partial(_pieces, files), schema=schema)
+
+
+def _pieces(
+    files: Sequence[Location],
+    columns: list[str] | None,
+    where: pl.Expr | None,
+    rows: int | None,
+    _: int | None,
+) -> Iterator[pl.DataFrame]:
+    """Yield the row groups of some files, for polars."""
+    for path in files:
+        for index in range(_checked(path).num_row_groups):
+            frame = _frame(path, [index], columns)
+            frame = frame if where is None else frame.filter(where)
+            yield frame if rows is None else frame.head(rows)
+            if rows is not None and (rows := rows - frame.height) <= 0:
+                return
+
+
+def _frame(
+    path: Location, groups: Sequence[int] | None = None, columns: list[str] | None = None
+) -> pl.DataFrame:
+    """Read some row groups and columns of a file; None: all."""
+    with reading(path):
+        file = _checked(path)
+        indices = range(file.num_row_groups) if groups is None else groups
+        return as_frame(file.read_row_groups(indices, columns=columns))
+
+
+def _checked(
+    path: Location, as_dictionary: Sequence[str] = (), metadata: pq.FileMetaData | None = None
+) -> pq.ParquetFile:
     """Open a Parquet file with verification of its page checksums, if any.
 
-    `as_dictionary` are the columns to read as dictionaries.
+    Parameters
+    ----------
+    as_dictionary
+        Columns to read as dictionaries.
+    metadata
+        The file's metadata, if known.
     """
+    is_remote = isinstance(path, RemotePath)
+    if isinstance(path, RemotePath) and metadata is None and has_footer(path.end):
+        metadata = pq.read_metadata(pa.BufferReader(path.end))  # saves a request
     return pq.ParquetFile(
-        path, read_dictionary=list(as_dictionary), page_checksum_verification=True
+        source_of(path),
+        metadata=metadata,
+        read_dictionary=list(as_dictionary),
+        pre_buffer=is_remote,  # joins requests of neighbouring columns
+        page_checksum_verification=True,
     )
 
 
@@ -64,10 +126,11 @@ def read_lists(
 ) -> StoredLists:
     """Read some columns of the lists of row groups, see `StoreReader.lists`."""
     tables = []
-    for path in dict.fromkeys(g.path for g in groups):
-        file = _checked(path, ["query", "system", "doc"])
+    for path, metadata in {g.path: g.metadata for g in groups}.items():
         indices = [g.index for g in groups if g.path == path]
-        tables.append(file.read_row_groups(indices, columns=["query", "system", *columns]))
+        with reading(path):
+            file = _checked(path, ["query", "system", "doc"], metadata)
+            tables.append(file.read_row_groups(indices, columns=["query", "system", *columns]))
     table = pa.concat_tables(tables)
     begin, query, system = _lists(table, codes)
     starts = np.append(begin, table.num_rows)

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import IrmetaError
+from irmeta.locations import local
 from irmeta.schema import FORMAT
 from irmeta.store.assemble import TrackRows
 from irmeta.store.judgments import Judgments
@@ -72,7 +73,7 @@ class Inputs:
 
     def _is_intact(self, record: dict[str, Any]) -> bool:
         """Check whether the track's files in the store are unchanged."""
-        folders = {kind: self.layout.folder(kind, self.source.name) for kind in KINDS}
+        folders = {kind: local(self.layout.folder(kind, self.source.name)) for kind in KINDS}
         if self.rehash:
             return file_checksums(folders) == record["files"]
         return has_same_footers(folders, record["files"])

@@ -11,11 +11,14 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import DataError, UsageError
+from irmeta.locations import RemotePath, location
 from irmeta.policies import ReadPolicy
 from irmeta.schema.arrow import DAMAGED
 
 AGAIN = "Ingest the track again with --rehash (in Python rehash=True)."
 """The fix for a damaged track of a store."""
+COPY_AGAIN = "Copy the track again from the local store, its record in tracks/ last."
+"""The fix for a damaged track of a store on object storage."""
 
 Tracks = str | Iterable[str] | None
 """The name of one track, names of several, or None for all."""
@@ -162,13 +165,18 @@ def _refuse_replaced(
 
 
 @contextmanager
-def _readable(track: str) -> Generator[None]:
+def _readable(store: StoreReader, track: str) -> Generator[None]:
     """Convert errors of damaged files of a track to a `DataError`."""
     try:
         yield
     except DAMAGED as error:
         problem = f"its files in the store cannot be read ({str(error).strip()})"
-        raise DataError(problem, track=track, fix=AGAIN) from error
+        raise DataError(problem, track=track, fix=fix_of(store)) from error
+
+
+def fix_of(store: StoreReader) -> str:
+    """Return the fix for a damaged track."""
+    return COPY_AGAIN if isinstance(location(str(store)), RemotePath) else AGAIN
 
 
 def tracks_of(store: StoreReader, track: Tracks) -> list[str]:
@@ -224,7 +232,7 @@ def read_table(
     DataError
         If the table is damaged.
     """
-    with _readable(track):
+    with _readable(store, track):
         return store.read(kind, track, where)
 
 
@@ -254,7 +262,7 @@ class RowBlock:
 
     def lists(self, columns: Sequence[str]) -> StoredLists:
         """Return the lists; query and system index the names given to `row_blocks`, or are -1."""
-        with _readable(self.track):
+        with _readable(self.store, self.track):
             return self.store.lists(self.groups, columns, self.codes)
 
 
@@ -270,7 +278,7 @@ def row_blocks(
     A block has at most `max_rows` rows, or as many as the store prefers, and at least one group.
     The blocks cover all of `queries` (which must be sorted), those without a row included.
     """
-    with _readable(track):
+    with _readable(store, track):
         groups = store.groups(track)
     limit = max_rows or store.block_rows
     codes = {

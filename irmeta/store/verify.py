@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from irmeta.checksums import content_checksum, footer_checksum
+from irmeta.locations import Location
 
 
 def file_checksums(folders: Mapping[str, Path]) -> dict[str, str]:
@@ -39,9 +40,9 @@ def has_same_footers(folders: Mapping[str, Path], written: Mapping[str, object])
 
 def problems(
     kind: str,
-    files: Sequence[Path],
+    files: Sequence[Location],
     written: Mapping[str, object],
-    content: Callable[[Path], str] | None,
+    content: Callable[[Location], str] | None,
 ) -> Iterator[tuple[str, str]]:
     """Yield the name and problem of each file of one kind that does not match the record.
 
@@ -58,14 +59,22 @@ def problems(
     for name, checksums in written.items():
         if name.startswith(f"{kind}/") and name not in present:
             yield name, "is missing"
-        elif name in present and not _is_unchanged(present[name], str(checksums).split(), content):
-            yield name, "was changed after it was written"
+        elif name in present:
+            try:
+                is_same = _is_unchanged(present[name], str(checksums).split(), content)
+            except FileNotFoundError:  # a remote file that was not looked for before
+                yield name, "is missing"
+                continue
+            if not is_same:
+                yield name, "was changed after it was written"
     yield from ((name, "is not in the track's record") for name in present if name not in written)
 
 
-def _is_unchanged(file: Path, checksums: list[str], content: Callable[[Path], str] | None) -> bool:
+def _is_unchanged(
+    file: Location, checksums: list[str], content: Callable[[Location], str] | None
+) -> bool:
     if content is not None and len(checksums) == 3:
         return content(file).split() == [checksums[0], checksums[2]]
     if len(checksums) > 1:
         return footer_checksum(file).split() == checksums[:2]
-    return checksums == [str(file.stat().st_size)]
+    return checksums == [footer_checksum(file).split()[0]]

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 
 from irmeta.errors import DataError, UsageError, did_you_mean, of_track, printable
 from irmeta.files import is_inside
+from irmeta.locations import LOCAL_INPUT, AnyLocation, RemotePath, local, location
 from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
 from irmeta.trec.listing import expand, fixed_part, is_folder, list_folder
@@ -42,7 +43,7 @@ class _TrackTable(Options):
     pool_depth_by_query: str | None = option(None, "File of such ranks: lines `query depth`.")
 
 
-def read_collection(folder: str | Path, policy: ReadPolicy | None = None) -> list[AnyTrack]:
+def read_collection(folder: AnyLocation, policy: ReadPolicy | None = None) -> list[AnyTrack]:
     """Return the tracks of a collection, sorted by name.
 
     `collection.toml`, if present, names the tracks. Otherwise every sub-folder with `runs/` is a
@@ -52,11 +53,11 @@ def read_collection(folder: str | Path, policy: ReadPolicy | None = None) -> lis
     Raises
     ------
     UsageError
-        If `folder` is not a folder.
+        If `folder` is not a folder, or on object storage.
     DataError
         If `folder` cannot be opened or has no track, or its `collection.toml` is malformed.
     """
-    root = Path(folder)
+    root = local(folder, LOCAL_INPUT)
     if not root.is_dir():
         raise UsageError(
             f"{root} is not a folder: a collection is a folder with one folder per track."
@@ -75,10 +76,10 @@ def read_collection(folder: str | Path, policy: ReadPolicy | None = None) -> lis
     return tracks
 
 
-def left_out(folder: str | Path) -> list[str]:
+def left_out(folder: AnyLocation) -> list[str]:
     """Return sub-folders that look like tracks but are not named in `collection.toml`."""
-    root = Path(folder)
-    if not (root / CONFIG).is_file():
+    root = location(folder)
+    if isinstance(root, RemotePath) or not (root / CONFIG).is_file():
         return []
     tracks = read_collection(root)
     named = {file.split("/")[0] for track in tracks for file in (track.name, *track.runs)}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from irmeta.errors import DataError, UsageError, printable
+from irmeta.locations import LOCAL_INPUT, AnyLocation, local
 from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
 from irmeta.trec.qrels import QrelsFormat
@@ -133,7 +134,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def track_of_files(
-    qrels: str | Path, runs: Iterable[str | Path], policy: ReadPolicy
+    qrels: AnyLocation, runs: Iterable[AnyLocation], policy: ReadPolicy
 ) -> TrackSource:
     """Build a track from files in any folders, named after its qrels file.
 
@@ -142,9 +143,9 @@ def track_of_files(
     Raises
     ------
     UsageError
-        If a path is not a file, or no run is given.
+        If a path is not a local file, or no run is given.
     """
-    files = [Path(qrels), *map(Path, runs)]
+    files = [local(file, LOCAL_INPUT) for file in (qrels, *runs)]
     for file in files:
         if not file.is_file():
             problem = "is a folder" if file.is_dir() else "is not a file"

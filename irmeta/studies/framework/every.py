@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from irmeta._version import __version__
 from irmeta.errors import UsageError
+from irmeta.locations import local
 from irmeta.report.html_page import Block, Page, render
 from irmeta.store.lock import only_writer
 from irmeta.store.scan import StoreReader, tracks_of
@@ -61,7 +62,7 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
     >>> done[0].results.tables["studied_tracks"]["track"].to_list()
     ['news']
     """
-    root, control, reader = Path(out), Run.of(options), reader_of(store)
+    root, control, reader = local(out), Run.of(options), reader_of(store)
     if reader is None:
         raise UsageError("name the store that the studies read.")
     tracks_of(reader, control.track)

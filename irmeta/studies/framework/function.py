@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from irmeta.errors import IrmetaError
+from irmeta.locations import AnyLocation, local
 from irmeta.options import Options, numpydoc, signature
 from irmeta.studies.framework.control import Run
 from irmeta.studies.framework.study import Study
@@ -120,7 +121,7 @@ def run_study(
     from irmeta.studies.framework.runner import run
     from irmeta.studies.framework.study_results import StudyResults
 
-    batch = run(study, reader_of(store), Path(out), options, control)
+    batch = run(study, reader_of(store), local(out), options, control)
     if batch.failed:
         raise IrmetaError(failures(batch))
     return StudyResults(out, batch)
@@ -136,7 +137,7 @@ def reader_of(store: Any) -> StoreReader | None:
     """
     from irmeta.store.layout import Layout, store_folder
 
-    if isinstance(store, str | Path):
+    if isinstance(store, AnyLocation):
         reader = Layout(store_folder(store))
         reader.read_policy()  # fails in a folder without a store
         return reader

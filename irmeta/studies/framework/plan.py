@@ -13,6 +13,7 @@ import polars as pl
 from irmeta._version import __version__
 from irmeta.checksums import content_checksum
 from irmeta.errors import DataError, IrmetaError, UsageError, of_track
+from irmeta.locations import AnyLocation, Location, local
 from irmeta.measures.names import parse_measures
 from irmeta.measures.spec import Spec
 from irmeta.options import Options
@@ -63,14 +64,15 @@ class Task:
         return ALONE if self.track is None else part_of(self.track)
 
 
-def check_folder(root: Path, study: str, force: bool) -> None:
+def check_folder(root: AnyLocation, study: str, force: bool) -> None:
     """Check that a folder holds no foreign files and no results of another study.
 
     Raises
     ------
     UsageError
-        If it does, unless `force`.
+        If it does, unless `force`, or if the folder is on object storage.
     """
+    root = local(root)
     if root.exists() and not root.is_dir():
         raise UsageError(f"{root} is a file: name a folder for the results.")
     if force or not root.exists():
@@ -86,7 +88,7 @@ def check_folder(root: Path, study: str, force: bool) -> None:
         raise UsageError(f"{root} holds the results of {earlier}: {fix}")
 
 
-def study_in(root: Path) -> str | None:
+def study_in(root: Location) -> str | None:
     """Return the name of the study whose results a folder holds; None if unknown."""
     return RecordedFiles(root, ALL).facts.get("study")
 

@@ -15,6 +15,7 @@ from irmeta.checksums import (
     to_json,
 )
 from irmeta.files import is_inside, remove_temporaries, replacing, write_bytes
+from irmeta.locations import Location, local
 from irmeta.results.tidy_files import ParquetFile
 from irmeta.schema.columns import Table
 from irmeta.store.folder_names import folder_name
@@ -40,15 +41,15 @@ class RecordedFiles:
         `ALL` for the joined results.
     """
 
-    def __init__(self, root: Path, part: str) -> None:
-        self.root: Path = root
+    def __init__(self, root: Location, part: str) -> None:
+        self.root: Location = root
         self._part = part
         self._written: set[str] = set()
         self._record = _read_record(self.mark)
         self._known: dict[str, dict[str, Any]] = self._record.setdefault("files", {})
 
     @property
-    def mark(self) -> Path:
+    def mark(self) -> Location:
         """The record of the files."""
         return self.root / PARTS / self._part / "files.json"
 
@@ -74,7 +75,7 @@ class RecordedFiles:
         """The facts given to `start`; empty without a record."""
         return self._record.get("facts", {})
 
-    def problems(self) -> Iterator[tuple[Path, str | None]]:
+    def problems(self) -> Iterator[tuple[Location, str | None]]:
         """Yield the record and each file that it lists, with its problem or None."""
         if not self._record.get("facts"):
             is_there = self.mark.exists()
@@ -145,14 +146,15 @@ class RecordedFiles:
         """Remove all files and their record."""
         for name in sorted(self._known):
             self._remove(name)
-        self.mark.unlink(missing_ok=True)
-        _remove_empty(self.mark.parent, self.root)
+        mark, root = local(self.mark), local(self.root)
+        mark.unlink(missing_ok=True)
+        _remove_empty(mark.parent, root)
 
     def _remove(self, name: str) -> None:
-        path = self.root / name
+        path, root = local(self.root / name), local(self.root)
         if self._problem(name) is None:
             path.unlink()
-            _remove_empty(path.parent, self.root)
+            _remove_empty(path.parent, root)
         del self._known[name]
 
     def _expect(self, name: str, checksum: str, facts: Mapping[str, Any]) -> None:
@@ -171,14 +173,14 @@ def part_of(track: str) -> str:
     return folder_name(track)
 
 
-def recorded_tracks(root: Path) -> list[str]:
+def recorded_tracks(root: Location) -> list[str]:
     """Return the sorted tracks with files in a study's folder."""
     marks = (root / PARTS).glob("*/files.json")
     tracks = (_read_record(mark).get("facts", {}).get("track") for mark in marks)
     return sorted(track for track in tracks if track is not None)
 
 
-def recorded_parts(root: Path) -> list[str]:
+def recorded_parts(root: Location) -> list[str]:
     """Return the parts with a record in a study's folder, `ALL` first."""
     folders = sorted(path.name for path in (root / PARTS).iterdir() if path.is_dir())
     return [ALL, *(name for name in folders if name != ALL)]
@@ -192,7 +194,7 @@ def remove_leftovers(root: Path) -> None:
     remove_temporaries(root, *tables, *below)
 
 
-def _read_record(path: Path) -> dict[str, Any]:
+def _read_record(path: Location) -> dict[str, Any]:
     """Return a record of files; empty if none can be read."""
     try:
         record = parse_record(path.read_bytes(), required=True)

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from irmeta.errors import IrmetaError
+from irmeta.locations import Location, local
 from irmeta.measures.names import display_of
 from irmeta.options import Options
 from irmeta.report.cells import Grid, grid
@@ -73,7 +74,7 @@ def pictures_in(files: RecordedFiles, refers_to_files: bool = False) -> dict[str
     """Return the figures of one part by name: the SVG files with their captions."""
     return {
         Path(name).stem: Picture(
-            (files.root / name).read_text(encoding="utf-8"),
+            (files.root / name).read_bytes().decode(),
             facts["caption"],
             facts["reading"],
             name if refers_to_files else "",
@@ -90,7 +91,7 @@ def _svgs(files: RecordedFiles) -> list[tuple[str, Mapping[str, Any]]]:
 
 
 def _svg_bytes(files: RecordedFiles) -> int:
-    return sum((files.root / name).stat().st_size for name, _ in _svgs(files))
+    return sum(local(files.root / name).stat().st_size for name, _ in _svgs(files))
 
 
 def _block(
@@ -150,7 +151,7 @@ def _summary(tables: Tables) -> dict[str, int]:
 
 def _track(
     study: Study,
-    root: Path,
+    root: Location,
     tables: Tables,
     options: Options,
     track: str,

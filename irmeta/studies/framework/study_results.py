@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any, TypeVar
 
 import polars as pl
 
 from irmeta.errors import DataError, UsageError, did_you_mean
+from irmeta.locations import AnyLocation, Location, location
 from irmeta.options import Options
 from irmeta.report.offline import offline
-from irmeta.results.tidy_files import check_parquet, provenance, read_parquet
+from irmeta.results.tidy_files import provenance, read_parquet, scan_files
 from irmeta.studies.framework.draw import charts
 from irmeta.studies.framework.part_tables import PartTables
 from irmeta.studies.framework.plan import study_in
@@ -84,8 +84,8 @@ class StudyResults(Summarized):
     (('AP',), 20)
     """
 
-    def __init__(self, folder: str | Path, batch: Batch | None = None) -> None:
-        self.folder: Path = Path(folder)
+    def __init__(self, folder: AnyLocation, batch: Batch | None = None) -> None:
+        self.folder: Location = location(folder)
         self.batch: Batch | None = batch
         name = study_in(self.folder)
         mark = RecordedFiles(self.folder, ALL).mark
@@ -106,7 +106,7 @@ class StudyResults(Summarized):
         return pl.DataFrame({"table": list(self._files), "caption": captions})
 
     @property
-    def report(self) -> Path:
+    def report(self) -> Location:
         """Path of the page."""
         return self.folder / "report.html"
 
@@ -123,7 +123,7 @@ class StudyResults(Summarized):
         return provenance(self._files[name]) or {}
 
     @property
-    def _files(self) -> dict[str, Path]:
+    def _files(self) -> dict[str, Location]:
         written = RecordedFiles(self.folder, ALL)
         files = {table.name: written.table_file(table) for table in self.study.by_table.values()}
         recorded = written.recorded()
@@ -143,12 +143,8 @@ class StudyResults(Summarized):
             If a file of the table was changed after irmeta wrote it.
         """
         if self.study.table(table).apart:
-            files = sorted((self.folder / table).glob("*.parquet"))
-        else:
-            files = [self._files[table]]
-        for file in files:
-            check_parquet(file)
-        return pl.scan_parquet(files, glob=False)
+            return scan_files(sorted((self.folder / table).glob("*.parquet"), key=str))
+        return scan_files([self._files[table]])
 
     @property
     def figures(self) -> Mapping[str, Any]:

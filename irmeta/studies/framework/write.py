@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any, Self
 
 import polars as pl
@@ -12,6 +11,7 @@ import pyarrow as pa
 
 from irmeta._version import __version__
 from irmeta.errors import IrmetaError
+from irmeta.locations import Location
 from irmeta.measures.evaluate import how_made, recorded_measures
 from irmeta.options import Options
 from irmeta.policies import TrackOptions
@@ -121,7 +121,7 @@ def _check_key(table: Table, frame: pl.DataFrame) -> None:
 
 
 def joined_parts(
-    study: Study, root: Path, parts: Iterable[str]
+    study: Study, root: Location, parts: Iterable[str]
 ) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the joined tables of all parts.
 
