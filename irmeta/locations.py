@@ -183,7 +183,7 @@ class RemotePath:
         """The last bytes of the file, or the whole file if it is small."""
         with reading(self):
             size = self.file.size()
-            count = size if size <= SMALL else END
+            count = size if size <= SMALL else min(END, size)
             return self.file.read_at(count, size - count)
 
     @property

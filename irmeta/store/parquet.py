@@ -14,10 +14,11 @@ import pyarrow.parquet as pq
 from polars.io.plugins import register_io_source
 
 from irmeta.checksums import has_footer
+from irmeta.errors import DataError
 from irmeta.kernels.list_arrays import list_starts
 from irmeta.locations import Location, RemotePath, reading, source_of
-from irmeta.schema.arrow import as_frame
-from irmeta.store.scan import StoredLists
+from irmeta.schema.arrow import DAMAGED, as_frame
+from irmeta.store.scan import COPY_AGAIN, StoredLists
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,14 @@ def _pieces(
     rows: int | None,
     _: int | None,
 ) -> Iterator[pl.DataFrame]:
-    """Yield the row groups of some files, for polars."""
+    """Yield the row groups of some remote files, for polars; raise `DataError` for damaged ones."""
     for path in files:
         for index in range(_checked(path).num_row_groups):
-            frame = _frame(path, [index], columns)
+            try:
+                frame = _frame(path, [index], columns)
+            except DAMAGED as error:
+                problem = f"cannot be read ({' '.join(str(error).split())})"
+                raise DataError(problem, file=str(path), fix=COPY_AGAIN) from error
             frame = frame if where is None else frame.filter(where)
             yield frame if rows is None else frame.head(rows)
             if rows is not None and (rows := rows - frame.height) <= 0:
