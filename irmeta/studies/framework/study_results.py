@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import polars as pl
 
 from irmeta.errors import DataError, UsageError, did_you_mean
-from irmeta.locations import AnyLocation, Location, location
+from irmeta.locations import AnyLocation, Location, local, location
 from irmeta.options import Options
 from irmeta.report.offline import offline
 from irmeta.results.tidy_files import provenance, read_parquet, scan_files
@@ -85,10 +86,10 @@ class StudyResults(Summarized):
     """
 
     def __init__(self, folder: AnyLocation, batch: Batch | None = None) -> None:
-        self.folder: Location = location(folder)
+        self._root = location(folder)
         self.batch: Batch | None = batch
-        name = study_in(self.folder)
-        mark = RecordedFiles(self.folder, ALL).mark
+        name = study_in(self._root)
+        mark = RecordedFiles(self._root, ALL).mark
         if name is None and mark.exists():
             fix = "Run the study again, or reanalyze."
             raise DataError("is damaged, or of an older irmeta", file=str(mark), fix=fix)
@@ -97,23 +98,34 @@ class StudyResults(Summarized):
         self.study: Study = find(name)
 
     def _summary(self) -> Summary:
-        tracks = count(len(recorded_tracks(self.folder)), "track")
+        tracks = count(len(recorded_tracks(self._root)), "track")
         facts = [f"study {self.study.name}", tracks, count(len(self._files), "table")]
-        return Summary(repr(str(self.folder)), facts, self._table)
+        return Summary(repr(str(self._root)), facts, self._table)
 
     def _table(self) -> pl.DataFrame:
         captions = [self.study.table(name).caption for name in self._files]
         return pl.DataFrame({"table": list(self._files), "caption": captions})
 
     @property
-    def report(self) -> Location:
+    def folder(self) -> Path:
+        """Folder of the results.
+
+        Raises
+        ------
+        UsageError
+            If the results are on object storage.
+        """
+        return local(self._root, "results on object storage have no path.")
+
+    @property
+    def report(self) -> Path:
         """Path of the page."""
         return self.folder / "report.html"
 
     @cached_property
     def options(self) -> Options:
         """Options of the study."""
-        record = RecordedFiles(self.folder, ALL).facts
+        record = RecordedFiles(self._root, ALL).facts
         return self.study.options.from_record(record["options"])
 
     @cached_property
@@ -124,10 +136,10 @@ class StudyResults(Summarized):
 
     @property
     def _files(self) -> dict[str, Location]:
-        written = RecordedFiles(self.folder, ALL)
+        written = RecordedFiles(self._root, ALL)
         files = {table.name: written.table_file(table) for table in self.study.by_table.values()}
         recorded = written.recorded()
-        return {n: self.folder / file for n, file in files.items() if file in recorded}
+        return {n: self._root / file for n, file in files.items() if file in recorded}
 
     @property
     def tables(self) -> Mapping[str, pl.DataFrame]:
@@ -143,7 +155,7 @@ class StudyResults(Summarized):
             If a file of the table was changed after irmeta wrote it.
         """
         if self.study.table(table).apart:
-            return scan_files(sorted((self.folder / table).glob("*.parquet"), key=str))
+            return scan_files(sorted((self._root / table).glob("*.parquet"), key=str))
         return scan_files([self._files[table]])
 
     @property
@@ -151,9 +163,9 @@ class StudyResults(Summarized):
         """Altair charts by name, drawn when used; a chart of one track is named TRACK/NAME."""
         tables = dict(self.tables)
         made = [(one.name, one.draw) for one in charts(self.study, used_only(tables), self.options)]
-        for track in recorded_tracks(self.folder):
+        for track in recorded_tracks(self._root):
             of_track = {n: f.filter(track=track) for n, f in tables.items() if "track" in f.columns}
-            part = PartTables(self.study, RecordedFiles(self.folder, part_of(track)), of_track)
+            part = PartTables(self.study, RecordedFiles(self._root, part_of(track)), of_track)
             made += [
                 (f"{track}/{one.name}", one.draw)
                 for one in charts(self.study, part, self.options, track)
