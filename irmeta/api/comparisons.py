@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
+from irmeta._version import __version__
 from irmeta.report.cells import DAGGER, DOUBLE_DAGGER, Cell, Grid, Head
 from irmeta.report.figures.significance_figures import baseline_differences, pairwise_significance
 from irmeta.report.latex import to_latex
@@ -147,15 +148,25 @@ class Comparisons(SummaryList[Comparison]):
         rows = tuple((Cell(one), *row) for one, row in zip(labels, grid.rows, strict=True))
         return Grid(grid.name, grid.caption, (Head("", "", is_text=True), *grid.head), rows)
 
-    def to_latex(self, digits: int = 4) -> str:
-        """Return `table` as LaTeX with booktabs.
+    def to_latex(self, digits: int = 4, *, siunitx: bool = False) -> str:
+        """Return `table` as LaTeX with booktabs, as wide as a column of a paper if it fits.
+
+        Parameters
+        ----------
+        digits : int, default 4
+            Decimal places.
+        siunitx : bool, default False
+            Whether numbers are in columns ``S`` of the package siunitx, aligned at the decimal
+            point.
 
         Examples
         --------
         >>> "aldBM25" in irmeta.compare(store, ["AP", "RR"], track="news").to_latex()
         True
         """
-        return to_latex(self.table(digits))
+        tracks = dict.fromkeys(one.pairs.track for one in self)
+        made = f"irmeta {__version__}; tracks: {', '.join(tracks)}; {self._legend()}"
+        return to_latex(self.table(digits), made=[made], siunitx=siunitx)
 
     def to_markdown(self, digits: int = 4) -> str:
         """Return `table` as Markdown."""

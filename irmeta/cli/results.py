@@ -95,16 +95,17 @@ def compare(
         ),
     ] = None,
     form: Annotated[
-        Literal["table", "csv", "latex", "markdown", "text"] | None,
+        Literal["table", "csv", "latex", "siunitx", "markdown", "text"] | None,
         typer.Option(
             "--format",
-            help="Format of the output: the systems of each measure, or for latex, markdown and "
-            "text systems by measures with marks of significance.",
+            help="Format of the output: the systems of each measure, or for latex, siunitx (LaTeX "
+            "with numbers aligned), markdown and text systems by measures with marks of "
+            "significance.",
             show_default="table on a terminal, csv in a pipe",
         ),
     ] = None,
     digits: Annotated[
-        int, typer.Option(min=0, max=17, help="Decimal places in latex, markdown and text.")
+        int, typer.Option(min=0, max=17, help="Decimal places in tables for a paper.")
     ] = 4,
     track: TracksOption = None,
     less_is_better: Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -227,13 +227,20 @@ def _pivoted(
         if scale is not None:
             made.scales.append(scale.text)
         label = group + _arrow(inside.row(0, named=True))
-        head += [made.head(name, label) for name in values]
+        head += _pivoted_heads(made, values, label)
         for key, cells in rows.items():
             row = by_key.get(key)
             cells += [
                 Cell(ABSENT) if row is None else made.cell(row, name, scale) for name in values
             ]
     return head, list(rows.values())
+
+
+def _pivoted_heads(made: _Cells, values: Sequence[str], group: str) -> list[Head]:
+    """Return the headings of a group of columns; the group names a single column."""
+    if len(values) == 1:
+        return [replace(made.head(values[0], group), label=group, group="")]
+    return [made.head(name, group) for name in values]
 
 
 def _by_index(frame: pl.DataFrame, index: Sequence[str]) -> list[tuple[Any, dict[str, Any]]]:

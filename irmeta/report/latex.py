@@ -1,12 +1,17 @@
-"""Tables for a paper: LaTeX with booktabs, and longtable for long tables."""
+"""Tables for a paper: LaTeX with booktabs, tabularx for long text, longtable for long tables."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from math import ceil
 
 from irmeta.escapes import drop_unsafe
-from irmeta.report.cells import DAGGER, DOUBLE_DAGGER, Cell, Grid, Head, spans
+from irmeta.report.cells import ABSENT, DAGGER, DOUBLE_DAGGER, Cell, Grid, spans
+from irmeta.report.latex_layout import TEXT, Layout, Panel, Size, layout, pieces, wrap_label
 
 LONGEST_FLOAT = 45  # rows that one page of a paper holds
 _ESCAPED = {
@@ -34,59 +39,190 @@ _ESCAPED = {
     DOUBLE_DAGGER: r"\textsuperscript{\ddag}",
 }
 _MARKS = {DAGGER: r"\dag{}", DOUBLE_DAGGER: r"\ddag{}"}
+_PLAIN = re.compile("(\u2212?)(\\d[\\d,]*)(?:\\.(\\d+))?")  # a number without a unit
+_NEGATIVE = re.compile(r"^-(?=[\d.,]+%?$)")
 _SPECIAL = re.compile("[" + re.escape("".join(_ESCAPED)) + "]")
 
 
-def to_latex(grid: Grid) -> str:
-    r"""Return a table environment, ending in a newline; its label is ``tab:NAME``.
+def to_latex(
+    grid: Grid, *, label: str = "", made: Sequence[str] = (), siunitx: bool = False
+) -> str:
+    r"""Return a table environment, ending in a newline, that fits a paper with two columns.
 
-    Columns that are for the page only are left out. A table of more than 45 rows is a longtable.
+    The table is as wide as a column (``table``) if its cells fit, else as the text (``table*``).
+    Long text is wrapped (package tabularx), and a table that is still too wide is divided into
+    panels. A table of more than 45 rows is a longtable, which LaTeX accepts after ``\onecolumn``
+    only. Columns that are for the page only are left out.
+
+    Parameters
+    ----------
+    label
+        The label without ``tab:``; default: the table's name.
+    made
+        Comments at the top: what the table is made from.
+    siunitx
+        Whether numbers are set by columns ``S`` of the package siunitx, aligned at the decimal
+        point.
     """
     columns = [i for i, head in enumerate(grid.head) if not head.on_page_only]
-    heads = [grid.head[i] for i in columns]
-    layout = "".join("l" if head.is_text else "r" for head in heads)
-    label = f"tab:{grid.name.replace('_', '-')}"
+    is_long = len(grid.rows) > LONGEST_FLOAT
+    chosen = layout(grid, columns, in_column=not is_long)
+    panels = [_Tabular(grid, panel, chosen.size, is_long, siunitx) for panel in chosen.panels]
     best = ["Best values in bold."] if grid.has_best else []
     text = escape_latex(" ".join([grid.caption, *grid.notes, *best]))
-    caption = rf"\caption{{{text}}}\label{{{label}}}"
-    head = [*_group_row(heads), _row(head.label for head in heads)]
-    rows = [_begin(" & ".join(_cell(row[i]) for i in columns)) for row in grid.rows]
-    small = [r"\footnotesize", r"\setlength{\tabcolsep}{3.5pt}"]
-    if len(rows) > LONGEST_FLOAT:
-        begin, end = rf"\begin{{longtable}}{{{layout}}}", r"\end{longtable}"
-        heading = [r"\toprule", *head, r"\midrule", r"\endhead", r"\bottomrule", r"\endfoot"]
-        lines = ["{", *small, begin, caption + r" \\", *heading, *rows, end, "}"]
+    caption = rf"\caption{{{text}}}\label{{tab:{(label or grid.name).replace('_', '-')}}}"
+    small = [rf"\{chosen.size.command}", rf"\setlength{{\tabcolsep}}{{{chosen.size.gap / 2}pt}}"]
+    if is_long:
+        captions = [[caption + r" \\"], *[[]] * (len(panels) - 1)]
+        parts = map(_Tabular.long, panels, captions)
+        lines = ["{", *small, *chain.from_iterable(parts), "}"]
     else:
-        begin = [r"\begin{table}[tb]", r"\centering", *small, caption]
-        body = [rf"\begin{{tabular}}{{{layout}}}", r"\toprule", *head, r"\midrule", *rows]
-        lines = [*begin, *body, r"\bottomrule", r"\end{tabular}", r"\end{table}"]
-    return "\n".join(lines) + "\n"
+        name = "table" if chosen.width == "column" else "table*"
+        parts = ([r"\par\medskip", *p.floating(chosen)] for p in panels)
+        body = [*chain.from_iterable(parts)][1:]
+        lines = [rf"\begin{{{name}}}[tb]", r"\centering", *small, caption, *body]
+        lines.append(rf"\end{{{name}}}")
+    comments = [_packages(chosen, is_long, siunitx), *made]
+    return "\n".join([*map(_comment, comments), *lines]) + "\n"
+
+
+def _packages(chosen: Layout, is_long: bool, siunitx: bool) -> str:
+    """Return a comment with the packages that the table needs."""
+    needed = ["booktabs", *["longtable"] * is_long, *["siunitx"] * siunitx]
+    if any(panel.wrapped for panel in chosen.panels):
+        needed += ["array"] if is_long else ["tabularx"]
+    where = r" In a paper with two columns, a longtable is set after \onecolumn." if is_long else ""
+    return f"Packages: {', '.join(needed)}.{where}"
+
+
+def _comment(text: str) -> str:
+    return f"% {drop_unsafe(' '.join(text.split()))}"
+
+
+@dataclass(frozen=True)
+class _Tabular:
+    """One panel of a table as the lines of a tabular."""
+
+    grid: Grid
+    panel: Panel
+    size: Size
+    is_long: bool
+    siunitx: bool
+
+    def floating(self, chosen: Layout) -> list[str]:
+        """Return a tabular, or a tabularx of the table's width if text is wrapped."""
+        name, width = "tabular", ""
+        if self.panel.wrapped:
+            name = "tabularx"
+            width = r"{\columnwidth}" if chosen.width == "column" else r"{\textwidth}"
+        begin = rf"\begin{{{name}}}{width}{{{self._columns()}}}"
+        body = [r"\toprule", *self._head(), r"\midrule", *self._rows(), r"\bottomrule"]
+        return [begin, *body, rf"\end{{{name}}}"]
+
+    def long(self, caption: Sequence[str]) -> list[str]:
+        """Return a longtable, whose head is repeated on each page."""
+        begin = rf"\begin{{longtable}}{{{self._columns()}}}"
+        head = [r"\toprule", *self._head(), r"\midrule"]
+        heads = [*caption, *head, r"\endfirsthead", *head, r"\endhead"]
+        return [begin, *heads, r"\bottomrule", r"\endfoot", *self._rows(), r"\end{longtable}"]
+
+    def _columns(self) -> str:
+        """Return the types of the columns, without space at either side of the table."""
+        return f"@{{}}{''.join(map(self._column, self.panel.columns))}@{{}}"
+
+    def _column(self, i: int) -> str:
+        if i in self.panel.wrapped:
+            part = rf"p{{{self.panel.share / TEXT:.3f}\linewidth}}" if self.is_long else "X"
+            return rf">{{\raggedright\arraybackslash}}{part}"
+        if self._formats[i]:
+            return f"S[{self._formats[i]}]"
+        return "l" if self.grid.head[i].is_text else "r"
+
+    @cached_property
+    def _formats(self) -> dict[int, str]:
+        """Format by siunitx of each column of numbers; empty for other columns."""
+        columns = {i: [row[i] for row in self.grid.rows] for i in self.panel.columns}
+        is_text = {i: self.grid.head[i].is_text or not self.siunitx for i in columns}
+        return {i: "" if is_text[i] else _format(cells) for i, cells in columns.items()}
+
+    def _head(self) -> list[str]:
+        """Return the row of headings, and above it the row of headings over several columns."""
+        labels = " & ".join(map(self._label, self.panel.columns))
+        groups = spans([self.grid.head[i] for i in self.panel.columns])
+        if not groups:
+            return [_begin(labels)]
+        names = (rf"\multicolumn{{{n}}}{{c}}{{{escape_latex(name)}}}" for name, n in groups)
+        ends = [sum(n for _, n in groups[: at + 1]) for at in range(len(groups))]
+        rules = "".join(
+            rf"\cmidrule(lr){{{end - n + 1}-{end}}}"
+            for (name, n), end in zip(groups, ends, strict=True)
+            if name and n > 1
+        )
+        return [" & ".join(names) + r" \\", *[rules] * bool(rules), _begin(labels)]
+
+    def _label(self, i: int) -> str:
+        """Return a heading, on several lines if it is wider than its column."""
+        side = "l" if self.grid.head[i].is_text else "r"
+        lines = wrap_label(self.grid.head[i].label, self.panel.width(i), self.size.font)
+        text = r" \\ ".join(map(escape_latex, lines))
+        if len(lines) > 1:
+            text = rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{text}\end{{tabular}}"
+        return f"{{{text}}}" if self._formats[i] else text
+
+    def _rows(self) -> list[str]:
+        columns = self.panel.columns
+        return [
+            _begin(" & ".join(self._cell(i, row[i]) for i in columns)) for row in self.grid.rows
+        ]
+
+    def _cell(self, i: int, cell: Cell) -> str:
+        """Return a cell, with as much space for superscripts as the column needs."""
+        if self._formats[i]:
+            return f"{{{escape_latex(ABSENT)}}}" if cell.text == ABSENT else _number(cell)
+        text = _NEGATIVE.sub("\u2212", cell.text)  # a paper's numbers are text
+        text = _breakable(text) if i in self.panel.wrapped else escape_latex(text)
+        text = rf"\textbf{{{text}}}" if cell.is_best else text
+        room = self.panel.marks[i]
+        return text + (rf"\makebox[{ceil(room)}pt][l]{{{_marks(cell)}}}" if room else "")
+
+
+def _format(cells: Sequence[Cell]) -> str:
+    """Return siunitx's options for a column of numbers; empty if other text is among them."""
+    found = [_PLAIN.fullmatch(cell.text) for cell in cells if cell.text != ABSENT]
+    if not found or None in found:
+        return ""
+    signs, wholes, parts = zip(*(one.groups("") for one in found if one), strict=True)
+    whole = max(len(digits.replace(",", "")) for digits in wholes)
+    part = max(map(len, parts))
+    digits = f"{'-' if any(signs) else ''}{whole}{f'.{part}' if part else ''}"
+    marks = max(map(_marks, cells), key=len)
+    space = f",table-space-text-post={{{marks}}}" if marks else ""
+    return f"table-format={digits},detect-weight,mode=text{space}"
+
+
+def _number(cell: Cell) -> str:
+    """Return a number as siunitx reads it."""
+    text = cell.text.replace("\u2212", "-").replace(",", "")
+    if not cell.is_best:
+        return text + _marks(cell)
+    return r"\bfseries " + text + _marks(cell, r"\mdseries ")
+
+
+def _marks(cell: Cell, font: str = "") -> str:
+    """Return the superscript behind a cell."""
+    marks = "".join(_MARKS.get(mark) or escape_latex(mark) for mark in cell.marks)
+    return rf"\textsuperscript{{{font}{marks}}}" if marks else ""
+
+
+def _breakable(text: str) -> str:
+    """Escape text that LaTeX may also break within long words."""
+    return " ".join(r"\allowbreak{}".join(map(escape_latex, pieces(w))) for w in text.split())
 
 
 def escape_latex(text: str) -> str:
     """Escape text for LaTeX, on one line; control characters are removed."""
     text = drop_unsafe(" ".join(text.split()))
     return _SPECIAL.sub(lambda match: _ESCAPED[match[0]], text)
-
-
-def _group_row(heads: Sequence[Head]) -> list[str]:
-    """Return the row of headings over several columns, if there is one."""
-    groups = spans(heads)
-    if not groups:
-        return []
-    cells = (rf"\multicolumn{{{n}}}{{c}}{{{escape_latex(name)}}}" for name, n in groups)
-    return [" & ".join(cells) + r" \\"]
-
-
-def _cell(cell: Cell) -> str:
-    text = escape_latex(cell.text)
-    text = rf"\textbf{{{text}}}" if cell.is_best else text
-    marks = "".join(_MARKS.get(mark) or escape_latex(mark) for mark in cell.marks)
-    return text + (rf"\textsuperscript{{{marks}}}" if marks else "")
-
-
-def _row(cells: Iterable[str]) -> str:
-    return _begin(" & ".join(map(escape_latex, cells)))
 
 
 def _begin(row: str) -> str:

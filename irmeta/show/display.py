@@ -13,8 +13,12 @@ from irmeta.options import Options, option
 class Display(Options):
     """How values are printed."""
 
-    format: Literal["table", "csv", "json", "latex", "markdown", "trec_eval"] | None = option(
-        None, "Format of the output; default a table on a terminal, CSV in a pipe."
+    format: Literal["table", "csv", "json", "latex", "siunitx", "markdown", "trec_eval"] | None = (
+        option(
+            None,
+            "Format of the output; default a table on a terminal, CSV in a pipe. siunitx is LaTeX "
+            "with numbers aligned at the decimal point.",
+        )
     )
     digits: int | None = option(
         None,
@@ -32,7 +36,7 @@ class Display(Options):
     @property
     def is_paper(self) -> bool:
         """Whether the format is a table for a paper, with one column per measure."""
-        return self.format in ("latex", "markdown")
+        return self.format in ("latex", "siunitx", "markdown")
 
     def check_file(self, out: object) -> None:
         """Reject options that a file of results does not have."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from irmeta._version import __version__
 from irmeta.errors import MeasureError, UsageError, did_you_mean
 from irmeta.escapes import escape_json, escape_text
 from irmeta.measures.names import parse_measures
@@ -151,4 +152,8 @@ def print_scores(
             caption=f"{subject}.",
             digits=PAPER_DIGITS if display.digits is None else display.digits,
         )
-        write_to_pipe(to_latex(grid) if form == "latex" else to_markdown(grid))
+        if form == "markdown":
+            write_to_pipe(to_markdown(grid))
+        else:
+            made = [f"irmeta {__version__}"]
+            write_to_pipe(to_latex(grid, made=made, siunitx=form == "siunitx"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -24,8 +25,8 @@ def print_comparisons(
     Parameters
     ----------
     form
-        ``table`` or ``csv``: the systems of each comparison; ``latex``, ``markdown``, ``text``: one
-        table of systems by measures. None: a table on a terminal, CSV in a pipe.
+        ``table`` or ``csv``: the systems of each comparison; ``latex``, ``siunitx``, ``markdown``,
+        ``text``: one table of systems by measures. None: a table on a terminal, CSV in a pipe.
     """
     form = form or ("table" if sys.stdout.isatty() else "csv")
     if csv_safe and form != "csv":
@@ -33,7 +34,11 @@ def print_comparisons(
     if form == "csv":
         write_to_pipe(to_csv(pl.concat(map(_labelled, comparisons)), safe=csv_safe))
     elif form != "table":
-        to_form = {"latex": comparisons.to_latex, "markdown": comparisons.to_markdown}
+        to_form = {
+            "latex": comparisons.to_latex,
+            "siunitx": partial(comparisons.to_latex, siunitx=True),
+            "markdown": comparisons.to_markdown,
+        }
         write_to_pipe(to_form.get(form, comparisons.to_text)(digits))
     for one in comparisons:
         if form == "table":

@@ -56,9 +56,9 @@ def test_comparisons_to_latex__daggers_against_a_baseline():
     ap = matrix("AP", {"base_1": 0.2, "low": 0.0, "high": 0.4, "same": 0.2})
     made = irmeta.compare(ap, baseline="base_1")
     rows = [line for line in made.to_latex(digits=1).splitlines() if line.endswith(r"\\")]
-    assert r"high & \textbf{0.6}\textsuperscript{\dag{}} \\" in rows
-    assert r"low & 0.2\textsuperscript{\ddag{}} \\" in rows
-    assert r"base\_1 & 0.4 \\" in rows
+    assert r"high & \textbf{0.6}\makebox[4pt][l]{\textsuperscript{\dag{}}} \\" in rows
+    assert r"low & 0.2\makebox[4pt][l]{\textsuperscript{\ddag{}}} \\" in rows
+    assert r"base\_1 & 0.4\makebox[4pt][l]{} \\" in rows
     assert r"worse than base\_1 (t, holm, level 0.05)" in made.to_latex()
     assert "| high | **0.6**<sup>†</sup> |" in made.to_markdown(digits=1)
 

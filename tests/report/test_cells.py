@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 from irmeta.report.cells import ABSENT, DAGGER, Grid, format_value, grid
-from irmeta.report.latex import LONGEST_FLOAT, escape_latex, to_latex
-from irmeta.schema.columns import MEASURE, SYSTEM, TRACK, Column, Display, Paper, Table
+from irmeta.schema.columns import MEASURE, TRACK, Column, Display, Paper, Table
 
 TABLE = Table(
     "bests",
@@ -125,32 +124,3 @@ def test_format_value__follows_the_format_of_the_column(
 def test_frame__rejects_rows_violating_the_declaration(rows, error: str):
     with pytest.raises(Exception, match=error):
         TABLE.frame(rows)
-
-
-# LaTeX
-
-
-def test_to_latex__escapes_text_and_draws_rules():
-    latex = to_latex(grid(TABLE, FRAME, caption="50% of $x", display=display))
-    assert r"a & AP & s\&t\textsuperscript{\dag} & 0.5000 (0.2500 to 0.7500) & 0.45 \\" in latex
-    assert "missed" not in latex, "the column is for the page only"
-    assert r"50\% of \$x" in latex
-    assert r"\label{tab:bests}" in latex
-    assert latex.index(r"\toprule") < latex.index(r"\midrule") < latex.index(r"\bottomrule")
-
-
-def test_to_latex__long_table_repeats_its_head_on_each_page():
-    table = Table("long", ("system",), {"system": SYSTEM}, "C.")
-    frame = pl.DataFrame({"system": [f"[{i}" for i in range(LONGEST_FLOAT + 1)]})
-    latex = to_latex(grid(table, table.frame(frame)))
-    assert r"\endhead" in latex
-    assert "\n{}[0 \\\\\n" in latex, "LaTeX would take [0 for an argument of the row before"
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("a_b%{}", r"a\_b\%\{\}"), ("x\ny", "x y"), ("−1 ± 2", r"$-$1 $\pm$ 2"),
-     ("~^\\", r"\textasciitilde{}\textasciicircum{}\textbackslash{}")],
-)  # fmt: skip
-def test_escape_latex__escapes_special_characters(text: str, expected: str):
-    assert escape_latex(text) == expected

@@ -53,8 +53,11 @@ def write_page(
     ]
     shown = (item for block in sections for item in block.items if isinstance(item, Grid))
     latex = {item.name: item for item in shown if item.in_latex and item.rows}
+    from_what = _provenance(study, options, made)
+    comments = ["; ".join(f"{label}: {value}" for label, value in from_what.items())]
     for name, item in latex.items():
-        files.write(f"latex/{name}.tex", to_latex(item).encode())
+        tex = to_latex(item, label=f"{study.name}-{name}", made=comments)
+        files.write(f"latex/{name}.tex", tex.encode())
     page = Page(
         title=study.title,
         lead=f"{study.gives} {study.paper}".strip(),
@@ -64,7 +67,7 @@ def write_page(
             _track(study, files.root, tables, options, track, refers_to_files) for track in tracks
         ],
         notes=[FILES_NOTE] if refers_to_files else (),
-        provenance=_provenance(study, options, made),
+        provenance=from_what,
         files=list(_files(study, bool(latex))),
     )
     files.write("report.html", render(page).encode())

@@ -1,0 +1,166 @@
+"""Tables as LaTeX: escapes, width, wrapped text, panels, siunitx."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from irmeta.report.cells import ABSENT, DAGGER, Cell, Grid, Head
+from irmeta.report.latex import LONGEST_FLOAT, escape_latex, to_latex
+from support.typesetting import faults
+from support.written import WRITTEN
+
+
+def table(heads: dict[str, bool], *rows: tuple[object, ...], **given) -> Grid:
+    """Return a table; for each heading, whether its column is text."""
+    head = tuple(Head(label, label, is_text) for label, is_text in heads.items())
+    cells = (
+        tuple(cell if isinstance(cell, Cell) else Cell(str(cell)) for cell in row) for row in rows
+    )
+    return Grid("my_table", "Caption.", head, tuple(cells), **given)
+
+
+def rows_of(latex: str) -> list[list[str]]:
+    lines = [line.removesuffix(r" \\") for line in latex.splitlines() if line.endswith(r"\\")]
+    return [line.split(" & ") for line in lines]
+
+
+def numbers(columns: int, rows: int = 2) -> Grid:
+    """Return a table of systems with columns of numbers in one row of headings."""
+    heads = {"system": True, **{f"measure{i:03}": False for i in range(columns)}}
+    return table(heads, *(("s", *(f"0.{i:04}" for i in range(columns))) for _ in range(rows)))
+
+
+def test_to_latex__escapes_text_and_names_the_table():
+    made = table({"a%": True, "n": False}, ("s&t", "\u22121"), ("x" + DAGGER, ABSENT),
+                 notes=("50% of $x",))  # fmt: skip
+    latex = to_latex(made)
+    assert rows_of(latex) == [
+        [r"a\%", "n"], [r"s\&t", "$-$1"], [r"x\textsuperscript{\dag}", "---"],
+    ]  # fmt: skip
+    assert r"\caption{Caption. 50\% of \$x}\label{tab:my-table}" in latex
+    assert latex.index(r"\toprule") < latex.index(r"\midrule") < latex.index(r"\bottomrule")
+    assert r"\label{tab:study-t-1}" in to_latex(made, label="study-t_1")
+
+
+def test_to_latex__comments_are_one_line_each():
+    latex = to_latex(numbers(1), made=["irmeta 1", "names: a\n\\input{b}\u2028c"])
+    comments = latex[: latex.index(r"\begin")].splitlines()
+    assert comments == [
+        "% Packages: booktabs.", "% irmeta 1", r"% names: a \input{b} c",
+    ]  # fmt: skip
+
+
+def test_to_latex__leaves_out_columns_of_the_page():
+    head = (Head("a", "a", True), Head("b", "b", False, on_page_only=True))
+    assert rows_of(to_latex(Grid("t", "c", head, ((Cell("x"), Cell("1")),)))) == [["a"], ["x"]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "environment", "panels"),
+    [(3, "table", 1), (9, "table*", 1), (18, "table*", 2), (27, "table*", 3)],
+)
+def test_to_latex__width_and_panels_by_number_of_columns(
+    columns: int, environment: str, panels: int
+):
+    latex = to_latex(numbers(columns))
+    assert rf"\begin{{{environment}}}[tb]" in latex
+    assert latex.count(r"\begin{tabular}") == panels
+    heads = [row for row in rows_of(latex) if row[0] == "system"]
+    assert len(heads) == panels
+    assert [head for row in heads for head in row[1:]] == [f"measure{i:03}" for i in range(columns)]
+    assert max(map(len, heads)) - min(map(len, heads)) < panels
+
+
+def test_to_latex__panels_keep_groups_of_columns_together():
+    head = [Head("system", "s", True)]
+    head += [Head("value", "v", False, group=f"group{i:02}") for i in range(8) for _ in range(3)]
+    made = Grid("t", "c", tuple(head), (tuple(Cell("0.12345") for _ in head),))
+    latex = to_latex(made)
+    names = re.findall(r"\\multicolumn\{(\d)\}\{c\}\{(group\d+)\}", latex)
+    assert names == [("3", f"group{i:02}") for i in range(8)]
+    assert latex.count(r"\begin{tabular}") == 2
+    assert latex.count(r"\cmidrule(lr){2-4}") == 2
+
+
+def test_to_latex__wraps_long_text_and_breaks_long_words():
+    made = table({"name": True, "text": True}, ("w" * 90, "some words " * 9), ("b", "short"))
+    latex = to_latex(made)
+    (row, _) = rows_of(latex)[1:]
+    assert latex.count(r">{\raggedright\arraybackslash}X") == 2
+    assert row[0].replace(r"\allowbreak{}", "") == "w" * 90
+    assert max(map(len, row[0].split(r"\allowbreak{}"))) <= 20
+    assert "tabularx" in latex.splitlines()[0]
+
+
+def test_to_latex__stacks_a_heading_wider_than_its_column():
+    latex = to_latex(table({"system": True, "levels that decide": False}, ("s", "1%")))
+    stacked = r"\begin{tabular}[b]{@{}r@{}}levels \\ that \\ decide\end{tabular}"
+    assert stacked in latex or stacked.replace(r"levels \\ that", "levels that") in latex
+
+
+def test_to_latex__long_table_repeats_its_head_on_each_page():
+    rows = ((f"[{i}", "w" * 300) for i in range(LONGEST_FLOAT + 1))
+    latex = to_latex(table({"system": True, "text": True}, *rows))
+    assert latex.index(r"\caption") < latex.index(r"\endfirsthead") < latex.index(r"\endhead")
+    assert latex.count(r"system & text \\") == 2
+    assert "\n{}[0 & " in latex, "LaTeX would take [0 for an argument of the row before"
+    assert re.search(r"p\{0\.9\d\d\\linewidth\}", latex)
+
+
+def test_to_latex__siunitx_aligns_numbers_and_only_these():
+    made = table(
+        {"system": True, "n": False, "share": False},
+        ("1", Cell("1,234.5", is_best=True, marks="ab"), "50%"),
+        ("2", "\u221212.25", "2%"),
+        ("3", ABSENT, "3%"),
+    )
+    latex = to_latex(made, siunitx=True)
+    form = (
+        r"S[table-format=-4.2,detect-weight,mode=text,table-space-text-post={\textsuperscript{ab}}]"
+    )
+    assert rf"{{@{{}}l{form}r@{{}}}}" in latex
+    assert rows_of(latex) == [
+        ["system", "{n}", "share"],
+        ["1", r"\bfseries 1234.5\textsuperscript{\mdseries ab}", r"50\%"],
+        ["2", "-12.25", r"2\%"],
+        ["3", "{---}", r"3\%"],
+    ]
+    assert "Best values in bold." in latex
+    assert "S[" not in to_latex(made)
+
+
+def test_to_latex__superscripts_take_equal_space_in_a_column():
+    rows = (("a", Cell("1", marks="bc")), ("b", Cell("2", is_best=True)))
+    latex = to_latex(table({"system": True, "n": False}, *rows))
+    spaces = re.findall(r"\\makebox\[(\d+)pt\]\[l\]\{(.*?)\}(?: |$)", latex, re.M)
+    assert spaces == [(spaces[0][0], r"\textsuperscript{bc}"), (spaces[0][0], "")]
+    assert r"\textbf{2}" in latex
+
+
+def test_to_latex__numbers_of_a_paper_have_minus_signs():
+    latex = to_latex(table({"printed": True}, ("-1.5",), ("26-60%",), ("-a",)))
+    assert rows_of(latex)[1:] == [["$-$1.5"], [r"26-60\%"], ["-a"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("a_b%{}", r"a\_b\%\{\}"), ("x\ny", "x y"), ("−1 ± 2", r"$-$1 $\pm$ 2"),
+     ("~^\\", r"\textasciitilde{}\textasciicircum{}\textbackslash{}")],
+)  # fmt: skip
+def test_escape_latex__escapes_special_characters(text: str, expected: str):
+    assert escape_latex(text) == expected
+
+
+def test_to_latex__all_tables_fit_one_document(written: Path, tmp_path: Path):
+    files = [file for name in WRITTEN for file in sorted((written / name / "latex").iterdir())]
+    assert len(files) > 80
+    wide = [numbers(n) for n in (3, 9, 20, 28)]
+    wide.append(table({"name": True, "n": False}, ("w" * 150, Cell("1", marks="abc"))))
+    for number, made in enumerate(wide):
+        files.append(tmp_path / "latex" / f"{number}.tex")
+        files[-1].parent.mkdir(exist_ok=True)
+        files[-1].write_text(to_latex(made, label=f"wide-{number}"), encoding="utf-8")
+    assert faults(files, tmp_path) == []
