@@ -156,9 +156,11 @@ def track_of_files(
     if printable(name) != name:
         raise DataError("its name is not UTF-8", file=printable(str(qrels)), fix="Rename it.")
     paths = [Path(os.path.abspath(file)) for file in files]  # links are not resolved
-    if len({file.drive for file in paths}) > 1:
-        raise UsageError(f"{qrels} and its runs are on different drives: copy them to one.")
-    root = Path(os.path.commonpath([file.parent for file in paths]))
+    try:
+        root = Path(os.path.commonpath([file.parent for file in paths]))
+    except ValueError:
+        problem = f"{qrels} and its runs are on different drives: copy them to one."
+        raise UsageError(problem) from None
     first, *run_names = (file.relative_to(root).as_posix() for file in paths)
     given = {
         file: printable(str(path)) for file, path in zip([first, *run_names], files, strict=True)

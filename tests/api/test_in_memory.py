@@ -111,7 +111,10 @@ def test_read_files__qrels_name_that_is_not_utf8_is_refused(files: list[Path]) -
 def test_read_files__files_on_different_drives_are_refused(
     files: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Path, "drive", property(lambda path: path.name[0]))
+    def commonpath(paths: list[Path]) -> str:
+        raise ValueError("Paths don't have the same drive")
+
+    monkeypatch.setattr(os.path, "commonpath", commonpath)
     with pytest.raises(UsageError, match="on different drives: copy them to one"):
         irmeta.read_files(files[0], files[1:])
 
