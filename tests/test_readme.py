@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
+
+import irmeta
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -26,6 +29,24 @@ def test_readme__example_prints_its_output(monkeypatch: pytest.MonkeyPatch):
 
 def test_readme__is_short():
     assert len(README.split()) <= 900
+
+
+def test_metadata__readme_has_no_relative_links():
+    """A package index shows it without the files of the repository."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    text = README
+    for change in project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"][
+        "substitutions"
+    ]:
+        text = re.sub(change["pattern"], change["replacement"], text)
+    assert not re.findall(r"\]\((?!https?:)", text)
+    assert "and [more](" in README
+    assert "and more." in text
+
+
+def test_citation__names_this_version():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {irmeta.__version__}\n" in citation
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
