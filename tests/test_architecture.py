@@ -21,6 +21,7 @@ FLOORS = (  # from the top layer down; subpackages of a layer do not import each
     {"cli"},
     {"show", "pyterrier"},  # what the command line prints; measures for PyTerrier
     {"api"},
+    {"archive"},  # facts of TREC's tracks
     {"studies"},
     {"report", "stats"},
     {"measures", "preferences"},

@@ -1,0 +1,1 @@
+"""Facts about TREC's tracks: runs, qrels and published scores, and what to do with them."""
