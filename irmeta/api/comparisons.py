@@ -100,11 +100,19 @@ class Comparison(Summarized):
     def show(self) -> alt.LayerChart:
         """Draw the significantly different pairs, or the differences from the baseline."""
         title = f"{self.pairs.subject}: {self.pairs.test}"
+        test = correction_text(self.pairs.test, self.pairs.correction)
         if self.pairs.baseline is not None:
-            chart = baseline_differences(self.systems, self.pairs.baseline, title, self.alpha)
+            chart = baseline_differences(self.systems, self.pairs.baseline, title, self.alpha, test)
             return offline(chart)
         order = self.systems["system"].to_list()
-        return offline(pairwise_significance(self.pairs.frame(), order, title, self.alpha))
+        return offline(pairwise_significance(self.pairs.frame(), order, title, self.alpha, test))
+
+
+def correction_text(test: str, correction: str) -> str:
+    """Return the correction in words; nothing for a test of all systems, which needs none."""
+    if correction != "none":
+        return f"corrected by {correction}"
+    return "" if test in COMPLETE_TESTS else "uncorrected"
 
 
 class Comparisons(SummaryList[Comparison]):

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from irmeta._version import __version__
-from irmeta.api.comparisons import Comparison, Comparisons, comparison
+from irmeta.api.comparisons import Comparison, Comparisons, comparison, correction_text
 from irmeta.api.matrices import Results, matrices
 from irmeta.api.store import EvalChoices, Store
 from irmeta.errors import MeasureError, UsageError, check_share
@@ -20,8 +20,9 @@ from irmeta.files import remove_temporaries, write_text
 from irmeta.locations import RemotePath, location
 from irmeta.measures.names import parse_measure
 from irmeta.report.figures.significance_figures import achieved_significance
-from irmeta.report.look import svg_of, to_spec, without_titles
+from irmeta.report.look import svg_of, to_spec
 from irmeta.report.offline import offline
+from irmeta.report.titles import without_titles
 from irmeta.results.matrix import Matrix
 from irmeta.results.tidy_files import check_ours, write_out
 from irmeta.stats.discriminative_power import LEVELS, asp, by_every_test, checked_levels, separation
@@ -58,7 +59,8 @@ class Power(Summarized, _Counts):
         for (track, test), own in self.curves.group_by("track", "test", maintain_order=True):
             name = str(track) or "power"
             title = f"Achieved significance levels{f' on {track}' if track else ''}: {test}"
-            chart = achieved_significance(own, levels, title)
+            text = correction_text(str(test), own["correction"][0])
+            chart = achieved_significance(own, levels, title, text)
             charts[f"{name}.{test}" if several else name] = offline(chart)
         return charts
 

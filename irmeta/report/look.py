@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from irmeta.escapes import UNSAFE
+from irmeta.report.text_width import wrapped
+from irmeta.report.titles import wrap_titles
 from irmeta.report.vega import vega_print, vega_svg
 
 if TYPE_CHECKING:
@@ -24,9 +26,16 @@ PPI = 300
 NARROW = 360  # least width for the bars of a printed plot
 
 # Okabe and Ito's blue and vermillion differ for all common forms of colour vision, and in grey.
+# Orange is for docs that are not retrieved, for signs that differ, and for the second of two sides
+# where that is better: for nothing else.
 BLUE, VERMILLION = "#0072B2", "#D55E00"
 INK, MUTED, RULE = "#222222", "#5f6368", "#e4e6e8"
-PALE_BLUE, PALE_RED, GREY = "#8ec1de", "#f2ab7c", "#a9aeb4"
+# In grey, blue, pale red, pale blue and pale grey are ever lighter.
+PALE_BLUE, PALE_RED, GREY, PALE_GREY = "#9fcde8", "#e9955c", "#a9aeb4", "#d9dcdf"
+LINES = (BLUE, INK, "#009E73", "#CC79A7", "#8a6d00", "#56B4E9", "#7f7f7f", "#882255")
+"""Colours of lines of equal importance."""
+DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [1, 3], [10, 3], [4, 2, 1, 2, 1, 2])
+"""Dashes of such lines, which also differ in black and white."""
 
 # vl-convert includes Liberation Sans, so text widths and SVG bytes do not depend on the machine's
 # fonts; Arial and Helvetica have the same widths.
@@ -57,12 +66,12 @@ CONFIG: Mapping[str, Any] = {
         "tickColor": "#9aa0a6",
     },
     "axisY": {"domain": False, "ticks": False, "labelPadding": 9},
-    "axisX": {"grid": False, "tickSize": 4, "labelFlush": False},
+    "axisX": {"grid": False, "tickSize": 4, "labelFlush": False, "labelSeparation": 5},
     "title": {
         "anchor": "start",
         "frame": "bounds",
         "offset": 14,
-        "limit": WIDTH - 4,  # a longer title would shrink the figure
+        "limit": WIDTH - 4,  # a longer word would shrink the figure
         "fontSize": 14,
         "fontWeight": "bold",
         "color": INK,
@@ -80,8 +89,11 @@ def nothing(message: str) -> alt.LayerChart:
     """Return a figure with only a message, so that an unusual track does not stop a report."""
     import altair as alt
 
-    text = alt.Chart(pl.DataFrame({"message": [message]})).mark_text(fontSize=12, color=MUTED)
-    return finish(alt.layer(text.encode(text="message:N")), height=60, title="", subtitle=message)
+    lines = wrapped(message, 12, PRINT_WIDTH - 20)
+    text = alt.Chart(pl.DataFrame({"message": ["\n".join(lines)]}))
+    text = text.mark_text(fontSize=12, color=MUTED, lineBreak="\n", baseline="middle")
+    chart = alt.layer(text.encode(text="message:N"))
+    return finish(chart, height=44 + 15 * len(lines), title="", subtitle=message)
 
 
 def described(marks: alt.Chart, name: str, value: str, digits: str) -> alt.Chart:
@@ -143,7 +155,7 @@ def to_spec(chart: Any) -> dict[str, Any]:
     if rows is not alt.Undefined:
         chart.datasets = rows
         spec["datasets"] = spec.get("datasets", {}) | rows
-    return _drawable(spec)
+    return wrap_titles(_drawable(spec), WIDTH)
 
 
 def to_svg(chart: Any, draw: Callable[[dict[str, Any]], str] = vega_svg) -> str:
@@ -200,21 +212,6 @@ def print_of(
     return draw(fit_width(spec, PRINT_WIDTH), ppi)
 
 
-def subtitle_of(spec: dict[str, Any]) -> str:
-    """Return the subtitle of a figure, of one or several lines, from its spec."""
-    title = spec.get("title", {})
-    lines = title.get("subtitle", "")
-    return lines if isinstance(lines, str) else " ".join(lines)
-
-
-def without_titles(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a spec without the title and subtitle, which a caption replaces.
-
-    The headings of panes remain, and a screen reader still reads the titles.
-    """
-    return {name: value for name, value in spec.items() if name != "title"}
-
-
 def fit_width(spec: dict[str, Any], width: int) -> dict[str, Any]:
     """Return the spec of a chart with another width than `WIDTH`, in pixels."""
     title = spec["config"]["title"] | {"limit": width - 4}
@@ -224,7 +221,7 @@ def fit_width(spec: dict[str, Any], width: int) -> dict[str, Any]:
         fitted["concat"] = [_narrower(pane, by) for pane in spec["concat"]]
     else:
         fitted["width"] = width
-    return fitted
+    return wrap_titles(fitted, width)
 
 
 def _narrower(pane: dict[str, Any], by: int) -> dict[str, Any]:

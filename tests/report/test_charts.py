@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 
-from irmeta.report.charts.curve_panes import curve_panes
+from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.charts.curves import curves, ecdf
 from irmeta.report.charts.dumbbell import dumbbell
 from irmeta.report.charts.graph import graph
@@ -28,7 +28,16 @@ from irmeta.report.figures.length_figures import (
     length_histogram,
 )
 from irmeta.report.figures.significance_figures import pairwise_significance
-from irmeta.report.look import PRINT_WIDTH, to_print, to_svg
+from irmeta.report.look import (
+    PRINT_WIDTH,
+    VERMILLION,
+    fit_width,
+    nothing,
+    svg_of,
+    to_print,
+    to_spec,
+    to_svg,
+)
 from support.charting import (
     CHARTS,
     CLOUDS,
@@ -43,6 +52,7 @@ from support.charting import (
     WORDS,
     cells,
     counts,
+    drawn_rows,
     lengths,
     line,
     p_values,
@@ -56,6 +66,7 @@ from support.charting import (
     two_values,
     values,
 )
+from support.text_boxes import collisions, outside
 
 
 @pytest.mark.parametrize("name", CHARTS)
@@ -68,6 +79,25 @@ def test_chart__well_formed_svg_of_fixed_width(name: str):
     sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)px"', svg)]
     assert sizes
     assert min(sizes) >= 9
+    assert name in ODD or not (collisions(svg) or outside(svg))
+    assert VERMILLION not in svg or name in ORANGE, "orange is for docs not retrieved, or a side"
+    assert all("log scale" in title for title in log_titles(to_spec(CHARTS[name]())))
+
+
+ODD = {"strip of 76", "triangle"}  # with names that no font would fit
+ORANGE = {"arcs", "arcs, many", "search lengths", "differences", "rarity", "rarity of 80 systems",
+          "surfaces", "scatter panes"}  # fmt: skip
+
+
+def log_titles(spec: Any) -> list[str]:
+    """Return the titles of all logarithmic axes of a spec."""
+    if isinstance(spec, list):
+        return [title for part in spec for title in log_titles(part)]
+    if not isinstance(spec, dict):
+        return []
+    is_log = isinstance(spec.get("scale"), dict) and spec["scale"].get("type") == "log"
+    own = [spec["title"]] if is_log and spec.get("title") else []
+    return own + [title for part in spec.values() for title in log_titles(part)]
 
 
 PRINTED = (
@@ -177,6 +207,51 @@ def test_strip__prints_mean_and_standard_deviation_of_each_row():
     assert "\n0.50\n" in shown, "one value has no standard deviation"
     assert "2 without a value left out" in shown
     assert "the paper 50%" in texts(to_svg(CHARTS["strip"]()))
+
+
+def test_strip__marks_deviations_beyond_the_axis():
+    frame = pl.DataFrame({"row": ["a"] * 2 + ["b"] * 2, "name": "n", "value": [0.0, 1.0, 0.4, 0.6]})
+    svg = to_svg(strip(frame, **STRIP, spread=True))
+    assert "S; arrow: beyond the axis" in texts(svg)
+    marked = [row for row in drawn_rows(strip(frame, **STRIP, spread=True)) if row.get("beyond")]
+    assert {(row["row"], row["is_below"], row["is_above"]) for row in marked} == {("a", True, True)}
+    arrows = re.findall(r'translate\(([\d.]+),[\d.]+\)" d="M(-?)[\d.]+,0L[^"A]*Z"', svg)
+    assert [side for _, side in arrows] == ["-", ""], "the tips are at the ends of the axis"
+    assert float(arrows[0][0]) == 0 < float(arrows[1][0])
+    inside = strip(frame.filter(row="b"), **STRIP, spread=True)
+    assert "arrow" not in texts(to_svg(inside))
+
+
+def test_heat_map__tells_zero_by_its_text_from_undefined():
+    frame = pl.DataFrame({"across": ["a", "b", "c"], "down": "x", "value": [0.0, 0.001, None],
+                          "name": "n", "text": ["0", None, None]})  # fmt: skip
+    shown = texts(to_svg(heat_map(frame, title="T", subtitle="S"))).split("\n")
+    assert [text for text in shown if text in ("0", "0.00", "\u2014")] == ["0", "0.00", "\u2014"]
+
+
+def test_heat_map__numbers_fit_narrow_cells_in_print():
+    rows = [(f"m{i:02d}", f"m{j:02d}", -0.25) for i in range(16) for j in range(16)]
+    frame = pl.DataFrame(rows, ["across", "down", "value"], orient="row").with_columns(name="down")
+    svg = svg_of(fit_width(to_spec(heat_map(frame, title="T", subtitle="S")), PRINT_WIDTH))
+    assert "\n\u2212.25\n" in texts(svg)
+    assert not collisions(svg)
+
+
+def test_nothing__message_fits_a_column_of_print():
+    words = "no value " * 30
+    svg = svg_of(fit_width(to_spec(nothing(words)), PRINT_WIDTH))
+    assert not outside(svg)
+    assert " ".join(texts(svg).split()) == words.strip()
+
+
+def test_to_print__breaks_a_long_title_and_a_long_heading():
+    title = "search lengths of a system and of another by ASL(unretrieved=depth)"
+    panes = [Pane("a", f"preferences, {title}"), Pane("b", "measures")]
+    spec = to_spec(curve_panes(panes_of(2), panes, title=title, subtitle=title * 2, x_title="x"))
+    svg = svg_of(fit_width(spec, PRINT_WIDTH))
+    assert isinstance(spec["title"]["text"], str), "it fits the page"
+    assert "\u2026" not in svg
+    assert collisions(svg) + outside(svg) == []
 
 
 def test_heat_map__prints_an_undefined_value_as_a_dash():

@@ -15,7 +15,7 @@ from irmeta.report.charts.heat import banded_maps
 from irmeta.report.charts.panes import linear_ticks, log_ticks
 from irmeta.report.charts.scatter import scatter_panes
 from irmeta.report.charts.surface import surfaces
-from irmeta.report.look import to_print, to_spec, to_svg
+from irmeta.report.look import PALE_BLUE, to_print, to_spec, to_svg
 from support.charting import (
     CHARTS,
     CLOUDS,
@@ -260,7 +260,7 @@ def test_scatter_panes__one_point_a_pixel_and_marked_ones_above():
 def test_scatter_panes__points_are_not_joined():
     frame = points(*((i / 10, i / 10, False) for i in range(-9, 10)))
     svg = to_svg(scatter_panes(frame, {"a": ("left", [])}, **CLOUDS))
-    [path] = re.findall(r' d="([^"]*)" stroke="#8ec1de" stroke-width="2"', svg)
+    [path] = re.findall(rf' d="([^"]*)" stroke="{PALE_BLUE}" stroke-width="2"', svg)
     lines = [
         [[float(n) for n in point.split(",")] for point in line.split("L")]
         for line in path.split("M")[1:]

@@ -104,14 +104,14 @@ def test_figures__names_of_a_level_are_apart(subtopics: int, length: int):
     assert gaps["y"].min() >= 13.9
 
 
-def test_violations_by_property__dash_where_no_pair_is_violated():
+def test_violations_by_property__zero_where_no_pair_is_violated():
     rows = to_spec(figures_of(OPTIONS)["violations_by_property"].draw())["datasets"]
     (cells,) = rows.values()
-    drawn = {(row["down"], row["across"]): row["value"] for row in cells}
-    assert drawn["AP_IA", "redundancy"] == 1
-    assert drawn["AP", "irrelevance"] is None
-    assert drawn["P@5", "top-weightedness"] == 1
-    assert 0 < drawn[ACT, "irrelevance"] < 1
+    drawn = {(row["down"], row["across"]): (row["value"], row["text"]) for row in cells}
+    assert drawn["AP_IA", "redundancy"] == (1, "1.00")
+    assert drawn["AP", "irrelevance"] == (0, "0")
+    assert drawn["P@5", "top-weightedness"] == (1, "1.00")
+    assert 0 < drawn[ACT, "irrelevance"][0] < 1
 
 
 def test_violations_by_length__only_measures_with_a_violation():

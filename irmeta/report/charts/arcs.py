@@ -19,7 +19,18 @@ from irmeta.report.charts.panes import (
     log_ticks,
     pane_width,
 )
-from irmeta.report.look import BLUE, GREY, INK, MUTED, RULE, VERMILLION, nothing, whole_ticks
+from irmeta.report.look import (
+    BLUE,
+    GREY,
+    INK,
+    MUTED,
+    PRINT_WIDTH,
+    RULE,
+    VERMILLION,
+    axis_title,
+    nothing,
+    whole_ticks,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -124,7 +135,8 @@ class _RankAxis:
     def ticks(self) -> list[int]:
         """Return the ranks with a label."""
         if self.is_log:
-            return log_ticks(1, self.deepest)
+            room = pane_width(1, ROOM, PRINT_WIDTH) * self.end
+            return log_ticks(1, self.deepest, 0.9 * room)
         return sorted({1, *(tick for tick in whole_ticks(self.deepest) if tick)})
 
 
@@ -145,8 +157,8 @@ def _pane(
     labels = json.dumps(dict(zip([f"{place:.6f}" for place in places], ticks, strict=True)))
     scale = alt.Scale(domain=[0, 1], nice=False)
     x_axis = alt.Axis(
-        values=places, labelExpr=f"{labels}[format(datum.value, '.6f')]", title="rank",
-        grid=True, tickSize=4,
+        values=places, labelExpr=f"{labels}[format(datum.value, '.6f')]", grid=True, tickSize=4,
+        title=axis_title("rank", "log scale" if axis.is_log else ""),
     ) if is_last else alt.Axis(
         values=places, labels=False, title=None, grid=True, ticks=False, domain=False,
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +11,7 @@ import polars as pl
 from irmeta.report.charts.panes import (
     Datasets,
     Label,
+    apart,
     arrange,
     axis_room,
     heading,
@@ -20,7 +22,7 @@ from irmeta.report.charts.panes import (
     pane_width,
     rules_at,
 )
-from irmeta.report.look import BLUE, GREY, INK, PRINT_WIDTH, VERMILLION, nothing, whole_ticks
+from irmeta.report.look import BLUE, GREY, INK, LINES, PRINT_WIDTH, axis_title, nothing, whole_ticks
 
 if TYPE_CHECKING:
     import altair as alt
@@ -29,7 +31,6 @@ NAMED = 8  # largest number of curves with a colour and a mark each
 MARKS = 15  # largest number of marks on a curve
 ROOM = 38  # pixels for the labels of a y axis
 QUANTILES = ("min", "Q1", "median", "Q3", "max")
-COLOURS = (BLUE, VERMILLION, INK, "#009E73", "#CC79A7", "#8a6d00", "#56B4E9", "#7f7f7f")
 SHAPES = (
     "circle",
     "square",
@@ -161,8 +162,10 @@ def _x_axis(
         axis = alt.Axis(format=linear, values=ticks)
     else:
         domain = _log_domain(low, high, margin)
-        axis = alt.Axis(values=log_ticks(low, high), format=",d")
+        room = width * math.log(max(high / low, 1.0)) / math.log(domain[1] / domain[0])
+        axis = alt.Axis(values=log_ticks(low, high, room), format=",d")
     scale = alt.Scale(type="linear" if linear else "log", domain=domain, nice=False)
+    title = axis_title(title, "" if linear else "log scale")
     x = alt.X("x:Q", title=title, axis=axis, scale=scale)
     return x, [labels_above(labels, x, domain, width, not linear)] if labels else []
 
@@ -211,7 +214,7 @@ def _few(
     colour = alt.Color(
         "name:N",
         sort=names,
-        scale=alt.Scale(domain=names, range=COLOURS[: len(names)]),
+        scale=alt.Scale(domain=names, range=LINES[: len(names)]),
         legend=shown,
     )
     shape = alt.Shape(
@@ -253,10 +256,7 @@ def _crowd(
     """Draw all curves thin and grey, and the emphasised ones above."""
     import altair as alt
 
-    colours = {
-        end.name: INK if end.role == "median" else BLUE if end.role.startswith("Q") else VERMILLION
-        for end in reversed(edge)
-    }
+    colours = {end.name: INK if end.role == "median" else BLUE for end in reversed(edge)}
     # of 143 systems at 60 cutoffs, a third of the points
     seen = _visible(rows, pixel / 4).group_by("name", "dashed", maintain_order=True).agg("x", "y")
     strong = pl.col("name").is_in([*colours])
@@ -305,19 +305,7 @@ def _edge_labels(
 
     gap = 10 * (bounds[1] - bounds[0]) / height
     least = bounds[0] + gap / 2  # a label does not touch the x axis
-    values = [end.y for end in edge]
-    below = _apart([-value for value in reversed(values)], gap)
-    # the mean of two placements without overlaps, upwards and downwards, has none
-    middle = [(a - b) / 2 for a, b in zip(_apart(values, gap), reversed(below), strict=True)]
-    places = _apart([max(value, least) for value in middle], gap)
+    places = apart([end.y for end in edge], gap, least)
     labels = {"x": [end.x for end in edge], "y": places, "label": [end.role for end in edge]}
     text = alt.Chart(pl.DataFrame(labels)).encode(x, y, alt.Text("label:N"))
     return [text.mark_text(align="left", dx=3, fontSize=9, aria=False)]
-
-
-def _apart(values: Sequence[float], gap: float) -> list[float]:
-    """Increase ascending values so that each is at least `gap` above the one before."""
-    placed: list[float] = []
-    for value in values:
-        placed.append(max(value, placed[-1] + gap) if placed else value)
-    return placed

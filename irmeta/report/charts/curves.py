@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.report.look import VERMILLION, finish, nothing
+from irmeta.report.look import DASHES, INK, LINES, axis_title, finish, nothing
 
 if TYPE_CHECKING:
     import altair as alt
@@ -50,32 +50,35 @@ def curves(
     if frame.is_empty():
         return nothing(f"{title}: nothing to draw.")
     names = frame["name"].unique(maintain_order=True).to_list()
-    # Many names would cover the curves, and more than ten need more colours.
+    # Many names would cover the curves.
     legend = alt.Legend(title=None, orient="top-right" if len(names) <= INSIDE else "right")
-    colours = alt.Scale(scheme="tableau10" if len(names) <= 10 else "tableau20")
+    legend = legend if len(names) > 1 else None
+    colours, dashes = (
+        alt.Scale(domain=names, range=[styles[i % len(styles)] for i in range(len(names))])
+        for styles in (LINES, DASHES)
+    )
     scale = alt.Scale(domain=domain) if domain else alt.Scale(zero=False)
-    shown = _thinned(frame, len(names))
+    shown = thinned(frame, len(names))
     base = alt.Chart(shown).encode(
         alt.X(
             "x:Q",
-            title=x_title,
+            title=axis_title(x_title, "log scale" if log else ""),
             axis=alt.Axis(format="~s" if log else "d"),
             scale=alt.Scale(type="log" if log else "linear"),
         ),
-        color=alt.Color(
-            "name:N", sort=names, scale=colours, legend=legend if len(names) > 1 else None
-        ),
+        color=alt.Color("name:N", sort=names, scale=colours, legend=legend),
     )
     shape = "step-after" if steps else "linear"
     layers: list[Any] = []
     if "low" in frame.columns:
         band = base.mark_area(opacity=0.18, interpolate=shape, aria=False)
         layers.append(band.encode(alt.Y("low:Q"), alt.Y2("high:Q")))
-    line = base.mark_line(interpolate=shape, strokeWidth=1.6)
+    dash = alt.StrokeDash("name:N", sort=names, scale=dashes, legend=legend)
+    line = base.mark_line(interpolate=shape, strokeWidth=1.6).encode(dash)
     layers.append(line.encode(alt.Y("y:Q", title=y_title, scale=scale)))
     if rules:
         level = alt.Chart(pl.DataFrame({"y": [float(value) for value in rules]}))
-        layers.append(level.mark_rule(strokeDash=[4, 3], color=VERMILLION).encode(alt.Y("y:Q")))
+        layers.append(level.mark_rule(strokeDash=[2, 2], color=INK).encode(alt.Y("y:Q")))
     return finish(alt.layer(*layers), height=300, title=title, subtitle=subtitle)
 
 
@@ -107,7 +110,8 @@ def ecdf(frame: pl.DataFrame, *, title: str, subtitle: str, x_title: str) -> alt
     )
 
 
-def _thinned(frame: pl.DataFrame, names: int) -> pl.DataFrame:
+def thinned(frame: pl.DataFrame, names: int) -> pl.DataFrame:
+    """Return points of curves that are enough to draw them, with the last of each curve."""
     step = 1 + frame.height // min(POINTS * names, MOST)
     position = pl.int_range(1, pl.len() + 1).over("name")
     return frame.filter((position % step == 1 % step) | (position == pl.len().over("name")))

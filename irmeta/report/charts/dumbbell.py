@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from irmeta.report.cells import FORMATS
-from irmeta.report.look import BLUE, INK, MUTED, described, finish, nothing, right_words
+from irmeta.report.look import BLUE, INK, MUTED, axis_title, described, finish, nothing, right_words
 from irmeta.schema.columns import PLAIN, Display
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ def dumbbell(
     digits = FORMATS[display.format]
     font = 11 if rows.height <= 30 else 10 if rows.height <= 60 else 9
     domain = alt.Scale(domain=rows["row"].to_list())
-    x: dict[str, Any] = {"title": x_title, **value_axis(values, display.format == "length")}
+    lengths = display.format == "length"
+    title_of_axis = axis_title(x_title, "log scale" if lengths else "")
+    x: dict[str, Any] = {"title": title_of_axis, **value_axis(values, lengths)}
     left = alt.Axis(grid=True, labelFontSize=font, labelLimit=225, labelOverlap=False)
     base = alt.Chart(rows).encode(alt.X("filled:Q", **x), alt.Y("row:N", scale=domain, axis=None))
     gaps = base.mark_rule(color=MUTED, strokeWidth=1.5, aria=False).encode(

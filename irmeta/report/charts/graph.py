@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from irmeta.report.charts.panes import legend
-from irmeta.report.look import BLUE, CONFIG, INK, MUTED, PRINT_WIDTH, VERMILLION, finish, nothing
+from irmeta.report.look import BLUE, CONFIG, INK, LINES, MUTED, PRINT_WIDTH, finish, nothing
 
 if TYPE_CHECKING:
     import altair as alt
@@ -25,9 +25,9 @@ BULGE = 12.0  # pixels to the right of an arrow between neighbours on a level
 ARC = 9  # points of a curved arrow
 STYLES: tuple[tuple[str, list[float]], ...] = (
     (BLUE, [1, 0]),
-    (VERMILLION, [5, 3]),
+    (LINES[2], [5, 3]),
     (INK, [1.5, 2.5]),
-    ("#009E73", [8, 3, 1.5, 3]),
+    (LINES[3], [8, 3, 1.5, 3]),
 )
 """Colour and dashes of each kind of edge, which also differ in black and white."""
 WEIGHTS = {"pale": (0.4, 1.2, 6.0), "plain": (1.0, 1.5, 6.0), "bold": (1.0, 3.2, 10.0)}

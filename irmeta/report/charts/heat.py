@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from irmeta.report.charts.panes import Datasets, arrange, axis_room, legend, pane_width
-from irmeta.report.look import INK, MUTED, RULE, described, either, finish, nothing
+from irmeta.report.look import INK, MUTED, PRINT_WIDTH, RULE, described, either, finish, nothing
+from irmeta.report.text_width import text_width
 
 if TYPE_CHECKING:
     import altair as alt
@@ -18,7 +19,8 @@ BANDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 """Lower bounds of the bands of correlations in volatility matrices."""
 # from viridis: equal steps of lightness, so that bands differ in grey too
 SHADES = ("#fde725", "#7ad151", "#22a884", "#2a788e", "#414487", "#440154")
-UNDEFINED = "undefined"
+UNDEFINED, UNKNOWN, MINUS = "undefined", "\u2014", "\u2212"
+FONTS = (12, 10.5, 9)
 ROOM, TITLE = 26, 19  # pixels for the labels of a y axis, and for its title
 
 
@@ -31,7 +33,8 @@ def heat_map(
     ----------
     cells
         Columns across, down (names, in the order in which they first appear), value (null or NaN:
-        undefined, drawn as a dash) and name (under the pointer).
+        undefined, drawn as a dash) and name (under the pointer); optionally text, which is
+        printed instead of the number if not null. Numbers in narrow cells have no leading zero.
     digits
         Format of the numbers.
     """
@@ -40,6 +43,7 @@ def heat_map(
     if cells.is_empty():
         return nothing(f"{title}: nothing to compare.")
     cells = cells.with_columns(pl.col("value").cast(pl.Float64).fill_nan(None))
+    cells, font = _with_texts(cells, digits)
     across, down = (cells[c].unique(maintain_order=True).to_list() for c in ("across", "down"))
     signed = bool((cells["value"] < 0).any())
     labels = alt.Axis(labelAngle=-40, ticks=False, domain=False)
@@ -56,16 +60,8 @@ def heat_map(
     heat = described(cell, "name", "value", ".4f").encode(
         alt.Color("value:Q", scale=ramp, legend=None)
     )
-    numbers = base.mark_text(fontSize=12 if len(across) < 9 else 10 if len(across) < 14 else 8)
-    defined = {
-        "test": "isValid(datum.value)",
-        "field": "value",
-        "type": "quantitative",
-        "format": digits,
-    }
-    numbers = numbers.encode(
-        text=alt.TextValue("\u2014", condition=defined),
-        color=either("abs(datum.value) > 0.65", "white", INK),
+    numbers = base.mark_text(fontSize=font).encode(
+        alt.Text("text:N"), color=either("abs(datum.value) > 0.65", "white", INK)
     )
     return finish(
         alt.layer(blank, heat, numbers),
@@ -73,6 +69,23 @@ def heat_map(
         title=title,
         subtitle=subtitle,
     )
+
+
+def _with_texts(cells: pl.DataFrame, digits: str) -> tuple[pl.DataFrame, float]:
+    """Return cells with a column of texts, and the largest font in which they fit in print."""
+    numbers = [
+        UNKNOWN if v is None else f"{v:{digits}}".replace("-", MINUS) for v in cells["value"]
+    ]
+    texts = pl.Series("number", numbers, dtype=pl.String)
+    if "text" in cells.columns:
+        texts = pl.select(pl.coalesce(cells["text"], texts)).to_series()
+    labels = max(text_width(name, 11) for name in cells["down"])
+    room = (PRINT_WIDTH - min(labels, 190) - 16) / cells["across"].n_unique() - 4
+    for shown in (texts, texts.str.replace(r"^(\u2212?)0\.", "${1}.")):
+        for font in FONTS:
+            if max(text_width(text, font) for text in shown) <= room:
+                return cells.with_columns(text=shown), font
+    return cells.with_columns(text=shown), FONTS[-1]
 
 
 def lower_triangle(pairs: pl.DataFrame, a: str, b: str, value: str) -> pl.DataFrame:
@@ -228,7 +241,8 @@ def _axis(title: str, end: float, **more: Any) -> dict[str, Any]:
     import altair as alt
 
     most = int(end)
-    ticks = [1, *range(10, most + 1, 10)] if most > 10 else [*range(1, most + 1)]
+    step = next(d * 10**n for n in range(1, 10) for d in (1, 2, 5) if d * 10**n * 15 >= most)
+    ticks = [1, *range(step, most + 1, step)] if most > 10 else [*range(1, most + 1)]
     axis = alt.Axis(format="d", grid=False, values=ticks, labelOverlap=False, labelFlush=8, **more)
     scale = alt.Scale(domain=[0.5, end], nice=False, zero=False)
     return {"title": title, "scale": scale, "axis": axis}

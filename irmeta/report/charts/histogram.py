@@ -11,7 +11,6 @@ from irmeta.report.look import (
     BLUE,
     INK,
     NARROW,
-    VERMILLION,
     described,
     finish,
     nothing,
@@ -138,7 +137,7 @@ def _classes(classes: Sequence[Class]) -> list[Any]:
     rows = pl.DataFrame([one._asdict() for one in classes])
     base = alt.Chart(rows).encode(alt.X("bucket:N", bandPosition=0))
     rules = base.transform_filter("datum.rule").mark_rule(
-        color=VERMILLION, strokeDash=[5, 3], strokeWidth=1.5, xOffset=-2.5, aria=False
+        color=INK, strokeDash=[2, 2], xOffset=-2.5, aria=False
     )
     texts = base.mark_text(align="left", baseline="top", dx=3, lineBreak="|")
     return [rules, texts.encode(y=alt.value(2), text="text:N")]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from irmeta.report.look import CONFIG, INK, MUTED, PRINT_WIDTH, WIDTH, finish_text
+from irmeta.report.text_width import text_width
 
 if TYPE_CHECKING:
     import altair as alt
@@ -20,6 +22,7 @@ GAP = 14  # pixels between a pane and the axis of the next
 STEPS = ((1,), (1, 2, 5), tuple(range(1, 10)))
 """Multiples of powers of ten that are ticks of a log axis."""
 MOST_TICKS = 7
+TICK_FONT, CLEAR = 11, 5  # pixels of labels of ticks, and between them
 
 
 def pane_width(columns: int, room: int, total: int = WIDTH) -> int:
@@ -84,7 +87,7 @@ def legend(labels: Sequence[str], **more: Any) -> alt.Legend:
     import altair as alt
 
     options: dict[str, Any] = {"orient": "top", **more}
-    widest = 5.6 * max(map(len, labels), default=0) + 34
+    widest = max((text_width(label, 10) for label in labels), default=0) + 34
     return alt.Legend(
         title=None,
         direction="horizontal",
@@ -94,13 +97,28 @@ def legend(labels: Sequence[str], **more: Any) -> alt.Legend:
     )
 
 
-def log_ticks(low: float, high: float) -> list[int]:
-    """Return up to 7 round numbers between two values of at least 1, or else the values."""
+def log_ticks(low: float, high: float, room: float = math.inf) -> list[int]:
+    """Return up to 7 round numbers between two values of at least 1, or else the values.
+
+    Their labels do not touch one another in `room` pixels from the lower to the higher value.
+    """
     powers = [10**n for n in range(int(math.log10(high)) + 1)]
     sets = ([step * power for power in powers for step in steps] for steps in STEPS)
     inside = [[tick for tick in ticks if low <= tick <= high] for ticks in sets]
-    ticks = max((ticks for ticks in inside if len(ticks) <= MOST_TICKS), key=len, default=[])
+    pixels = room / math.log(high / low) if high > low else room
+    fitting = [ticks for ticks in inside if len(ticks) <= MOST_TICKS and _are_apart(ticks, pixels)]
+    ticks = max(fitting, key=len, default=[])
     return ticks if len(ticks) > 1 else sorted({round(low), round(high)})
+
+
+def _are_apart(ticks: Sequence[int], pixels: float) -> bool:
+    """Check whether labels do not touch, with `pixels` for a ratio of e."""
+    widths = [text_width(f"{tick:,}", TICK_FONT) for tick in ticks]
+    gaps = [pixels * math.log(b / a) for a, b in pairwise(ticks)]
+    touching = (
+        gap < (a + b) / 2 + CLEAR for gap, (a, b) in zip(gaps, pairwise(widths), strict=True)
+    )
+    return not any(touching)
 
 
 def linear_ticks(low: float, high: float, whole: bool) -> list[float]:
@@ -115,6 +133,30 @@ def linear_ticks(low: float, high: float, whole: bool) -> list[float]:
     # 12 digits: 3 x 0.1 is 0.30000000000000004, and 0.3 / 0.1 is less than 3
     first, last = math.ceil(round(low / step, 12)), math.floor(round(high / step, 12))
     return [round(number * step, 12) for number in range(first, last + 1)]
+
+
+def apart(
+    values: Sequence[float], gap: float, least: float = -math.inf, most: float = math.inf
+) -> list[float]:
+    """Place ascending values so that neighbours are at least `gap` apart, near where they were.
+
+    Places lie from `least` to `most` as far as there is room; below `most` it may be lacking.
+    """
+    down = _ascending([-value for value in reversed(values)], gap)
+    # the mean of two placements without overlaps, upwards and downwards, has none
+    pairs = zip(_ascending(values, gap), reversed(down), strict=True)
+    middle = [max((up - down) / 2, least) for up, down in pairs]
+    # the greatest first, so that the last of them pushes the others
+    fitted = _ascending([-min(value, most) for value in reversed(_ascending(middle, gap))], gap)
+    return _ascending([max(-value, least) for value in reversed(fitted)], gap)
+
+
+def _ascending(values: Sequence[float], gap: float) -> list[float]:
+    """Increase ascending values so that each is at least `gap` above the one before."""
+    placed: list[float] = []
+    for value in values:
+        placed.append(max(value, placed[-1] + gap) if placed else value)
+    return placed
 
 
 def rules_at(values: Sequence[float], axis: alt.X | alt.Y) -> list[Any]:
@@ -143,7 +185,7 @@ def labels_above(
     end = -math.inf
     for value, label in sorted(labels):
         place = width * (scaled(value) - low) / (high - low)
-        half = 2.7 * len(label) + 1
+        half = text_width(label, 10) / 2 + CLEAR / 2
         if place - half >= end:
             shown.append((value, label))
             end = place + half

@@ -12,13 +12,14 @@ import polars as pl
 from irmeta.report.cells import FORMATS
 from irmeta.report.look import (
     BLUE,
+    INK,
     MUTED,
-    VERMILLION,
     axis_title,
     described,
     either,
     finish,
     nothing,
+    right_words,
 )
 from irmeta.schema.columns import PLAIN, Display
 
@@ -30,6 +31,8 @@ NAMED = 30  # largest number of names with a line each
 
 def ranked(frame: pl.DataFrame, measure: str, display: Display = PLAIN) -> alt.LayerChart:
     """Draw systems by one measure, best first.
+
+    The best system is dark; a dashed line is the median.
 
     Parameters
     ----------
@@ -59,8 +62,8 @@ def ranked(frame: pl.DataFrame, measure: str, display: Display = PLAIN) -> alt.L
     digits = FORMATS[display.format]
     named = scores.height <= NAMED
     floor = min(0.0, low)
-    top = high + (0.18 if named else 0.05) * (high - floor) or 1.0
-    domain = [low / 1.3, high * 2] if log else [floor, top]
+    top = high + 0.05 * (high - floor) or 1.0
+    domain = [low / 1.3, high * 1.3] if log else [floor, top]
     axis = {
         "scale": alt.Scale(type="log" if log else "linear", domain=domain, nice=False),
         "axis": alt.Axis(values=_log_ticks(low, high)) if log else alt.Axis(tickCount=6),
@@ -77,24 +80,29 @@ def ranked(frame: pl.DataFrame, measure: str, display: Display = PLAIN) -> alt.L
 
 
 def _lines(scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: float) -> Any:
-    """Draw one line per name, with the value beside its dot."""
+    """Draw one line per name, with the values in a column at the right."""
     import altair as alt
 
     log = axis["scale"].type == "log"
-    base = alt.Chart(scores).encode(
-        alt.X("value:Q", **axis),
-        alt.Y("name:N", sort=None, title=None, axis=alt.Axis(grid=log)),
+    rows = scores.with_columns(
+        aside=pl.Series([format(v, digits) for v in scores["value"]], dtype=pl.String)
+    )
+    domain = alt.Scale(domain=rows["name"].to_list())
+    names = alt.Axis(grid=log, labelOverlap=False)
+    base = alt.Chart(rows).encode(
+        alt.X("value:Q", **axis), alt.Y("name:N", scale=domain, axis=None)
     )
     dots = _marked(base.mark_circle(size=80, opacity=1), digits)
-    values = base.encode(text=alt.Text("value:Q", format=digits))
-    # A white background separates the numbers from the median line.
-    halo = values.mark_text(align="left", dx=8, stroke="white", strokeWidth=4)
+    dots = dots.encode(alt.Y("name:N", scale=domain, title=None, axis=names))
+    words = base.mark_point(opacity=0, aria=False).encode(
+        alt.Y("name:N", scale=domain, axis=right_words(rows, "name", "mean", 11))
+    )
     line = _median_line(median).encode(alt.X("value:Q", **axis))
-    layers = [line, halo, dots, values.mark_text(align="left", dx=8)]
+    layers = [line, dots, words]
     if not log:  # a log scale has no zero for a stem to stand on
         stems = base.mark_rule(color="#c9cdd2", strokeWidth=1.5, aria=False)
         layers.insert(1, stems.encode(x2=alt.X2Datum(axis["scale"].domain[0])))
-    return alt.layer(*layers)
+    return alt.layer(*layers).resolve_axis(y="independent")
 
 
 def _curve(scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: float) -> Any:
@@ -111,9 +119,7 @@ def _curve(scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: f
     falling = scores["value"][0] >= scores["value"][-1]
     name = (
         alt.Chart(scores.head(1).with_columns(label=best))
-        .mark_text(
-            align="left", dx=5, dy=-9 if falling else 11, color=VERMILLION, fontWeight="bold"
-        )
+        .mark_text(align="left", dx=5, dy=-9 if falling else 11, fontWeight="bold")
         .encode(alt.X("rank:Q"), alt.Y("value:Q", **axis), alt.Text("label:N"))
     )
     line = _median_line(median).encode(alt.Y("value:Q", **axis))
@@ -124,8 +130,8 @@ def _curve(scores: pl.DataFrame, axis: Mapping[str, Any], digits: str, median: f
 
 
 def _marked(dots: alt.Chart, digits: str) -> alt.Chart:
-    """Draw the best name in the second colour."""
-    best = either("datum.best", VERMILLION, BLUE)
+    """Draw the best name dark."""
+    best = either("datum.best", INK, BLUE)
     return described(dots, "name", "value", digits).encode(color=best)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.report.look import BLUE, INK, VERMILLION, described, finish, nothing, right_words
+from irmeta.report.look import BLUE, INK, described, finish, nothing, right_words
 
 if TYPE_CHECKING:
     import altair as alt
@@ -40,7 +40,7 @@ def strip(
         Format of values.
     spread
         Whether a bar of one standard deviation either side of the mean stands below the dots,
-        within `domain`. Otherwise the mean is a tick through them.
+        within `domain`; an arrow marks an end beyond it. Otherwise the mean is a tick through them.
     rule
         A value drawn as a dashed line through all rows, and its label.
     """
@@ -58,11 +58,12 @@ def strip(
     layers = _layers(dots, lines, x, domain[1] - domain[0], aside, height, digits, spread)
     if rule is not None:
         mark = alt.Chart(pl.DataFrame({"value": [rule[0]]})).encode(alt.X("value:Q"))
-        line = mark.mark_rule(color=VERMILLION, strokeDash=[5, 3], strokeWidth=1.5, aria=False)
-        text = mark.mark_text(color=VERMILLION, dy=-7)
+        line = mark.mark_rule(color=INK, strokeDash=[2, 2], aria=False)
+        text = mark.mark_text(color=INK, dy=-7)
         layers = [line, *layers, text.encode(y=alt.value(0), text=alt.value(rule[1]))]
     missing = frame.height - dots.height
     chart = alt.layer(*layers).resolve_axis(y="independent")
+    subtitle += "; arrow: beyond the axis" if spread and lines["beyond"].any() else ""
     subtitle += f"; {missing:,} without a value left out" if missing else ""
     return finish(chart, height=height * count, title=title, subtitle=subtitle)
 
@@ -84,7 +85,9 @@ def _lines(
         mean_name=pl.format("{}: mean", "row"),
         least=(mean - sd).clip(*domain),
         most=(mean + sd).clip(*domain),
-    )
+        is_below=mean - sd < domain[0],
+        is_above=mean + sd > domain[1],
+    ).with_columns(beyond=pl.col("is_below") | pl.col("is_above"))
 
 
 def _layers(
@@ -135,6 +138,13 @@ def _layers(
     if spread:
         bars = means.mark_rule(color=INK, strokeWidth=1.5, aria=False)
         layers.insert(1, bars.encode(alt.X("least:Q"), alt.X2("most:Q")))
+        for end, flag, shape in (
+            ("least", "is_below", "triangle-left"),
+            ("most", "is_above", "triangle-right"),
+        ):
+            arrows = means.transform_filter(f"datum.{flag}")
+            arrows = arrows.mark_point(shape=shape, filled=True, color=INK, opacity=1, size=50)
+            layers.append(arrows.encode(alt.X(f"{end}:Q")))
     return layers
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from irmeta.report.charts.histogram import Corner, bucket_name, histogram
-from irmeta.report.look import BLUE, GREY, PALE_BLUE, PALE_RED, VERMILLION
+from irmeta.report.look import BLUE, PALE_BLUE, PALE_GREY, PALE_RED, VERMILLION
 
 if TYPE_CHECKING:
     import altair as alt
@@ -63,7 +63,7 @@ def length_differences(
         "both": (BLUE, "both retrieve the doc"),
         roles[0]: (PALE_BLUE, f"only the {roles[0]}"),
         roles[1]: (PALE_RED, f"only the {roles[1]}"),
-        "neither": (GREY, "neither"),
+        "neither": (PALE_GREY, "neither"),
     }
 
     def corner(side: int, wins: pl.Expr, colour: str) -> Corner:

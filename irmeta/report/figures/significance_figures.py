@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.report.charts.curves import curves
-from irmeta.report.look import BLUE, INK, MUTED, RULE, WIDTH, finish, nothing
+from irmeta.report.charts.falling_curves import falling_curves
+from irmeta.report.charts.panes import linear_ticks
+from irmeta.report.charts.row_places import RowPlaces
+from irmeta.report.look import BLUE, INK, MUTED, RULE, finish, nothing
 
 if TYPE_CHECKING:
     import altair as alt
 
-LABELLED = 45  # largest number of systems with a name on the axes
+BOTH_NAMED = 22  # largest number of systems with a name on both axes
+ALL_NAMED = 40  # largest number of systems that all have a name
+BEST_NAMED, NEAR_NAMED = 20, 5  # named systems of more: the best, and either side of the baseline
+SHOWN = 0.15  # greatest p-value that is drawn
 DIFFERENT, UNCLEAR = "significantly different", "not significantly different"
 
 
 def pairwise_significance(
-    frame: pl.DataFrame, systems: Sequence[str], title: str, alpha: float
+    frame: pl.DataFrame, systems: Sequence[str], title: str, alpha: float, correction: str = ""
 ) -> alt.LayerChart:
     """Draw the significantly different pairs of systems, ordered by their means.
+
+    Up to 22 systems have their names on both axes. Of more, each row is a system and the systems
+    below it by mean, across, have their ranks; of more than 40, the best 20 have a name and a high
+    row, and the others are thin.
 
     Parameters
     ----------
@@ -32,9 +40,9 @@ def pairwise_significance(
         Names of the systems, best first.
     alpha
         Significance level.
+    correction
+        The correction of the p-values in words, for the subtitle.
     """
-    import altair as alt
-
     if len(systems) < 2:
         return nothing("There is one system, and none to compare it with.")
     index = {name: i for i, name in enumerate(systems)}
@@ -44,71 +52,106 @@ def pairwise_significance(
         if p is not None and p <= alpha
     }
     size = len(systems)
-    cells = pl.DataFrame(
-        list(_strips(size, different)),
-        schema={"row": pl.Float64, "start": pl.Float64, "stop": pl.Float64, "is": pl.String},
-        orient="row",
-    )
-    length = min(WIDTH - 100, max(140, 17 * size))
-    colour = alt.Scale(domain=[DIFFERENT, UNCLEAR], range=[BLUE, RULE])
-    strips = (
-        alt.Chart(alt.NamedData("strips"))
-        .mark_rect(stroke="white", strokeWidth=min(1.0, 30 / size))
-        .encode(
-            alt.X("start:Q", axis=_axis(systems[:-1], -40), scale=_scale(0, size - 1)),
-            alt.X2("stop:Q"),
-            alt.Y("row:Q", axis=_axis(systems, 0, 1), scale=_scale(size, 1)),
-            alt.Y2("below:Q"),
-            alt.Color("is:N", scale=colour, legend=alt.Legend(title=None, orient="top-right")),
-        )
-        .transform_calculate(below="datum.row + 1")
-    )
+    is_square = size <= BOTH_NAMED
+    chart: Any = (_named_square if is_square else _named_rows)(systems, different)
     pairs = size * (size - 1) // 2
     share = f"{len(different):,} of {pairs:,} pairs ({100 * len(different) / pairs:.1f}%)"
-    subtitle = f"{share} differ (p <= {alpha:g}); systems by their means"
-    chart = alt.layer(strips)
-    chart.datasets = {
-        "strips": cells.to_dicts()
-    }  # inline, because altair refuses more than 5,000 rows
-    return finish(chart, height=length, title=title, subtitle=subtitle)
+    subtitle = f"{share} differ ({_level(alpha, correction)}); systems by their means"
+    if size > ALL_NAMED:
+        subtitle += f", the best {BEST_NAMED} with their names"
+    height = max(140, 17 * size) if is_square else chart.height
+    return finish(chart, height=height, title=title, subtitle=subtitle)
 
 
-def _strips(size: int, different: set[tuple[int, ...]]) -> Any:
-    """Merge neighbouring cells of one kind into strips, so that 129 systems make a small figure."""
-    for row in range(1, size):
-        columns = range(row)
-        for differs, run in groupby(columns, key=lambda column: (column, row) in different):
-            strip = list(run)
-            yield float(row), float(strip[0]), strip[-1] + 1.0, DIFFERENT if differs else UNCLEAR
+def _level(alpha: float, correction: str) -> str:
+    return ", ".join(part for part in (f"p <= {alpha:g}", correction) if part)
 
 
-def _scale(start: float, stop: float) -> alt.Scale:
+def _legend(orient: Any) -> dict[str, Any]:
     import altair as alt
 
-    return alt.Scale(domain=[start, stop], nice=False, zero=False)
+    return {
+        "scale": alt.Scale(domain=[DIFFERENT, UNCLEAR], range=[BLUE, RULE]),
+        "legend": alt.Legend(title=None, orient=orient),
+    }
 
 
-def _axis(systems: Sequence[str], angle: int, first: int = 0) -> alt.Axis:
+def _named_square(systems: Sequence[str], different: set[tuple[int, ...]]) -> alt.LayerChart:
+    """Draw a row for each system but the first, and a column for each but the last."""
     import altair as alt
 
-    if len(systems) > LABELLED:
-        return alt.Axis(title="systems by rank", grid=False, tickCount=8, format="d")
-    middles = [i + 0.5 for i in range(first, len(systems))]
-    names = f"{json.dumps(list(systems))}[floor(datum.value)]"
-    return alt.Axis(
-        title=None,
-        values=middles,
-        labelExpr=names,
-        labelAngle=angle,
-        labelOverlap=False,
-        grid=False,
-        ticks=False,
-        domain=False,
+    rows = (
+        {"row": systems[row], "column": systems[column], "is": kind}
+        for row in range(1, len(systems))
+        for column, kind in enumerate(_kinds(row, range(row), different))
     )
+    axis: dict[str, Any] = {"labelOverlap": False, "grid": False, "ticks": False, "domain": False}
+    scale = alt.Scale(paddingInner=0, paddingOuter=0)
+    chart = alt.Chart(pl.DataFrame(list(rows))).mark_rect(stroke="white", strokeWidth=1)
+    cells: Any = alt.layer(
+        chart.encode(
+            alt.X("column:N", sort=None, title=None, scale=scale,
+                  axis=alt.Axis(labelAngle=-40, **axis)),
+            alt.Y("row:N", sort=None, title=None, scale=scale, axis=alt.Axis(**axis)),
+            alt.Color("is:N", **_legend("top-right")),
+        )
+    )  # fmt: skip
+    return cells
+
+
+def _named_rows(systems: Sequence[str], different: set[tuple[int, ...]]) -> alt.LayerChart:
+    """Draw a row for each system, with the systems below it as columns by rank."""
+    import altair as alt
+
+    size = len(systems)
+    named = range(size if size <= ALL_NAMED else BEST_NAMED)
+    places = RowPlaces(systems, named, numbered=True)
+    rows = places.frame().with_columns(row=pl.int_range(pl.len()))
+    strips = pl.DataFrame(
+        list(_strips(size, different)),
+        schema={"row": pl.Int64, "start": pl.Float64, "stop": pl.Float64, "is": pl.String},
+        orient="row",
+    )
+    x = alt.X(
+        "start:Q",
+        title="rank of the other system",
+        scale=alt.Scale(domain=[0.5, size + 0.5], nice=False, zero=False),
+        axis=alt.Axis(values=linear_ticks(1, size, whole=True), format=",d", grid=False),
+    )
+    marks = alt.Chart(alt.NamedData("strips")).mark_rect(stroke="white", strokeWidth=30 / size)
+    chart: Any = alt.layer(
+        marks.encode(
+            x, alt.X2("stop:Q"), places.channel("top:Q"), alt.Y2("bottom:Q"),
+            alt.Color("is:N", **_legend("bottom-left")),
+        )
+    )  # fmt: skip
+    # inline, because altair refuses more than 5,000 rows
+    chart.datasets = {"strips": strips.join(rows, on="row", maintain_order="left").to_dicts()}
+    chart.height = places.height
+    return chart
+
+
+def _kinds(row: int, columns: Sequence[int], different: set[tuple[int, ...]]) -> Iterator[str]:
+    for column in columns:
+        pair = (min(row, column), max(row, column))
+        yield DIFFERENT if pair in different else UNCLEAR
+
+
+def _strips(size: int, different: set[tuple[int, ...]]) -> Iterator[tuple[int, float, float, str]]:
+    """Merge neighbouring cells of one kind into strips, so that 143 systems make a small figure.
+
+    A strip is a row, the ends of its ranks, and its kind.
+    """
+    for row in range(size - 1):
+        columns = range(row + 1, size)
+        cells = zip(columns, _kinds(row, columns, different), strict=True)
+        for kind, run in groupby(cells, key=lambda cell: cell[1]):
+            strip = [column for column, _ in run]
+            yield row, strip[0] + 0.5, strip[-1] + 1.5, kind
 
 
 def achieved_significance(
-    frame: pl.DataFrame, levels: Sequence[float], title: str
+    frame: pl.DataFrame, levels: Sequence[float], title: str, correction: str = ""
 ) -> alt.LayerChart:
     """Draw the sorted p-values of all pairs of systems; curves closer to the axes have more power.
 
@@ -118,24 +161,34 @@ def achieved_significance(
         Columns measure, rank (from 1, by p from the greatest down), p.
     levels
         Significance levels, drawn as lines.
+    correction
+        The correction of the p-values in words, for the subtitle.
     """
+    top = SHOWN if max(levels, default=0.0) <= SHOWN / 2 else 1.0
+    lowest = frame.group_by("measure").agg(pl.col("p").min())["p"]
+    top = top if (lowest <= top).all() else 1.0
     text = " and ".join(f"{level:g}" for level in levels)
-    return curves(
+    pairs = frame["rank"].max() or 0
+    shown = f"p-values of {pairs:,} pairs{f', {correction}' if correction else ''}"
+    shown += f", up to {top:g}" * (top < 1)
+    return falling_curves(
         frame.select(pl.col("measure").alias("name"), pl.col("rank").alias("x"), y="p"),
+        top=top,
         title=title,
-        subtitle=f"p-values of all pairs of systems in order; dashed: {text}",
-        x_title="pairs of systems, by p-value",
+        subtitle=f"{shown}; dashed: {text}",
+        x_title="pairs of systems, the greatest p-value first",
         y_title="p-value",
-        domain=(0.0, 1.0),
-        steps=True,
-        rules=levels,
+        levels=levels,
     )
 
 
 def baseline_differences(
-    frame: pl.DataFrame, baseline: str, title: str, alpha: float
+    frame: pl.DataFrame, baseline: str, title: str, alpha: float, correction: str = ""
 ) -> alt.LayerChart:
     """Draw the difference of each system from a baseline, with its interval.
+
+    Of more than 40 systems, the best 10, five either side of the baseline and the worst have a name
+    and a high row, and the others are thin.
 
     Parameters
     ----------
@@ -145,32 +198,54 @@ def baseline_differences(
         Name of the baseline, whose row is left out.
     alpha
         Significance level.
+    correction
+        The correction of the p-values in words, for the subtitle.
     """
     import altair as alt
 
-    rows = frame.filter(pl.col("verdict") != "baseline", pl.col("difference").is_not_nan())
+    place = frame["system"].to_list().index(baseline) if baseline in frame["system"] else 0
+    is_drawn = (pl.col("verdict") != "baseline") & pl.col("difference").is_not_nan()
+    above = frame.head(place).filter(is_drawn).height
+    rows = frame.filter(is_drawn)
     if rows.is_empty():
         return nothing(f"No system has a difference from {baseline}.")
     ends = pl.col("low", "high").replace([float("inf"), float("-inf"), float("nan")], None)
     is_unclear = pl.col("verdict") == "not different"
     kind = pl.when(is_unclear).then(pl.lit(UNCLEAR)).otherwise(pl.lit(DIFFERENT)).alias("is")
-    rows = rows.with_columns(ends, kind)
-    y = alt.Y("system:N", sort=None, title=None, axis=alt.Axis(labelLimit=225, labelOverlap=False))
+    places = RowPlaces(rows["system"].to_list(), _named_systems(rows.height, above))
+    shown = rows.select("difference", ends, kind).hstack(places.frame())
     colour = alt.Color(
         "is:N",
         scale=alt.Scale(domain=[DIFFERENT, UNCLEAR], range=[BLUE, MUTED]),
         legend=alt.Legend(title=None, orient="top", direction="horizontal"),
     )
-    base = alt.Chart(rows.select("system", "difference", "low", "high", "is")).encode(y, colour)
-    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=INK).encode(alt.X("zero:Q"))
-    intervals = base.mark_rule(strokeWidth=1.5).encode(alt.X("low:Q"), alt.X2("high:Q"))
-    dots = base.mark_point(filled=True, opacity=1, size=60).encode(
-        alt.X("difference:Q", title=f"mean difference from {baseline}"),
-        alt.Shape("is:N", scale=alt.Scale(domain=[DIFFERENT, UNCLEAR], range=["circle", "square"])),
+    size = alt.SizeValue(12, condition={"test": "datum.tall", "value": 56})
+    base = alt.Chart(shown).encode(places.channel("middle:Q"), colour)
+    x = alt.X(
+        "difference:Q",
+        title=f"mean difference from {baseline}",
+        axis=alt.Axis(tickCount=5, labelSeparation=6),
     )
-    different = rows.filter(pl.col("is") == DIFFERENT).height
-    subtitle = f"{different:,} of {rows.height:,} differ significantly (p <= {alpha:g}); best first"
+    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=INK).encode(alt.X("zero:Q"))
+    intervals = base.mark_rule().encode(
+        alt.X("low:Q"), alt.X2("high:Q"),
+        strokeWidth=alt.StrokeWidthValue(0.7, condition={"test": "datum.tall", "value": 1.5}),
+    )  # fmt: skip
+    dots = base.mark_point(filled=True, opacity=1).encode(
+        x, size,
+        alt.Shape("is:N", scale=alt.Scale(domain=[DIFFERENT, UNCLEAR], range=["circle", "square"])),
+    )  # fmt: skip
+    different = rows.filter(pl.col("verdict") != "not different").height
+    subtitle = f"{different:,} of {rows.height:,} differ ({_level(alpha, correction)}); best first"
     if rows["low"].count():
         subtitle += "; lines: 95% confidence intervals"
     chart = alt.layer(zero, intervals, dots)
-    return finish(chart, height=17 * rows.height + 8, title=title, subtitle=subtitle)
+    return finish(chart, height=places.height + 8, title=title, subtitle=subtitle)
+
+
+def _named_systems(size: int, above: int) -> set[int]:
+    """Return the systems with a name, of which `above` precede the baseline."""
+    if size <= ALL_NAMED:
+        return set(range(size))
+    near = range(max(0, above - NEAR_NAMED), min(size, above + NEAR_NAMED))
+    return {*range(BEST_NAMED - 2 * NEAR_NAMED), *near, size - 1}

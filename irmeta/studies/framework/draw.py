@@ -13,6 +13,7 @@ import polars as pl
 
 from irmeta.options import Options
 from irmeta.parallel import ordered_map
+from irmeta.report.titles import subtitle_of, without_titles
 from irmeta.studies import drawing
 from irmeta.studies.framework.recorded_files import RecordedFiles
 from irmeta.studies.framework.study import Figure, Study, Tables
@@ -69,8 +70,6 @@ def _untitled(one: Drawn, spec: dict[str, Any]) -> tuple[Drawn, dict[str, Any]]:
 
     A subtitle has numbers and the meaning of the marks.
     """
-    from irmeta.report.look import subtitle_of, without_titles
-
     words = subtitle_of(spec)
     more = f" {words[0].upper()}{words[1:]}." if words else ""
     return one._replace(caption=one.caption + more), without_titles(spec)

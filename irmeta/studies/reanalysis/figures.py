@@ -52,7 +52,7 @@ FIGURES = (
     Figure("systems", lambda tables, o: tables["best"].filter(pl.col("measure").is_in(headline(o))),
            _ranked,
            lambda rows, _: f"All systems by {rows['measure'][0]}.",
-           "Each dot is a system, best first. Orange is the best system, the dashed line the "
+           "Each dot is a system, best first. The dark dot is the best system, the dashed line the "
            "median.", by="track", each="measure"),
     Figure("search_lengths", _best, _lengths, _caption,
            "Each bar counts relevant docs by their search length. Bars at the left are docs "

@@ -21,7 +21,7 @@ from irmeta.words import count
 
 MOST_RUNS = 40  # left-out runs in one figure
 LISTS = {"full": "full lists", "condensed": "condensed lists"}
-CUTOFF = "cutoff k, log scale"
+CUTOFF = "cutoff k"
 RANK = Display("count", direction=-1)
 
 
@@ -76,7 +76,7 @@ def _figure_1(rows: pl.DataFrame, options: Options) -> Any:
         ],
         title=f"Relevant docs by the depth of the pool, {count(rows['track'].n_unique(), 'track')}",
         subtitle="new judged docs: those of the pool since the previous plotted depth",
-        x_title="depth d of the pool, log scale",
+        x_title="depth d of the pool",
         dashes=("every doc judged to depth d", "beyond that depth"),
     )
 
@@ -238,7 +238,7 @@ def _budget(rows: pl.DataFrame, options: Options) -> Any:
         [Pane("", "tau-b with the order by all judgments")],
         title=f"{rows['track'][0]}: judged docs and the order of contributors",
         subtitle=f"above: depth d of the pool; dotted: tau-b of {options.least_tau:g}",
-        x_title="judged (query, doc) pairs in the pool, log scale",
+        x_title="judged (query, doc) pairs in the pool",
         levels=[options.least_tau],
         labels=[(judged, f"{depth}") for judged, depth in depths.iter_rows()],
         height=240,

@@ -80,7 +80,7 @@ def _greedy(rows: pl.DataFrame, options: Options) -> Any:
         [Pane("", "share of the relevant docs that any system retrieves", "%")],
         title=f"Systems that cover the relevant docs, {number_of_tracks(rows)}",
         subtitle="each system adds the most docs to those of the systems before it",
-        x_title="systems, log scale",
+        x_title="systems",
         height=240,
     )
 
@@ -202,7 +202,7 @@ def _rare_grades(rows: pl.DataFrame, options: Options) -> Any:
         [Pane("", f"share of the relevant docs with {which}", "%")],
         title=f"{rows['track'][0]}: grades of rare and common docs",
         subtitle="above: number of relevant docs, from this S_d to below the next",
-        x_title="S_d, log scale",
+        x_title="S_d",
         labels=[(low, f"{number:,}") for low, number in docs.iter_rows()],
         height=220,
     )

@@ -143,7 +143,7 @@ def _fewer_systems(rows: pl.DataFrame, options: Options) -> Any:
         [Pane(name, f"{short(name)}: tau-b") for name in options.families()],
         title=f"Orders of fewer systems, {number_of_tracks(rows)}",
         subtitle="order of N systems by their own rarity with their order among all, mean of draws",
-        x_title="N, log scale",
+        x_title="N",
         dashes=("computed", "the paper, Table 3") if options.is_papers else ("", ""),
         same_y=True,
     )

@@ -135,16 +135,16 @@ def _shares(tables: Tables, options: Options) -> pl.DataFrame:
 
 
 def _heat(rows: pl.DataFrame, options: Options) -> Any:
-    failed = pl.when(pl.col("violated") > 0).then("share")
     return heat_map(
         rows.select(
             across="property",
             down="measure",
-            value=failed,
+            value="share",
+            text=pl.when(violated=0).then(pl.lit("0")),
             name=pl.format("{}, {}", "measure", "property"),
         ),
         title="Violated pairs by measure and property",
-        subtitle="share of applicable pairs; a dash: none is violated",
+        subtitle="share of applicable pairs; 0: none is violated; dash: no pair is applicable",
     )
 
 

@@ -13,7 +13,7 @@ from irmeta.report.charts.dumbbell import dumbbell
 from irmeta.report.charts.histogram import Class, bucket_name, histogram
 from irmeta.report.charts.strip import strip
 from irmeta.report.figures.length_figures import length_differences, length_histogram, share
-from irmeta.report.look import BLUE, PALE_BLUE, axis_title
+from irmeta.report.look import BLUE, PALE_BLUE, axis_title, nothing
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
 from irmeta.studies.papers.search_length.over_tracks import BEYOND, ORDER
@@ -22,6 +22,7 @@ from irmeta.words import count
 
 SHORT = "best system misses more relevant docs than the median system"
 DAGGER = pl.when("short").then(pl.col("track") + " \u2020").otherwise("track")
+FEWEST = 3  # tracks of a distribution
 DAGGERS = "\u2020: the best system misses more relevant docs than the median system."
 
 
@@ -54,6 +55,17 @@ def _distribution(rows: pl.DataFrame, options: Options) -> Any:
     ends = bars.select("low", "high").iter_rows()
     names = [bucket_name(low, high, ",g" if is_length else ".1f") for low, high in ends]
     bars = bars.with_columns(bucket=pl.Series(names, dtype=pl.String))
+    if total < FEWEST:
+        where = " and ".join(
+            f"{bucket} ({count(tracks, 'track')})"
+            for bucket, tracks in bars.filter(pl.col("tracks") > 0)
+            .select("bucket", "tracks")
+            .rows()
+        )
+        return nothing(
+            f"Best {measure}: {where}. A distribution over tracks needs at least {FEWEST} tracks: "
+            "read the values in the table headroom."
+        )
     full = bars.select("bucket", count=pl.col("tracks") - pl.col("short"), kind=pl.lit("full"))
     marked = bars.select("bucket", count="short", kind=pl.lit("short"))
     return histogram(
