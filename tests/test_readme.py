@@ -14,17 +14,23 @@ import irmeta
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "notebooks" / "site").glob("*.md")]
+SITE = ROOT / "notebooks" / "site"
+EXECUTED = [ROOT / "README.md", SITE / "ties.md", SITE / "qrels_sets.md"]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *SITE.glob("*.md")]
 
 
-def test_readme__example_prints_its_output(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("page", EXECUTED, ids=lambda page: page.stem)
+def test_page__examples_print_their_output(page: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(ROOT)
-    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    (output,) = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(code, {})
-    assert printed.getvalue() == output
+    text = page.read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    examples = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", text, re.DOTALL)
+    assert len(examples) == text.count("```python")
+    for code, output in examples:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(code, names)
+        assert printed.getvalue() == output
 
 
 def test_readme__is_short():
@@ -57,7 +63,7 @@ def test_page__links_to_existing_files(page: Path):
 
 
 def test_contents__name_every_page_and_notebook():
-    contents = (ROOT / "notebooks" / "site" / "contents.md").read_text(encoding="utf-8")
+    contents = (SITE / "contents.md").read_text(encoding="utf-8")
     for page in (ROOT / "notebooks").rglob("*"):
         if page.suffix in (".md", ".ipynb") and page.stem != "contents":
             name = page.relative_to(ROOT).with_suffix("").as_posix()
