@@ -31,7 +31,7 @@ def test_reanalyze_command__prints_files_and_skipped_run(
     assert last == f"irmeta: 1 run skipped: {collections}/passage/runs/nuthFirst.txt"
     page = (out / "report.html").read_text()
     assert "nuthFirst" in page
-    assert "http" not in page.replace("http://www.w3.org/", "")
+    assert "://" not in page.replace("http://www.w3.org/", "")
 
 
 def test_strict_option__skipped_run_gives_status_3(run, collections: Path, tmp_path: Path) -> None:
