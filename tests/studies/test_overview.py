@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -122,6 +123,36 @@ def test_overview__report_shows_tracks_and_lists_without_nonrelevant(
         .read_text()
         .startswith("<svg")
     )
+
+
+def test_overview__page_has_a_folded_table_of_all_systems(
+    results: Path, made_store: irmeta.Store
+) -> None:
+    page = (results / "report.html").read_text(encoding="utf-8")
+    (section,) = re.findall(r'<section class="track" id="track-passage".*?</section>', page, re.S)
+    tables = re.findall(r"<details>\n<summary>All systems, .*?</details>", section, re.S)
+    (table,) = tables
+    assert '<table class="data sortable">' in table
+    head = [re.sub("<[^>]*>", "", cell) for cell in re.findall(r"<th scope=\"col.*?</th>", table)]
+    systems = made_store.systems("passage").filter(pl.col("skip_reason").is_null())
+    means = made_store.means("AP,ASL", track="passage").pivot(
+        "measure", index="system", values="value"
+    )
+    expected = systems.join(means, on="system").sort("AP", "system", descending=[True, False])
+    rows = [
+        dict(zip(head, (re.sub("<[^>]*>", "", cell) for cell in cells), strict=True))
+        for line in table.split("<tr>")[2:]
+        for cells in [re.findall(r"<t[hd][ >].*?</t[hd]>", line)]
+    ]
+    assert [row["system"] for row in rows] == expected["system"].to_list()
+    for row, known in zip(rows, expected.iter_rows(named=True), strict=True):
+        assert row["AP \u2191"] == f"{known['AP']:.4f}"
+        assert row["ASL \u2193"] == f"{known['ASL']:,.1f}"
+        assert row["rows"] == f"{known['rows']:,}"
+        assert row["tied rows"] == f"{known['tied_rows']:,}"
+        assert row["missing queries"] == str(known["missing_queries"])
+        assert row["group"] == known["group"]
+    assert not [file.name for file in (results / "latex").iterdir() if "system" in file.name]
 
 
 def test_reanalyze__report_without_ap_and_asl(made_store: irmeta.Store, tmp_path: Path) -> None:

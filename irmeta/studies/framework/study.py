@@ -73,6 +73,11 @@ class Show:
         A column whose values become groups of columns.
     name, caption
         Name and caption of the LaTeX file; default the table's.
+    join
+        Selection of another table whose `columns` are added, by the columns that both tables have;
+        `columns` of this selection gives the order of all.
+    page_only
+        Whether the page shows the table on request only, and LaTeX has none.
     """
 
     table: str
@@ -81,6 +86,8 @@ class Show:
     pivot: str = ""
     name: str = ""
     caption: str = ""
+    join: Show | None = None
+    page_only: bool = False
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -125,11 +125,16 @@ def _items(
 
 
 def _grid(study: Study, show: Show, tables: Tables) -> Grid:
-    frame = tables[show.table]
-    for column, values in show.rows.items():
-        frame = frame.filter(pl.col(column).is_in(list(values), nulls_equal=True))
-    return grid(
-        study.table(show.table),
+    table, frame = study.table(show.table), _rows(show, tables)
+    if show.join is not None:
+        other = study.table(show.join.table)
+        added = {name: other.columns[name] for name in show.join.columns}
+        shared = [name for name in table.columns if name in other.columns]
+        beside = _rows(show.join, tables).select(*shared, *added)
+        frame = frame.join(beside, on=shared, how="left", validate="m:1", maintain_order="left")
+        table = replace(table, columns={**table.columns, **added})
+    cells = grid(
+        table,
         frame,
         columns=show.columns,
         pivot=show.pivot,
@@ -137,6 +142,14 @@ def _grid(study: Study, show: Show, tables: Tables) -> Grid:
         caption=show.caption,
         display=display_of,
     )
+    return replace(cells, folded=True, in_latex=False) if show.page_only else cells
+
+
+def _rows(show: Show, tables: Tables) -> pl.DataFrame:
+    frame = tables[show.table]
+    for column, values in show.rows.items():
+        frame = frame.filter(pl.col(column).is_in(list(values), nulls_equal=True))
+    return frame
 
 
 def _summary(tables: Tables) -> dict[str, int]:

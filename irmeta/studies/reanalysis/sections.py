@@ -24,7 +24,7 @@ def sections(tables: Tables, options: OverviewOptions) -> Iterator[Section]:
         "Best systems",
         [
             "The best system of each track. Each line runs from the worst system (left) to the "
-            "best (right, orange); the tick is the median system. All tracks share one scale.",
+            "best (right, dot); the tick is the median system. All tracks share one scale.",
         ],
         [
             Show("best_systems", ("track", "systems", "queries", "relevant", "measure", "system",
@@ -55,7 +55,7 @@ def track_section(tables: Tables, options: OverviewOptions, track: str) -> Secti
     return Section(
         track,
         show=[Show("best_systems", (*columns, "ties"), caption="Best systems by each measure."),
-              "systems_*", "search_lengths*", "rarity_*", "tau_b"],
+              _every_system(tables), "systems_*", "search_lengths*", "rarity_*", "tau_b"],
         facts={
             "systems": row["systems"],
             "skipped runs": row["skipped_runs"],
@@ -69,6 +69,23 @@ def track_section(tables: Tables, options: OverviewOptions, track: str) -> Secti
         },
         notes=list(_notes(tables)),
     )  # fmt: skip
+
+
+def _every_system(tables: Tables) -> Show:
+    """Return the table of all systems: what reading noticed of each, and its means."""
+    systems = tables["systems"].filter(pl.col("skip_reason").is_null())
+    facts = [name for name in ("group", "type", "pooled") if systems[name].count()]
+    counts = ("lists", "missing_queries", "unjudged_queries", "duplicates", "malformed")
+    noticed = ["rows", *(name for name in counts if name == "lists" or systems[name].sum())]
+    joined = (*facts, *noticed, "tied_rows")
+    return Show(
+        "best",
+        ("system", *joined, "measure", "value"),
+        pivot="measure",
+        caption="All systems, with what reading noticed, and their means.",
+        join=Show("systems", joined, rows={"skip_reason": (None,)}),
+        page_only=True,
+    )
 
 
 def _notes(tables: Tables) -> Iterator[str]:
