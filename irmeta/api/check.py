@@ -40,7 +40,7 @@ def check(path: AnyLocation, *, workers: int | None = None) -> pl.DataFrame:
     ----------
     path : str or Path
         A store, a folder that `reanalyze` or a study made (including its store), or a Parquet file
-        that irmeta wrote.
+        that irmeta wrote; or the URL of one.
     workers : int, optional
         Number of threads; default: the usable cores.
 

@@ -35,7 +35,8 @@ def open_store(path: AnyLocation) -> Store:
     Parameters
     ----------
     path : str or Path
-        The store's folder, or the folder of `reanalyze`'s results.
+        The store's folder, or the folder of `reanalyze`'s results; either may be a URL such as
+        ``s3://bucket/store``.
 
     Returns
     -------
@@ -168,7 +169,7 @@ def reanalyze(
     Parameters
     ----------
     source : str or Path
-        A store, or a collection, whose store is then written to `out`/store.
+        A store or its URL, or a collection, whose store is then written to `out`/store.
     out : str or Path
         Folder for the results: new, empty, or one that `reanalyze` made; any other with `force`.
         Unchanged tracks are not analysed again.

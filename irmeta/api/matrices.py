@@ -38,7 +38,7 @@ def matrices(
     ----------
     results : Store, str or Path
         A store, whose measures are computed; a folder that `reanalyze` made; a file of per-query
-        values; or a CSV or Parquet table with one column per system.
+        values; or a CSV or Parquet table with one column per system. Paths may be URLs.
     measures : str or iterable of str, optional
         Names; default: all of a file or folder, and ``default`` of a store.
     track : str or iterable of str, optional

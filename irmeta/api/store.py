@@ -37,12 +37,15 @@ class Store(PreferenceTables):
     Parameters
     ----------
     path : str, Path or StoreReader
-        The store's folder, or the folder of `reanalyze`'s results, which contains one.
+        The store's folder, or the folder of `reanalyze`'s results, which contains one; either may
+        be a URL such as ``s3://bucket/store``.
 
     Raises
     ------
     UsageError
         If there is no store, or one that a newer irmeta made.
+    DataError
+        If the manifest is damaged, or object storage cannot be read.
     """
 
     @property

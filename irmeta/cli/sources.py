@@ -28,8 +28,8 @@ WHOLE_LISTS = (ReadPolicy, ("names", "duplicates", "malformed"))
 READING = (ReadPolicy, (*WHOLE_LISTS[1], "depth"))
 """Read options of commands that have another option for the tie order."""
 SOURCE = (
-    "A store, a folder of reanalyze, or a collection; or a qrels file, then its runs. Collections "
-    "and files are read into memory."
+    "A store (a folder, or a URL such as s3://bucket/store), a folder of reanalyze, or a "
+    "collection; or a qrels file, then its runs. Collections and files are read into memory."
 )
 SourceArgument = Annotated[
     list[Path], typer.Argument(metavar="SOURCE [RUN]", show_default=False, help=SOURCE)

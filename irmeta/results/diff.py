@@ -59,7 +59,7 @@ def diff(a: AnyLocation, b: AnyLocation, tolerance: float = 1e-9) -> Difference:
     Parameters
     ----------
     a, b : str or Path
-        Files written by irmeta, Parquet or CSV. CSV files have no provenance.
+        Files written by irmeta, Parquet or CSV, or their URLs. CSV files have no provenance.
     tolerance : float, default 1e-9
         Absolute tolerance within which values are equal. NaN equals NaN.
 

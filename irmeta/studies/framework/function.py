@@ -55,7 +55,7 @@ EXAMPLE = """>>> results = irmeta.studies.{name}("store/", "{study}/", track="ne
 EXAMPLE_WITHOUT_STORE = """>>> irmeta.studies.{name}("{study}/").report.name
 'report.html'"""
 REFERENCES = "\nReferences\n----------\n.. [1] {}\n"
-STORE = "store : Store, str or Path\n    A store, or its folder."
+STORE = "store : Store, str or Path\n    A store, its folder or its URL."
 OUT = (
     "out : str or Path\n    Folder for the results: new, empty, or made by this study. Tracks with "
     "up-to-date results\n    are not analysed again."

@@ -61,7 +61,7 @@ class StudyResults(Summarized):
     Parameters
     ----------
     folder : str or Path
-        The folder that was the study's `out`.
+        The folder that was the study's `out`, or the URL of a copy.
     batch : Batch, optional
         Tracks that were analysed, up to date, or failed; None for a folder that is only opened.
 
