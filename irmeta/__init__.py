@@ -24,6 +24,7 @@ _NAMES = {
     "irmeta.api.measure_properties": ("measure_properties",),
     "irmeta.api.prefer": ("prefer",),
     "irmeta.api.significance": ("compare", "power"),
+    "irmeta.archive.selection": ("Catalog", "catalog"),
     "irmeta.errors": (
         "DataError", "IrmetaError", "MeasureError", "NamesWarning", "PoolDepthWarning",
         "QrelsWarning", "SegmentWarning", "SkippedRunWarning", "UsageError",
@@ -41,12 +42,13 @@ _NAMES = {
 _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
-    "DataError", "Difference", "EvalPolicy", "IrmetaError", "JudgedRanks", "Matrix", "MeasureError",
-    "NamesWarning", "PoolDepthWarning", "QrelsWarning", "ReadPolicy", "SearchLengths",
-    "SegmentWarning", "SkippedRunWarning", "Store", "UsageError", "__version__", "check", "compare",
-    "diff", "evaluate", "from_data", "ingest", "list_measures", "list_preferences", "matrices",
-    "matrix_of", "measure_properties", "offline", "open_store", "power", "prefer",
-    "preferences_of", "read", "read_files", "reanalyze", "scores_of", "stats", "studies",
+    "Catalog", "DataError", "Difference", "EvalPolicy", "IrmetaError", "JudgedRanks", "Matrix",
+    "MeasureError", "NamesWarning", "PoolDepthWarning", "QrelsWarning", "ReadPolicy",
+    "SearchLengths", "SegmentWarning", "SkippedRunWarning", "Store", "UsageError", "__version__",
+    "catalog", "check", "compare", "diff", "evaluate", "from_data", "ingest", "list_measures",
+    "list_preferences", "matrices", "matrix_of", "measure_properties", "offline", "open_store",
+    "power", "prefer", "preferences_of", "read", "read_files", "reanalyze", "scores_of", "stats",
+    "studies",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     from irmeta.api.measure_properties import measure_properties
     from irmeta.api.prefer import prefer
     from irmeta.api.significance import compare, power
+    from irmeta.archive.selection import Catalog, catalog
     from irmeta.errors import (
         DataError,
         IrmetaError,

@@ -5,6 +5,7 @@ A track's id is its edition and NIST's name of the track's folder, such as ``tre
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
@@ -18,6 +19,7 @@ from irmeta.errors import UsageError, check_choice, did_you_mean
 __all__ = ["find", "published", "qrels", "runs", "tracks"]
 
 HAS = ("qrels", "runs", "published")
+_YEARS = re.compile(r"(\d{4})(?:-(\d{4}))?")
 
 
 @cache
@@ -130,9 +132,9 @@ def _years(given: str) -> set[int]:
     """Parse years and ranges of years joined by commas."""
     years: set[int] = set()
     for part in given.split(","):
-        first, _, last = part.strip().partition("-")
-        last = last or first
-        if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
+        match = _YEARS.fullmatch(part.strip())
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if first > last:
             raise UsageError(f"year = {given!r} is not a year, nor a range such as 1999-2005.")
-        years.update(range(int(first), int(last) + 1))
+        years.update(range(first, last + 1))
     return years

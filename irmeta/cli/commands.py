@@ -1,10 +1,20 @@
 """The app with all its commands."""
 
-from irmeta.cli import collections, pooling, preferences, results, studies, truncation, values
+from irmeta.cli import (
+    archive,
+    collections,
+    pooling,
+    preferences,
+    results,
+    studies,
+    truncation,
+    values,
+)
 from irmeta.cli.app import app
 
 __all__ = [
     "app",
+    "archive",
     "collections",
     "pooling",
     "preferences",

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 
 import polars as pl
 
 from irmeta._version import __version__
 from irmeta.errors import MeasureError, UsageError, did_you_mean
-from irmeta.escapes import escape_json, escape_text
+from irmeta.escapes import escape_text
 from irmeta.measures.names import parse_measures
 from irmeta.measures.trec_eval_names import SUMMARY_ONLY, line_of, trec_eval_name
 from irmeta.report.latex import to_latex
 from irmeta.report.plain_tables import to_markdown
 from irmeta.report.score_grid import score_grid
-from irmeta.results.tidy_files import to_csv
-from irmeta.show.console import print_table_of, write_to_pipe
+from irmeta.show.console import write_to_pipe
 from irmeta.show.display import Display
+from irmeta.show.frame_output import default_format, print_plain
 
-DIGITS, PAPER_DIGITS = 6, 4
+PAPER_DIGITS = 4
 
 
 def sort_key(name: str) -> str:
@@ -129,21 +128,9 @@ def print_scores(
     directions
         1 (greater is better) or -1 for each measure, by the names in the frame.
     """
-    is_terminal = sys.stdout.isatty()
-    form = display.format or ("table" if is_terminal else "csv")
-    if csv_safe and form != "csv":
-        raise UsageError(f"--csv-safe applies only to CSV, not to {form}.")
-    digits = DIGITS if display.digits is None else display.digits
-    if form == "table":
-        print_table_of(frame, digits=digits)
-    elif form == "csv":
-        rounded = frame.with_columns(pl.selectors.float().round(digits))
-        write_to_pipe(to_csv(rounded, safe=csv_safe))
-    elif form == "json":
-        if display.digits is not None:
-            frame = frame.with_columns(pl.selectors.float().round(digits))
-        rows = ",\n".join(frame.write_ndjson().splitlines())
-        write_to_pipe(escape_json(f"[\n{rows}\n]\n"))
+    form = default_format(display.format, csv_safe)
+    if form in ("table", "csv", "json"):
+        print_plain(frame, form, digits=display.digits, csv_safe=csv_safe)
     else:
         subject = "Values of each query" if "query" in frame.columns else "Means over queries"
         grid = score_grid(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from irmeta.errors import UsageError
 from irmeta.results.tidy_files import to_csv
 from irmeta.show.console import open_console, print_frame, print_table, print_text, write_to_pipe
+from irmeta.show.frame_output import default_format
 from irmeta.show.notes import note
 
 if TYPE_CHECKING:
@@ -28,9 +27,7 @@ def print_comparisons(
         ``table`` or ``csv``: the systems of each comparison; ``latex``, ``siunitx``, ``markdown``,
         ``text``: one table of systems by measures. None: a table on a terminal, CSV in a pipe.
     """
-    form = form or ("table" if sys.stdout.isatty() else "csv")
-    if csv_safe and form != "csv":
-        raise UsageError(f"--csv-safe applies only to CSV, not to {form}.")
+    form = default_format(form, csv_safe)
     if form == "csv":
         write_to_pipe(to_csv(pl.concat(map(_labelled, comparisons)), safe=csv_safe))
     elif form != "table":

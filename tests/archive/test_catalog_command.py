@@ -1,0 +1,122 @@
+"""`irmeta.catalog` and the command."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+import irmeta
+from irmeta.archive import facts
+from irmeta.archive.choices import STATES
+
+
+def test_catalog__counts() -> None:
+    """The numbers of the archive from which the catalogue was made."""
+    found = irmeta.catalog()
+    assert found.tracks.height == 223
+    assert found.runs.height == found.tracks["runs"].sum() == 16_445
+    assert found.qrels.height == found.tracks["qrels"].sum() == 283
+    assert found.published.height == found.tracks["published"].sum() == 74_764
+    assert found.runs["address"].count() == found.tracks["addresses"].sum() == 13_711
+    assert (found.tracks["qrels"] > 0).sum() == 160
+    assert (found.tracks["published"] > 0).sum() == 124
+    assert found.published["evaluator"].n_unique() == 67
+
+
+def test_catalog__keys_are_unique() -> None:
+    found = irmeta.catalog()
+    assert not found.runs.select("id", "task", "run").is_duplicated().any()
+    key = found.published.select("id", "run", "evaluator", "measure", "occurrence")
+    assert not key.is_duplicated().any()
+
+
+@pytest.mark.parametrize(
+    ("filters", "ids"),
+    [
+        ({"tracks": "trec8/adhoc"}, ["trec8/adhoc"]),
+        ({"tracks": "trec1?/robust"}, ["trec12/robust", "trec13/robust", "trec14/robust"]),
+        ({"tracks": ["trec9/web", "trec8/web"]}, ["trec8/web", "trec9/web"]),
+        ({"track": "WEB", "year": "1999-2001,2009"}, [f"trec{n}/web" for n in (8, 9, 10, 18)]),
+        ({"track": "deep learning", "year": 2019}, ["trec28/deep"]),
+        ({"task": "namedpage"}, ["trec11/web", "trec14/terabyte", "trec15/terabyte"]),
+        ({"track": "legal", "has": "runs, qrels"}, [f"trec{n}/legal" for n in (15, 16, 18)]),
+        ({"track": "legal", "state": "no runs"}, [f"trec{n}/legal" for n in (17, 19, 20)]),
+        ({"track": "legal", "has": ["published"], "year": 2011}, []),
+    ],
+)
+def test_catalog__filters(filters: dict[str, object], ids: list[str]) -> None:
+    found = irmeta.catalog(**filters)  # type: ignore[arg-type]
+    assert found.tracks["id"].to_list() == [*found.ids] == ids
+    assert set(found.runs["id"]) == set(ids)
+
+
+@pytest.mark.parametrize(
+    ("filters", "message"),
+    [
+        ({"tracks": "trec99/*"}, "No track 'trec99/"),
+        ({"year": "2005-1999"}, "year = '2005-1999'"),
+        ({"year": "99-"}, "year = '99-'"),
+        ({"has": "run"}, "Did you mean 'runs'"),
+        ({"state": "redy"}, "Did you mean 'ready'"),
+    ],
+)
+def test_catalog__malformed_filter_is_refused(filters: dict[str, str], message: str) -> None:
+    with pytest.raises(irmeta.UsageError, match=message.replace("*", r"\*")):
+        irmeta.catalog(**filters)  # type: ignore[arg-type]
+
+
+def test_catalog__sets_and_left_out_of_a_track() -> None:
+    found = irmeta.catalog("trec15/terabyte")
+    assert found.sets["track"].to_list() == ["trec15-terabyte-adhoc", "trec15-terabyte-namedpage"]
+    assert found.left_out.select("task", "runs").rows() == [("comp_eff", 17), ("efficiency", 25)]
+    assert irmeta.catalog("trec8/qa").sets.is_empty()
+
+
+def test_catalog__representations() -> None:
+    found = irmeta.catalog("trec8/adhoc")
+    assert repr(found) == "Catalog(1 track, 129 runs, 1 file of qrels, 645 published scores)"
+    assert "trec8/adhoc" in found.summary_html()
+
+
+def test_catalog_command__csv_has_all_tracks(run) -> None:
+    rows = list(csv.DictReader(run("catalog").out.splitlines()))
+    assert len(rows) == 223
+    assert {row["state"] for row in rows} == set(STATES)
+
+
+def test_catalog_command__table_counts_states(run) -> None:
+    shown = run("catalog", "--year", "1993", "--format", "table").out
+    assert " ".join(shown.splitlines()[1].split()[:3]) == "trec2/adhoc 1993 Adhoc"
+    assert shown.splitlines()[-1] == "2 tracks: 2 ready"
+    assert run("catalog", "--year", "1900", "--format", "table").out.splitlines()[-1] == "no track"
+
+
+def test_catalog_command__describes_one_track(run) -> None:
+    shown = run("catalog", "trec16/legal").out
+    for part in ("Legal, 2007", "Runs by group and type", "Tasks left out", "qrelsL07.normal",
+                 "trec16-legal-routing", "recip_rank"):  # fmt: skip
+        assert part in shown
+    assert "a question" not in shown
+    assert "four criteria" in run("catalog", "trec30/podcast").out
+
+
+def test_catalog_command__lists_any_frame_in_any_format(run) -> None:
+    found = json.loads(run("catalog", "trec18/web", "--list", "sets", "--format", "json").out)
+    assert found[0]["run_tasks"] == ["adhoc", "diversity"]
+    markdown = run("catalog", "trec18/web", "--list", "qrels", "--format", "markdown").out
+    assert markdown.startswith("| id | name | address |")
+    assert r"\begin{tabular}" in run("catalog", "trec18/web", "--format", "latex").out
+    assert run("catalog", "trec18/web", "--list", "runs").out.count("\n") == 120
+
+
+def test_catalog_command__unknown_track_gives_status_2(run) -> None:
+    done = run("catalog", "trec8/adhok")
+    assert done.status == 2
+    assert "Did you mean 'trec8/adhoc'?" in done.err
+
+
+def test_tracks__repeated_names_of_runs_are_kept() -> None:
+    spanish = facts.runs().filter(id="trec4/spanish")
+    assert spanish["run"].is_duplicated().sum() == 10
