@@ -107,7 +107,8 @@ def test_store__percent_encoded_track(tiny: tuple[irmeta.Store, str]):
 
 
 def test_commands__equal_those_of_a_local_store(remote: irmeta.Store, made_store: Any, run: Any):
-    for command in (("evaluate", "-m", "AP,P@5"), ("info",), ("compare", "-m", "AP")):
+    web = ("-m", "AP", "--track", "web")
+    for command in (("evaluate", *web), ("info",), ("compare", *web)):
         name, *options = command
         there, here = (run(name, s.reader, *options) for s in (remote, made_store))
         assert (there.status, there.out) == (here.status, here.out) == (0, here.out)
