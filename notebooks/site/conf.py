@@ -29,10 +29,12 @@ html_copy_source = False
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 6,
+    "navbar_center": [],  # the sidebar has all pages, by section
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "default",
 }
+templates_path = ["."]
+html_sidebars = {"**": ["sidebar"]}
 suppress_warnings = ["myst.header"]

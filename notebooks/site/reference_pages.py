@@ -209,7 +209,7 @@ def python() -> Iterator[str]:
     """Yield the page of the Python interface, for autodoc."""
     yield "# Python\n"
     yield "## irmeta\n"
-    for name in sorted(irmeta.__all__):
+    for name in sorted(irmeta.__all__, key=_place):
         value = getattr(irmeta, name)
         if name.startswith("__") or name in ("stats", "studies"):
             continue
@@ -228,6 +228,13 @@ def python() -> Iterator[str]:
         if isinstance(value, type):
             yield "   :members:"
         yield "```\n"
+
+
+def _place(name: str) -> tuple[bool, bool, str]:
+    """Return the sort key of a public name: functions, then classes, then errors and warnings."""
+    value = getattr(irmeta, name)
+    is_class = isinstance(value, type)
+    return is_class and issubclass(value, BaseException), is_class, name
 
 
 if __name__ == "__main__":
