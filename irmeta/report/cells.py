@@ -15,6 +15,7 @@ from irmeta.schema.columns import Column, Display, Table, paper_column
 ABSENT = "\u2014"
 DAGGER, DOUBLE_DAGGER = "\u2020", "\u2021"
 FORMATS: Mapping[str, str] = {"score": ".4f", "length": ",.1f", "count": ",.0f", "percent": ".0%"}
+BEST = "Best values in bold."
 BEHIND = ("%", "x")  # units that are printed behind each value
 
 
@@ -154,7 +155,8 @@ def grid(
     notes = (f"{DAGGER} {table.note}",) if has_dagger and table.note else ()
     given = name or table.name, caption or table.caption
     cells = tuple(map(tuple, rows))
-    hints = tuple(made.scales)
+    is_best = any(cell.is_best for row in cells for cell in row)
+    hints = (*made.scales, *[BEST] * is_best)
     return Grid(*given, tuple(head), cells, notes, hints, table.folded, table.latex)
 
 
@@ -199,7 +201,8 @@ class _Cells:
         if column.dagger and row[column.dagger]:
             text += DAGGER
         text += _arrow(row) if name == "measure" else ""
-        return Cell(text, is_paper=form == "paper")
+        is_best = bool(column.best) and row[column.best] == 1
+        return Cell(text, is_paper=form == "paper", is_best=is_best)
 
 
 def _with_paper(

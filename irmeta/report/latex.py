@@ -10,7 +10,7 @@ from itertools import chain
 from math import ceil
 
 from irmeta.escapes import drop_unsafe
-from irmeta.report.cells import ABSENT, DAGGER, DOUBLE_DAGGER, Cell, Grid, spans
+from irmeta.report.cells import ABSENT, BEST, DAGGER, DOUBLE_DAGGER, Cell, Grid, spans
 from irmeta.report.latex_layout import TEXT, Layout, Panel, Size, layout, pieces, wrap_label
 
 LONGEST_FLOAT = 45  # rows that one page of a paper holds
@@ -68,7 +68,7 @@ def to_latex(
     is_long = len(grid.rows) > LONGEST_FLOAT
     chosen = layout(grid, columns, in_column=not is_long)
     panels = [_Tabular(grid, panel, chosen.size, is_long, siunitx) for panel in chosen.panels]
-    best = ["Best values in bold."] if grid.has_best else []
+    best = [BEST] if grid.has_best else []
     text = escape_latex(" ".join([grid.caption, *grid.notes, *best]))
     caption = rf"\caption{{{text}}}\label{{tab:{(label or grid.name).replace('_', '-')}}}"
     small = [rf"\{chosen.size.command}", rf"\setlength{{\tabcolsep}}{{{chosen.size.gap / 2}pt}}"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irmeta.escapes import escape_name
-from irmeta.report.cells import Cell, Grid
+from irmeta.report.cells import BEST, Cell, Grid
 
 _SPECIAL = str.maketrans({mark: f"\\{mark}" for mark in r"\`*_|<>[]"})
 
@@ -16,7 +16,7 @@ def to_markdown(grid: Grid) -> str:
     rule = [":--" if one.is_text else "--:" for one in grid.head]
     rows = [[_markdown_cell(cell) for cell in row] for row in grid.rows]
     lines = [f"| {' | '.join(cells)} |" for cells in (head, rule, *rows)]
-    legend = _legend(grid, "Best values in bold.")
+    legend = _legend(grid, BEST)
     return "\n".join([*lines, "", _escape(legend)]) + "\n"
 
 

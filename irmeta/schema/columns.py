@@ -68,6 +68,8 @@ class Column:
         Two other columns: the value prints as "value (low to high)".
     dagger
         A column of kind ``yes``: where it is true, the value prints with a dagger.
+    best
+        A column of ranks: where it is 1, the value prints bold.
     show
         ``all``; ``page``: not in LaTeX; ``none``: stored only.
     """
@@ -80,6 +82,7 @@ class Column:
     format: str = ""
     span: tuple[str, str] | None = None
     dagger: str = ""
+    best: str = ""
     show: Shown = "all"
 
     @property

@@ -83,6 +83,20 @@ def test_grid__paper_format_marks_the_papers_numbers():
     assert [(cell.text, cell.is_paper) for cell in cells] == [("a", False), ("1.5", True)]
 
 
+def test_grid__best_values_are_bold_in_a_table_of_ranks():
+    columns = {
+        "system": Column("name", ""),
+        "value": Column("real", "", best="rank"),
+        "rank": Column("count", "", show="none"),
+    }
+    rows = pl.DataFrame({"system": ["a", "b", "c"], "value": [0.2, 0.3, 0.3], "rank": [3, 1, 1]})
+    made = grid(Table("t", ("system",), columns), rows)
+    assert [cell.is_best for _, cell in made.rows] == [False, True, True]
+    assert made.hints == ("Best values in bold.",)
+    none = grid(Table("t", ("system",), columns), rows.filter(system="a"))
+    assert none.hints == ()
+
+
 def test_grid__keeps_the_head_without_rows():
     made = grid(TABLE, TABLE.empty())
     assert made.rows == ()
