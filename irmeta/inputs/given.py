@@ -14,7 +14,8 @@ from irmeta.errors import UsageError, printable
 from irmeta.inputs.columns import QrelsColumns, RunColumns
 from irmeta.inputs.dicts import qrels_of_dict, run_of_dict
 from irmeta.inputs.frames import as_frame, qrels_of_frame, runs_of_frame
-from irmeta.inputs.records import DATASETS, frame_of_records, is_record, records_of_dataset
+from irmeta.inputs.records import frame_of_records, is_record
+from irmeta.trec.datasets import is_dataset, records_of_dataset
 from irmeta.trec.streams import InputFile
 from irmeta.trec.system_names import stem
 
@@ -106,7 +107,7 @@ def given_qrels(data: object) -> list[GivenQrels]:
 
 def name_of(data: object) -> str | None:
     """Return the name that qrels give to a track: of a data set, or of a file without endings."""
-    if isinstance(data, str) and data.startswith(DATASETS):
+    if isinstance(data, str) and is_dataset(data):
         return data.partition(":")[2]
     return stem(Path(data).name) if isinstance(data, str | os.PathLike) else None
 
@@ -171,7 +172,7 @@ def _recognized(data: Any, place: str, kind: str) -> Mapping[Any, Any] | InputFi
         if all(isinstance(docs, Mapping) for docs in data.values()):
             return cast(Mapping[Any, Any], data)
         raise UsageError(f"{place} is a dict with values other than dicts: {FORMS}.")
-    if isinstance(data, str) and data.startswith(DATASETS):
+    if isinstance(data, str) and is_dataset(data):
         return as_frame(frame_of_records(records_of_dataset(data, kind), place))
     if isinstance(data, str | os.PathLike):
         path = Path(cast(str, data))

@@ -1,17 +1,13 @@
-"""Records of single docs, such as ir_measures' ScoredDoc and Qrel, and data sets of them."""
+"""Records of single docs, such as ir_measures' ScoredDoc and Qrel."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib import import_module
 from typing import Any
 
 import polars as pl
 
-from irmeta.errors import DataError, UsageError
-
-DATASETS = ("ir_datasets:", "irds:")
-"""Prefixes of the name of a data set."""
+from irmeta.errors import DataError
 
 
 def is_record(item: object) -> bool:
@@ -41,25 +37,3 @@ def frame_of_records(records: Iterable[Any], place: str) -> pl.DataFrame:
         why = {"why": " ".join(str(error).split())}
         fix = "Give every field one type: ids are text, scores and grades numbers."
         raise DataError("a field cannot be read ({why})", file=place, ids=why, fix=fix) from None
-
-
-def records_of_dataset(name: str, kind: str) -> Iterable[Any]:
-    """Return the qrels or the scored docs (`kind`) of a data set of ir_datasets.
-
-    Raises
-    ------
-    UsageError
-        If ir_datasets is not installed, or has no such data set, or the data set has none of them.
-    """
-    known = name.partition(":")[2]
-    try:
-        ir_datasets: Any = import_module("ir_datasets")
-    except ImportError:
-        raise UsageError(f"{name}: install the extra 'datasets' (ir-datasets) first.") from None
-    try:
-        dataset = ir_datasets.load(known)
-    except KeyError:
-        raise UsageError(f"ir_datasets has no data set {known!r}.") from None
-    if not getattr(dataset, f"has_{kind}")():
-        raise UsageError(f"the data set {known!r} has no {kind}.")
-    return getattr(dataset, f"{kind}_iter")()

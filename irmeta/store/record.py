@@ -22,7 +22,7 @@ from irmeta.store.track_systems import Named
 from irmeta.store.verify import file_checksums, has_same_footers
 from irmeta.trec.qrels import QrelsText
 from irmeta.trec.source import QrelsSource, TrackSource
-from irmeta.trec.streams import file_sha256
+from irmeta.trec.streams import stored_sha256
 
 Seen = dict[str, list[object]]
 """Maps each source file to its size, modification time and SHA-256."""
@@ -67,7 +67,7 @@ class Inputs:
             sha256 = record["inputs"].get(file)
             if stamp is not None and sha256 and known.get(file) == [*stamp, sha256]:
                 continue
-            if file_sha256(self.source.root / file) != sha256:
+            if stored_sha256(self.source.input_file(file)) != sha256:
                 return None
         return record if set(self.files) == set(record["inputs"]) else None
 

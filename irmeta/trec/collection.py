@@ -13,6 +13,7 @@ from irmeta.files import is_inside
 from irmeta.locations import LOCAL_INPUT, AnyLocation, RemotePath, local, location
 from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
+from irmeta.trec.datasets import is_dataset
 from irmeta.trec.listing import expand, fixed_part, is_folder, list_folder
 from irmeta.trec.source import AnyTrack, BrokenTrack, FactsSource, QrelsSource, TrackSource
 
@@ -253,7 +254,8 @@ class _Config:
 
     def _qrels_set(self, key: str, given: object) -> QrelsSource:
         source = self._parse(key, given, QrelsSource, required=("name", "file"))
-        self._check_file(f"{key}.file", source.file)
+        if not is_dataset(source.file):
+            self._check_file(f"{key}.file", source.file)
         if source.subtopics and source.format != "trec":
             fix = "Only the trec format has a column for subtopics."
             raise self._error(f"{key}.subtopics", True, f"with format {source.format!r}", fix)

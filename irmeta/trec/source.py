@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from irmeta.errors import DataError, UsageError, printable
 from irmeta.locations import LOCAL_INPUT, AnyLocation, local
 from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
+from irmeta.trec.datasets import dataset_file, is_dataset
 from irmeta.trec.qrels import QrelsFormat
 from irmeta.trec.streams import InputFile
 from irmeta.trec.system_names import stem
@@ -21,7 +22,7 @@ class QrelsSource(Options):
     """One named qrels set of a track and how to read its file."""
 
     name: str = option("qrels", "Name of the set.")
-    file: str = option("", "File of the judgments.")
+    file: str = option("", "File of the judgments, or ir_datasets:ID.")
     format: QrelsFormat = option("trec", "Format of the file.")
     subtopics: bool = option(False, "Whether the second column of the file is a subtopic.")
     subtopics_file: str | None = option(
@@ -79,11 +80,15 @@ class TrackSource:
     given: Mapping[str, str] = field(default_factory=dict)
 
     def input_file(self, file: str) -> InputFile:
-        """Return an input file of the track."""
+        """Return an input file of the track, or the qrels of a data set of ir_datasets."""
+        if is_dataset(file):
+            return dataset_file(file)
         return InputFile.at(self.root / file, file)
 
     def as_given(self, file: str) -> str:
         """Return the path of a file, or of a member of an archive, as the user would type it."""
+        if is_dataset(file):
+            return file
         for known, given in self.given.items():
             if file == known or file.startswith(f"{known}/"):
                 return given + file.removeprefix(known)
@@ -136,7 +141,7 @@ def _is_below(path: str, folder: str) -> bool:
 def track_of_files(
     qrels: AnyLocation, runs: Iterable[AnyLocation], policy: ReadPolicy
 ) -> TrackSource:
-    """Build a track from files in any folders, named after its qrels file.
+    """Build a track from files in any folders, named after its qrels file or data set.
 
     Its root is the nearest common folder, so that relative and absolute paths give the same track.
 
@@ -145,14 +150,16 @@ def track_of_files(
     UsageError
         If a path is not a local file, or no run is given.
     """
-    files = [local(file, LOCAL_INPUT) for file in (qrels, *runs)]
+    dataset = PurePath(qrels).as_posix() if isinstance(qrels, str | PurePath) else ""
+    dataset = dataset if is_dataset(dataset) else None
+    files = [local(file, LOCAL_INPUT) for file in (*([] if dataset else [qrels]), *runs)]
     for file in files:
         if not file.is_file():
             problem = "is a folder" if file.is_dir() else "is not a file"
             raise UsageError(f"{file} {problem}: name the file of the qrels, then the run files.")
-    if len(files) == 1:
+    if len(files) == (0 if dataset else 1):
         raise UsageError(f"{qrels} alone is not a track: also name its run files.")
-    name = stem(files[0].name)
+    name = dataset.partition(":")[2] if dataset else stem(files[0].name)
     if printable(name) != name:
         raise DataError("its name is not UTF-8", file=printable(str(qrels)), fix="Rename it.")
     paths = [Path(os.path.abspath(file)) for file in files]  # links are not resolved
@@ -161,10 +168,9 @@ def track_of_files(
     except ValueError:
         problem = f"{qrels} and its runs are on different drives: copy them to one."
         raise UsageError(problem) from None
-    first, *run_names = (file.relative_to(root).as_posix() for file in paths)
-    given = {
-        file: printable(str(path)) for file, path in zip([first, *run_names], files, strict=True)
-    }
+    names = [file.relative_to(root).as_posix() for file in paths]
+    given = {file: printable(str(path)) for file, path in zip(names, files, strict=True)}
+    first, *run_names = [dataset, *names] if dataset else names
     return TrackSource(
         name,
         root,

@@ -166,7 +166,7 @@ def stored_sha256(file: InputFile) -> str | None:
             while stored.readinto(buffer):
                 pass
             return stored.digest.hexdigest()
-    except _DAMAGED:
+    except (*_DAMAGED, DataError):
         return None
 
 

@@ -122,7 +122,6 @@ def test_from_data__invalid_qrels_are_refused(qrels: object, said: str):
             [with_values(FRAME, system=["x", "x"])] * 2,
             "two runs are called 'x': name them in a dict",
         ),
-        ("ir_datasets:none", r"install the extra 'datasets' \(ir-datasets\) first"),
     ],
 )
 def test_from_data__unknown_form_is_refused(runs: object, said: str):
@@ -229,6 +228,12 @@ class DataSet:
     def scoreddocs_iter(self) -> Iterator[ir_measures.ScoredDoc]:
         yield ir_measures.ScoredDoc("q", "b", 2.0)
         yield ir_measures.ScoredDoc("q", "a", 1.0)
+
+
+def test_from_data__ir_datasets_is_not_installed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
+    with pytest.raises(UsageError, match=r"install the extra 'datasets' \(ir-datasets\) first"):
+        irmeta.from_data("ir_datasets:none", RUN)
 
 
 @pytest.mark.parametrize("prefix", ["ir_datasets:", "irds:"])
