@@ -51,7 +51,7 @@ BEST = Table(
         "direction": Column("count", "1: greater is better, -1: less is better"),
         "rank": Column("count", "1: the best; systems of equal value share a rank"),
         "system": SYSTEM,
-        "value": Column("real", "mean over queries", format="measure"),
+        "value": Column("real", "mean over queries", format="measure", best="rank"),
     },
     caption="All systems of each track by each measure, best first.",
     latex=False,
