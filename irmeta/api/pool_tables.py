@@ -16,8 +16,8 @@ from irmeta.measures.evaluate import needs_of
 from irmeta.measures.names import parse_call
 from irmeta.measures.reduced_pools import complete_depth, parts_of, reduced_pools
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.judged import Need
 from irmeta.rankings.load import judged_ranks
+from irmeta.rankings.needs import Need
 from irmeta.rankings.track_facts import track_facts
 from irmeta.stats.correlation import Method
 from irmeta.stats.leave_out import left_out_rows

@@ -18,8 +18,9 @@ from irmeta.measures.explain import Explanation, explain
 from irmeta.measures.names import measure_texts, parse_call, parse_measure
 from irmeta.naming.grammar import split_names
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.judged import JudgedRanks, Need, check_needs
+from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
+from irmeta.rankings.needs import Need, check_needs
 from irmeta.results.scores import Scores
 from irmeta.store.scan import Tracks, only_track, tracks_of
 

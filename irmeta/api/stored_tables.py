@@ -137,6 +137,22 @@ class StoredTables(Summarized):
         """
         return lazy(self.reader, "subtopics", track)
 
+    def samples(self, track: Tracks = None) -> pl.LazyFrame:
+        """Return how judged docs were sampled, for qrels of the formats prels and sample-eval.
+
+        Returns
+        -------
+        LazyFrame
+            track, set, query, doc, doc_id, stratum (of sample-eval), method and probability (of
+            prels; null: NA).
+
+        Examples
+        --------
+        >>> store.samples("web").collect().height  # its qrels are no sample
+        0
+        """
+        return lazy(self.reader, "samples", track)
+
     def systems(self, track: Tracks = None) -> pl.DataFrame:
         """Return the facts of each run file and the reason why it was skipped.
 

@@ -13,6 +13,7 @@ from irmeta.files import write_text
 from irmeta.store.folder_names import file_names, folder_name
 from irmeta.store.layout import has_content
 from irmeta.store.scan import StoreReader, lazy, read_table
+from irmeta.trec.qrels import FIELDS, SAMPLED
 
 _BREAKS = r"[ \t\n\x0b\x0c\r\x00]"  # what would end a field or a line, or is not read
 _POLICY = ("tie_order", "depth")
@@ -49,8 +50,12 @@ def _write_track(store: StoreReader, track: str, folder: Path) -> list[str]:
         text = "".join(f"{query} {depth}\n" for query, depth in depths.items())
         write_text(folder / name / "depths.txt", text)
         lines.append(f'pool_depth_by_query = "{name}/depths.txt"')
+    formats = {one["name"]: one["format"] for one in record["config"]["qrels"]}
     for one in record["qrels"]:
-        lines += _write_set(store, track, one["name"], bool(one["subtopics"]), folder, name)
+        if (form := formats[one["name"]]) in SAMPLED:
+            lines += _write_sample(store, track, one["name"], form, folder, name)
+        else:
+            lines += _write_set(store, track, one["name"], bool(one["subtopics"]), folder, name)
     return [*lines, ""]
 
 
@@ -96,6 +101,25 @@ def _write_set(
         described.select("query", "subtopic", "weight", "type").write_csv(folder / file)
         lines.append(f'subtopics_file = "{file}"')
     return lines
+
+
+def _write_sample(
+    store: StoreReader, track: str, kind: str, form: str, folder: Path, name: str
+) -> list[str]:
+    """Write one qrels set of a sampled pool in its format."""
+    judged, samples = (
+        lazy(store, table, track).filter(pl.col("set") == kind) for table in ("qrels", "samples")
+    )
+    rows = judged.join(samples, on=["query", "doc"], maintain_order="left").with_columns(
+        second=pl.lit("0"), probability=pl.col("probability").cast(pl.String).fill_null("NA")
+    )
+    written = rows.select(FIELDS[form]).collect()
+    names = [c for c in ("query", "doc", "stratum") if c in written.columns]
+    _check(written, track, *names)
+    file = f"{name}/qrels.{folder_name(kind)}.txt"
+    written.write_csv(folder / file, include_header=False, separator=" ", quote_style="never")
+    lines = ["", f"[[tracks.{_text(track)}.qrels]]", f"name = {_text(kind)}", f'file = "{file}"']
+    return [*lines, f'format = "{form}"']
 
 
 def _check(rows: pl.DataFrame, track: str, *columns: str) -> None:

@@ -123,6 +123,11 @@ TAR_EVAL = {
     "total_cost_weighted": "ReviewCost(penalty=weighted)",
 }
 """Measures of CLEF TAR's tar_eval.py, in the order of its output."""
+SAMPLE_EVAL = (
+    *("xinfAP(norm=min)@1000", "infNDCG@1000", "infP@10", "infP@100", "infP@1000"),
+    *("infNumRelRet", "infNumRel"),
+)
+"""Numbers of sample_eval.pl, in its order, without interpolated precision."""
 TAR = (*TAR_EVAL.values(), "AP", *(f"EffortR@{tenth / 10:g}" for tenth in range(1, 11)))
 _PERCENT = re.compile(r"(wss|recall|r|ncg|effortr)@(\d+(?:\.\d*)?)%", re.IGNORECASE)
 

@@ -16,7 +16,8 @@ from irmeta.kernels.nonrelevant_above import mean_of_first
 from irmeta.measures.parameters import REL, Parameter
 from irmeta.measures.search_length import irrelevant_retrieved
 from irmeta.measures.spec import Compute, Cutoffs, Measure, OneList, Params, Term, Trace
-from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.needs import Need
 
 
 def corpus_sizes(view: JudgedRanks, params: Params) -> np.ndarray:

@@ -17,7 +17,8 @@ from irmeta.errors import MeasureError
 from irmeta.measures.cuts import divide
 from irmeta.measures.parameters import Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, OneList, Params, Trace
-from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.needs import Need
 
 NORM = Parameter(
     "norm",

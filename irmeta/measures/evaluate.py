@@ -15,8 +15,9 @@ from irmeta.measures.search_length import irrelevant_retrieved
 from irmeta.measures.spec import Cutoffs, Spec
 from irmeta.policies import Averaged, EvalPolicy
 from irmeta.rankings.holders import totals
-from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
+from irmeta.rankings.needs import Need
 from irmeta.rankings.pool import complete_depths_of, pool_of, warn_without_depth
 from irmeta.rankings.provenance import track_provenance
 from irmeta.rankings.track_facts import track_facts

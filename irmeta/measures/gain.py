@@ -34,7 +34,8 @@ from irmeta.measures.weighted import (
     weighted_terms,
 )
 from irmeta.rankings.derive.fewer_judgments import pooled_at
-from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.needs import Need
 
 
 def _worth(view: JudgedRanks, params: Params) -> Worth:

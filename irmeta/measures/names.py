@@ -26,8 +26,10 @@ from irmeta.measures import (
     rbp,
     review,
     review_costs,
+    sampled,
     search_length,
     sets,
+    stratified,
     trec_gain,
     utility,
 )
@@ -54,7 +56,7 @@ FAMILIES = (
         cascade,
         rbp,
     ),
-    *(bpref, inferred, incomplete, search_length, cooper, rareness, rare_gain),
+    *(bpref, inferred, sampled, stratified, incomplete, search_length, cooper, rareness, rare_gain),
     *(review, review_costs),
     *(novelty, err_ia, subtopic_recall, d_measures, cube_test),
 )
@@ -87,6 +89,7 @@ PRESETS: dict[str, tuple[str, ...]] = {
     "set": aliases.SET,
     "ndeval": aliases.ndeval(),
     "tar": aliases.TAR,
+    "sample_eval": aliases.SAMPLE_EVAL,
 }
 """Names that stand for several measures; trec_eval stands for its all_trec."""
 

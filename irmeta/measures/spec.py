@@ -17,7 +17,8 @@ from irmeta.measures.parameters import (
     unjudged_parameter,
 )
 from irmeta.naming.grammar import Cutoff, Params, format_name
-from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.needs import Need
 from irmeta.rankings.one_list import OneList
 from irmeta.schema.columns import Display
 

@@ -15,7 +15,8 @@ from irmeta.measures.by_rank import valued_by_rank
 from irmeta.measures.cuts import empty_values, rank_cuts
 from irmeta.measures.gains import doc_gain
 from irmeta.measures.spec import Cutoffs, OneList, Params, Term
-from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.needs import Need
 
 Worth = Callable[[np.ndarray], np.ndarray]
 """Function from gains, float64 [gain], to their worth at each rank, float64 [gain, rank].

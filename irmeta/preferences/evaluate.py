@@ -11,8 +11,9 @@ from irmeta.errors import UsageError, did_you_mean
 from irmeta.policies import EvalPolicy
 from irmeta.preferences.registry import parse_preferences
 from irmeta.preferences.spec import PreferenceSpec
-from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks, over_blocks
+from irmeta.rankings.needs import Need
 from irmeta.rankings.provenance import track_provenance
 from irmeta.rankings.subtopics import subtopic_set
 from irmeta.rankings.track_facts import TrackFacts, track_facts

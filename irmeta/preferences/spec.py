@@ -9,7 +9,8 @@ from typing import Any, Literal, Protocol
 
 from irmeta.naming.grammar import Cutoff, Params, format_name
 from irmeta.naming.parameters import REL, Parameter, unjudged_parameter
-from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.needs import Need
 from irmeta.rankings.one_list import OneList
 from irmeta.results.pair_preferences import BlockPreferences
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 import polars as pl
@@ -12,30 +12,15 @@ import polars as pl
 from irmeta.errors import UsageError, check_choice
 from irmeta.policies import Negative
 from irmeta.rankings.arrays import view_arrays, view_summary
-from irmeta.rankings.pool import POOL_ARRAYS, PooledLists
+from irmeta.rankings.needs import NEEDED
+from irmeta.rankings.pool import PooledLists
+from irmeta.rankings.sample import Sample
 from irmeta.rankings.sorted_ranks import sorted_by_rank
 from irmeta.rankings.subtopics import Subtopics
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.summaries import Summarized, Summary
 
 Made = TypeVar("Made")
-Need = Literal["ties", "pool", "retrieved", "subtopics"]
-"""Arrays that only some measures read: see `JudgedRanks`."""
-NEEDED: Mapping[Need, tuple[str, ...]] = {
-    "ties": ("ties",),
-    "pool": POOL_ARRAYS,
-    "retrieved": ("retrieved",),
-    "subtopics": ("subtopics", "diversity"),
-}
-"""The arrays of a view for each need."""
-
-
-def check_needs(needs: Collection[str]) -> None:
-    """Raise `UsageError` for a need that is not in `NEEDED`."""
-    if isinstance(needs, str):
-        raise UsageError(f"needs = {needs!r} must be a list of names, e.g. [{needs!r}].")
-    for need in needs:
-        check_choice("need", need, NEEDED)
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,6 +62,8 @@ class JudgedRanks(Summarized):
     diversity
         If subtopics are needed, and `grades` are of an ad hoc qrels set: the view of the same
         queries and lists under the track's qrels set with subtopics.
+    sample
+        If needed, and `grades` are of a qrels set of a sampled pool: how each doc was sampled.
     in_qrels
         With `diversity`, bool [queries]: whether the qrels set of this view judges the query. None:
         it judges all queries.
@@ -106,6 +93,7 @@ class JudgedRanks(Summarized):
     retrieved: np.ndarray | None = None
     subtopics: Subtopics | None = None
     diversity: JudgedRanks | None = None
+    sample: Sample | None = None
     in_qrels: np.ndarray | None = None
     condensed: bool = False
     assumed: np.ndarray | None = None

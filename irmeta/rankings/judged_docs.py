@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from irmeta.rankings.sample import Sample, read_sample
 from irmeta.rankings.subtopics import Subtopics, described_subtopics, lay_out
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.store.scan import StoreReader, read_table
@@ -23,6 +24,7 @@ class JudgedDocs:
     doc_ids: np.ndarray
     subtopics: Subtopics | None
     in_qrels: np.ndarray | None
+    sample: Sample | None
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,15 @@ class Judged:
         query, subtopic, doc_id, grade; None if not requested.
     described
         query, subtopic, weight, type of all subtopics, sorted; None if not requested.
+    sample
+        How each of the `docs` was sampled; None if not requested, or if the set is no sample.
     """
 
     facts: TrackFacts
     docs: pl.DataFrame
     pairs: pl.DataFrame | None = None
     described: pl.DataFrame | None = None
+    sample: Sample | None = None
 
     @cached_property
     def queries(self) -> list[str]:
@@ -73,13 +78,20 @@ class Judged:
         in_qrels = None
         if len(judged) < len(queries):
             in_qrels = np.array([one is not None for one in bounds])
-        return JudgedDocs(
-            offsets, docs["grade"].to_numpy().copy(), docs["doc"], doc_ids, subtopics, in_qrels
-        )
+        sample = None
+        if self.sample is not None:
+            sample = self.sample.take_rows(np.arange(first, last))
+        grades = docs["grade"].to_numpy().copy()
+        return JudgedDocs(offsets, grades, docs["doc"], doc_ids, subtopics, in_qrels, sample)
 
 
-def read_judged(store: StoreReader, facts: TrackFacts, *, subtopics: bool = False) -> Judged:
-    """Read the judgments of the chosen qrels set of a track, with `subtopics` also by subtopic."""
+def read_judged(
+    store: StoreReader, facts: TrackFacts, *, subtopics: bool = False, sample: bool = False
+) -> Judged:
+    """Read the judgments of the chosen qrels set of a track.
+
+    They are also read by subtopic with `subtopics`, and with the docs' `sample`.
+    """
     rows = read_table(store, "qrels", facts.track, pl.col("set") == facts.qrels)
     docs = (
         rows.group_by("query", "doc_id")
@@ -87,6 +99,6 @@ def read_judged(store: StoreReader, facts: TrackFacts, *, subtopics: bool = Fals
         .sort("query", "grade", "doc_id", descending=[False, True, False])
     )
     if not subtopics:
-        return Judged(facts, docs)
+        return Judged(facts, docs, sample=read_sample(store, facts, docs) if sample else None)
     pairs = rows.select("query", "subtopic", "doc_id", "grade")
     return Judged(facts, docs, pairs, described_subtopics(store, facts, pairs))

@@ -13,8 +13,9 @@ import numpy as np
 from irmeta.kernels.list_arrays import scatter
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy, TieOrder
-from irmeta.rankings.judged import JudgedRanks, Need, check_needs
+from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.judged_docs import Judged, read_judged
+from irmeta.rankings.needs import Need, check_needs
 from irmeta.rankings.order import (
     list_permutation,
     other_order,
@@ -122,11 +123,14 @@ def judged_blocks(
 
 def _qrels_sets(store: StoreReader, facts: TrackFacts, needs: Collection[Need]) -> list[Judged]:
     """Return the judgments of the chosen qrels set, and of the one with subtopics if needed."""
+    sample = "sample" in needs
     if "subtopics" not in needs:
-        return [read_judged(store, facts)]
+        return [read_judged(store, facts, sample=sample)]
     name = subtopic_set(store, facts)
     with_subtopics = read_judged(store, track_facts(store, facts.track, name), subtopics=True)
-    return [with_subtopics] if name == facts.qrels else [read_judged(store, facts), with_subtopics]
+    if name == facts.qrels:
+        return [with_subtopics]
+    return [read_judged(store, facts, sample=sample), with_subtopics]
 
 
 @dataclass(frozen=True)
@@ -221,6 +225,7 @@ def _view(
         lengths=lengths,
         subtopics=docs.subtopics,
         in_qrels=docs.in_qrels,
+        sample=docs.sample,
         **arrays,
     )
 

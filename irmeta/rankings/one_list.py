@@ -62,6 +62,10 @@ class OneList:
     background
         As `judged`, under the qrels set of the background interest of a preference by subtopic, if
         that is another set.
+    sampled
+        Map from doc to its stratum, method and inclusion probability, see
+        `irmeta.rankings.sample.Sample`; None if the qrels are no sample, or for measures that do
+        not need it.
     """
 
     judged: tuple[tuple[int | None, str, int], ...]
@@ -86,6 +90,7 @@ class OneList:
     groups: tuple[int, ...] = ()
     contributors: tuple[int, ...] = ()
     background: tuple[tuple[int | None, str, int], ...] = ()
+    sampled: Mapping[str, tuple[str, int, float]] | None = None
 
     def relevant(self, rel: int) -> list[tuple[int | None, str, int]]:
         """Return the relevant docs, retrieved docs first, by rank."""
@@ -149,12 +154,25 @@ def one_list(view: JudgedRanks, q: int, s: int) -> OneList:
         all_ranks=partial(_all_ranks, view.ranks[rows], docs, view.missing),
         groups=tuple(groups_of(view.facts)[0].tolist()),
         contributors=tuple(view.facts.contributors),
+        sampled=_sampled(view, rows, docs),
         **_subtopics(view, q, s),
     )
 
 
 def _all_ranks(ranks: np.ndarray, docs: list[str], missing: int, doc: str) -> list[int | None]:
     return [None if r == missing else r for r in ranks[docs.index(doc)].tolist()]
+
+
+def _sampled(
+    view: JudgedRanks, rows: slice, docs: list[str]
+) -> dict[str, tuple[str, int, float]] | None:
+    if (sample := view.sample) is None:
+        return None
+    strata = [sample.names[i] if i >= 0 else "" for i in sample.stratum[rows].tolist()]
+    known = zip(
+        strata, sample.method[rows].tolist(), sample.probability[rows].tolist(), strict=True
+    )
+    return dict(zip(docs, known, strict=True))
 
 
 def _subtopics(view: JudgedRanks, q: int, s: int) -> dict[str, Any]:

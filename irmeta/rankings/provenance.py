@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.judged import Need
+from irmeta.rankings.needs import Need
 from irmeta.rankings.pool import pool_of
 from irmeta.rankings.subtopics import has_subtopics, subtopic_set
 from irmeta.rankings.track_facts import track_facts
@@ -32,6 +32,8 @@ def track_provenance(
     if "pool" in needs or policy.has_smaller_pool:
         record["pool"] = pool_of(store, facts.track).note
         record["pool_depth"] = facts.pool_depth_note
+    if "sample" in needs and facts.sampled is not None:
+        record["sampled_qrels"] = facts.sampled
     # A study computes measures by subtopic only on the tracks that have subtopics.
     if "subtopics" in needs and has_subtopics(store, facts.track):
         record["qrels_by_subtopic"] = subtopic_set(store, facts)

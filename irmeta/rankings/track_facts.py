@@ -10,6 +10,7 @@ import polars as pl
 
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.store.scan import StoreReader, read_table
+from irmeta.trec.qrels import SAMPLED
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class TrackFacts:
         Pool depth stated in the collection, or None.
     pool_depth_by_query
         Pool depths stated for single queries, which override `pool_depth`.
+    sampled
+        Format of the qrels set if it judges a sample of the pool: ``prels`` or ``sample-eval``.
     groups, types, pooled
         For each system its participant, its type of run, and whether it contributed to the pool;
         None if unknown. Empty if unknown for all systems.
@@ -58,6 +61,7 @@ class TrackFacts:
     deepest_ranks: Sequence[int] = ()
     lowest_grade: int | None = None
     pool_depth_by_query: Mapping[str, int] = field(default_factory=dict)
+    sampled: str | None = None
 
     @property
     def pool_depth_note(self) -> int | str:
@@ -134,6 +138,7 @@ def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> Tra
     name = record["qrels"][0]["name"] if qrels is None else qrels
     if name not in sets:
         raise UsageError(f"track {track!r} has no qrels set {name!r}. {did_you_mean(name, sets)}")
+    formats = {one["name"]: one["format"] for one in record["config"]["qrels"]}
     table = read_table(store, "systems", track)
     systems = table.filter(pl.col("skip_reason").is_null()).sort("system")
     return TrackFacts(
@@ -151,6 +156,7 @@ def track_facts(store: StoreReader, track: str, qrels: str | None = None) -> Tra
         deepest_ranks=tuple(systems["deepest_rank"]),
         lowest_grade=sets[name].get("lowest"),
         pool_depth_by_query=record.get("pool_depths", {}),
+        sampled=formats[name] if formats[name] in SAMPLED else None,
     )
 
 

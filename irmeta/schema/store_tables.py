@@ -80,6 +80,24 @@ TABLES = (
     ),
     SYSTEMS,
     Table(
+        "samples",
+        ("set", "query", "doc"),
+        {
+            "track": TRACK,
+            "set": Column("name", "name of a qrels set of the format prels or sample-eval"),
+            "query": QUERY,
+            "doc": DOC,
+            "doc_id": DOC_ID,
+            "stratum": Column("name", "stratum of the doc (sample-eval); null: prels", null=True),
+            "method": Column(
+                "grade", "how the doc was chosen (prels): 0 MTC, 1 statAP, 2 both", null=True
+            ),
+            "probability": Column(
+                "real", "inclusion probability of the doc (prels); null: NA", null=True
+            ),
+        },
+    ),
+    Table(
         "subtopics",
         ("set", "query", "subtopic"),
         {

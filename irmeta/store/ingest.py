@@ -24,7 +24,7 @@ from irmeta.store.long_table import write_docs_and_runs
 from irmeta.store.read_track import Count, Limits, Progress, read_track
 from irmeta.store.record import Inputs, Seen, read_cache
 from irmeta.store.scan import Tracks
-from irmeta.store.small_tables import write_qrels, write_subtopics, write_systems
+from irmeta.store.small_tables import write_qrels, write_samples, write_subtopics, write_systems
 from irmeta.store.verify import file_checksums
 from irmeta.trec.collection import chosen, read_collection
 from irmeta.trec.source import AnyTrack, BrokenTrack, TrackSource
@@ -178,6 +178,7 @@ def _build(
     read = read_track(source, limits, stage, count)
     names, groups = read.groups()
     write_qrels(stage / "qrels", source.name, read.pool)
+    write_samples(stage / "samples", source.name, read.pool)
     write_subtopics(stage / "subtopics", read)
     tied, judged_rows = write_docs_and_runs(stage, names, groups, limits.workers)
     write_systems(stage / "systems", read, tied)

@@ -25,12 +25,15 @@ class Judgments:
         int16 grade of each pair in the primary set; `NO_GRADE` for a pair not in it.
     frames
         One frame per set: set, query, subtopic, doc, grade (as read) and doc_id.
+    samples
+        One frame per set of a sampled pool: set, query, doc, doc_id, stratum, method, probability.
     """
 
     NO_GRADE = 999
     pairs: np.ndarray
     primary: np.ndarray
     frames: tuple[pl.DataFrame, ...]
+    samples: tuple[pl.DataFrame, ...] = ()
 
     def bounds(self, queries: np.ndarray) -> np.ndarray:
         """Return the first pair of each query, and the end of the last query's pairs.
@@ -68,23 +71,26 @@ def judgments(
     pairs = np.unique(np.concatenate(pairs_of))
     starts = np.searchsorted(pairs, pairs >> np.uint64(32) << np.uint64(32))
     primary = np.full(len(pairs), Judgments.NO_GRADE, np.int16)
-    frames = []
+    frames: list[pl.DataFrame] = []
+    samples: list[pl.DataFrame] = []
     for index, ((source, parsed), set_pairs) in enumerate(zip(sets, pairs_of, strict=True)):
         rows = np.searchsorted(pairs, set_pairs)
         if index == 0:
             primary[rows] = np.iinfo(np.int8).min
             np.maximum.at(primary, rows, parsed.frame["grade"].to_numpy().astype(np.int16))
-        frames.append(
-            parsed.frame.select(
-                pl.lit(source.name).alias("set"),
-                "query",
-                "subtopic",
-                "doc",
-                "grade",
-                doc_id=pl.Series((rows - starts[rows]).astype(np.int32)),
-            ).sort("query", "subtopic", "doc")
+        judged = parsed.frame.select(
+            pl.lit(source.name).alias("set"),
+            "query",
+            "subtopic",
+            "doc",
+            "grade",
+            doc_id=pl.Series((rows - starts[rows]).astype(np.int32)),
         )
-    return Judgments(pairs, primary, tuple(frames))
+        frames.append(judged.sort("query", "subtopic", "doc"))
+        if parsed.sample is not None:
+            sample = judged.select("set", "query", "doc", "doc_id").hstack(parsed.sample)
+            samples.append(sample.sort("query", "doc"))
+    return Judgments(pairs, primary, tuple(frames), tuple(samples))
 
 
 def _pairs(query: np.ndarray, doc: np.ndarray) -> np.ndarray:

@@ -2,7 +2,8 @@
 
 manifest.json         written once: format, irmeta version, ReadPolicy
 tracks/T.json         a track's record, written last: readers see only tracks that have one
-runs/T/part-N.parquet, qrels/T/, docs/T/, systems/T/; subtopics/T/ for tracks with such a file
+runs/T/part-N.parquet, qrels/T/, docs/T/, systems/T/
+subtopics/T/, samples/T/ for tracks that describe subtopics, or judge a sample of the pool
 .failed.json          tracks that the last ingest could not read, and the reasons
 .cache.json           sizes and times of source files, to skip unchanged input
 .staging/             tracks being written
@@ -34,7 +35,7 @@ from irmeta.store.verify import problems
 
 FOLDERS = ("runs", "qrels", "docs", "systems")
 """Kinds of tables that every track has."""
-OPTIONAL = ("subtopics",)
+OPTIONAL = ("subtopics", "samples")
 """Kinds of tables that only some tracks have."""
 KINDS = (*FOLDERS, *OPTIONAL)
 EARLIER_NAMES = {"set_aside": "skipped_runs"}

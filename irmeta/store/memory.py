@@ -23,7 +23,12 @@ from irmeta.store.layout import fingerprint, manifest
 from irmeta.store.long_table import Names, doc_columns, run_columns, tied_rows
 from irmeta.store.read_track import Count, Limits, Progress, ReadTrack, read_track
 from irmeta.store.scan import StoredLists
-from irmeta.store.small_tables import qrels_columns, subtopics_columns, systems_columns
+from irmeta.store.small_tables import (
+    qrels_columns,
+    samples_columns,
+    subtopics_columns,
+    systems_columns,
+)
 from irmeta.trec.source import AnyTrack, BrokenTrack, TrackSource
 
 # A row takes 20 bytes during reading and 26 in the store, temporarily both
@@ -246,6 +251,7 @@ def hold(read: ReadTrack, workers: int) -> HeldTrack:
     frames = {
         "qrels": _frame("qrels", qrels_columns(read.source.name, read.pool)),
         "systems": _frame("systems", [systems_columns(read, np.asarray(tied))]),
+        "samples": _frame("samples", samples_columns(read.source.name, read.pool)),
         "subtopics": _frame("subtopics", [subtopics_columns(read)]),
     }
     judged_rows = sum(group.judged_rows for group in read_groups)

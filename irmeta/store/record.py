@@ -20,7 +20,7 @@ from irmeta.store.pool_depth_file import without_depth
 from irmeta.store.subtopics_file import undescribed
 from irmeta.store.track_systems import Named
 from irmeta.store.verify import file_checksums, has_same_footers
-from irmeta.trec.qrels import QrelsText
+from irmeta.trec.qrels import SAMPLED, QrelsText
 from irmeta.trec.source import QrelsSource, TrackSource
 from irmeta.trec.streams import stored_sha256
 
@@ -118,8 +118,13 @@ def config_record(source: TrackSource) -> dict[str, Any]:
 
 
 def _qrels_config(source: QrelsSource) -> dict[str, Any]:
-    """Return a qrels set's settings in the collection, without unset files."""
+    """Return a qrels set's settings in the collection, without unset files.
+
+    Sets of a sampled pool that an earlier version read, without their samples, are read again.
+    """
     config = asdict(source)
+    if source.format in SAMPLED:
+        config["keeps_sample"] = True
     if source.subtopics_file is None:
         del config["subtopics_file"]
     return config

@@ -1,4 +1,4 @@
-"""The small tables of a track: qrels, subtopics and systems."""
+"""The small tables of a track: qrels, samples, subtopics and systems."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from irmeta.store.read_track import ReadTrack
 from irmeta.store.writing import part_writer
 
 _TYPES: dict[pa.DataType, Any] = {
+    pa.int8(): pl.Int8,
     pa.int32(): pl.Int32,
     pa.int64(): pl.Int64,
     pa.float64(): pl.Float64,
@@ -44,6 +45,22 @@ def qrels_columns(track: str, pool: Judgments) -> Iterator[dict[str, pa.Array]]:
         columns["grade"] = frame["grade"].to_arrow()
         columns["doc_id"] = frame["doc_id"].to_arrow()
         yield columns
+
+
+def write_samples(folder: Path, track: str, pool: Judgments) -> None:
+    """Write the samples table if a qrels set judges a sample of the pool."""
+    if pool.samples:
+        with part_writer("samples", folder) as writer:
+            for columns in samples_columns(track, pool):
+                writer.write(columns)
+
+
+def samples_columns(track: str, pool: Judgments) -> Iterator[dict[str, pa.Array]]:
+    """Yield all columns of the samples table, set by set."""
+    schema = TABLES["samples"].arrow(dictionary=True)
+    for frame in pool.samples:
+        columns = {name: _as(frame[name], schema.field(name).type) for name in frame.columns}
+        yield {"track": constant(track, frame.height), **columns}
 
 
 def write_subtopics(folder: Path, read: ReadTrack) -> None:

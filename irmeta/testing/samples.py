@@ -19,8 +19,9 @@ from irmeta.measures.names import parse_measure, registry
 from irmeta.measures.parameters import Parameter
 from irmeta.measures.spec import Cutoff, Measure, Spec
 from irmeta.policies import EvalPolicy, Negative
-from irmeta.rankings.judged import NEEDED, JudgedRanks, Need
+from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
+from irmeta.rankings.needs import NEEDED, Need
 from irmeta.testing.tracks import DOCS, Diversity, Qrels, Runs, Track, down
 
 CUTOFFS: Mapping[str, tuple[Cutoff, ...]] = {

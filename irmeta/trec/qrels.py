@@ -1,4 +1,7 @@
-"""Read a qrels file to columns: query, subtopic, doc and grade of each judged doc."""
+"""Read a qrels file to columns: query, subtopic, doc and grade of each judged doc.
+
+Judgments of a sampled pool also have the stratum of each doc, or its inclusion probability.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +17,17 @@ from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import Text, first_fields, lines, read_columns
 
 QrelsFormat = Literal["trec", "prels", "sample-eval"]
+SAMPLED: tuple[QrelsFormat, ...] = ("prels", "sample-eval")
+"""Formats of judgments of a sample of the pool."""
 _WHOLE = re.compile(rb"[+-]?\d+\Z")
 
-# The fields of a line of each format, in order.
-_FIELDS: dict[str, tuple[str, ...]] = {
+FIELDS: dict[str, tuple[str, ...]] = {
     "trec": ("query", "second", "doc", "grade"),
     "prels": ("query", "doc", "grade", "method", "probability"),
     "sample-eval": ("query", "second", "doc", "stratum", "grade"),
 }
-_SHAPE = {name: f"A {name} line is: {' '.join(fields)}." for name, fields in _FIELDS.items()}
+"""The fields of a line of each format, in order."""
+_SHAPE = {name: f"A {name} line is: {' '.join(fields)}." for name, fields in FIELDS.items()}
 _FIVE = (
     'Five columns can be `format = "prels"` (query doc grade method probability) or '
     '`format = "sample-eval"` (query 0 doc stratum grade): name it in collection.toml.'
@@ -42,11 +47,15 @@ class QrelsText:
         SHA-256 of the file as stored.
     notes
         Notes of reading, as text.
+    sample
+        How each row of `frame` was sampled, in a format of `SAMPLED`: stratum (of sample-eval),
+        method and probability (of prels; null where it is NA). None in other formats.
     """
 
     frame: pl.DataFrame
     sha256: str
     notes: tuple[str, ...]
+    sample: pl.DataFrame | None = None
 
 
 def parse_qrels(
@@ -80,8 +89,13 @@ def parse_qrels(
         raise DataError("holds no judgment", file=file.name, fix=_SHAPE[form])
     if "second" not in frame.columns:
         frame = frame.with_columns(second=pl.lit(None, pl.String))
-    frame, notes = once_each(frame.rename({"second": "subtopic"}), file.name, subtopics)
-    return QrelsText(frame, sha256, text.notes + notes)
+    read = frame.rename({"second": "subtopic"})
+    frame, notes = once_each(read, file.name, subtopics)
+    sample = None
+    if form in SAMPLED:
+        kept = read.join(frame.select("line"), on="line", how="semi", maintain_order="left")
+        sample = sample_columns(kept, file.name)
+    return QrelsText(frame, sha256, text.notes + notes, sample)
 
 
 def _parse_piece(data: bytes, form: str, file: str, first: int) -> pl.DataFrame:
@@ -91,25 +105,23 @@ def _parse_piece(data: bytes, form: str, file: str, first: int) -> pl.DataFrame:
 
 
 def _fast(data: bytes, form: str, first: int) -> pl.DataFrame | None:
-    types = dict.fromkeys(_FIELDS[form], pa.string()) | {"grade": pa.int8()}
+    types = dict.fromkeys(FIELDS[form], pa.string()) | {"grade": pa.int8()}
     if form == "trec" and len(first_fields(data)) != 4:
         return None
     table = read_columns(data, types)
     if table is None:
         return None
     frame = pl.DataFrame(table).with_row_index("line", first)
-    columns = [c for c in ("query", "second", "doc", "grade") if c in frame.columns]
-    return frame.select(*columns, pl.col("line").cast(pl.Int64))
+    return frame.select(*FIELDS[form], pl.col("line").cast(pl.Int64))
 
 
 def _by_line(data: bytes, form: str, file: str, first: int) -> pl.DataFrame:
-    names = _FIELDS[form]
+    names = FIELDS[form]
     rows = [
         (*_row(fields, names, form, file, number), number)
         for number, fields in lines(data, file, first=first)
     ]
-    columns = [c for c in ("query", "second", "doc", "grade") if c in names]
-    types = dict.fromkeys(columns, pl.String) | {"grade": pl.Int8, "line": pl.Int64}
+    types = dict.fromkeys(names, pl.String) | {"grade": pl.Int8, "line": pl.Int64}
     return pl.DataFrame(rows, schema=types, orient="row")
 
 
@@ -136,8 +148,42 @@ def _row(
         raise error(
             "the grade is outside -128..127", named["grade"], "Map the grades to fewer steps."
         )
-    values = [named[c].decode() for c in ("query", "second", "doc") if c in named]
-    return (*values, grade)
+    return tuple(grade if name == "grade" else named[name].decode() for name in names)
+
+
+def sample_columns(frame: pl.DataFrame, file: str) -> pl.DataFrame:
+    """Return how docs were sampled: stratum, method (Int8) and probability (float64).
+
+    Raises
+    ------
+    DataError
+        If a method is not a whole number, or a probability is neither NA nor in 0..1 without 0.
+    """
+    if "stratum" in frame.columns:
+        nulls = {"method": pl.lit(None, pl.Int8), "probability": pl.lit(None, pl.Float64)}
+        return frame.select("stratum", **nulls)
+    read = frame.with_columns(
+        number=pl.col("method").cast(pl.Int8, strict=False),
+        share=pl.col("probability").cast(pl.Float64, strict=False),
+    )
+    is_share = pl.col("share").is_between(0, 1, closed="right").fill_null(value=False)
+    problems = {
+        "method": ("the method is not a small whole number", pl.col("number").is_null(), ""),
+        "probability": (
+            "the inclusion probability is not above 0 and at most 1",
+            ~is_share & (pl.col("probability") != "NA"),
+            "Write NA for a doc without a known probability, which measures then ignore.",
+        ),
+    }
+    for name, (problem, is_wrong, fix) in problems.items():
+        wrong = read.filter(is_wrong).head(1)
+        if wrong.height:
+            line, value = wrong["line"][0], wrong[name][0].encode()
+            fix = fix or _SHAPE["prels"]
+            raise DataError(problem, file=file, line=line, value=value, fix=fix)
+    return read.select(
+        stratum=pl.lit(None, pl.String), method=pl.col("number"), probability=pl.col("share")
+    )
 
 
 def once_each(

@@ -25,6 +25,8 @@ UNBOUNDED = "docs of the list count against it, so an empty list can score more"
 EFFORT = "reading docs is a cost, whether they are relevant or not"
 AT_LEAST_HALF = "the least value is that of a level of recall, or of utility, that is not reached"
 UNREACHED = "reaching a level of recall late can save less than not reaching it"
+ESTIMATED = "the docs seen of a stratum say how many of its unjudged docs are relevant"
+SMOOTHED = "a stratum has a share of relevant docs even if no doc is relevant"
 NOTHING_READ = "no doc is read at level 0"
 IGNORED = "docs that are not retrieved do not count"
 RARE = ("RareP", "RareAP", "RareDCG", "RarenDCG", "RareRBP")
@@ -40,6 +42,7 @@ NOT_SUITED = {
         "LossER": (".*", EFFORT),
         "LastRel": (".*ignored.*", IGNORED),
         "WSS": (".*unreached=zero.*", UNREACHED),
+        **dict.fromkeys(("infNDCG", "infP"), (".*", ESTIMATED)),
         "ERRResidual": (".*", "a longer list may leave less to docs that are not judged"),
         "ASL": (r"ASL(?!.*unretrieved).*", "Eq. 3 prefers lists of relevant docs alone"),
         "ASL_IA": (r"ASL_IA(?!.*unretrieved).*", "Eq. 3 prefers lists of relevant docs alone"),
@@ -61,7 +64,11 @@ NOT_SUITED = {
         "RBPResidual": (".*tail=trec_eval10.*", TAIL),
         "nCT": (".*", "it falls with a sixth doc if more than six are relevant to a subtopic"),
     },
+    "no relevant docs": dict.fromkeys(
+        ("infP", "infNumRelRet"), (r"(?!.*smoothing=none).*", SMOOTHED)
+    ),
     "direction": {
+        **dict.fromkeys(("xinfAP", "infNDCG", "infP"), (".*", ESTIMATED)),
         "EffortR": (".*@0", NOTHING_READ),
         "WSS": (".*(unreached=zero.*|@0)", f"{NOTHING_READ}; {UNREACHED}"),
         "LastRel": (".*ignored.*", IGNORED),
@@ -144,6 +151,7 @@ SAID_ELSEWHERE = {
     "the relevant docs at the last ranks of the corpus": "tests/measures/test_cooper",
     "r - 1, or 0 with unreached=zero; r if no relevant doc is needed": "tests/measures/test_twins",
     "N; 0 with unretrieved=ignored": "tests/measures/test_twins",
+    "estimated relevant docs of the query": "tests/measures/test_twins",
     "the penalty for N unread docs": "tests/measures/test_twins",
 }
 

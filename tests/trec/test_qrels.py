@@ -59,6 +59,32 @@ def test_parse_qrels__five_columns_follow_the_given_format():
     assert judged(parse("1 0 a 2 -1\n", "sample-eval")) == [("1", None, "a", -1)]
 
 
+@FAST_AND_SLOW
+def test_parse_qrels__sample_follows_the_rows_without_repeated_judgments(head):
+    prels = parse(f"{head}1 b 2 0 1\n1 a 0 1 1e-3\n1 b 2 0 0.5\n1 c 1 4 NA\n", "prels")
+    assert prels.frame["doc"].to_list() == ["b", "a", "c"]
+    assert prels.sample.rows() == [(None, 0, 1.0), (None, 1, 0.001), (None, 4, None)]
+    strata = parse(f"{head}1 0 b 2 -1\n1 0 a X 3\n", "sample-eval")
+    assert strata.sample.rows() == [("2", None, None), ("X", None, None)]
+    assert parse("1 0 a 1\n").sample is None
+
+
+@FAST_AND_SLOW
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ("1 x 0.5", "the method is not a small whole number: 'x'"),
+        ("1 1 0", "the inclusion probability is not above 0 and at most 1: '0'"),
+        ("1 1 1.01", "the inclusion probability is not above 0 and at most 1: '1.01'"),
+        ("1 1 nan", "the inclusion probability is not above 0 and at most 1: 'nan'"),
+        ("1 1 p", "the inclusion probability is not above 0 and at most 1: 'p'"),
+    ],
+)
+def test_parse_qrels__malformed_sample_error_names_line(head, fields, problem):
+    said = refused(f"{head}1 a 0 1 1\n1 b {fields}\n", "prels")
+    assert said.startswith(f"a.qrels, line {3 if head else 2}: {problem}")
+
+
 def test_parse_qrels__five_columns_without_format_list_the_choices():
     said = refused("1 0 a 1\n1 0 b 2 0\n")
     assert said.startswith("a.qrels, line 2: 5 fields where trec qrels have 4: '1 0 b 2 0'.")

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from support.cells import Cell, Twins, of_blocks, of_condensed, of_condensed_blocks, of_list
-from twins import cooper, incomplete, review, sets
+from twins import cooper, incomplete, review, sampled, sets
 from twins import gain as naive_gain
 from twins import measures as naive
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """How the docs of each query were sampled."""
+
+    stratum: dict[str, dict[str, str]] | None = None
+    prels: dict[str, dict[str, tuple[int, float | None]]] | None = None
+
 
 COUNTS = ("NumQ", "NumRet", "NumRel", "NumRelRet", "NumNonrelJudgedRet")
 LEVELS = (0, 0.05, 0.1, 0.25, 0.3, 0.5, 0.7, 1)
@@ -244,3 +254,65 @@ def unjudged_docs() -> Twins:
             ),
         }
     return twins
+
+
+def estimates(x: Sampled | None = None) -> Twins:
+    """Twins of the estimates of sampled judgments; without a sample, all docs are one stratum."""
+    stratum = {} if x is None or x.stratum is None else x.stratum
+    prels = None if x is None else x.prels
+
+    def of_strata(twin: Callable[..., float], rel: int | None = 1, **choices: object):
+        return lambda c: twin(
+            c.ranking,
+            c.qrels,
+            stratum.get(c.query),
+            *(() if rel is None else (rel,)),
+            negative=c.negative,
+            **choices,
+        )
+
+    def of_chances(twin: Callable[..., float], *args: object, rel: int = 1, **choices: object):
+        return lambda c: twin(
+            c.ranking,
+            c.qrels,
+            *args,
+            prels=None if prels is None else prels[c.query],
+            stratum=stratum.get(c.query),
+            negative=c.negative,
+            rel=rel,
+            **choices,
+        )
+
+    strata: Twins = {
+        "infNumRel": of_strata(sampled.inferred_relevant),
+        "infNumRel(rel=2)": of_strata(sampled.inferred_relevant, 2),
+        "infNumRelRet": of_strata(sampled.inferred_within),
+        "infNumRelRet(rel=2,smoothing=none)": of_strata(
+            sampled.inferred_within, 2, smoothing="none"
+        ),
+        "xinfAP": of_strata(sampled.xinfap),
+        "xinfAP(rel=2)@4": of_strata(sampled.xinfap, 2, k=4),
+        "xinfAP(smoothing=infAP)": of_strata(sampled.xinfap, smoothing="infAP"),
+        "xinfAP(smoothing=none)": of_strata(sampled.xinfap, smoothing="none"),
+        "xinfAP(norm=min)@3": of_strata(sampled.xinfap, k=3, norm="min"),
+        "infNDCG": of_strata(sampled.inf_ndcg, None),
+        "infNDCG@3": of_strata(sampled.inf_ndcg, None, k=3),
+    }
+    for k in (1, 4, 1000):
+        strata[f"infP@{k}"] = of_strata(
+            lambda *args, k=k, **choices: sampled.inferred_within(*args, k=k, **choices) / k
+        )
+    probabilities: Twins = {}
+    for mtc in ("certain", "excluded"):
+        inside = "" if mtc == "certain" else "mtc=excluded"
+        for rel in (1, 2):
+            said = ",".join(filter(None, ("" if rel == 1 else "rel=2", inside)))
+            form = f"({said})" if said else ""
+            probabilities |= {
+                f"statAP{form}": of_chances(sampled.stat_ap, rel=rel, mtc=mtc),
+                f"statAP{form}@2": of_chances(sampled.stat_ap, rel=rel, mtc=mtc, k=2),
+                f"statP{form}@3": of_chances(sampled.stat_precision, 3, rel=rel, mtc=mtc),
+                f"statRprec{form}": of_chances(sampled.stat_r_precision, rel=rel, mtc=mtc),
+                f"statNumRel{form}": of_chances(sampled.stat_relevant, rel=rel, mtc=mtc),
+            }
+    return probabilities if prels is not None else strata | probabilities

@@ -36,6 +36,7 @@ AD_HOC = {
     "precision": Family(binary.precision()),
     "sets": Family(binary.retrieved_sets(), tie_order_examples=4),
     "review": Family(binary.reviews(), tie_order_examples=2),
+    "sampled judgments": Family(binary.estimates(), examples=20, tie_order_examples=2),
     "Cooper": Family(binary.cooper_lengths(), tie_order_examples=4),
     "unjudged docs": Family(binary.unjudged_docs(), tie_order_examples=4),
     "DCG": Family(

@@ -19,7 +19,8 @@ from irmeta.measures.diversity.subtopic_shares import (
 )
 from irmeta.measures.parameters import Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
-from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.needs import Need
 
 SUFFIX = "_IA"
 NOT_DERIVED = ("ERR", "nERR")
@@ -37,7 +38,9 @@ def intent_aware(measures: Iterable[Measure]) -> Iterator[Measure]:
         is_ad_hoc = "subtopics" not in measure.needs(defaults)
         # The rarity of a doc has no definition by subtopic; such measures name what they count.
         is_of_rarity = "counted" in defaults
-        if is_of_docs and is_ad_hoc and not is_of_rarity and measure.name not in NOT_DERIVED:
+        # Samples of a pool have no subtopics.
+        is_excluded = is_of_rarity or "sample" in measure.needs(defaults)
+        if is_of_docs and is_ad_hoc and not is_excluded and measure.name not in NOT_DERIVED:
             yield _intent_aware(measure)
 
 

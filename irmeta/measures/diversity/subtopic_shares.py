@@ -9,7 +9,8 @@ import numpy as np
 from irmeta.errors import UsageError
 from irmeta.measures.parameters import Parameter
 from irmeta.measures.spec import OneList, Params
-from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.needs import Need
 from irmeta.rankings.subtopics import Subtopics
 
 SUBTOPICS = Parameter(

@@ -41,6 +41,9 @@ def changed(
     return replace(view, **arrays, lacks={**view.lacks, **gone}, _cache={})
 
 
+NOT_SAMPLED = {"sample": "a view with fewer judgments does not know how they were sampled"}
+
+
 def seed_of(rng: object) -> int:
     """Return a random seed, or draw one from a Generator.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from irmeta.errors import UsageError, check_whole
 from irmeta.rankings.derive.change import (
+    NOT_SAMPLED,
     also_diversity,
     changed,
     random_number,
@@ -51,9 +52,10 @@ def with_pool(
     removed, facts = _contributors(view, without), view.facts
     if len(removed) == len(facts.contributors):
         raise UsageError(f"no system is left to contribute to the pool of {facts.track!r}.")
-    if not removed:
-        if depth is None:
-            return view
+    if not removed and depth is None:
+        return view
+    view = changed(view, NOT_SAMPLED)
+    if depth is not None and not removed:
         is_kept = take_rows(view, np.flatnonzero(view.require("pool_depth") <= depth))
         return limit_pool(is_kept, depth)
     remaining = set(facts.contributors) - set(removed)
@@ -90,7 +92,7 @@ def pooled_at(view: JudgedRanks, k: int) -> JudgedRanks:
     """
     query = view.query_of(np.arange(len(view.grades)))
     is_kept = (k >= view.require("complete_depth"))[query] | (view.require("pool_depth") <= k)
-    return take_rows(view, np.flatnonzero(is_kept))
+    return take_rows(changed(view, NOT_SAMPLED), np.flatnonzero(is_kept))
 
 
 def drop_relevant(
@@ -157,6 +159,7 @@ def _drop(
     view: JudgedRanks, shares: Sequence[float], seed: int | None, rel: int
 ) -> list[JudgedRanks]:
     """Drop relevant docs at random; without a seed, the least retrieved first."""
+    view = changed(view, NOT_SAMPLED)
     rows = view.relevant_rows(rel)
     query = view.query_of(rows)
     if seed is not None:

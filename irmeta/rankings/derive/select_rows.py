@@ -36,6 +36,7 @@ def take_rows(view: JudgedRanks, rows: np.ndarray, grades: np.ndarray | None = N
         pool_depth=_at(view.pool_depth, rows),
         subtopics=None if subtopics is None else subtopics.take_rows(rows),
         assumed=_at(view.assumed, rows),
+        sample=None if view.sample is None else view.sample.take_rows(rows),
     )
     return condense(made) if view.condensed else made
 

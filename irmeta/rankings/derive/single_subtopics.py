@@ -93,5 +93,6 @@ def _alone(view: JudgedRanks, kept: np.ndarray) -> JudgedRanks:
         in_qrels=None,
         subtopics=alone,
         diversity=None,
+        sample=None,
     )
     return rejudged(condense(made) if view.condensed else made)

@@ -77,7 +77,7 @@ def assume_relevant(view: JudgedRanks, deepest: int, gain: str) -> JudgedRanks:
         pooled_lists = replace(pooled_lists, ranks=pool_ranks)
     return changed(
         view,
-        {"ties": unknown, "subtopics": unknown, "diversity": unknown},
+        dict.fromkeys(("ties", "subtopics", "diversity", "sample"), unknown),
         offsets=view.offsets + first,
         ranks=np.concatenate([ranks, view.ranks])[order],
         grades=merged(view.grades, ASSUMED_GRADE),

@@ -13,15 +13,13 @@ from irmeta.measures.evaluate import evaluate, needs_of
 from irmeta.measures.names import parse_measures
 from irmeta.measures.spec import Spec
 from irmeta.policies import EvalPolicy, TrackOptions
-from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.judged_docs import read_judged
 from irmeta.rankings.load import judged_ranks
+from irmeta.rankings.needs import Need
 from irmeta.rankings.track_facts import TrackFacts, track_facts
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader, read_table, track_notes
-
-SAMPLED = ("prels", "sample-eval")
-"""Formats of qrels that state how docs were sampled from the pool."""
 
 
 class TrackView:
@@ -85,11 +83,10 @@ class TrackView:
         specs = parse_measures(measures)
         return evaluate(self._store, self.name, specs, replace(self.policy, **policy))
 
-    @cached_property
+    @property
     def is_sampled(self) -> bool:
         """Whether the judgments are a sample of the pool: prels, or input of sample_eval."""
-        sets = self.record["config"]["qrels"]
-        return any(one["name"] == self.facts.qrels and one["format"] in SAMPLED for one in sets)
+        return self.facts.sampled is not None
 
     def rows(self, columns: Sequence[str]) -> pl.LazyFrame:
         """Return columns of the long table, for the queries that the qrels set judges."""

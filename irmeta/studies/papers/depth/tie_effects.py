@@ -13,8 +13,9 @@ from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
 from irmeta.measures.spec import Spec
 from irmeta.policies import TieOrder
-from irmeta.rankings.judged import JudgedRanks, Need
+from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import LEAST_ROWS
+from irmeta.rankings.needs import Need
 from irmeta.rankings.pool import comprehensive_depth
 from irmeta.results.scores import Scores
 from irmeta.stats.correlation import correlate

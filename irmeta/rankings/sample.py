@@ -1,0 +1,178 @@
+"""Samples of a pool: the stratum or the inclusion probability of each judged doc."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from irmeta.errors import UsageError
+from irmeta.rankings.track_facts import TrackFacts
+from irmeta.store.scan import StoreReader, read_table
+
+if TYPE_CHECKING:
+    from irmeta.rankings.judged import JudgedRanks
+
+BY_MTC = (0, 2)
+"""Methods of prels by which a doc was chosen for its weight in MTC, not drawn at random."""
+ONLY_MTC = 0
+
+
+@dataclass(frozen=True)
+class Sample:
+    """How each row of a view was sampled.
+
+    Attributes
+    ----------
+    stratum
+        int32 [rows], an index in `names`; -1 without strata.
+    names
+        Names of the strata.
+    method
+        int8 [rows], of prels; -1 without methods.
+    probability
+        float64 [rows], the inclusion probability given in prels; NaN if there is none.
+    """
+
+    stratum: np.ndarray
+    names: tuple[str, ...]
+    method: np.ndarray
+    probability: np.ndarray
+
+    def take_rows(self, rows: np.ndarray) -> Sample:
+        """Return the sample of some rows, or of a range of rows."""
+        return replace(
+            self,
+            stratum=self.stratum[rows],
+            method=self.method[rows],
+            probability=self.probability[rows],
+        )
+
+
+@dataclass(frozen=True)
+class Strata:
+    """Strata of the queries of a view.
+
+    Attributes
+    ----------
+    of_row
+        int64 [rows]: stratum of each doc of the qrels set.
+    offsets
+        int64 [queries + 1]: the strata of each query.
+    docs, judged
+        float64 [strata]: docs of the pool, and how many of them are judged.
+    """
+
+    of_row: np.ndarray
+    offsets: np.ndarray
+    docs: np.ndarray
+    judged: np.ndarray
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Docs that each judged doc of a stratum stands for: float64 [strata]."""
+        return self.docs / np.maximum(self.judged, 1.0)
+
+
+def read_sample(store: StoreReader, facts: TrackFacts, docs: pl.DataFrame) -> Sample | None:
+    """Read how the docs of a qrels set (query, doc_id) were sampled; None if it is no sample.
+
+    Raises
+    ------
+    UsageError
+        If the store was made by an irmeta that did not keep samples.
+    """
+    if facts.sampled is None:
+        return None
+    columns = ("query", "doc_id", "stratum", "method", "probability")
+    rows = read_table(store, "samples", facts.track, pl.col("set") == facts.qrels).select(columns)
+    if rows.is_empty():
+        raise UsageError(
+            f"the store of track {facts.track!r} does not have the sample of its qrels: ingest the "
+            "collection again."
+        )
+    rows = docs.select("query", "doc_id").join(
+        rows, on=["query", "doc_id"], how="left", maintain_order="left"
+    )
+    names = rows["stratum"].drop_nulls().unique().sort().to_list()
+    index = pl.Series(range(len(names)), dtype=pl.Int32)
+    stratum = rows["stratum"].replace_strict(names, index, default=-1, return_dtype=pl.Int32)
+    return Sample(
+        stratum=stratum.to_numpy().copy(),
+        names=tuple(names),
+        method=rows["method"].fill_null(-1).to_numpy().copy(),
+        probability=rows["probability"].fill_null(np.nan).to_numpy().copy(),
+    )
+
+
+def sample_of(view: JudgedRanks) -> Sample | None:
+    """Return the sample of a view; None if its qrels set does not state that it is a sample.
+
+    Raises
+    ------
+    UsageError
+        If the view was made without its sample, or its judgments are fewer than those sampled.
+    """
+    return None if view.facts.sampled is None else view.require("sample")
+
+
+def strata_of(view: JudgedRanks) -> Strata:
+    """Return the strata of a view; all docs of a qrels set that is no sample are one stratum.
+
+    Raises
+    ------
+    UsageError
+        If the qrels set has inclusion probabilities instead of strata; see also `sample_of`.
+    """
+    query = view.query_of(np.arange(len(view.grades)))
+    sample, queries = sample_of(view), np.arange(len(view.queries) + 1)
+    if sample is None:
+        of_row, offsets = query, queries
+    elif not sample.names:
+        raise UsageError(
+            f"the qrels {view.facts.qrels!r} of track {view.facts.track!r} have inclusion "
+            "probabilities instead of strata: use statAP and other measures of probabilities."
+        )
+    else:
+        width = len(sample.names)
+        known, of_row = np.unique(query * width + sample.stratum, return_inverse=True)
+        offsets = np.searchsorted(known, queries * width)
+    docs = np.bincount(of_row, minlength=offsets[-1])
+    judged = np.bincount(of_row[view.is_judged], minlength=offsets[-1])
+    return Strata(of_row, offsets, docs.astype(np.float64), judged.astype(np.float64))
+
+
+def inclusion_weights(view: JudgedRanks, mtc: str) -> np.ndarray:
+    """Return the inverse inclusion probability of each doc, 0 for docs to ignore: float64 [rows].
+
+    Judged docs of a qrels set that is no sample have probability 1. In a stratum all docs have the
+    same probability. In prels, docs chosen for MTC have probability 1 (``certain``), or only docs
+    drawn at random count, by their own probability (``excluded``).
+    """
+    sample = sample_of(view)
+    if sample is None:
+        return view.is_judged.astype(np.float64)
+    if sample.names:
+        strata = strata_of(view)
+        return np.where(view.is_judged, strata.weights[strata.of_row], 0.0)
+    probability, is_chosen = sample.probability, np.isin(sample.method, BY_MTC)
+    is_counted = view.is_judged & ~np.isnan(probability)
+    if mtc == "certain":
+        probability = np.where(is_chosen, 1.0, probability)
+    else:
+        is_counted &= sample.method != ONLY_MTC
+    return np.where(is_counted, 1.0 / np.where(is_counted, probability, 1.0), 0.0)
+
+
+def is_random_sample(view: JudgedRanks) -> np.ndarray:
+    """Return whether any doc of a query was drawn at random: bool [query].
+
+    All judgments of some queries of a million query track were chosen for MTC.
+    """
+    sample = sample_of(view)
+    if sample is None or sample.names:
+        return np.ones(len(view.queries), bool)
+    is_drawn = (sample.method != ONLY_MTC) & ~np.isnan(sample.probability)
+    return np.diff(view.offsets_of(is_drawn)) > 0
