@@ -123,7 +123,7 @@ def test_parse_measure__canonical_name_equals_ir_measures(name):
 
 
 @pytest.mark.parametrize("measure", registry())
-@pytest.mark.parametrize("wrong", ["{}x", "x{}", "{}-{}"])
+@pytest.mark.parametrize("wrong", ["{}x", "xx{}", "{}-{}"])
 def test_parse_measure__unknown_name_is_quoted_in_error(measure, wrong):
     name = wrong.format(measure, measure)
     refused = r"Did you mean|Known: |cannot be read|is not a measure here"
