@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from irmeta.report.charts.curve_panes import curve_panes
+from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.charts.heat import banded_maps
 from irmeta.report.charts.panes import linear_ticks, log_ticks
 from irmeta.report.charts.scatter import scatter_panes
@@ -31,6 +31,7 @@ from support.charting import (
     steps,
     texts,
 )
+from support.text_boxes import text_boxes
 
 
 def test_curve_panes__of_many_names_the_quantiles_at_the_right_edge_are_named():
@@ -186,8 +187,8 @@ def test_curve_panes__bands_within_the_axis_and_undefined_bounds_left_out():
 def test_curve_panes__linear_axis_from_zero():
     frame = panes_of(1).with_columns(x=pl.Series([0.0, 0.5, 1.0] * 2))
     chart = curve_panes(frame, PANES, **WORDS, linear="%", rules=[(0, "none")])
-    [x] = {layer["encoding"]["x"]["scale"]["type"]
-           for pane in to_spec(chart)["concat"] for layer in pane["layer"]}  # fmt: skip
+    [x] = {layer["encoding"]["x"]["scale"]["type"] for pane in to_spec(chart)["concat"]
+           for layer in pane["layer"] if "scale" in layer["encoding"]["x"]}  # fmt: skip
     assert x == "linear"
     shown = texts(to_svg(chart))
     for label in ("0%", "100%", "none"):
@@ -269,3 +270,16 @@ def test_scatter_panes__points_are_not_joined():
     for (x, y), (end_x, end_y) in lines:
         assert end_x - x == pytest.approx(0.1, abs=0.011)
         assert y == end_y
+
+
+def test_curve_panes__headings_are_in_line():
+    """A label of a tick at the upper edge would push the heading of its pane up."""
+    tops = {"a": 1.0, "b": 0.944, "c": 0.9432, "d": 0.7}
+    rows = [(p, n, x, top * x / 10, False)
+            for p, top in tops.items() for n in "xy" for x in (1, 10)]  # fmt: skip
+    frame = pl.DataFrame(rows, schema=["pane", "name", "x", "y", "dashed"], orient="row")
+    chart = curve_panes(frame, [Pane(p, f"heading {p}") for p in tops], **WORDS, linear="d")
+    boxes = {box.text: box.corners[0] for box in text_boxes(to_svg(chart))}
+    (xa, ya), (xb, yb), (xc, yc), (xd, yd) = (boxes[f"heading {p}"] for p in tops)
+    assert (ya, yc) == pytest.approx((yb, yd), abs=0.5)
+    assert (xa, xb) == pytest.approx((xc, xd), abs=0.5)

@@ -23,6 +23,7 @@ STEPS = ((1,), (1, 2, 5), tuple(range(1, 10)))
 """Multiples of powers of ten that are ticks of a log axis."""
 MOST_TICKS = 7
 TICK_FONT, CLEAR = 11, 5  # pixels of labels of ticks, and between them
+ABOVE = 7  # pixels that a label of a tick may rise above a pane
 
 
 def pane_width(columns: int, room: int, total: int = WIDTH) -> int:
@@ -54,11 +55,24 @@ def arrange(
     """
     import altair as alt
 
+    for pane in panes:
+        pane.layer = [*pane.layer, _space_above()]
     chart = alt.concat(*panes, columns=columns, spacing=GAP)
     shared = alt.ScaleResolveMap(color="shared", shape="shared", strokeDash="shared")
     chart.resolve = alt.Resolve(scale=shared)  # `resolve_scale` would copy the panes
     chart.datasets = data.by_name
     return finish_text(chart, title, subtitle)
+
+
+def _space_above() -> alt.Chart:
+    """Return an invisible line above a pane, as high as the label of a tick at its upper edge.
+
+    Otherwise the headings of panes with and without such a label would be out of line.
+    """
+    import altair as alt
+
+    line = alt.Chart(alt.InlineData([{}])).mark_rule(opacity=0, aria=False)
+    return line.encode(x=alt.value(0), y=alt.value(-ABOVE), y2=alt.value(0))
 
 
 def axis_room(room: int) -> dict[str, Any]:
@@ -75,7 +89,7 @@ def heading(text: str, lines: Sequence[str], room: int) -> alt.TitleParams:
         subtitle=list(lines) or alt.Undefined,
         frame="group",
         dx=-room,
-        offset=8,
+        offset=4,
         fontSize=11.5,
         subtitleFontSize=10,
         subtitlePadding=3,
