@@ -245,7 +245,7 @@ CONFIG_ERRORS = [
     ('[tracks.t]\nruns = ["a/*"]', "tracks.t.qrels names no qrels set"),
     (at("qrels", '"no.txt"'), "tracks.t.qrels[0].file = 'no.txt' is not a file. Paths are"),
     (at("qrels", '"a"'), "tracks.t.qrels[0].file = 'a' is not a file"),
-    (at("qrels", '[{ name = "q" }]'), "tracks.t.qrels[0].file is missing. File of the judgments."),
+    (at("qrels", '[{ name = "q" }]'), "tracks.t.qrels[0].file is missing. File of the judgments,"),
     (at("qrels", '[{ file = "q.txt" }]'), "tracks.t.qrels[0].name is missing"),
     (at("qrels", "[1]"), "tracks.t.qrels[0] = 1 is not a table"),
     (
