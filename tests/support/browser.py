@@ -50,11 +50,17 @@ class Browser:
         self._buffer, self._last = b"", 0
         self.events: list[dict[str, Any]] = []
         self._session: str | None = None
-        (target,) = (
-            t for t in self.call("Target.getTargets")["targetInfos"] if t["type"] == "page"
-        )
-        attached = self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)
-        self._session = attached["sessionId"]
+        try:
+            self._attach()
+        except BaseException:
+            self.close()
+            raise
+
+    def _attach(self) -> None:
+        """Attach to the first page, and listen to its events."""
+        targets = self.call("Target.getTargets")["targetInfos"]
+        (page,) = (target["targetId"] for target in targets if target["type"] == "page")
+        self._session = self.call("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
 
@@ -62,6 +68,10 @@ class Browser:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process and all that it has started."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
