@@ -25,6 +25,7 @@ _NAMES = {
     "irmeta.api.prefer": ("prefer",),
     "irmeta.api.significance": ("compare", "power"),
     "irmeta.archive.selection": ("Catalog", "catalog"),
+    "irmeta.clusters": ("dask_executor",),
     "irmeta.errors": (
         "DataError", "IrmetaError", "MeasureError", "NamesWarning", "PoolDepthWarning",
         "QrelsWarning", "SegmentWarning", "SkippedRunWarning", "UsageError",
@@ -45,10 +46,10 @@ __all__ = [
     "Catalog", "DataError", "Difference", "EvalPolicy", "IrmetaError", "JudgedRanks", "Matrix",
     "MeasureError", "NamesWarning", "PoolDepthWarning", "QrelsWarning", "ReadPolicy",
     "SearchLengths", "SegmentWarning", "SkippedRunWarning", "Store", "UsageError", "__version__",
-    "catalog", "check", "compare", "diff", "evaluate", "from_data", "ingest", "list_measures",
-    "list_preferences", "matrices", "matrix_of", "measure_properties", "offline", "open_store",
-    "power", "prefer", "preferences_of", "read", "read_files", "reanalyze", "scores_of", "stats",
-    "studies",
+    "catalog", "check", "compare", "dask_executor", "diff", "evaluate", "from_data", "ingest",
+    "list_measures", "list_preferences", "matrices", "matrix_of", "measure_properties", "offline",
+    "open_store", "power", "prefer", "preferences_of", "read", "read_files", "reanalyze",
+    "scores_of", "stats", "studies",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from irmeta.api.prefer import prefer
     from irmeta.api.significance import compare, power
     from irmeta.archive.selection import Catalog, catalog
+    from irmeta.clusters import dask_executor
     from irmeta.errors import (
         DataError,
         IrmetaError,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Integral, Real
 
 from irmeta.escapes import escape_text
@@ -126,9 +128,36 @@ class DataError(IrmetaError):
         return _data_error, (self.problem, self.__dict__)
 
 
+Warned = tuple[str, type[Warning]]
+_collected: ContextVar[list[Warned] | None] = ContextVar("collected", default=None)
+
+
 def warn(message: str, category: type[Warning] = UserWarning, stacklevel: int = 1) -> None:
     """Issue an escaped warning like `warnings.warn`, with `stacklevel` 1 for the caller."""
-    warnings.warn(escape_text(message, keep="\n"), category, stacklevel=stacklevel + 1)
+    text = escape_text(message, keep="\n")
+    if (collected := _collected.get()) is not None:
+        collected.append((text, category))
+    else:
+        warnings.warn(text, category, stacklevel=stacklevel + 1)
+
+
+@contextmanager
+def collected_warnings() -> Generator[list[Warned]]:
+    """Collect the warnings of `warn` in this thread, to be issued in another thread or process.
+
+    Python's own `warnings.catch_warnings` would catch those of all threads. After an error, the
+    warnings are issued here.
+    """
+    collected: list[Warned] = []
+    token = _collected.set(collected)
+    is_complete = False
+    try:
+        yield collected
+        is_complete = True
+    finally:
+        _collected.reset(token)
+        for text, category in () if is_complete else collected:
+            warn(text, category)
 
 
 def of_track(track: str, error: IrmetaError) -> DataError:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 
 from irmeta.locations import Location, local
 
-_TEMPORARY = re.compile(r"\..+\.(\d+)\.irmeta\.tmp")  # the number is the writer's process
+_TEMPORARY = re.compile(r"\..+\.(\d+)(?:-[0-9a-f]+)?\.irmeta\.tmp")  # the writer's process
+_TOKEN = secrets.token_hex(4)  # processes of other machines may have the same number
 _in_use: set[str] = set()  # temporary files that this process is writing
 
 
@@ -28,7 +30,7 @@ def replacing(path: Location) -> Generator[Path]:
     """
     path = local(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.irmeta.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{_TOKEN}.irmeta.tmp")
     name = os.path.abspath(temporary)
     _in_use.add(name)
     try:

@@ -6,16 +6,27 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
-from irmeta.errors import UsageError, check_whole
+from irmeta._version import __version__
+from irmeta.clusters import executor_failure, submit_options, worker_failure
+from irmeta.errors import (
+    IrmetaError,
+    UsageError,
+    Warned,
+    check_whole,
+    collected_warnings,
+    warn,
+)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Done = tuple[Result, list[Warned]]
+"""A result, and the warnings of its call."""
 
 
 def usable_cores() -> int:
@@ -129,16 +140,18 @@ def ordered_map(
     executor: Executor | None = None,
     ahead: int = 1,
     stop: Callable[[], None] | None = None,
+    lost: Callable[[Item, IrmetaError], Result] | None = None,
 ) -> Generator[Result, None, None]:
     """Yield ``function(item)`` in the order of `items`, independent of completion order.
 
     At most `workers` + `ahead` results are in flight, so that memory stays bounded when the
-    consumer is slower than the workers.
+    consumer is slower than the workers. Warnings of `function` are issued in the calling thread.
 
     Parameters
     ----------
     workers
-        Default: the usable cores. With 1 and no `executor`, `function` runs in the calling thread.
+        Default: the usable cores; with `executor` no limit, since a cluster may grow. With 1 and
+        no `executor`, `function` runs in the calling thread.
     executor
         Any concurrent.futures.Executor, which is not shut down; None: a new pool of threads.
     ahead
@@ -146,40 +159,92 @@ def ordered_map(
     stop
         Called when results in flight are no longer needed, after an error or an interrupt, so that
         `function` may end early: threads of the pool are waited for.
+    lost
+        Returns the result of an item whose worker was killed, also when no other item was in work,
+        from the error that is otherwise raised.
 
     Raises
     ------
     Exception
         Any exception of `function`, raised in order; items not yet started are cancelled.
+    IrmetaError
+        If the executor has lost its workers, or they run another irmeta.
     UsageError
         If `executor` forks its processes.
 
     If the generator may be left early, close it to end its threads.
     """
-    workers = thread_count(workers)
     if isinstance(executor, ProcessPoolExecutor):
         _check_start(executor)
+    is_unlimited = executor is not None and workers is None
+    workers = thread_count(workers)
     if executor is None and workers == 1:
         yield from map(function, items)
         return
+    most = sys.maxsize if is_unlimited else workers + ahead
     threads = ThreadPoolExecutor(workers) if executor is None else None
     pool = executor or threads
     assert pool is not None
-    waiting: deque[Future[Result]] = deque()
+    options = submit_options(pool)
+    waiting: deque[tuple[Item, Future[Done[Result]]]] = deque()
+
+    def send(item: Item) -> Future[Done[Result]]:
+        return pool.submit(_call, function, item, __version__, **options)
+
+    def received() -> Result:
+        item, future = waiting.popleft()
+        try:
+            return _issued(*future.result())
+        except Exception as error:
+            if worker_failure(error) is None:
+                raise
+        # Other items of the worker may be the cause: when they are done, try this one alone.
+        wait(other for _, other in waiting)
+        try:
+            return _issued(*send(item).result())
+        except Exception as error:
+            if (failure := worker_failure(error)) is None:
+                raise
+            if lost is None:
+                raise failure from error
+            return lost(item, failure)
+
     try:
         for item in items:
-            waiting.append(pool.submit(function, item))
-            if len(waiting) >= workers + ahead:
-                yield waiting.popleft().result()
+            waiting.append((item, send(item)))
+            if len(waiting) >= most:
+                yield received()
         while waiting:
-            yield waiting.popleft().result()
+            yield received()
+    except Exception as error:
+        if (failure := executor_failure(error)) is not None:
+            raise failure from error
+        raise
     finally:
         if waiting and stop is not None:
             stop()
-        for future in waiting:
+        for _, future in waiting:
             future.cancel()
         if threads is not None:
             threads.shutdown()
+
+
+def _call(function: Callable[[Item], Result], item: Item, version: str) -> Done[Result]:
+    """Call a function in a worker, and return its result and warnings."""
+    if version != __version__:
+        raise UsageError(
+            f"a worker runs irmeta {__version__}, and this process irmeta {version}: install the "
+            "same version everywhere."
+        )
+    with collected_warnings() as warned:
+        return function(item), warned
+
+
+def _issued(result: Result, warned: list[Warned]) -> Result:
+    """Return a result, and issue the warnings of its call."""
+    for text, category in warned:
+        warn(text, category)
+    return result
 
 
 def _check_start(executor: ProcessPoolExecutor) -> None:

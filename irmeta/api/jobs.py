@@ -78,14 +78,16 @@ def ingest(
         Read every file to find out whether it has changed. By default a source file of the same
         size and modification time is unchanged, and a file of the store by its size and footer.
     workers : int, optional
-        Threads that read tracks and run files; default: the usable cores. The store does not
-        depend on it.
+        Threads that read tracks and run files; default: the usable cores. With `executor`, the
+        largest number of tracks in work; default: all. The store does not depend on it.
     memory : int, optional
         Limit in bytes for all tracks that are read at once, default a quarter of the machine's
-        memory; further rows are in a temporary file in the store's folder.
+        memory; on a Dask cluster, for each worker, default a quarter of its memory limit. Further
+        rows are in a temporary file in the store's folder.
     executor : Executor, optional
         Any concurrent.futures.Executor to read tracks instead of threads: spawned (not forked)
-        processes, or a cluster.
+        processes, or a cluster that shares the folders, such as of `irmeta.dask_executor`. A track
+        whose worker is killed repeatedly fails; the others continue.
     progress, **choices
         See `read`.
 

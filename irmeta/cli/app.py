@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Generator
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -78,6 +79,14 @@ PathArgument = Annotated[
     ),
 ]
 WorkersOption = Annotated[int | None, typer.Option(min=1, help="Threads; default all cores.")]
+DaskOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS|local:N",
+        help="Dask cluster instead of threads: address or file of a scheduler, or N processes.",
+        show_default=False,
+    ),
+]
 RehashOption = Annotated[
     bool,
     typer.Option(
@@ -119,6 +128,21 @@ def bytes_of(size: str | None) -> int | None:
         raise typer.BadParameter(f"{size!r} is no size: write 500M or 4G.", param_hint="--memory")
     number, unit = match.groups()
     return int(float(number) * 1024 ** " kmgt".index(unit.lower() or " "))
+
+
+@contextmanager
+def cluster(dask: str | None, workers: int | None) -> Generator[Executor | None]:
+    """Yield the executor of --dask; None without the option."""
+    if dask is None:
+        yield None
+        return
+    if workers is not None:
+        fix = "leave it out; --dask local:4 says how many processes to start."
+        raise UsageError(f"--workers is a number of threads of this machine: with --dask, {fix}")
+    from irmeta.clusters import dask_executor
+
+    with dask_executor(dask) as executor:
+        yield executor
 
 
 @contextmanager

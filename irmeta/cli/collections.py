@@ -11,12 +11,14 @@ from typing import Annotated, Any
 import typer
 
 from irmeta.cli.app import (
+    DaskOption,
     MemoryOption,
     RehashOption,
     StrictOption,
     TracksOption,
     WorkersOption,
     bytes_of,
+    cluster,
     progress_bar,
 )
 from irmeta.cli.declared import with_options
@@ -38,6 +40,7 @@ from irmeta.studies.reanalysis.options import OverviewOptions
 @command(
     "irmeta reanalyze collection/ --out results/",
     "irmeta reanalyze collection/ --out results/ -m AP,nDCG@10 --track news",
+    "irmeta reanalyze collection/ --out results/ --dask local:8",
 )
 @with_options(reading=ReadPolicy, options=OverviewOptions, control=Run)
 def reanalyze(
@@ -46,6 +49,7 @@ def reanalyze(
     reading: ReadPolicy,
     options: OverviewOptions,
     control: Run,
+    dask: DaskOption = None,
     memory: MemoryOption = None,
     rehash: RehashOption = False,
     strict: StrictOption = False,
@@ -56,13 +60,17 @@ def reanalyze(
 
     # A store has a fixed ReadPolicy: pass one only if it differs from the default.
     choices: Any = {} if reading == ReadPolicy() else reading.record()
-    with progress_bar("Reading") as read_bar, progress_bar("Analysing") as bar:
+    with (
+        cluster(dask, control.workers) as executor,
+        progress_bar("Reading") as read_bar,
+        progress_bar("Analysing") as bar,
+    ):
         done = api.reanalyze_tracks(
             source,
             out,
             options,
             choices,
-            replace(control, progress=bar),
+            replace(control, executor=executor, progress=bar),
             rehash=rehash,
             memory=bytes_of(memory),
             read_progress=read_bar,
@@ -86,6 +94,7 @@ def ingest(
     reading: ReadPolicy,
     track: TracksOption = None,
     workers: WorkersOption = None,
+    dask: DaskOption = None,
     memory: MemoryOption = None,
     rehash: RehashOption = False,
     strict: StrictOption = False,
@@ -96,7 +105,7 @@ def ingest(
     from irmeta.store.ingest import ingest_collection
     from irmeta.store.layout import Layout
 
-    with progress_bar("Reading") as progress:
+    with cluster(dask, workers) as executor, progress_bar("Reading") as progress:
         outcomes = ingest_collection(
             collection,
             Layout(store),
@@ -105,6 +114,7 @@ def ingest(
             rehash=rehash,
             workers=workers,
             memory=bytes_of(memory),
+            executor=executor,
             progress=progress,
         )
     made = open_store(store)

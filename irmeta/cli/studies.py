@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from irmeta.cli.app import FAILED, app, progress_bar
+from irmeta.cli.app import FAILED, DaskOption, app, cluster, progress_bar
 from irmeta.cli.declared import KEYWORD, parameters, pop_options, with_options
 from irmeta.cli.registered import command, epilog_of
 from irmeta.cli.sources import READING, SOURCE, SourceArgument, open_source
@@ -78,15 +78,21 @@ def list_all(context: typer.Context) -> None:
 
 @command("irmeta study all store/ --out studies/", name="all", group=study, parent="irmeta study")
 @with_options(control=Run, reading=READING)
-def run_every(source: SourceArgument, out: OutOption, control: Run, reading: ReadPolicy) -> None:
+def run_every(
+    source: SourceArgument,
+    out: OutOption,
+    control: Run,
+    reading: ReadPolicy,
+    dask: DaskOption = None,
+) -> None:
     """Run all studies that read a store, with their default options, and write an index page."""
     from irmeta.show.batches import print_studies
     from irmeta.studies.framework.every import run_all
 
     given = {one.name: getattr(control, one.name) for one in fields(control)}
     with open_source(source, reading, control.track, control.workers) as store:
-        with progress_bar("Studying") as progress:
-            done = run_all(store, out, **given | {"progress": progress})
+        with cluster(dask, control.workers) as executor, progress_bar("Studying") as progress:
+            done = run_all(store, out, **given | {"executor": executor, "progress": progress})
         for one in done:
             if one.problem:
                 print_line(f"irmeta: {one.study.name}: {one.problem}", sys.stderr)
@@ -105,14 +111,16 @@ def _command(one: Study) -> typer.Typer:
 
         options = one.options.of(pop_options(one.options.__dataclass_fields__, given))
         asked = pop_options(Run.__dataclass_fields__, given)
-        source, reading = given.pop("source", None), ReadPolicy.of(pop_options(READING[1], given))
+        source, dask = given.pop("source", None), given.pop("dask")
+        reading = ReadPolicy.of(pop_options(READING[1], given))
         with ExitStack() as stack:
             store = None
             if source:
                 opened = open_source(source, reading, asked.get("track"), asked.get("workers"))
                 store = stack.enter_context(opened).reader
+            executor = stack.enter_context(cluster(dask, asked.get("workers")))
             with progress_bar("Studying") as progress:
-                control = Run.of(asked | {"progress": progress})
+                control = Run.of(asked | {"executor": executor, "progress": progress})
                 batch = run(one, store, given["out"], options, control)
             for _, error in batch.failed:
                 print_line(f"irmeta: failed: {error}", sys.stderr)
@@ -121,7 +129,10 @@ def _command(one: Study) -> typer.Typer:
         if batch.failed:
             raise typer.Exit(FAILED)
 
-    leading = [inspect.Parameter("out", KEYWORD, annotation=OutOption)]
+    leading = [
+        inspect.Parameter("out", KEYWORD, annotation=OutOption),
+        inspect.Parameter("dask", KEYWORD, annotation=DaskOption, default=None),
+    ]
     taken = [*parameters(one.options), *parameters(Run, ("track", "only"))]
     if one.inputs != "none":
         kind, default = (

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from irmeta.checksums import add_checksum, to_json
+from irmeta.clusters import appears, worker_memory
 from irmeta.errors import DataError, IrmetaError, of_track
 from irmeta.files import remove_temporaries, write_bytes
 from irmeta.locations import AnyLocation, local
@@ -61,9 +63,35 @@ def failures(outcomes: Iterable[Outcome]) -> dict[str, str]:
     return {o.track: str(o.error) for o in outcomes if o.error is not None}
 
 
+@dataclass(frozen=True)
+class Share:
+    """Share of a machine, or of a worker of a cluster, for one track.
+
+    Attributes
+    ----------
+    threads
+        Threads that read the track.
+    memory
+        Bytes for all tracks that are read at once on the machine or by the worker; None: a quarter
+        of its memory.
+    at_once
+        Number of these tracks on this machine. A worker of Dask knows its own.
+    """
+
+    threads: int
+    memory: int | None
+    at_once: int
+
+    def limits(self) -> Limits:
+        """Return the limits of a track that is read here."""
+        available, at_once = worker_memory() or (usable_memory(), self.at_once)
+        memory = available // 4 if self.memory is None else self.memory
+        return Limits(self.threads, memory // at_once)
+
+
 def ingest_track(
     layout: Layout,
-    limits: Limits,
+    share: Share,
     read: Callable[[str], None] | None,
     rehash: bool,
     source: AnyTrack,
@@ -78,15 +106,15 @@ def ingest_track(
         return failed(source, source.error)
     try:
         inputs = Inputs(source, layout, rehash=rehash)
-        stage = layout.staging / folder_name(source.name)
+        # Two workers may read one track, if a cluster takes the first for dead.
+        stage = layout.staging / folder_name(source.name) / secrets.token_hex(4)
     except IrmetaError as error:  # the track's name is too long for a folder
         return failed(source, error)
     try:
         if (record := inputs.unchanged()) is not None:
             return Outcome(source, "unchanged", seen=inputs.seen(record))
-        shutil.rmtree(stage, ignore_errors=True)
         stage.mkdir(parents=True)
-        record = _build(source, stage, limits, read)
+        record = _build(source, stage, share.limits(), read)
         _put_in_place(source.name, layout, stage, record)
     except IrmetaError as error:
         return failed(source, error)
@@ -124,11 +152,13 @@ def ingest_collection(
         Whether files are compared by content even if size and modification time are unchanged.
     workers
         Threads, default the usable cores, shared by tracks, or by the runs of a track if there are
-        fewer tracks. The store does not depend on their number.
+        fewer tracks; with `executor`, the largest number of tracks in work, default all. The store
+        does not depend on their number.
     memory
         Bytes for names and rows of all tracks read at the same time, default a quarter of the
-        usable memory. Rows beyond it, or beyond 2^25 of a track, go to a temporary file; the
-        names of a track, each doc once, are always held in memory.
+        usable memory; on a Dask cluster, of all that one worker reads, default a quarter of its
+        limit. Rows beyond it, or beyond 2^25 of a track, go to a temporary file; the names of a
+        track, each doc once, are always held in memory.
     executor
         Executor instead of threads: processes, or a cluster with the same folders. Each track is
         then read by one thread.
@@ -144,20 +174,30 @@ def ingest_collection(
     sources = chosen(collection, tracks, str(folder))
     check_case([*layout.tracks(), *(source.name for source in sources)])
     layout.create(policy)
-    workers = thread_count(workers)
-    at_once = max(1, min(workers, len(sources)))
-    share = (usable_memory() // 4 if memory is None else memory) // at_once
-    limits = Limits(1 if executor else workers // at_once, share)
+    threads = getattr(executor, "_max_workers", None) or thread_count(workers)
+    at_once = max(1, min(threads, len(sources)))
+    share = Share(1 if executor else threads // at_once, memory, at_once)
+    sent, target = sources, layout
+    if executor is not None:  # its workers may run in another folder
+        sent, target = _absolute(sources), Layout(root.absolute())
     outcomes = []
     with only_writer(root):
         shutil.rmtree(layout.staging, ignore_errors=True)  # of an interrupted process
         remove_temporaries(root, root / "tracks")
         count = Count(sources, progress)
-        do = partial(ingest_track, layout, limits, None if executor else count.add, rehash)
-        results = ordered_map(do, sources, workers=at_once, executor=executor, stop=count.stop)
+        do = partial(ingest_track, target, share, None if executor else count.add, rehash)
+        results = ordered_map(
+            do,
+            sent,
+            workers=workers if executor else at_once,
+            executor=executor,
+            stop=count.stop,
+            lost=failed,
+        )
         cache = read_cache(layout)
         try:
-            for source, outcome in zip(sources, results, strict=True):
+            for source, result in zip(sources, results, strict=True):
+                outcome = _received(replace(result, source=source), layout)
                 outcomes.append(outcome)
                 count.finish(source)
                 if outcome.seen is not None and outcome.seen != cache.get(outcome.track):
@@ -169,6 +209,23 @@ def ingest_collection(
         before = {track: why for track, why in layout.failures().items() if track in excluded}
         layout.write_failures(before | failures(outcomes))
     return outcomes
+
+
+def _absolute(sources: Iterable[AnyTrack]) -> list[AnyTrack]:
+    """Return tracks with absolute paths."""
+    return [
+        source if isinstance(source, BrokenTrack) else replace(source, root=source.root.absolute())
+        for source in sources
+    ]
+
+
+def _received(outcome: Outcome, layout: Layout) -> Outcome:
+    """Return the outcome of a track; a failure if its files are missing here."""
+    if outcome.state != "written" or appears(layout.record(outcome.track).is_file):
+        return outcome
+    fix = "Do the workers of the executor share this folder?"
+    error = DataError(f"what a worker has written is not in {layout}", track=outcome.track, fix=fix)
+    return Outcome(outcome.source, "failed", error)
 
 
 def _build(

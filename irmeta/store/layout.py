@@ -227,8 +227,8 @@ class Layout:
             return b""
 
     def only(self, track: str) -> Layout:
-        """Return this layout, which is only a path."""
-        return self
+        """Return this layout with an absolute path."""
+        return Layout(self.root.absolute()) if isinstance(self.root, Path) else self
 
     def table(self, kind: str, track: str, where: pl.Expr | None = None) -> pl.LazyFrame:
         """Scan one of a track's tables; files that the record does not list are an error.

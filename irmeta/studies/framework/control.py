@@ -28,7 +28,9 @@ class Run(Options):
     )
     workers: int | None = option(None, "Threads; default all cores.", least=1)
     executor: Executor | None = option(
-        None, "Executor instead of threads: spawned processes, or a cluster.", flag=""
+        None,
+        "Executor instead of threads: spawned processes, or irmeta.dask_executor.",
+        flag="",
     )
     progress: Progress | None = option(
         None, "Called with a track, the number of finished tracks and of all tracks.", flag=""

@@ -68,7 +68,11 @@ class RecordedFiles:
 
     def is_done(self, key: str) -> bool:
         """Check whether all files exist, made from the same inputs, and undamaged."""
-        return self._record.get("key") == key and not any(map(self._problem, self._known))
+        return self.is_finished(key) and not any(map(self._problem, self._known))
+
+    def is_finished(self, key: str) -> bool:
+        """Check whether the record says that all files were made from these inputs."""
+        return self._record.get("key") == key
 
     @property
     def facts(self) -> Mapping[str, Any]:

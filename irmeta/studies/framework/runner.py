@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import polars as pl
 
-from irmeta.errors import DataError, IrmetaError, of_track
+from irmeta.clusters import appears
+from irmeta.errors import DataError, IrmetaError, UsageError, of_track
 from irmeta.options import Options
 from irmeta.parallel import check_open_files, ordered_map, thread_count
 from irmeta.policies import TrackOptions
@@ -59,6 +61,7 @@ def run(
     """
     check_open_files()
     check_store(study, store, options, control)
+    _check_files(options, control.executor)
     check_folder(root, study.name, control.force)
     with only_writer(root / PARTS):
         remove_leftovers(root)
@@ -83,6 +86,16 @@ def run(
     )
 
 
+def _check_files(options: Options, executor: Executor | None) -> None:
+    """Check that options name files by paths that workers in other folders find."""
+    if executor is None or isinstance(executor, ProcessPoolExecutor | ThreadPoolExecutor):
+        return
+    for name, path in options.files.items():
+        if not Path(path).is_absolute():
+            fix = "give an absolute path, since workers of a cluster may run in another folder."
+            raise UsageError(f"{name} = {path!r}: {fix}")
+
+
 def _run_tasks(
     study: Study,
     store: StoreReader | None,
@@ -92,20 +105,44 @@ def _run_tasks(
     tasks: Sequence[Task],
 ) -> dict[str | None, str]:
     """Run the tasks; return the errors of failed tasks by track."""
-    work = partial(_do, study.name, root, options, control.titles)
-    sent = (
-        (None if store is None or task.track is None else store.only(task.track), task)
-        for task in tasks
-    )
+    executor, folder = control.executor, root
+    sent = ((store, task) for task in tasks)
+    if executor is not None:  # its workers may run in another folder
+        folder = root.absolute()
+        sent = ((_sent(store, task), task) for task in tasks)
+    work = partial(_do, study.name, folder, options, control.titles)
     failed: dict[str | None, str] = {}
-    results = ordered_map(work, sent, workers=control.workers, executor=control.executor)
+    results = ordered_map(work, sent, workers=control.workers, executor=executor, lost=_lost)
     with closing(results) as errors:
         for number, (task, error) in enumerate(zip(tasks, errors, strict=True), 1):
+            error = error or _not_received(root, task)
             if error is not None:
                 failed[task.track] = error
             if control.progress is not None:
                 control.progress(task.track or study.name, number, len(tasks))
     return failed
+
+
+def _sent(store: StoreReader | None, task: Task) -> StoreReader | None:
+    """Return what another process needs to run a task."""
+    return None if store is None or task.track is None else store.only(task.track)
+
+
+def _lost(sent: tuple[StoreReader | None, Task], error: IrmetaError) -> str:
+    """Return the error of a task whose worker was killed."""
+    return _error(sent[1], error)
+
+
+def _not_received(root: Path, task: Task) -> str | None:
+    """Return the error of a task that a worker has done, but whose record is missing here."""
+    if task.is_done or appears(lambda: RecordedFiles(root, task.part).is_finished(task.key)):
+        return None
+    fix = "Do the workers of the executor share this folder?"
+    return _error(task, DataError(f"what a worker has written is not in {root}", fix=fix))
+
+
+def _error(task: Task, error: IrmetaError) -> str:
+    return str(error if task.track is None else of_track(task.track, error))
 
 
 def _do(
@@ -127,7 +164,7 @@ def _do(
             drawn = PartTables(study, files, tables)
             draw_figures(study, files, drawn, options, task.track, titles=titles)
     except IrmetaError as error:
-        return str(error if task.track is None else of_track(task.track, error))
+        return _error(task, error)
     except OSError as error:
         failure = DataError(f"a file cannot be read or written ({error})", track=task.track)
         return str(failure)
