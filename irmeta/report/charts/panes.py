@@ -71,7 +71,7 @@ def _space_above() -> alt.Chart:
     """
     import altair as alt
 
-    line = alt.Chart(alt.InlineData([{}])).mark_rule(opacity=0, aria=False)
+    line = alt.Chart(alt.sequence(1)).mark_rule(opacity=0, aria=False)
     return line.encode(x=alt.value(0), y=alt.value(-ABOVE), y2=alt.value(0))
 
 
