@@ -29,6 +29,7 @@ except ImportError:
 _GZIP_ERROR = getattr(igzip_lib, "IsalError", zlib.error)  # isal types it as an instance
 _DAMAGED = (EOFError, OSError, ValueError, lzma.LZMAError, zlib.error, _GZIP_ERROR)
 _GZ, _BZ2, _XZ, _ZST = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+_Z = b"\x1f\x9d"
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -176,7 +177,7 @@ def file_sha256(path: Path) -> str | None:
 
 
 def decompressed(file: io.BufferedReader[Any]) -> Any:
-    """Decompress gz, bz2, xz and zst, by the first bytes; return other files unchanged."""
+    """Decompress gz, bz2, xz, zst and Z, by the first bytes; return other files unchanged."""
     head = file.peek(8)
     if head.startswith(_GZ):
         return igzip.GzipFile(fileobj=file)
@@ -186,4 +187,8 @@ def decompressed(file: io.BufferedReader[Any]) -> Any:
         return lzma.LZMAFile(file)
     if head.startswith(_ZST):
         return pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd")
+    if head.startswith(_Z):
+        from irmeta.trec.z_files import ZFile  # compiles a kernel, and such files are rare
+
+        return ZFile(file)
     return file

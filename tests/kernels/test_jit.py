@@ -73,6 +73,8 @@ for number, path in enumerate(collections):
         all_of(irmeta.open_store(store))
     for text in (b"1 Q0 a 1 2.5 t\\n1 Q0 b 2 1e-3 t", b"1 Q0 a 1 2"):
         assert RowReader().read(io.BytesIO(text)) is not None
+from irmeta.trec.z_files import ZFile
+assert ZFile(io.BufferedReader(io.BytesIO(b"\\x1f\\x9d\\x90a\\0"))).read() == b"a"
 irmeta.measure_properties("AP", length=3)
 import numpy as np
 from irmeta.kernels.recall_paired import preference_counts
