@@ -2,7 +2,8 @@
 
     python notebooks/site/reference_pages.py OUT
 
-OUT gets one Markdown page each for measures, preferences, tables, studies, commands and Python.
+OUT gets one Markdown page each for measures, preferences, tables, studies, commands, Python and
+TREC's tracks.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import polars as pl
 import typer
 
 import irmeta
+from irmeta.archive.choices import STATES, TaskChoice, TrackChoices, choices
 from irmeta.cli.commands import app
 from irmeta.errors import IrmetaError
 from irmeta.measures.catalog import describe
@@ -43,6 +45,7 @@ def main(out: Path) -> None:
         "studies": studies(),
         "commands": commands(),
         "python": python(),
+        "tracks": tracks(),
     }
     for name, lines in pages.items():
         (out / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -235,6 +238,32 @@ def _place(name: str) -> tuple[bool, bool, str]:
     value = getattr(irmeta, name)
     is_class = isinstance(value, type)
     return is_class and issubclass(value, BaseException), is_class, name
+
+
+def tracks() -> Iterator[str]:
+    """Yield the page of all tracks of the catalogue, with their states."""
+    found = irmeta.catalog()
+    yield "# Tracks of TREC\n"
+    yield "[The TREC archive](../archive.md) explains the states; `with address` counts runs.\n"
+    states = found.tracks["state"].to_list()
+    yield from grid(("state", "tracks"), ((f"`{one}`", states.count(one)) for one in STATES))
+    columns = ("id", "track", "year", "runs", "addresses", "groups", "qrels", "published", "state")
+    counts = found.tracks.select(columns).iter_rows()
+    head = ("id", "track", "year", "runs", "with address", "groups", "qrels files", "scores")
+    rows = ((f"`{one[0]}`", *one[1:], _chosen(choices(one[0]))) for one in counts)
+    yield from grid((*head, "state", "qrels sets, or reason"), rows)
+
+
+def _chosen(choice: TrackChoices) -> str:
+    """Return the qrels sets of a track and its tasks left out, or the reason for its state."""
+    left_out = (f"left out: {task or 'other runs'} ({why})" for task, why in choice.left_out)
+    return choice.reason or ". ".join([*map(_sets, choice.tasks), *left_out])
+
+
+def _sets(task: TaskChoice) -> str:
+    """Return the name of a task's track and links to its qrels sets."""
+    links = (f"[{one.name}]({address})" for one in task.sets for address in one.addresses)
+    return f"`{task.folder}`: {', '.join(links)}" + (f"; {task.note}" if task.note else "")
 
 
 if __name__ == "__main__":
