@@ -39,9 +39,11 @@ class RowPlaces:
         sizes = [NAMED if i in named else thin for i in range(len(names))]
         self._named = {i: f"{i + 1:,}. {names[i]}" if numbered else names[i] for i in sorted(named)}
         self._numbered = range(len(names)) if numbered else ()
-        self.edges = list(accumulate(sizes, initial=0.0))
-        self.middles = [(a + b) / 2 for a, b in zip(self.edges, self.edges[1:], strict=False)]
-        self.height = round(self.edges[-1])
+        self.edges: list[float] = list(accumulate(sizes, initial=0.0))
+        self.middles: list[float] = [
+            (a + b) / 2 for a, b in zip(self.edges, self.edges[1:], strict=False)
+        ]
+        self.height: int = round(self.edges[-1])
 
     def frame(self) -> pl.DataFrame:
         """Return top, bottom and middle of each row, and whether it is tall."""
