@@ -130,7 +130,8 @@ def compute_inf_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     -----
     As in sample_eval.pl, the ideal list has the whole part of the estimated number of docs of each
     gain, and the first of these docs is one rank below the (fractional) number of docs of higher
-    gains. The ideal list ends at k; the program adds one doc of each lower gain below rank 1000.
+    gains. The ideal list ends at k; the program, which cuts at 1000, also has the first doc of each
+    gain below that rank, and a doc at a fractional rank between 1000 and 1001.
     """
     strata, gains = strata_of(view), np.where(view.is_judged, _gains(view, params), 0.0)
     listed = _sums(view, strata, ks, np.ones(len(gains)))

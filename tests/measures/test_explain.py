@@ -36,11 +36,9 @@ MEASURES = (
     *("RareAP(alpha=1,mix=convex,counted=groups,unjudged=condensed)@100",),
     *("RareDCG(alpha=2,rarity=idf,counted=pooled)@5", "RarenDCG(alpha=1,gain=exp)"),
     *("RareRBP(alpha=1,p=0.5,gain=linear)@20", "F(beta=0.5)@10"),
-    *("statAP", "statAP(mtc=excluded)@5", "statP@5", "statRprec", "statNumRel", "xinfAP"),
-    *("xinfAP(norm=min)@5", "infNDCG@10", "infP@5", "infNumRelRet", "infNumRel"),
-    *("BestF", "BestF(beta=2)@5", "Utility(a=2,low=-1)", "ScaledUtility", "EffortR@0.3"),
-    *("WSS@0.95", "WSS(needed=nearest,unreached=zero)@0.95", "LastRel", "NormArea", "LossR"),
-    *("LastRel(unretrieved=ignored)", "LossE", "LossER(b=10)", "ReviewCost(penalty=weighted)"),
+    *("statAP", "statP@5", "statRprec", "statNumRel", "xinfAP", "infNDCG@10", "infP@5"),
+    *("infNumRelRet", "infNumRel", "BestF", "ScaledUtility", "EffortR@0.3", "WSS@0.95"),
+    *("LastRel", "NormArea", "LossR", "LossE", "LossER(b=10)", "ReviewCost(penalty=weighted)"),
 )
 FIRST = {name.split("@")[0].split("(")[0]: name for name in reversed(MEASURES)}
 BY_SUBTOPIC = (

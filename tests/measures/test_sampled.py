@@ -283,6 +283,21 @@ def test_estimates__mean_over_samples_of_a_real_pool_is_the_value(robust: Judged
 
 
 @pytest.mark.real
+def test_stat_num_rel__real_prels_equal_output_of_statap_mq_eval(shared: Path, tmp_path: Path):
+    folder = tmp_path / "web"
+    folder.mkdir()
+    (folder / "run").write_text("1 Q0 clueweb09-enwp01-75-20596 1 1 s\n", encoding="utf-8")
+    shutil.copy(shared / "qrels" / "prels.web.1-50.txt.gz", folder)
+    (tmp_path / "collection.toml").write_text(
+        '[tracks.web]\nruns = ["web/run"]\nqrels = [{ name = "prels", '
+        'file = "web/prels.web.1-50.txt.gz", format = "prels" }]\n',
+        encoding="utf-8",
+    )
+    values = irmeta.read(tmp_path).evaluate("statNumRel").filter(query="1")
+    assert round(values["value"].item(), 6) == 220.290989  # printed as Relevant=220.290989
+
+
+@pytest.mark.real
 def test_prels__real_files_keep_every_method_and_probability(shared: Path, tmp_path: Path):
     for name, rows, certain in (("web.1-50", 13118, 2452), ("mq.10001-20000", 15211, 7257)):
         file = shared / "qrels" / f"prels.{name}.txt.gz"
