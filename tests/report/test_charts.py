@@ -230,10 +230,11 @@ def test_heat_map__tells_zero_by_its_text_from_undefined():
 
 
 def test_heat_map__numbers_fit_narrow_cells_in_print():
-    rows = [(f"m{i:02d}", f"m{j:02d}", -0.25) for i in range(16) for j in range(16)]
+    rows = [(f"m{i}", f"m{j}", -0.25 if i > j else -1.0) for i in range(16) for j in range(16)]
     frame = pl.DataFrame(rows, ["across", "down", "value"], orient="row").with_columns(name="down")
     svg = svg_of(fit_width(to_spec(heat_map(frame, title="T", subtitle="S")), PRINT_WIDTH))
     assert "\n\u2212.25\n" in texts(svg)
+    assert "\n\u22121\n" in texts(svg)
     assert not collisions(svg)
 
 

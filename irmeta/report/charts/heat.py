@@ -34,7 +34,7 @@ def heat_map(
     cells
         Columns across, down (names, in the order in which they first appear), value (null or NaN:
         undefined, drawn as a dash) and name (under the pointer); optionally text, which is
-        printed instead of the number if not null. Numbers in narrow cells have no leading zero.
+        printed instead of the number if not null. Numbers in narrow cells are short: .50 and 1.
     digits
         Format of the numbers.
     """
@@ -81,7 +81,8 @@ def _with_texts(cells: pl.DataFrame, digits: str) -> tuple[pl.DataFrame, float]:
         texts = pl.select(pl.coalesce(cells["text"], texts)).to_series()
     labels = max(text_width(name, 11) for name in cells["down"])
     room = (PRINT_WIDTH - min(labels, 190) - 16) / cells["across"].n_unique() - 4
-    for shown in (texts, texts.str.replace(r"^(\u2212?)0\.", "${1}.")):
+    short = texts.str.replace(r"^(\u2212?)0\.", "${1}.").str.replace(r"^(\u2212?)1\.0+$", "${1}1")
+    for shown in (texts, short):
         for font in FONTS:
             if max(text_width(text, font) for text in shown) <= room:
                 return cells.with_columns(text=shown), font
