@@ -44,6 +44,8 @@ class QrelsChoice:
         ``trec``, ``subtopics`` (trec with a subtopic as second column), ``prels``, ``sample-eval``.
     primary
         Whether it is the task's first set.
+    queries
+        First and last number of the queries that count; None: all. Others are of another track.
     """
 
     name: str
@@ -51,6 +53,7 @@ class QrelsChoice:
     members: tuple[str, ...] = ()
     format: Format = "trec"
     primary: bool = True
+    queries: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -196,6 +199,7 @@ def _set(given: dict[str, Any], files: tuple[str, ...], first: bool) -> QrelsCho
         members=tuple(given.get("members", ())),
         format=given.get("format", "trec"),
         primary=first,
+        queries=tuple(given["queries"]) if "queries" in given else None,
     )
 
 

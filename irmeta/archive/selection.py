@@ -20,6 +20,7 @@ _SETS: dict[str, pl.DataType] = {
     "set": _TEXT,
     "format": _TEXT,
     "members": _TEXTS,
+    "queries": _TEXT,
     "address": _TEXT,
     "note": _TEXT,
 }

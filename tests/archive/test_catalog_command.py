@@ -72,6 +72,7 @@ def test_catalog__sets_and_left_out_of_a_track() -> None:
     assert found.sets["track"].to_list() == ["trec15-terabyte-adhoc", "trec15-terabyte-namedpage"]
     assert found.left_out.select("task", "runs").rows() == [("comp_eff", 17), ("efficiency", 25)]
     assert irmeta.catalog("trec8/qa").sets.is_empty()
+    assert irmeta.catalog("trec3/adhoc").sets["queries"].to_list() == ["151-200"]
 
 
 def test_catalog__representations() -> None:
