@@ -9,8 +9,10 @@ import polars as pl
 import pytest
 
 import irmeta
+from irmeta.report.look import to_svg
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.papers.search_length.options import SearchLengthOptions
+from support.charting import texts
 from support.making import Track, down
 from support.studying import assert_rows, made_track, studied
 from support.undrawn import draw_nothing
@@ -215,6 +217,16 @@ def test_search_length_options__round_trip_through_record():
 
 
 # The six real tracks
+
+
+def test_search_length__distribution_over_two_tracks_is_a_note(other: StudyResults):
+    rows = other.tables["distributions"].filter(figure="Figure 1")
+    shown = " ".join(texts(to_svg(other.figures["figure_1"])).split())
+    filled = rows.filter(pl.col("tracks") > 0)
+    assert filled["tracks"].sum() == 2
+    assert "A distribution over tracks needs at least 3 tracks" in shown
+    for low, high in filled.select("low", "high").iter_rows():
+        assert f"{low:.1f}\u2013{high:.1f} (" in shown
 
 
 @pytest.fixture(scope="module")
