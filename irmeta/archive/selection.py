@@ -75,8 +75,8 @@ class Catalog(Summarized):
         """Qrels sets that irmeta uses, the primary set of a track first.
 
         Columns: id, track (name in a collection), run_tasks (a list), set, format, members
-        (patterns of files in an archive; a list), address, note. Tracks that are not ``ready`` have
-        none.
+        (patterns of files in an archive; a list), queries (the range of those that count, null for
+        all), address, note. Tracks that are not ``ready`` have none.
         """
         rows = [
             (
@@ -86,6 +86,7 @@ class Catalog(Summarized):
                 one.name,
                 one.format,
                 one.members,
+                "-".join(map(str, one.queries)) if one.queries else None,
                 address,
                 task.note,
             )
