@@ -1,0 +1,110 @@
+"""Check the content of a fetched file: compressed data, checksums, limits of expansion."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from irmeta.errors import DataError
+from irmeta.trec.streams import InputFile, TextStream, open_stream
+
+EXPANSION = 200
+"""How many times larger than the file its decompressed content may be; runs reach about 20."""
+ALWAYS_EXPANDED = 64 << 20  # bytes that any file may expand to
+_PIECE = 1 << 18
+_PAGE = re.compile(rb"\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)
+_PAGE_TYPES = ("text/html", "application/xhtml+xml")
+
+
+@dataclass(frozen=True)
+class Content:
+    """Size and checksums of a file.
+
+    Attributes
+    ----------
+    bytes
+        Size of the file as stored.
+    sha256
+        SHA-256 of the file as stored.
+    md5
+        MD5 of the decompressed content. The catalogue's checksums are of runs as they were
+        submitted, and the files that NIST serves are compressed.
+    """
+
+    bytes: int
+    sha256: str
+    md5: str
+
+
+class WebPageError(DataError):
+    """A file that is a web page instead of a run or qrels."""
+
+
+def check_content(path: Path, name: str) -> Content:
+    """Read a file, decompress it, and return its checksums.
+
+    Raises
+    ------
+    WebPageError
+        If the file is a web page.
+    DataError
+        If its compressed data are damaged, cut short, or expand beyond the limit.
+    """
+    expanded = hashlib.md5(usedforsecurity=False)
+    with open_stream(InputFile.at(path, name), is_text=False) as stream:
+        size = path.stat().st_size
+        limited = Limited(stream, size, name)
+        buffer = bytearray(_PIECE)
+        is_first = True
+        while count := limited.readinto(buffer):
+            if is_first and _PAGE.match(buffer[: min(count, 256)]):
+                raise WebPageError("is a web page", file=name)
+            expanded.update(memoryview(buffer)[:count])
+            is_first = False
+        sha256 = stream.sha256()
+    return Content(size, sha256, expanded.hexdigest())
+
+
+def has_md5(path: Path, content: Content, md5: str) -> bool:
+    """Check whether an MD5 is that of a file's decompressed content, or of the file as stored."""
+    if md5.lower() == content.md5:
+        return True
+    with path.open("rb") as file:
+        return md5.lower() == hashlib.file_digest(file, "md5").hexdigest()
+
+
+def is_web_page(kind: str, address: str) -> bool:
+    """Check whether an answer is a web page, by its ``Content-Type``, where none is asked for."""
+    asked = urlsplit(address).path.lower().endswith((".html", ".htm"))
+    return not asked and kind.partition(";")[0].strip().lower() in _PAGE_TYPES
+
+
+class Limited:
+    """A decompressed stream that may not expand beyond a limit.
+
+    Parameters
+    ----------
+    stored
+        Size of the compressed file in bytes.
+    """
+
+    def __init__(self, stream: TextStream, stored: int, name: str) -> None:
+        self._stream, self._name = stream, name
+        self._left = max(ALWAYS_EXPANDED, EXPANSION * stored)
+
+    def readinto(self, buffer: bytearray) -> int:
+        """Fill the start of a buffer; return the number of bytes, 0 at the end.
+
+        Raises
+        ------
+        DataError
+            If the content is larger than the limit.
+        """
+        count = self._stream.readinto(memoryview(buffer))
+        self._left -= count
+        if self._left < 0:
+            raise DataError(f"expands to more than {EXPANSION} times its size", file=self._name)
+        return count

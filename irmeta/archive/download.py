@@ -1,0 +1,301 @@
+"""Download one file: resume, retry, and check what came."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from irmeta.archive.content import Content, WebPageError, check_content, has_md5, is_web_page
+from irmeta.archive.host_limits import HostLimits, Pauses, host_of
+from irmeta.errors import DataError, IrmetaError
+from irmeta.files import write_bytes
+
+if TYPE_CHECKING:
+    import httpx
+    import tenacity
+
+ATTEMPTS = 5
+LONGEST_WAIT = 600.0  # seconds of a Retry-After that is obeyed; a longer one ends the attempts
+_OVERLOADED = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+_MISSING = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+_REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.PROXY_AUTHENTICATION_REQUIRED)
+
+
+class FetchError(IrmetaError):
+    """A file that could not be fetched.
+
+    Attributes
+    ----------
+    status
+        ``missing`` (the host does not have it), ``refused`` (a password is needed) or ``failed``.
+    """
+
+    def __init__(self, status: str, reason: str) -> None:
+        super().__init__(reason)
+        self.status: str = status
+
+
+class _RetryError(Exception):
+    """A failure that another attempt may mend.
+
+    Attributes
+    ----------
+    wait
+        Seconds that the host asks to wait.
+    of_host
+        Whether other files of this host would fail too.
+    most
+        Attempts after which the failure is final; None: those of the downloader.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        wait: float | None = None,
+        of_host: bool = False,
+        most: int | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.wait, self.of_host, self.most = wait, of_host, most
+
+
+@dataclass(frozen=True)
+class Downloader:
+    """Download files with one client, within limits for each host.
+
+    Attributes
+    ----------
+    received
+        Called with the number of bytes of each piece that came.
+    check_md5
+        Whether a file of another MD5 than the expected is rejected.
+    """
+
+    client: httpx.Client
+    pauses: Pauses
+    limits: HostLimits
+    received: Callable[[int], object] = lambda count: None
+    check_md5: bool = True
+    attempts: int = ATTEMPTS
+    jitter: Callable[[], float] = field(default=lambda: 0.0)
+
+    def download(self, address: str, path: Path, md5: str | None = None) -> Content:
+        """Download a file to a path, and continue an earlier partial download.
+
+        Until it is complete and checked, the file is called `.NAME.part`. A part is continued only
+        if the host still has the same version of the file (``ETag`` or ``Last-Modified``).
+
+        Raises
+        ------
+        FetchError
+            If the file cannot be fetched, or is not what it should be.
+        StoppedError
+            If fetching is stopped; the part is kept.
+        """
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = _Part(path)
+        try:
+            for attempt in self._attempts():
+                with attempt:
+                    self._transfer(address, part)
+                    return self._finish(address, part, path, md5)
+        except _RetryError as error:
+            if error.of_host:
+                self.limits.failed(address, f"{host_of(address)} does not answer ({error})")
+            raise FetchError("failed", str(error)) from None
+        raise AssertionError("attempts end by a result or an error")
+
+    def size(self, address: str) -> int | None:
+        """Return the size of a file that the host tells without sending it, or None."""
+        import httpx
+
+        self._check_host(address)
+        try:
+            with self.limits.turn(address):
+                response = self.client.head(address)
+        except httpx.HTTPError:
+            return None
+        status = response.status_code
+        self._record(address, status, response)
+        if status in _MISSING or status in _REFUSED:
+            raise _refusal(status, address)
+        length = response.headers.get("Content-Length", "")
+        return int(length) if status == HTTPStatus.OK and length.isdecimal() else None
+
+    def _attempts(self) -> tenacity.Retrying:
+        import tenacity
+
+        backoff = tenacity.wait_exponential(multiplier=1, max=60)
+
+        def wait(state: tenacity.RetryCallState) -> float:
+            error: Any = state.outcome.exception() if state.outcome is not None else None
+            return max(backoff(state) + self.jitter(), error.wait or 0.0)
+
+        def is_final(state: tenacity.RetryCallState) -> bool:
+            error: Any = state.outcome.exception() if state.outcome is not None else None
+            most = self.attempts if error.most is None else error.most
+            return state.attempt_number >= most or (error.wait or 0.0) > LONGEST_WAIT
+
+        return tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(_RetryError),
+            wait=wait,
+            stop=is_final,
+            sleep=self.pauses.pause,
+            reraise=True,
+        )
+
+    def _check_host(self, address: str) -> None:
+        if (reason := self.limits.left(address)) is not None:
+            raise FetchError("failed", f"not asked, since {reason}")
+
+    def _transfer(self, address: str, part: _Part) -> None:
+        """Receive the missing bytes of a part."""
+        import httpx
+
+        self._check_host(address)
+        start, headers = part.resume(address)
+        try:
+            with (
+                self.limits.turn(address),
+                self.client.stream("GET", address, headers=headers) as response,
+            ):
+                self._receive(address, part, start, response)
+        except httpx.TimeoutException as error:
+            raise _RetryError(f"timed out ({type(error).__name__})", of_host=True) from None
+        except (httpx.ConnectError, httpx.ProxyError) as error:
+            raise _RetryError(_text(error), of_host=True) from None
+        except httpx.TransportError as error:
+            raise _RetryError(f"the transfer broke off ({_text(error)})") from None
+        except (httpx.TooManyRedirects, httpx.InvalidURL) as error:
+            raise FetchError("failed", _text(error)) from None
+        self.limits.answered(address)
+
+    def _receive(self, address: str, part: _Part, start: int, response: httpx.Response) -> None:
+        status = response.status_code
+        self._record(address, status, response)
+        if status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and start:
+            part.remove()
+            raise _RetryError("the part was not of this file")
+        if status == HTTPStatus.PARTIAL_CONTENT and start:
+            if not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
+                part.remove()
+                raise _RetryError("the host sent another range than was asked for")
+        elif status == HTTPStatus.OK:
+            start = 0
+        elif status in _OVERLOADED or status >= 500 or status == HTTPStatus.REQUEST_TIMEOUT:
+            is_of_host = status in _OVERLOADED
+            raise _RetryError(_answer(status), wait=_retry_after(response), of_host=is_of_host)
+        else:
+            raise _refusal(status, address)
+        if is_web_page(response.headers.get("Content-Type", ""), address):
+            raise _page()
+        part.begin(address, response.headers)
+        with part.path.open("ab" if start else "wb") as file:
+            for piece in response.iter_raw():  # pieces of a fixed size would be lost in a cut
+                file.write(piece)
+                self.received(len(piece))
+                self.pauses.pause(0)
+
+    def _record(self, address: str, status: int, response: httpx.Response) -> None:
+        """Adapt the limits of the host to its answer."""
+        if status in _OVERLOADED:
+            wait = _retry_after(response)
+            self.limits.overloaded(address, min(wait or 0.0, LONGEST_WAIT))
+        elif status in _REFUSED:
+            self.limits.failed(address, f"{host_of(address)} asks for a password: {_PASSWORD}")
+        elif status in _MISSING:
+            self.limits.answered(address)
+
+    def _finish(self, address: str, part: _Part, path: Path, md5: str | None) -> Content:
+        """Check a complete part, and give the file its name."""
+        try:
+            content = check_content(part.path, address)
+        except WebPageError:
+            part.remove()
+            raise _page() from None
+        except DataError as error:
+            part.remove()
+            raise _RetryError(error.problem, most=2) from None
+        if md5 is not None and self.check_md5 and not has_md5(part.path, content, md5):
+            part.remove()
+            raise _RetryError(f"its MD5 is {content.md5}, the catalogue's is {md5}", most=2)
+        os.replace(part.path, path)
+        part.remove()
+        return content
+
+
+_PASSWORD = "use --user NAME, or a netrc file"
+
+
+class _Part:
+    """A partial download beside its file, and the version of the file that it is a part of."""
+
+    def __init__(self, path: Path) -> None:
+        self.path: Path = path.with_name(f".{path.name}.part")
+        self._version: Path = path.with_name(f".{path.name}.part.json")
+
+    def resume(self, address: str) -> tuple[int, dict[str, str]]:
+        """Return the number of bytes that are there, and the headers that ask for the others."""
+        try:
+            known = json.loads(self._version.read_bytes())
+            size = self.path.stat().st_size
+        except (OSError, ValueError):
+            return 0, {}
+        version = known.get("version") if isinstance(known, dict) else None
+        if not size or not version or known.get("address") != address:
+            return 0, {}
+        return size, {"Range": f"bytes={size}-", "If-Range": version}
+
+    def begin(self, address: str, headers: Any) -> None:
+        """Record the version of the file that the part is of."""
+        tag = headers.get("ETag", "")
+        version = headers.get("Last-Modified") if not tag or tag.startswith("W/") else tag
+        write_bytes(self._version, json.dumps({"address": address, "version": version}).encode())
+
+    def remove(self) -> None:
+        """Remove the part and its version."""
+        self.path.unlink(missing_ok=True)
+        self._version.unlink(missing_ok=True)
+
+
+def _refusal(status: int, address: str) -> FetchError:
+    if status in _MISSING:
+        return FetchError("missing", _answer(status))
+    if status in _REFUSED:
+        return FetchError("refused", f"{_answer(status)}: {_PASSWORD} for {host_of(address)}")
+    return FetchError("failed", _answer(status))
+
+
+def _page() -> FetchError:
+    return FetchError("failed", "the host sent a web page instead of the file (a login page?)")
+
+
+def _answer(status: int) -> str:
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return f"status {status}"
+
+
+def _text(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _retry_after(response: httpx.Response) -> float | None:
+    """Return the seconds of a ``Retry-After``, given as seconds or as a date."""
+    given = response.headers.get("Retry-After", "").strip()
+    if given.isdecimal():
+        return float(given)
+    try:
+        date = email.utils.parsedate_to_datetime(given)
+    except (TypeError, ValueError):
+        return None
+    return max(0.0, date.timestamp() - time.time())
