@@ -3,6 +3,7 @@
 from irmeta.cli import (
     archive,
     collections,
+    fetching,
     pooling,
     preferences,
     results,
@@ -16,6 +17,7 @@ __all__ = [
     "app",
     "archive",
     "collections",
+    "fetching",
     "pooling",
     "preferences",
     "results",

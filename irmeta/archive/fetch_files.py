@@ -1,0 +1,150 @@
+"""Bring single files of a plan into a collection: from a host, a mirror or ir_datasets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from irmeta.archive.content import Content, WebPageError, check_content, has_md5
+from irmeta.archive.download import Downloader, FetchError
+from irmeta.archive.fetch_lock import FetchLock
+from irmeta.archive.fetch_options import FetchOptions
+from irmeta.archive.fetch_plan import Wanted, WantedSet
+from irmeta.archive.fetch_report import Outcome
+from irmeta.archive.mirror import FolderMirror, UrlMirror, place
+from irmeta.archive.unpack import join_parts
+from irmeta.errors import DataError, IrmetaError
+from irmeta.files import write_bytes
+from irmeta.trec.datasets import dataset_qrels, is_dataset
+
+_OTHER_MD5 = "its MD5 is not the catalogue's"
+
+
+@dataclass(frozen=True)
+class FileFetcher:
+    """Bring files into a folder, and record them in its lock file.
+
+    Attributes
+    ----------
+    downloader
+        None where a mirror is a folder.
+    """
+
+    folder: Path
+    lock: FetchLock
+    options: FetchOptions
+    mirror: UrlMirror | FolderMirror | None
+    downloader: Downloader | None
+
+    def obtain(self, wanted: Wanted) -> Outcome:
+        """Bring one file into the collection, unless it is there already.
+
+        Raises
+        ------
+        StoppedError
+            If fetching is stopped.
+        """
+        try:
+            if (outcome := self._present(wanted)) is not None:
+                return outcome
+            return self._bring(wanted)
+        except FetchError as error:
+            return Outcome(wanted, error.status, reason=str(error))
+        except IrmetaError as error:
+            return Outcome(wanted, "failed", reason=str(error))
+
+    def look(self, wanted: Wanted) -> Outcome:
+        """Tell whether a file is there, and else its size, without fetching it."""
+        try:
+            if (known := self.lock.current(wanted.path)) is not None:
+                return Outcome(wanted, "up to date", known.bytes, known.sha256)
+            return Outcome(wanted, "to fetch", self._size(wanted))
+        except FetchError as error:
+            return Outcome(wanted, error.status, reason=str(error))
+
+    def join(self, one: WantedSet) -> Outcome:
+        """Make the file of a qrels set of its parts, which are all there."""
+        wanted = replace(one.parts[0], path=one.path)
+        hashes = tuple(self.lock.sha256(part.path) for part in one.parts)
+        known = self.lock.current(one.path)
+        if known is not None and known.parts == hashes:
+            return Outcome(wanted, "up to date", known.bytes, known.sha256)
+        files, target = [self.folder / part.path for part in one.parts], self.folder / one.path
+        try:
+            join_parts(files, one.choice.members, target)
+        except DataError as error:
+            return Outcome(wanted, "failed", reason=str(error))
+        content = check_content(target, one.path)
+        source = ", ".join(part.path for part in one.parts)
+        self.lock.add(one.path, source, content.bytes, content.sha256, parts=hashes)
+        return Outcome(wanted, "joined", content.bytes, content.sha256)
+
+    def _present(self, wanted: Wanted) -> Outcome | None:
+        """Return the outcome of a file that is there, unchanged since it was fetched."""
+        known = self.lock.current(wanted.path)
+        if known is not None:
+            return Outcome(wanted, "up to date", known.bytes, known.sha256)
+        path = self.folder / wanted.path
+        if wanted.md5 is None or not path.is_file():
+            return None
+        try:  # a fetch that was killed has not recorded it
+            content = check_content(path, wanted.path)
+        except DataError:
+            return None
+        if not has_md5(path, content, wanted.md5):
+            return None
+        return self._record(wanted, "up to date", wanted.address, content)
+
+    def _bring(self, wanted: Wanted) -> Outcome:
+        target = self.folder / wanted.path
+        if is_dataset(wanted.address):
+            write_bytes(target, dataset_qrels(wanted.address))
+            return self._record(
+                wanted, "fetched", wanted.address, check_content(target, wanted.path)
+            )
+        if isinstance(self.mirror, FolderMirror):
+            return self._place(wanted, self.mirror, target)
+        assert self.downloader is not None
+        address = self._address(wanted)
+        content = self.downloader.download(address, target, wanted.md5)
+        return self._record(wanted, "fetched", address, content)
+
+    def _place(self, wanted: Wanted, mirror: FolderMirror, target: Path) -> Outcome:
+        file = mirror.find(wanted.address)
+        if file is None:
+            raise FetchError("missing", "the mirror does not have it")
+        try:
+            content = check_content(file, str(file))
+        except WebPageError:
+            raise FetchError("failed", f"{file} is a web page") from None
+        md5 = wanted.md5 if self.options.md5 == "check" else None
+        if md5 is not None and not has_md5(file, content, md5):
+            raise FetchError("failed", f"{file}: {_OTHER_MD5}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        place(file, target, self.options.placement)
+        status = "linked" if self.options.placement == "link" else "copied"
+        return self._record(wanted, status, str(file), content)
+
+    def _record(self, wanted: Wanted, status: str, source: str, content: Content) -> Outcome:
+        agrees = wanted.md5 is None or has_md5(self.folder / wanted.path, content, wanted.md5)
+        md5 = wanted.md5 if agrees else None
+        self.lock.add(wanted.path, source, content.bytes, content.sha256, md5=md5)
+        reason = None if agrees else _OTHER_MD5
+        return Outcome(wanted, status, content.bytes, content.sha256, reason)
+
+    def _address(self, wanted: Wanted) -> str:
+        if isinstance(self.mirror, UrlMirror):
+            return self.mirror.address(wanted.address)
+        return wanted.address
+
+    def _size(self, wanted: Wanted) -> int | None:
+        """Return the size of a file that is not there, or None if it is not told."""
+        if is_dataset(wanted.address):
+            return None
+        if isinstance(self.mirror, FolderMirror):
+            file = self.mirror.find(wanted.address)
+            if file is None:
+                raise FetchError("missing", "the mirror does not have it")
+            return file.stat().st_size
+        assert self.downloader is not None
+        return self.downloader.size(self._address(wanted))

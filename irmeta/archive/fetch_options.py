@@ -1,0 +1,39 @@
+"""Options and progress of a fetch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from irmeta.options import Options, option
+
+Placement = Literal["link", "copy"]
+
+
+@dataclass(frozen=True)
+class FetchOptions(Options):
+    """How files are fetched."""
+
+    mirror: str | None = option(
+        None, "Folder or address of a copy of TREC's files.", metavar="DIR|URL"
+    )
+    placement: Placement = option(
+        "link", "Whether files of a mirror's folder are linked or copied.", flag=""
+    )
+    md5: Literal["check", "note"] = option(
+        "check", "Reject files whose MD5 is not the catalogue's, or keep and note them."
+    )
+    user: str | None = option(
+        None, "User name at NIST or the mirror; the password is asked for.", metavar="NAME"
+    )
+    dry_run: bool = option(False, "Report files and their sizes, and write nothing.")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Progress of a fetch: files done, of how many, bytes received, and the last file's path."""
+
+    done: int
+    files: int
+    bytes: int
+    path: str

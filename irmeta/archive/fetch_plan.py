@@ -1,0 +1,192 @@
+"""The files to fetch for tracks of the catalogue, and where they go in a collection."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import polars as pl
+
+from irmeta.archive.choices import QrelsChoice, TaskChoice, choices
+from irmeta.archive.facts import runs
+from irmeta.store.folder_names import folder_name
+from irmeta.words import count
+
+_SUFFIX = re.compile(r"\.(?:gz|bz2|xz|zst|Z)$")
+_ARCHIVE = re.compile(r"\.(?:tgz|tar|zip)(?:\.(?:gz|bz2|xz|zst))?$", re.IGNORECASE)
+LEFT_OUT = {"id": pl.String, "task": pl.String, "state": pl.String, "reason": pl.String}
+"""Schema of what a selection names and fetch does not."""
+NO_ADDRESS = "no address"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One file to fetch.
+
+    Attributes
+    ----------
+    id
+        Id of the track in the catalogue.
+    track
+        Name of the track in the collection, and of its folder.
+    kind
+        ``run`` or ``qrels``.
+    name
+        Name of the run or of the qrels set.
+    path
+        Path in the collection.
+    """
+
+    id: str
+    track: str
+    kind: str
+    name: str
+    path: str
+    address: str
+    md5: str | None = None
+
+
+@dataclass(frozen=True)
+class WantedSet:
+    """A qrels set: its file in the collection, and the fetched files that it is made of."""
+
+    choice: QrelsChoice
+    path: str
+    parts: tuple[Wanted, ...]
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether the set's file is made of others, instead of being fetched itself."""
+        return self.path != self.parts[0].path
+
+
+@dataclass(frozen=True)
+class WantedTrack:
+    """The files of one track of a collection.
+
+    Attributes
+    ----------
+    systems
+        system, group, type of each run of the catalogue, with the names that reading gives.
+    names
+        Pattern of system names, as in `ReadPolicy`; None if files hold several runs.
+    """
+
+    id: str
+    name: str
+    runs: tuple[Wanted, ...]
+    sets: tuple[WantedSet, ...]
+    systems: pl.DataFrame
+    names: str | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to fetch, and what the selection names besides: a frame of `LEFT_OUT`."""
+
+    tracks: tuple[WantedTrack, ...]
+    left_out: pl.DataFrame
+
+    def files(self) -> list[Wanted]:
+        """Return all files to fetch; the qrels of a track before its runs."""
+        parts = ([*(p for one in t.sets for p in one.parts), *t.runs] for t in self.tracks)
+        return [file for files in parts for file in files]
+
+
+def plan(ids: Iterable[str]) -> Plan:
+    """Return what to fetch for tracks of the catalogue.
+
+    Only ranking tasks with runs and qrels are fetched. All else is left out, with its reason:
+    other states of tracks, tasks of runs that are no ranking task, and runs without an address.
+    """
+    tracks: list[WantedTrack] = []
+    left: list[tuple[str, str, str, str]] = []
+    for track_id in ids:
+        choice = choices(track_id)
+        if choice.state != "ready":
+            left.append((track_id, "", choice.state, choice.reason))
+            continue
+        left += [(track_id, task, "left out", reason) for task, reason in choice.left_out]
+        for task in choice.tasks:
+            track, no_address = _track(track_id, task)
+            tracks.append(track)
+            if no_address:
+                runs_without = f"{count(len(no_address), 'run')}: {', '.join(no_address)}"
+                reason = f"the catalogue has no address of {runs_without}"
+                left.append((track_id, task.name, NO_ADDRESS, reason))
+    return Plan(tuple(tracks), pl.DataFrame(left, schema=LEFT_OUT, orient="row"))
+
+
+def _track(track_id: str, task: TaskChoice) -> tuple[WantedTrack, list[str]]:
+    """Return the files of a task, and the names of its runs without an address."""
+    rows = runs().filter(pl.col("id") == track_id, pl.col("task").is_in(task.run_tasks))
+    rows = rows.unique("run", keep="first", maintain_order=True).sort("run")
+    given = rows.filter(pl.col("address").is_not_null())
+    is_single = given["address"].n_unique() == given.height and not any(
+        _ARCHIVE.search(address) for address in given["address"]
+    )
+    place = _single_files if is_single else _shared_files
+    files = tuple(place(track_id, task.folder, given))
+    names = _pattern(files) if is_single else None
+    system = pl.col("run")
+    if is_single:
+        system = system.map_elements(folder_name, return_dtype=pl.String)
+    systems = rows.select(system.alias("system"), "group", "type")
+    sets = tuple(_set(track_id, task.folder, one) for one in task.sets)
+    track = WantedTrack(track_id, task.folder, files, sets, systems, names)
+    return track, rows.filter(pl.col("address").is_null())["run"].to_list()
+
+
+def _single_files(track_id: str, folder: str, given: pl.DataFrame) -> Iterator[Wanted]:
+    """Yield runs in files of their own, named after the run.
+
+    Runs whose names differ only in case go to another folder, since some file systems ignore case.
+    """
+    used: set[str] = set()
+    for run, address, md5 in given.select("run", "address", "md5").iter_rows():
+        suffix = _SUFFIX.search(urlsplit(address).path)
+        place = f"{folder_name(run)}{suffix[0] if suffix else ''}"
+        below, number = "runs", 1
+        while f"{below}/{place}".lower() in used:
+            number += 1
+            below = f"runs{number}"
+        used.add(f"{below}/{place}".lower())
+        yield Wanted(track_id, folder, "run", run, f"{folder}/{below}/{place}", address, md5)
+
+
+def _shared_files(track_id: str, folder: str, given: pl.DataFrame) -> Iterator[Wanted]:
+    """Yield archives of runs, named as the host names them."""
+    for (address,), rows in given.group_by("address", maintain_order=True):
+        name = urlsplit(str(address)).path.rpartition("/")[2]
+        path = f"{folder}/runs/{folder_name(name)}"
+        md5 = rows["md5"][0] if rows.height == 1 else None
+        runs_in = rows["run"][0] if rows.height == 1 else f"{name} ({rows.height} runs)"
+        yield Wanted(track_id, folder, "run", runs_in, path, str(address), md5)
+
+
+def _pattern(files: Iterable[Wanted]) -> str:
+    """Return the pattern that takes a system's name from its file."""
+    found = {match[0] if (match := _SUFFIX.search(f.address)) else "" for f in files}
+    endings = sorted(found - {""})
+    if not endings:
+        return "(.+)"
+    ending = "|".join(re.escape(one) for one in endings)
+    return f"(.+?)(?:{ending})?" if "" in found else f"(.+)(?:{ending})"
+
+
+def _set(track_id: str, folder: str, choice: QrelsChoice) -> WantedSet:
+    def wanted(address: str, path: str) -> Wanted:
+        return Wanted(track_id, folder, "qrels", choice.name, path, address)
+
+    stem = "qrels" if choice.name == "qrels" else f"qrels.{folder_name(choice.name)}"
+    if len(choice.addresses) == 1 and not choice.members:
+        suffix = _SUFFIX.search(urlsplit(choice.addresses[0]).path)
+        path = f"{folder}/{stem}{suffix[0] if suffix else '.txt'}"
+        return WantedSet(choice, path, (wanted(choice.addresses[0], path),))
+    parts = tuple(
+        wanted(one, f"{folder}/sources/{folder_name(urlsplit(one).path.rpartition('/')[2])}")
+        for one in choice.addresses
+    )
+    return WantedSet(choice, f"{folder}/{stem}.txt", parts)

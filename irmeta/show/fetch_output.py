@@ -1,0 +1,52 @@
+"""Output of fetch."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from irmeta.archive.fetch_report import FetchReport
+from irmeta.errors import first_few
+from irmeta.escapes import escape_name, print_line
+from irmeta.show.console import open_console, print_table
+from irmeta.show.notes import note
+from irmeta.words import count
+
+MOST_TRACKS = 20  # with a line each
+
+
+def print_fetch(report: FetchReport) -> None:
+    """Print files by status, and on stderr what is lost, what was left out, and why."""
+    counts = report.counts()
+    if counts["track"].n_unique() > MOST_TRACKS:
+        tracks = pl.col("track").n_unique().cast(pl.Int64).alias("tracks")
+        size = pl.when(pl.col("bytes").count() > 0).then(pl.col("bytes").sum())
+        grouped = counts.group_by("kind", "status", maintain_order=True)
+        counts = grouped.agg(tracks, pl.col("files").sum(), size)
+    if counts.height:
+        print_table(open_console(), counts)
+    _note_reasons(report)
+    _note_left_out(report)
+    for line in report.notes:
+        note(f"irmeta: {line}")
+    unknown = report.files.filter(pl.col("bytes").is_null(), pl.col("status") == "to fetch").height
+    if unknown:
+        note(f"irmeta: the sizes of {count(unknown, 'file')} are not known")
+    print_line(f"collection: {report.folder}")
+
+
+def _note_reasons(report: FetchReport) -> None:
+    """Report the reasons of lost and of doubtful files, with the files of each."""
+    noted = report.files.drop_nulls("reason")
+    reasons = noted.group_by("status", "reason", maintain_order=True).agg("path")
+    for status, reason, paths in reasons.iter_rows():
+        names = first_few([escape_name(path) for path in paths], "all for this reason")
+        note(f"irmeta: {count(len(paths), 'file')} {status}, {reason}: {names}")
+
+
+def _note_left_out(report: FetchReport) -> None:
+    states = report.left_out.group_by("state", maintain_order=True).agg("id", "task", "reason")
+    for state, ids, tasks, reasons in states.iter_rows():
+        names = [f"{key} {task}".strip() for key, task in zip(ids, tasks, strict=True)]
+        why = f" ({reasons[0]})" if len(set(reasons)) == 1 else ""
+        listed = first_few(names, "irmeta catalog names them with the reasons")
+        note(f"irmeta: {len(names)} not fetched, {state}{why}: {listed}")
