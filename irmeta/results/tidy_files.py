@@ -16,6 +16,7 @@ from irmeta.checksums import BLANK, EMBEDDED, check_embedded, embed_checksum
 from irmeta.errors import DataError, UsageError
 from irmeta.files import remove_temporaries, replacing, write_text
 from irmeta.locations import Location, RemotePath, local, source_of
+from irmeta.results.csv_text import to_csv
 from irmeta.schema.arrow import DAMAGED
 from irmeta.schema.columns import Table
 
@@ -220,24 +221,6 @@ def _has_parquet_ends(path: Location) -> bool:
         first, size = file.read(4), file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 4))
         return size >= 12 and first == file.read() == b"PAR1"
-
-
-_FORMULA = r"^[=+\-@\t\r]"
-
-
-def to_csv(frame: pl.DataFrame, *, safe: bool = False) -> str:
-    """Return a frame as CSV, numbers with full precision.
-
-    Parameters
-    ----------
-    safe
-        Whether to prefix an apostrophe to texts that a spreadsheet would run as a formula (texts
-        that begin with =, +, -, @, a tab or a carriage return). Numbers are unchanged.
-    """
-    if safe:
-        marked = pl.selectors.string().str.replace(_FORMULA, "'$0")
-        frame = frame.with_columns(marked)
-    return frame.write_csv()
 
 
 def write_out(

@@ -12,7 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from irmeta.escapes import escape_name, escape_text
-from irmeta.results.tidy_files import to_csv
+from irmeta.results.csv_text import to_csv
 
 MOST_ROWS = 500  # of a frame on a terminal
 

@@ -12,7 +12,7 @@ from irmeta.escapes import escape_json
 from irmeta.report.cells import ABSENT, Cell, Grid, Head
 from irmeta.report.latex import to_latex
 from irmeta.report.plain_tables import to_markdown
-from irmeta.results.tidy_files import to_csv
+from irmeta.results.csv_text import to_csv
 from irmeta.show.console import print_table_of, write_to_pipe
 
 DIGITS = 6

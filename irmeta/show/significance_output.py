@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from irmeta.results.tidy_files import to_csv
+from irmeta.results.csv_text import to_csv
 from irmeta.show.console import open_console, print_frame, print_table, print_text, write_to_pipe
 from irmeta.show.frame_output import default_format
 from irmeta.show.notes import note
