@@ -244,14 +244,24 @@ def tracks() -> Iterator[str]:
     """Yield the page of all tracks of the catalogue, with their states."""
     found = irmeta.catalog()
     yield "# Tracks of TREC\n"
-    yield "[The TREC archive](../archive.md) explains the states; `with address` counts runs.\n"
+    yield "[The TREC archive](../archive.md) explains the states; `runs` counts all.\n"
     states = found.tracks["state"].to_list()
     yield from grid(("state", "tracks"), ((f"`{one}`", states.count(one)) for one in STATES))
-    columns = ("id", "track", "year", "runs", "addresses", "groups", "qrels", "published", "state")
-    counts = found.tracks.select(columns).iter_rows()
-    head = ("id", "track", "year", "runs", "with address", "groups", "qrels files", "scores")
-    rows = ((f"`{one[0]}`", *one[1:], _chosen(choices(one[0]))) for one in counts)
-    yield from grid((*head, "state", "qrels sets, or reason"), rows)
+    rows = (
+        (
+            f"`{one['id']}`",
+            f"{one['track']} {one['year']}",
+            f"{one['runs']:,}",
+            one["qrels"],
+            f"{one['published']:,}",
+            one["state"],
+            _chosen(choices(one["id"])),
+        )
+        for one in found.tracks.iter_rows(named=True)
+    )
+    yield from grid(
+        ("id", "track", "runs", "qrels", "scores", "state", "qrels sets, or reason"), rows
+    )
 
 
 def _chosen(choice: TrackChoices) -> str:
