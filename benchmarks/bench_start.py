@@ -1,4 +1,4 @@
-"""Measure whole processes that read one run, and write the table in README.md.
+"""Measure whole processes that read one run or list tracks, and write the table in README.md.
 
     python benchmarks/bench_start.py [--repeat 9]
 
@@ -52,6 +52,7 @@ def main() -> None:
                 "-c",
                 "import numba, polars, pyarrow",
             ),
+            "`irmeta catalog`": (*irmeta, "catalog"),
             "`irmeta trec_eval QRELS RUN`": (*irmeta, "trec_eval", *files),
             "`irmeta trec_eval -q -m all_trec QRELS RUN`": (
                 *irmeta,
