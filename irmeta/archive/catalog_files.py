@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parent
 
 @cache
 def runs() -> pl.DataFrame:
-    """Return every run of TREC.
+    """Return every run of TREC from 1993 to 2023.
 
     Returns
     -------
