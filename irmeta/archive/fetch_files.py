@@ -66,16 +66,16 @@ class FileFetcher:
         """Make the file of a qrels set of its parts, which are all there."""
         wanted = replace(one.parts[0], path=one.path)
         hashes = tuple(self.lock.sha256(part.path) for part in one.parts)
+        source = _recipe(one)
         known = self.lock.current(one.path)
-        if known is not None and known.parts == hashes:
+        if known is not None and (known.source, known.parts) == (source, hashes):
             return Outcome(wanted, "up to date", known.bytes, known.sha256)
         files, target = [self.folder / part.path for part in one.parts], self.folder / one.path
         try:
-            join_parts(files, one.choice.members, target)
+            join_parts(files, one.choice.members, target, one.choice.queries)
         except DataError as error:
             return Outcome(wanted, "failed", reason=str(error))
         content = check_content(target, one.path)
-        source = ", ".join(part.path for part in one.parts)
         self.lock.add(one.path, source, content.bytes, content.sha256, parts=hashes)
         return Outcome(wanted, "joined", content.bytes, content.sha256)
 
@@ -148,3 +148,13 @@ class FileFetcher:
             return file.stat().st_size
         assert self.downloader is not None
         return self.downloader.size(self._address(wanted))
+
+
+def _recipe(one: WantedSet) -> str:
+    """Return what a joined file is made of: files, members and queries."""
+    recipe = ", ".join(part.path for part in one.parts)
+    if one.choice.members:
+        recipe += f": {', '.join(one.choice.members)}"
+    if one.choice.queries is not None:
+        recipe += " (queries {}-{})".format(*one.choice.queries)
+    return recipe

@@ -26,7 +26,7 @@ class Fetched:
     Attributes
     ----------
     source
-        The address, or the file of a mirror.
+        The address, the file of a mirror, or the files and members that a file was made of.
     at
         When it was fetched, in UTC.
     bytes, sha256
@@ -34,7 +34,7 @@ class Fetched:
     md5
         The catalogue's MD5, if it has one and the file agrees.
     parts
-        SHA-256 of each file that it was made of.
+        SHA-256 of each of these files.
     """
 
     source: str

@@ -90,9 +90,9 @@ class Plan:
     left_out: pl.DataFrame
 
     def files(self) -> list[Wanted]:
-        """Return all files to fetch; the qrels of a track before its runs."""
+        """Return all files to fetch, each once; the qrels of a track before its runs."""
         parts = ([*(p for one in t.sets for p in one.parts), *t.runs] for t in self.tracks)
-        return [file for files in parts for file in files]
+        return list({file.path: file for files in parts for file in files}.values())
 
 
 def plan(ids: Iterable[str]) -> Plan:
@@ -181,7 +181,7 @@ def _set(track_id: str, folder: str, choice: QrelsChoice) -> WantedSet:
         return Wanted(track_id, folder, "qrels", choice.name, path, address)
 
     stem = "qrels" if choice.name == "qrels" else f"qrels.{folder_name(choice.name)}"
-    if len(choice.addresses) == 1 and not choice.members:
+    if len(choice.addresses) == 1 and not choice.members and choice.queries is None:
         suffix = _SUFFIX.search(urlsplit(choice.addresses[0]).path)
         path = f"{folder}/{stem}{suffix[0] if suffix else '.txt'}"
         return WantedSet(choice, path, (wanted(choice.addresses[0], path),))

@@ -16,7 +16,12 @@ from irmeta.trec.streams import InputFile, open_stream
 _PIECE = 1 << 18
 
 
-def join_parts(files: Sequence[Path], patterns: Sequence[str], target: Path) -> None:
+def join_parts(
+    files: Sequence[Path],
+    patterns: Sequence[str],
+    target: Path,
+    queries: tuple[int, int] | None = None,
+) -> None:
     """Join files, or members of archives, as one text file.
 
     Nothing is written under a name from an archive: members are only selected by their names.
@@ -28,6 +33,8 @@ def join_parts(files: Sequence[Path], patterns: Sequence[str], target: Path) -> 
     patterns
         Patterns of the members, in order; all that match one pattern follow by name. Each is
         compared with a member's path and with its last part. Empty: the files themselves.
+    queries
+        First and last number of the queries whose lines are kept; None: all lines.
 
     Raises
     ------
@@ -42,6 +49,17 @@ def join_parts(files: Sequence[Path], patterns: Sequence[str], target: Path) -> 
                 _append_members(file, source, patterns, output)
             else:
                 _append(source, file.stat().st_size, output)
+        output.flush()
+        if queries is not None:
+            _select_queries(temporary, *queries)
+
+
+def _select_queries(file: Path, first: int, last: int) -> None:
+    """Keep the lines of the queries from `first` to `last`, in their order."""
+    lines = file.read_bytes().splitlines(keepends=True)
+    numbers = ((line, line.split(None, 1)[0]) for line in lines if line.strip())
+    kept = [line for line, one in numbers if one.isdigit() and first <= int(one) <= last]
+    file.write_bytes(b"".join(kept))
 
 
 def _append_members(

@@ -47,6 +47,7 @@ def test_plan__all_ready_tracks():
     ready = irmeta.catalog(state="ready")
     planned = plan(ready.ids)
     paths = [file.path.lower() for file in planned.files()]
+    paths += [one.path.lower() for t in planned.tracks for one in t.sets if one.is_joined]
     assert len(set(paths)) == len(paths)
     assert not [path for path in paths if not re.fullmatch(r"[\w.%-]+(/[\w.%-]+)+", path)]
     for track in planned.tracks:
@@ -103,8 +104,10 @@ def test_plan__qrels_sets(monkeypatch: pytest.MonkeyPatch):
         {"a": f"{HOST}/a"},
         QrelsChoice("adhoc", (f"{HOST}/1.gz",), format="prels"),
         QrelsChoice("both", (f"{HOST}/1.tar", f"{HOST}/2.tar"), ("*",), primary=False),
+        QrelsChoice("some", (f"{HOST}/q",), primary=False, queries=(1, 50)),
     )
-    first, second = track.sets
+    first, second, third = track.sets
+    assert third.is_joined
     assert (first.path, first.is_joined) == ("x-y/qrels.adhoc.gz", False)
     assert (second.path, second.is_joined) == ("x-y/qrels.both.txt", True)
     assert [part.path for part in second.parts] == ["x-y/sources/1.tar", "x-y/sources/2.tar"]
@@ -144,6 +147,12 @@ def test_join_parts__files(tmp_path: Path):
     (tmp_path / "2").write_bytes(b"2 0 a 1")
     join_parts([tmp_path / "1", tmp_path / "2"], [], tmp_path / "out")
     assert (tmp_path / "out").read_bytes() == b"1 0 a 1\n2 0 a 1\n"
+
+
+def test_join_parts__queries(tmp_path: Path):
+    (tmp_path / "q").write_bytes(b"9 0 a 1\n10 0 a 1\n\n11 0 a 1\nx 0 a 1\n12 0 a 1\n")
+    join_parts([tmp_path / "q"], [], tmp_path / "out", (10, 11))
+    assert (tmp_path / "out").read_bytes() == b"10 0 a 1\n11 0 a 1\n"
 
 
 def test_join_parts__writes_nothing_under_a_name_of_the_archive(tmp_path: Path):
