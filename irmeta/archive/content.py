@@ -30,21 +30,28 @@ class Content:
     sha256
         SHA-256 of the file as stored.
     md5
-        MD5 of the decompressed content. The catalogue's checksums are of runs as they were
-        submitted, and the files that NIST serves are compressed.
+        MD5 of the decompressed content, None if it was not asked for. The catalogue's checksums are
+        of runs as they were submitted, and the files that NIST serves are compressed.
     """
 
     bytes: int
     sha256: str
-    md5: str
+    md5: str | None = None
 
 
 class WebPageError(DataError):
     """A file that is a web page instead of a run or qrels."""
 
 
-def check_content(path: Path, name: str) -> Content:
-    """Read a file, decompress it, and return its checksums.
+def check_content(path: Path, name: str, *, md5: bool = False) -> Content:
+    """Read a file, decompress it, and return its size and checksums.
+
+    Parameters
+    ----------
+    name
+        Name of the file for messages.
+    md5
+        Whether the MD5 is computed, which takes as long as all else.
 
     Raises
     ------
@@ -62,10 +69,11 @@ def check_content(path: Path, name: str) -> Content:
         while count := limited.readinto(buffer):
             if is_first and _PAGE.match(buffer[: min(count, 256)]):
                 raise WebPageError("is a web page", file=name)
-            expanded.update(memoryview(buffer)[:count])
+            if md5:
+                expanded.update(memoryview(buffer)[:count])
             is_first = False
         sha256 = stream.sha256()
-    return Content(size, sha256, expanded.hexdigest())
+    return Content(size, sha256, expanded.hexdigest() if md5 else None)
 
 
 def has_md5(path: Path, content: Content, md5: str) -> bool:

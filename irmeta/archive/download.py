@@ -6,7 +6,8 @@ import email.utils
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 5
 LONGEST_WAIT = 600.0  # seconds of a Retry-After that is obeyed; a longer one ends the attempts
+_LARGE = 1 << 24  # bytes of a file whose part is worth a record before it breaks off
 _OVERLOADED = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 _MISSING = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 _REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.PROXY_AUTHENTICATION_REQUIRED)
@@ -197,8 +199,10 @@ class Downloader:
             raise _refusal(status, address)
         if is_web_page(response.headers.get("Content-Type", ""), address):
             raise _page()
-        part.begin(address, response.headers)
-        with part.path.open("ab" if start else "wb") as file:
+        with (
+            part.receiving(address, response.headers),
+            part.path.open("ab" if start else "wb") as file,
+        ):
             for piece in response.iter_raw():  # pieces of a fixed size would be lost in a cut
                 file.write(piece)
                 self.received(len(piece))
@@ -217,7 +221,7 @@ class Downloader:
     def _finish(self, address: str, part: _Part, path: Path, md5: str | None) -> Content:
         """Check a complete part, and give the file its name."""
         try:
-            content = check_content(part.path, address)
+            content = check_content(part.path, address, md5=md5 is not None)
         except WebPageError:
             part.remove()
             raise _page() from None
@@ -254,11 +258,20 @@ class _Part:
             return 0, {}
         return size, {"Range": f"bytes={size}-", "If-Range": version}
 
-    def begin(self, address: str, headers: Any) -> None:
-        """Record the version of the file that the part is of."""
+    @contextmanager
+    def receiving(self, address: str, headers: Any) -> Generator[None]:
+        """Record the version of the file if receiving it ends early; at once if it is large."""
         tag = headers.get("ETag", "")
         version = headers.get("Last-Modified") if not tag or tag.startswith("W/") else tag
-        write_bytes(self._version, json.dumps({"address": address, "version": version}).encode())
+        record = json.dumps({"address": address, "version": version}).encode()
+        length = headers.get("Content-Length", "")
+        try:
+            if not length.isdecimal() or int(length) > _LARGE:  # the process may be killed
+                write_bytes(self._version, record)
+            yield
+        except BaseException:
+            write_bytes(self._version, record)
+            raise
 
     def remove(self) -> None:
         """Remove the part and its version."""

@@ -88,7 +88,7 @@ class FileFetcher:
         if wanted.md5 is None or not path.is_file():
             return None
         try:  # a fetch that was killed has not recorded it
-            content = check_content(path, wanted.path)
+            content = check_content(path, wanted.path, md5=True)
         except DataError:
             return None
         if not has_md5(path, content, wanted.md5):
@@ -99,9 +99,8 @@ class FileFetcher:
         target = self.folder / wanted.path
         if is_dataset(wanted.address):
             write_bytes(target, dataset_qrels(wanted.address))
-            return self._record(
-                wanted, "fetched", wanted.address, check_content(target, wanted.path)
-            )
+            content = check_content(target, wanted.path)
+            return self._record(wanted, "fetched", wanted.address, content)
         if isinstance(self.mirror, FolderMirror):
             return self._place(wanted, self.mirror, target)
         assert self.downloader is not None
@@ -114,7 +113,7 @@ class FileFetcher:
         if file is None:
             raise FetchError("missing", "the mirror does not have it")
         try:
-            content = check_content(file, str(file))
+            content = check_content(file, str(file), md5=wanted.md5 is not None)
         except WebPageError:
             raise FetchError("failed", f"{file} is a web page") from None
         md5 = wanted.md5 if self.options.md5 == "check" else None

@@ -6,6 +6,7 @@ import time
 from collections import defaultdict
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import lru_cache
 from ipaddress import ip_address
 from threading import Event, Lock, Semaphore
 from urllib.parse import urlsplit
@@ -120,11 +121,13 @@ class _Host:
         self.reason: str = ""
 
 
+@lru_cache(maxsize=1 << 16)
 def host_of(address: str) -> str:
     """Return the host and port of an address."""
     return urlsplit(address).netloc.rpartition("@")[2].lower()
 
 
+@lru_cache(maxsize=1 << 16)
 def is_loopback(address: str) -> bool:
     """Check whether an address is on this computer."""
     name = urlsplit(address).hostname or ""
