@@ -38,7 +38,8 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        state: FileServer = self.server.state  # type: ignore[attr-defined]
+        assert isinstance(self.server, Server)
+        state = self.server.state
         with state.lock:
             state.requests.append((self.command, self.path, dict(self.headers)))
             state.busy += 1
@@ -141,12 +142,18 @@ def with_password(user: str, password: str) -> Answer:
     return answer
 
 
+class Server(ThreadingHTTPServer):
+    state: FileServer
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a client that has gone away."""
+
+
 @contextmanager
 def serving(files: dict[str, bytes]) -> Generator[FileServer]:
     """Serve files on a free port of the loopback until the block ends."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    state = FileServer(dict(files))
-    server.state = state  # type: ignore[attr-defined]
+    server = Server(("127.0.0.1", 0), Handler)
+    state = server.state = FileServer(dict(files))
     state.address = f"http://127.0.0.1:{server.server_port}"
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
