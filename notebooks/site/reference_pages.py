@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import io
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -22,6 +24,7 @@ import typer
 import irmeta
 from irmeta.archive.choices import STATES, TaskChoice, TrackChoices, choices
 from irmeta.cli.commands import app
+from irmeta.cli.registered import EXAMPLES as COMMAND_EXAMPLES
 from irmeta.errors import IrmetaError
 from irmeta.measures.catalog import describe
 from irmeta.preferences.described import describe_preference
@@ -32,7 +35,16 @@ from irmeta.studies.framework.registry import find, study_modules
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "data_fixtures" / "collections"
-SUBTOPICS = ROOT / "data_fixtures" / "worked_examples" / "paper5-aspects"
+TYPED = """
+[tracks.web]
+runs = ["web/runs/*"]
+
+[[tracks.web.qrels]]
+name = "diversity"
+file = "web/diversity.qrels.txt"
+subtopics = true
+subtopics_file = "types.csv"
+"""
 
 
 def main(out: Path) -> None:
@@ -78,18 +90,31 @@ def measures() -> Iterator[str]:
     yield "# All measures\n"
     yield "Made from the registry; `irmeta measures NAME` prints the same in a terminal.\n"
     yield from frame_grid(listed.select("measure", "better", "summary"))
-    plain = irmeta.read(EXAMPLES, track="news")
-    by_subtopic = irmeta.read(SUBTOPICS)
+    stores = worked_stores()
     for written in listed["measure"]:
         if (
             "_IA" in written
             and listed["measure"].str.contains(rf"^{written.split('_IA')[0]}\b").any()
         ):
             continue  # the intent-aware form of a measure above
-        yield from measure(written.split("[")[0].split("@")[0], plain, by_subtopic)
+        yield from measure(written.split("[")[0].split("@")[0], stores)
 
 
-def measure(name: str, *stores: irmeta.Store) -> Iterator[str]:
+def worked_stores() -> list[irmeta.Store]:
+    """Return a store with graded docs and subtopics, and one with types of subtopics."""
+    graded = irmeta.read(EXAMPLES, track="web")
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(EXAMPLES / "web", Path(folder, "web"))
+        Path(folder, "collection.toml").write_text(TYPED, encoding="utf-8")
+        qrels = (EXAMPLES / "web" / "diversity.qrels.txt").read_text(encoding="utf-8")
+        names = sorted({tuple(line.split()[:2]) for line in qrels.splitlines()})
+        rows = (f"{query},{name},{'nav' if name == '1' else 'inf'}\n" for query, name in names)
+        types = "query,subtopic,type\n" + "".join(rows)
+        Path(folder, "types.csv").write_text(types, encoding="utf-8")
+        return [graded, irmeta.read(folder)]
+
+
+def measure(name: str, stores: list[irmeta.Store]) -> Iterator[str]:
     """Yield the section of one measure."""
     one = describe(name)
     yield f"## {one.name}\n"
@@ -119,6 +144,7 @@ def worked(name: str, stores: Iterable[irmeta.Store]) -> Iterator[str]:
             yield "A worked number:\n"
             yield from literal(text.getvalue())
             return
+    raise RuntimeError(f"{name} is above 0 on no track, so the page has no worked number for it")
 
 
 def preferences() -> Iterator[str]:
@@ -138,7 +164,6 @@ def preferences() -> Iterator[str]:
 def tables() -> Iterator[str]:
     """Yield the page of all Parquet tables."""
     yield "# Tables and their columns\n"
-    yield "A column may be null where the last column of the list says so.\n"
     yield "## Stores\n"
     for one in store_tables.TABLES:
         yield from table(one)
@@ -160,10 +185,10 @@ def table(one: Table) -> Iterator[str]:
     kinds = {"name": "text", "grade": "int8", "count": "int32", "big": "int64", "real": "float64",
              "yes": "bool"}  # fmt: skip
     rows = (
-        (f"`{name}`", kinds.get(c.kind, c.kind), c.unit, c.meaning, "may be null" if c.null else "")
+        (f"`{name}`", kinds.get(c.kind, c.kind), c.unit, c.meaning, "yes" if c.null else "")
         for name, c in one.columns.items()
     )
-    yield from grid(("column", "type", "unit", "meaning", ""), rows)
+    yield from grid(("column", "type", "unit", "meaning", "may be null"), rows)
 
 
 def studies() -> Iterator[str]:
@@ -196,16 +221,27 @@ def command(name: str, one: Any) -> Iterator[str]:
     level = min(name.count(" ") + 2, 4)
     yield f"{'#' * level} {name}\n"
     yield f"{one.help or ''}\n"
-    rows = []
-    for given in one.params:
-        is_option = given.param_type_name == "option"
-        option = given.opts[-1] if is_option else given.metavar or given.name.upper()
-        rows.append((f"`{option}`", getattr(given, "help", "") or ""))
-    yield from grid(("argument or option", "meaning"), rows)
+    head = ("argument or option", "values", "default", "meaning")
+    context = typer.Context(one)
+    yield from grid(head, (parameter(given, context) for given in one.params))
+    if name in COMMAND_EXAMPLES:
+        yield from ("```shell", *COMMAND_EXAMPLES[name], "```", "")
     if hasattr(one, "list_commands"):
-        context = typer.Context(one)
         for sub in one.list_commands(context):
             yield from command(f"{name} {sub}", one.get_command(context, sub))
+
+
+def parameter(given: Any, context: typer.Context) -> tuple[str, str, str, str]:
+    """Return an argument or option of a command, its values, its default and its help."""
+    if given.param_type_name == "argument":
+        return f"`{given.metavar or given.name.upper()}`", "", "", given.help or ""
+    names = ", ".join(f"`{one}`" for one in (*given.opts, *given.secondary_opts))
+    kind = given.display_type(context).strip("<>").removesuffix(" range")  # of typer
+    values = given.metavar or kind.removeprefix("list[")
+    default = given.show_default if isinstance(given.show_default, str) else given.default
+    has_default = default is not None and not isinstance(default, bool)
+    shown = "" if given.is_flag else values.strip("[]")
+    return names, shown, f"`{default}`" if has_default else "", given.help or ""
 
 
 def python() -> Iterator[str]:
