@@ -7,15 +7,19 @@ from irmeta.kernels.jit import jit
 
 
 @jit
-def bpref_sum(relevant, relevant_offsets, nonrelevant, nonrelevant_offsets, missing, out):
+def bpref_sum(
+    relevant, relevant_offsets, nonrelevant, nonrelevant_offsets, missing, more, is_bounded, out
+):
     """Sum over retrieved relevant docs 1 minus the share of judged non-relevant docs above each.
 
-    `relevant` and `nonrelevant` are ascending ranks of the judged docs.
+    `relevant` and `nonrelevant` are ascending ranks of the judged docs. At most R + `more` docs
+    count; the share is of R + `more`, or of the non-relevant docs if `is_bounded` and fewer.
     """
     for q in range(len(relevant_offsets) - 1):
         first, last = relevant_offsets[q], relevant_offsets[q + 1]
         start, stop = nonrelevant_offsets[q], nonrelevant_offsets[q + 1]
-        bound = min(stop - start, last - first)
+        most = last - first + more
+        bound = min(stop - start, most) if is_bounded else most
         for s in range(relevant.shape[1]):
             above = start
             for row in range(first, last):
@@ -24,7 +28,7 @@ def bpref_sum(relevant, relevant_offsets, nonrelevant, nonrelevant_offsets, miss
                     break
                 while above < stop and nonrelevant[above, s] < rank:
                     above += 1
-                share = min(above - start, last - first) / bound if above > start else 0.0
+                share = min(above - start, most) / bound if above > start else 0.0
                 out[q, s] += 1.0 - share
 
 

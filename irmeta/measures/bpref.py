@@ -6,20 +6,42 @@ import numpy as np
 
 from irmeta.kernels.judged_only import bpref_sum
 from irmeta.measures.cuts import per_query
+from irmeta.measures.parameters import REL, Parameter
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.rankings.judged import JudgedRanks
+
+FORM = Parameter(
+    "form",
+    "trec_eval",
+    "definition: trec_eval since version 8; original: divided by R; bpref-10: by R + 10",
+    kind="choice",
+    choices=("trec_eval", "original", "bpref-10"),
+)
+_MORE = {"trec_eval": 0, "original": 0, "bpref-10": 10}
+"""Non-relevant docs beyond R that count."""
 
 
 def compute_bpref(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Compute the mean over relevant docs of 1 - min(n, R) / min(N, R).
 
     n of the N judged non-relevant docs are above the relevant doc; the term is 1 for n = 0, and 0
-    for a relevant doc that is not retrieved.
+    for a relevant doc that is not retrieved. The divisor is R in the original definition, which
+    trec_eval had before version 8; bpref-10 replaces R by R + 10 in both places.
     """
     relevant, relevant_offsets = view.sorted_ranks(params["rel"])
     nonrelevant, nonrelevant_offsets = view.sorted_ranks(*view.nonrelevant(params["rel"]))
     out = np.zeros(view.lengths.shape)
-    bpref_sum(relevant, relevant_offsets, nonrelevant, nonrelevant_offsets, view.missing, out)
+    form = params["form"]
+    bpref_sum(
+        relevant,
+        relevant_offsets,
+        nonrelevant,
+        nonrelevant_offsets,
+        view.missing,
+        _MORE[form],
+        form == "trec_eval",
+        out,
+    )
     return per_query(out[None], view.counts(params["rel"]), 0.0)
 
 
@@ -29,7 +51,10 @@ def trace_bpref(one: OneList, params: Params, k: int | None) -> Trace:
     lowest = -128 if one.negative == "nonrelevant" else 0
     nonrelevant = [rank for rank, _, grade in one.judged if lowest <= grade < rel]
     relevant = one.relevant(rel)
-    bound = min(len(nonrelevant), len(relevant))
+    most = len(relevant) + _MORE[params["form"]]
+    bound, divisor = most, f"{most}"
+    if params["form"] == "trec_eval":
+        bound, divisor = min(len(nonrelevant), most), f"min({len(nonrelevant)}, {most})"
     terms = []
     for rank, doc, grade in relevant:
         if rank is None:
@@ -37,9 +62,8 @@ def trace_bpref(one: OneList, params: Params, k: int | None) -> Trace:
         above = sum(r is not None and r < rank for r in nonrelevant)
         text, amount = "none judged non-relevant above: 1", 1.0
         if above:
-            capped = min(above, len(relevant))
-            text = f"1 - min({above}, {len(relevant)})/min({len(nonrelevant)}, {len(relevant)})"
-            amount = 1.0 - capped / bound
+            text = f"1 - min({above}, {most})/{divisor}"
+            amount = 1.0 - min(above, most) / bound
         terms.append(Term(rank, doc, grade, text, amount))
     undefined = None if relevant else 0.0
     return Trace(tuple(terms), len(relevant), "relevant docs of the query", undefined)
@@ -52,6 +76,7 @@ MEASURES = (
         compute=compute_bpref,
         trace=trace_bpref,
         source="trec_eval 9.0.8, m_bpref.c; doi:10.1145/1008992.1009000",
+        parameters=(REL, FORM),
         cutoff="none",
         monotone=False,
         unjudged=(),

@@ -18,6 +18,8 @@ MEASURES = (
         "nDCG(gain=exp,rel=2)@20",
         "Bpref",
         "Bpref(rel=2)",
+        "Bpref(form=original)",
+        "Bpref(form=bpref-10)",
         "RBP(p=0.8,rel=1)",
         "RBP(p=0.5,gain=linear)@9",
     ),

@@ -159,7 +159,7 @@ def test_parse_measure__unknown_name_refers_to_measures_command():
     ("written", "said"),
     [
         ("AP(rell=2)", r"AP has no parameter 'rell'\. Did you mean 'rel'\?"),
-        ("Bpref(p=1)", r"Bpref has no parameter 'p'\. Known: average, rel"),
+        ("Bpref(p=1)", r"Bpref has no parameter 'p'\. Known: average, form, rel"),
         ("nERR(rel=2)", r"nERR has no parameter 'rel'"),
         ("AP(2)", r"write parameters as name=value, not '2'"),
         ("AP(rel=two)", r"rel=two is not a whole number"),

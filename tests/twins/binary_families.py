@@ -41,6 +41,8 @@ def well_known() -> Twins:
         "nDCG(gain=exp)@3": lambda x: naive.ndcg(x.ranking, exp(x), 3),
         "Bpref": lambda x: naive.bpref(x.ranking, x.qrels, 1, x.negative),
         "Bpref(rel=2)": lambda x: naive.bpref(x.ranking, x.qrels, 2, x.negative),
+        "Bpref(form=original)": lambda x: naive.older_bpref(x.ranking, x.qrels, 0, x.negative),
+        "Bpref(form=bpref-10)": lambda x: naive.older_bpref(x.ranking, x.qrels, 10, x.negative),
         "P(rel=2)@5": of_list(naive.precision, 5, 2),
         "R(rel=2)@5": of_list(naive.recall, 5, 2),
         "RBP(p=0.8,rel=1)": of_list(naive.rbp, 0.8),

@@ -149,6 +149,20 @@ def bpref(ranking: Ranking, qrels: Qrels, rel: int = 1, negative: str = "unjudge
     return total / r if r else 0.0
 
 
+def older_bpref(ranking: Ranking, qrels: Qrels, more: int, negative: str) -> float:
+    """Buckley and Voorhees (2004): only the first R + more judged nonrelevant docs count."""
+    judged = [doc for doc in ranking or [] if doc in qrels]
+    ignored = [doc for doc in judged if qrels[doc] < 0 and negative == "unjudged"]
+    bound = len(relevant_docs(qrels, 1)) + more
+    total, first_nonrelevant = 0.0, []
+    for doc in judged:
+        if qrels[doc] >= 1:
+            total += 1 - len(first_nonrelevant) / bound
+        elif doc not in ignored and len(first_nonrelevant) < bound:
+            first_nonrelevant.append(doc)
+    return total / (bound - more) if bound > more else 0.0
+
+
 def rbp(ranking: Ranking, qrels: Qrels, p: float, rel: int = 1, k: int | None = None) -> float:
     """Paper 3, Table 2 with binary gain: the sum of (1-p) p^(rank-1) over the relevant docs."""
     ranks = relevant_ranks(ranking, qrels, rel, k)
