@@ -24,6 +24,7 @@ _NAMES = {
     "irmeta.api.measure_properties": ("measure_properties",),
     "irmeta.api.prefer": ("prefer",),
     "irmeta.api.significance": ("compare", "power"),
+    "irmeta.api.verification": ("Verification", "verify"),
     "irmeta.archive.fetch": ("fetch",),
     "irmeta.archive.fetch_report": ("FetchReport",),
     "irmeta.archive.selection": ("Catalog", "catalog"),
@@ -45,13 +46,13 @@ _NAMES = {
 _PLACES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
-    "Catalog", "DataError", "Difference", "EvalPolicy", "FetchReport", "IrmetaError",
-    "JudgedRanks", "Matrix", "MeasureError", "NamesWarning", "PoolDepthWarning", "QrelsWarning",
-    "ReadPolicy", "SearchLengths", "SegmentWarning", "SkippedRunWarning", "Store", "UsageError",
+    "Catalog", "DataError", "Difference", "EvalPolicy", "FetchReport", "IrmetaError", "JudgedRanks",
+    "Matrix", "MeasureError", "NamesWarning", "PoolDepthWarning", "QrelsWarning", "ReadPolicy",
+    "SearchLengths", "SegmentWarning", "SkippedRunWarning", "Store", "UsageError", "Verification",
     "__version__", "catalog", "check", "compare", "dask_executor", "diff", "evaluate", "fetch",
     "from_data", "ingest", "list_measures", "list_preferences", "matrices", "matrix_of",
     "measure_properties", "offline", "open_store", "power", "prefer", "preferences_of", "read",
-    "read_files", "reanalyze", "scores_of", "stats", "studies",
+    "read_files", "reanalyze", "scores_of", "stats", "studies", "verify",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from irmeta.api.measure_properties import measure_properties
     from irmeta.api.prefer import prefer
     from irmeta.api.significance import compare, power
+    from irmeta.api.verification import Verification, verify
     from irmeta.archive.fetch import fetch
     from irmeta.archive.fetch_report import FetchReport
     from irmeta.archive.selection import Catalog, catalog

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
+from irmeta.errors import MeasureError
 from irmeta.measures.names import parse_measure
 from irmeta.measures.spec import Spec
-from irmeta.policies import Averaged, TieOrder
+from irmeta.policies import Averaged, EvalPolicy, TieOrder
 
-CUTOFFS = (5, 10, 15, 20, 30, 100, 1000)
+CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 """Cutoffs of trec_eval that a column may hold under another name."""
 DEPTHS = (1000, 100)
 """Depths to which evaluators cut lists."""
+_LIKELY: tuple[TieOrder, ...] = ("trec_eval10", "file", "score-file", "rank", "trec_eval")
+_MEANS: tuple[Averaged, ...] = ("retrieved", "relevant", "judged")
+assert set(_LIKELY) == set(get_args(TieOrder))
+assert set(_MEANS) == set(get_args(Averaged))
 
 
 @dataclass(frozen=True)
@@ -28,44 +33,65 @@ class Reading:
         Fields of `EvalPolicy` that differ.
     other : callable
         Function from a measure to the one that is computed; None: this reading does not concern it.
+    of_column : bool
+        Whether it concerns all values of a column, so that it must explain at least half of those
+        that differ. Other readings, such as tie orders, change single values.
     """
 
     reason: str
     choices: dict[str, Any] = field(default_factory=dict)
     other: Callable[[Spec], Spec | None] = lambda spec: spec
+    of_column: bool = True
+
+    def names(self, measures: Iterable[str]) -> dict[str, str]:
+        """Map the measures that this reading concerns to those that are computed."""
+        found = dict[str, str]()
+        for name in measures:
+            try:
+                spec = self.other(parse_measure(name))
+            except MeasureError:  # the measure does not take the parameter or the cutoff
+                continue
+            if spec is not None:
+                found[name] = spec.name
+        return found
 
 
-def other_readings(tie_order: str, sets: list[str], highest_grade: int) -> Iterator[Reading]:
+def other_readings(
+    policy: EvalPolicy, tie_order: str, sets: list[str], highest_grade: int
+) -> Iterator[Reading]:
     """Yield readings of a track's values, the likelier first.
 
     Parameters
     ----------
+    policy
+        Policy of the values that differ.
     tie_order
-        Tie order of the store.
+        Tie order of the lists.
     sets
-        Names of the track's qrels sets; the first is primary.
+        Names of the other qrels sets of the track.
     highest_grade
         Highest grade of the track.
     """
-    likely = ("trec_eval10", "file", "score-file", "rank", "trec_eval")
-    assert set(likely) == set(get_args(TieOrder))
-    for order in likely:
+    for order in _LIKELY:
         if order != tie_order:
-            yield Reading(f"tie order {order}", {"tie_order": order})
-    for queries in get_args(Averaged)[::-1]:
-        if queries != "judged":
-            yield Reading(f"mean over {queries} queries", {"queries": queries})
-    for name in sets[1:]:
+            yield Reading(f"tie order {order}", {"tie_order": order}, of_column=False)
+    for queries in _MEANS:
+        if queries != policy.queries:
+            reason = f"mean over {queries} queries"
+            yield Reading(reason, {"queries": queries}, of_column=False)
+    for name in sets:
         yield Reading(f"qrels set {name}", {"qrels": name})
-    for rel in range(2, highest_grade + 1):
+    for rel in range(1, highest_grade + 1):
         yield Reading(f"relevant from grade {rel}", other=_setter("rel", rel))
     for depth in DEPTHS:
-        yield Reading(f"lists cut at {depth:,} docs", other=_cutter(depth, is_new=True))
-    yield Reading("negative grades as nonrelevant", {"negative": "nonrelevant"})
-    for form in ("original", "bpref-10"):
-        yield Reading(f"{form} definition of bpref", other=_setter("form", form))
+        cut = _cutter(depth, only_uncut=True)
+        yield Reading(f"lists cut at {depth:,} docs", other=cut, of_column=False)
+    negative = "unjudged" if policy.negative == "nonrelevant" else "nonrelevant"
+    yield Reading(f"negative grades as {negative}", {"negative": negative})
+    for form in ("trec_eval", "trec_eval7", "original", "bpref-10"):
+        yield Reading(f"bpref by the definition {form}", other=_setter("form", form))
     for k in CUTOFFS:
-        yield Reading(f"measured at cutoff {k}", other=_cutter(k, is_new=False))
+        yield Reading(f"measured at cutoff {k}", other=_cutter(k))
 
 
 def _setter(name: str, value: Any) -> Callable[[Spec], Spec | None]:
@@ -80,14 +106,14 @@ def with_parameter(spec: Spec, name: str, value: Any) -> Spec | None:
     return _parsed(replace(spec, params=changed, asked=""))
 
 
-def _cutter(k: int, *, is_new: bool) -> Callable[[Spec], Spec | None]:
-    """Return a function that gives a measure its first cutoff, or another one."""
+def _cutter(k: int, *, only_uncut: bool = False) -> Callable[[Spec], Spec | None]:
+    """Return a function that gives a measure another cutoff."""
 
     def change(spec: Spec) -> Spec | None:
         measure = spec.measure
         if measure.cutoff == "none" or measure.cutoff_is != "rank" or measure.cutoff_prefix:
             return None
-        if (spec.cutoff is None) != is_new or spec.cutoff == k:
+        if spec.cutoff == k or (only_uncut and spec.cutoff is not None):
             return None
         return _parsed(replace(spec, cutoff=k, asked=""))
 

@@ -1,12 +1,16 @@
-"""Published values of systems: from the catalogue, or from a CSV file of a user."""
+"""Published values of systems: from the catalogue, or from a table of a user."""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
+from irmeta.archive.choices import all_choices
+from irmeta.archive.facts import published, runs
 from irmeta.errors import DataError, UsageError, did_you_mean
 
 SCHEMA = {
@@ -16,132 +20,224 @@ SCHEMA = {
     "evaluator": pl.String,
     "measure": pl.String,
     "printed": pl.String,
+    "problem": pl.String,  # why it cannot be compared
 }
-"""Columns of published values, in this module and `irmeta.api.verification`."""
+"""Columns of published values."""
 LEAST_SHARED = 0.5
 """Share of a track's systems that a track of the catalogue must list to be taken for it."""
-MEANS = ("all", "amean", "")  # trec_eval, ndeval
+MEANS = ("all", "amean", "")
+"""Names of the query of a mean, in trec_eval, in ndeval, and where there is none."""
+REPEATED = "the catalogue has several values of this name"
 
 
-def read_published(path: Path, tracks: Sequence[str]) -> pl.DataFrame:
-    """Read a CSV file with the columns system, measure and value.
+@dataclass(frozen=True)
+class CatalogTrack:
+    """A track of the catalogue, or one of its tasks.
 
-    Parameters
+    Attributes
     ----------
-    path
-        The file. Columns track, query (``all``, ``amean`` or empty: a mean) and evaluator are
-        optional; further columns are ignored.
-    tracks
-        Tracks of the store; without a column track there must be only one.
+    id
+        Id in the catalogue, such as ``trec15/terabyte``.
+    run_tasks
+        Tasks of its runs; None: all runs.
+    """
+
+    id: str
+    run_tasks: tuple[str, ...] | None = None
+
+
+def read_published(path: Path) -> pl.DataFrame:
+    """Read a CSV file as texts, with the number of each line.
 
     Raises
     ------
     UsageError
-        If the file is missing, a column is missing, or a track is unknown.
+        If there is no such file.
     DataError
-        If a line cannot be read, or a value is not a number.
+        If it cannot be read, or a line has more fields than the header.
     """
     try:
         rows = pl.read_csv(path, infer_schema_length=0)
     except FileNotFoundError:
         raise UsageError(f"{path} is not there") from None
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise DataError(f"cannot be read as CSV: {error}", file=str(path)) from error
-    missing = [name for name in ("system", "measure", "value") if name not in rows.columns]
+        line = _ragged_line(path)
+        problem = f"cannot be read as CSV ({' '.join(str(error).split())})"
+        problem = problem if line is None else "more fields than the header"
+        raise DataError(problem, file=str(path), line=line) from error
+    lines = rows.select(pl.exclude("line")).with_row_index("line", 2)
+    return lines.filter(~pl.all_horizontal(pl.exclude("line").is_null()))
+
+
+def _ragged_line(path: Path) -> int | None:
+    """Return the first line with more fields than the header."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            lines = csv.reader(file)
+            fields = len(next(lines, []))
+            return next((lines.line_num for line in lines if len(line) > fields), None)
+    except (OSError, ValueError, csv.Error):
+        return None
+
+
+def published_rows(
+    rows: pl.DataFrame, name: str, tracks: Sequence[str], known: Sequence[str]
+) -> pl.DataFrame:
+    """Check a table of published values, and bring it into the form of `SCHEMA`.
+
+    Parameters
+    ----------
+    rows
+        Columns system, measure, value, and optionally track, query (``all``, ``amean`` or empty: a
+        mean), evaluator and line; further columns are ignored.
+    name
+        Name of the table in messages.
+    tracks
+        Selected tracks; without a column track there must be only one.
+    known
+        All tracks of the store.
+
+    Raises
+    ------
+    UsageError
+        If a column is missing, or a track is unknown.
+    DataError
+        If a name is missing, or a value is not a number.
+    """
+    missing = [one for one in ("system", "measure", "value") if one not in rows.columns]
     if missing:
+        listed = ", ".join(one for one in rows.columns if one != "line")
         raise UsageError(
-            f"{path} lacks the columns {', '.join(missing)}; it has {', '.join(rows.columns)}. "
+            f"{name} lacks the columns {', '.join(missing)}; it has {listed}. "
             "Needed: system, measure, value; optional: track, query, evaluator."
         )
     if "track" not in rows.columns:
         if len(tracks) != 1:
             raise UsageError(
-                f"{path} has no column track, and there are {len(tracks)} tracks: name one with "
+                f"{name} has no column track, and there are {len(tracks)} tracks: name one with "
                 "--track (track=)."
             )
         rows = rows.with_columns(track=pl.lit(tracks[0]))
-    unknown = rows.filter(~pl.col("track").is_in(list(tracks)))
+    texts = {one: pl.col(one).cast(pl.String) for one in SCHEMA if one in rows.columns}
+    absent = {one: pl.lit(None, pl.String) for one in ("query", "evaluator")}
+    found = rows.with_columns(
+        **(absent | texts), printed=pl.col("value").cast(pl.String).str.strip_chars()
+    )
+    _check_rows(found, name)
+    unknown = found.filter(~pl.col("track").is_in(list(known)))
     if unknown.height:
-        name = unknown["track"][0]
-        raise UsageError(f"{path}: no track {name!r} here. {did_you_mean(str(name), tracks)}")
-    _check_numbers(rows, path)
-    optional = {name: pl.lit(None, pl.String) for name in ("query", "evaluator")}
-    given = {name: pl.col(name) for name in optional if name in rows.columns}
-    found = rows.with_columns(**(optional | given), printed=pl.col("value").str.strip_chars())
+        track = unknown["track"][0]
+        raise UsageError(f"{name}: no track {track!r} here. {did_you_mean(track, known)}")
     is_mean = pl.col("query").str.to_lowercase().is_in(MEANS)
     return found.with_columns(
         query=pl.when(is_mean).then(None).otherwise("query"),
         evaluator=pl.col("evaluator").fill_null(""),
+        problem=pl.lit(None, pl.String),
     ).select(list(SCHEMA))
 
 
-def _check_numbers(rows: pl.DataFrame, path: Path) -> None:
-    value = pl.col("value").str.strip_chars().cast(pl.Float64, strict=False)
-    lines = rows.with_row_index("line", 2)
-    wrong = lines.filter(value.is_null() | pl.col("system").is_null() | pl.col("measure").is_null())
-    if wrong.height:
-        row = wrong.row(0, named=True)
-        names = [name for name in ("system", "measure") if row[name] is None]
+def _check_rows(rows: pl.DataFrame, name: str) -> None:
+    number = pl.col("printed").cast(pl.Float64, strict=False)
+    names = ("track", "system", "measure")
+    is_wrong = pl.any_horizontal(number.is_null(), pl.col(names).is_null())
+    unit = "line" if "line" in rows.columns else "row"
+    lines = rows if unit == "line" else rows.with_row_index("row")
+    for row in lines.filter(is_wrong).head(1).iter_rows(named=True):
+        empty = [one for one in names if row[one] is None]
         raise DataError(
-            f"the {names[0]} is empty" if names else "the value is not a number",
-            file=str(path),
-            line=row["line"],
-            value=row["value"],
+            f"the {empty[0]} is missing" if empty else "the value is not a number",
+            file=name,
+            line=row[unit],
+            unit=unit,
+            value=None if empty else row["printed"] or "",
             fix="Correct the line, or remove it.",
         )
 
 
 def catalog_tracks(
-    systems: Mapping[str, Sequence[str]], ids: Mapping[str, str], published: pl.DataFrame
-) -> dict[str, str]:
-    """Map tracks of a store to tracks of the catalogue.
+    systems: Mapping[str, Sequence[str]], names: Mapping[str, str]
+) -> dict[str, CatalogTrack]:
+    """Map tracks of a store to tracks of the catalogue with published values.
 
-    A track is the one of the catalogue that `ids` gives, or that alone lists at least half of its
-    systems. Where several do, the track is left out; so is one that no track of the catalogue fits.
+    A track is the one that `names` says, or that has its name (``trec8-adhoc``, as `fetch` names
+    folders), or that alone lists at least half of its systems. Other tracks are left out.
 
     Parameters
     ----------
     systems
         Names of systems by track.
-    ids
-        Track of the catalogue by track of the store, for names that do not tell.
-    published
-        Published values of the catalogue: id, run and more.
+    names
+        Id or folder of a track of the catalogue, by track of the store.
 
     Raises
     ------
     UsageError
-        If `ids` names an unknown track.
+        If `names` has an unknown track.
     """
-    known = published["id"].unique().sort().to_list()
-    for track, name in ids.items():
+    known = _known_tracks()
+    for track, name in names.items():
         if track not in systems:
             raise UsageError(f"no track {track!r} here. {did_you_mean(track, list(systems))}")
         if name not in known:
             raise UsageError(f"no published values of {name!r}. {did_you_mean(name, known)}")
-    names = published.select("id", system="run").unique()
-    found = dict(ids)
+    listed = published().select("id", system=plain_name("run")).unique()
+    found = dict[str, CatalogTrack]()
     for track, of_track in systems.items():
-        if track in found or not of_track:
+        if (name := names.get(track, track)) in known:
+            found[track] = known[name]
             continue
-        shared = names.filter(pl.col("system").is_in(list(of_track))).group_by("id").len()
-        fits = shared.filter(pl.col("len") >= LEAST_SHARED * len(of_track))["id"].to_list()
+        plain = pl.DataFrame({"system": list(of_track)}, {"system": pl.String})
+        shared = listed.join(plain.select(plain_name("system")).unique(), on="system")
+        counts = shared.group_by("id").len()
+        fits = counts.filter(pl.col("len") >= max(1, LEAST_SHARED * len(of_track)))["id"].to_list()
         if len(fits) == 1:
-            found[track] = fits[0]
+            found[track] = CatalogTrack(fits[0])
     return found
 
 
-def catalog_values(tracks: Mapping[str, str], published: pl.DataFrame) -> pl.DataFrame:
+def _known_tracks() -> dict[str, CatalogTrack]:
+    """Map ids, and names of folders, to tracks with published values."""
+    ids = published()["id"].unique().sort().to_list()
+    known = {name: CatalogTrack(one) for one in ids for name in (one, one.replace("/", "-"))}
+    for one in ids:
+        for task in all_choices()[one].tasks:
+            known[task.folder] = CatalogTrack(one, task.run_tasks)
+    return known
+
+
+def plain_name(column: str) -> pl.Expr:
+    """Return names of runs without the prefix of their files, in lower case."""
+    return pl.col(column).str.strip_prefix("input.").str.to_lowercase()
+
+
+def catalog_values(tracks: Mapping[str, CatalogTrack]) -> pl.DataFrame:
     """Return the published means of tracks of the catalogue, under the names of the store."""
-    by_id = pl.DataFrame(
-        {"track": list(tracks), "id": list(tracks.values())},
-        {"track": pl.String, "id": pl.String},
-    )
-    return by_id.join(published, on="id", maintain_order="left_right").select(
-        "track",
-        pl.col("run").alias("system"),
-        pl.lit(None, pl.String).alias("query"),
-        "evaluator",
-        "measure",
-        pl.col("value").alias("printed"),
-    )
+    is_repeated = pl.col("occurrence").max().over("id", "evaluator", "measure") > 0
+    scores = published().with_columns(problem=pl.when(is_repeated).then(pl.lit(REPEATED)))
+    # Names of session tracks end in the first letters of the evaluator: CWIrun1.RL1
+    ending = "." + pl.col("evaluator").str.slice(0, 3)
+    system = pl.when(pl.col("run").str.ends_with(ending)).then(pl.col("run").str.head(-4))
+    parts = [
+        _of_task(scores, one).select(
+            pl.lit(track).alias("track"),
+            system.otherwise("run").alias("system"),
+            pl.lit(None, pl.String).alias("query"),
+            "evaluator",
+            "measure",
+            pl.col("value").alias("printed"),
+            "problem",
+        )
+        for track, one in tracks.items()
+    ]
+    return pl.concat([pl.DataFrame(schema=SCHEMA), *parts])
+
+
+def _of_task(scores: pl.DataFrame, track: CatalogTrack) -> pl.DataFrame:
+    """Return the scores of a track without runs that only other tasks have."""
+    of_track = scores.filter(id=track.id)
+    if track.run_tasks is None:
+        return of_track
+    listed = runs().filter(id=track.id)
+    is_used = pl.col("task").is_in(list(track.run_tasks))
+    others = listed.filter(~is_used).join(listed.filter(is_used), on="run", how="anti")
+    return of_track.join(others, on="run", how="anti")

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
 import polars as pl
 
+from irmeta.api.mean_arithmetic import equal_as_printed, other_means
 from irmeta.api.other_readings import Reading, other_readings
 from irmeta.api.store import EvalChoices, Store
-from irmeta.errors import IrmetaError
-from irmeta.measures.names import parse_measure
+from irmeta.errors import MeasureError, UsageError
+from irmeta.policies import EvalPolicy
 from irmeta.rankings.track_facts import track_facts
 from irmeta.results.scores import Scores
 
 REPRODUCED, DIFFER, NOT_OURS = "reproduced", "differ", "not ours"
-ROUNDING = 1e-9
-"""Allowed beyond half a unit of the last printed digit, for sums in another order."""
-KEYS = ("system", "query", "canonical")
 COLUMNS = (
     *("track", "system", "query", "evaluator", "measure", "printed", "canonical", "published"),
     *("digits", "value", "difference", "verdict", "reason"),
@@ -34,127 +31,141 @@ class TrackVerifier:
         The lists and judgments.
     choices
         Fields of `EvalPolicy` under which values are computed first.
+    workers
+        Number of threads.
     """
 
-    def __init__(self, store: Store, track: str, choices: EvalChoices) -> None:
-        self.store, self.track = store, track
+    def __init__(
+        self, store: Store, track: str, choices: EvalChoices, workers: int | None = 1
+    ) -> None:
+        self.store, self.track, self.workers = store, track, workers
         self.choices: dict[str, Any] = {**choices}
 
     def verify(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Add value, difference, verdict and reason to published values with their measures."""
-        rows = rows.with_row_index("row")
-        ours = rows.filter(pl.col("canonical").is_not_null())
-        others = rows.filter(pl.col("canonical").is_null()).with_columns(
-            value=pl.lit(None, pl.Float64), verdict=pl.lit(NOT_OURS)
-        )
-        by_set = ours.partition_by("qrels", maintain_order=True)
-        found = pl.concat([others, *map(self._of_set, by_set)]).sort("row")
-        return found.with_columns(
-            difference=pl.col("value") - pl.col("published"),
-        ).select(COLUMNS)
+        """Add value, difference, verdict and reason to published values with their measures.
 
-    def _of_set(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of one qrels set with value, verdict and reason."""
+        Parameters
+        ----------
+        rows
+            track, system, query, evaluator, measure, printed, canonical (null: not ours), qrels,
+            published, digits (of the column), own_digits (of the value), reason.
+        """
+        rows = rows.with_row_index("row")
+        is_ours = pl.col("canonical").is_not_null()
+        found = [_not_ours(rows.filter(~is_ours), pl.col("reason"))]
+        for of_set in rows.filter(is_ours).partition_by("qrels", maintain_order=True):
+            found += self._of_set(of_set)
+        sorted_rows = pl.concat([one.select("row", *COLUMNS) for one in found]).sort("row")
+        return sorted_rows.select(COLUMNS)
+
+    def _of_set(self, rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
+        """Yield the rows of one qrels set with value, difference, verdict and reason."""
         qrels = rows["qrels"][0]
         choices = self.choices if qrels is None else {**self.choices, "qrels": qrels}
-        values = self._joined(rows, {name: name for name in rows["canonical"].unique()}, choices)
-        equal = _equals(values)
-        values = values.with_columns(
-            verdict=pl.when(equal).then(pl.lit(REPRODUCED)).otherwise(pl.lit(DIFFER))
+        problems = self._problems(rows["canonical"].unique().sort().to_list(), choices)
+        of_problem = pl.col("canonical").replace_strict(
+            problems, default=None, return_dtype=pl.String
         )
-        differ = values.filter(verdict=DIFFER)
-        if differ.is_empty():
-            return values
-        reasons = self._reasons(differ.drop("value", "verdict", "reason"), choices)
-        return (
-            values.join(reasons, on="row", how="left", maintain_order="left")
-            .with_columns(reason=pl.coalesce("why", "reason"))
-            .drop("why")
-        )
+        yield _not_ours(rows.filter(of_problem.is_not_null()), of_problem)
+        rows = rows.filter(of_problem.is_null())
+        if rows.is_empty():
+            return
+        rows = self._joined(rows, {name: name for name in rows["canonical"].unique()}, choices)
+        is_there = pl.col("value").is_not_null()
+        yield _not_ours(rows.filter(~is_there), pl.format("no value for query {}", "query"))
+        rows = rows.filter(is_there).with_columns(difference=pl.col("value") - pl.col("published"))
+        is_equal = _equals(rows)
+        yield rows.filter(is_equal).with_columns(verdict=pl.lit(REPRODUCED))
+        differ = rows.filter(~is_equal).with_columns(verdict=pl.lit(DIFFER))
+        reasons = self._reasons(differ, choices)
+        yield differ.drop("reason").join(reasons, on="row", how="left", maintain_order="left")
+
+    def _problems(self, names: list[str], choices: dict[str, Any]) -> dict[str, str]:
+        """Return why measures cannot be computed, such as those by subtopic of an ad hoc track.
+
+        Raises
+        ------
+        UsageError
+            If no measure at all can be computed under these choices.
+        """
+        try:
+            self._scores(names, choices)
+        except (MeasureError, UsageError) as error:
+            if len(names) == 1:
+                self._scores(["AP"], choices)
+                return {names[0]: str(error)}
+            found = [self._problems([name], choices) for name in names]
+            return {name: problem for one in found for name, problem in one.items()}
+        return {}
 
     def _reasons(self, rows: pl.DataFrame, choices: dict[str, Any]) -> pl.DataFrame:
-        """Return row and why: the first other reading that reproduces each value."""
-        record = self.store.reader.read_record(self.track)
-        facts = track_facts(self.store.reader, self.track, choices.get("qrels"))
-        names = [one["name"] for one in record["qrels"]]
-        sets = [facts.qrels, *(name for name in names if name != facts.qrels)]
-        order = choices.get("tie_order") or facts.policy["tie_order"]
-        found = [pl.DataFrame(schema={"row": rows.schema["row"], "why": pl.String})]
-        for reading in other_readings(order, sets, facts.highest_grade):
-            if rows.is_empty():
-                break
+        """Return row and reason: the first other reading that reproduces each value."""
+        column = ["evaluator", "measure", pl.col("query").is_null().alias("is_mean")]
+        rows = rows.with_columns(differing=pl.len().over(column))
+        reason = pl.format("equal to its {} digits, of {} in the column", "own_digits", "digits")
+        own = rows.with_columns(reason=reason)
+        found = [own.filter(_equals(rows.with_columns(digits="own_digits")))]
+        rows = rows.join(found[0], on="row", how="anti").drop("value")
+        for reading in self._readings(choices) if rows.height else ():
             explained = self._explained(rows, reading, choices)
-            found.append(explained.with_columns(why=pl.lit(reading.reason)))
+            if reading.of_column:
+                half = pl.col("differing") / 2
+                explained = explained.filter(pl.len().over(column) >= half)
+            found.append(explained.with_columns(reason=pl.lit(reading.reason)))
             rows = rows.join(explained, on="row", how="anti")
-        return pl.concat([*found, self._from_values(rows, choices)])
+        means = rows.filter(pl.col("query").is_null())
+        for of_column in means.partition_by("evaluator", "measure", maintain_order=True):
+            found += self._by_arithmetic(of_column, choices)
+        parts = [one.select("row", "reason") for one in found]
+        return pl.concat(parts).unique("row", keep="first", maintain_order=True)
+
+    def _readings(self, choices: dict[str, Any]) -> Iterator[Reading]:
+        facts = track_facts(self.store.reader, self.track, choices.get("qrels"))
+        names = [one["name"] for one in self.store.reader.read_record(self.track)["qrels"]]
+        others = [name for name in names if name != facts.qrels]
+        order = choices.get("tie_order") or facts.policy["tie_order"]
+        return other_readings(EvalPolicy(**choices), order, others, facts.highest_grade)
 
     def _explained(
         self, rows: pl.DataFrame, reading: Reading, choices: dict[str, Any]
     ) -> pl.DataFrame:
-        """Return the column row of the values that a reading reproduces."""
-        specs = {name: reading.other(parse_measure(name)) for name in rows["canonical"].unique()}
-        names = {name: spec.name for name, spec in specs.items() if spec is not None}
+        """Return the rows that a reading reproduces."""
+        names = reading.names(rows["canonical"].unique().sort().to_list())
         concerned = rows.filter(pl.col("canonical").is_in(list(names)))
         if concerned.is_empty():
-            return concerned.select("row")
+            return concerned
         try:
             values = self._joined(concerned, names, {**choices, **reading.choices})
-        except IrmetaError:  # e.g. another tie order of lists that were cut when read
-            return concerned.select("row").clear()
-        return values.filter(_equals(values)).select("row")
+        except (MeasureError, UsageError):  # e.g. another tie order of lists cut when read
+            return concerned.clear()
+        return concerned.filter(_equals(values))
 
-    def _from_values(self, rows: pl.DataFrame, choices: dict[str, Any]) -> pl.DataFrame:
-        """Return row and why for means that other arithmetic on the values per query reproduces."""
-        means = rows.filter(pl.col("query").is_null())
-        if means.is_empty():
-            return means.select("row", why=pl.lit(None, pl.String))
-        scores = self._scores(means["canonical"].unique().sort().to_list(), choices)
-        values = scores.values.transpose(2, 0, 1)  # [system, measure, query]
-        found = []
-        for digits in means["digits"].unique().sort():
-            rounded = _frame(scores, np.nanmean(values.round(digits), axis=2))
-            equal = _matching(means.filter(digits=digits), rounded)
-            why = pl.lit(f"mean of values per query with {digits} digits")
-            found.append(equal.with_columns(why=why))
-        explained = pl.concat(found)
-        means = means.join(explained, on="row", how="anti")
-        return pl.concat([explained, self._one_query_less(means, scores)])
-
-    def _one_query_less(self, means: pl.DataFrame, scores: Scores) -> pl.DataFrame:
-        """Return row and why for means of a measure that all lack the same query.
-
-        The query must explain at least two values and half of them: among many queries, one
-        reproduces a single value by chance.
-        """
-        values = scores.values.transpose(2, 0, 1)
-        found = [means.select("row", why=pl.lit(None, pl.String)).clear()]
-        for _, of_measure in means.group_by("measure", maintain_order=True):
-            best = found[0]
-            for index, query in enumerate(scores.queries):
-                without = np.nanmean(np.delete(values, index, axis=2), axis=2)
-                equal = _matching(of_measure, _frame(scores, without))
-                if equal.height > best.height:
-                    best = equal.with_columns(why=pl.lit(f"mean without query {query}"))
-            if best.height >= max(2, of_measure.height / 2):
-                found.append(best)
-        return pl.concat(found)
+    def _by_arithmetic(self, rows: pl.DataFrame, choices: dict[str, Any]) -> Iterator[pl.DataFrame]:
+        """Yield the means of one column that other arithmetic reproduces, each with a reason."""
+        measure = rows["canonical"][0]
+        scores = self._scores([measure], choices)
+        if measure in scores.averages:  # not arithmetic
+            return
+        matrix = scores.matrix(measure)
+        columns = [matrix.systems.index(system) for system in rows["system"]]
+        values, digits = matrix.values[:, columns], rows["digits"].to_numpy()
+        printed = rows["published"].to_numpy()
+        for reason, is_equal in other_means(values, matrix.queries, printed, digits):
+            if is_equal.sum() >= rows["differing"][0] / 2:
+                yield rows.filter(pl.Series(is_equal)).with_columns(reason=pl.lit(reason))
 
     def _joined(
         self, rows: pl.DataFrame, names: Mapping[str, str], choices: dict[str, Any]
     ) -> pl.DataFrame:
-        """Add the column value: of measure `names[canonical]`, NaN where undefined."""
+        """Add the column value, of measure `names[canonical]`; null where there is none."""
         scores = self._scores(list(dict.fromkeys(names.values())), choices)
-        asked = pl.DataFrame(
-            {"canonical": list(names), "computed": list(names.values())},
-            {"canonical": pl.String, "computed": pl.String},
-        )
-        found = [_frame(scores, scores.mean_values().T).with_columns(query=pl.lit(None, pl.String))]
+        parts = [_means(scores)]
         if rows["query"].null_count() < rows.height:
-            found.append(scores.per_query().rename({"measure": "canonical"}))
-        values = pl.concat([one.select(*KEYS, "value") for one in found])
-        values = values.rename({"canonical": "computed"})
+            parts.append(scores.per_query().select("system", "query", "measure", "value"))
+        values = pl.concat(parts).rename({"measure": "computed"})
+        computed = pl.col("canonical").replace_strict(names, return_dtype=pl.String)
         return (
-            rows.join(asked, on="canonical", maintain_order="left")
+            rows.with_columns(computed=computed)
             .join(
                 values,
                 on=["system", "query", "computed"],
@@ -166,29 +177,24 @@ class TrackVerifier:
         )
 
     def _scores(self, names: list[str], choices: dict[str, Any]) -> Scores:
-        return self.store.scores(names, track=self.track, workers=1, **choices)
+        return self.store.scores(names, track=self.track, workers=self.workers, **choices)
 
 
-def _frame(scores: Scores, values: np.ndarray) -> pl.DataFrame:
-    """Return system, canonical, value of an array [system, measure]."""
-    return pl.DataFrame(
-        {
-            "system": np.repeat(np.array(list(scores.systems), object), len(scores.measures)),
-            "canonical": list(scores.measures) * len(scores.systems),
-            "value": np.ascontiguousarray(values).ravel(),
-        },
-        {"system": pl.String, "canonical": pl.String, "value": pl.Float64},
+def _means(scores: Scores) -> pl.DataFrame:
+    """Return system, query (null), measure, value."""
+    means = scores.means().select("system", "measure", "value")
+    return means.select("system", pl.lit(None, pl.String).alias("query"), "measure", "value")
+
+
+def _not_ours(rows: pl.DataFrame, reason: pl.Expr) -> pl.DataFrame:
+    nothing = pl.lit(None, pl.Float64)
+    return rows.with_columns(
+        value=nothing, difference=nothing, verdict=pl.lit(NOT_OURS), reason=reason
     )
 
 
-def _matching(rows: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
-    """Return the column row of the means that equal `values`."""
-    joined = rows.join(values, on=["system", "canonical"], maintain_order="left")
-    return joined.filter(_equals(joined)).select("row")
-
-
 def _equals(rows: pl.DataFrame) -> pl.Series:
-    """Return whether value, rounded to digits, is the published value; False where undefined."""
-    gap = (rows["value"] - rows["published"]).abs()
-    bound = 0.5 * pl.Series(10.0 ** -rows["digits"].cast(pl.Float64).to_numpy()) + ROUNDING
-    return ((gap <= bound) & gap.is_not_nan()).fill_null(False)
+    """Return whether value, rounded to digits, is the published value; False where it is null."""
+    values = rows["value"].to_numpy()
+    is_equal = equal_as_printed(values, rows["published"].to_numpy(), rows["digits"].to_numpy())
+    return pl.Series(is_equal & rows["value"].is_not_null().to_numpy())

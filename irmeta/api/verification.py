@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,18 +11,26 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from irmeta.api.other_readings import with_parameter
-from irmeta.api.published_values import catalog_tracks, catalog_values, read_published
+from irmeta.api.published_meanings import add_meanings, match_names
+from irmeta.api.published_values import (
+    CatalogTrack,
+    catalog_tracks,
+    catalog_values,
+    published_rows,
+    read_published,
+)
 from irmeta.api.store import EvalChoices, Store
 from irmeta.api.verdicts import DIFFER, NOT_OURS, REPRODUCED, TrackVerifier
-from irmeta.archive.published_rules import Rule, catalog_rule
-from irmeta.errors import MeasureError, UsageError
-from irmeta.measures.names import parse_measure
+from irmeta.errors import UsageError
+from irmeta.locations import local
 from irmeta.parallel import ordered_map
 from irmeta.rankings.track_facts import track_facts
+from irmeta.results.tidy_files import write_out
 from irmeta.store.scan import Tracks, tracks_of
 from irmeta.summaries import Summarized, Summary
 from irmeta.words import count
+
+_UNMATCHED = {"track": pl.String, "system": pl.String, "absent_from": pl.String}
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,30 +43,59 @@ class Verification(Summarized):
         track, system, query (null: a mean), evaluator, measure (as published), printed (its text),
         canonical (the measure of irmeta), published, digits (decimals), value, difference, verdict
         (``reproduced``, ``differ`` or ``not ours``) and reason: what else reproduces a value that
-        differs, or why there is no value.
+        differs, or why a value is not ours.
     tracks : DataFrame
-        One row per track: track, catalog (its name in the catalogue; null: it is not there, or the
-        values come from a file), published (values of systems in the store), reproduced, differ,
-        explained (of `differ`: reproduced under another policy), not_ours, other_systems (published
+        One row per track: track, catalog (its id in the catalogue; null: it is not there, or the
+        values come from a table), published (values of systems in the store), reproduced, differ,
+        explained (of `differ`: reproduced by another reading), not_ours, unmatched (published
         systems that the store does not have).
+    unmatched : DataFrame
+        track, system, absent_from: ``store`` for published systems that the store does not have,
+        ``published`` for systems without a published value in tracks that have some.
+    provenance : dict
+        Versions, policies, fingerprints of the tracks, and where the published values come from.
     """
 
     values: pl.DataFrame
     tracks: pl.DataFrame
+    unmatched: pl.DataFrame
+    provenance: dict[str, Any]
 
     @property
     def agrees(self) -> bool:
         """Whether no value differs."""
         return not (self.values["verdict"] == DIFFER).any()
 
+    @property
+    def reasons(self) -> pl.DataFrame:
+        """Number of values by track, verdict, evaluator, measure, canonical and reason.
+
+        Values that were reproduced without a remark are left out; a value that differs without a
+        known reason has none.
+        """
+        keys = ("track", "verdict", "evaluator", "measure", "canonical", "reason")
+        plain = (pl.col("verdict") == REPRODUCED) & pl.col("reason").is_null()
+        rows = self.values.filter(~plain).group_by(keys, maintain_order=True)
+        return rows.agg(pl.len().alias("values"))
+
+    def write(self, path: str | Path, *, force: bool = False) -> None:
+        """Write `values` to a .parquet or .csv file, Parquet with `provenance`.
+
+        Raises
+        ------
+        UsageError
+            If the file exists and irmeta did not write it, unless `force`.
+        """
+        write_out(self.values, local(path), self.provenance, force=force)
+
     def _summary(self) -> Summary:
-        total = self.tracks.select(pl.col("published", "reproduced", "differ", "not_ours").sum())
-        published, reproduced, differ, not_ours = total.row(0)
+        total = self.tracks.select(pl.exclude("track", "catalog").sum()).row(0, named=True)
         facts = [
-            f"{count(published, 'published value')} of {count(self.tracks.height, 'track')}",
-            f"{reproduced:,} reproduced",
-            f"{differ:,} differ",
-            f"{not_ours:,} not ours",
+            f"{count(total['published'], 'published value')} of "
+            f"{count(self.tracks.height, 'track')}",
+            f"{total['reproduced']:,} reproduced",
+            f"{total['differ']:,} differ ({total['explained']:,} explained)",
+            f"{total['not_ours']:,} not ours",
         ]
         return Summary("", facts, lambda: self.tracks)
 
@@ -78,13 +116,15 @@ def verify(
     store : Store
         The systems' lists and judgments.
     published : str, Path or DataFrame, optional
-        A CSV file, or a frame of texts, with the columns system, measure, value, and optionally
-        track, query and evaluator. Default: the scores in the catalogue of TREC.
+        A CSV file or a frame with the columns system, measure, value, and optionally track, query
+        (``all``, ``amean`` or empty: a mean) and evaluator. Default: the scores in the catalogue of
+        TREC, see `irmeta.catalog`.
     track : str or iterable of str, optional
         Only these tracks of the store.
     catalog : mapping, optional
         Track of the catalogue by track of the store, as ``{"robust": "trec12/robust"}``. By default
-        a track is the one that lists at least half of its systems.
+        the track of the same name (``trec12-robust``), or the only one that lists at least half of
+        the systems.
     workers : int, optional
         Number of threads, default the usable cores. No value depends on it.
     **choices
@@ -104,98 +144,91 @@ def verify(
     Notes
     -----
     A value is reproduced if it differs by at most half a unit of its last digit, and 1e-9. The
-    number of digits is the largest of its column, since programs drop zeros at the end. A value
-    that differs is computed in other ways, in this order: other tie orders, means over other
-    queries, other qrels sets, higher least relevant grades, cut lists, negative grades, older
-    definitions of bpref, other cutoffs, and the mean without one query; the first that reproduces
-    it is its reason.
+    number of digits is the largest of its column (evaluator and measure, means and values per query
+    apart), since programs drop zeros at the end. Names of systems match if they are equal, or else
+    without the prefix ``input.`` and regardless of case, where that is unambiguous.
+
+    A value that differs is computed in other ways, in this order: to its own digits if it has
+    fewer; other tie orders, means over other queries, other qrels sets, other least relevant
+    grades, lists cut at 1000 and 100 docs, the other meaning of negative grades, other definitions
+    of bpref, other cutoffs, the mean of rounded values, and the mean without one query. The first
+    that reproduces the value is its reason; the value still differs. What concerns a whole column,
+    such as a cutoff, must reproduce at least half of its values that differ.
 
     Examples
     --------
-    >>> found = irmeta.verify(store, "published.csv", track="news")
-    >>> found.tracks.select("published", "reproduced", "differ").row(0)
-    (3, 2, 1)
+    >>> table = pl.DataFrame({"system": ["aldBM25"] * 2, "measure": ["map", "P_5"],
+    ...                       "value": ["0.2840", "0.3000"]})
+    >>> irmeta.verify(store, table, track="news").values["verdict"].to_list()
+    ['reproduced', 'differ']
     """
-    tracks = tracks_of(store.reader, track)
+    tracks, known = tracks_of(store.reader, track), list(store.tracks)
+    systems = {name: track_facts(store.reader, name).systems for name in tracks}
+    found = dict[str, CatalogTrack]()
+    source = {"name": "catalogue"}
     if published is None:
-        systems = {name: _systems(store, name) for name in tracks}
-        from irmeta.archive import facts
-
-        scores = facts.published()
-        found = catalog_tracks(systems, catalog or {}, scores)
-        rows, names = catalog_values(found, scores), {n: found.get(n) for n in tracks}
+        found = catalog_tracks(systems, catalog or {})
+        rows = catalog_values(found)
     elif catalog:
         raise UsageError("catalog= is for the values of the catalogue, without published=.")
+    elif isinstance(published, pl.DataFrame):
+        source = {"name": "frame"}
+        rows = published_rows(published.drop("line", strict=False), "published", tracks, known)
     else:
-        rows, names = read_published(published, tracks), dict.fromkeys(tracks)
-    verified = partial(_verify_track, store, rows, choices)
-    parts = list(ordered_map(verified, list(names.items()), workers=workers))
+        path = local(published)
+        rows = published_rows(read_published(path), str(path), tracks, known)
+        source = {"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    inside = workers if len(tracks) == 1 else 1
+    jobs = [
+        _Track(store, name, found.get(name), systems[name], rows.filter(track=name), inside)
+        for name in tracks
+    ]
+    verified = list(ordered_map(partial(_verify, choices=choices), jobs, workers=workers))
+    values = pl.concat([one.values for one in verified])
+    measures = values["canonical"].drop_nulls().unique().sort().to_list() or ["AP"]
+    made = store.provenance(measures, track=tracks, **choices) | {"published": source}
     return Verification(
-        pl.concat([values for values, _ in parts]), pl.DataFrame([row for _, row in parts])
+        values,
+        pl.concat([one.tracks for one in verified]),
+        pl.concat([one.unmatched for one in verified]),
+        made,
     )
 
 
-def _systems(store: Store, track: str) -> Sequence[str]:
-    return track_facts(store.reader, track).systems
+@dataclass(frozen=True)
+class _Track:
+    """A track, its systems, and its published values in the form of `published_values.SCHEMA`."""
+
+    store: Store
+    name: str
+    catalog: CatalogTrack | None
+    systems: Sequence[str]
+    rows: pl.DataFrame
+    workers: int | None
 
 
-def _verify_track(
-    store: Store, published: pl.DataFrame, choices: EvalChoices, names: tuple[str, str | None]
-) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Return the values of one track with their verdicts, and the counts of the track."""
-    track, catalog = names
-    of_track = published.filter(track=track)
-    is_here = pl.col("system").is_in(list(_systems(store, track)))
-    rows, others = of_track.filter(is_here), of_track.filter(~is_here)
-    values = TrackVerifier(store, track, choices).verify(
-        _with_meanings(store, track, catalog, rows)
-    )
+def _verify(track: _Track, choices: EvalChoices) -> Verification:
+    """Verify one track, without provenance."""
+    names = match_names(track.rows["system"].unique().sort().to_list(), track.systems)
+    is_here = pl.col("system").is_in(list(names))
+    rows = track.rows.filter(is_here).with_columns(pl.col("system").replace(names))
+    sets = [one["name"] for one in track.store.reader.read_record(track.name)["qrels"]]
+    verifier = TrackVerifier(track.store, track.name, choices, track.workers)
+    values = verifier.verify(add_meanings(rows, track.catalog, sets))
     differs = pl.col("verdict") == DIFFER
     counts = values.select(
+        pl.lit(track.name).alias("track"),
+        pl.lit(track.catalog and track.catalog.id, pl.String).alias("catalog"),
         published=pl.len(),
         reproduced=(pl.col("verdict") == REPRODUCED).sum(),
         differ=differs.sum(),
         explained=(differs & pl.col("reason").is_not_null()).sum(),
         not_ours=(pl.col("verdict") == NOT_OURS).sum(),
-    ).row(0, named=True)
-    others = others["system"].n_unique()
-    return values, {"track": track, "catalog": catalog, **counts, "other_systems": others}
-
-
-def _with_meanings(
-    store: Store, track: str, catalog: str | None, rows: pl.DataFrame
-) -> pl.DataFrame:
-    """Add the number, its digits, and the canonical measure and qrels set or why there is none."""
-    sets = [one["name"] for one in store.reader.read_record(track)["qrels"]]
-    columns = rows.select("evaluator", "measure").unique(maintain_order=True).rows()
-    meanings = [(*column, *_meaning(catalog, *column, sets)) for column in columns]
-    names = dict.fromkeys(("evaluator", "measure", "canonical", "qrels", "reason"), pl.String)
-    decimals = pl.col("printed").str.extract(r"\.(\d+)").str.len_chars().fill_null(0)
-    column = ["evaluator", "measure", pl.col("query").is_null()]
-    return rows.with_columns(
-        published=pl.col("printed").cast(pl.Float64),
-        digits=decimals.max().over(column).cast(pl.Int32),
-    ).join(
-        pl.DataFrame(meanings, names, orient="row"),
-        on=["evaluator", "measure"],
-        maintain_order="left",
+        unmatched=pl.lit(track.rows.filter(~is_here)["system"].n_unique(), pl.UInt32),
     )
-
-
-def _meaning(
-    catalog: str | None, evaluator: str, measure: str, sets: Sequence[str]
-) -> tuple[str | None, str | None, str | None]:
-    """Return the canonical measure and the qrels set behind a column, or why there is none."""
-    rule = Rule(measure) if catalog is None else catalog_rule(catalog, evaluator, measure)
-    if rule.measure is None:
-        return None, None, rule.reason
-    if rule.qrels is not None and rule.qrels not in sets:
-        return None, None, f"the track has no qrels set named {rule.qrels}"
-    try:
-        spec = parse_measure(rule.measure)
-    except MeasureError as error:
-        return None, None, str(error)
-    spec = spec if rule.rel == 1 else with_parameter(spec, "rel", rule.rel)
-    if spec is None:
-        return None, None, f"{measure} has no least relevant grade"
-    return spec.name, rule.qrels, rule.reason or None
+    others = track.rows.filter(~is_here)["system"].unique().sort().to_list()
+    have = {*names.values()}
+    without = [one for one in track.systems if one not in have] if names else []
+    unmatched = [(one, "store") for one in others] + [(one, "published") for one in without]
+    frame = pl.DataFrame([(track.name, *one) for one in unmatched], _UNMATCHED, orient="row")
+    return Verification(values, counts, frame, {})

@@ -14,8 +14,8 @@ class Rule:
     ----------
     measure : str or None
         Name of the measure; None: the number cannot be recomputed.
-    qrels : str or None
-        Qrels set that the evaluator read; None: the track's first.
+    sets : tuple of str
+        Names that the qrels set of the evaluator may have; empty: the track's first set.
     rel : int
         Least relevant grade.
     reason : str
@@ -23,14 +23,26 @@ class Rule:
     """
 
     measure: str | None
-    qrels: str | None = None
+    sets: tuple[str, ...] = ()
     rel: int = 1
     reason: str = ""
 
 
+OLDER_NAMES = (
+    (r"P(\d+)", r"P_\1"),
+    (r"recall(\d+)", r"recall_\1"),
+    (r"ircl_prn\.(\d\.\d+)", r"iprec_at_recall_\1"),
+    (r"R-prec", "Rprec"),
+    (r"gm_ap", "gm_map"),
+    (r"exact_prec", "set_P"),
+    (r"exact_recall", "set_recall"),
+    (r"old_bpref", "Bpref(form=trec_eval7)"),
+)
+"""Names that trec_eval 7 and 8 print, and the names of trec_eval 9 or irmeta."""
+
 TREC_EVAL = re.compile(
-    r"map|gm_map|bpref|recip_rank|Rprec|ndcg|11pt_avg|infAP|(P|recall|ndcg_cut|map_cut|success)_\d+"
-    r"|iprec_at_recall_\d\.\d+|num_(q|ret|rel|rel_ret)"
+    r"map|gm_map|bpref|recip_rank|Rprec|ndcg|11pt_avg|infAP|set_(P|recall)"
+    r"|(P|recall|ndcg_cut|map_cut|success)_\d+|iprec_at_recall_\d\.\d+|num_(q|ret|rel|rel_ret)"
 )
 """Output names of trec_eval, which `parse_measure` reads."""
 
@@ -42,7 +54,12 @@ BY_EVALUATOR: dict[str, dict[str, str]] = {
         "P-IA@10": "P_IA@10",
         "MAP-IA": "AP_IA",
     },
-    "sample-eval": {"infAP": "xinfAP", "infNDCG": "infNDCG"},
+    "sample-eval": {
+        "infAP": "xinfAP(norm=min)@1000",
+        "infNDCG": "infNDCG@1000",
+        "iP10": "infP@10",
+        "iP100": "infP@100",
+    },
 }
 """Measures of programs other than trec_eval. gdeval's cutoff is 20 and its highest grade is 4."""
 
@@ -50,13 +67,24 @@ OTHER_NAMES = {
     "rbp_p5": "RBP(p=0.5,gain=linear)",
     "ndcg_20": "nDCG@20",
     "mrr": "RR",
+    "Precision@10": "P@10",
+    "Precision@15": "P@15",
 }
 """Names in tables of trec_eval's values. rbp_p5 is graded with gain g/2 where grades go to 2."""
 
-FIRST_SET = ("trec_eval", "adhoc", "eval")
+BY_EDITION = {(edition, "bpref"): "Bpref(form=trec_eval7)" for edition in ("trec12", "trec13")}
+"""Measures whose definition changed: trec_eval.h of version 8.1 says it of bpref."""
+
+SETS = {"sample-eval": ("sample",)}
+"""Names of the set that an evaluator reads, where neither its own name nor the first set."""
+
+FIRST_SET = (
+    *("trec_eval", "adhoc", "allrel", "eval", "feed", "gdeval", "highrel", "ndcg", "ndeval"),
+    *("opinion", "passages-eval", "topicrel"),
+)
 """Evaluators that read a track's first qrels set; all others are named after the set they read."""
 
-RELEVANT = {"allrel": 1, "highrel": 2}
+RELEVANT = {"highrel": 2, "opinion": 2}
 """Least relevant grade of evaluators that read the qrels with `trec_eval -l`."""
 
 EXCEPTIONS = {
@@ -87,17 +115,35 @@ def catalog_rule(track: str, evaluator: str, measure: str) -> Rule:
     >>> catalog_rule("trec12/robust", "trec_eval", "P_10").measure
     'P@15'
     >>> catalog_rule("trec20/microblog", "highrel", "map")
-    Rule(measure='map', qrels=None, rel=2, reason='')
+    Rule(measure='map', sets=(), rel=2, reason='')
     """
     if (exception := EXCEPTIONS.get((track, measure))) is not None:
         return exception
     if NEEDS_BASELINE.match(evaluator):
         return Rule(None, reason="a difference from a baseline run that is not in the catalogue")
+    sets = SETS.get(evaluator, ())
+    if not sets and evaluator not in FIRST_SET:
+        sets = (evaluator, evaluator.removesuffix("-eval"))
     if evaluator in BY_EVALUATOR:
         ours = BY_EVALUATOR[evaluator].get(measure)
-        return Rule(ours, reason="" if ours else f"irmeta has no {measure} of {evaluator}")
-    if TREC_EVAL.fullmatch(measure) is None and measure not in OTHER_NAMES:
+        return Rule(ours, sets, reason="" if ours else f"no rule for {measure} of {evaluator}")
+    edition = track.partition("/")[0]
+    ours = BY_EDITION.get((edition, measure)) or OTHER_NAMES.get(measure)
+    if ours is None and TREC_EVAL.fullmatch(measure) is None:
         return Rule(None, reason=f"no rule for {measure}")
-    ours, rel = OTHER_NAMES.get(measure, measure), RELEVANT.get(evaluator, 1)
-    is_first = evaluator in RELEVANT or evaluator in FIRST_SET
-    return Rule(ours, qrels=None if is_first else evaluator, rel=rel)
+    return Rule(ours or measure, sets, RELEVANT.get(evaluator, 1))
+
+
+def given_rule(measure: str) -> Rule:
+    """Return the rule for a number of a user's file: the name of a measure, today's or older.
+
+    Examples
+    --------
+    >>> from irmeta.archive.published_rules import given_rule
+    >>> given_rule("ircl_prn.0.10").measure
+    'iprec_at_recall_0.10'
+    """
+    for pattern, name in OLDER_NAMES:
+        if (match := re.fullmatch(pattern, measure)) is not None:
+            return Rule(match.expand(name))
+    return Rule(measure)

@@ -8,19 +8,25 @@ from irmeta.kernels.jit import jit
 
 @jit
 def bpref_sum(
-    relevant, relevant_offsets, nonrelevant, nonrelevant_offsets, missing, more, is_bounded, out
+    relevant, relevant_offsets, nonrelevant, nonrelevant_offsets, missing, more, bound_by, out
 ):
     """Sum over retrieved relevant docs 1 minus the share of judged non-relevant docs above each.
 
     `relevant` and `nonrelevant` are ascending ranks of the judged docs. At most R + `more` docs
-    count; the share is of R + `more`, or of the non-relevant docs if `is_bounded` and fewer.
+    count, and the share is of R + `more`; of fewer, if `bound_by` is 1 and fewer non-relevant docs
+    are judged, or if it is 2 and the list has fewer of them.
     """
     for q in range(len(relevant_offsets) - 1):
         first, last = relevant_offsets[q], relevant_offsets[q + 1]
         start, stop = nonrelevant_offsets[q], nonrelevant_offsets[q + 1]
         most = last - first + more
-        bound = min(stop - start, most) if is_bounded else most
+        bound = min(stop - start, most) if bound_by == 1 else most
         for s in range(relevant.shape[1]):
+            if bound_by == 2:
+                last_retrieved = start
+                while last_retrieved < stop and nonrelevant[last_retrieved, s] != missing:
+                    last_retrieved += 1
+                bound = min(last_retrieved - start, most)
             above = start
             for row in range(first, last):
                 rank = relevant[row, s]

@@ -13,20 +13,23 @@ from irmeta.rankings.judged import JudgedRanks
 FORM = Parameter(
     "form",
     "trec_eval",
-    "definition: trec_eval since version 8; original: divided by R; bpref-10: by R + 10",
+    "definition: trec_eval since version 8; trec_eval7: version 7.3; original and bpref-10: 2004",
     kind="choice",
-    choices=("trec_eval", "original", "bpref-10"),
+    choices=("trec_eval", "trec_eval7", "original", "bpref-10"),
 )
-_MORE = {"trec_eval": 0, "original": 0, "bpref-10": 10}
+_MORE = {"bpref-10": 10}
 """Non-relevant docs beyond R that count."""
+_BOUND_BY = {"trec_eval": 1, "trec_eval7": 2}
+"""Whether the divisor is at most the number of judged (1) or retrieved (2) non-relevant docs."""
 
 
 def compute_bpref(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Compute the mean over relevant docs of 1 - min(n, R) / min(N, R).
 
     n of the N judged non-relevant docs are above the relevant doc; the term is 1 for n = 0, and 0
-    for a relevant doc that is not retrieved. The divisor is R in the original definition, which
-    trec_eval had before version 8; bpref-10 replaces R by R + 10 in both places.
+    for a relevant doc that is not retrieved. In trec_eval 7.3 (TREC 2003 and 2004, by the comments
+    in the source of trec_eval 8.1), N counts retrieved docs only. The divisor is R in the original
+    definition (doi:10.1145/1008992.1009000); bpref-10 replaces R by R + 10 in both places.
     """
     relevant, relevant_offsets = view.sorted_ranks(params["rel"])
     nonrelevant, nonrelevant_offsets = view.sorted_ranks(*view.nonrelevant(params["rel"]))
@@ -38,8 +41,8 @@ def compute_bpref(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
         nonrelevant,
         nonrelevant_offsets,
         view.missing,
-        _MORE[form],
-        form == "trec_eval",
+        _MORE.get(form, 0),
+        _BOUND_BY.get(form, 0),
         out,
     )
     return per_query(out[None], view.counts(params["rel"]), 0.0)
@@ -50,11 +53,12 @@ def trace_bpref(one: OneList, params: Params, k: int | None) -> Trace:
     rel = params["rel"]
     lowest = -128 if one.negative == "nonrelevant" else 0
     nonrelevant = [rank for rank, _, grade in one.judged if lowest <= grade < rel]
-    relevant = one.relevant(rel)
-    most = len(relevant) + _MORE[params["form"]]
+    relevant, form = one.relevant(rel), params["form"]
+    most = len(relevant) + _MORE.get(form, 0)
     bound, divisor = most, f"{most}"
-    if params["form"] == "trec_eval":
-        bound, divisor = min(len(nonrelevant), most), f"min({len(nonrelevant)}, {most})"
+    if form in _BOUND_BY:
+        ranks = nonrelevant if form == "trec_eval" else [r for r in nonrelevant if r is not None]
+        bound, divisor = min(len(ranks), most), f"min({len(ranks)}, {most})"
     terms = []
     for rank, doc, grade in relevant:
         if rank is None:

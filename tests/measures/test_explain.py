@@ -20,6 +20,7 @@ MEASURES = (
         "Bpref(rel=2)",
         "Bpref(form=original)",
         "Bpref(form=bpref-10)",
+        "Bpref(form=trec_eval7)",
         "RBP(p=0.8,rel=1)",
         "RBP(p=0.5,gain=linear)@9",
     ),

@@ -43,6 +43,9 @@ def well_known() -> Twins:
         "Bpref(rel=2)": lambda x: naive.bpref(x.ranking, x.qrels, 2, x.negative),
         "Bpref(form=original)": lambda x: naive.older_bpref(x.ranking, x.qrels, 0, x.negative),
         "Bpref(form=bpref-10)": lambda x: naive.older_bpref(x.ranking, x.qrels, 10, x.negative),
+        "Bpref(form=trec_eval7)": lambda x: naive.older_bpref(
+            x.ranking, x.qrels, 0, x.negative, by_retrieved=True
+        ),
         "P(rel=2)@5": of_list(naive.precision, 5, 2),
         "R(rel=2)@5": of_list(naive.recall, 5, 2),
         "RBP(p=0.8,rel=1)": of_list(naive.rbp, 0.8),

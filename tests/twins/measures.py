@@ -149,15 +149,22 @@ def bpref(ranking: Ranking, qrels: Qrels, rel: int = 1, negative: str = "unjudge
     return total / r if r else 0.0
 
 
-def older_bpref(ranking: Ranking, qrels: Qrels, more: int, negative: str) -> float:
-    """Buckley and Voorhees (2004): only the first R + more judged nonrelevant docs count."""
+def older_bpref(
+    ranking: Ranking, qrels: Qrels, more: int, negative: str, by_retrieved: bool = False
+) -> float:
+    """Buckley and Voorhees (2004): only the first R + more judged nonrelevant docs count.
+
+    With by_retrieved as old_bpref of trec_eval 8.1: divided by their number, if that is smaller.
+    """
     judged = [doc for doc in ranking or [] if doc in qrels]
     ignored = [doc for doc in judged if qrels[doc] < 0 and negative == "unjudged"]
     bound = len(relevant_docs(qrels, 1)) + more
+    retrieved = sum(qrels[doc] < 1 and doc not in ignored for doc in judged)
+    divisor = min(bound, max(1, retrieved)) if by_retrieved else bound
     total, first_nonrelevant = 0.0, []
     for doc in judged:
         if qrels[doc] >= 1:
-            total += 1 - len(first_nonrelevant) / bound
+            total += 1 - len(first_nonrelevant) / divisor
         elif doc not in ignored and len(first_nonrelevant) < bound:
             first_nonrelevant.append(doc)
     return total / (bound - more) if bound > more else 0.0
