@@ -211,16 +211,13 @@ def plain_name(column: str) -> pl.Expr:
 
 
 def catalog_values(tracks: Mapping[str, CatalogTrack]) -> pl.DataFrame:
-    """Return the published means of tracks of the catalogue, under the names of the store."""
+    """Return the published means of tracks of the catalogue, under the names of its runs."""
     is_repeated = pl.col("occurrence").max().over("id", "evaluator", "measure") > 0
     scores = published().with_columns(problem=pl.when(is_repeated).then(pl.lit(REPEATED)))
-    # Names of session tracks end in the first letters of the evaluator: CWIrun1.RL1
-    ending = "." + pl.col("evaluator").str.slice(0, 3)
-    system = pl.when(pl.col("run").str.ends_with(ending)).then(pl.col("run").str.head(-4))
     parts = [
         _of_task(scores, one).select(
             pl.lit(track).alias("track"),
-            system.otherwise("run").alias("system"),
+            _run_names(one.id).alias("system"),
             pl.lit(None, pl.String).alias("query"),
             "evaluator",
             "measure",
@@ -230,6 +227,14 @@ def catalog_values(tracks: Mapping[str, CatalogTrack]) -> pl.DataFrame:
         for track, one in tracks.items()
     ]
     return pl.concat([pl.DataFrame(schema=SCHEMA), *parts])
+
+
+def _run_names(track: str) -> pl.Expr:
+    """Return the runs behind published names; session tracks print CWIrun1.RL1 as CWIrun1."""
+    listed = runs().filter(id=track)["run"].unique().to_list()
+    longer = pl.col("run") + "." + pl.col("evaluator").str.slice(0, 3)
+    is_listed = pl.col("run").is_in(listed)
+    return pl.when(~is_listed & longer.is_in(listed)).then(longer).otherwise("run")
 
 
 def _of_task(scores: pl.DataFrame, track: CatalogTrack) -> pl.DataFrame:

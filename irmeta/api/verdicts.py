@@ -103,9 +103,9 @@ class TrackVerifier:
         column = ["evaluator", "measure", pl.col("query").is_null().alias("is_mean")]
         rows = rows.with_columns(differing=pl.len().over(column))
         reason = pl.format("equal to its {} digits, of {} in the column", "own_digits", "digits")
-        own = rows.with_columns(reason=reason)
-        found = [own.filter(_equals(rows.with_columns(digits="own_digits")))]
-        rows = rows.join(found[0], on="row", how="anti").drop("value")
+        is_own = _equals(rows.with_columns(digits="own_digits"))
+        own = rows.filter(is_own).with_columns(reason=reason)
+        rows, found = rows.drop("value"), list[pl.DataFrame]()
         for reading in self._readings(choices) if rows.height else ():
             explained = self._explained(rows, reading, choices)
             if reading.of_column:
@@ -116,7 +116,7 @@ class TrackVerifier:
         means = rows.filter(pl.col("query").is_null())
         for of_column in means.partition_by("evaluator", "measure", maintain_order=True):
             found += self._by_arithmetic(of_column, choices)
-        parts = [one.select("row", "reason") for one in found]
+        parts = [one.select("row", "reason") for one in [*found, own]]
         return pl.concat(parts).unique("row", keep="first", maintain_order=True)
 
     def _readings(self, choices: dict[str, Any]) -> Iterator[Reading]:

@@ -21,11 +21,10 @@ from irmeta.api.published_values import (
 )
 from irmeta.api.store import EvalChoices, Store
 from irmeta.api.verdicts import DIFFER, NOT_OURS, REPRODUCED, TrackVerifier
-from irmeta.errors import UsageError
+from irmeta.errors import UsageError, first_few
 from irmeta.locations import local
 from irmeta.parallel import ordered_map
 from irmeta.rankings.track_facts import track_facts
-from irmeta.results.tidy_files import write_out
 from irmeta.store.scan import Tracks, tracks_of
 from irmeta.summaries import Summarized, Summary
 from irmeta.words import count
@@ -78,16 +77,6 @@ class Verification(Summarized):
         rows = self.values.filter(~plain).group_by(keys, maintain_order=True)
         return rows.agg(pl.len().alias("values"))
 
-    def write(self, path: str | Path, *, force: bool = False) -> None:
-        """Write `values` to a .parquet or .csv file, Parquet with `provenance`.
-
-        Raises
-        ------
-        UsageError
-            If the file exists and irmeta did not write it, unless `force`.
-        """
-        write_out(self.values, local(path), self.provenance, force=force)
-
     def _summary(self) -> Summary:
         total = self.tracks.select(pl.exclude("track", "catalog").sum()).row(0, named=True)
         facts = [
@@ -137,7 +126,8 @@ def verify(
     Raises
     ------
     UsageError
-        If a track is unknown, or the file is missing or lacks a column.
+        If a track is unknown, the file is missing or lacks a column, or no published value is of a
+        system of the store.
     DataError
         If a line of the file cannot be read.
 
@@ -148,19 +138,20 @@ def verify(
     apart), since programs drop zeros at the end. Names of systems match if they are equal, or else
     without the prefix ``input.`` and regardless of case, where that is unambiguous.
 
-    A value that differs is computed in other ways, in this order: to its own digits if it has
-    fewer; other tie orders, means over other queries, other qrels sets, other least relevant
-    grades, lists cut at 1000 and 100 docs, the other meaning of negative grades, other definitions
-    of bpref, other cutoffs, the mean of rounded values, and the mean without one query. The first
-    that reproduces the value is its reason; the value still differs. What concerns a whole column,
-    such as a cutoff, must reproduce at least half of its values that differ.
+    A value that differs is computed in other ways, in this order: other tie orders, means over
+    other queries, other qrels sets, other least relevant grades, lists cut at 1000 and 100 docs,
+    the other meaning of negative grades, other definitions of bpref, other cutoffs, the mean of
+    rounded values, the mean without one query, and its own digits where it has fewer than its
+    column. The first that reproduces the value is its reason; the value still differs. What
+    concerns a whole column, such as a cutoff, must reproduce at least half of its values that
+    differ.
 
     Examples
     --------
     >>> table = pl.DataFrame({"system": ["aldBM25"] * 2, "measure": ["map", "P_5"],
-    ...                       "value": ["0.2840", "0.3000"]})
-    >>> irmeta.verify(store, table, track="news").values["verdict"].to_list()
-    ['reproduced', 'differ']
+    ...                       "value": ["0.2844", "0.5280"]})
+    >>> irmeta.verify(store, table, track="news").values["reason"].to_list()
+    [None, 'measured at cutoff 10']
     """
     tracks, known = tracks_of(store.reader, track), list(store.tracks)
     systems = {name: track_facts(store.reader, name).systems for name in tracks}
@@ -185,6 +176,8 @@ def verify(
     ]
     verified = list(ordered_map(partial(_verify, choices=choices), jobs, workers=workers))
     values = pl.concat([one.values for one in verified])
+    if values.is_empty():
+        raise UsageError(_nothing(rows, systems))
     measures = values["canonical"].drop_nulls().unique().sort().to_list() or ["AP"]
     made = store.provenance(measures, track=tracks, **choices) | {"published": source}
     return Verification(
@@ -192,6 +185,21 @@ def verify(
         pl.concat([one.tracks for one in verified]),
         pl.concat([one.unmatched for one in verified]),
         made,
+    )
+
+
+def _nothing(rows: pl.DataFrame, systems: Mapping[str, Sequence[str]]) -> str:
+    """Return the message for tables and tracks without a common system."""
+    tracks = first_few(list(systems), "name some of them", ", ")
+    if rows.is_empty():
+        return (
+            f"no published values of {tracks}: name the track of the catalogue with --catalog "
+            "(catalog=), or a file with --published (published=)."
+        )
+    track, name = rows.select("track", "system").row(0)
+    return (
+        f"no published system is in the store: the first is {name!r} of {track}, whose systems "
+        f"are {first_few(list(systems[track]), 'irmeta info lists them')}."
     )
 
 

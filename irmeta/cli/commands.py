@@ -10,6 +10,7 @@ from irmeta.cli import (
     studies,
     truncation,
     values,
+    verifying,
 )
 from irmeta.cli.app import app
 
@@ -24,4 +25,5 @@ __all__ = [
     "studies",
     "truncation",
     "values",
+    "verifying",
 ]

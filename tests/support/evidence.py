@@ -113,14 +113,14 @@ PUBLISHED = (
         "CLEF eHealth 2015 (trec_eval 9)",
         "clef-ehealth-2015",
         clef_ehealth,
-        0,
+        63_385,
         {"qrels": "binary"},
     ),
     Published(
         "Legal case retrieval by topic (ndeval)",
         "legaldiv",
         legaldiv,
-        0,
+        117_450,
         {"tie_order": "rank", "queries": "retrieved"},
     ),
     Published(

@@ -1,0 +1,103 @@
+"""`irmeta verify`: published values beside recomputed ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from irmeta.cli.app import (
+    DIFFERENT,
+    CsvSafeOption,
+    ForceOption,
+    StrictOption,
+    TracksOption,
+    WorkersOption,
+)
+from irmeta.cli.declared import with_options
+from irmeta.cli.registered import command
+from irmeta.cli.sources import READING, SourceArgument, open_source
+from irmeta.errors import UsageError
+from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.show.notes import note
+
+
+@command(
+    "irmeta verify results/",
+    "irmeta verify store/ --track robust --catalog robust=trec12/robust --out verified.parquet",
+    "irmeta verify collection/ --track news --published leaderboard.csv",
+)
+@with_options(reading=READING, policy=EvalPolicy)
+def verify(
+    source: SourceArgument,
+    policy: EvalPolicy,
+    reading: ReadPolicy,
+    published: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="CSV file with the columns system, measure, value, and optionally track, query "
+            "and evaluator.",
+            show_default="the scores in the catalogue of TREC",
+        ),
+    ] = None,
+    catalog: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TRACK=ID",
+            help="Track of the catalogue for a track, as robust=trec12/robust (repeatable).",
+            show_default="by name, or by the names of systems",
+        ),
+    ] = None,
+    track: TracksOption = None,
+    form: Annotated[
+        Literal["table", "csv", "json", "markdown", "latex"] | None,
+        typer.Option(
+            "--format",
+            help="Format of the output, a row per track; table also lists what differs.",
+            show_default="table on a terminal, csv in a pipe",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File for every value, .parquet or .csv.")
+    ] = None,
+    csv_safe: CsvSafeOption = False,
+    force: ForceOption = False,
+    workers: WorkersOption = None,
+    strict: StrictOption = False,
+) -> None:
+    """Recompute published values. Exit with status 1 if a value differs in its printed digits."""
+    from irmeta.api.matrices import consistent_read
+    from irmeta.api.verification import verify as compute
+    from irmeta.results.tidy_files import check_ending, write_out
+    from irmeta.show.verification_output import print_verification
+
+    if out is not None:
+        check_ending(out)
+        if csv_safe and out.suffix != ".csv":
+            raise UsageError(f"--csv-safe applies only to CSV, not to {out}.")
+    choices: Any = policy.record()
+    with open_source(source, reading, track or None, workers, strict=strict) as store:
+        with consistent_read(store, track or None) as tracks:
+            found = compute(
+                store,
+                published,
+                track=tracks,
+                catalog=dict(map(_pair, catalog or ())),
+                workers=workers,
+                **choices,
+            )
+        if out is not None:
+            write_out(found.values, out, found.provenance, force=force, csv_safe=csv_safe)
+            note(f"{found.values.height:,} rows in {out}")
+        print_verification(found, form, csv_safe=csv_safe and out is None)
+    if not found.agrees:
+        raise typer.Exit(DIFFERENT)
+
+
+def _pair(given: str) -> tuple[str, str]:
+    track, is_pair, name = given.partition("=")
+    if not (track and is_pair and name):
+        raise UsageError(f"--catalog {given}: write TRACK=ID, as robust=trec12/robust.")
+    return track, name

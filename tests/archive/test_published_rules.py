@@ -1,0 +1,141 @@
+"""Measures behind published values of the catalogue, and the tracks that they are of."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import irmeta
+from irmeta.api.published_values import REPEATED, CatalogTrack, catalog_tracks, catalog_values
+from irmeta.archive import facts
+from irmeta.archive.choices import all_choices
+from irmeta.archive.published_rules import FIRST_SET, Rule, catalog_rule, given_rule
+from irmeta.measures.names import parse_measure
+from support.making import Track, down
+
+
+@pytest.mark.parametrize(
+    ("track", "evaluator", "measure", "rule"),
+    [
+        ("trec8/adhoc", "trec_eval", "map", Rule("map")),
+        ("trec13/terabyte", "trec_eval", "bpref", Rule("Bpref(form=trec_eval7)")),
+        ("trec14/terabyte", "trec_eval", "bpref", Rule("bpref")),
+        ("trec19/web", "gdeval", "ndcg", Rule("nDCG(gain=exp)@20")),
+        ("trec19/web", "ndeval", "MAP-IA", Rule("AP_IA")),
+        ("trec15/blog", "opinion", "map", Rule("map", rel=2)),
+        ("trec29/pm", "evidence-eval", "ndcg_cut_10",
+         Rule("ndcg_cut_10", ("evidence-eval", "evidence"))),
+        ("trec10/web", "trec_eval", "mrr", Rule("RR")),
+    ],
+)  # fmt: skip
+def test_catalog_rule__names_measure_set_and_grade(track, evaluator, measure, rule):
+    assert catalog_rule(track, evaluator, measure) == rule
+
+
+@pytest.mark.parametrize(
+    ("track", "evaluator", "measure", "reason"),
+    [
+        ("trec22/web", "risk-a1-gd", "err", "baseline"),
+        ("trec14/genomics", "trec_eval", "F-score", "no rule for F-score"),
+        ("trec19/web", "gdeval", "map", "no rule for map of gdeval"),
+    ],
+)
+def test_catalog_rule__no_rule_has_a_reason(track, evaluator, measure, reason):
+    rule = catalog_rule(track, evaluator, measure)
+    assert rule.measure is None
+    assert reason in rule.reason
+
+
+def test_catalog_rule__every_measure_is_known():
+    """Rules have names of irmeta; and nearly all published values have a rule."""
+    scores = facts.published()
+    columns = scores.group_by("id", "evaluator", "measure").len().rows()
+    rules = {column[:3]: catalog_rule(*column[:3]) for column in columns}
+    for rule in rules.values():
+        if rule.measure is None:
+            assert rule.reason
+        elif not re.match("x?inf(AP|NDCG|P)", rule.measure):
+            parse_measure(rule.measure)
+    covered = sum(row[3] for row in columns if rules[row[:3]].measure is not None)
+    assert (scores.height, covered) == (74_764, 71_360)
+
+
+def test_catalog_rule__sets_of_evaluators_are_those_of_the_track():
+    assert set(FIRST_SET) <= set(facts.published()["evaluator"])
+    (task,) = all_choices()["trec29/pm"].tasks
+    names = {one.name for one in task.sets}
+    assert set(catalog_rule("trec29/pm", "sample-eval", "infNDCG").sets) <= names
+    assert names & set(catalog_rule("trec29/pm", "evidence-eval", "ndcg_cut_10").sets)
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("P10", "P_10"),
+        ("recall1000", "recall_1000"),
+        ("ircl_prn.1.00", "iprec_at_recall_1.00"),
+        ("R-prec", "Rprec"),
+        ("gm_ap", "gm_map"),
+        ("old_bpref", "Bpref(form=trec_eval7)"),
+        ("nDCG@10", "nDCG@10"),
+    ],
+)
+def test_given_rule__older_names(given: str, name: str):
+    assert given_rule(given) == Rule(name)
+    parse_measure(name)
+
+
+def test_catalog_tracks__by_name_and_by_systems():
+    listed = facts.published().filter(id="trec12/robust")["run"].unique().sort().to_list()
+    systems = {
+        "mine": [*listed[:3], "other"],
+        "trec15-terabyte-adhoc": ["x"],
+        "trec8-adhoc": ["x"],
+        "news": ["x"],
+        "empty": [],
+        "named": ["x"],
+    }
+    found = catalog_tracks(systems, {"named": "trec10-web-homepage"})
+    assert found == {
+        "mine": CatalogTrack("trec12/robust"),
+        "trec15-terabyte-adhoc": CatalogTrack("trec15/terabyte", ("adhoc",)),
+        "trec8-adhoc": CatalogTrack("trec8/adhoc", ("",)),
+        "named": CatalogTrack("trec10/web", ("homepage",)),
+    }
+
+
+def test_catalog_values__repeated_names_and_runs_of_other_tasks():
+    rows = catalog_values({"t": CatalogTrack("trec15/terabyte")})
+    assert set(rows["problem"]) == {REPEATED}
+    both = catalog_values({"t": CatalogTrack("trec10/web")})
+    one = catalog_values({"t": CatalogTrack("trec10/web", ("homepage",))})
+    assert both["problem"].null_count() == both.height
+    assert set(one["measure"]) < set(both["measure"])
+    assert catalog_values({}).is_empty()
+
+
+def test_catalog_values__names_of_session_runs_end_in_the_evaluator():
+    rows = catalog_values({"t": CatalogTrack("trec23/session")})
+    names = set(facts.runs().filter(id="trec23/session")["run"])
+    assert set(rows["system"]) <= names
+
+
+def test_verify__catalogue_of_a_track():
+    scores = facts.published().filter(id="trec19/web", evaluator="ndeval")
+    systems = scores["run"].unique().sort().to_list()
+    lists = {name: {"51": down("a", "b")} for name in systems}
+    store = Track(lists, {"51": {"a": 1, "b": 2}}, name="web-2010").read()
+    found = irmeta.verify(store)
+    assert found.tracks["catalog"].to_list() == ["trec19/web"]
+    by_column = {
+        (row["evaluator"], row["measure"]): row["reason"]
+        for row in found.values.filter(verdict="not ours").iter_rows(named=True)
+    }
+    assert {measure for evaluator, measure in by_column if evaluator == "ndeval"} == {
+        "ERR-IA@10", "alpha-nDCG@10", "P-IA@10", "MAP-IA"
+    }  # fmt: skip
+    assert all("no qrels by subtopic" in one for one in by_column.values())
+    canonical = found.values.filter(evaluator="gdeval")["canonical"].unique().sort().to_list()
+    assert canonical == ["ERR(gmax=4)@20", "nDCG(gain=exp)@20"]
+    assert found.provenance["published"] == {"name": "catalogue"}
