@@ -31,6 +31,7 @@ NOTHING_READ = "no doc is read at level 0"
 IGNORED = "docs that are not retrieved do not count"
 RARE = ("RareP", "RareAP", "RareDCG", "RarenDCG", "RareRBP")
 RARER = "a relevant doc may displace another that fewer systems retrieve"
+FEWER = "with fewer non-relevant docs retrieved, each of them costs more"
 TAIL = "without unjudged docs, as in an empty list, trec_eval 10 leaves the tail out"
 NOT_SUITED = {
     # Check -> measure -> (pattern of exempt canonical names, reason).
@@ -75,6 +76,7 @@ NOT_SUITED = {
         "G": (".*", "a doc of less gain above a doc makes up for part of its lag"),
         "Q": (r"Q\(.*rel=.*", "a doc below rel has a gain, which counts at relevant docs below it"),
         "DINnDCG": (r"DINnDCG\(.*rel=.*", "a doc below rel has a gain, and is not the first"),
+        **dict.fromkeys(("Bpref", "Bpref_IA"), (".*trec_eval7.*", FEWER)),
         "infAP": (".*", "a doc of negative grade above a doc says that more of the pool is above"),
         **dict.fromkeys(RARE, (".*", RARER)),
     },
