@@ -83,7 +83,7 @@ def find(
         A year, a range such as ``1999-2005``, or several joined by commas.
     track, task
         Name or pattern of the track's folder or title, and of a task of its runs; case is ignored.
-        The task of a track with only one has the name of the folder.
+        A track's folder counts as a task, too: the categories of ``trec5/adhoc`` are A and B.
     has
         Any of ``qrels``, ``runs`` (an address of at least one) and ``published``.
     state
@@ -111,7 +111,7 @@ def find(
         if (named is None or row["id"] in named)
         and (years is None or row["year"] in years)
         and (track is None or _any_like(track, (row["id"].partition("/")[2], row["track"])))
-        and (task is None or _any_like(task, row["tasks"] or (row["id"].partition("/")[2],)))
+        and (task is None or _any_like(task, (*row["tasks"], row["id"].partition("/")[2])))
         and all(row["addresses" if name == "runs" else name] for name in has)
         and state in (None, row["state"])
     ]

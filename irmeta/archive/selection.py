@@ -153,8 +153,8 @@ def catalog(
     year : str or int, optional
         A year, a range such as ``1999-2005``, or several joined by commas.
     track, task : str, optional
-        Name or pattern of a track, such as ``web``, and of a task; case is ignored. The task of a
-        track with only one has the track's name.
+        Name or pattern of a track, such as ``web``, and of a task; case is ignored. A track's
+        name counts as a task, too: the tasks of ``trec5/adhoc`` are its categories A and B.
     has : str or collection of str, optional
         Only tracks with addresses of ``qrels``, addresses of ``runs``, or ``published`` scores.
     state : str, optional
