@@ -1,4 +1,6 @@
-"""A made archive of the shape of paper 1's: 76 tracks, 4,302 runs, 5,043 queries, 285 M rows.
+"""An artificial archive as large as that of Alex, Hall and Metzler (2022).
+
+It has 76 tracks, 4,302 runs, 5,043 queries and 285 M rows.
 
     python benchmarks/archive.py OUT [--scale 0.01] [--seed 0] [--track NAME ...] [--workers N]
 

@@ -1,4 +1,4 @@
-"""Measure the reanalysis of a made archive of paper 1's shape, at several scales; to README.md.
+"""Measure the reanalysis of an artificial archive at several scales, for README.md.
 
     python benchmarks/full_scale.py [--scale 0.01 0.1 1] [--work DIR] [--workers N] [--seed 0]
 

@@ -30,7 +30,7 @@ class Scores(Summarized):
         bool [query, system]: the system has no list for the query.
     lists_without_nonrelevant
         Map from search-length measure to bool [query, system]: the list has no non-relevant doc, so
-        that Eq. 3 of paper 1 makes the docs not retrieved look perfect.
+        that Eq. 3 of Alex, Hall and Metzler (2022) makes the docs not retrieved look perfect.
     directions
         Map from measure to 1 (greater is better) or -1 (less is better).
     averages

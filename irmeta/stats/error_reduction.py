@@ -1,4 +1,7 @@
-"""Relative reduction in error: paper 1, Section 4.3."""
+"""Relative reduction in error.
+
+Equations, sections and tables are those of Alex, Hall and Metzler (2022), Atomized Search Length.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Means of precisions as means of search lengths: paper 1, Section 3.2 and Appendix A.1."""
+"""Means of precisions as means of search lengths.
+
+Equations, sections and tables are those of Alex, Hall and Metzler (2022), Atomized Search Length.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Changes in the ordering of systems between two measures: paper 1, Section 4.4."""
+"""Changes in the ordering of systems between two measures.
+
+Equations, sections and tables are those of Alex, Hall and Metzler (2022), Atomized Search Length.
+"""
 
 from __future__ import annotations
 
@@ -105,7 +108,7 @@ class Reordering(Summarized):
 def better(
     matrix: Matrix, *, ratio: float = 1.10, alpha: float = 0.05, test: str = "t"
 ) -> np.ndarray:
-    """Check for all pairs whether one system is better than the other: paper 1, Section 4.4.
+    """Check for all pairs whether one system is better than the other.
 
     a is better than b under two conditions, over the queries on which both have a value. First,
     the ratio of the larger to the smaller mean, in a's favour, is at least `ratio`: so P space and

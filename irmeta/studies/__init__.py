@@ -1,6 +1,6 @@
 """Studies: computations of papers over many tracks, as named tables and figures.
 
-Each study is a function: ``irmeta.studies.search_length(store, out)`` runs the study of paper 1.
+Each study is a function: ``irmeta.studies.search_length(store, out)`` runs one of them.
 ``irmeta.studies.open(out)`` opens the results of a study or of `reanalyze`, and
 ``irmeta.studies.run_all(store, out)`` runs all studies of a store.
 """

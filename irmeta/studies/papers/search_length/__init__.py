@@ -1,1 +1,1 @@
-"""The study of paper 1: Alex, Hall and Metzler 2022, Atomized Search Length."""
+"""The study of Alex, Hall and Metzler 2022, Atomized Search Length."""

@@ -1,4 +1,4 @@
-"""Chains of steps from a measure to search length: paper 1, Section 4.4 and Table 2.
+"""Chains of steps from a measure to search length: Section 4.4 and Table 2.
 
 The paper changes AP to ASL in three steps: each doc alone (its precision is 1/SL, independent of
 relevant docs above it), docs averaged as 1/P, queries averaged as 1/P. Each such measure discounts
