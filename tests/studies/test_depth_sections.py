@@ -134,7 +134,7 @@ def test_sections__thresholds_are_those_of_the_options():
 @pytest.mark.parametrize(
     ("facts", "expected"),
     [
-        ({"depth_source": "default"}, "comprehensive depth is of no use"),
+        ({"depth_source": "default"}, "comprehensive depth cannot be used"),
         ({"depth_source": "given"}, "On news, d is given. Nothing computed with it is called"),
         ({"depth_bound": "at least"}, "as if they had contributed"),
         ({"depth_bound": "at most"}, "The comprehensive depth is at most"),

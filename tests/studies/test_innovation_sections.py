@@ -25,7 +25,7 @@ OPTIONS = InnovationOptions()
 HEADINGS = (
     "Data (Section 4.1)",
     "Measures (Section 2)",
-    "Made systems (Section 3, Figure 1)",
+    "Hypothetical systems (Section 3, Figure 1)",
     "Orders of systems (Section 4.2, Figure 2)",
     "Significantly different pairs (Section 4.3, Table 1)",
     "Stability (Section 4.4, Table 2)",

@@ -8,6 +8,7 @@ import polars as pl
 
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.reanalysis.options import OverviewOptions
+from irmeta.words import listed
 
 HEADLINE = ("AP", "ASL(unretrieved=depth)", "ASL")
 DAGGERS = "\u2020: the system misses more relevant docs than the median system."
@@ -40,11 +41,10 @@ def sections(tables: Tables, options: OverviewOptions) -> Iterator[Section]:
 def _short(tables: Tables, options: OverviewOptions) -> Iterator[str]:
     rows = tables["best_systems"].filter("short", pl.col("measure") == "ASL")
     if rows.height:
-        tracks = ", ".join(rows["track"].head(5)) + (", ..." if rows.height > 5 else "")
         yield (
-            f"By ASL, as defined in Eq. 3 of the paper, the best system of {tracks} misses more "
-            "relevant docs than the median system (\u2020): ASL(unretrieved=depth) counts them at "
-            "the track's deepest rank."
+            "By ASL, as defined in Eq. 3 of its paper, the best system misses more relevant docs "
+            f"than the median system (\u2020) on {listed(rows['track'].to_list(), most=5)}: "
+            "ASL(unretrieved=depth) counts these docs at the track's deepest rank."
         )
 
 

@@ -56,8 +56,8 @@ def _pools(tables: Tables) -> Section:
     rows = tables["collections"]
     notes = [
         *_on(rows, pl.col("depth_source") == "default",
-             "the comprehensive depth is of no use (below 5, or every retrieved doc is judged), so "
-             "d is 10 or the length of the longest list. Nothing computed with it is called "
+             "the comprehensive depth cannot be used (below 5, or every retrieved doc is judged), "
+             "so d is 10 or the length of the longest list. Nothing computed with it is called "
              "comprehensive."),
         *_on(rows, pl.col("depth_source") == "given",
              "d is given. Nothing computed with it is called comprehensive."),

@@ -71,8 +71,9 @@ class StudiedPool:
         chosen = max(1, min(DEFAULT_DEPTH, found.longest))
         reason = "no doc of its lists is unjudged" if depth is None else f"it is {depth}"
         warn(
-            f"track {track.name}: the depth to which its pool is complete is of no use ({reason}), "
-            f"so pools are cut at {chosen}; give --depth, or pool_depth in collection.toml.",
+            f"track {track.name}: the depth to which its pool is complete cannot be used "
+            f"({reason}), so pools are cut at {chosen}; give --depth, or pool_depth in "
+            "collection.toml.",
             PoolDepthWarning,
         )
         return cls(views, (chosen,), "default", depth, options)

@@ -28,7 +28,7 @@ TABLES = (
     Table("collections", ("track",), {
         "track": TRACK,
         "depth": Column("text", "depths of the pool in the study", label="d"),
-        "depth_source": Column("name", "comprehensive, given, or default where that is of no use",
+        "depth_source": Column("name", "comprehensive, given, or default if neither can be used",
                                label="source of d"),
         "comprehensive_depth": Column("count", f"{_COMPLETE}; null: no retrieved doc is unjudged",
                                       null=True, label="comprehensive d"),

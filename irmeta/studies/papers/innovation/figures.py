@@ -57,7 +57,7 @@ def _figure_1(rows: pl.DataFrame, options: Options) -> Any:
             dashed=pl.lit(False),
         ),
         [Pane(made, text) for made, text in MADE.items()],
-        title=f"{track}: rank of a made system on query {query}",
+        title=f"{track}: rank of a hypothetical system on query {query}",
         subtitle=f"by {short(options.families()[0])}, among {systems - 1} systems and itself; 1 is "
         "best",
         x_title="D, relevant docs retrieved",
@@ -72,7 +72,7 @@ def _caption_1(rows: pl.DataFrame, options: Options) -> str:
     first = alone.group_by(_alpha()).agg(pl.col("docs").min()).sort("docs").iter_rows()
     places = [f"D = {docs} (alpha = {alpha})" for alpha, docs in first]
     return (
-        f"Figure 1: rank of two made systems by {options.families()[0]} on query "
+        f"Figure 1: rank of two hypothetical systems by {options.families()[0]} on query "
         f"{rows['query'][0]}; S_rare is "
         + (f"alone on rank 1 from {listed(places)} on." if places else "never alone on rank 1.")
     )

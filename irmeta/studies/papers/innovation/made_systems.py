@@ -1,4 +1,4 @@
-"""Ranks of made systems that retrieve rare or common relevant docs: Figure 1."""
+"""Ranks of hypothetical systems that retrieve rare or common relevant docs: Figure 1."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def query_of_figure_1(track: RareTrack) -> str | None:
 
 
 def figure_1(track: RareTrack, query: str) -> Iterator[Row]:
-    """Yield the rows of the table `figure_1`: the made systems join the systems one at a time."""
+    """Yield the rows of the table `figure_1`: hypothetical systems join the others in turn."""
     options = track.options
     (view,) = (one.only_queries(query) for one in track.views if query in one.queries)
     for made in (_rare(view, options), _common(view, options)):
@@ -56,7 +56,7 @@ def figure_1(track: RareTrack, query: str) -> Iterator[Row]:
 
 @dataclass(frozen=True)
 class _Made:
-    """Systems of a track, and after them made systems with 1, 2, ... relevant docs at their top.
+    """Systems of a track, then hypothetical ones with 1, 2, ... relevant docs at their top.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class _Made:
     parts
         Parts of RareP of one query.
     members
-        bool [made systems, systems and made systems]: the systems, and one made system.
+        bool [hypothetical systems, all systems]: the systems, and one hypothetical system.
     """
 
     name: str
@@ -75,7 +75,7 @@ class _Made:
 
     @classmethod
     def of(cls, name: str, view: JudgedRanks, ranks: np.ndarray, options: Options) -> _Made:
-        """Add made systems that retrieve the first 1, 2, ... of the docs in `ranks`.
+        """Add hypothetical systems that retrieve the first 1, 2, ... of the docs in `ranks`.
 
         Parameters
         ----------

@@ -19,7 +19,7 @@ MARKED = (0.0, 0.25, 0.5, 0.75, 1.0)
 GRID = tuple(i / 100 for i in range(101))
 """The weights of rarity at which Figure 2 is computed."""
 MOST_DOCS = 45
-"""The most relevant docs of a made system in Figure 1."""
+"""The most relevant docs of a hypothetical system in Figure 1."""
 PAPER_QUERY = "1127540"
 """The query of the paper's Figure 1."""
 EXAMPLES, DOCS = 6, 5

@@ -65,12 +65,12 @@ def _measures(tables: Tables, options: Options) -> Section:
 
 def _made_systems(tables: Tables, options: Options) -> Section:
     return Section(
-        "Made systems (Section 3, Figure 1)",
-        "On one query, two made systems join the real ones: S_rare retrieves D made relevant docs "
-        "that no other system has, S_common the D relevant docs that most systems retrieve. The "
-        "rank of a made system is 1 + the systems above it + half of those that tie with it. The "
-        "query is that of the paper where the track has it, else that of which a system retrieves "
-        f"the most relevant docs (--query). {POINTER}",
+        "Hypothetical systems (Section 3, Figure 1)",
+        "On one query, two hypothetical systems join the real ones: S_rare retrieves D new "
+        "relevant docs that no other system has, S_common the D relevant docs that most systems "
+        "retrieve. The rank of a hypothetical system is 1 + the systems above it + half of those "
+        "that tie with it. The query is that of the paper where the track has it, else that "
+        f"of which a system retrieves the most relevant docs (--query). {POINTER}",
         [_printed("Figure 1")],
         notes=[*absent(tables, "figure_1"), *SLIPS["Figure 1"]],
     )

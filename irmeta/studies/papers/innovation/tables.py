@@ -43,15 +43,15 @@ TABLES = (
     Table("figure_1", ("track", "query", "made", "alpha", "docs"), {
         "track": TRACK,
         "query": QUERY,
-        "made": Column("name", "made system: rare, with docs that no other system retrieves; or "
-                       "common, with those that most systems retrieve"),
+        "made": Column("name", "hypothetical system: rare, with docs that no other system has, "
+                       "or common, with those that most systems retrieve", label="system"),
         "alpha": ALPHA,
-        "docs": Column("count", "D: relevant docs that the made system retrieves", label="D"),
-        "value": Column("real", "RareP of the made system", format="score"),
-        "rank": _rank("of the made system among all systems and itself, 1 is best"),
-        "systems": stored("count", "systems, with the made one"),
-    }, caption="Rank of a made system by the number of its relevant docs (Figure 1).", folded=True,
-       latex=False),
+        "docs": Column("count", "D: relevant docs of the hypothetical system", label="D"),
+        "value": Column("real", "RareP of the hypothetical system", format="score"),
+        "rank": _rank("of the hypothetical system among all systems and itself, 1 is best"),
+        "systems": stored("count", "systems, with the hypothetical one"),
+    }, caption="Rank of a hypothetical system by the number of its relevant docs (Figure 1).",
+       folded=True, latex=False),
     Table("figure_2", ("track", "measure", "alpha", "method"), {
         "track": TRACK,
         "measure": FAMILY,
