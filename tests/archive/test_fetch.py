@@ -107,7 +107,8 @@ def test_fetch__keeps_what_is_there(server: FileServer, tmp_path: Path):
 def test_fetch__fetches_changed_and_removed_files_again(server: FileServer, tmp_path: Path):
     report = fetch(tmp_path, server.address)
     changed, removed = report.files.filter(status="fetched", kind="run")["path"].head(2)
-    (tmp_path / changed).write_bytes(b"changed")
+    size = (tmp_path / changed).stat().st_size
+    (tmp_path / changed).write_bytes(bytes(size))
     (tmp_path / removed).unlink()
     assert statuses(fetch(tmp_path, server.address)) == {
         "up to date": 2, "fetched": 2, "missing": 41,

@@ -6,7 +6,9 @@ import gzip
 import io
 import re
 import tarfile
+import threading
 import zipfile
+from contextlib import ExitStack
 from pathlib import Path
 
 import polars as pl
@@ -232,6 +234,24 @@ def test_host_limits__interval_adapts_to_answers():
     assert interval() == 2.0
     with limits.turn("https://other.org/"):  # a host of its own
         pass
+
+
+def test_host_limits__four_connections():
+    limits, address = HostLimits(FakePauses()), f"{HOST}/x"
+
+    def hold() -> None:
+        with limits.turn(address):
+            pass
+
+    fifth = threading.Thread(target=hold)
+    with ExitStack() as held:
+        for _ in range(4):
+            held.enter_context(limits.turn(address))
+        fifth.start()
+        fifth.join(0.05)
+        assert fifth.is_alive()
+    fifth.join(5)
+    assert not fifth.is_alive()
 
 
 def test_host_limits__this_computer_has_no_interval():

@@ -78,7 +78,7 @@ def etag_of(content: bytes) -> str:
 def send(handler: Handler, content: bytes) -> None:
     """Answer with the file, or with its end where a range of this version is asked for."""
     tag, asked = etag_of(content), handler.headers.get("Range")
-    if asked and handler.headers.get("If-Range") == tag:
+    if asked and handler.headers.get("If-Range", tag) == tag:
         start = int(asked.removeprefix("bytes=").removesuffix("-"))
         if start >= len(content):
             handler.answer(416)
