@@ -27,7 +27,7 @@ LEAST_SHARED = 0.5
 """Share of a track's systems that a track of the catalogue must list to be taken for it."""
 MEANS = ("all", "amean", "")
 """Names of the query of a mean, in trec_eval, in ndeval, and where there is none."""
-REPEATED = "the catalogue has several values of this name"
+REPEATED = "the catalogue has several values of this run and measure"
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ def plain_name(column: str) -> pl.Expr:
 
 def catalog_values(tracks: Mapping[str, CatalogTrack]) -> pl.DataFrame:
     """Return the published means of tracks of the catalogue, under the names of its runs."""
-    is_repeated = pl.col("occurrence").max().over("id", "evaluator", "measure") > 0
+    is_repeated = pl.col("occurrence").max().over("id", "run", "evaluator", "measure") > 0
     scores = published().with_columns(problem=pl.when(is_repeated).then(pl.lit(REPEATED)))
     parts = [
         _of_task(scores, one).select(
@@ -230,7 +230,7 @@ def catalog_values(tracks: Mapping[str, CatalogTrack]) -> pl.DataFrame:
 
 
 def _run_names(track: str) -> pl.Expr:
-    """Return the runs behind published names; session tracks print CWIrun1.RL1 as CWIrun1."""
+    """Return the runs behind published names; session tracks publish CWIrun1.RL1 as CWIrun1."""
     listed = runs().filter(id=track)["run"].unique().to_list()
     longer = pl.col("run") + "." + pl.col("evaluator").str.slice(0, 3)
     is_listed = pl.col("run").is_in(listed)
