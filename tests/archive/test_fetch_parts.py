@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import io
 import re
-import tarfile
 import threading
 import zipfile
 from contextlib import ExitStack
@@ -22,6 +20,7 @@ from irmeta.archive.host_limits import HostLimits, StoppedError
 from irmeta.archive.mirror import FolderMirror, UrlMirror
 from irmeta.archive.unpack import join_parts
 from support.serving import FakePauses
+from support.tarring import tar_of
 
 HOST = "https://trec.nist.gov"
 
@@ -113,19 +112,6 @@ def test_plan__qrels_sets(monkeypatch: pytest.MonkeyPatch):
     assert (first.path, first.is_joined) == ("x-y/qrels.adhoc.gz", False)
     assert (second.path, second.is_joined) == ("x-y/qrels.both.txt", True)
     assert [part.path for part in second.parts] == ["x-y/sources/1.tar", "x-y/sources/2.tar"]
-
-
-def tar_of(file: Path, members: dict[str, bytes], links: dict[str, str] | None = None) -> Path:
-    with tarfile.open(file, "w:gz") as tar:
-        for name, data in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            tar.addfile(info, io.BytesIO(data))
-        for name, target in (links or {}).items():
-            info = tarfile.TarInfo(name)
-            info.type, info.linkname = tarfile.SYMTYPE, target
-            tar.addfile(info)
-    return file
 
 
 def test_join_parts__compressed_members_in_order_of_names(tmp_path: Path):

@@ -12,7 +12,6 @@ from types import SimpleNamespace
 
 import polars as pl
 import pytest
-from test_fetch_parts import tar_of
 
 import irmeta
 from irmeta.archive.choices import QrelsChoice
@@ -20,6 +19,7 @@ from irmeta.archive.fetch import fetch_plan
 from irmeta.archive.fetch_options import FetchOptions
 from irmeta.archive.fetch_plan import Plan, Wanted, WantedSet, WantedTrack
 from support.serving import serving
+from support.tarring import tar_of
 
 HOST = "https://trec.nist.gov"
 RUN = b"1 Q0 a 1 2 other\n1 Q0 b 2 1 other\n"
