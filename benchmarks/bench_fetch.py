@@ -11,6 +11,7 @@ collection.toml.
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -86,13 +87,15 @@ def with_httpx(address: str, names: list[str]) -> None:
         assert sum(threads.map(get, names)) > 0
 
 
-def seconds(function: Callable[[], object]) -> float:
-    start = time.perf_counter()
+def seconds(function: Callable[[], object]) -> tuple[float, float]:
+    """Seconds by the clock, and of processors; the server's are not counted."""
+    start, before = time.perf_counter(), os.times()
     function()
-    return time.perf_counter() - start
+    spent = sum(after - earlier for after, earlier in zip(os.times()[:4], before[:4], strict=True))
+    return time.perf_counter() - start, spent
 
 
-def measure(folder: Path, planned: Plan, address: str) -> dict[str, float]:
+def measure(folder: Path, planned: Plan, address: str) -> dict[str, tuple[float, float]]:
     names = [run.name for run in planned.tracks[0].runs]
     to, options = folder / "to", FetchOptions(mirror=address)
 
@@ -130,12 +133,13 @@ def main() -> None:
     lines = [
         f"{FILES} files, {size:.0f} MB; {machine()}; least of {repeat}.",
         "",
-        "| what | s | MB/s | files/s |",
-        "|---|---|---|---|",
+        "| what | wall s | CPU s | MB/s | files/s |",
+        "|---|---|---|---|---|",
     ]
     for what in runs[0]:
-        least = min(run[what] for run in runs)
-        lines.append(f"| {what} | {least:.2f} | {size / least:.0f} | {FILES / least:.0f} |")
+        wall, cpu = (min(run[what][i] for run in runs) for i in (0, 1))
+        rates = f"{size / wall:.0f} | {FILES / wall:.0f}"
+        lines.append(f"| {what} | {wall:.2f} | {cpu:.2f} | {rates} |")
     text = "\n".join(lines)
     print(text)
     write("fetch", text)
