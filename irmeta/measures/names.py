@@ -133,7 +133,7 @@ def parse_measures(names: str | Iterable[str]) -> list[Spec]:
         for name in split_names(text):
             preset = PRESETS.get(name) or PRESETS.get(name.lower())
             for asked, ours in [(m, m) for m in preset] if preset else translated(name):
-                spec = _parse(ours, asked)
+                spec = named_spec(ours, asked)
                 specs.setdefault(spec.name, spec)
     if not specs:
         raise MeasureError("no measure was given")
@@ -190,7 +190,7 @@ def parse_measure(name: str) -> Spec:
     (asked, ours), *others = translated(name)
     if others:
         raise MeasureError(f"{name!r} stands for {len(others) + 1} measures: name one, as {ours}.")
-    return _parse(ours, asked)
+    return named_spec(ours, asked)
 
 
 def measure_texts(names: object) -> list[str]:
@@ -269,7 +269,14 @@ def _written(key: str) -> str:
     return " and ".join(dict.fromkeys(name for name in known if fold(name) == key))
 
 
-def _parse(name: str, asked: str) -> Spec:
+def named_spec(name: str, asked: str) -> Spec:
+    """Return the measure of a name in irmeta's spelling, which the user wrote as `asked`.
+
+    Raises
+    ------
+    MeasureError
+        See `parse_measure`.
+    """
     form = split_form(name)
     word = form[0] if form else re.sub(r"\W.*", "", name)
     measure = registry().get(word)

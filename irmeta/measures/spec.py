@@ -169,6 +169,12 @@ class Spec:
     cutoff: Cutoff
     asked: str = field(default="", compare=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle names: another process has the measure's functions, which need no pickling."""
+        from irmeta.measures.names import named_spec  # imports this module
+
+        return named_spec, (self.name, self.asked)
+
     @property
     def settings(self) -> dict[str, Any]:
         """Parameters by name."""
