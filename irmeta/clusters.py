@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from irmeta.errors import IrmetaError, UsageError, check_whole
+from irmeta.errors import ExecutorError, IrmetaError, UsageError, check_whole
 
 CONNECT_SECONDS = 10
 """Seconds in which a scheduler must answer."""
@@ -35,8 +35,8 @@ def dask_executor(address: str) -> Generator[Executor]:
     Yields
     ------
     Executor
-        For the argument `executor` of `ingest`, `reanalyze` and studies. A `Client` of your own
-        gives one too: ``client.get_executor()``.
+        For the argument `executor` of `ingest`, `reanalyze`, studies and `Store.evaluate`. A
+        `Client` of your own gives one too: ``client.get_executor()``.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def executor_failure(error: BaseException) -> IrmetaError | None:
     if not isinstance(error, CancelledError) and not broken & _class_names(error):
         return None
     reason = " ".join(str(error).split()) or type(error).__name__
-    return IrmetaError(
+    return ExecutorError(
         f"the executor has lost its workers ({reason}). What is written is complete: run it again "
         "to continue."
     )

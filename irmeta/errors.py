@@ -27,6 +27,10 @@ class UsageError(IrmetaError):
     """Invalid call, such as a missing file or conflicting options."""
 
 
+class ExecutorError(IrmetaError):
+    """Executor that has lost all of its workers."""
+
+
 class SkippedRunWarning(UserWarning):
     """Some runs of an ingested collection were skipped; the message names them."""
 

@@ -167,10 +167,10 @@ def ordered_map(
     ------
     Exception
         Any exception of `function`, raised in order; items not yet started are cancelled.
-    IrmetaError
-        If the executor has lost its workers, or they run another irmeta.
+    ExecutorError
+        If the executor has lost its workers.
     UsageError
-        If `executor` forks its processes.
+        If its workers run another irmeta, or are forked processes.
 
     If the generator may be left early, close it to end its threads.
     """

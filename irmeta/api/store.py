@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -104,6 +105,7 @@ class Store(PreferenceTables):
         *,
         track: str,
         workers: int | None = None,
+        executor: Executor | None = None,
         **choices: Unpack[EvalChoices],
     ) -> Scores:
         """Compute the values of one track as arrays; parameters and errors as of `evaluate`.
@@ -119,7 +121,7 @@ class Store(PreferenceTables):
         (1, 25, 20)
         """
         specs, policy = parse_call(measures, choices)
-        return evaluate(self.reader, track, specs, policy, workers)
+        return evaluate(self.reader, track, specs, policy, workers, executor)
 
     def evaluate(
         self,
@@ -128,6 +130,7 @@ class Store(PreferenceTables):
         track: Tracks = None,
         system: str | Sequence[str] | None = None,
         workers: int | None = None,
+        executor: Executor | None = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
         """Compute one value per system, query and measure.
@@ -138,8 +141,9 @@ class Store(PreferenceTables):
             Names (`AP`, `P@20`, `ASL@g10`), a comma-separated text, or a preset (`default`).
         track, system : str or iterable of str, optional
             Only these tracks or systems.
-        workers : int, optional
-            Number of threads, default the usable cores. No value depends on it.
+        workers, executor : int and Executor, optional
+            Threads, default the usable cores; or an executor, such as of `dask_executor`, whose
+            workers read blocks of queries of a store in a folder. No value depends on them.
         **choices
             Fields of `EvalPolicy`.
 
@@ -161,7 +165,7 @@ class Store(PreferenceTables):
         500
         """
         specs, policy = parse_call(measures, choices)
-        found = evaluate_tracks(self.reader, track, system, specs, policy, workers)
+        found = evaluate_tracks(self.reader, track, system, specs, policy, workers, executor)
         return pl.concat([scores.per_query() for scores in found])
 
     def means(
@@ -171,6 +175,7 @@ class Store(PreferenceTables):
         track: Tracks = None,
         system: str | Sequence[str] | None = None,
         workers: int | None = None,
+        executor: Executor | None = None,
         **choices: Unpack[EvalChoices],
     ) -> pl.DataFrame:
         """Compute means over queries; parameters and errors as of `evaluate`.
@@ -187,7 +192,7 @@ class Store(PreferenceTables):
         [0.284]
         """
         specs, policy = parse_call(measures, choices)
-        found = evaluate_tracks(self.reader, track, system, specs, policy, workers)
+        found = evaluate_tracks(self.reader, track, system, specs, policy, workers, executor)
         return pl.concat([scores.means() for scores in found])
 
     def curve(

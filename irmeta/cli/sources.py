@@ -86,11 +86,12 @@ def open_source(
     workers: int | None = None,
     *,
     strict: bool = False,
+    dask: str | None = None,
 ) -> Generator[Store]:
     """Open a store, or read a collection (only `tracks`, if given) or files into memory.
 
     Tracks of a collection that cannot be read, and skipped runs, are reported at the end; with
-    `strict`, skipped runs give exit status STRICT.
+    `strict`, skipped runs give exit status STRICT. With `dask`, only a store is accepted.
     """
     from irmeta.api import open_store, read_tracks
 
@@ -112,6 +113,8 @@ def open_source(
         if strict and report_problems(store, (), tracks=tracks_of(store.reader, tracks)):
             raise typer.Exit(STRICT)
         return
+    if dask is not None:
+        raise UsageError(f"{first} is not a store: for --dask, make one by irmeta ingest.")
     with progress_bar("Reading") as read:
         store, outcomes = read_tracks(
             first,

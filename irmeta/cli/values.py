@@ -9,6 +9,7 @@ import typer
 
 from irmeta.cli.app import (
     CsvSafeOption,
+    DaskOption,
     ForceOption,
     JudgedAtLeastOption,
     MeasuresOption,
@@ -19,6 +20,7 @@ from irmeta.cli.app import (
     UnjudgedOption,
     WorkersOption,
     app,
+    cluster,
     judged_share,
     one_measure,
 )
@@ -68,6 +70,7 @@ def evaluate(
     csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
     workers: WorkersOption = None,
+    dask: DaskOption = None,
     strict: StrictOption = False,
 ) -> None:
     """Evaluate all systems: a table on a terminal, CSV in a pipe, or a file."""
@@ -89,17 +92,21 @@ def evaluate(
     directions = {one.name: one.measure.direction for one in parse_measures(asked)}
     sort = None if display.sort is None else sort_key(display.sort)
     choices: Any = policy.record()
-    with open_source(source, reading, track or None, workers, strict=strict) as store:
+    with (
+        open_source(source, reading, track or None, workers, strict=strict, dask=dask) as store,
+        cluster(dask, workers) as executor,
+    ):
         compute = store.evaluate if per_query else store.means
         with consistent_read(store, track or None) as tracks:
             made = store.provenance(asked, track=tracks, **choices)
             given: Any = {"track": tracks, "system": system or None, "workers": workers, **choices}
-            frame = compute(asked, **given)
+            sent: Any = {**given, "executor": executor}
+            frame = compute(asked, **sent)
             is_trec_eval = display.format == "trec_eval"
-            summary = store.means(asked, **given) if per_query and is_trec_eval else frame
+            summary = store.means(asked, **sent) if per_query and is_trec_eval else frame
             found = store.unjudged(**given) if unjudged else []
             if sort is not None:
-                means = store.means(sort, **given) if sort in directions else None
+                means = store.means(sort, **sent) if sort in directions else None
                 frame = sort_scores(frame, sort, directions, means)
         for name, facts in made["tracks"].items():
             if facts.get("pool", "").startswith("all systems"):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
+from contextlib import closing
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ from irmeta.measures.average_precision import compute_average_precision
 from irmeta.measures.names import parse_measures
 from irmeta.measures.search_length import irrelevant_retrieved
 from irmeta.measures.spec import Cutoffs, Spec
+from irmeta.parallel import ordered_map
 from irmeta.policies import Averaged, EvalPolicy
 from irmeta.rankings.holders import totals
 from irmeta.rankings.judged import JudgedRanks
@@ -24,6 +28,8 @@ from irmeta.rankings.track_facts import track_facts
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader, Tracks, tracks_of, undisturbed
 
+TRACKS_SENT = 8
+
 
 def evaluate(
     store: StoreReader,
@@ -31,24 +37,30 @@ def evaluate(
     specs: Sequence[Spec],
     policy: EvalPolicy,
     workers: int | None = 1,
+    executor: Executor | None = None,
 ) -> Scores:
     """Compute the values of `specs` for every judged query and every system of a track.
 
-    For `workers` see `over_blocks`.
+    For `workers` and `executor` see `over_blocks`.
 
     Warns
     -----
     PoolDepthWarning
         If a measure uses the pool of depth k, and some pools are complete at no depth.
     """
-
-    def values(view: JudgedRanks) -> tuple[Scores, np.ndarray]:
-        return evaluate_block(view, specs, policy), complete_depths_of(view)
-
-    blocks = list(over_blocks(values, store, track, policy, needs_of(specs), workers=workers))
-    if "pool" in needs_of(specs):
+    needs, compute = needs_of(specs), partial(_with_depths, list(specs), policy)
+    found = over_blocks(compute, store, track, policy, needs, workers=workers, executor=executor)
+    blocks = list(found)
+    if "pool" in needs:
         warn_without_depth(track, [depths for _, depths in blocks])
     return Scores.concat([scores for scores, _ in blocks])
+
+
+def _with_depths(
+    specs: Sequence[Spec], policy: EvalPolicy, view: JudgedRanks
+) -> tuple[Scores, np.ndarray]:
+    """Return the values for one block, and the depths to which the pools are complete."""
+    return evaluate_block(view, specs, policy), complete_depths_of(view)
 
 
 def evaluate_tracks(
@@ -58,8 +70,11 @@ def evaluate_tracks(
     specs: Sequence[Spec],
     policy: EvalPolicy,
     workers: int | None = 1,
+    executor: Executor | None = None,
 ) -> list[Scores]:
     """Run `evaluate` on selected tracks, or on all, for selected systems or all.
+
+    An executor has blocks of `TRACKS_SENT` tracks at once.
 
     Raises
     ------
@@ -69,19 +84,25 @@ def evaluate_tracks(
     asked = None if system is None else [system] if isinstance(system, str) else list(system)
     if asked == []:
         raise UsageError("no system was given: omit `system` for all systems.")
-    evaluated, known = [], set[str]()
-    for name in tracks_of(store, track):
+    known = set[str]()
+
+    def evaluated(name: str) -> Scores | None:
         with undisturbed(store, name):
             systems = store.read_record(name)["systems"]
             known.update(systems)
             selected = systems if asked is None else [s for s in systems if s in asked]
-            if selected:
-                scores = evaluate(store, name, specs, policy, workers)
-                evaluated.append(scores if asked is None else scores.only(selected))
+            if not selected:
+                return None
+            scores = evaluate(store, name, specs, policy, workers, executor)
+            return scores if asked is None else scores.only(selected)
+
+    senders = 1 if executor is None else TRACKS_SENT
+    with closing(ordered_map(evaluated, tracks_of(store, track), workers=senders)) as results:
+        found = [scores for scores in results if scores is not None]
     for name in asked or ():
         if name not in known:
             raise UsageError(f"no system {name!r} in {store}. {did_you_mean(name, known)}")
-    return evaluated
+    return found
 
 
 def needs_of(specs: Sequence[Spec]) -> set[Need]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from itertools import islice
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+from irmeta.errors import IrmetaError, UsageError, of_track
 from irmeta.kernels.list_arrays import scatter
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy, TieOrder
@@ -25,12 +28,22 @@ from irmeta.rankings.order import (
 from irmeta.rankings.pool import PooledLists, check_pool_depth, no_contributor
 from irmeta.rankings.subtopics import subtopic_set
 from irmeta.rankings.track_facts import TrackFacts, track_facts
-from irmeta.store.scan import RowBlock, StoredLists, StoreReader, row_blocks, undisturbed
+from irmeta.store.scan import (
+    RowBlock,
+    StoredLists,
+    StoreReader,
+    replaced,
+    row_blocks,
+    undisturbed,
+)
 from irmeta.trec.tie_orders import TIE_RULES
 
 Result = TypeVar("Result")
 
 LEAST_ROWS = 1 << 19  # smallest block of a thread
+SENT_ROWS = 1 << 20  # block of an executor: reading of the qrels takes little of its time
+MOST_SENT = 64
+"""Blocks of one track that an executor has at once, so that finished ones do not fill memory."""
 
 
 def over_blocks(
@@ -41,28 +54,94 @@ def over_blocks(
     needs: Collection[Need] = (),
     *,
     workers: int | None = 1,
+    executor: Executor | None = None,
+    max_rows: int | None = None,
 ) -> Iterator[Result]:
     """Yield the result of a function for each block of a track, in query order.
 
     Parameters
     ----------
     workers
-        Threads that read blocks and call the function; None: the usable cores. Threads share the
-        rows of one block of the store, down to `LEAST_ROWS` each.
+        Threads that read blocks and call the function; None: the usable cores. With `executor`,
+        the largest number of blocks in work; None: `MOST_SENT`.
+    executor
+        Workers that read one block each by the store's path, and call the function, which then has
+        to be picklable, as its results.
+    max_rows
+        Rows of a block, for blocks that do not depend on the workers. By default threads share the
+        rows of one block of the store, down to `LEAST_ROWS` each, and blocks of an executor have
+        `SENT_ROWS`.
 
     Raises
     ------
     DataError, UsageError
-        See `judged_ranks`; or if `workers` is less than 1.
+        See `judged_ranks`; or if `workers` is less than 1, or the store is in memory and there is
+        an executor.
     """
-    threads, least = thread_count(workers), min(store.block_rows, LEAST_ROWS)
-    rows = max(store.block_rows // threads, least)
-    blocks = judged_blocks(store, track, policy, rows, needs)
-    with (
-        undisturbed(store, track),
-        closing(ordered_map(lambda read: function(read()), blocks, workers=threads)) as results,
-    ):
+    if executor is None:
+        threads, least = thread_count(workers), min(store.block_rows, LEAST_ROWS)
+        rows = max_rows or max(store.block_rows // threads, least)
+        blocks = judged_blocks(store, track, policy, rows, needs)
+        found = ordered_map(lambda read: function(read()), blocks, workers=threads)
+    else:
+        rows = max_rows or min(store.block_rows, SENT_ROWS)
+        found = _on_executor(function, store, track, policy, needs, workers, executor, rows)
+    with undisturbed(store, track), closing(found) as results:
         yield from results
+
+
+def _on_executor(
+    function: Callable[[JudgedRanks], Result],
+    store: StoreReader,
+    track: str,
+    policy: EvalPolicy,
+    needs: Collection[Need],
+    workers: int | None,
+    executor: Executor,
+    rows: int,
+) -> Generator[Result]:
+    """Yield the result of a function for each block, computed by an executor."""
+    if not store.is_shared:
+        fix = "ingest it into a folder, or use threads."
+        raise UsageError(f"{store} is in memory, where no other process reads it: {fix}")
+    fingerprint = store.fingerprint(track)
+    sent = _Sent(store.only(track), fingerprint, track, policy, frozenset(needs), rows)
+    yield from ordered_map(
+        partial(_on_block, function, sent),
+        range(sum(1 for _ in sent.blocks())),
+        workers=MOST_SENT if workers is None else workers,
+        executor=executor,
+        lost=partial(_lost, track),
+    )
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """Arguments of `judged_blocks` for another process, and the track's `fingerprint`."""
+
+    store: StoreReader
+    fingerprint: str
+    track: str
+    policy: EvalPolicy
+    needs: frozenset[Need]
+    rows: int
+
+    def blocks(self) -> Iterator[Callable[[], JudgedRanks]]:
+        """Yield one function per block that reads it."""
+        return judged_blocks(self.store, self.track, self.policy, self.rows, self.needs)
+
+
+def _on_block(function: Callable[[JudgedRanks], Result], sent: _Sent, index: int) -> Result:
+    """Read one block of a track in a worker, and call a function."""
+    if sent.store.fingerprint(sent.track) != sent.fingerprint:
+        raise replaced(sent.track)
+    read = next(islice(sent.blocks(), index, None))
+    return function(read())
+
+
+def _lost(track: str, index: int, error: IrmetaError) -> NoReturn:
+    """Raise the error of a block whose worker was killed."""
+    raise of_track(track, error)
 
 
 def judged_ranks(

@@ -79,6 +79,7 @@ class Layout:
 
     root: Location
     block_rows = 1 << 22  # larger Parquet reads take less time per row
+    is_shared = True
 
     def __str__(self) -> str:
         return str(self.root)

@@ -119,6 +119,7 @@ class MemoryStore:
     """A `StoreReader` of tracks in memory, called `name` in messages; `failures` by track."""
 
     block_rows = 1 << 19  # arrays of this size are small enough to be reused
+    is_shared = False
 
     def __init__(
         self,

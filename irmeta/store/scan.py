@@ -89,6 +89,11 @@ class StoreReader(Protocol):
         """Return the preferred number of rows of a long table to read at a time."""
         ...
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes can read the store by its path."""
+        ...
+
     def read_policy(self) -> ReadPolicy:
         """Return the policy under which the runs were read."""
         ...
@@ -159,9 +164,13 @@ def _refuse_replaced(
 ) -> None:
     for track, version in before.items():
         if store.version(track) != version:
-            fix = "An ingest replaced it: run the command again."
-            problem = "was replaced while it was read"
-            raise DataError(problem, track=track, fix=fix) from error
+            raise replaced(track) from error
+
+
+def replaced(track: str) -> DataError:
+    """Return the error of a track that an ingest replaced during reading."""
+    fix = "An ingest replaced it: run the command again."
+    return DataError("was replaced while it was read", track=track, fix=fix)
 
 
 @contextmanager
