@@ -10,12 +10,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -25,31 +24,17 @@ from irmeta.clusters import dask_executor, worker_memory
 from irmeta.errors import DataError, IrmetaError, NamesWarning, UsageError, warn
 from irmeta.parallel import ordered_map
 from support import ingesting
+from support.executors import Killing, cluster_in_process, content
 from support.tiny import collection
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 
-def content(folder: Path) -> dict[str, bytes]:
-    """Return the files of a folder except those that contain the time, or checksums of them."""
-    return {
-        file.relative_to(folder).as_posix(): file.read_bytes()
-        for file in folder.rglob("*")
-        if file.is_file()
-        and file.suffix != ".pdf"
-        and file.name not in (".cache.json", ".lock", "files.json")
-    }
-
-
 @pytest.fixture(scope="module")
 def client() -> Iterator[distributed.Client]:
     """A cluster of two threads in this process."""
-    settings = {"n_workers": 1, "threads_per_worker": 2, "dashboard_address": "127.0.0.1:0"}
-    with (
-        distributed.LocalCluster(processes=False, **settings) as cluster,
-        distributed.Client(cluster, set_as_default=False) as one,
-    ):
+    with cluster_in_process() as one:
         yield one
 
 
@@ -109,22 +94,6 @@ def test_ordered_map__broken_process_pool_is_an_error():
         pytest.raises(IrmetaError, match="lost its workers"),
     ):
         list(ordered_map(os._exit, [1, 2], executor=executor))
-
-
-class Killing(ThreadPoolExecutor):
-    """Executor whose worker dies of the item 2 or the track b, and once of the item 3."""
-
-    died = False
-
-    def submit(self, function: Callable, *args, **options) -> Future:
-        def call():
-            item = getattr(args[1], "name", args[1])
-            if item in (2, "b") or (item == 3 and not self.died):
-                self.died |= item == 3
-                raise distributed.KilledWorker("t", SimpleNamespace(address="tcp://w"), 3)
-            return function(*args, **options)
-
-        return super().submit(call)
 
 
 def test_ordered_map__killed_worker_loses_one_item():

@@ -7,12 +7,13 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
 
 from irmeta.clusters import appears
-from irmeta.errors import DataError, IrmetaError, UsageError, of_track
+from irmeta.errors import DataError, ExecutorError, IrmetaError, UsageError, of_track
 from irmeta.options import Options
 from irmeta.parallel import check_open_files, ordered_map, thread_count
 from irmeta.policies import TrackOptions
@@ -36,6 +37,9 @@ from irmeta.studies.framework.study import Study
 from irmeta.studies.framework.study_page import write_page
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.framework.write import TableWriter, joined_parts, provenance, used_only
+
+WHOLE_BLOCKS = 4
+"""Blocks in the largest track that one worker reads alone, if a study splits tracks."""
 
 
 @dataclass(frozen=True)
@@ -106,21 +110,34 @@ def _run_tasks(
 ) -> dict[str | None, str]:
     """Run the tasks; return the errors of failed tasks by track."""
     executor, folder = control.executor, root
-    sent = ((store, task) for task in tasks)
+    split = [task for task in tasks if _is_split(study, store, task, control)]
+    whole = [task for task in tasks if task not in split]
+    sent = ((store, task) for task in whole)
     if executor is not None:  # its workers may run in another folder
         folder = root.absolute()
-        sent = ((_sent(store, task), task) for task in tasks)
+        sent = ((_sent(store, task), task) for task in whole)
     work = partial(_do, study.name, folder, options, control.titles)
     failed: dict[str | None, str] = {}
     results = ordered_map(work, sent, workers=control.workers, executor=executor, lost=_lost)
+    shared = (work((store, task), control.workers, executor) for task in split)
     with closing(results) as errors:
-        for number, (task, error) in enumerate(zip(tasks, errors, strict=True), 1):
+        done = zip([*whole, *split], chain(errors, shared), strict=True)
+        for number, (task, error) in enumerate(done, 1):
             error = error or _not_received(root, task)
             if error is not None:
                 failed[task.track] = error
             if control.progress is not None:
                 control.progress(task.track or study.name, number, len(tasks))
-    return failed
+    return {task.track: failed[task.track] for task in tasks if task.track in failed}
+
+
+def _is_split(study: Study, store: StoreReader | None, task: Task, control: Run) -> bool:
+    """Check whether all workers share the blocks of a track, after the other tracks."""
+    if store is None or task.track is None or task.problem is not None or task.is_done:
+        return False
+    if not study.splits_tracks or (control.executor is not None and not store.is_shared):
+        return False
+    return store.read_record(task.track)["rows"] > WHOLE_BLOCKS * store.block_rows
 
 
 def _sent(store: StoreReader | None, task: Task) -> StoreReader | None:
@@ -146,9 +163,18 @@ def _error(task: Task, error: IrmetaError) -> str:
 
 
 def _do(
-    name: str, root: Path, options: Options, titles: bool, sent: tuple[StoreReader | None, Task]
+    name: str,
+    root: Path,
+    options: Options,
+    titles: bool,
+    sent: tuple[StoreReader | None, Task],
+    workers: int | None = 1,
+    executor: Executor | None = None,
 ) -> str | None:
-    """Run one task; return its error, or None. All arguments can be sent to another process."""
+    """Run one task; return its error, or None.
+
+    Arguments without workers for the track's blocks can be sent to another process.
+    """
     store, task = sent
     if task.problem is not None or (task.is_done and task.is_drawn):
         return task.problem
@@ -159,10 +185,13 @@ def _do(
             tables = kept_tables(study, files)
         else:
             with _unchanged(store, [task]):
-                tables = _compute(study, store, task, files, options)
+                track = _view(store, task, options, workers, executor)
+                tables = _compute(study, store, task, files, options, track)
         if task.track is not None:
             drawn = PartTables(study, files, tables)
             draw_figures(study, files, drawn, options, task.track, titles=titles)
+    except ExecutorError:  # no track can be analysed
+        raise
     except IrmetaError as error:
         return _error(task, error)
     except OSError as error:
@@ -172,14 +201,29 @@ def _do(
     return None
 
 
+def _view(
+    store: StoreReader | None,
+    task: Task,
+    options: Options,
+    workers: int | None,
+    executor: Executor | None,
+) -> TrackView | None:
+    """Return the track of a task; None for the part that reads no store."""
+    if store is None or task.track is None:
+        return None
+    assert isinstance(options, TrackOptions)
+    return TrackView(store, task.track, options, workers, executor)
+
+
 def _compute(
-    study: Study, store: StoreReader | None, task: Task, files: RecordedFiles, options: Options
+    study: Study,
+    store: StoreReader | None,
+    task: Task,
+    files: RecordedFiles,
+    options: Options,
+    track: TrackView | None,
 ) -> dict[str, pl.DataFrame]:
     """Compute, write and return the tables of one part."""
-    track = None
-    if store is not None and task.track is not None:
-        assert isinstance(options, TrackOptions)
-        track = TrackView(store, task.track, options)
     by = "all" if track is None else "track"
     tables = [table for table in study.by_table.values() if table.by == by]
     made = provenance(study, store, options, [] if track is None else [track.name])

@@ -140,6 +140,9 @@ class Study:
         returns the section of one track from the tables of that track.
     formats
         The formats in which figures are written.
+    splits_tracks
+        Whether `compute` reads blocks by `TrackView.map_blocks`: all workers then share the blocks
+        of a large track.
     """
 
     name: str
@@ -156,6 +159,7 @@ class Study:
     track_section: Later = None
     inputs: Literal["tracks", "none", "optional"] = "tracks"
     formats: Sequence[str] = ("svg", "pdf", "png")
+    splits_tracks: bool = False
 
     @cached_property
     def by_table(self) -> dict[str, Table]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -15,15 +16,22 @@ from irmeta.measures.spec import Spec
 from irmeta.policies import EvalPolicy, TrackOptions
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.judged_docs import read_judged
-from irmeta.rankings.load import judged_ranks
+from irmeta.rankings.load import judged_ranks, over_blocks
 from irmeta.rankings.needs import Need
 from irmeta.rankings.track_facts import TrackFacts, track_facts
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader, read_table, track_notes
 
+Result = TypeVar("Result")
+
 
 class TrackView:
     """One track of a store, under the evaluation policy of a study's options.
+
+    Parameters
+    ----------
+    workers, executor
+        Workers of `map_blocks`: see `irmeta.rankings.load.over_blocks`.
 
     Attributes
     ----------
@@ -31,9 +39,17 @@ class TrackView:
         The track's name.
     """
 
-    def __init__(self, store: StoreReader, name: str, options: TrackOptions) -> None:
+    def __init__(
+        self,
+        store: StoreReader,
+        name: str,
+        options: TrackOptions,
+        workers: int | None = 1,
+        executor: Executor | None = None,
+    ) -> None:
         self.name: str = name
         self._store, self._options = store, options
+        self._workers, self._executor = workers, executor
         self._reason: str | None = None
         self._notes: list[str] = []
 
@@ -74,9 +90,29 @@ class TrackView:
         chosen = replace(self.policy, **policy)
         return judged_ranks(self._store, self.name, chosen, max_rows, needs)
 
-    def blocks_for(self, specs: Sequence[Spec]) -> Iterator[JudgedRanks]:
-        """Yield the blocks with all arrays that the measures read."""
-        return self.blocks(needs_of(specs))
+    def map_blocks(
+        self, function: Callable[[JudgedRanks], Result], specs: Sequence[Spec]
+    ) -> Iterator[Result]:
+        """Yield the result of a function for each block, in order.
+
+        The blocks, which have all arrays that the measures read, are the same for any workers.
+
+        Parameters
+        ----------
+        function
+            Picklable function, such as a partial of a function of a module; its results are
+            picklable too. Other processes call it if `Study.splits_tracks`.
+        """
+        return over_blocks(
+            function,
+            self._store,
+            self.name,
+            self.policy,
+            needs_of(specs),
+            workers=self._workers,
+            executor=self._executor,
+            max_rows=self._store.block_rows,
+        )
 
     def scores(self, measures: str | Sequence[str], **policy: Any) -> Scores:
         """Compute measures of the whole track."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
 from irmeta.measures.search_length import lengths_by_doc
+from irmeta.measures.spec import Spec
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.per_doc import rarity_frame, search_length_table
 from irmeta.results.scores import Scores
@@ -26,23 +29,34 @@ from irmeta.studies.reanalysis.options import OverviewOptions
 REL = 1
 
 
+class Block(NamedTuple):
+    """Results of one block: scores, and counts to add.
+
+    Attributes
+    ----------
+    histogram
+        Search lengths by bucket, see `length_buckets`.
+    rarity
+        Relevant docs by the number of systems that retrieve them.
+    """
+
+    scores: Scores
+    histogram: np.ndarray
+    rarity: np.ndarray
+    counts: Mapping[str, int]
+
+
 def compute(track: TrackView, options: OverviewOptions) -> Pieces:
     """Yield the tables of one track; tables by doc or query block by block."""
-    specs = parse_measures(options.measures)
-    blocks, counts, histogram, rarity = [], [], [], []
-    for view in track.blocks_for(specs):
-        lengths = lengths_by_doc(view, REL, options.unretrieved)
-        retrieved = view.ranks[view.relevant_rows(REL)] != view.missing
-        rare_docs = rarity_frame(view, options.rarity_depth, REL)
-        blocks.append(evaluate_block(view, specs, options.policy))
-        histogram.append(length_buckets(lengths, retrieved))
-        rarity.append(np.bincount(rare_docs["retrieved_by"], minlength=len(view.systems) + 1))
-        counts.append(_counts(view))
-        yield "search_lengths", search_length_table(view, REL, lengths)
-        yield "rarity", rare_docs
-    scores = Scores.concat(blocks)
-    docs, rare = (np.sum(counted, axis=0) for counted in (histogram, rarity))
-    facts = _facts(track, options, counts)
+    specs, blocks = parse_measures(options.measures), list[Block]()
+    for block, lengths, rarity in track.map_blocks(partial(_of_block, options, specs), specs):
+        blocks.append(block)
+        yield "search_lengths", lengths
+        yield "rarity", rarity
+    scores = Scores.concat([block.scores for block in blocks])
+    docs = np.sum([block.histogram for block in blocks], axis=0)
+    rare = np.sum([block.rarity for block in blocks], axis=0)
+    facts = _facts(track, options, [block.counts for block in blocks])
     best = best_systems(scores)
     yield "scores", scores.per_query()
     yield "means", scores.means()
@@ -55,6 +69,22 @@ def compute(track: TrackView, options: OverviewOptions) -> Pieces:
     yield "systems", track.systems
     skipped = track.systems.drop_nulls("skip_reason")
     yield "skipped_runs", skipped.select("track", "file", reason="skip_reason")
+
+
+def _of_block(
+    options: OverviewOptions, specs: Sequence[Spec], view: JudgedRanks
+) -> tuple[Block, pa.Table, pl.DataFrame]:
+    """Return the results of one block, and its rows of search_lengths and rarity."""
+    lengths = lengths_by_doc(view, REL, options.unretrieved)
+    retrieved = view.ranks[view.relevant_rows(REL)] != view.missing
+    rarity = rarity_frame(view, options.rarity_depth, REL)
+    block = Block(
+        evaluate_block(view, specs, options.policy),
+        length_buckets(lengths, retrieved),
+        np.bincount(rarity["retrieved_by"], minlength=len(view.systems) + 1),
+        _counts(view),
+    )
+    return block, search_length_table(view, REL, lengths), rarity
 
 
 def best_systems(scores: Scores) -> pl.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -107,10 +108,10 @@ class Gathered:
 def gather(track: TrackView, options: Options) -> Gathered:
     """Read a track and compute all values that do not depend on the best system."""
     specs = parse_measures(options.scored())
-    return _joined([_of_block(view, options, specs) for view in track.blocks_for(specs)])
+    return _joined(list(track.map_blocks(partial(_of_block, options, specs), specs)))
 
 
-def _of_block(view: JudgedRanks, options: Options, specs: Sequence[Spec]) -> Gathered:
+def _of_block(options: Options, specs: Sequence[Spec], view: JudgedRanks) -> Gathered:
     rel, rows = options.rel, view.relevant_rows(options.rel)
     floors = lengths_by_doc(view, rel, "floor")
     plain, graded = (rel, floors), (1, floors if rel == 1 else lengths_by_doc(view, 1, "floor"))
