@@ -154,7 +154,8 @@ class Comparisons(SummaryList[Comparison]):
             return grid
         labels = [label for part in parts for label in part.labels]
         rows = tuple((Cell(one), *row) for one, row in zip(labels, grid.rows, strict=True))
-        return Grid(grid.name, grid.caption, (Head("", "", is_text=True), *grid.head), rows)
+        number = Head("", "", is_text=True, is_key=True)
+        return Grid(grid.name, grid.caption, (number, *grid.head), rows)
 
     def to_latex(self, digits: int = 4, *, siunitx: bool = False) -> str:
         """Return `table` as LaTeX with booktabs, as wide as a column of a paper if it fits.

@@ -56,6 +56,8 @@ class Head:
         Heading over several neighbouring columns.
     on_page_only
         Whether LaTeX leaves the column out.
+    is_key
+        Whether the column identifies the rows, and is repeated in each panel of a wide table.
     """
 
     label: str
@@ -63,6 +65,7 @@ class Head:
     is_text: bool
     group: str = ""
     on_page_only: bool = False
+    is_key: bool = False
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,8 @@ class _Cells:
         label = column.label or name.replace("_", " ")
         if group and column.format == "range":
             label = "worst to best"
-        return Head(label, name, column.is_text, group, column.show == "page")
+        is_key = name in self._table.key
+        return Head(label, name, column.is_text, group, column.show == "page", is_key)
 
     def row(self, row: Mapping[str, Any], names: Sequence[str]) -> list[Cell]:
         return [self.cell(row, name) for name in names]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Literal, NamedTuple
 
 from irmeta.report.cells import Cell, Grid, spans
@@ -17,7 +17,7 @@ COLUMN, TEXT = 238.0, 502.0
 MOST_LINES = 3  # of a wrapped cell in a table as wide as a column; then the text is used
 LABEL_LINES = 2.5  # of a heading wider than its column, on average
 LEAST = 40.0  # points of a wrapped column
-BOLD, MARKS = 1.1, 0.75  # widths of bold text and of superscripts, as parts of the text's
+BOLD, MARKS = 1.1, 0.84  # widths of bold text and of superscripts, as parts of the text's
 LONGEST_WORD = 20  # characters; longer words are broken
 
 _WIDTHS = {  # in Computer Modern and Times, the larger, as parts of the font size
@@ -159,7 +159,8 @@ class _Columns:
     def _units(self, columns: Sequence[int]) -> tuple[Sequence[int], list[list[int]]]:
         """Return the columns that identify a row, and the others as groups or single columns."""
         grouped = [i for i in columns if self._heads[i].group]
-        first = columns.index(grouped[0]) if grouped else 1
+        keys = [*takewhile(lambda i: self._heads[i].is_key, columns[:-1])]
+        first = columns.index(grouped[0]) if grouped else max(1, len(keys))
         units: list[list[int]] = []
         for i in columns[first:]:
             if units and grouped and self._heads[i].group == self._heads[units[-1][0]].group:

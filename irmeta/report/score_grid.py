@@ -42,7 +42,7 @@ def score_grid(
     """
     keys = [column for column in _KEYS if column in frame.columns]
     measures = [column for column in frame.columns if column not in keys]
-    head = [Head(key, key, is_text=True) for key in keys]
+    head = [Head(key, key, is_text=True, is_key=True) for key in keys]
     head += [Head(measure, measure, is_text=False) for measure in measures]
     best = frame.select(_is_best(m, directions.get(m, 0), keys).alias(m) for m in measures)
     rows = [

@@ -85,6 +85,14 @@ def test_to_latex__panels_keep_groups_of_columns_together():
     assert latex.count(r"\cmidrule(lr){2-4}") == 2
 
 
+def test_to_latex__panels_repeat_the_columns_that_identify_rows():
+    head = [Head(key, key, is_text=True, is_key=True) for key in ("", "system")]
+    head += [Head(f"measure{i:03}", "", is_text=False) for i in range(18)]
+    latex = to_latex(Grid("t", "c", tuple(head), (tuple(Cell("0.12345") for _ in head),)))
+    repeated = [row[:2] for row in rows_of(latex) if "system" in row]
+    assert repeated == [["", "system"]] * latex.count(r"\begin{tabular}") != [["", "system"]]
+
+
 def test_to_latex__wraps_long_text_and_breaks_long_words():
     made = table({"name": True, "text": True}, ("w" * 90, "some words " * 9), ("b", "short"))
     latex = to_latex(made)
