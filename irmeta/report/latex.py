@@ -11,7 +11,16 @@ from math import ceil
 
 from irmeta.escapes import drop_unsafe
 from irmeta.report.cells import ABSENT, BEST, DAGGER, DOUBLE_DAGGER, Cell, Grid, spans
-from irmeta.report.latex_layout import TEXT, Layout, Panel, Size, layout, pieces, wrap_label
+from irmeta.report.latex_layout import (
+    TEXT,
+    Layout,
+    Panel,
+    Size,
+    layout,
+    pieces,
+    text_width,
+    wrap_label,
+)
 
 LONGEST_FLOAT = 45  # rows that one page of a paper holds
 _ESCAPED = {
@@ -161,13 +170,18 @@ class _Tabular:
         return [" & ".join(names) + r" \\", *[rules] * bool(rules), _begin(labels)]
 
     def _label(self, i: int) -> str:
-        """Return a heading, on several lines if it is wider than its column."""
+        """Return a heading above the numbers, on several lines if it is wider than its column."""
         side = "l" if self.grid.head[i].is_text else "r"
-        lines = wrap_label(self.grid.head[i].label, self.panel.width(i), self.size.font)
+        width, font = self.panel.width(i), self.size.font
+        lines = wrap_label(self.grid.head[i].label, width, font)
         text = r" \\ ".join(map(escape_latex, lines))
         if len(lines) > 1:
             text = rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{text}\end{{tabular}}"
-        return f"{{{text}}}" if self._formats[i] else text
+        if self._formats[i]:
+            return f"{{{text}}}"
+        spare = width - max((text_width(line, font) for line in lines), default=0.0)
+        space = int(min(self.panel.marks[i], spare))  # of superscripts, which the numbers precede
+        return text + (rf"\hspace{{{space}pt}}" if space > 0 else "")
 
     def _rows(self) -> list[str]:
         columns = self.panel.columns

@@ -147,6 +147,8 @@ def test_to_latex__superscripts_take_equal_space_in_a_column():
     spaces = re.findall(r"\\makebox\[(\d+)pt\]\[l\]\{(.*?)\}(?: |$)", latex, re.M)
     assert spaces == [(spaces[0][0], r"\textsuperscript{bc}"), (spaces[0][0], "")]
     assert r"\textbf{2}" in latex
+    (head, *_) = rows_of(latex)
+    assert head == ["system", rf"n\hspace{{{int(spaces[0][0]) - 1}pt}}"]  # above the numbers
 
 
 def test_to_latex__numbers_of_a_paper_have_minus_signs():
