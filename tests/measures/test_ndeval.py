@@ -142,22 +142,6 @@ def test_evaluate__case2_equals_ir_measures(case2: Path, shared: Path, system: s
 
 
 @pytest.mark.real
-def test_evaluate__legaldiv_equals_official_files(real_store: irmeta.Store, shared: Path):
-    expected: Cells = {}
-    for file in (shared / "tracks" / "legaldiv" / "official").iterdir():
-        expected |= printed(file)
-    names = {column: ours(column) for _, _, column in expected}
-    assert list(names.values()) == list(ndeval((5, 10, 20, 30))) == canonical("ndeval@5,10,20,30")
-    found = computed(
-        real_store, ["ndeval@5,10,20,30"], track="legaldiv", tie_order="rank", queries="retrieved"
-    )
-    cells = {key: found[key[0], key[1], names[key[2]]] for key in expected}
-    assert sum(query != "amean" for _, query, _ in expected) == 117_045
-    values = np.array([list(cells.values()), list(expected.values())])
-    assert np.abs(values[0] - values[1]).max() < PRINTED
-
-
-@pytest.mark.real
 def test_evaluate__legaldiv_equals_independent_values(real_store: irmeta.Store, shared: Path):
     choices = {"track": "legaldiv", "tie_order": "rank", "queries": "retrieved"}
     found = computed(real_store, ["ndeval@5,10,20,30"], **choices)
