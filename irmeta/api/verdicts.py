@@ -10,15 +10,15 @@ import polars as pl
 from irmeta.api.mean_arithmetic import equal_as_printed, other_means
 from irmeta.api.other_readings import Reading, other_readings
 from irmeta.api.store import EvalChoices, Store
-from irmeta.errors import MeasureError, UsageError
+from irmeta.errors import IrmetaError, MeasureError, UsageError
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.track_facts import track_facts
 from irmeta.results.scores import Scores
 
 REPRODUCED, DIFFER, NOT_OURS = "reproduced", "differ", "not ours"
 COLUMNS = (
-    *("track", "system", "query", "evaluator", "measure", "printed", "canonical", "published"),
-    *("digits", "value", "difference", "verdict", "reason"),
+    *("track", "system", "query", "evaluator", "measure", "printed", "canonical", "qrels"),
+    *("published", "digits", "value", "difference", "verdict", "reason"),
 )
 
 
@@ -136,7 +136,7 @@ class TrackVerifier:
             return concerned
         try:
             values = self._joined(concerned, names, {**choices, **reading.choices})
-        except (MeasureError, UsageError):  # e.g. another tie order of lists cut when read
+        except IrmetaError:  # e.g. tie order rank of lists without ranks
             return concerned.clear()
         return concerned.filter(_equals(values))
 

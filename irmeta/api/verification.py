@@ -40,9 +40,10 @@ class Verification(Summarized):
     ----------
     values : DataFrame
         track, system, query (null: a mean), evaluator, measure (as published), printed (its text),
-        canonical (the measure of irmeta), published, digits (decimals), value, difference, verdict
-        (``reproduced``, ``differ`` or ``not ours``) and reason: what else reproduces a value that
-        differs, or why a value is not ours.
+        canonical (the measure of irmeta), qrels (the set that the evaluator's name says; null: that
+        of the policy), published, digits (decimals), value, difference, verdict (``reproduced``,
+        ``differ`` or ``not ours``) and reason: what else reproduces a value that differs, or why a
+        value is not ours.
     tracks : DataFrame
         One row per track: track, catalog (its id in the catalogue; null: it is not there, or the
         values come from a table), published (values of systems in the store), reproduced, differ,

@@ -54,5 +54,5 @@ def _print_details(found: Verification) -> None:
         "track", "absent_from", maintain_order=True
     ):
         of = "not in the store" if place == "store" else "without a published value"
-        listed = first_few(rows["system"].to_list(), "--out FILE writes all values")
+        listed = first_few(rows["system"].to_list(), "irmeta.verify(...).unmatched has all")
         print_text(console, f"\n{track}: {count(rows.height, 'system')} {of}: {listed}")

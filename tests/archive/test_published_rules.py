@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 import irmeta
@@ -144,3 +145,17 @@ def test_verify__catalogue_of_a_track():
     canonical = found.values.filter(evaluator="gdeval")["canonical"].unique().sort().to_list()
     assert canonical == ["ERR(gmax=4)@20", "nDCG(gain=exp)@20"]
     assert found.provenance["published"] == {"name": "catalogue"}
+
+
+def test_verify__reads_the_qrels_set_of_the_evaluator():
+    runs = facts.published().filter(id="trec29/pm", evaluator="evidence-eval")["run"].to_list()
+    lists = {name: {"1": {"a": 2.0, "b": 1.0}} for name in runs}
+    first = pl.DataFrame({"query": ["1"], "doc": ["a"], "grade": [1]})
+    second = first.with_columns(doc=pl.lit("b"))
+    store = irmeta.from_data({"qrels": first, "evidence": second}, lists)
+    found = irmeta.verify(store, catalog={store.tracks[0]: "trec29/pm"}).values
+    values = found.filter(measure="ndcg_cut_10").select("qrels", "value").unique().rows()
+    assert values == [("evidence", pytest.approx(0.6309297535714575))]
+    others = found.filter(verdict="not ours")
+    assert set(others["reason"]) == {"the track has no qrels set sample"}
+    assert set(others["evaluator"]) == {"sample-eval"}
