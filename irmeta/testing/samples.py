@@ -182,6 +182,13 @@ def view_for(spec: Spec, negative: Negative) -> JudgedRanks:
     return replace(views()[negative], **dict.fromkeys(unneeded))
 
 
+@cache
+def _rows(queries: tuple[str, ...]) -> list[int]:
+    """Return the rows of queries in the views, whose queries do not depend on the policy."""
+    known = views()[NEGATIVE[0]].queries
+    return [known.index(query) for query in queries]
+
+
 @dataclass(frozen=True)
 class Case:
     """One spec and its values on the crowd: float64 [query, system], by policy."""
@@ -196,9 +203,8 @@ class Case:
 
     def of(self, system: str, *queries: str, negative: Negative = "unjudged") -> np.ndarray:
         """Return the values of one system, by default for `QUERIES`."""
-        view = views()[negative]
-        rows = [view.queries.index(q) for q in queries or QUERIES]
-        return self.values[negative][rows, view.systems.index(system)]
+        rows = _rows(queries or QUERIES)
+        return self.values[negative][rows, views()[negative].systems.index(system)]
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -105,12 +106,12 @@ class Track:
         with TemporaryDirectory() as folder:
             return read(self.write(Path(folder)), workers=1, **choices)
 
-    @property
+    @cached_property
     def deepest(self) -> int:
         """The length of the longest list."""
         return max(len(lines) for lists in self.runs.values() for lines in lists.values())
 
-    @property
+    @cached_property
     def highest(self) -> int:
         """The highest grade, at least 1."""
         return max(1, *(g for docs in self.qrels.values() for g in docs.values()))
