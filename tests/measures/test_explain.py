@@ -69,7 +69,10 @@ CELLS = (
 )
 
 
-NAMED = [(*cell, m) for cell in CELLS for m in MEASURES]
+# Measures take turns in the cells.
+NAMED = [
+    (*cell, m) for c, cell in enumerate(CELLS) for i, m in enumerate(MEASURES) if (c // 2 + i) % 2
+]
 NAMED += [(*cell, m) for cell in CELLS if cell[0] == "web" for m in BY_SUBTOPIC]
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import pytest
 from hypothesis import given, settings
 
 from irmeta.measures.names import parse_measure, registry
-from support.cells import OTHER_ORDERS, assert_explained, assert_twins
+from support.cells import NEGATIVE, OTHER_ORDERS, assert_explained, assert_twins
 from support.making import Track
 from twins.registry import FAMILIES, TWINS, Family
 
@@ -41,8 +43,8 @@ def test_evaluate__values_equal_naive_twins_in_other_tie_orders(family: Family):
     @given(family.tracks(systems=3, queries=2))
     def compare(track: Track) -> None:
         store = track.read()
-        for order in OTHER_ORDERS:
-            assert_twins(store, track, twins, order)
+        for order, policy in zip(OTHER_ORDERS, cycle(NEGATIVE), strict=False):
+            assert_twins(store, track, twins, order, [policy])
 
     compare()
 

@@ -7,9 +7,10 @@ the values of a track with them, and `assert_explained` the arithmetic that `exp
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import cycle
 
 import irmeta
 from irmeta.measures.names import parse_measure
@@ -157,7 +158,7 @@ def cells(track: Track, order: str, negative: str) -> Iterator[Cell]:
     The queries, and the highest grade, are those of the qrels by subtopic, if there are any.
     """
     grades = [g for of in track.diversity.values() for docs in of.values() for g in docs.values()]
-    scale = max(1, *grades) if grades else None
+    scale = max(1, *grades) if grades else track.highest
     for system in track.runs:
         for query in track.diversity or track.qrels:
             yield Cell(track, system, query, order, negative, scale)
@@ -187,9 +188,15 @@ def assert_equal(found: Values, expected: Values) -> None:
     assert not wrong, wrong
 
 
-def assert_twins(store: irmeta.Store, track: Track, twins: Twins, order: str = "trec_eval") -> None:
-    """Check the values of a track against twins, under both policies for negative grades."""
-    for negative in NEGATIVE:
+def assert_twins(
+    store: irmeta.Store,
+    track: Track,
+    twins: Twins,
+    order: str = "trec_eval",
+    policies: Sequence[str] = NEGATIVE,
+) -> None:
+    """Check the values of a track against twins, under some policies for negative grades."""
+    for negative in policies:
         found = values_of(store, list(twins), negative=negative, tie_order=order)
         assert_equal(found, twin_values(track, twins, order, negative))
 
@@ -228,19 +235,18 @@ EXPLAINED_CELLS = (
 
 
 def assert_explained(twins: Twins) -> None:
-    """Check the value of `explain` against each twin, in at least one of EXPLAINED_CELLS.
+    """Check the value of `explain` against each twin, in one or two of EXPLAINED_CELLS.
 
-    `explain` reads the store for each value, so the cutoffs of a measure take turns in the cells.
-    A measure with its parameters is explained in every cell, at one cutoff or another.
+    `explain` reads the store for each value, so the names take turns in the cells. A measure with
+    its parameters is explained in at least two of them.
     """
     by_measure: dict[str, list[str]] = {}
     for name in twins:
         by_measure.setdefault(name.partition("@")[0], []).append(name)
-    store = EXPLAINED.read()
+    store, turns = EXPLAINED.read(), cycle(EXPLAINED_CELLS)
     for names in by_measure.values():
-        for turn in range(max(len(names), len(EXPLAINED_CELLS))):
-            name = names[turn % len(names)]
-            cell = EXPLAINED_CELLS[turn % len(EXPLAINED_CELLS)]
+        for name in names if len(names) > 1 else names * 2:
+            cell = next(turns)
             found = store.explain(
                 name, system=cell.system, query=cell.query, negative=cell.negative
             )

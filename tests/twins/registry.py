@@ -21,7 +21,7 @@ class Family:
     """Twins of related measures, and how many drawn tracks to compare them on."""
 
     twins: Twins
-    examples: int = 25
+    examples: int = 15
     tie_order_examples: int = 5
     in_tie_orders: Callable[[str], bool] = lambda name: True
     """Whether to compare a measure in the tie orders other than trec_eval's."""
@@ -36,24 +36,24 @@ AD_HOC = {
     "precision": Family(binary.precision()),
     "sets": Family(binary.retrieved_sets(), tie_order_examples=4),
     "review": Family(binary.reviews(), tie_order_examples=2),
-    "sampled judgments": Family(binary.estimates(), examples=20, tie_order_examples=2),
+    "sampled judgments": Family(binary.estimates(), examples=12, tie_order_examples=2),
     "Cooper": Family(binary.cooper_lengths(), tie_order_examples=4),
     "unjudged docs": Family(binary.unjudged_docs(), tie_order_examples=4),
     "DCG": Family(
         graded.discounted_gain(),
-        examples=20,
+        examples=12,
         tie_order_examples=5,
         in_tie_orders=lambda name: "share" in name or "pool" in name,
         # Each gain and each discount, but not each pair of them.
         in_explain=lambda name: "gain=" not in name or "discount=" not in name,
     ),
     "trec_eval's gains": Family(graded.trec_gain()),
-    "ERR": Family(graded.cascade(), examples=30),
-    "Q": Family(graded.q_measure(), examples=25, tie_order_examples=8),
-    "Q of pools": Family(graded.pooled_q_measure(), examples=25, tie_order_examples=3),
+    "ERR": Family(graded.cascade()),
+    "Q": Family(graded.q_measure(), tie_order_examples=8),
+    "Q of pools": Family(graded.pooled_q_measure(), tie_order_examples=3),
     "RBP": Family(graded.rank_biased(), in_tie_orders=lambda name: "ties" in name),
-    "rareness": Family(rare.rare_relevance(), examples=25, tie_order_examples=3),
-    "rareness of gains": Family(rare.rare_gain(), examples=15, tie_order_examples=2),
+    "rareness": Family(rare.rare_relevance(), tie_order_examples=3),
+    "rareness of gains": Family(rare.rare_gain(), examples=10, tie_order_examples=2),
 }
 _AD_HOC_TWINS: Twins = {name: twin for one in AD_HOC.values() for name, twin in one.twins.items()}
 _BY_SUBTOPIC = {
