@@ -99,6 +99,7 @@ def fresh(code: str, *args: object, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_jit__each_kernel_compiles_once(collections, worked_examples, tmp_path):
     """The tracks vary in the number of systems, queries and qrels sets."""
     lines = fresh(FRESH, collections, worked_examples, tmp_path).splitlines()
