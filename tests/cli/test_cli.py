@@ -14,6 +14,7 @@ import pytest
 import irmeta
 from irmeta.results.tidy_files import provenance
 from irmeta.studies.framework.recorded_files import ALL, RecordedFiles
+from support.undrawn import charts_are_built
 
 
 def test_reanalyze_command__prints_files_and_skipped_run(
@@ -160,7 +161,9 @@ def test_evaluate_command__closed_pipe_is_not_an_error(made_store: irmeta.Store)
 def test_reanalyze_command__accepts_every_kind_of_measure(
     run, two_tracks: Path, tmp_path: Path, measure: str
 ) -> None:
-    assert run("reanalyze", two_tracks, "--out", tmp_path / "out", "-m", measure).status == 0
+    with charts_are_built():
+        done = run("reanalyze", two_tracks, "--out", tmp_path / "out", "-m", measure)
+    assert done.status == 0
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -101,7 +101,7 @@ def assert_study(tables: Tables, track: track_means.Track, chosen: SearchLengthO
 
 
 # Shrinking an example would take minutes, since each step runs the study.
-@settings(max_examples=10, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=5, phases=[Phase.explicit, Phase.generate])
 @given(tracks(), st.sampled_from(UNRETRIEVED), st.integers(1, 2))
 def test_search_length__tables_of_random_tracks_equal_naive_implementation(
     track: Track, unretrieved: str, rel: int

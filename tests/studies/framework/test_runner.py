@@ -192,6 +192,7 @@ def test_run__removes_only_recorded_and_unchanged_files(store: irmeta.Store, tmp
     }
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_write_page__refers_to_the_files_of_many_figures(
     store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
