@@ -1,9 +1,9 @@
-"""Measure reanalyze in two threads and in two processes of Dask, and write the table in README.md.
+"""Measure commands in two threads and in two processes of Dask, and write the tables in README.md.
 
     python benchmarks/bench_cluster.py [--repeat 3]
 
-Needs the `dask` extra. The collection is the made one, alone and four times under other names; its
-kernels are compiled.
+Needs the `dask` extra. The small tracks are those of the made collection, and four copies of each
+under other names. The large track is one of archive.py. Kernels are compiled.
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench_main_job import spawn, write
+from bench_main_job import HERE, spawn, write
 from machine import machine
 
-MADE = Path(__file__).parents[1] / "data_fixtures" / "collections"
+MADE = HERE.parent / "data_fixtures" / "collections"
 TRACKS = ("news", "passage")
 COPIES = 4
 JOBS = {"2 threads": ("--workers", "2"), "`--dask local:2`": ("--dask", "local:2")}
+IRMETA = (sys.executable, "-c", "from irmeta.cli import main; main()")
+LARGE = "2004-robust"
+ROWS = 110 * 249 * 1000
 
 
 def copied(folder: Path) -> Path:
@@ -32,33 +35,61 @@ def copied(folder: Path) -> Path:
     return folder
 
 
+def least(out: Path, repeat: int, *command: str) -> str:
+    """Return cells of wall and CPU seconds of a command, the least of some runs."""
+    runs: list[dict[str, float]] = []
+    for _ in range(repeat):
+        shutil.rmtree(out, ignore_errors=True)
+        runs.append(spawn(*IRMETA, *command))
+    wall, cpu = (min(run[figure] for run in runs) for figure in ("wall", "cpu"))
+    return f"{wall:.1f} | {cpu:.1f} |"
+
+
+def small_tracks(folder: Path, repeat: int) -> list[str]:
+    lines = ["| tracks | job | wall s | CPU s |", "|---|---|---|---|"]
+    out = folder / "out"
+    for tracks, source in {3: MADE, COPIES * len(TRACKS): copied(folder / "copies")}.items():
+        for job, options in JOBS.items():
+            command = ("reanalyze", str(source), "--out", str(out), *options)
+            lines.append(f"| {tracks} | {job} | {least(out, repeat, *command)}")
+    return lines
+
+
+def large_track(folder: Path, repeat: int) -> list[str]:
+    lines = ["| command | job | wall s | CPU s |", "|---|---|---|---|"]
+    source, store, out = (folder / name for name in ("archive", "store", "out"))
+    spawn(sys.executable, str(HERE / "archive.py"), str(source), "--track", LARGE)
+    spawn(*IRMETA, "ingest", str(source), "--store", str(store))
+    shutil.rmtree(source)
+    commands = {
+        "`evaluate -m AP,nDCG@10`": ("evaluate", str(store), "-m", "AP,nDCG@10"),
+        "`reanalyze`": ("reanalyze", str(store), "--out", str(out)),
+    }
+    for name, command in commands.items():
+        for job, options in {"1 thread": ("--workers", "1"), **JOBS}.items():
+            lines.append(f"| {name} | {job} | {least(out, repeat, *command, *options)}")
+    return lines
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeat", type=int, default=3)
-    repeat = parser.parse_args().repeat
+    parser.add_argument("--only", choices=("small", "large"), help="Measure one table.")
+    chosen = parser.parse_args()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    irmeta = (sys.executable, "-c", "from irmeta.cli import main; main()", "reanalyze")
-    lines = [
-        f"{machine()}; least of {repeat}.",
-        "",
-        "| tracks | job | wall s | CPU s |",
-        "|---|---|---|---|",
-    ]
+    on = f"{machine()}; least of {chosen.repeat}."
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        sources = {3: MADE, COPIES * len(TRACKS): copied(folder / "copies")}
-        spawn(*irmeta, str(MADE), "--out", str(folder / "compiled"))
-        for tracks, source in sources.items():
-            for job, options in JOBS.items():
-                runs: list[dict[str, float]] = []
-                for _ in range(repeat):
-                    shutil.rmtree(folder / "out", ignore_errors=True)
-                    runs.append(spawn(*irmeta, str(source), "--out", str(folder / "out"), *options))
-                wall, cpu = (min(run[figure] for run in runs) for figure in ("wall", "cpu"))
-                lines.append(f"| {tracks} | {job} | {wall:.1f} | {cpu:.1f} |")
-    text = "\n".join(lines)
-    print(text)
-    write("cluster", text)
+        spawn(*IRMETA, "reanalyze", str(MADE), "--out", str(folder / "compiled"))
+        if chosen.only != "large":
+            lines = [on, "", *small_tracks(folder, chosen.repeat)]
+            print(text := "\n".join(lines))
+            write("cluster", text)
+        if chosen.only != "small":
+            rows = f"{ROWS / 1e6:.1f} million rows (110 systems, 249 queries); {on}"
+            lines = [rows, "", *large_track(folder, chosen.repeat)]
+            print(text := "\n".join(lines))
+            write("cluster-large", text)
 
 
 if __name__ == "__main__":
