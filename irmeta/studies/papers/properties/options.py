@@ -37,7 +37,10 @@ class PropertiesOptions(Options):
     subtopics: int = option(2, "Number of subtopics, m.", least=1, most=23)
     length: int = option(10, "Length of the longest rankings, h.", least=1, most=23)
     relevant: int | None = option(
-        None, "Relevant docs per subtopic; default as many as the longest rankings have.", least=1
+        None,
+        "Relevant docs per subtopic; default as many as the longest rankings have.",
+        least=1,
+        most=1000,
     )
     weights: tuple[float, ...] = option(
         (),
