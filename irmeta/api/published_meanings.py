@@ -79,7 +79,10 @@ def _meaning(
     catalog: CatalogTrack | None, evaluator: str, measure: str, sets: Sequence[str]
 ) -> tuple[str | None, str | None, str | None]:
     """Return the canonical measure and the qrels set behind a column, or why there is none."""
-    rule = given_rule(measure) if catalog is None else catalog_rule(catalog.id, evaluator, measure)
+    if catalog is None:
+        rule = given_rule(measure)
+    else:
+        rule = catalog_rule(catalog.id, evaluator, measure, catalog.run_tasks)
     if rule.measure is None:
         return None, None, rule.reason
     qrels = next((one for one in rule.sets if one in sets), None)

@@ -160,7 +160,8 @@ def catalog_tracks(
     """Map tracks of a store to tracks of the catalogue with published values.
 
     A track is the one that `names` says, or that has its name (``trec8-adhoc``, as `fetch` names
-    folders), or that alone lists at least half of its systems. Other tracks are left out.
+    folders), or that alone lists at least half of its systems. Other tracks are left out. Of a
+    track with several tasks, it is the one task that all of its listed systems are of, if any.
 
     Parameters
     ----------
@@ -183,16 +184,29 @@ def catalog_tracks(
     listed = published().select("id", system=plain_name("run")).unique()
     found = dict[str, CatalogTrack]()
     for track, of_track in systems.items():
-        if (name := names.get(track, track)) in known:
-            found[track] = known[name]
-            continue
         plain = pl.DataFrame({"system": list(of_track)}, {"system": pl.String})
-        shared = listed.join(plain.select(plain_name("system")).unique(), on="system")
-        counts = shared.group_by("id").len()
+        plain = plain.select(plain_name("system")).unique()
+        if (name := names.get(track, track)) in known:
+            found[track] = _with_task(known[name], plain["system"])
+            continue
+        counts = listed.join(plain, on="system").group_by("id").len()
         fits = counts.filter(pl.col("len") >= max(1, LEAST_SHARED * len(of_track)))["id"].to_list()
         if len(fits) == 1:
-            found[track] = CatalogTrack(fits[0])
+            found[track] = _with_task(CatalogTrack(fits[0]), plain["system"])
     return found
+
+
+def _with_task(track: CatalogTrack, systems: pl.Series) -> CatalogTrack:
+    """Return the task that all listed systems of a track with several tasks are of, if any."""
+    tasks = all_choices()[track.id].tasks
+    if track.run_tasks is not None or len(tasks) < 2:
+        return track
+    listed = runs().filter(id=track.id).select("task", system=plain_name("run"))
+    here = listed.filter(pl.col("system").is_in(systems.to_list()))
+    number = here["system"].n_unique()
+    of_task = [(one, here.filter(pl.col("task").is_in(one.run_tasks))) for one in tasks]
+    fits = [one.run_tasks for one, rows in of_task if rows["system"].n_unique() == number > 0]
+    return CatalogTrack(track.id, fits[0]) if len(fits) == 1 else track
 
 
 def _known_tracks() -> dict[str, CatalogTrack]:

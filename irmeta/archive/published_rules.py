@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -84,22 +85,41 @@ FIRST_SET = (
 )
 """Evaluators that read a track's first qrels set; all others are named after the set they read."""
 
-RELEVANT = {"highrel": 2, "opinion": 2}
-"""Least relevant grade of evaluators that read the qrels with `trec_eval -l`."""
+RELEVANT = {"highrel": 2, "opinion": 2, "passages-eval": 2}
+"""Least relevant grade of evaluators that read the qrels with `trec_eval -l`.
 
+NIST says so of passages (trec.nist.gov/data/deep2019.html), and nDCG does not depend on it.
+"""
+
+RELEVANT_OF_TRACK = {"trec21/microblog": 2}
+"""Least relevant grade of trec_eval's values of a track: only highly relevant docs counted.
+
+No run of 2012 has a larger P_1000 than 0.0347, of at most 0.0436 from grade 2 and 0.1065 from 1.
+"""
+
+PASSAGES = ("trec29/deep", "trec30/deep", "trec31/deep")
+"""Tracks whose passage task has values of trec_eval from qrels in which grade 1 is not relevant.
+
+Their nDCG is lower than that of the other evaluator, which reads all grades.
+"""
+
+_NDCG_AT_10 = Rule("nDCG@10", reason="the column holds nDCG@10")
 EXCEPTIONS = {
     ("trec12/robust", "P_10"): Rule("P@15", reason="the column P_10 of this track holds P@15"),
-    ("trec-covid/round1", "ndcg"): Rule("nDCG@10", reason="the column holds nDCG@10"),
+    **{(f"trec-covid/round{number}", "ndcg"): _NDCG_AT_10 for number in (1, 2, 3)},
 }
 """Columns whose values are not what their name says, by track of the catalogue and measure.
 
-All runs at hand agree: 17 of 78 of robust 2003, and all 143 of TREC-COVID round 1.
+All runs at hand agree: 17 of 78 of robust 2003, and all 143 of TREC-COVID round 1. The columns of
+rounds 2 and 3 have the nDCG@10 that Anserini's documentation has for its runs (r3.fusion2: 0.6100).
 """
 
 NEEDS_BASELINE = re.compile(r"risk-")
 
 
-def catalog_rule(track: str, evaluator: str, measure: str) -> Rule:
+def catalog_rule(
+    track: str, evaluator: str, measure: str, run_tasks: Sequence[str] | None = None
+) -> Rule:
     """Return the rule for a published number of the catalogue.
 
     Parameters
@@ -108,6 +128,8 @@ def catalog_rule(track: str, evaluator: str, measure: str) -> Rule:
         Track of the catalogue, such as ``trec12/robust``.
     evaluator, measure : str
         Names in the catalogue.
+    run_tasks : sequence of str, optional
+        Tasks of the runs, as in the catalogue; default: any.
 
     Examples
     --------
@@ -131,7 +153,13 @@ def catalog_rule(track: str, evaluator: str, measure: str) -> Rule:
     ours = BY_EDITION.get((edition, measure)) or OTHER_NAMES.get(measure)
     if ours is None and TREC_EVAL.fullmatch(measure) is None:
         return Rule(None, reason=f"no rule for {measure}")
-    return Rule(ours or measure, sets, RELEVANT.get(evaluator, 1))
+    rel = RELEVANT.get(evaluator) or RELEVANT_OF_TRACK.get(track, 1)
+    is_ndcg = measure.startswith("ndcg")
+    if evaluator == "trec_eval" and track in PASSAGES and tuple(run_tasks or ()) == ("passages",):
+        if is_ndcg:
+            return Rule(None, reason="the gains of grades in this column are not established")
+        rel = 2
+    return Rule(ours or measure, sets, 1 if is_ndcg else rel)
 
 
 def given_rule(measure: str) -> Rule:

@@ -26,10 +26,27 @@ from support.making import Track, down
         ("trec29/pm", "evidence-eval", "ndcg_cut_10",
          Rule("ndcg_cut_10", ("evidence-eval", "evidence"))),
         ("trec10/web", "trec_eval", "mrr", Rule("RR")),
+        ("trec21/microblog", "trec_eval", "map", Rule("map", rel=2)),
+        ("trec28/deep", "passages-eval", "map", Rule("map", rel=2)),
+        ("trec28/deep", "passages-eval", "ndcg", Rule("ndcg")),
+        ("trec28/deep", "trec_eval", "map", Rule("map")),
+        ("trec-covid/round3", "trec_eval", "ndcg",
+         Rule("nDCG@10", reason="the column holds nDCG@10")),
     ],
 )  # fmt: skip
 def test_catalog_rule__names_measure_set_and_grade(track, evaluator, measure, rule):
     assert catalog_rule(track, evaluator, measure) == rule
+
+
+def test_catalog_rule__passages_of_deep_learning_are_relevant_from_grade_2():
+    """The documents of the same track are relevant from grade 1, with the same evaluator."""
+    column = ("trec29/deep", "trec_eval", "map")
+    assert catalog_rule(*column, run_tasks=("passages",)) == Rule("map", rel=2)
+    assert catalog_rule(*column, run_tasks=("docs",)) == Rule("map")
+    graded = catalog_rule("trec29/deep", "trec_eval", "ndcg_cut_10", run_tasks=("passages",))
+    assert graded.measure is None
+    full = catalog_rule("trec29/deep", "passages-eval", "ndcg_cut_10", run_tasks=("passages",))
+    assert full == Rule("ndcg_cut_10")
 
 
 @pytest.mark.parametrize(
@@ -108,6 +125,21 @@ def test_catalog_tracks__name_in_several_tracks_tells_nothing():
     runs = facts.published().select("id", "run").unique()
     shared = runs.filter(runs["run"].is_duplicated()).sort("run")["run"][0]
     assert catalog_tracks({"mine": [shared]}, {}) == {}
+
+
+def test_catalog_tracks__task_that_all_systems_are_of():
+    runs = facts.runs().filter(id="trec29/deep")
+    of_task = {name: runs.filter(task=name)["run"].to_list() for name in ("docs", "passages")}
+    both = [*of_task["docs"], *of_task["passages"]]
+    found = catalog_tracks(
+        {"by systems": of_task["passages"], "by name": of_task["docs"], "both": both},
+        {"by name": "trec29/deep"},
+    )
+    assert found == {
+        "by systems": CatalogTrack("trec29/deep", ("passages",)),
+        "by name": CatalogTrack("trec29/deep", ("docs",)),
+        "both": CatalogTrack("trec29/deep"),
+    }
 
 
 def test_catalog_values__repeated_names_and_runs_of_other_tasks():
