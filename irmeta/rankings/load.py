@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import islice
+from functools import lru_cache, partial
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -108,7 +107,7 @@ def _on_executor(
     sent = _Sent(store.only(track), fingerprint, track, policy, frozenset(needs), rows)
     yield from ordered_map(
         partial(_on_block, function, sent),
-        range(sum(1 for _ in sent.blocks())),
+        range(len(_blocks(sent))),
         workers=MOST_SENT if workers is None else workers,
         executor=executor,
         lost=partial(_lost, track),
@@ -117,7 +116,7 @@ def _on_executor(
 
 @dataclass(frozen=True)
 class _Sent:
-    """Arguments of `judged_blocks` for another process, and the track's `fingerprint`."""
+    """Arguments of `judged_blocks` for another process, and the track's `fingerprint`; hashable."""
 
     store: StoreReader
     fingerprint: str
@@ -126,17 +125,18 @@ class _Sent:
     needs: frozenset[Need]
     rows: int
 
-    def blocks(self) -> Iterator[Callable[[], JudgedRanks]]:
-        """Yield one function per block that reads it."""
-        return judged_blocks(self.store, self.track, self.policy, self.rows, self.needs)
+
+@lru_cache(maxsize=1)  # a worker reads the qrels once for all blocks of a track
+def _blocks(sent: _Sent) -> list[Callable[[], JudgedRanks]]:
+    """Return one function per block that reads it."""
+    return list(judged_blocks(sent.store, sent.track, sent.policy, sent.rows, sent.needs))
 
 
 def _on_block(function: Callable[[JudgedRanks], Result], sent: _Sent, index: int) -> Result:
     """Read one block of a track in a worker, and call a function."""
     if sent.store.fingerprint(sent.track) != sent.fingerprint:
         raise replaced(sent.track)
-    read = next(islice(sent.blocks(), index, None))
-    return function(read())
+    return function(_blocks(sent)[index]())
 
 
 def _lost(track: str, index: int, error: IrmetaError) -> NoReturn:
