@@ -155,11 +155,11 @@ PYTREC_EVAL = {
 
 
 @real
-@pytest.mark.parametrize("fixture", ["robust", "clef_tar"])
-def test_evaluate__real_tracks_equal_pytrec_eval_per_query(
-    fixture: str, real_store: irmeta.Store, request: pytest.FixtureRequest
+def test_evaluate__clef_tar_equals_pytrec_eval_with_zero_for_absent_lists(
+    clef_tar: Track, real_store: irmeta.Store
 ):
-    track: Track = request.getfixturevalue(fixture)
+    """The queries with lists of all tracks are compared in test_printed_digits."""
+    track = clef_tar
     frame = real_store.evaluate(PYTREC_EVAL.values(), track=track.name)
     found = {row[1:4]: row[4] for row in frame.iter_rows()}
     evaluator = pytrec_eval.RelevanceEvaluator(track.qrels, PYTREC_EVAL.keys())

@@ -108,7 +108,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(track=tracks(), n=st.integers(1, 4))
 def test_derived_view__same_values_as_modified_files(change: Change, track: Track, n: int):
     view, changed = change(track, view_of(track.read(), *NEEDS), n)

@@ -94,7 +94,7 @@ QRELS = {"1": {"x": 1, "y": 2, "n1": 0}, "2": {"p": 1, "q": 1, "r": 1}}
 TRACK = Track(RUNS, QRELS)
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tracks())
 def test_preference__any_track_equals_naive_values(
     tmp_path_factory: pytest.TempPathFactory, track: Track
