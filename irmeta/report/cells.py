@@ -283,5 +283,6 @@ def format_value(value: Any, column: Column, form: str = "", bare: bool = False)
     if form == "ratio":
         text = "<0.001" if 0 < value < 1e-3 else f"{value:.2g}"
     else:
-        text = f"{value:{FORMATS.get(form, form)}}"
+        no_minus_zero = "z" if isinstance(value, float) else ""
+        text = f"{value:{no_minus_zero}{FORMATS.get(form, form)}}"
     return text.replace("-", "\u2212") + unit

@@ -110,6 +110,7 @@ def test_grid__keeps_the_head_without_rows():
         (1234.56, Column("real", "", format="length"), "1,234.6"),
         (1234567, Column("count", ""), "1,234,567"),
         (-0.25, Column("real", "", format=".2f"), "\u22120.25"),
+        (-0.001, Column("real", "", format=".2f"), "0.00"),
         (0.0004, Column("real", "", format="ratio"), "<0.001"),
         (0.345, Column("real", "", format="percent"), "34%"),
         (2.5, Column("real", "", unit="x", format=".1f"), "2.5x"),
