@@ -12,6 +12,8 @@ from irmeta.archive.published_rules import catalog_rule, given_rule
 from irmeta.errors import MeasureError
 from irmeta.measures.names import parse_measure
 
+MOST_DIGITS = 15
+"""Decimals that a float64 between 0 and 1 holds: a value with more is compared as far."""
 _MEANINGS = pl.Schema(
     dict.fromkeys(("evaluator", "measure", "canonical", "qrels", "reason"), pl.String())
 )
@@ -67,7 +69,7 @@ def add_meanings(
         )
         .with_columns(
             published=pl.col("printed").cast(pl.Float64),
-            own_digits=pl.max_horizontal(decimals.cast(pl.Int32) - exponent, 0),
+            own_digits=(decimals.cast(pl.Int32) - exponent).clip(0, MOST_DIGITS),
             canonical=pl.when(is_sound).then("canonical"),
             reason=pl.coalesce("problem", "reason"),
         )

@@ -59,10 +59,11 @@ def read_published(path: Path) -> pl.DataFrame:
     try:
         rows = pl.read_csv(path, infer_schema_length=0)
     except FileNotFoundError:
-        raise UsageError(f"{path} is not there") from None
+        problem = "is a folder" if path.is_dir() else "is not there"
+        raise UsageError(f"{path} {problem}") from None
     except (pl.exceptions.PolarsError, OSError) as error:
         line = _ragged_line(path)
-        problem = f"cannot be read as CSV ({' '.join(str(error).split())})"
+        problem = f"cannot be read as CSV ({str(error).strip().partition(chr(10))[0]})"
         problem = problem if line is None else "more fields than the header"
         raise DataError(problem, file=str(path), line=line) from error
     lines = rows.select(pl.exclude("line")).with_row_index("line", 2)
@@ -100,7 +101,7 @@ def published_rows(
     Raises
     ------
     UsageError
-        If a column is missing, or a track is unknown.
+        If a column is missing, there are no rows, or a track is unknown.
     DataError
         If a name is missing, or a value is not a number.
     """
@@ -111,6 +112,8 @@ def published_rows(
             f"{name} lacks the columns {', '.join(missing)}; it has {listed}. "
             "Needed: system, measure, value; optional: track, query, evaluator."
         )
+    if rows.is_empty():
+        raise UsageError(f"{name} has no values.")
     if "track" not in rows.columns:
         if len(tracks) != 1:
             raise UsageError(

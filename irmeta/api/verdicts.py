@@ -15,7 +15,10 @@ from irmeta.policies import EvalPolicy
 from irmeta.rankings.track_facts import track_facts
 from irmeta.results.scores import Scores
 
+DIGITS_OF_ONE = 3
+"""Digits by which one value alone tells a reading of its column; with fewer, chance does."""
 REPRODUCED, DIFFER, NOT_OURS = "reproduced", "differ", "not ours"
+_COLUMN = ("evaluator", "measure", pl.col("query").is_null().alias("is_mean"))
 COLUMNS = (
     *("track", "system", "query", "evaluator", "measure", "printed", "canonical", "qrels"),
     *("published", "digits", "value", "difference", "verdict", "reason"),
@@ -74,7 +77,7 @@ class TrackVerifier:
         is_there = pl.col("value").is_not_null()
         yield _not_ours(rows.filter(~is_there), pl.format("no value for query {}", "query"))
         rows = rows.filter(is_there).with_columns(difference=pl.col("value") - pl.col("published"))
-        is_equal = _equals(rows)
+        rows, is_equal = rows.with_columns(size=pl.len().over(_COLUMN)), _equals(rows)
         yield rows.filter(is_equal).with_columns(verdict=pl.lit(REPRODUCED))
         differ = rows.filter(~is_equal).with_columns(verdict=pl.lit(DIFFER))
         reasons = self._reasons(differ, choices)
@@ -100,8 +103,7 @@ class TrackVerifier:
 
     def _reasons(self, rows: pl.DataFrame, choices: dict[str, Any]) -> pl.DataFrame:
         """Return row and reason: the first other reading that reproduces each value."""
-        column = ["evaluator", "measure", pl.col("query").is_null().alias("is_mean")]
-        rows = rows.with_columns(differing=pl.len().over(column))
+        rows = rows.with_columns(differing=pl.len().over(_COLUMN))
         reason = pl.format("equal to its {} digits, of {} in the column", "own_digits", "digits")
         is_own = _equals(rows.with_columns(digits="own_digits"))
         own = rows.filter(is_own).with_columns(reason=reason)
@@ -109,8 +111,11 @@ class TrackVerifier:
         for reading in self._readings(choices) if rows.height else ():
             explained = self._explained(rows, reading, choices)
             if reading.of_column:
-                half = pl.col("differing") / 2
-                explained = explained.filter(pl.len().over(column) >= half)
+                alike = pl.len().over(_COLUMN)
+                is_told = (alike > 1) | (
+                    (pl.col("size") == 1) & (pl.col("own_digits") >= DIGITS_OF_ONE)
+                )
+                explained = explained.filter(is_told, alike >= pl.col("differing") / 2)
             found.append(explained.with_columns(reason=pl.lit(reading.reason)))
             rows = rows.join(explained, on="row", how="anti")
         means = rows.filter(pl.col("query").is_null())

@@ -94,6 +94,20 @@ def test_verify__cutoff_that_explains_few_values_is_no_reason(made_store: irmeta
     assert reasons(found) == {None}
 
 
+def test_verify__value_alone_with_few_digits_tells_no_reading(made_store: irmeta.Store):
+    ((name, value), *_) = means(made_store, "P_15", "news").items()
+    alone = table("P_10", {name: value})
+    assert reasons(irmeta.verify(made_store, alone, track="news")) == {"measured at cutoff 15"}
+    short = alone.with_columns(value=pl.lit(f"{value:.2f}"))
+    assert reasons(irmeta.verify(made_store, short, track="news")) == {None}
+
+
+def test_verify__value_with_more_digits_than_a_float(made_store: irmeta.Store):
+    ((name, value), *_) = means(made_store, "ndcg", "news").items()
+    found = irmeta.verify(made_store, table("ndcg", {name: f"{value:.300f}"}), track="news")
+    assert found.agrees
+
+
 def test_verify__equality_is_to_the_digits_of_the_column(made_store: irmeta.Store):
     one, two, *_ = values = means(made_store, "AP", "news")
     exact = {one: values[one], two: values[two]}
@@ -216,6 +230,8 @@ def test_verify__tables_of_several_tracks(made_store: irmeta.Store):
         ("system,measure,value\na,AP,1\na,AP,1,2\n", irmeta.DataError, "line 3: more fields"),
         ("system,measure,value\na,AP\n", irmeta.DataError, "line 2: the value is not a number"),
         ("", irmeta.DataError, "cannot be read as CSV"),
+        ('system,measure,value\na,"AP,1\n', irmeta.DataError, r"cannot be read as CSV \([^.]*\)$"),
+        ("system,measure,value\n", irmeta.UsageError, "has no values"),
         ("track,system,measure,value\nnewz,a,AP,1\n", irmeta.UsageError, "Did you mean 'news'"),
         ("system,measure,value\na,AP,1\n", irmeta.UsageError, "'a' of news, whose systems are"),
     ],
