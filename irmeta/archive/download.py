@@ -13,7 +13,14 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from irmeta.archive.content import Content, WebPageError, check_content, has_md5, is_web_page
+from irmeta.archive.content import (
+    REJECTED,
+    Content,
+    WebPageError,
+    check_content,
+    has_md5,
+    is_web_page,
+)
 from irmeta.archive.host_limits import HostLimits, Pauses, host_of
 from irmeta.errors import DataError, IrmetaError
 from irmeta.files import write_bytes
@@ -230,7 +237,7 @@ class Downloader:
             raise _RetryError(error.problem, most=2) from None
         if md5 is not None and self.check_md5 and not has_md5(part.path, content, md5):
             part.remove()
-            raise _RetryError(f"its MD5 is {content.md5}, the catalogue's is {md5}", most=2)
+            raise _RetryError(REJECTED, most=2)
         os.replace(part.path, path)
         part.remove()
         return content

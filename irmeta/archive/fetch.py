@@ -125,12 +125,13 @@ def fetch_plan(
     counter, pauses = _Counter(len(planned.files()), progress), pauses or Pauses()
     mirror = None if options.mirror is None else open_mirror(options.mirror)
     with _downloader(mirror, options, password, timeout, pauses, counter) as downloader:
-        lock = FetchLock(folder)
-        fetcher = FileFetcher(folder, lock, options, mirror, downloader)
         if options.dry_run:
+            fetcher = FileFetcher(folder, FetchLock(folder), options, mirror, downloader)
             looked = list(_each(planned, fetcher.look, pauses, counter))
             return report_of(folder, looked, planned.left_out, ())
         with only_writer(folder):
+            lock = FetchLock(folder)  # not earlier: another fetch may have ended just now
+            fetcher = FileFetcher(folder, lock, options, mirror, downloader)
             try:
                 outcomes = list[Outcome]()
                 for outcome in _each(planned, fetcher.obtain, pauses, counter):

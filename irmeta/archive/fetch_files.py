@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from irmeta.archive.content import Content, WebPageError, check_content, has_md5
+from irmeta.archive.content import (
+    OTHER_MD5,
+    REJECTED,
+    Content,
+    WebPageError,
+    check_content,
+    has_md5,
+)
 from irmeta.archive.download import Downloader, FetchError
 from irmeta.archive.fetch_lock import FetchLock
 from irmeta.archive.fetch_options import FetchOptions
@@ -16,8 +23,6 @@ from irmeta.archive.unpack import join_parts
 from irmeta.errors import DataError, IrmetaError
 from irmeta.files import write_bytes
 from irmeta.trec.datasets import dataset_qrels, is_dataset
-
-_OTHER_MD5 = "its MD5 is not the catalogue's"
 
 
 @dataclass(frozen=True)
@@ -111,14 +116,14 @@ class FileFetcher:
     def _place(self, wanted: Wanted, mirror: FolderMirror, target: Path) -> Outcome:
         file = mirror.find(wanted.address)
         if file is None:
-            raise FetchError("missing", "the mirror does not have it")
+            raise FetchError("missing", "not in the mirror")
         try:
             content = check_content(file, str(file), md5=wanted.md5 is not None)
         except WebPageError:
             raise FetchError("failed", f"{file} is a web page") from None
         md5 = wanted.md5 if self.options.md5 == "check" else None
         if md5 is not None and not has_md5(file, content, md5):
-            raise FetchError("failed", f"{file}: {_OTHER_MD5}")
+            raise FetchError("failed", REJECTED)
         target.parent.mkdir(parents=True, exist_ok=True)
         place(file, target, self.options.placement)
         status = "linked" if self.options.placement == "link" else "copied"
@@ -128,7 +133,7 @@ class FileFetcher:
         agrees = wanted.md5 is None or has_md5(self.folder / wanted.path, content, wanted.md5)
         md5 = wanted.md5 if agrees else None
         self.lock.add(wanted.path, source, content.bytes, content.sha256, md5=md5)
-        reason = None if agrees else _OTHER_MD5
+        reason = None if agrees else OTHER_MD5
         return Outcome(wanted, status, content.bytes, content.sha256, reason)
 
     def _address(self, wanted: Wanted) -> str:
@@ -143,7 +148,7 @@ class FileFetcher:
         if isinstance(self.mirror, FolderMirror):
             file = self.mirror.find(wanted.address)
             if file is None:
-                raise FetchError("missing", "the mirror does not have it")
+                raise FetchError("missing", "not in the mirror")
             return file.stat().st_size
         assert self.downloader is not None
         return self.downloader.size(self._address(wanted))

@@ -113,7 +113,7 @@ def test_fetch_plan__md5(mirror: Path, tmp_path: Path, place: str, md5: str, che
     if md5 != "0" * 32:
         assert run["reason"] is None
     elif check == "note":
-        assert run["reason"] == "its MD5 is not the catalogue's"
+        assert run["reason"] == "the MD5 is not the catalogue's"
         assert run["sha256"] == hashlib.sha256(RUN).hexdigest()
     else:
         assert run["status"] == "failed"
