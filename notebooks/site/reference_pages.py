@@ -221,7 +221,7 @@ def command(name: str, one: Any) -> Iterator[str]:
     level = min(name.count(" ") + 2, 4)
     yield f"{'#' * level} {name}\n"
     yield f"{one.help or ''}\n"
-    head = ("argument or option", "values", "default", "meaning")
+    head = ("argument or option", "meaning", "values", "default")
     context = typer.Context(one)
     yield from grid(head, (parameter(given, context) for given in one.params))
     if name in COMMAND_EXAMPLES:
@@ -232,16 +232,16 @@ def command(name: str, one: Any) -> Iterator[str]:
 
 
 def parameter(given: Any, context: typer.Context) -> tuple[str, str, str, str]:
-    """Return an argument or option of a command, its values, its default and its help."""
+    """Return an argument or option of a command, its help, its values and its default."""
     if given.param_type_name == "argument":
-        return f"`{given.metavar or given.name.upper()}`", "", "", given.help or ""
+        return f"`{given.metavar or given.name.upper()}`", given.help or "", "", ""
     names = ", ".join(f"`{one}`" for one in (*given.opts, *given.secondary_opts))
     kind = given.display_type(context).strip("<>").removesuffix(" range")  # of typer
     values = given.metavar or kind.removeprefix("list[")
     default = given.show_default if isinstance(given.show_default, str) else given.default
     has_default = default is not None and not isinstance(default, bool)
-    shown = "" if given.is_flag else values.strip("[]")
-    return names, shown, f"`{default}`" if has_default else "", given.help or ""
+    shown = "" if given.is_flag else values.strip("[]").replace("|", " | ")  # breaks lines
+    return names, given.help or "", shown, f"`{default}`" if has_default else ""
 
 
 def python() -> Iterator[str]:
