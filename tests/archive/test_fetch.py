@@ -205,9 +205,18 @@ def test_fetch__killed_before_the_lock_was_written(server: FileServer, tmp_path:
     assert statuses(fetch(tmp_path, server.address)) == {"fetched": 4, "missing": 41}
 
 
-def test_fetch__damaged_lock(server: FileServer, tmp_path: Path):
-    (tmp_path / "fetch.lock.json").write_text("{}")
-    with pytest.raises(irmeta.DataError, match="cannot be read as a lock file of fetch"):
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{}", "its fields"),
+        ('{"format": 2, "files": {}}', "format 2"),
+        ('{"format": 1, "files": {"a": {"other": 1}}}', "its fields"),
+        ('{"format": 1, "files', "line 1 column 15"),
+    ],
+)
+def test_fetch__damaged_lock(server: FileServer, tmp_path: Path, text: str, why: str):
+    (tmp_path / "fetch.lock.json").write_text(text)
+    with pytest.raises(irmeta.DataError, match=f"cannot be read as a lock file of fetch.*{why}"):
         fetch(tmp_path, server.address)
 
 
