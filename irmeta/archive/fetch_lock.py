@@ -104,7 +104,7 @@ def _read(file: Path) -> dict[str, Fetched]:
         return {path: _parsed(one) for path, one in record["files"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         fix = "Restore it, or remove it: then files are fetched again."
-        why = error if isinstance(error, OSError | ValueError) else "its fields are not those of one"
+        why = error if isinstance(error, OSError | ValueError) else "its fields are others"
         problem = f"cannot be read as a lock file of fetch ({why})"
         raise DataError(problem, file=str(file), fix=fix) from None
 

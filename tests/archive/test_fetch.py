@@ -208,7 +208,7 @@ def test_fetch__killed_before_the_lock_was_written(server: FileServer, tmp_path:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("{}", "its fields"),
+        ("{}", "its fields are others"),
         ('{"format": 2, "files": {}}', "format 2"),
         ('{"format": 1, "files": {"a": {"other": 1}}}', "its fields"),
         ('{"format": 1, "files', "line 1 column 15"),

@@ -55,6 +55,7 @@ def test_catalog_rule__passages_of_deep_learning_are_relevant_from_grade_2():
         ("trec22/web", "risk-a1-gd", "err", "baseline"),
         ("trec14/genomics", "trec_eval", "F-score", "no rule for F-score"),
         ("trec19/web", "gdeval", "map", "no rule for map of gdeval"),
+        ("trec16/million-query", "trec_eval", "map", "topics of the terabyte tracks"),
     ],
 )
 def test_catalog_rule__no_rule_has_a_reason(track, evaluator, measure, reason):
@@ -74,7 +75,7 @@ def test_catalog_rule__every_measure_is_known():
         else:
             parse_measure(rule.measure)
     covered = sum(row[3] for row in columns if rules[row[:3]].measure is not None)
-    assert (scores.height, covered) == (74_764, 71_360)
+    assert (scores.height, covered) == (74_764, 71_186)
 
 
 def test_catalog_rule__sets_of_evaluators_are_those_of_the_track():
