@@ -104,14 +104,20 @@ Their nDCG is lower than that of the other evaluator, which reads all grades.
 """
 
 _NDCG_AT_10 = Rule("nDCG@10", reason="the column holds nDCG@10")
-EXCEPTIONS = {
-    ("trec12/robust", "P_10"): Rule("P@15", reason="the column P_10 of this track holds P@15"),
-    **{(f"trec-covid/round{number}", "ndcg"): _NDCG_AT_10 for number in (1, 2, 3)},
-}
+EXCEPTIONS = {(f"trec-covid/round{number}", "ndcg"): _NDCG_AT_10 for number in (1, 2, 3)}
 """Columns whose values are not what their name says, by track of the catalogue and measure.
 
-All runs at hand agree: 17 of 78 of robust 2003, and all 143 of TREC-COVID round 1. The columns of
-rounds 2 and 3 have the nDCG@10 that Anserini's documentation has for its runs (r3.fusion2: 0.6100).
+All 143 runs of TREC-COVID round 1 agree. The columns of rounds 2 and 3 have the nDCG@10 that
+Anserini's documentation has for its runs (r3.fusion2: 0.6100).
+"""
+
+_PRECISION_AT_15 = Rule("P@15", reason="the column P_10 of this track holds P@15")
+PRECISION_AT_15 = re.compile(r"trec(\d|1[0-2])/.*|trec13/(genomics|robust)|trec14/(HARD|robust)")
+"""Tracks whose column P_10 of trec_eval holds P@15: those with Rprec beside it.
+
+A mean of P@10 over 50 topics is a multiple of 1/500. All 129 runs of TREC-8 ad hoc have multiples of
+1/750, and few of 1/500; of 110 runs of robust 2004 with 249 topics, all but one have multiples of
+1/3735. The 17 runs at hand of robust 2003 have these values of P@15.
 """
 
 OTHER_TOPICS = {
@@ -151,6 +157,8 @@ def catalog_rule(
     """
     if (exception := EXCEPTIONS.get((track, measure))) is not None:
         return exception
+    if (evaluator, measure) == ("trec_eval", "P_10") and PRECISION_AT_15.fullmatch(track):
+        return _PRECISION_AT_15
     if track in OTHER_TOPICS:
         return Rule(None, reason=OTHER_TOPICS[track])
     if NEEDS_BASELINE.match(evaluator):

@@ -64,6 +64,18 @@ def test_catalog_rule__no_rule_has_a_reason(track, evaluator, measure, reason):
     assert reason in rule.reason
 
 
+def test_catalog_rule__p_10_is_p_15_beside_rprec():
+    scores = facts.published()
+    columns = scores.filter(measure="P_10").select("id", "evaluator").unique()
+    of_rule = [one for one, by in columns.rows() if catalog_rule(one, by, "P_10").measure == "P@15"]
+    assert set(of_rule) == set(scores.filter(measure="Rprec")["id"])
+    for track, topics, runs in (("trec8/adhoc", 50, 129), ("trec3/adhoc", 50, 20)):
+        values = scores.filter(id=track, measure="P_10")["value"].cast(float)
+        sums = values * 15 * topics  # whole but for the rounding of values to four digits
+        assert values.len() == runs
+        assert ((sums - sums.round()).abs() <= 0.5e-4 * 15 * topics).all()
+
+
 def test_catalog_rule__every_measure_is_known():
     """Rules have names of irmeta; and nearly all published values have a rule."""
     scores = facts.published()
