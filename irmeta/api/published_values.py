@@ -11,6 +11,7 @@ import polars as pl
 
 from irmeta.archive.choices import all_choices
 from irmeta.archive.facts import published, runs
+from irmeta.archive.published_rules import FIRST_OF_SEVERAL
 from irmeta.errors import DataError, UsageError, did_you_mean
 
 SCHEMA = {
@@ -230,20 +231,26 @@ def plain_name(column: str) -> pl.Expr:
 def catalog_values(tracks: Mapping[str, CatalogTrack]) -> pl.DataFrame:
     """Return the published means of tracks of the catalogue, under the names of its runs."""
     is_repeated = pl.col("occurrence").max().over("id", "run", "evaluator", "measure") > 0
-    scores = published().with_columns(problem=pl.when(is_repeated).then(pl.lit(REPEATED)))
+    repeated = pl.when(is_repeated).then(pl.lit(REPEATED))
     parts = [
-        _of_task(scores, one).select(
+        _of_task(published(), one).select(
             pl.lit(track).alias("track"),
             _run_names(one.id).alias("system"),
             pl.lit(None, pl.String).alias("query"),
             "evaluator",
             "measure",
             pl.col("value").alias("printed"),
-            "problem",
+            _later_values(one, repeated).alias("problem"),
         )
         for track, one in tracks.items()
     ]
     return pl.concat([pl.DataFrame(schema=SCHEMA), *parts])
+
+
+def _later_values(track: CatalogTrack, repeated: pl.Expr) -> pl.Expr:
+    """Return why values are not compared, of runs with several values of a measure."""
+    later = FIRST_OF_SEVERAL.get((track.id, track.run_tasks))
+    return repeated if later is None else pl.when(pl.col("occurrence") > 0).then(pl.lit(later))
 
 
 def _run_names(track: str) -> pl.Expr:

@@ -159,6 +159,10 @@ def test_catalog_values__repeated_names_and_runs_of_other_tasks():
     rows = catalog_values({"t": CatalogTrack("trec15/terabyte")})
     assert set(rows["problem"]) == {REPEATED, None}
     assert rows["problem"].count() == 2 * 6 * 86
+    adhoc = catalog_values({"t": CatalogTrack("trec15/terabyte", ("adhoc",))})
+    problems = {None: 6 * 80, "a mean over the 149 topics of 2004 to 2006": 6 * 61}
+    assert dict(adhoc.group_by("problem").len().iter_rows()) == problems
+    assert adhoc.filter(pl.col("problem").is_null())["system"].n_unique() == 80
     both = catalog_values({"t": CatalogTrack("trec10/web")})
     one = catalog_values({"t": CatalogTrack("trec10/web", ("homepage",))})
     assert both["problem"].null_count() == both.height
