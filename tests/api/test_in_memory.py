@@ -138,7 +138,7 @@ def test_workers_option__applies_to_reading_and_evaluation(
         return read(*arguments, workers=workers, **more)
 
     def evaluates(*arguments):
-        asked.append(arguments[-1])
+        asked.append(arguments[5])
         return evaluate(*arguments)
 
     monkeypatch.setattr(in_memory, "read_into_memory", reads)
