@@ -26,8 +26,9 @@ def print_verification(found: Verification, form: str | None, *, csv_safe: bool 
     published, differ, explained = found.tracks.select(
         pl.col("published", "differ", "explained").sum()
     ).row(0)
+    verb = "differs" if differ == 1 else "differ"
     note(
-        f"irmeta: {differ:,} of {count(published, 'published value')} differ"
+        f"irmeta: {differ:,} of {count(published, 'published value')} {verb}"
         f"{f' ({explained:,} explained)' if differ else ''}"
     )
 
