@@ -161,6 +161,7 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "runs": lambda s: s.runs(),
     "scores": lambda s: s.scores("AP,RR", track="qrels").to_frame(),
     "search_lengths": lambda s: s.search_lengths(),
+    "samples": lambda s: s.samples(),
     "subtopics": lambda s: s.subtopics(),
     "systems": lambda s: s.systems().drop("file", "sha256"),
     "ties": lambda s: s.ties("AP"),

@@ -241,7 +241,7 @@ def test_reanalyze_command__ctrl_c_gives_status_130(
     while process.poll() is None:
         # Libraries ignore interrupts while they load, so the signal is repeated.
         process.send_signal(signal.SIGINT)
-        time.sleep(1)
+        time.sleep(0.3)
     _, said = process.communicate()
     assert process.returncode == 130
     assert said.decode().startswith("irmeta: stopped; written tracks are complete")

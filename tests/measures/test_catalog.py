@@ -33,7 +33,7 @@ def test_list_measures__every_measure_has_a_complete_row():
         ("P", "P@k", "rel=1, ties=order", "greater"),
         ("ASL", "ASL[@gN]", "rel=1, unretrieved=irrel", "less"),
         ("IPrec", "IPrec@r", "rel=1, trec_eval=9", "greater"),
-        ("Bpref", "Bpref", "rel=1", "greater"),
+        ("Bpref", "Bpref", "rel=1, form=trec_eval", "greater"),
         ("NumRet", "NumRet", "", "greater"),
         ("RBP", "RBP[@k]", "p=0.8, rel=1, gain=binary, gmax, ties=order", "greater"),
     ],
