@@ -41,7 +41,9 @@ class TrackVerifier:
     def __init__(
         self, store: Store, track: str, choices: EvalChoices, workers: int | None = 1
     ) -> None:
-        self.store, self.track, self.workers = store, track, workers
+        self.store: Store = store
+        self.track: str = track
+        self.workers: int | None = workers
         self.choices: dict[str, Any] = {**choices}
 
     def verify(self, rows: pl.DataFrame) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from irmeta.archive.fetch_plan import Wanted
 from irmeta.summaries import Summarized, Summary
 from irmeta.words import count
 
-FILES = {
+FILES: dict[str, type[pl.DataType]] = {
     "id": pl.String,
     "track": pl.String,
     "kind": pl.String,
