@@ -75,6 +75,8 @@ def run(
         threads = 1 if control.executor is not None else thread_count(control.workers)
         with nullcontext() if threads == 1 else drawing.apart(threads):
             failed = _run_tasks(study, store, root, options, control, tasks)
+            if control.executor is not None:
+                remove_leftovers(root)  # of workers that were killed
             done = [task for task in tasks if task.track not in failed]
             for track in set(recorded_tracks(root)) - {task.track for task in done}:
                 RecordedFiles(root, part_of(track)).remove()
