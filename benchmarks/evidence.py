@@ -25,6 +25,7 @@ import irmeta
 TESTS = Path(__file__).parents[1] / "tests"
 sys.path.insert(0, str(TESTS))
 
+# The evidence test uses the same files; its folder is on the path only from here on.
 from support.evidence import NTCIR_CONFIG, PUBLISHED  # noqa: E402  # pyright: ignore[reportMissingImports]
 
 

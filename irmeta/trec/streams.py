@@ -177,7 +177,7 @@ def file_sha256(path: Path) -> str | None:
 
 
 def decompressed(file: io.BufferedReader[Any]) -> Any:
-    """Decompress gz, bz2, xz, zst and Z, by the first bytes; return other files unchanged."""
+    """Decompress a gz, bz2, xz, zst or Z file, known by its first bytes; leave others unchanged."""
     head = file.peek(8)
     if head.startswith(_GZ):
         return igzip.GzipFile(fileobj=file)

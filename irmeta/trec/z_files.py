@@ -14,7 +14,7 @@ _PIECE = LONGEST + (1 << 18)
 
 
 class ZFile(io.RawIOBase):
-    """The decompressed content of a .Z file, whose compressed content is held in memory."""
+    """Stream of the decompressed bytes of a .Z file, which is read into memory first."""
 
     def __init__(self, file: io.BufferedReader[Any]) -> None:
         content = bytearray(file.read())
@@ -33,7 +33,7 @@ class ZFile(io.RawIOBase):
         self._left = memoryview(b"")
 
     def readable(self) -> bool:
-        """Return True."""
+        """Return whether the stream can be read: always."""
         return True
 
     def readinto(self, buffer: Any, /) -> int:

@@ -49,7 +49,7 @@ def test_catalog__keys_are_unique() -> None:
     ],
 )
 def test_catalog__filters(filters: dict[str, object], ids: list[str]) -> None:
-    found = irmeta.catalog(**filters)  # type: ignore[arg-type]
+    found = irmeta.catalog(**filters)
     assert found.tracks["id"].to_list() == [*found.ids] == ids
     assert set(found.runs["id"]) == set(ids)
 
@@ -66,7 +66,7 @@ def test_catalog__filters(filters: dict[str, object], ids: list[str]) -> None:
 )
 def test_catalog__malformed_filter_is_refused(filters: dict[str, str], message: str) -> None:
     with pytest.raises(irmeta.UsageError, match=message.replace("*", r"\*")):
-        irmeta.catalog(**filters)  # type: ignore[arg-type]
+        irmeta.catalog(**filters)
 
 
 def test_catalog__sets_and_left_out_of_a_track() -> None:

@@ -25,7 +25,7 @@ def test_choices__every_track_has_exactly_one_state() -> None:
     assert {one.state for one in all_choices().values()} == set(STATES)
     not_ready = tables("not_ready")
     named = [*tables("ready")]
-    named += [id_ for kind in not_ready.values() for one in kind for id_ in one["tracks"]]  # type: ignore[attr-defined]
+    named += [id_ for kind in not_ready.values() for one in kind for id_ in one["tracks"]]
     assert [id_ for id_, times in Counter(named).items() if times > 1] == []
     assert set(named) <= set(ids)
 

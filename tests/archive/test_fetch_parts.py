@@ -93,7 +93,7 @@ def test_plan__archives_of_runs_keep_their_name(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_plan__runs_without_an_address(monkeypatch: pytest.MonkeyPatch):
-    made_plan(monkeypatch, {"a": f"{HOST}/a.gz", "b": None})  # type: ignore[dict-item]
+    made_plan(monkeypatch, {"a": f"{HOST}/a.gz", "b": None})
     left = plan(["x/y"]).left_out
     assert left["state"].to_list() == ["no address"]
     assert left["reason"].to_list() == ["the catalogue has no address of 1 run: b"]

@@ -237,7 +237,7 @@ def test_writing__is_an_error(
     monkeypatch.chdir(tmp_path)
     for write in (
         lambda: irmeta.ingest(collections, "s3://bucket/new"),
-        lambda: irmeta.reanalyze(remote.reader.root, "s3://bucket/new"),  # pyright: ignore[reportAttributeAccessIssue]
+        lambda: irmeta.reanalyze(remote.reader.root, "s3://bucket/new"),
         lambda: irmeta.studies.search_length(remote, "s3://bucket/new"),
         lambda: remote.to_trec("s3://bucket/new"),
     ):

@@ -67,7 +67,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.command == "GET":
             self.wfile.write(content)
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the library's name)
         pass
 
 
