@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import pickle
 import shutil
+import stat
 import tempfile
 import time
 import warnings
@@ -37,7 +39,9 @@ DAYS_KEPT = 30
 def cache_folder() -> str:
     """Return the folder of cached kernels: `IRMETA_CACHE_DIR`, else the user's cache folder.
 
-    If that folder is not writable (a read-only home, a container), return a temporary folder.
+    numba unpickles cached files, which may run any code, so only this user may write the folder. If
+    it cannot be written (a read-only home, a container), or belongs to another user, return a
+    temporary folder.
     """
     digest = hashlib.sha256(f"{numba.__version__} {llvmlite.binding.get_host_cpu_name()}".encode())
     for file in sorted(Path(__file__).parent.glob("*.py")):
@@ -49,12 +53,34 @@ def cache_folder() -> str:
     folder = Path(home) / name
     try:
         if not folder.is_dir():
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
             _remove_unused(folder)
+        if (problem := _unsafe(folder)) is not None:
+            warnings.warn(
+                f"{folder} {problem}, so compiled kernels are cached for this process only: "
+                "remove it, or set IRMETA_CACHE_DIR to a folder of your own.",
+                stacklevel=2,
+            )
+            return _temporary_folder().name
         os.utime(folder)  # in use today
     except OSError:
         return _temporary_folder().name
     return str(folder) if os.access(folder, os.W_OK) else _temporary_folder().name
+
+
+def _unsafe(folder: Path) -> str | None:
+    """Withdraw the right to write a folder from others; return the reason if that fails."""
+    if os.name != "posix":  # folders of a user are closed to others by default
+        return None
+    found = folder.lstat()  # a link could lead to any folder of this user
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        return "belongs to another user" if found.st_uid != os.geteuid() else "is a link"
+    if found.st_mode & _OTHERS_WRITE:
+        folder.chmod(0o700)
+        if folder.stat().st_mode & _OTHERS_WRITE:  # a file system without permissions
+            return "can be written by other users"
+    return None
 
 
 def _remove_unused(folder: Path) -> None:
@@ -73,38 +99,57 @@ def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
 
 
 _DIGEST = hashlib.sha256().digest_size
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class _CheckedCacheFile(IndexDataCacheFile):
     """Cache files of one kernel, each followed by the SHA-256 of its content.
 
-    A damaged file counts as missing: the kernel is compiled again and the file replaced. Plain
-    numba would raise an UnpicklingError at every start, or run changed machine code.
+    A damaged file, or one that others may have written, counts as missing: the kernel is compiled
+    again and the file replaced. Plain numba would raise an UnpicklingError at every start, run
+    changed machine code, or run the code of another user.
     """
 
     def _load_index(self) -> dict[Any, str]:
-        return super()._load_index() if _is_intact(self._index_path) else {}
+        if (content := _trusted(self._index_path)) is None:
+            return {}
+        file = io.BytesIO(content)
+        if pickle.load(file) != self._version:
+            return {}
+        stamp, overloads = pickle.load(file)
+        return overloads if stamp == self._source_stamp else {}
 
     def _load_data(self, name: str) -> Any:
-        if not _is_intact(path := self._data_path(name)):
+        if (content := _trusted(path := self._data_path(name))) is None:
             raise OSError(f"{path} is damaged")  # numba compiles what it cannot load
-        return super()._load_data(name)
+        return pickle.loads(content)
 
     @contextmanager
     def _open_for_write(self, filepath: str) -> Generator[Any]:
         content = io.BytesIO()
         yield content
         with super()._open_for_write(filepath) as file:
-            file.write(content.getvalue())  # unpickling ignores the checksum that follows
+            if os.name == "posix":  # the umask may let others write
+                os.fchmod(file.fileno(), 0o600)
+            file.write(content.getvalue())
             file.write(hashlib.sha256(content.getbuffer()).digest())
 
 
-def _is_intact(path: str) -> bool:
+def _trusted(path: str) -> bytes | None:
+    """Return the content of a cache file; None if it is damaged, or others may write it.
+
+    Permissions are those of the open file, so that it cannot be exchanged after the check.
+    """
     try:
-        content = memoryview(Path(path).read_bytes())
+        with open(path, "rb") as file:
+            found = os.fstat(file.fileno())
+            content = file.read()
     except OSError:
-        return False
-    return hashlib.sha256(content[:-_DIGEST]).digest() == bytes(content[-_DIGEST:])
+        return None
+    if os.name == "posix" and (found.st_uid != os.geteuid() or found.st_mode & _OTHERS_WRITE):
+        return None
+    kernel, digest = content[:-_DIGEST], content[-_DIGEST:]
+    return kernel if hashlib.sha256(kernel).digest() == digest else None
 
 
 def jit(function: Function) -> Function:

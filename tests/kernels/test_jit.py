@@ -223,6 +223,49 @@ def test_cache_folder__private_temporary_folder_if_not_writable(
     assert_private(folder(), temporary)
 
 
+POSIX = pytest.mark.skipif(os.name != "posix", reason="no permission bits")
+
+
+@POSIX
+@pytest.mark.parametrize("mask", [0o022, 0o002, 0o000])
+def test_cache_folder__others_cannot_write(cache_folder, mask: int):
+    """Neither a permissive umask nor an older folder leaves the folder open to others."""
+    folder, _ = cache_folder
+    before = os.umask(mask)
+    try:
+        assert folder().stat().st_mode & 0o777 == 0o700
+    finally:
+        os.umask(before)
+    folder().chmod(0o777)
+    assert folder().stat().st_mode & 0o777 == 0o700
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("case", "problem"),
+    [
+        ("owner", "belongs to another user"),
+        ("link", "is a link"),
+        ("no permissions", "can be written by other users"),
+    ],
+)
+def test_cache_folder__warns_and_leaves_an_unsafe_folder(
+    cache_folder, monkeypatch, tmp_path, temporary, case: str, problem: str
+):
+    folder, _ = cache_folder
+    unsafe = folder()
+    if case == "owner":
+        monkeypatch.setattr(os, "geteuid", lambda: unsafe.stat().st_uid + 1)
+    elif case == "link":
+        unsafe.rename(tmp_path / "elsewhere")
+        unsafe.symlink_to(tmp_path / "elsewhere")
+    else:
+        unsafe.chmod(0o777)
+        monkeypatch.setattr(Path, "chmod", lambda *_: None)
+    with pytest.warns(UserWarning, match=f"kernels-.* {problem}, so .* IRMETA_CACHE_DIR"):
+        assert_private(folder(), temporary)
+
+
 ONE_KERNEL = """
 import numpy as np
 from irmeta.kernels.rarity import systems_within
@@ -269,6 +312,23 @@ def test_jit__damaged_cache_file_is_compiled_again(tmp_path, ending: str, damage
     (file,) = tmp_path.rglob(f"*.{ending}")
     file.write_bytes(damage(file.read_bytes()))
     assert all(said.startswith("[1, 2]") for said in run_two_at_once(environment))
+    assert fresh(ONE_KERNEL, **environment).strip() == "[1, 2] 1"
+
+
+@POSIX
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_jit__cache_file_that_others_may_write_is_compiled_again(tmp_path, ending: str):
+    """A umask of 002 does not cost a compilation at each start."""
+    environment = {"IRMETA_CACHE_DIR": str(tmp_path), "NUMBA_CACHE_DIR": "theirs"}
+    before = os.umask(0o002)
+    try:
+        assert fresh(ONE_KERNEL, **environment).strip() == "[1, 2] 0"
+        assert fresh(ONE_KERNEL, **environment).strip() == "[1, 2] 1"
+    finally:
+        os.umask(before)
+    (file,) = tmp_path.rglob(f"*.{ending}")
+    file.chmod(0o664)
+    assert fresh(ONE_KERNEL, **environment).strip() == "[1, 2] 0"
     assert fresh(ONE_KERNEL, **environment).strip() == "[1, 2] 1"
 
 
