@@ -74,11 +74,17 @@ def test_figure_2__any_track_equals_naive_correlations(track: Track, k: int):
         for alpha in (0.0, 0.25, 1.0):
             means = naive.means(data, measure, k, alpha)
             x, y = ([float(f"{of[s]:.11e}") for s in sorted(of)] for of in (plain, means))
-            tau_ap = orders.tau_ap_a(x, y) if len({*x}) > 1 and len({*y}) > 1 else math.nan
-            expected = {"tau-b": naive.tau(plain, means), "tau-ap": tau_ap}
+            tau_ap = orders.tau_ap_b(x, y) if len({*x}) > 1 and len({*y}) > 1 else math.nan
+            expected = {"tau-b": naive.tau(plain, means), "tau-ap-b": tau_ap}
             for method, value in expected.items():
                 (found,) = frame.filter(measure=family, alpha=alpha, method=method)["value"]
                 assert found == pytest.approx(value, nan_ok=True), (measure, alpha, method)
+
+
+def test_figure_2__an_order_with_ties_has_the_correlation_1_with_itself():
+    runs = {"a": {"1": down("x", "y")}, "b": {"1": down("x")}, "c": {"1": down("x")}}
+    frame = rows_of("figure_2", figure_2(rare_track(Track(runs, {"1": {"x": 1, "y": 1}}))))
+    assert set(frame.filter(alpha=0)["value"]) == {1.0}
 
 
 @settings(max_examples=8)

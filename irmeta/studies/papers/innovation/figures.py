@@ -23,7 +23,7 @@ from irmeta.words import listed
 
 THRESHOLD = 0.9  # tau of equivalent orders (Section 4.2)
 MADE = {"rare": "S_rare: docs of no other system", "common": "S_common: docs of most systems"}
-METHODS = {"tau-b": "tau-b", "tau-ap": "tau_AP"}
+METHODS = {"tau-b": "tau-b", "tau-ap-b": "tau_AP,b"}
 _COUNTED = {"systems": "systems", "groups": "groups", "pooled": "pooled systems"}
 
 

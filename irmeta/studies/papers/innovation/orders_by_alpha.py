@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from irmeta.results.verdicts import TIE
-from irmeta.stats.orders import kendall_tau_b, round_means, tau_ap
+from irmeta.stats.orders import kendall_tau_b, round_means, tau_ap_b
 from irmeta.studies.papers.innovation.options import GRID
 from irmeta.studies.papers.innovation.rare_track import RareTrack, rounded
 
 Row = dict[str, Any]
-METHODS = {"tau-b": kendall_tau_b, "tau-ap": tau_ap}
+METHODS = {"tau-b": kendall_tau_b, "tau-ap-b": tau_ap_b}
+"""The correlations of Figure 2; both are 1 for an order with itself, also where systems tie."""
 
 
 def figure_2(track: RareTrack) -> Iterator[Row]:

@@ -81,7 +81,8 @@ def _orders(tables: Tables, options: Options) -> Section:
     return Section(
         "Orders of systems (Section 4.2, Figure 2)",
         "Kendall's tau-b of the order of systems by each alpha with that by alpha = 0; means that "
-        f"are equal to 12 digits tie. Tau_AP stands beside for each track. {POINTER}",
+        "are equal to 12 digits tie. The figures of tracks also show tau_AP,b, the AP correlation "
+        f"of orders with ties (Urbano and Marrero 2017). {POINTER}",
         [
             "figure_2_tracks",
             Show("figure_2", ("track", "alpha", "measure", "value"), rows, "measure",

@@ -15,7 +15,7 @@ STUDY = Study(
     paper=SOURCE,
     gives="Measures that reward relevant docs which few systems retrieve: orders of systems, "
     "significantly different pairs, stability, and who retrieves what no other does.",
-    revision=1,
+    revision=2,
     options=InnovationOptions,
     tables=TABLES,
     compute=f"{HOME}.compute:compute",

@@ -56,8 +56,8 @@ TABLES = (
         "track": TRACK,
         "measure": FAMILY,
         "alpha": ALPHA,
-        "method": Column("name", "correlation: tau-b or tau-ap, with the order by alpha = 0 as "
-                         "its reference"),
+        "method": Column("name", "correlation: tau-b, or tau-ap-b: tau_AP,b, the AP correlation "
+                         "of orders with ties"),
         "value": Column("real", "correlation of the orders of systems by this alpha and by alpha "
                         "= 0; NaN: undefined", format=".3f"),
     }, caption="Correlation of the orders of systems by alpha (Figure 2).", folded=True,
