@@ -44,7 +44,12 @@ CsvSafeOption = Annotated[
     ),
 ]
 StrictOption = Annotated[
-    bool, typer.Option("--strict", help="Exit with status 3 if runs were skipped.")
+    bool | None,
+    typer.Option(
+        "--strict/--no-strict",
+        help="Exit with status 3 if a run could not be read.",
+        show_default="--strict for runs named on the line, else --no-strict",
+    ),
 ]
 ForceOption = Annotated[
     bool, typer.Option("--force", help="Replace files that irmeta did not write.")

@@ -52,7 +52,7 @@ def reanalyze(
     dask: DaskOption = None,
     memory: MemoryOption = None,
     rehash: RehashOption = False,
-    strict: StrictOption = False,
+    strict: StrictOption = None,
 ) -> None:
     """Compute scores, search lengths and rarity of every track as Parquet, and an HTML report."""
     from irmeta import api
@@ -97,7 +97,7 @@ def ingest(
     dask: DaskOption = None,
     memory: MemoryOption = None,
     rehash: RehashOption = False,
-    strict: StrictOption = False,
+    strict: StrictOption = None,
 ) -> None:
     """Read TREC runs and qrels into a Parquet store."""
     from irmeta.api import open_store
@@ -134,11 +134,12 @@ def info(
     source: SourceArgument,
     reading: ReadPolicy,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    strict: StrictOption = None,
 ) -> None:
     """Print tracks, systems, queries, and notes of reading."""
     from irmeta.show.batches import print_info
 
-    with open_source(source, reading) as store:
+    with open_source(source, reading, strict=strict) as store:
         if as_json:
             tracks = store.info().to_dicts()
             systems = store.systems().to_dicts() if tracks else []

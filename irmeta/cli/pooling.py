@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from irmeta.cli.app import ForceOption, TrackOption
+from irmeta.cli.app import ForceOption, StrictOption, TrackOption
 from irmeta.cli.declared import with_options
 from irmeta.cli.registered import command
 from irmeta.cli.sources import WHOLE_LISTS, SourceArgument, open_source
@@ -47,6 +47,7 @@ def pool(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="File for the lines.")] = None,
     force: ForceOption = False,
+    strict: StrictOption = None,
 ) -> None:
     """List unjudged docs by weight in RBP, or a pool of some depth, as lines `query 0 doc`."""
     from irmeta.rankings.pool import pool_of
@@ -56,7 +57,7 @@ def pool(
 
     if out is not None:
         check_pool_file(out, force=force)
-    with open_source(source, reading, track) as store:
+    with open_source(source, reading, track, strict=strict) as store:
         name = only_track(store.reader, track)
         with undisturbed(store.reader, name):
             docs = store.pool(

@@ -10,6 +10,7 @@ import typer
 from irmeta.cli.app import (
     CsvSafeOption,
     ForceOption,
+    StrictOption,
     TracksOption,
     WorkersOption,
 )
@@ -72,6 +73,7 @@ def prefer(
     csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
     workers: WorkersOption = None,
+    strict: StrictOption = None,
 ) -> None:
     """Order systems by preferences between all pairs, with intervals and tests."""
     import polars as pl
@@ -102,7 +104,7 @@ def prefer(
         "bootstraps": bootstraps,
     }
     segments = None if segment is None else Segments.of(segment)
-    with open_source(source, reading, track or None, workers) as store:
+    with open_source(source, reading, track or None, workers, strict=strict) as store:
         with consistent_read(store, track or None) as tracks:
             made = store.preference_provenance(asked, track=tracks, **choices)
             given = options | choices | {"track": tracks, "rng": testing.seed, "workers": workers}

@@ -121,7 +121,7 @@ def compare(
     csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
     workers: WorkersOption = None,
-    strict: StrictOption = False,
+    strict: StrictOption = None,
 ) -> None:
     """Test all pairs of systems, or all systems against a baseline."""
     from irmeta.api import significance
@@ -181,7 +181,7 @@ def power(
     csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
     workers: WorkersOption = None,
-    strict: StrictOption = False,
+    strict: StrictOption = None,
 ) -> None:
     """Count the significantly different pairs of systems by each measure."""
     from irmeta.api import significance

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,10 +11,9 @@ import typer
 
 from irmeta.cli.app import FAILED, STRICT, progress_bar
 from irmeta.errors import IrmetaError, UsageError, first_few
-from irmeta.escapes import print_line
 from irmeta.locations import Location, location
 from irmeta.policies import EvalPolicy, ReadPolicy
-from irmeta.show.notes import note
+from irmeta.show.notes import error_line, note
 
 if TYPE_CHECKING:
     from irmeta.api import Store
@@ -54,7 +52,7 @@ def open_results(
     tracks: Tracks = None,
     workers: int | None = None,
     *,
-    strict: bool = False,
+    strict: bool | None = None,
 ) -> Generator[Store | Location]:
     """Yield a folder or file with values as it is; open any other source: see `open_source`."""
     from irmeta.studies.framework.recorded_files import PARTS
@@ -67,8 +65,8 @@ def open_results(
         return
     if policy != ReadPolicy():
         raise UsageError(f"{first} holds values: reading options are for runs.")
-    if strict:
-        raise UsageError(f"{first} holds values: --strict is for runs.")
+    if strict is not None:
+        raise UsageError(f"{first} holds values: --strict and --no-strict are for runs.")
     yield first
 
 
@@ -85,13 +83,14 @@ def open_source(
     tracks: Tracks = None,
     workers: int | None = None,
     *,
-    strict: bool = False,
+    strict: bool | None = None,
     dask: str | None = None,
 ) -> Generator[Store]:
     """Open a store, or read a collection (only `tracks`, if given) or files into memory.
 
     Tracks of a collection that cannot be read, and skipped runs, are reported at the end; with
-    `strict`, skipped runs give exit status STRICT. With `dask`, only a store is accepted.
+    `strict`, skipped runs give exit status STRICT. None is strict for runs named on the line. With
+    `dask`, only a store is accepted.
     """
     from irmeta.api import open_store, read_tracks
 
@@ -110,8 +109,8 @@ def open_source(
 
         store = open_store(folder)
         yield store
-        if strict and report_problems(store, (), tracks=tracks_of(store.reader, tracks)):
-            raise typer.Exit(STRICT)
+        if strict:
+            finish(store, (), strict, tracks=tracks_of(store.reader, tracks))
         return
     if dask is not None:
         raise UsageError(f"{first} is not a store: for --dask, make one by irmeta ingest.")
@@ -133,7 +132,7 @@ def open_source(
     except IrmetaError:  # an unreadable track or run may be the cause
         report_problems(store, outcomes)
         raise
-    finish(store, outcomes, strict)
+    finish(store, outcomes, bool(runs) if strict is None else strict)
 
 
 def _store_in(source: Location) -> Location | None:
@@ -152,12 +151,12 @@ def _store_in(source: Location) -> Location | None:
 def finish(
     store: Store,
     outcomes: Sequence[Outcome],
-    strict: bool = False,
+    strict: bool | None = None,
     lost: Sequence[tuple[str, str]] = (),
     tracks: Collection[str] = (),
 ) -> None:
     """Report problems, and exit with status FAILED or STRICT if there are any."""
-    skipped = report_problems(store, outcomes, lost, tracks)
+    skipped = report_problems(store, outcomes, lost, tracks, are_errors=bool(strict))
     if lost or any(outcome.error is not None for outcome in outcomes):
         raise typer.Exit(FAILED)
     if strict and skipped:
@@ -185,6 +184,8 @@ def report_problems(
     outcomes: Sequence[Outcome],
     lost: Sequence[tuple[str, str]] = (),
     tracks: Collection[str] = (),
+    *,
+    are_errors: bool = False,
 ) -> list[str]:
     """Report on stderr failed tracks, notes of reading and, last, skipped runs.
 
@@ -196,6 +197,8 @@ def report_problems(
         Tracks that failed later, with the error.
     tracks
         Other tracks of the store to report, not read by this command.
+    are_errors
+        Whether skipped runs are errors, which a quiet command prints too.
 
     Returns
     -------
@@ -205,22 +208,25 @@ def report_problems(
     failed = [(o.track, str(o.error)) for o in outcomes if o.error is not None]
     for track, error in [*failed, *lost]:
         kept = " The store keeps its previous data." if track in store.tracks else ""
-        print_line(f"irmeta: failed: {error}{kept}", sys.stderr)
+        error_line(f"irmeta: failed: {error}{kept}")
     sources = {o.track: o.source for o in outcomes if o.error is None}
+    report = error_line if are_errors else note
     skipped = [
         file
         for track in store.tracks
         if track in sources or track in tracks
-        for file in _report_notes(store, track, sources.get(track))
+        for file in _report_notes(store, track, sources.get(track), report)
     ]
     if skipped:
         runs = "1 run" if len(skipped) == 1 else f"{len(skipped)} runs"
         listed = first_few(skipped, "the reasons are above")
-        note(f"irmeta: {runs} skipped: {listed}")
+        report(f"irmeta: {runs} skipped: {listed}")
     return skipped
 
 
-def _report_notes(store: Store, track: str, source: AnyTrack | None) -> Iterator[str]:
+def _report_notes(
+    store: Store, track: str, source: AnyTrack | None, report_skipped: Callable[[str], None]
+) -> Iterator[str]:
     """Report the notes of reading on a track; yield the skipped files."""
     for warning in store.warnings(track).values():
         note(f"irmeta: {track}: {warning}")
@@ -231,5 +237,5 @@ def _report_notes(store: Store, track: str, source: AnyTrack | None) -> Iterator
         if row["malformed"] or row["duplicates"]:
             note(f"irmeta: {track}: {file}: {row['notes']}")
         if reason:
-            note(f"irmeta: {track}: {reason}")
+            report_skipped(f"irmeta: {track}: {reason}")
             yield file

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from irmeta.cli.app import FAILED, DaskOption, app, cluster, progress_bar
+from irmeta.cli.app import FAILED, DaskOption, StrictOption, app, cluster, progress_bar
 from irmeta.cli.declared import KEYWORD, parameters, pop_options, with_options
 from irmeta.cli.registered import command, epilog_of
 from irmeta.cli.sources import READING, SOURCE, SourceArgument, open_source
@@ -84,13 +84,14 @@ def run_every(
     control: Run,
     reading: ReadPolicy,
     dask: DaskOption = None,
+    strict: StrictOption = None,
 ) -> None:
     """Run all studies that read a store, with their default options, and write an index page."""
     from irmeta.show.batches import print_studies
     from irmeta.studies.framework.every import run_all
 
     given = {one.name: getattr(control, one.name) for one in fields(control)}
-    with open_source(source, reading, control.track, control.workers) as store:
+    with open_source(source, reading, control.track, control.workers, strict=strict) as store:
         with cluster(dask, control.workers) as executor, progress_bar("Studying") as progress:
             done = run_all(store, out, **given | {"executor": executor, "progress": progress})
         for one in done:
@@ -112,11 +113,13 @@ def _command(one: Study) -> typer.Typer:
         options = one.options.of(pop_options(one.options.__dataclass_fields__, given))
         asked = pop_options(Run.__dataclass_fields__, given)
         source, dask = given.pop("source", None), given.pop("dask")
+        strict = given.pop("strict", None)
         reading = ReadPolicy.of(pop_options(READING[1], given))
         with ExitStack() as stack:
             store = None
             if source:
-                opened = open_source(source, reading, asked.get("track"), asked.get("workers"))
+                tracks, workers = asked.get("track"), asked.get("workers")
+                opened = open_source(source, reading, tracks, workers, strict=strict)
                 store = stack.enter_context(opened).reader
             executor = stack.enter_context(cluster(dask, asked.get("workers")))
             with progress_bar("Studying") as progress:
@@ -141,6 +144,7 @@ def _command(one: Study) -> typer.Typer:
             else (OptionalSource, None)
         )
         leading.insert(0, inspect.Parameter("source", KEYWORD, annotation=kind, default=default))
+        leading.append(inspect.Parameter("strict", KEYWORD, annotation=StrictOption, default=None))
         taken = [*parameters(one.options), *parameters(Run)]
         reading = [p for p in parameters(ReadPolicy) if p.name in READING[1]]
         taken += [p for p in reading if p.name not in one.options.__dataclass_fields__]

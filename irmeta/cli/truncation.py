@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from irmeta.cli.app import CsvSafeOption, MeasuresOption, TracksOption, WorkersOption
+from irmeta.cli.app import CsvSafeOption, MeasuresOption, StrictOption, TracksOption, WorkersOption
 from irmeta.cli.declared import with_options
 from irmeta.cli.registered import command
 from irmeta.cli.sources import READING, SourceArgument, open_source
@@ -26,6 +26,7 @@ def truncation(
     docs: Annotated[int, typer.Option(min=1, help="Docs to add to the end of each list.")] = 1,
     csv_safe: CsvSafeOption = False,
     workers: WorkersOption = None,
+    strict: StrictOption = None,
 ) -> None:
     """Report how often scores change as non-relevant docs at the end of lists are cut or added."""
     from irmeta.measures.names import parse_measures
@@ -34,6 +35,6 @@ def truncation(
     asked: Any = measures or "default"
     parse_measures(asked)  # reject unknown names before reading anything
     choices: Any = policy.record()
-    with open_source(source, reading, track or None, workers) as store:
+    with open_source(source, reading, track or None, workers, strict=strict) as store:
         frame = store.truncation(asked, track=track or None, docs=docs, workers=workers, **choices)
         print_frame(frame, csv_safe)

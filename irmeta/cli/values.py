@@ -71,7 +71,7 @@ def evaluate(
     force: ForceOption = False,
     workers: WorkersOption = None,
     dask: DaskOption = None,
-    strict: StrictOption = False,
+    strict: StrictOption = None,
 ) -> None:
     """Evaluate all systems: a table on a terminal, CSV in a pipe, or a file."""
     from irmeta.api.matrices import consistent_read
@@ -161,6 +161,7 @@ def explain(
     ] = None,
     titles: TitlesOption = True,
     force: ForceOption = False,
+    strict: StrictOption = None,
 ) -> None:
     """Show the arithmetic behind one value, or behind the preference between two systems."""
     from irmeta.measures.names import parse_measure
@@ -177,7 +178,7 @@ def explain(
             raise UsageError(f"{name} compares two systems: name the other by --against.")
         if figure is not None:
             check_figure_file(figure, force=force)
-        with open_source(source, reading, track) as store:
+        with open_source(source, reading, track, strict=strict) as store:
             found = store.explain_preference(
                 name, system=system, against=against, query=query, track=track, **choices
             )
@@ -191,7 +192,7 @@ def explain(
         raise UsageError(f"{name} is a measure: --figure draws a preference, such as RPP.")
     if against is not None:
         raise UsageError(f"{name} is a measure of one system: leave --against out.")
-    with open_source(source, reading, track) as store:
+    with open_source(source, reading, track, strict=strict) as store:
         explanation = store.explain(name, system=system, query=query, track=track, **choices)
         print_explanation(explanation, every)
 

@@ -65,7 +65,7 @@ def verify(
     csv_safe: CsvSafeOption = False,
     force: ForceOption = False,
     workers: WorkersOption = None,
-    strict: StrictOption = False,
+    strict: StrictOption = None,
 ) -> None:
     """Recompute published values. Exit with status 1 if a value differs in its printed digits."""
     from irmeta.api.matrices import consistent_read

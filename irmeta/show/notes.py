@@ -34,6 +34,11 @@ LEVEL = Notes()
 """The level of the running command."""
 
 
+def error_line(line: str) -> None:
+    """Print a line on stderr, even if the command is quiet."""
+    print_line(line, sys.stderr)
+
+
 def note(line: str) -> None:
     """Print a line on stderr, unless the command is quiet."""
     if not LEVEL.quiet:

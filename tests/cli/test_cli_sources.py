@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import irmeta
+from support.commands import all_commands, options_of, takes_runs
 
 
 def test_commands__folder_that_is_not_a_store_is_refused(run, tmp_path: Path) -> None:
@@ -84,6 +85,47 @@ def test_commands__measure_is_checked_before_reading(run, collections: Path, mon
         done = run(command[0], collections, "-m", "NoSuch", *command[1:])
         assert done.status == 2
         assert "NoSuch" in done.err
+
+
+@pytest.fixture
+def torn(tmp_path: Path) -> list[Path]:
+    """A qrels file, a run, and a run that cannot be read."""
+    texts = {"qrels": "1 0 a 1\n", "good": "1 Q0 a 1 2 s\n", "torn": "1 Q0 a 1\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    return [tmp_path / name for name in texts]
+
+
+TORN_RUN = {
+    "evaluate": ("-m", "AP"),
+    "explain": ("-m", "AP", "--system", "s", "--query", "1"),
+    "info": (),
+    "pool": ("--depth", 1),
+    "truncation": ("-m", "AP"),
+}
+
+
+@pytest.mark.parametrize("command", TORN_RUN)
+def test_run_named_on_the_line__unreadable_gives_status_3_even_if_quiet(
+    run, command: str, torn: list[Path]
+) -> None:
+    more = (*torn, *TORN_RUN[command])
+    strict = run(command, *more, "--quiet")
+    assert strict.status == 3
+    reason, last = strict.err.splitlines()
+    assert f"{torn[2]}, line 1: 4 fields" in reason
+    assert last == f"irmeta: 1 run skipped: {torn[2]}"
+    lenient = run(command, *more, "--no-strict")
+    assert (lenient.status, lenient.out) == (0, strict.out)
+    assert lenient.err.endswith(strict.err)
+    quiet = run(command, *more, "--no-strict", "--quiet")
+    assert (quiet.status, quiet.out, quiet.err) == (0, strict.out, "")
+
+
+def test_run_named_on_the_line__every_command_that_reads_it_has_no_strict() -> None:
+    reading = list(filter(takes_runs, all_commands()))
+    assert {*TORN_RUN, "compare", "prefer", "study all", "study depth"} <= {*reading}
+    assert [name for name in reading if "--no-strict" not in options_of(name)] == []
 
 
 def test_ingest_command__dropped_malformed_lines_are_reported(

@@ -1,0 +1,35 @@
+"""All commands of the command line, with their options."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from typer.main import get_command
+
+from irmeta.cli.commands import app
+from irmeta.studies.framework.registry import study_modules
+
+
+@cache
+def all_commands() -> dict[str, Any]:
+    """Map the words of each command, such as ``study depth``, to typer's command."""
+    root: Any = get_command(app)
+    commands = {name: one for name, one in root.commands.items() if name != "study"}
+    studies = root.commands["study"]
+    named = ("all", *study_modules())
+    return commands | {f"study {name}": studies.get_command(None, name) for name in named}
+
+
+def options_of(command: str) -> set[str]:
+    """Return the names of a command's options, such as ``--track`` and ``-m``."""
+    parameters = all_commands()[command].params
+    named = [p for p in parameters if p.param_type_name == "option"]
+    return {name for p in named for name in (*p.opts, *p.secondary_opts)}
+
+
+def takes_runs(command: str) -> bool:
+    """Check whether the run files of a track can be named on the line of a command."""
+    return any(
+        p.metavar in ("SOURCE [RUN]", "[SOURCE [RUN]]") for p in all_commands()[command].params
+    )
