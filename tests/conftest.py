@@ -14,11 +14,12 @@ from hypothesis import settings
 
 import irmeta
 from irmeta import cli
+from support.examples import scaled
 from support.undrawn import draw_nothing
 from support.written import write_all
 
-# No clock decides a test, and every run sees the same examples.
-settings.register_profile("irmeta", deadline=None, derandomize=True, max_examples=30)
+# No clock decides a test, and every run of one size sees the same examples.
+settings.register_profile("irmeta", deadline=None, derandomize=True, max_examples=scaled(30))
 settings.load_profile("irmeta")
 
 ROOT = Path(__file__).parents[1]

@@ -20,6 +20,7 @@ from polars.testing import assert_frame_equal
 import irmeta
 from irmeta import Store
 from irmeta.testing.tracks import Track, tracks
+from support.examples import scaled
 from support.making import read_qrels, read_run
 
 SYSTEMS = ("kestBM25", "kestBM25p", "kestRM3")
@@ -218,7 +219,7 @@ def test_from_data__fingerprint_depends_on_values_only(in_memory: Store, files: 
 
 
 @given(tracks())
-@settings(max_examples=15)
+@settings(max_examples=scaled(15))
 def test_from_data__random_track_gives_the_values_of_files(made: Track):
     dicts = {
         system: {q: {line[0]: line[1] for line in lines} for q, lines in lists.items()}

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import irmeta
 from irmeta.errors import MeasureError, UsageError
+from support.examples import scaled
 from support.making import Track, down, tracks, with_smaller_pool
 
 CASES = {
@@ -83,7 +84,7 @@ def assert_equal_rows(made: pl.DataFrame, oracle: pl.DataFrame) -> None:
         assert difference < 1e-11, column
 
 
-@settings(max_examples=8)
+@settings(max_examples=scaled(8))
 @given(tracks(), st.none() | st.integers(1, 3))
 def test_leave_out__equals_ingesting_rewritten_qrels(track: Track, depth: int | None):
     assume(len(track.runs) > 1)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import irmeta
 from irmeta.errors import DataError, UsageError
+from support.examples import scaled
 from support.making import Track, down, tracks
 from twins import unjudged as naive
 
@@ -22,7 +23,7 @@ def rankings(track: Track, systems: list[str], order: str) -> dict[str, dict[str
     return {s: {q: track.ranking(s, q, order) for q in track.qrels} for s in systems}
 
 
-@settings(max_examples=40)
+@settings(max_examples=scaled(40))
 @given(
     tracks(),
     st.data(),
@@ -47,7 +48,7 @@ def test_pool__unjudged_docs_equal_twin(
     assert not made["judged"].any()
 
 
-@settings(max_examples=40)
+@settings(max_examples=scaled(40))
 @given(tracks(), st.integers(1, 12), st.sampled_from(ORDERS), st.booleans())
 def test_pool__of_a_depth_equals_twin(track: Track, depth: int, order: Any, is_one: bool):
     systems = sorted(track.runs)[:1] if is_one else sorted(track.runs)
@@ -62,7 +63,7 @@ def test_pool__of_a_depth_equals_twin(track: Track, depth: int, order: Any, is_o
     assert made["judged"].to_list() == [grade is not None and grade >= 0 for grade in grades]
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(tracks(), st.sampled_from(["unjudged", "nonrelevant"]))
 def test_pool__weights_and_tails_add_up_to_the_residual(track: Track, negative: Any):
     store = track.read()

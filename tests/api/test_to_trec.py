@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 
 import irmeta
 from irmeta import Store
+from support.examples import scaled
 from support.making import Track, described_tracks
 
 NAMES = "AP,nDCG@10,ASL,RBP"
@@ -38,7 +39,7 @@ def test_to_trec__round_trip_of_a_collection(made_store: Store, tmp_path: Path):
 
 
 @given(described_tracks())
-@settings(max_examples=10)
+@settings(max_examples=scaled(10))
 def test_to_trec__round_trip_of_random_tracks(made: Track):
     theirs = made.read(tie_order="rank")
     with TemporaryDirectory() as folder:

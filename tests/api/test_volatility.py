@@ -14,6 +14,7 @@ from scipy.stats import kendalltau
 
 import irmeta
 from irmeta.errors import MeasureError, UsageError
+from support.examples import scaled
 from support.making import tracks
 
 
@@ -47,7 +48,7 @@ def test_volatility__equals_kendalltau_of_scipy(means: np.ndarray, others: np.nd
         np.testing.assert_allclose(made, expected, atol=1e-12)
 
 
-@settings(max_examples=10)
+@settings(max_examples=scaled(10))
 @given(tracks())
 def test_volatility__orders_systems_by_means_at_each_cutoff(track):
     store = track.read()

@@ -17,6 +17,7 @@ from irmeta.kernels.recall_paired import (
     add_weighted_preferences,
     preference_counts,
 )
+from support.examples import scaled
 from twins.preferences import all_wins_less_losses, rpp
 
 DTYPES = (np.uint16, np.uint32)
@@ -65,7 +66,7 @@ def assert_antisymmetric(found: np.ndarray) -> None:
     assert not np.diagonal(found).any()
 
 
-@settings(deadline=None, max_examples=70)
+@settings(deadline=None, max_examples=scaled(70))
 @given(
     st.sampled_from(DTYPES),
     st.integers(1, 40),
@@ -92,7 +93,7 @@ def test_preference_counts__wide_blocks_and_deep_lists(systems, dtype, deepest):
     np.testing.assert_array_equal(out, all_wins_less_losses(held, 20))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=scaled(40))
 @given(
     st.sampled_from(DTYPES),
     st.integers(1, 40),
@@ -162,7 +163,7 @@ def weighted_of(ranks: np.ndarray, weights: np.ndarray, offsets: np.ndarray) -> 
     return out
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=scaled(40))
 @given(
     st.sampled_from(DTYPES),
     st.integers(1, 70),

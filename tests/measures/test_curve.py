@@ -14,6 +14,7 @@ from irmeta.measures.curve import curves
 from irmeta.measures.names import parse_measure, registry
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
+from support.examples import scaled
 from support.making import Track, tracks
 from support.viewing import is_by_subtopic
 
@@ -58,7 +59,7 @@ def test_curve__value_equals_mean_at_cutoff(measure: str, made_store: irmeta.Sto
 
 
 @pytest.mark.parametrize("queries", ["judged", "relevant", "retrieved"])
-@settings(max_examples=10)
+@settings(max_examples=scaled(10))
 @given(track=tracks())
 def test_curve__averages_the_queries_of_the_policy(queries: str, track: Track):
     store = track.read()
@@ -67,7 +68,7 @@ def test_curve__averages_the_queries_of_the_policy(queries: str, track: Track):
         assert_one_by_one(store, frame, measure, queries=queries)
 
 
-@settings(max_examples=15)
+@settings(max_examples=scaled(15))
 @given(track=tracks())
 def test_curve__pool_depth_drops_deeper_judgments(track: Track):
     store = track.read()

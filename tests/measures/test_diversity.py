@@ -15,6 +15,7 @@ from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
+from support.examples import scaled
 from support.making import Track, described_tracks, down, tracks
 from support.viewing import view_of
 from twins import diversity as naive
@@ -34,7 +35,7 @@ def derived(name: str) -> str:
     return f"{measure.replace('(', '_IA(') if '(' in measure else measure + '_IA'}{at}{cut}"
 
 
-@settings(max_examples=20)
+@settings(max_examples=scaled(20))
 @given(tracks())
 def test_intent_aware__one_subtopic_equals_measure(track: Track):
     diversity = {query: {"s": docs} for query, docs in track.qrels.items()}
@@ -44,7 +45,7 @@ def test_intent_aware__one_subtopic_equals_measure(track: Track):
     np.testing.assert_allclose(aware[:, has_relevant], plain[:, has_relevant], rtol=1e-12)
 
 
-@settings(max_examples=20)
+@settings(max_examples=scaled(20))
 @given(described_tracks())
 def test_intent_aware__equals_mean_over_views_of_single_subtopics(track: Track):
     view = view_of(track.read(), *NEEDS).by_subtopic()
@@ -65,7 +66,7 @@ def test_intent_aware__equals_mean_over_views_of_single_subtopics(track: Track):
     np.testing.assert_allclose(aware, expected, rtol=1e-12, atol=1e-12)
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(described_tracks())
 def test_alpha_ndcg__without_novelty_equals_dndcg_of_binary_gains(track: Track):
     view = view_of(track.read(), "subtopics")
@@ -74,7 +75,7 @@ def test_alpha_ndcg__without_novelty_equals_dndcg_of_binary_gains(track: Track):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(described_tracks())
 def test_err_ia__of_one_grade_is_proportional_to_ndevals(track: Track):
     diversity = {
@@ -88,7 +89,7 @@ def test_err_ia__of_one_grade_is_proportional_to_ndevals(track: Track):
         np.testing.assert_allclose(graded, of_ndeval * perfect, rtol=1e-12)
 
 
-@settings(max_examples=15)
+@settings(max_examples=scaled(15))
 @given(described_tracks())
 def test_measures_by_subtopic__do_not_depend_on_other_systems(track: Track):
     view = view_of(track.read(), "subtopics")

@@ -14,6 +14,7 @@ from hypothesis import example, given, settings
 import irmeta
 from irmeta.measures.names import parse_measure
 from support.cells import ORDERS, assert_equal, close, twin_values, values_of
+from support.examples import scaled
 from support.making import Track, down, read_qrels, read_run, tracks
 from twins import measures as naive
 from twins.registry import FAMILIES
@@ -23,7 +24,7 @@ TWINS = FAMILIES["well known"].twins
 _TIED = [("a", 3, 0), ("b", 3, 0)]
 
 
-@settings(max_examples=10)
+@settings(max_examples=scaled(10))
 @given(tracks(systems=3, queries=2))
 @example(
     Track(  # ties in the second list of a system
@@ -43,7 +44,7 @@ def test_evaluate__tie_order_option_equals_ingest_in_that_tie_order(track: Track
 
 
 @pytest.mark.parametrize("queries", ["judged", "relevant", "retrieved"])
-@settings(max_examples=20)
+@settings(max_examples=scaled(20))
 @given(track=tracks())
 def test_means__average_the_queries_of_the_policy(queries: str, track: Track):
     cells = twin_values(track, TWINS)
@@ -169,7 +170,7 @@ def at_rel(name: str, rel: int) -> str:
     return f"{stem}(rel={rel}){at}{cut}"
 
 
-@settings(max_examples=40)
+@settings(max_examples=scaled(40))
 @given(tracks())
 def test_evaluate__random_tracks_equal_pytrec_eval(track: Track):
     names = [theirs for theirs in PYTREC_EVAL if theirs != "recall_1000"]

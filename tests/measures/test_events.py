@@ -18,6 +18,7 @@ from irmeta.measures.spec import Spec
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
+from support.examples import scaled
 from support.making import Track, tracks
 from twins.registry import FAMILIES
 
@@ -34,7 +35,7 @@ STEPS = {
 
 
 @pytest.mark.parametrize("names", STEPS.values(), ids=STEPS)
-@settings(max_examples=20)
+@settings(max_examples=scaled(20))
 @given(track=tracks())
 def test_events__sum_to_value_on_random_tracks(names: list[str], track: Track):
     assert_steps_add_up(track.read(), "t", names)

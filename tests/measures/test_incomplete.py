@@ -6,10 +6,11 @@ import ir_measures
 from hypothesis import given, settings
 
 from support.cells import close
+from support.examples import scaled
 from support.making import Track, down, tracks
 
 
-@settings(max_examples=20)
+@settings(max_examples=scaled(20))
 @given(tracks())
 def test_judged__equals_ir_measures(track: Track):
     """ir_measures counts a doc with a negative grade as judged."""

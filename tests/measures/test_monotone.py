@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 import irmeta
+from support.examples import scaled
 from support.making import Track, down, tracks
 
 KS = (1, 2, 3, 4, 5, 6, 8, 10, 20, 50)
@@ -45,7 +46,7 @@ def test_monotone_measures__never_decrease_on_synthetic_tracks(
         assert (np.diff(at_cutoffs(made_store, measure, track), axis=0) >= -1e-12).all()
 
 
-@settings(max_examples=30)
+@settings(max_examples=scaled(30))
 @given(tracks())
 def test_monotone_measures__never_decrease_on_random_tracks(track: Track):
     store = track.read()

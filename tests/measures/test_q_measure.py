@@ -13,6 +13,7 @@ from hypothesis import given, settings
 import irmeta
 from irmeta.measures.names import parse_measure
 from support.cells import named
+from support.examples import scaled
 from support.making import Track, down, read_qrels, read_run, tracks
 
 
@@ -23,7 +24,7 @@ def test_q__beta_zero_equals_ap(made_store: irmeta.Store):
         np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-15)
 
 
-@settings(max_examples=20)
+@settings(max_examples=scaled(20))
 @given(tracks())
 def test_q__norm_all_never_decreases_with_cutoff(track: Track):
     """Lu et al. (2016) say that every form of Q may decrease."""

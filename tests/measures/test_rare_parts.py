@@ -17,6 +17,7 @@ from irmeta.measures.rare_parts import rare_parts
 from irmeta.rankings.holders import COUNTED, RARITIES
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.stats.orders import kendall_tau_b, round_means
+from support.examples import scaled
 from support.making import Track, down, tracks
 
 
@@ -28,7 +29,7 @@ def grouped(view: JudgedRanks) -> JudgedRanks:
 
 
 @pytest.mark.parametrize("kind", RARITIES)
-@settings(max_examples=10)
+@settings(max_examples=scaled(10))
 @given(
     tracks(),
     st.sampled_from(COUNTED),

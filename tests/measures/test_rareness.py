@@ -17,6 +17,7 @@ import irmeta
 from irmeta.errors import MeasureError
 from irmeta.measures.names import parse_measure
 from irmeta.rankings.holders import COUNTED, RARITIES, holders_within
+from support.examples import scaled
 from support.making import Track, down, tracks
 from twins import rareness
 
@@ -148,7 +149,7 @@ def view_of(track: Track) -> irmeta.JudgedRanks:
     return view
 
 
-@settings(max_examples=40)
+@settings(max_examples=scaled(40))
 @given(tracks(), st.data())
 def test_rareness__counted_equals_naive_twins(track: Track, data: st.DataObject):
     view, names = view_of(track), sorted(track.runs)
@@ -176,7 +177,7 @@ def test_rareness__counted_equals_naive_twins(track: Track, data: st.DataObject)
                 assert values[:, q, s] == pytest.approx(expected, abs=1e-12), (counted, how)
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(tracks())
 def test_rareness__bounds_and_growth_with_alpha(track: Track):
     store, systems = track.read(), len(track.runs)
@@ -195,7 +196,7 @@ def test_rareness__bounds_and_growth_with_alpha(track: Track):
             assert store.scores(convex, track="t").values.max() <= 1 + 1e-12
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(tracks(), st.sampled_from([0.1, 0.5, 0.9]))
 def test_rareness__convex_mix_is_a_scaled_sum(track: Track, alpha: float):
     """Eq. 4 at a < 1 is 1 - a times Eq. 1 at a / (1 - a) x S / (S - 1)."""
@@ -207,7 +208,7 @@ def test_rareness__convex_mix_is_a_scaled_sum(track: Track, alpha: float):
         np.testing.assert_allclose(convex, (1 - alpha) * added, rtol=1e-12, atol=1e-15)
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(tracks(), st.sampled_from(RARITIES))
 def test_rareness__run_without_relevant_docs_never_lowers_a_value(track: Track, kind: str):
     query = next(iter(track.qrels))
@@ -218,7 +219,7 @@ def test_rareness__run_without_relevant_docs_never_lowers_a_value(track: Track, 
     assert (values >= irmeta.scores_of(before, names).values - 1e-12).all()
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(tracks(), st.data())
 def test_rareness__clone_in_a_group_changes_no_value_by_groups(track: Track, data: st.DataObject):
     names = sorted(track.runs)

@@ -13,10 +13,11 @@ from hypothesis import given, settings
 import irmeta
 from irmeta.measures.names import parse_measure
 from support.cells import close
+from support.examples import scaled
 from support.making import Track, down, read_qrels, read_run, tracks
 
 
-@settings(max_examples=20)
+@settings(max_examples=scaled(20))
 @given(track=tracks())
 def test_rbp_residual__value_and_residual_sum_to_one_if_all_are_relevant(track: Track):
     qrels = {q: {doc: max(g, 1) for doc, g in docs.items()} for q, docs in track.qrels.items()}

@@ -16,6 +16,7 @@ from irmeta.measures.diversity.intent_aware import intent_aware
 from irmeta.measures.names import parse_measure, registry
 from irmeta.measures.parameters import Parameter
 from irmeta.testing.samples import QUERIES, Case, crowd, view_for, written
+from support.examples import scaled
 
 PER_RETRIEVED = (
     "it is a share of the docs retrieved: fewer docs can score more than all judged ones"
@@ -202,7 +203,7 @@ def any_value(parameter: Parameter) -> st.SearchStrategy[object]:
     return numbers | choices if parameter.choices else numbers
 
 
-@settings(max_examples=400)
+@settings(max_examples=scaled(400))
 @given(spellings())
 def test_parse_measure__canonical_name_round_trips(text: str):
     try:

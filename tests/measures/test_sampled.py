@@ -26,6 +26,7 @@ from irmeta.rankings.sample import Sample
 from irmeta.trec.qrels import parse_qrels
 from irmeta.trec.streams import InputFile
 from support.cells import EXPLAINED, NEGATIVE, assert_equal, twin_values, values_of
+from support.examples import scaled
 from support.making import Track, down, tracks
 from twins.binary_families import Sampled, estimates
 
@@ -70,7 +71,7 @@ def samples(draw: st.DrawFn) -> tuple[Track, Sampled]:
     return track, Sampled(prels=all_docs(track, lambda: draw(chances)))
 
 
-@settings(max_examples=30)
+@settings(max_examples=scaled(30))
 @given(samples())
 def test_evaluate__values_of_samples_equal_naive_twins(drawn: tuple[Track, Sampled]):
     track, sampled = drawn

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import irmeta
 from irmeta.errors import UsageError
+from support.examples import scaled
 from support.making import Track, down, tracks, with_smaller_pool
 
 MEASURES = "AP,AP(norm=min)@2,nDCG,P@2,RBP(p=0.8),ASL,Bpref,Judged@2,P(unjudged=condensed)@2"
@@ -25,7 +26,7 @@ TIED = Track(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(tracks(), st.none() | st.integers(1, 4), st.booleans())
 @example(TIED, 1, False)
 @example(TIED, 1, True)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 from irmeta.measures.names import parse_measure, registry
 from support.cells import NEGATIVE, OTHER_ORDERS, assert_explained, assert_twins
+from support.examples import scaled
 from support.making import Track
 from twins.registry import FAMILIES, TWINS, Family
 
@@ -26,7 +27,7 @@ def test_registry__names_are_canonical(family: Family):
 
 @families
 def test_evaluate__values_equal_naive_twins(family: Family):
-    @settings(max_examples=family.examples)
+    @settings(max_examples=scaled(family.examples))
     @given(family.tracks())
     def compare(track: Track) -> None:
         assert_twins(track.read(), track, family.twins)
@@ -39,7 +40,7 @@ def test_evaluate__values_equal_naive_twins_in_other_tie_orders(family: Family):
     twins = {name: twin for name, twin in family.twins.items() if family.in_tie_orders(name)}
     assert twins
 
-    @settings(max_examples=family.tie_order_examples)
+    @settings(max_examples=scaled(family.tie_order_examples))
     @given(family.tracks(systems=3, queries=2))
     def compare(track: Track) -> None:
         store = track.read()

@@ -13,6 +13,7 @@ import irmeta
 from irmeta.errors import UsageError
 from irmeta.measures.unjudged_docs import UnjudgedDocs, unjudged_docs, unjudged_measures
 from irmeta.rankings.track_facts import track_facts
+from support.examples import scaled
 from support.making import Track, down, tracks
 from twins import unjudged as naive
 
@@ -29,7 +30,7 @@ def of_store(
     return unjudged_docs(scores, track_facts(store.reader, track), k)
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(tracks(), st.sampled_from([1, 3, 10]), st.sampled_from(["unjudged", "nonrelevant"]))
 def test_unjudged_docs__equals_twin(track: Track, k: int, negative: str):
     made = of_store(track.read(), k, negative=negative)

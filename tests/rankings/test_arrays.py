@@ -12,6 +12,7 @@ from hypothesis import given, settings
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.rankings.judged import JudgedRanks
+from support.examples import scaled
 from support.making import Track, tracks
 from support.viewing import NEEDS, SPECS, assert_equal_values, view_of
 
@@ -19,7 +20,7 @@ RANKS = np.array([[1, 3], [0, 1], [2, 2]])
 GRADES = np.array([2, 1, 0])
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(tracks())
 def test_from_arrays__same_values_as_a_store(track: Track):
     view = view_of(track.read(), *NEEDS, pool_order="trec_eval")
@@ -44,7 +45,7 @@ def test_from_arrays__same_values_as_a_store(track: Track):
     assert_equal_values(made, view, SPECS)
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(tracks())
 def test_from_arrays__rank_zero_means_not_retrieved(track: Track):
     view = view_of(track.read())

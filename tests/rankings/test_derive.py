@@ -19,6 +19,7 @@ from irmeta.measures.names import registry
 from irmeta.rankings.derive.fewer_lists import sample_queries
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.pool import NOT_POOLED
+from support.examples import scaled
 from support.making import Track, diverse_tracks, down, tracks
 from support.viewing import (
     NEEDS,
@@ -108,7 +109,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@settings(max_examples=8)
+@settings(max_examples=scaled(8))
 @given(track=tracks(), n=st.integers(1, 4))
 def test_derived_view__same_values_as_modified_files(change: Change, track: Track, n: int):
     view, changed = change(track, view_of(track.read(), *NEEDS), n)
@@ -120,7 +121,7 @@ def test_derived_view__same_values_as_modified_files(change: Change, track: Trac
     assert_equal_values(view, expected, specs_without(*lacks))
 
 
-@settings(max_examples=12)
+@settings(max_examples=scaled(12))
 @given(track=tracks(), depth=st.integers(1, 4))
 def test_cut_to__same_values_as_truncated_lists(track: Track, depth: int):
     view = view_of(track.read(), *NEEDS).cut_to(depth)
@@ -136,7 +137,7 @@ def test_cut_to__same_values_as_truncated_lists(track: Track, depth: int):
     assert_equal_values(view, expected, specs_without("pool", "retrieved"))
 
 
-@settings(max_examples=12)
+@settings(max_examples=scaled(12))
 @given(track=tracks())
 def test_condense__same_values_as_lists_of_judged_docs(track: Track):
     view = view_of(track.read(), *NEEDS).condense()
@@ -149,7 +150,7 @@ def test_condense__same_values_as_lists_of_judged_docs(track: Track):
     assert_equal_values(view, expected, specs_without("pool"), deepest_rank=view.facts.deepest_rank)
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(track=tracks(), depth=st.one_of(st.none(), st.integers(1, 4)), n=st.integers(0, 3))
 def test_with_pool__removes_a_system_from_the_pool_only(track: Track, depth: int | None, n: int):
     view = view_of(track.read(), *NEEDS)
@@ -179,7 +180,7 @@ def test_with_pool__removes_a_system_from_the_pool_only(track: Track, depth: int
         assert (again.complete_depth <= depth).all()
 
 
-@settings(max_examples=12)
+@settings(max_examples=scaled(12))
 @given(track=diverse_tracks())
 def test_one_subtopic__same_values_as_qrels_of_the_subtopic(track: Track):
     name = next(iter(next(iter(track.diversity.values()))))
@@ -192,7 +193,7 @@ def test_one_subtopic__same_values_as_qrels_of_the_subtopic(track: Track):
     assert_equal_values(view, expected, SPECS)
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(track=diverse_tracks())
 def test_derived_view__changes_the_diversity_view_too(track: Track):
     whole = view_of(track.read(), *NEEDS, "subtopics")

@@ -18,6 +18,7 @@ from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.store import groups, writing
 from irmeta.store.layout import Layout
+from support.examples import scaled
 from support.making import Track, down, tracks
 
 NUMBERED = 65_535  # smallest list length that needs uint32, since 65,535 is `missing`
@@ -159,7 +160,7 @@ def test_holders_within__counts_systems_within_the_depth(view, depth, expected):
     assert holders.retrieved_by[:, 0].tolist() == expected
 
 
-@settings(max_examples=40)
+@settings(max_examples=scaled(40))
 @given(tracks())
 def test_judged_ranks__equal_naive_implementation(track: Track):
     store = track.read()

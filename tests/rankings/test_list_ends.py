@@ -12,6 +12,7 @@ import irmeta
 from irmeta.errors import UsageError
 from irmeta.rankings.derive.list_ends import cut_ends, pad_ends
 from irmeta.rankings.judged import JudgedRanks
+from support.examples import scaled
 from support.making import Line, Track, diverse_tracks, down, tracks
 from support.viewing import NEEDS, assert_equal_values, specs_without, view_of
 
@@ -50,7 +51,7 @@ def same_values(view: JudgedRanks, track: Track, deepest_rank: int) -> None:
     assert (view.lengths == expected.lengths).all()
 
 
-@settings(max_examples=12)
+@settings(max_examples=scaled(12))
 @given(track=tracks())
 def test_cut_ends__same_values_as_lists_to_the_last_relevant_doc(track: Track):
     view = view_of(track.read(), *NEEDS)
@@ -71,7 +72,7 @@ def test_pad_ends__same_values_as_lists_with_unjudged_docs():
     same_values(pad_ends(view, 2), edited(track, pad), 5)
 
 
-@settings(max_examples=8)
+@settings(max_examples=scaled(8))
 @given(track=diverse_tracks())
 def test_cut_ends__diversity_view_has_its_own_relevant_docs(track: Track):
     view = view_of(track.read(), *NEEDS, "subtopics")

@@ -18,6 +18,7 @@ from irmeta.rankings.derive.fewer_judgments import pooled_at
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.rankings.pool import NOT_POOLED, complete_depths, judged_depths, pool_of
+from support.examples import scaled
 from support.making import Track, down, tracks
 from twins import incomplete
 from twins import measures as naive
@@ -39,7 +40,7 @@ def cells(view: JudgedRanks):
                 yield query, view.docs[row], system, row, s
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(tracks())
 def test_ties__equal_naive_blocks_for_each_tie_order(track: Track):
     store = track.read()
@@ -58,7 +59,7 @@ def test_ties__equal_naive_blocks_for_each_tie_order(track: Track):
             assert firsts[row, s] <= view.ranks[row, s] <= lasts[row, s]
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(tracks())
 def test_pool_depth__smallest_rank_over_all_lists(track: Track):
     store = track.read()
@@ -72,7 +73,7 @@ def test_pool_depth__smallest_rank_over_all_lists(track: Track):
                 assert view.pool_depth[row] == (NOT_POOLED if depth == math.inf else depth)
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(tracks())
 def test_with_pool_and_pooled_at__equal_naive_implementation(track: Track):
     view = view_of(track.read(), "pool", "ties")
@@ -93,7 +94,7 @@ def grades_of(view: JudgedRanks, q: int) -> dict[str, int]:
     return dict(zip(view.docs[rows], view.grades[rows].tolist(), strict=True))
 
 
-@settings(max_examples=30)
+@settings(max_examples=scaled(30))
 @given(tracks())
 def test_complete_depths__equal_naive_implementation(track: Track):
     store = track.read()
@@ -227,7 +228,7 @@ def test_pool_order__rejected_if_the_store_is_truncated(tmp_path: Path):
     assert store.means("AP(norm=pool)@1", pool_order="trec_eval")["value"].to_list() == [1.0]
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(tracks())
 def test_retrieved__counts_docs_of_all_lists(track: Track):
     view = view_of(track.read(), "retrieved")
@@ -237,7 +238,7 @@ def test_retrieved__counts_docs_of_all_lists(track: Track):
 
 
 @pytest.mark.parametrize("negative", ["unjudged", "nonrelevant"])
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(track=tracks())
 def test_condense__equals_naive_condensed_lists(negative: str, track: Track):
     store = track.read()
@@ -264,7 +265,7 @@ def test_condense__equals_naive_condensed_lists(negative: str, track: Track):
 
 
 @pytest.mark.parametrize("deepest", [1, 3, 100])
-@settings(max_examples=15)
+@settings(max_examples=scaled(15))
 @given(track=tracks())
 def test_assume_relevant__adds_unjudged_docs_at_their_ranks(deepest: int, track: Track):
     store = track.read()

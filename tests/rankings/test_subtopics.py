@@ -20,6 +20,7 @@ from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
 from irmeta.testing import check_measure
 from irmeta.testing.samples import registered
+from support.examples import scaled
 from support.making import Track, diverse_tracks, down
 from twins import measures as naive
 
@@ -51,7 +52,7 @@ def judged_pairs(track: Track) -> Pairs:
     return {(q, s, d): g for q, of in of_query for s, docs in of.items() for d, g in docs.items()}
 
 
-@settings(max_examples=40)
+@settings(max_examples=scaled(40))
 @given(diverse_tracks())
 def test_subtopics__all_pairs_and_ad_hoc_grades(track: Track):
     view = view_of(track.read())
@@ -133,7 +134,7 @@ def test_check_measure__accepts_a_measure_of_subtopics():
     check_measure(RECALL)
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(diverse_tracks())
 def test_evaluate__reads_the_qrels_set_required_by_each_measure(track: Track):
     store = track.read()

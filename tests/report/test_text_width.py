@@ -14,6 +14,7 @@ from irmeta.report.charts.panes import apart, log_ticks
 from irmeta.report.look import CONFIG
 from irmeta.report.text_width import text_width, wrapped
 from irmeta.report.vega import vega_svg
+from support.examples import scaled
 
 PRINTABLE = "".join(map(chr, range(33, 127))) + "\u2212\u2013\u2014\u2018\u2019"
 
@@ -33,7 +34,7 @@ def test_text_width__equals_the_width_that_is_drawn(text: str):
     assert text_width(text, 100) == pytest.approx(float(drawn), rel=0.01)
 
 
-@settings(max_examples=50)
+@settings(max_examples=scaled(50))
 @given(st.lists(st.text("abcM.", min_size=1, max_size=12), min_size=1), st.floats(20, 300))
 def test_wrapped__keeps_the_words_and_the_width(words: list[str], room: float):
     lines = wrapped(" ".join(words), 11, room)
@@ -43,7 +44,7 @@ def test_wrapped__keeps_the_words_and_the_width(words: list[str], room: float):
     assert all(width > room for width in joined), "no line could have been longer"
 
 
-@settings(max_examples=100)
+@settings(max_examples=scaled(100))
 @given(st.lists(st.floats(-50, 150), min_size=1, max_size=9).map(sorted))
 def test_apart__keeps_order_distance_and_bounds(values: list[float]):
     placed = apart(values, 10, 0, 100)

@@ -21,6 +21,7 @@ from irmeta.stats.paired import paired_differences, unpaired_differences
 from irmeta.store import groups
 from irmeta.store.layout import Layout
 from irmeta.store.memory import MemoryStore
+from support.examples import scaled
 from support.making import Track
 
 MEASURES = "trec_eval,AP(average=harmonic),AP(average=median),AP(average=sum),RBP,ERR,Q"
@@ -92,7 +93,7 @@ def test_average__independent_of_other_systems(how: str, seed: int):
         assert found.tolist() == together[some].tolist()
 
 
-@settings(max_examples=20)
+@settings(max_examples=scaled(20))
 @given(seed=seeds)
 def test_differences__independent_of_other_systems(seed: int):
     values = random_values(seed)
@@ -107,7 +108,7 @@ def test_differences__independent_of_other_systems(seed: int):
                     np.testing.assert_array_equal(getattr(own, name), whole)
 
 
-@settings(max_examples=10)
+@settings(max_examples=scaled(10))
 @given(seed=seeds)
 def test_means_and_curves__independent_of_other_systems(seed: int):
     track = random_track(seed)
@@ -127,7 +128,7 @@ def assert_same(found: pl.DataFrame, expected: pl.DataFrame) -> None:
     assert_frame_equal(found.sort(keys), expected.sort(keys), check_exact=True)
 
 
-@settings(max_examples=10)
+@settings(max_examples=scaled(10))
 @given(seed=seeds)
 def test_curve__equals_means_at_each_cutoff_bit_for_bit(seed: int):
     store = random_track(seed).read()

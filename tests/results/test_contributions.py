@@ -15,6 +15,7 @@ import irmeta
 from irmeta.errors import UsageError
 from irmeta.rankings.holders import RARITIES
 from irmeta.results.contributions import contributions_frame, count_contributions
+from support.examples import scaled
 from support.making import Track, down, tracks
 from twins import rareness
 
@@ -67,7 +68,7 @@ def test_contributions__nothing_retrieved_has_no_share(tmp_path):
     assert frame["mean_rarity"].is_nan().all()
 
 
-@settings(max_examples=40)
+@settings(max_examples=scaled(40))
 @given(tracks(), st.data())
 def test_contributions__equal_naive_twins(track: Track, data: st.DataObject):
     depth, rel = data.draw(st.sampled_from([1, 3, 100])), data.draw(st.sampled_from([1, 2]))
@@ -122,7 +123,7 @@ def test_rarity__counts_groups_and_pooled_systems(grouped):
         assert of("none", rarity=kind) == (0, 4, 1.0)
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(tracks(), st.sampled_from(RARITIES), st.sampled_from([1, 3, 100]))
 def test_rarity__kinds_equal_naive_twins(track: Track, kind: str, depth: int):
     frame = track.read().rarity(rarity=kind, depth=depth)

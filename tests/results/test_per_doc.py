@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.schema.result_tables import RARITY, SEARCH_LENGTHS
+from support.examples import scaled
 from support.making import Track, down, read_qrels, read_run, tracks
 from twins import measures as naive
 
@@ -48,7 +49,7 @@ def twin_rarity(
             yield track.name, query, doc, qrels[doc], n, systems, 1 - n / systems
 
 
-@settings(max_examples=30)
+@settings(max_examples=scaled(30))
 @given(tracks(), st.integers(1, 3), st.integers(1, 12), st.sampled_from(ORDERS))
 def test_search_lengths_and_rarity__equal_naive_implementation(
     track: Track, rel: int, depth: int, order: str

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
 from irmeta.stats.coverage_ratios import coverage
+from support.examples import scaled
 from twins import significance as naive_significance
 from twins import stats as naive
 
@@ -73,7 +74,7 @@ def test_coverage__undefined_if_reference_has_no_significant_pair(values):
         ("sign", lambda a, b: naive_significance.sign_test(a, b)[1]),
     ],
 )
-@settings(max_examples=40)
+@settings(max_examples=scaled(40))
 @given(st.data())
 def test_coverage__equals_naive_implementation(test, twin, data):
     systems = data.draw(st.integers(2, 4))

@@ -18,6 +18,7 @@ from scipy.stats import tukey_hsd as scipy_tukey_hsd
 from irmeta.errors import UsageError
 from irmeta.kernels.permutation import permuted_ranges
 from irmeta.stats import hsd
+from support.examples import scaled
 from twins import significance as naive
 
 TABLE = arrays.arrays(
@@ -82,7 +83,7 @@ def test_tukey_hsd__equals_statsmodels():
 
 
 @given(TABLE)
-@settings(max_examples=15)
+@settings(max_examples=scaled(15))
 def test_tukey_hsd__equals_naive_implementation(values: np.ndarray):
     rows = values.tolist()
     error = max(naive.one_way_error(rows)[0], naive.two_way_error(rows)[0])

@@ -12,6 +12,7 @@ from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
 from irmeta.stats.max_t import max_t_test
 from irmeta.stats.pairs import PLAIN_TESTS, pairwise
+from support.examples import scaled
 from twins import significance as naive
 
 GRID = st.integers(0, 8).map(lambda n: n / 8)
@@ -28,7 +29,7 @@ def some() -> Matrix:
 
 
 @given(arrays(np.float64, st.tuples(st.integers(2, 6), st.integers(2, 4)), elements=GRID))
-@settings(max_examples=40)
+@settings(max_examples=scaled(40))
 def test_max_t_test__equals_twin_over_all_flips(values: np.ndarray):
     p, _ = max_t_test(values, 1)
     np.testing.assert_allclose(p, naive.max_t(values.tolist(), 1), atol=1e-12)

@@ -16,6 +16,7 @@ from irmeta.naming.ranking_numbers import EMPTY, RankingNumbers
 from irmeta.stats import properties
 from irmeta.stats.properties import Pairs, Property, properties_for, strictly
 from irmeta.stats.property_counts import count_violations
+from support.examples import scaled
 from twins import ranking_properties as naive
 
 RELATIONS: dict[str, Callable[[str, str], bool]] = {
@@ -80,7 +81,7 @@ def test_pairs__weights_restrict_redundancy(weights: tuple[float, ...]):
 SCORE = st.sampled_from([0.0, 0.5, 0.5 + 1e-13, 1.0, math.inf, math.nan])
 
 
-@settings(max_examples=15)
+@settings(max_examples=scaled(15))
 @given(st.data(), st.sampled_from(EVERY))
 def test_count_violations__equal_naive_counts(data: st.DataObject, one: Property):
     rankings, names = RankingNumbers(2, 3), naive.all_rankings(2, 3)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from irmeta.errors import UsageError
 from irmeta.stats.correlation import correlate
 from irmeta.stats.rank_biased_overlap import rbo, rbo_of_scores
+from support.examples import scaled
 from twins import orders as naive
 
 ITEMS = list("abcdefgh")
@@ -77,7 +78,7 @@ def test_rbo__variants_for_identical_tied_rankings():
     assert rbo(tied, tied, 0.5, "a").ext == pytest.approx(0.75)  # A_1 is 0 in half of the cases
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(25))
 @given(st.data())
 def test_rbo__variant_a_is_the_mean_over_all_tie_breaks(data):
     """This holds where both rankings have the same items, without extrapolation."""

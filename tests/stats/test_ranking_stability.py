@@ -18,6 +18,7 @@ from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
 from irmeta.stats.query_sets import draw_query_sets
 from irmeta.stats.ranking_stability import Stability, stability, swap_rates
+from support.examples import scaled
 from twins import stats as naive
 
 # Multiples of 1/64: sums over 2 or 4 queries, and their halves and quarters, are exact.
@@ -73,7 +74,7 @@ def test_stability__difference_of_fuzziness_is_a_tie_despite_rounding():
 
 @pytest.mark.parametrize("kind", ["absolute", "relative"])
 @given(TABLE, st.sampled_from([0.0, 1 / 16, 0.25]))
-@settings(max_examples=40)
+@settings(max_examples=scaled(40))
 def test_stability__equals_naive_implementation(kind, values: np.ndarray, fuzziness: float):
     rows, subsets = values.tolist(), drawn(len(values), 4 if len(values) > 5 else 2)
     told = naive.trials(rows, subsets.tolist(), fuzziness, kind == "relative")
@@ -234,7 +235,7 @@ def test_stability_and_swap_rates__reject_infinite_values():
 
 
 @given(TABLE)
-@settings(max_examples=40)
+@settings(max_examples=scaled(40))
 def test_swap_rates__equal_naive_implementation(values: np.ndarray):
     halves = drawn(len(values), 4).reshape(-1, 2, 2)
     pairs = [(one.tolist(), two.tolist()) for one, two in halves]

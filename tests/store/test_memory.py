@@ -24,6 +24,7 @@ from irmeta.store import groups
 from irmeta.store import read_track as track
 from irmeta.store.scan import lazy
 from irmeta.testing.tracks import Track, tracks
+from support.examples import scaled
 from support.ingesting import CONFIG, FACTS, QRELS, RUN, put
 from support.undrawn import draw_nothing
 
@@ -87,7 +88,7 @@ def test_read__all_methods_and_studies_equal_store(
 
 
 @given(tracks(), orders, st.none() | orders, orders)
-@settings(max_examples=40)
+@settings(max_examples=scaled(40))
 def test_read__blocks_equal_store(
     made: Track, read: TieOrder, order: TieOrder | None, pool_order: TieOrder
 ):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import irmeta
 from irmeta.errors import IrmetaError, PoolDepthWarning, UsageError
 from irmeta.studies.framework.study_results import StudyResults
+from support.examples import scaled
 from support.making import Track, down, tracks
 from support.undrawn import charts_are_built, draw_nothing
 
@@ -65,7 +66,7 @@ LISTS = {
 TRACK = complete(LISTS, 6, {"x", "u", "p", "s"})
 
 
-@settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=scaled(3), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tracks(), st.sampled_from(("score-file", "trec_eval")), st.none() | st.integers(1, 3))
 def test_depth__any_track_gives_sound_tables(
     tmp_path_factory: pytest.TempPathFactory, track: Track, order: str, depth: int | None

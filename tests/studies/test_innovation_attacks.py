@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from irmeta.studies.papers.innovation.added_runs import ALPHA, COUNTED, Attacks, added_runs
 from irmeta.studies.papers.innovation.unpooled_groups import pool_bias
+from support.examples import scaled
 from support.innovating import data_of, groups_of, rare_track, rows_of
 from support.making import Track, down, tracks
 from twins import innovation as naive
@@ -42,7 +43,7 @@ def attacked(data: Data, attack: str, best: str, of_all: str, k: int) -> Data:
     return naive.with_runs(data, runs)
 
 
-@settings(max_examples=5)
+@settings(max_examples=scaled(5))
 @given(tracks(), st.integers(1, 6))
 def test_gaming__any_track_equals_naive_values_with_the_runs(track: Track, k: int):
     rare, data, groups = rare_track(track, k=k), data_of(track), groups_of(track)
@@ -130,7 +131,7 @@ def test_gaming_effects__compare_with_no_attack():
     assert joined["moved"].max() > 0
 
 
-@settings(max_examples=10)
+@settings(max_examples=scaled(10))
 @given(tracks(), st.integers(1, 6))
 def test_pool_bias__any_track_equals_naive_values(track: Track, k: int):
     rare, data, groups = rare_track(track, k=k), data_of(track), groups_of(track)

@@ -25,13 +25,14 @@ from irmeta.studies.papers.innovation.found_docs import contributions, greedy, o
 from irmeta.studies.papers.innovation.options import InnovationOptions
 from irmeta.studies.papers.innovation.other_labels import other_labels
 from irmeta.studies.papers.innovation.rare_track import RareTrack
+from support.examples import scaled
 from support.innovating import TYPES, data_of, groups_of, rare_track, rows_of
 from support.making import Track, down, tracks
 from twins import innovation as naive
 from twins import rareness
 
 
-@settings(max_examples=12)
+@settings(max_examples=scaled(12))
 @given(tracks(), st.integers(1, 6))
 def test_contributions__any_track_equals_sets_of_docs(track: Track, k: int):
     data, groups = data_of(track), groups_of(track)
@@ -61,7 +62,7 @@ def test_contributions__any_track_equals_sets_of_docs(track: Track, k: int):
     assert by_level.get("type", set()) == {t for t in types.values() if t}
 
 
-@settings(max_examples=8)
+@settings(max_examples=scaled(8))
 @given(tracks(), st.integers(1, 6))
 def test_greedy_and_overlap__any_track_equal_sets_of_docs(track: Track, k: int):
     rare, data, seen = rare_track(track, k=k), data_of(track), set()
@@ -81,7 +82,7 @@ def test_greedy_and_overlap__any_track_equal_sets_of_docs(track: Track, k: int):
         assert row["place_a"] < row["place_b"]
 
 
-@settings(max_examples=8)
+@settings(max_examples=scaled(8))
 @given(tracks(), st.integers(1, 6))
 def test_rare_grades__any_track_equals_naive_counts(track: Track, k: int):
     docs, data = relevant_docs(rare_track(track, k=k)), data_of(track)

@@ -18,6 +18,7 @@ from irmeta.studies.papers.innovation.orders_by_alpha import (
     swap_alphas,
     swaps,
 )
+from support.examples import scaled
 from support.innovating import data_of, of_views, rare_track, rows_of
 from support.making import Track, down, tracks
 from twins import innovation as naive
@@ -27,7 +28,7 @@ MEASURES = ("RareP", "RareAP")
 MADE = {"rare", "common"}
 
 
-@settings(max_examples=8)
+@settings(max_examples=scaled(8))
 @given(tracks(), st.integers(1, 5), st.sampled_from(RARITIES))
 def test_figure_1__any_query_equals_naive_values(track: Track, k: int, kind):
     rare, data = rare_track(track, grouped=False, k=k, rarity=kind, alphas=[2]), data_of(track)
@@ -63,7 +64,7 @@ def test_query_of_figure_1__is_that_of_the_system_with_most_relevant_docs():
     assert query_of_figure_1(rare_track(papers)) == "1127540"
 
 
-@settings(max_examples=8)
+@settings(max_examples=scaled(8))
 @given(tracks(), st.integers(1, 6))
 def test_figure_2__any_track_equals_naive_correlations(track: Track, k: int):
     rare, data = rare_track(track, k=k), data_of(track)
@@ -87,7 +88,7 @@ def test_figure_2__an_order_with_ties_has_the_correlation_1_with_itself():
     assert set(frame.filter(alpha=0)["value"]) == {1.0}
 
 
-@settings(max_examples=8)
+@settings(max_examples=scaled(8))
 @given(tracks(), st.integers(1, 6), st.sampled_from([0.5, 1.0]))
 def test_table_3__all_sets_of_systems_equal_naive_values(track: Track, k: int, alpha: float):
     rare, data = rare_track(track, k=k, sizes=[2, 3], draw_alphas=[alpha]), data_of(track)
@@ -115,7 +116,7 @@ def test_table_3__draws_depend_on_the_seed_alone(made_store):
     assert (first["draws"] + first["undefined"]).to_list() == [20, 20]
 
 
-@settings(max_examples=20)
+@settings(max_examples=scaled(20))
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=5))
 def test_swap_alphas__orders_change_there_and_nowhere_else(parts: list[tuple[int, int]]):
     plain, rare = (np.array(one) / 7 for one in zip(*parts, strict=True))
@@ -130,7 +131,7 @@ def test_swap_alphas__orders_change_there_and_nowhere_else(parts: list[tuple[int
     assert np.isinf(alphas[plain[:, None] <= plain]).all()
 
 
-@settings(max_examples=10)
+@settings(max_examples=scaled(10))
 @given(tracks(), st.integers(1, 6))
 def test_swaps__are_the_pairs_whose_order_differs_at_alpha_1(track: Track, k: int):
     rare, data = rare_track(track, k=k), data_of(track)

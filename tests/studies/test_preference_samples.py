@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 import irmeta
 from irmeta.rankings.derive.fewer_judgments import drop_relevant_shares
+from support.examples import scaled
 from support.making import Track, tracks
 from support.viewing import view_of
 from twins import preference_study as naive
 
 
-@settings(max_examples=20)
+@settings(max_examples=scaled(20))
 @given(tracks(), st.integers(0, 9))
 def test_drop_relevant_shares__are_nested_and_equal_to_single_shares(track: Track, seed: int):
     view, shares = view_of(track.read()), (0.0, 0.3, 0.5, 0.9)

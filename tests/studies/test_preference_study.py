@@ -19,6 +19,7 @@ from irmeta.studies.papers.preference import options as names
 from irmeta.studies.papers.preference.compared_track import ComparedTrack
 from irmeta.studies.papers.preference.options import PreferenceOptions
 from irmeta.studies.papers.preference.significant_pairs import significant_pairs
+from support.examples import scaled
 from support.making import Track, diverse_tracks, down, tracks
 from support.undrawn import charts_are_built, draw_nothing
 from twins import preference_study as naive
@@ -94,7 +95,7 @@ QRELS = {"1": {"x": 1, "y": 2, "n1": 0}, "2": {"p": 1, "q": 1, "r": 1}}
 TRACK = Track(RUNS, QRELS)
 
 
-@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=scaled(5), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tracks())
 def test_preference__any_track_equals_naive_values(
     tmp_path_factory: pytest.TempPathFactory, track: Track
@@ -126,7 +127,7 @@ def test_preference__any_track_equals_naive_values(
     assert decided["RR"] == pytest.approx(first / len(compared))
 
 
-@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=scaled(4), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(diverse_tracks(), st.sampled_from(("graded", "binary")), st.integers(1, 2))
 def test_preference__any_track_with_subtopics_gives_sound_tables(
     tmp_path_factory: pytest.TempPathFactory, track: Track, grades: str, rel: int

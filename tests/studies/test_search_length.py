@@ -25,6 +25,7 @@ from irmeta.studies.papers.search_length import chains
 from irmeta.studies.papers.search_length.compute import effective_fraction_table
 from irmeta.studies.papers.search_length.options import SearchLengthOptions
 from irmeta.studies.papers.search_length.track_values import Gathered, gather
+from support.examples import scaled
 from support.making import Track, down, tracks
 from support.studying import assert_rows, choices_of, filled, naive_track, same, studied
 from support.undrawn import charts_are_built, draw_nothing
@@ -101,7 +102,7 @@ def assert_study(tables: Tables, track: track_means.Track, chosen: SearchLengthO
 
 
 # Shrinking an example would take minutes, since each step runs the study.
-@settings(max_examples=5, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=scaled(5), phases=[Phase.explicit, Phase.generate])
 @given(tracks(), st.sampled_from(UNRETRIEVED), st.integers(1, 2))
 def test_search_length__tables_of_random_tracks_equal_naive_implementation(
     track: Track, unretrieved: str, rel: int
@@ -130,7 +131,7 @@ def test_search_length__results_do_not_depend_on_query_blocks(tmp_path, monkeypa
         assert_frame_equal(parts[name], whole[name], rel_tol=1e-12, abs_tol=0)
 
 
-@settings(max_examples=25, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=scaled(25), phases=[Phase.explicit, Phase.generate])
 @given(tracks(), st.integers(1, 2))
 def test_chains__random_tracks_equal_naive_implementation(track: Track, rel: int):
     own, chosen = naive_track(track), SearchLengthOptions(rel=rel)
@@ -158,7 +159,7 @@ def test_chains__random_tracks_equal_naive_implementation(track: Track, rel: int
         assert_rows(moves, rows, "step", "system")
 
 
-@settings(max_examples=60)
+@settings(max_examples=scaled(60))
 @given(tracks(systems=3, queries=3), st.integers(1, 3))
 def test_effective_fraction__random_tracks_equal_naive_implementation(track: Track, rel: int):
     store = track.read()

@@ -1,0 +1,13 @@
+"""How many examples hypothesis draws: a few by default, all in CI."""
+
+from __future__ import annotations
+
+import os
+
+EVERY_EXAMPLE = os.environ.get("IRMETA_EXAMPLES") == "all"
+PART = 5  # of the examples of CI; mutations of ten lines across the package decided it
+
+
+def scaled(examples: int) -> int:
+    """Return `examples`; a fifth, but at least three, unless ``IRMETA_EXAMPLES=all``."""
+    return examples if EVERY_EXAMPLE else min(examples, max(3, examples // PART))
