@@ -205,6 +205,13 @@ def test_curve_panes__rank_one_at_the_top():
     assert [label for _, label in sorted(left)] == [1, 5, 10, 15]
 
 
+@pytest.mark.parametrize(("ranks", "shown"), [((123, 127), {124, 126}), ((126.5, 127), {127})])
+def test_curve_panes__far_ranks_are_labelled(ranks: tuple[float, float], shown: set[int]):
+    frame = panes_of(1).with_columns(y=pl.Series([*ranks, ranks[0]] * 2))
+    found = texts(to_svg(curve_panes(frame, PANES, **WORDS, ranks=True, linear="d")))
+    assert all(f"\n{rank}\n" in found for rank in shown)
+
+
 def test_curve_panes__marks_of_the_marked_points_only():
     frame = panes_of(1).with_columns(marked=pl.col("x") == 10)
     spec = to_spec(curve_panes(frame, PANES, **WORDS))

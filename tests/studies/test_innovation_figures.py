@@ -64,6 +64,11 @@ def made_tables(**more: pl.DataFrame) -> Tables:
             for made in ("common", "rare") for alpha in (0.0, 0.5, 1.0)
             for d in range(1, 4 if made == "common" else 6)
         ]),
+        "first_places": made("first_places", [
+            T | {"query": "q", "relevant": 3, "median_relevant": 4, "alpha": alpha, "first": first,
+                 "most": 5}
+            for alpha, first in ((0.0, 4), (0.5, 3), (1.0, 2))
+        ]),
         "figure_2": made("figure_2", [
             T | {"measure": m, "alpha": alpha, "method": method, "value": 1 - alpha * (n + 1) / 10}
             for n, m in enumerate(sorted(FAMILIES)) for alpha in GRID
@@ -200,13 +205,19 @@ def test_figure_1__a_line_per_alpha_and_the_first_rank(figures: Mapping[str, Dra
     }
     assert found["rare", "alpha = 1"] == {1: 3, 2: 1, 3: 1, 4: 1, 5: 1}
     assert [*found["common", "alpha = 1"]] == [1, 2, 3]
+    assert "on query q, which has 3 relevant docs (median of the track: 4)" in one.caption
     assert "D = 2 (alpha = 1), D = 3 (alpha = 0.5) and D = 4 (alpha = 0)" in one.caption
     assert "by RareP@100, among 4 systems and itself; 1 is best" in shown(one)
 
 
 def test_figure_1__never_first():
-    last = made_tables()["figure_1"].with_columns(rank=pl.lit(5.0))
-    assert "never alone on rank 1." in drawn(made_tables(figure_1=last))["figure_1"].caption
+    places = made_tables()["first_places"]
+    some = places.with_columns(first=pl.when(alpha=1).then("first"))
+    caption = drawn(made_tables(first_places=some))["figure_1"].caption
+    assert (
+        "alone on rank 1 from D = 2 (alpha = 1) on and not alone on rank 1 up to D = 5" in caption
+    )
+    assert "(alpha = 0 and alpha = 0.5)" in caption
 
 
 def test_figure_2__both_correlations_marked_at_the_alphas_of_the_paper(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,11 @@ from hypothesis import strategies as st
 
 from irmeta.rankings.holders import RARITIES
 from irmeta.studies.papers.innovation.fewer_systems import table_3
-from irmeta.studies.papers.innovation.made_systems import figure_1, query_of_figure_1
+from irmeta.studies.papers.innovation.made_systems import (
+    figure_1,
+    first_places,
+    query_of_figure_1,
+)
 from irmeta.studies.papers.innovation.orders_by_alpha import (
     dethroned,
     figure_2,
@@ -37,11 +42,12 @@ def test_figure_1__any_query_equals_naive_values(track: Track, k: int, kind):
         assert not any(g >= 1 for _, qrels in data.values() for g in qrels.values())
         return
     frame = rows_of("figure_1", figure_1(rare, query))
+    longest = max(len(docs) for lists in track.runs.values() for docs in lists.values())
     expected = {
         (made, alpha, docs): value
         for made in MADE
         for alpha in (0.0, 2.0)
-        for docs in range(1, min(k, 45) + 1)
+        for docs in range(1, min(k, longest) + 1)
         if (value := naive.made_system(*data[query], made, docs, k, alpha, kind=kind))
     }
     found = {
@@ -53,11 +59,42 @@ def test_figure_1__any_query_equals_naive_values(track: Track, k: int, kind):
     assert frame["systems"].unique().to_list() == [len(track.runs) + 1]
 
 
-def test_query_of_figure_1__is_that_of_the_system_with_most_relevant_docs():
+@pytest.mark.parametrize("choices", [{"depth": 2}, {"depth": 9}, {"counted": "groups"}])
+def test_figure_1__made_systems_exceed_the_relevant_docs_of_the_query(choices: dict[str, Any]):
+    """Three docs are relevant; a list of six lets D run to six."""
+    runs = {"a": {"1": down("x", "y", "n", "o", "p", "q")}, "b": {"1": down("x", "z", "n")}}
+    track = Track(runs, {"1": {"x": 1, "y": 1, "z": 1, "n": 0}})
+    rare = rare_track(track, grouped=False, k=8, alphas=[2], **choices)
+    made = figure_1(rare, "1")
+    found = {
+        row[:3]: row[3:] for row in made.select("made", "alpha", "docs", "value", "rank").rows()
+    }
+    assert {name: docs for name, _, docs in found} == {"rare": 6, "common": 3}
+    for (name, alpha, docs), value in found.items():
+        expected = naive.made_system(*data_of(track)["1"], name, docs, 8, alpha, **choices)
+        assert value == pytest.approx(expected), (name, alpha, docs)
+    table = rows_of("first_places", first_places(rare, made))
+    # by alpha = 0, three new docs beat the two docs of each system
+    assert table.select("query", "relevant", "alpha", "first", "most").row(0) == ("1", 3, 0, 3, 6)
+    assert table["printed"].to_list() == [None, None]
+
+
+def test_first_places__none_where_a_list_is_full_of_relevant_docs():
+    track = Track({"a": {"1": down("x", "y")}, "b": {"1": down("x")}}, {"1": {"x": 1, "y": 1}})
+    rare = rare_track(track, grouped=False)
+    table = first_places(rare, figure_1(rare, "1")).sort("alpha")
+    assert table.select("alpha", "first", "printed").rows() == [
+        (0, None, "44"), (0.5, 2, "33"), (1, 2, "28"),
+    ]  # fmt: skip
+
+
+def test_query_of_figure_1__has_the_median_number_of_relevant_docs():
     runs = {"a": {"1": down("x"), "2": down("y", "z")}, "b": {"1": down("x", "w")}}
-    track = Track(runs, {"1": {"x": 1, "v": 1, "u": 1}, "2": {"y": 1, "z": 2}, "3": {"n": 0}})
-    assert query_of_figure_1(rare_track(track)) == "2"
-    assert query_of_figure_1(rare_track(track, k=1)) == "1"  # equal, so the first
+    qrels = {"1": dict.fromkeys("xvu", 1), "2": {"y": 1, "z": 2}, "3": {"n": 0}, "4": {"x": 1}}
+    track = Track(runs, qrels)
+    assert query_of_figure_1(rare_track(track)) == "2"  # 3, 2 and 1 docs
+    fewer = Track(runs, {q: qrels[q] for q in "124"} | {"5": {"n": 2}})
+    assert query_of_figure_1(rare_track(fewer)) == "4"  # the first with the lower of 1 and 2
     assert query_of_figure_1(rare_track(track, query="1")) == "1"
     assert query_of_figure_1(rare_track(track, query="3")) is None
     papers = Track(runs, {**track.qrels, "1127540": {"x": 1}})

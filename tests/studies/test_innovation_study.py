@@ -62,7 +62,7 @@ UNUSUAL: dict[str, tuple[Track, str | None, set[str]]] = {
     "one system": (ALONE, "one system, so none to compare it with",
                    {"table_3", "pool_bias", "overlap"}),
     "no relevant doc": (Track(RUNS, {"1": {"x": 0}}), "no query has a relevant doc",
-                        {"docs_by_holders", "figure_1", "table_4", "rare_grades"}),
+                        {"docs_by_holders", "figure_1", "first_places", "table_4", "rare_grades"}),
     "nothing retrieved": (Track(RUNS, {"1": {"u": 1, "v": 1}}), None, {"table_4"}),
     "all docs held by all": (Track(SAME, {"1": {"x": 1, "y": 1, "n": 0}}), None, set()),
     "identical systems": (Track({"a": RUNS["a"], "b": RUNS["a"]}, QRELS), None, set()),
@@ -132,7 +132,8 @@ def test_compute__unknown_groups_and_contributors_are_noted(tmp_path: Path):
 def test_compute__any_cutoff_and_depth(tmp_path: Path, choices: dict[str, Any]):
     tables, row = computed(TRACK.write(tmp_path), **choices)
     assert row["used"]
-    assert tables["figure_1"]["docs"].max() == min(45, choices["k"])
+    assert tables["figure_1"]["docs"].max() == min(choices["k"], row["deepest_rank"])
+    assert tables["first_places"]["most"].max() == tables["figure_1"]["docs"].max()
 
 
 def test_compute__a_named_query_that_is_absent_is_noted(tmp_path: Path):

@@ -22,7 +22,7 @@ from irmeta.report.charts.panes import (
     pane_width,
     rules_at,
 )
-from irmeta.report.look import BLUE, GREY, INK, LINES, PRINT_WIDTH, axis_title, nothing, whole_ticks
+from irmeta.report.look import BLUE, GREY, INK, LINES, PRINT_WIDTH, axis_title, nothing
 
 if TYPE_CHECKING:
     import altair as alt
@@ -173,10 +173,17 @@ def _x_axis(
 def _y_axis(pane: Pane, bounds: tuple[float, float], ranks: bool) -> alt.Y:
     import altair as alt
 
-    ticks = {"values": sorted({1, *whole_ticks(int(bounds[1]))[1:]})} if ranks else {"tickCount": 5}
-    axis = alt.Axis(format=pane.digits or alt.Undefined, **ticks, **axis_room(ROOM))
+    ticks = {"values": _rank_ticks(*bounds)} if ranks else {"tickCount": 5}
+    digits = pane.digits or (",d" if ranks else alt.Undefined)
+    axis = alt.Axis(format=digits, **ticks, **axis_room(ROOM))
     scale = alt.Scale(domain=bounds, nice=False, reverse=ranks or alt.Undefined)
     return alt.Y("y:Q", title=None, scale=scale, axis=axis)
+
+
+def _rank_ticks(low: float, high: float) -> list[float]:
+    """Return whole ranks between the ends of an axis, 1 among them if it is there."""
+    ticks = linear_ticks(max(low, 0.0), high, whole=True)
+    return sorted({tick for tick in ticks if tick > 0} | ({1.0} if low <= 1 else set()))
 
 
 def _log_domain(low: float, high: float, margin: float) -> tuple[float, float]:

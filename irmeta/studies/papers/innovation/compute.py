@@ -15,7 +15,11 @@ from irmeta.studies.papers.innovation.docs_by_rarity import (
 from irmeta.studies.papers.innovation.example_docs import example_queries, table_4
 from irmeta.studies.papers.innovation.fewer_systems import table_3
 from irmeta.studies.papers.innovation.found_docs import contributions, greedy, overlap
-from irmeta.studies.papers.innovation.made_systems import figure_1, query_of_figure_1
+from irmeta.studies.papers.innovation.made_systems import (
+    figure_1,
+    first_places,
+    query_of_figure_1,
+)
 from irmeta.studies.papers.innovation.options import InnovationOptions as Options
 from irmeta.studies.papers.innovation.orders_by_alpha import dethroned, figure_2, swaps
 from irmeta.studies.papers.innovation.other_labels import other_labels
@@ -37,7 +41,9 @@ def compute(track: TrackView, options: Options) -> Pieces:
         named = f"query {options.query}" if options.query else "query"
         track.note(f"Figure 1 is absent: no {named} with a relevant doc")
     else:
-        yield "figure_1", figure_1(rare, query)
+        made = figure_1(rare, query)
+        yield "figure_1", made
+        yield "first_places", first_places(rare, made)
     yield "figure_2", figure_2(rare)
     yield "table_1", table_1(rare)
     yield "table_2", table_2(rare)

@@ -19,7 +19,7 @@ from irmeta.studies.papers.innovation.beyond_figures import (
 from irmeta.studies.papers.innovation.options import MARKED, MEASURES
 from irmeta.studies.papers.innovation.options import InnovationOptions as Options
 from irmeta.studies.papers.innovation.paper import FEWER_SYSTEMS
-from irmeta.words import listed
+from irmeta.words import count, listed
 
 THRESHOLD = 0.9  # tau of equivalent orders (Section 4.2)
 MADE = {"rare": "S_rare: docs of no other system", "common": "S_common: docs of most systems"}
@@ -46,6 +46,12 @@ def _caption_rarity(rows: pl.DataFrame, options: Options) -> str:
     )
 
 
+def _ranks(tables: Tables, options: Options) -> pl.DataFrame:
+    """Return the ranks of hypothetical systems with the first places of S_rare."""
+    keys = ["track", "query", "alpha"]
+    return tables["figure_1"].join(tables["first_places"], on=keys, maintain_order="left")
+
+
 def _figure_1(rows: pl.DataFrame, options: Options) -> Any:
     track, query, systems = rows.select("track", "query", "systems").row(0)
     return curve_panes(
@@ -68,13 +74,18 @@ def _figure_1(rows: pl.DataFrame, options: Options) -> Any:
 
 
 def _caption_1(rows: pl.DataFrame, options: Options) -> str:
-    alone = rows.filter(pl.col("rank") == 1, made="rare")
-    first = alone.group_by(_alpha()).agg(pl.col("docs").min()).sort("docs").iter_rows()
-    places = [f"D = {docs} (alpha = {alpha})" for alpha, docs in first]
+    query, relevant, median, most = rows.select("query", "relevant", "median_relevant", "most").row(
+        0
+    )
+    by_alpha = rows.select("first", _alpha()).unique().sort("first", "alpha").rows()
+    places = [f"D = {docs} (alpha = {alpha})" for docs, alpha in by_alpha if docs is not None]
+    never = [f"alpha = {alpha}" for docs, alpha in by_alpha if docs is None]
+    alone = [f"alone on rank 1 from {listed(places)} on"] if places else []
+    alone += [f"not alone on rank 1 up to D = {most} ({listed(never)})"] if never else []
     return (
-        f"Figure 1: rank of two hypothetical systems by {options.families()[0]} on query "
-        f"{rows['query'][0]}; S_rare is "
-        + (f"alone on rank 1 from {listed(places)} on." if places else "never alone on rank 1.")
+        f"Figure 1: rank of two hypothetical systems by {options.families()[0]} on query {query}, "
+        f"which has {count(relevant, 'relevant doc')} (median of the track: {median}); S_rare is "
+        f"{listed(alone)}."
     )
 
 
@@ -182,7 +193,7 @@ FEWER_LINES = (
 )
 FIGURES = (
     Figure("docs_by_holders", "docs_by_holders", _rarity, _caption_rarity, HELD, by="track"),
-    Figure("figure_1", "figure_1", _figure_1, _caption_1, MADE_SYSTEMS, by="track"),
+    Figure("figure_1", _ranks, _figure_1, _caption_1, MADE_SYSTEMS, by="track"),
     Figure("figure_2", "figure_2", _figure_2,
            partial(_caption_2, where="Figure 2"), ORDERS, by="track"),
     Figure("figure_2_tracks", _tau_b, _figure_2_tracks,

@@ -18,8 +18,6 @@ MARKED = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The paper's weights of rarity in Figure 2."""
 GRID = tuple(i / 100 for i in range(101))
 """The weights of rarity at which Figure 2 is computed."""
-MOST_DOCS = 45
-"""The most relevant docs of a hypothetical system in Figure 1."""
 PAPER_QUERY = "1127540"
 """The query of the paper's Figure 1."""
 EXAMPLES, DOCS = 6, 5
@@ -70,8 +68,8 @@ class InnovationOptions(TrackOptions):
     )
     query: str | None = option(
         None,
-        f"Query of Figure 1; default {PAPER_QUERY}, else the query of which a system retrieves the "
-        "most relevant docs.",
+        f"Query of Figure 1; default {PAPER_QUERY}, else the first query with the median number of "
+        "relevant docs.",
     )
     examples: tuple[str, ...] = option(
         (), "Queries of Table 4 (repeatable); default six at random.", flag="--example"

@@ -69,9 +69,11 @@ def _made_systems(tables: Tables, options: Options) -> Section:
         "On one query, two hypothetical systems join the real ones: S_rare retrieves D new "
         "relevant docs that no other system has, S_common the D relevant docs that most systems "
         "retrieve. The rank of a hypothetical system is 1 + the systems above it + half of those "
-        "that tie with it. The query is that of the paper where the track has it, else that "
-        f"of which a system retrieves the most relevant docs (--query). {POINTER}",
-        [_printed("Figure 1")],
+        "that tie with it. D runs to the cutoff, or to the length "
+        "of the longest list. The query is that of the paper where the track has it, else the "
+        "first with the median number of relevant docs (--query). S_rare is first from the least "
+        f"D on which it alone has rank 1; the paper's D are those of its own topic. {POINTER}",
+        ["first_places", _printed("Figure 1")],
         notes=[*absent(tables, "figure_1"), *SLIPS["Figure 1"]],
     )
 

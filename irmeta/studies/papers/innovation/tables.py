@@ -52,6 +52,19 @@ TABLES = (
         "systems": stored("count", "systems, with the hypothetical one"),
     }, caption="Rank of a hypothetical system by the number of its relevant docs (Figure 1).",
        folded=True, latex=False),
+    Table("first_places", ("track", "alpha"), {
+        "track": TRACK,
+        "query": QUERY,
+        "relevant": Column("count", "relevant docs of the query", label="relevant docs"),
+        "median_relevant": Column("count", "median of the relevant docs of the queries that have "
+                                  "any, the lower of two", label="median of the track"),
+        "alpha": ALPHA,
+        "first": Column("count", "least D from which S_rare is alone on rank 1; null: no D up to "
+                        "`most`", True, label="first from D"),
+        "most": stored("count", "greatest D: the cutoff, or the length of the longest list"),
+        "printed": Column("text", "the paper's D on topic 1127540 of DLT20; null: other measures",
+                          True, format="paper", label="the paper's D, DLT20"),
+    }, caption="First place of S_rare (Figure 1)."),
     Table("figure_2", ("track", "measure", "alpha", "method"), {
         "track": TRACK,
         "measure": FAMILY,
