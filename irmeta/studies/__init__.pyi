@@ -20,7 +20,7 @@ def depth(
     tie_order: Literal["trec_eval", "trec_eval10", "score-file", "file", "rank"] | None = "score-file",
     measures: str | Iterable[str] = (),
     gain: Literal["grade", "exp"] = "grade",
-    depths: int | Iterable[int] = (),
+    pool_depths: int | Iterable[int] = (),
     ks: int | Iterable[int] = (),
     reference_k: int | None = None,
     leave_out_ks: int | Iterable[int] = (),

@@ -72,7 +72,7 @@ def test_depth__any_track_gives_sound_tables(
     tmp_path_factory: pytest.TempPathFactory, track: Track, order: str, depth: int | None
 ):
     out = tmp_path_factory.mktemp("any")
-    choices = {} if depth is None else {"depths": [depth]}
+    choices = {} if depth is None else {"pool_depths": [depth]}
     with charts_are_built():
         results = studied(track, out, tie_order=order, **choices)
     tables = results.tables
@@ -106,7 +106,7 @@ def test_depth__unknown_contributors_are_all_systems(tmp_path: Path):
 
 def test_depth__the_default_depth_is_never_called_comprehensive(tmp_path: Path):
     track = complete(LISTS, 1, {"x"})
-    with pytest.warns(PoolDepthWarning, match="so pools are cut at 10; give --depth"):
+    with pytest.warns(PoolDepthWarning, match="so pools are cut at 10; give --pool-depths"):
         results = studied(track, tmp_path)
     (row,) = results.tables["collections"].to_dicts()
     assert (row["depth"], row["depth_source"]) == ("10", "default")
@@ -119,7 +119,7 @@ def test_depth__the_default_depth_is_never_called_comprehensive(tmp_path: Path):
 
 def test_depth__a_given_depth_counts_as_the_depth_of_the_pool(tmp_path: Path):
     track = complete(LISTS, 1, {"x", "u", "p", "s"})
-    results = studied(track, tmp_path, depths=[1])
+    results = studied(track, tmp_path, pool_depths=[1])
     lost = results.tables["leave_out"].filter(left_out="c", measure="RR@1")
     assert lost.select("judgments", "judged_lost").rows() == [("pool", 2), ("all", 2)]
 
@@ -160,7 +160,7 @@ def test_depth__leaving_out_may_empty_the_pool_of_a_query(tmp_path: Path):
 
 
 def test_depth__a_depth_beyond_all_lists_keeps_all_retrieved_docs(tmp_path: Path):
-    results = studied(TRACK, tmp_path, depths=[500])
+    results = studied(TRACK, tmp_path, pool_depths=[500])
     assert results.tables["collections"]["depth"].item() == "500"
     both = results.tables["leave_out"].filter(measure="RR@500")
     assert (
@@ -273,7 +273,7 @@ def naive_share(lines: list, precision: str) -> float:
     [
         ({"measures": ["AP@10"]}, "name the measure of a curve without a cutoff"),
         ({"measures": ["Rprec"]}, "Rprec"),
-        ({"depths": [0]}, "depths"),
+        ({"pool_depths": [0]}, "pool_depths"),
         ({"alpha": 1.0}, "alpha"),
     ],
 )

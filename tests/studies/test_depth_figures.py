@@ -139,7 +139,7 @@ def test_figure_1__a_pool_that_is_complete_at_no_depth_is_dashed():
 def test_score_curves__only_the_first_depth(depths: tuple[int, ...], expected: int):
     scores = made_tables()["score_curves"]
     scores = scores.with_columns(value=pl.col("value") * pl.col("depth"))
-    one = drawn(made_tables(score_curves=scores), depths=depths)["score_curves_ndcg"]
+    one = drawn(made_tables(score_curves=scores), pool_depths=depths)["score_curves_ndcg"]
     assert f"pool of depth {expected} (given)" in one.caption
     lines = {row["name"]: row for row in data(one)}
     assert lines["run44"]["x"] == [1, 10, 100]

@@ -39,7 +39,7 @@ def _sourced(tables: Tables, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_first_depth(tables: Tables, rows: pl.DataFrame, options: Options) -> pl.DataFrame:
-    return _sourced(tables, _first(rows, "depth", options.depths))
+    return _sourced(tables, _first(rows, "depth", options.pool_depths))
 
 
 def _pool(rows: pl.DataFrame) -> str:

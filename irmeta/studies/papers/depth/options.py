@@ -31,11 +31,11 @@ class DepthOptions(TrackOptions):
         flag="-m --measures",
     )
     gain: Literal["grade", "exp"] = option("grade", "Gain of nDCG, which the paper does not state.")
-    depths: tuple[int, ...] = option(
+    pool_depths: tuple[int, ...] = option(
         (),
         "Depths of the pool (repeatable); default the depth to which the pool is complete.",
         least=1,
-        flag="--depth",
+        flag="--pool-depths",
     )
     ks: tuple[int, ...] = option(
         (),

@@ -62,7 +62,7 @@ class StudiedPool:
         depth = comprehensive_depth(views)
         by_query = track.facts.pool_depth_by_query.values()
         stated = [one for one in (track.facts.pool_depth, *by_query) if one is not None]
-        if given := tuple(sorted(set(options.depths or sorted(stated)[:1]))):
+        if given := tuple(sorted(set(options.pool_depths or sorted(stated)[:1]))):
             as_deep = [_complete_to(view, given[-1]) for view in views]
             return cls(as_deep, given, "given", depth, options)
         if depth is not None and depth >= LEAST_USEFUL:
@@ -72,8 +72,8 @@ class StudiedPool:
         reason = "no doc of its lists is unjudged" if depth is None else f"it is {depth}"
         warn(
             f"track {track.name}: the depth to which its pool is complete cannot be used "
-            f"({reason}), so pools are cut at {chosen}; give --depth, or pool_depth in "
-            "collection.toml.",
+            f"({reason}), so pools are cut at {chosen}; give --pool-depths (pool_depths=), or "
+            "pool_depth in collection.toml.",
             PoolDepthWarning,
         )
         return cls(views, (chosen,), "default", depth, options)
