@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
+from math import prod
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from irmeta.measures.events import Events
 from irmeta.measures.gains import gains, highest_grade
 from irmeta.measures.parameters import GMAX, Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
-from irmeta.rankings.derive.unjudged import UNJUDGED_DOC
+from irmeta.rankings.derive.unjudged import ASSUMED_GRADE, UNJUDGED_DOC
 from irmeta.rankings.judged import JudgedRanks
 
 STOP = Parameter(
@@ -90,17 +92,36 @@ def compute_residual(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     """Compute how much higher ERR could be if the list continued after k.
 
     ``bound``: 1 / (k + 1), for any list. ``product``: the bound, times the probability of reading
-    on after k. Without a cutoff, k is the length of the list.
+    on after k. Without a cutoff, k is the length of the list. ``unjudged``: the increase if every
+    unjudged doc down to k had the highest grade, plus ``product`` for that list, which continues
+    after its last doc if it is shorter than k.
     """
+    if params["form"] == "unjudged":
+        return _residual_with_unjudged(view, params, ks)
     after = np.empty((len(ks), *view.lengths.shape))
     for index, k in enumerate(ks):
         after[index] = (view.lengths if k is None else k) + 1.0
     if params["form"] == "bound":
         return 1.0 / after
+    return _reading_on(view, params, ks) / after
+
+
+def _reading_on(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Compute the probability of reading on after each cutoff: float64 [cutoff, query, system]."""
     ranks, labels, offsets, stops = valued_by_rank(view, stop_probabilities(view, params))
-    out = np.ones(after.shape)
+    out = np.ones((len(ks), *view.lengths.shape))
     still_reading(ranks, labels, stops, offsets, rank_cuts(view, ks), out)
-    return out / after
+    return out
+
+
+def _residual_with_unjudged(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Compute the upper bound of ERR, minus ERR."""
+    deepest = view.facts.deepest_rank
+    last = [deepest if k is None else min(k, deepest) for k in ks]
+    best = view.assume_relevant(max(last), "gmax")
+    listed = np.minimum(view.lengths, np.array(last)[:, None, None])
+    tail = _reading_on(best, params, ks) / (listed + 1.0)
+    return compute_err(best, params, ks) - compute_err(view, params, ks) + tail
 
 
 def _stop_of(one: OneList, doc: str, grade: int, params: Params) -> float:
@@ -149,6 +170,8 @@ def trace_nerr(one: OneList, params: Params, k: int | None) -> Trace:
 
 def trace_residual(one: OneList, params: Params, k: int | None) -> Trace:
     """Trace the residual as 1 minus P(stopping) of each doc down to k, over k + 1."""
+    if params["form"] == "unjudged":
+        return _trace_with_unjudged(one, params, k)
     last, divisor_is = (one.length, "list length + 1") if k is None else (k, "k + 1")
     terms = [Term(None, "(every reader)", 0, "1", 1.0)]
     if params["form"] == "product":
@@ -159,12 +182,30 @@ def trace_residual(one: OneList, params: Params, k: int | None) -> Trace:
     return Trace(tuple(terms), last + 1, divisor_is)
 
 
+def _trace_with_unjudged(one: OneList, params: Params, k: int | None) -> Trace:
+    """Trace the residual as ERR with unjudged docs of the highest grade, minus ERR, plus a tail."""
+    last = one.length if k is None else min(k, one.length)
+    judged = {rank: (doc, grade) for rank, doc, grade in one.within(last)
+              if one.counts_as_judged(grade)}  # fmt: skip
+    best = [(rank, *judged.get(rank, (UNJUDGED_DOC, ASSUMED_GRADE))) for rank in range(1, last + 1)]
+    upper = replace(one, judged=tuple(best), assumed_gain="gmax")
+    terms = list(_err_terms(upper, params, k))
+    terms += [
+        replace(term, arithmetic=f"-{term.arithmetic}", amount=-term.amount)
+        for term in _err_terms(one, params, k)
+    ]
+    reading = prod(1 - stop for *_, stop in _stopping(upper, params, k))
+    text = f"{reading:g} / {last + 1}"
+    return Trace((*terms, Term(None, "(every reader)", 0, text, reading / (last + 1))), 1.0, "1")
+
+
 _FORM = Parameter(
     "form",
     "product",
-    "product: 1 / (k + 1) times the probability of reading on after k; bound: 1 / (k + 1)",
+    "product: 1 / (k + 1) times the probability of reading on after k; bound: 1 / (k + 1); "
+    "unjudged: the increase from unjudged docs of the highest grade down to k, plus their product",
     kind="choice",
-    choices=("product", "bound"),
+    choices=("product", "bound", "unjudged"),
 )
 
 
@@ -200,14 +241,15 @@ MEASURES = (
     ),
     Measure(
         name="ERRResidual",
-        summary="largest possible increase of ERR if the list continued after k",
+        summary="largest possible increase of ERR if the list continued after k, or also from "
+        "unjudged docs",
         compute=compute_residual,
         trace=trace_residual,
         source="doi:10.1007/s10791-016-9282-6, after Eq. 4",
         parameters=(_FORM, STOP, GMAX),
         direction=-1,
         no_relevant=None,
-        empty_list="1 / (k + 1); 1 without a cutoff",
+        empty_list="1 / (k + 1); 1 without a cutoff or with form=unjudged",
         family="utility",
         # The residual falls as k grows, but without a cutoff k is the length of the list.
         monotone=False,

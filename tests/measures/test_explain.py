@@ -33,6 +33,7 @@ MEASURES = (
     *("nDCG(ideal=pool)@5", "nDCGRel", "RnDCG", "G(gain=1:3;2:9)", "BinG", "Q", "Q(norm=min)@10"),
     *("Q(norm=pool,ideal=pool)@5", "ERR", "ERR(stop=ntcir)@5", "ERR(unjudged=upper-gmax)@5"),
     *("nERR(stop=linear)@10", "ERRResidual@5", "ERRResidual(form=bound)", "RBPResidual(p=0.8)"),
+    *("ERRResidual(form=unjudged)@5", "ERRResidual(form=unjudged,stop=linear)"),
     *("RBPResidual(p=0.9,ties=share)@7", "RBP(p=0.8,rel=1,ties=share)@5", "infAP", "Judged@10"),
     *("Unjudged@10", "FirstUnjudged", "ISL", "TSL(count=nonrelevant)", "AvgSL"),
     *("RareP(alpha=1)@10", "RareP(alpha=1/R,counted=others,depth=3)@10", "RareAP(alpha=0.5)"),

@@ -147,7 +147,9 @@ EMPTY: dict[str, Callable[[Case, int], float]] = {
     "the scaled utility 0": lambda case, relevant: scaled_zero(
         relevant=relevant, **case.spec.settings
     ),
-    "1 / (k + 1); 1 without a cutoff": lambda case, relevant: 1 / ((case.spec.cutoff or 0) + 1),
+    "1 / (k + 1); 1 without a cutoff or with form=unjudged": lambda case, relevant: (
+        1 if case.spec.settings["form"] == "unjudged" else 1 / ((case.spec.cutoff or 0) + 1)
+    ),
 }
 """Score of an absent list for each description in `empty_list`, given the case and R."""
 SAID_ELSEWHERE = {

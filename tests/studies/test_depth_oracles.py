@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +14,8 @@ import irmeta
 from irmeta.store.scan import lazy
 from irmeta.studies.framework.study_results import StudyResults
 from support.undrawn import draw_nothing
+from twins.gain import gains_of
+from twins.incomplete import err_residual_with_unjudged, upper_gains
 
 pytestmark = pytest.mark.real
 MEASURES = (
@@ -32,7 +35,7 @@ def results(real_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) 
     with pytest.MonkeyPatch.context() as patched:
         draw_nothing(patched)
         return irmeta.studies.depth(
-            real_store, out, track="trec-covid-r1", measures=MEASURES, depths=[3, 5, 7]
+            real_store, out, track="trec-covid-r1", measures=MEASURES, pool_depths=[3, 5, 7]
         )
 
 
@@ -115,6 +118,33 @@ def test_depth__table_7_equals_the_oracle(results: StudyResults, oracles: Path):
 
 def test_depth__table_9_equals_the_oracle(results: StudyResults, oracles: Path):
     assert_equal(of(results, "table_9"), read(oracles, "table9.csv"), ["measure", "k"])
+
+
+def test_depth__residual_of_err_counts_unjudged_docs(
+    results: StudyResults, real_store: irmeta.Store
+):
+    names = results.tables["unjudged"].filter("pooled")["system"].to_list()
+    runs, qrels = (lazy(real_store.reader, kind, "trec-covid-r1") for kind in ("runs", "qrels"))
+    by_score = ["system", "query", -pl.col("score"), "position"]
+    top = runs.filter(pl.col("system").is_in(names)).sort(by_score).group_by("system", "query")
+    lists = {
+        (system, query): docs
+        for system, query, docs in top.agg(pl.col("doc").head(40)).collect().iter_rows()
+    }
+    grades = {(q, d): g for q, d, g in qrels.select("query", "doc", "grade").collect().iter_rows()}
+    pool = {(q, d) for (_, q), docs in lists.items() for d in docs[:7]} & grades.keys()
+    found = of(results, "table_9").filter(measure="ERR")
+    for k in (4, 10, 40):
+        residuals = []
+        for system, query in product(names, {q for q, _ in grades}):
+            docs = lists.get((system, query), [])
+            judged = {d: grades[query, d] for d in docs if (query, d) in pool}
+            upper = upper_gains(docs, judged, "exp", 2, unjudged="upper-gmax")
+            known = gains_of(docs, judged, "exp", 2)
+            residuals.append(err_residual_with_unjudged(upper, known, k))
+        expected = sum(residuals) / len(residuals)
+        assert found.filter(k=k)["residual"].item() == pytest.approx(expected, abs=1e-12)
+    assert found.filter(k=1000)["residual"].item() == pytest.approx(0.0260, abs=5e-5)
 
 
 def test_depth__volatility_equals_the_oracle(results: StudyResults, oracles: Path):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import polars as pl
 import pytest
+from scipy.optimize import linprog
 
 from irmeta.results.matrix import Matrix
 from irmeta.stats import coverage
@@ -140,6 +141,39 @@ def test_table_9__residual_of_rbp_is_a_power_down_to_the_pool(persistence: float
     for k in cutoffs:
         assert found[f"s {name}@{k}"] == pytest.approx(persistence**k, abs=1e-12)
         assert f"{persistence**k:.3f}" == f"{expected[f'k = {k}']:.3f}"
+
+
+def tails(scores: dict[int, float], k: int) -> list[float]:
+    """Return the least and the largest E[reading on after k] / (k + 1) with these printed ERRs.
+
+    ERR@k is the sum of stopping probabilities over ranks, which the rounded scores bound.
+    """
+    ranks = np.arange(1, max(scores) + 1)
+    within = np.stack([ranks <= cut for cut in scores]) / ranks
+    values = np.array([*scores.values()])
+    limits = np.concatenate([values + 0.0005, 0.0005 - values, [1.0]])
+    rows = np.vstack([within, -within, np.ones(len(ranks))])
+    stops = [sign * (ranks <= k) for sign in (-1.0, 1.0)]
+    least, most = (linprog(one, A_ub=rows, b_ub=limits, bounds=(0, 1)).fun for one in stops)
+    return [(1 + least) / (k + 1), (1 - most) / (k + 1)]
+
+
+@pytest.mark.parametrize(
+    ("collection", "below", "above"),
+    [("TREC 8", {1: 0.355, 4: 0.061}, {400, 1000}),
+     ("ClueWeb10", {1: 0.456, 4: 0.135}, {40, 100, 400, 1000})],
+)  # fmt: skip
+def test_table_9__residual_of_err_is_below_its_bound_up_to_4_and_counts_unjudged_docs(
+    collection: str, below: dict[int, float], above: set[int]
+):
+    columns = [printed("Table 9", f"ERR {name}", collection) for name in ("score", "residual")]
+    scores, residuals = ({int(row[4:]): v for row, v in one.items()} for one in columns)
+    bounds = {k: tails(scores, k) for k in scores}
+    too_small = {k for k, (least, _) in bounds.items() if residuals[k] + 0.0005 < least}
+    assert {k: int(1000 * bounds[k][0] + 0.5) / 1000 for k in too_small} == pytest.approx(
+        below, abs=0.0011
+    )
+    assert {k for k, (_, most) in bounds.items() if residuals[k] - 0.0005 > most} == above
 
 
 def test_table_9__score_of_rbp_falls_by_a_rounding_error():

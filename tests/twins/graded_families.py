@@ -110,6 +110,11 @@ def cascade() -> Twins:
         highest = gmax or x.highest
         return naive_incomplete.err_residual(x.ranking, x.qrels, k, stop=stop, gmax=highest)
 
+    def with_unjudged(x: Cell, k: int | None, stop: str, gmax: int | None) -> float:
+        known = naive_gain.gains_of(x.ranking, x.qrels, stop, gmax or x.highest)
+        upper = x.upper("upper-gmax", gain=stop, gmax=gmax)
+        return naive_incomplete.err_residual_with_unjudged(upper, known, k)
+
     twins: Twins = {}
     for stop in ("exp", "linear", "ntcir"):
         for gmax in (None, 6):
@@ -120,6 +125,9 @@ def cascade() -> Twins:
                     named("ERR", k, **own): lambda x, h=how: err(x, x.ranking, *h),
                     named("nERR", k, **own): lambda x, h=how: nerr(x, x.ranking, *h),
                     named("ERRResidual", k, **own): lambda x, h=how: residual(x, *h),
+                    named("ERRResidual", k, form="unjudged", **own): lambda x, h=how: with_unjudged(
+                        x, *h
+                    ),
                 }
             for k in (None, 3):
                 how = (k, stop, gmax)

@@ -7,7 +7,7 @@ A doc is unjudged if the qrels do not have it, or if its grade is negative and n
 import math
 from collections.abc import Iterable
 
-from twins.gain import Gain, dcg_of, gain_of, gains_of, ideal_gains, q_sum, tied_weights
+from twins.gain import Gain, dcg_of, err_of, gain_of, gains_of, ideal_gains, q_sum, tied_weights
 from twins.measures import Qrels, Ranking, average_precision, relevant_docs
 
 
@@ -145,6 +145,14 @@ def err_residual(
     if form == "product":
         reading = math.prod(1 - g for g in gains_of(ranking, qrels, stop, gmax)[:k])
     return reading / (deepest + 1)
+
+
+def err_residual_with_unjudged(upper: list[float], known: list[float], k: int | None) -> float:
+    """The most that ERR could be, minus ERR@k, from `upper_gains` and the gains of judged docs.
+
+    The doc after the last of the list, or after rank k, may end the search.
+    """
+    return err_of([*upper[:k], 1.0]) - err_of(known[:k])
 
 
 def inferred_ap(ranking: Ranking, qrels: Qrels, rel: int = 1, negative: str = "unjudged") -> float:

@@ -18,7 +18,7 @@ from irmeta.studies.papers.depth.studied_pool import StudiedPool, judged_only
 RESIDUALS = {
     "RBP(p=0.95)": "RBPResidual(p=0.95)",
     "RBP(p=0.8)": "RBPResidual(p=0.8)",
-    "ERR": "ERRResidual",
+    "ERR": "ERRResidual(form=unjudged)",
 }
 KINDS = {"full": False, "condensed": True}
 

@@ -172,7 +172,9 @@ def _residuals(tables: Tables, options: Options) -> Section:
         "Residuals (Section 4, Table 9)",
         "The residual of RBP is how much higher the score would be if every unjudged doc in the "
         "top k, and every doc below, were relevant. Up to the comprehensive depth it is p^k, for "
-        "lists of at least k docs without a negative grade. Means are over systems and queries.",
+        "lists of at least k docs without a negative grade. In the residual of ERR, unjudged docs "
+        "in the top k have the highest grade, and the doc below ends the search. Means are over "
+        "systems and queries.",
         [_show("table_9", tables, columns, rows, "measure"), _printed("Table 9")],
         notes=[
             *_only_relevant(tables, "Residuals mean nothing."),
