@@ -21,9 +21,11 @@ from irmeta.studies.papers.preference.options import PreferenceOptions
 from irmeta.studies.papers.preference.significant_pairs import significant_pairs
 from support.examples import scaled
 from support.making import Track, diverse_tracks, down, tracks
+from support.studying import naive_track
 from support.undrawn import charts_are_built, draw_nothing
 from twins import preference_study as naive
 from twins import preferences as naive_preferences
+from twins import track_means
 
 FEW: dict[str, Any] = {
     "replicates": 3,
@@ -102,7 +104,7 @@ def test_preference__any_track_equals_naive_values(
 ):
     results = studied(track, tmp_path_factory.mktemp("any"))
     tables, lists = results.tables, lists_of(track)
-    if not lists or len(track.runs) < 2:
+    if len(track.runs) < 2 or not track_means.has_lengths(naive_track(track)):
         assert not studied_row(results)["used"]
         assert tables["orders"].is_empty()
         return
@@ -190,6 +192,29 @@ def test_preference__one_system_is_left_out(tmp_path: Path):
     assert studied_row(results)["left_out"] == "one system, so none to compare it with"
     assert results.tables["table_1"]["runs"].to_list() == [1]
     assert results.tables["table_2_mean"].is_empty()
+
+
+def test_preference__lists_of_relevant_docs_only_are_left_out(tmp_path: Path):
+    """Ten of eleven levels that a list reaches have equal ranks, as on the track legaldiv."""
+    docs = [f"d{i}" for i in range(12)]
+    runs = {
+        name: {"1": down(*docs[start:end])} for name, start, end in (("a", 0, 11), ("b", 1, 11))
+    }
+    two = Track(RUNS, QRELS, name="two")
+    for track in (Track(runs, {"1": dict.fromkeys(docs, 1)}), two):
+        track.write(tmp_path)
+    store = irmeta.ingest(tmp_path, tmp_path / "store")
+    results = irmeta.studies.preference(store, tmp_path / "results", **FEW)
+    left_out = dict(results.tables["studied_tracks"].select("track", "left_out").iter_rows())
+    assert left_out == {
+        "t": "2 of 2 lists hold no doc that is not relevant, so preferences mean little here: the "
+        "ranks of two lists differ at 9.1% of the recall levels that a list reaches",
+        "two": None,
+    }
+    assert results.tables["orders"]["track"].unique().to_list() == ["two"]
+    assert results.tables["table_2_mean"]["tracks"].max() == 1
+    page = (tmp_path / "results" / "report.html").read_text()
+    assert "t is left out: 2 of 2 lists hold no doc that is not relevant" in page
 
 
 def test_preference__no_relevant_doc_is_left_out(tmp_path: Path):

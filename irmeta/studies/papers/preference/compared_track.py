@@ -17,6 +17,7 @@ from irmeta.rankings.track_facts import TrackFacts
 from irmeta.results.matrix import Matrix
 from irmeta.results.pair_preferences import TrackPreferences
 from irmeta.results.scores import Scores
+from irmeta.studies.framework.saturation import Saturation, total_saturation
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options
 
@@ -84,6 +85,10 @@ class ComparedTrack:
     def is_relevant(self) -> np.ndarray:
         """Whether each judged query has a relevant doc: bool [query]."""
         return next(iter(self.preferences.values())).defined
+
+    def saturation(self, rel: int) -> Saturation:
+        """Count the lists, and those that hold no doc that is not relevant."""
+        return total_saturation(Saturation.of(view, rel) for view in self.views)
 
     def parts(self, options: Options) -> dict[str, tuple[str, ...]]:
         """Return the methods of Tables 2 to 4 by part: single, and subtopic where there are any."""

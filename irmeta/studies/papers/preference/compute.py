@@ -24,7 +24,10 @@ def compute(track: TrackView, options: Options) -> Pieces:
     compared = ComparedTrack.of(track, options)
     facts = table_1(track, compared, options)
     yield "table_1", [facts]
-    if not _is_comparable(track, compared):
+    counts = count_levels(compared, options)
+    unequal = counts.row()
+    yield "unequal_levels", [unequal]
+    if not _is_comparable(track, compared, options, unequal["share_reached"]):
         return
     orders = SystemOrders(compared, options)
     for frame in orders.orders():
@@ -33,9 +36,7 @@ def compute(track: TrackView, options: Options) -> Pieces:
     yield "table_2", orders.table_2()
     for table in TESTS:
         yield table, significant_pairs(compared, options, table, facts["dataset"])
-    counts = count_levels(compared, options)
     yield "figure_2", counts.distribution()
-    yield "unequal_levels", [counts.row()]
     lists = two_lists(track, compared, orders, options)
     if lists is not None:
         yield "figure_4", lists.rows()
@@ -50,8 +51,10 @@ def compute(track: TrackView, options: Options) -> Pieces:
         yield "opponents", frame
 
 
-def _is_comparable(track: TrackView, compared: ComparedTrack) -> bool:
-    """Check that there are pairs and queries to compare; exclude the track if not."""
+def _is_comparable(
+    track: TrackView, compared: ComparedTrack, options: Options, share_unequal: float
+) -> bool:
+    """Check that there are pairs, queries and ranks to compare; exclude the track if not."""
     without = int((~compared.is_relevant).sum())
     if without and compared.is_relevant.any():
         queries = count(without, "judged query has", "judged queries have")
@@ -62,6 +65,10 @@ def _is_comparable(track: TrackView, compared: ComparedTrack) -> bool:
         track.leave_out("no query has a relevant doc")
     elif len(compared.facts.systems) < 2:
         track.leave_out("one system, so none to compare it with")
+    elif (saturation := compared.saturation(options.rel)).is_most:
+        differ = f"{share_unequal:.1%} of the recall levels that a list reaches"
+        effect = f"preferences mean little here: the ranks of two lists differ at {differ}"
+        track.leave_out(saturation.reason(effect))
     else:
         return True
     return False

@@ -50,14 +50,11 @@ def compute(track: TrackView, options: Options) -> Pieces:
 
 def _describe(track: TrackView, gathered: Gathered, options: Options) -> None:
     """Exclude a track without meaningful search lengths, and add notes on its values."""
-    without, lists = gathered.without_irrelevant
+    saturation = gathered.saturation
     if not gathered.relevant.any():
         track.leave_out("no query has a relevant doc")
     elif not gathered.has_lengths:
-        track.leave_out(
-            f"{without:,} of {lists:,} lists hold no doc that is not relevant, so search lengths "
-            "and Bpref mean nothing here"
-        )
+        track.leave_out(saturation.reason("search lengths and Bpref mean nothing here"))
     empty = int((gathered.relevant == 0).sum())
     if empty and options.queries != "relevant":
         queries = count(empty, "judged query has", "judged queries have")
@@ -72,10 +69,11 @@ def _describe(track: TrackView, gathered: Gathered, options: Options) -> None:
         track.note("no system retrieves a relevant doc")
     if len(gathered.scores.systems) == 1:
         track.note("one system, so none to compare it with")
-    if without and options.unretrieved == "irrel":
+    if saturation.saturated and options.unretrieved == "irrel":
+        lists = count(saturation.saturated, "list holds", "lists hold")
         track.note(
-            f"{count(without, 'list holds', 'lists hold')} no non-relevant doc: Eq. 3 gives the "
-            "relevant docs that they miss a length of 0"
+            f"{lists} no non-relevant doc: Eq. 3 gives the relevant docs that they miss a length "
+            "of 0"
         )
 
 

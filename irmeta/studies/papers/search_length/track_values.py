@@ -11,11 +11,12 @@ import numpy as np
 from irmeta.measures.atomized import Atomized, atomized
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
-from irmeta.measures.search_length import irrelevant_retrieved, lengths_by_doc, precision_lengths
+from irmeta.measures.search_length import lengths_by_doc, precision_lengths
 from irmeta.measures.spec import Spec
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.results.scores import Scores
+from irmeta.studies.framework.saturation import Saturation, total_saturation
 from irmeta.studies.framework.systems import Missed
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.search_length.chains import CHAINS
@@ -44,8 +45,8 @@ class Gathered:
         int64 [query]: number of relevant docs.
     listed
         int64 [system]: rows of the lists for judged queries.
-    only_relevant
-        bool [query, system]: the list holds no doc that is not relevant.
+    saturation
+        Numbers of lists, and of those that hold no doc that is not relevant.
     nonrelevant_judged
         Number of docs judged non-relevant.
     """
@@ -59,7 +60,7 @@ class Gathered:
     precision_lengths: np.ndarray
     relevant: np.ndarray
     listed: np.ndarray
-    only_relevant: np.ndarray
+    saturation: Saturation
     nonrelevant_judged: int
 
     @property
@@ -92,17 +93,9 @@ class Gathered:
         return np.where(self.retrieved, self.lengths, missing.astype(np.int32))
 
     @property
-    def without_irrelevant(self) -> tuple[int, int]:
-        """The number of lists without a non-relevant doc, and the number of lists."""
-        has_list = ~self.scores.no_list[self.relevant > 0]
-        without_nonrelevant = self.only_relevant[self.relevant > 0] & has_list
-        return int(without_nonrelevant.sum()), int(has_list.sum())
-
-    @property
     def has_lengths(self) -> bool:
         """Whether search lengths are meaningful: most lists hold a doc that is not relevant."""
-        without, lists = self.without_irrelevant
-        return bool(self.relevant.any()) and 2 * without <= lists
+        return bool(self.relevant.any()) and not self.saturation.is_most
 
 
 def gather(track: TrackView, options: Options) -> Gathered:
@@ -127,7 +120,7 @@ def _of_block(options: Options, specs: Sequence[Spec], view: JudgedRanks) -> Gat
         precision_lengths=precision_lengths(view, rel),
         relevant=view.counts(rel),
         listed=view.lengths.sum(axis=0, dtype=np.int64),
-        only_relevant=irrelevant_retrieved(view, rel) == 0,
+        saturation=Saturation.of(view, rel),
         nonrelevant_judged=int(view.counts(*view.nonrelevant(rel)).sum()),
     )
 
@@ -136,13 +129,14 @@ def _joined(blocks: Sequence[Gathered]) -> Gathered:
     def end_to_end(name: str) -> np.ndarray:
         return np.concatenate([getattr(block, name) for block in blocks])
 
-    by_query = ("lengths", "retrieved", "precision_lengths", "relevant", "only_relevant")
+    by_query = ("lengths", "retrieved", "precision_lengths", "relevant")
     return Gathered(
         scores=Scores.concat([block.scores for block in blocks]),
         cut=Scores.concat([block.cut for block in blocks]),
         chains={c.name: Atomized.concat([b.chains[c.name] for b in blocks]) for c in CHAINS},
         found_cut=np.sum([block.found_cut for block in blocks], axis=0),
         listed=np.sum([block.listed for block in blocks], axis=0),
+        saturation=total_saturation(block.saturation for block in blocks),
         nonrelevant_judged=sum(block.nonrelevant_judged for block in blocks),
         **{name: end_to_end(name) for name in by_query},
     )
