@@ -48,7 +48,7 @@ class PoolDepthWarning(UserWarning):
 
 
 class QrelsWarning(UserWarning):
-    """The qrels of a track look like those of another: most queries or all docs are missed."""
+    """A qrels set of a track cannot be read, or its qrels look like those of another track."""
 
 
 class SegmentWarning(UserWarning):

@@ -30,6 +30,7 @@ from irmeta.trec.source import track_of_files
 WARNINGS: dict[str, type[UserWarning]] = {
     "names": NamesWarning,
     "qrels": QrelsWarning,
+    "qrels_sets": QrelsWarning,
     "pool_depth": PoolDepthWarning,
 }
 """The warnings of a track's record, by kind."""

@@ -172,7 +172,10 @@ class StoredTables(Summarized):
         return pl.concat(frames, how="diagonal")  # tracks of an older irmeta have no tags
 
     def warnings(self, track: str) -> dict[str, str]:
-        """Return the warnings of reading a track by kind: ``names``, ``qrels``, ``pool_depth``.
+        """Return the warnings of reading a track by kind.
+
+        The kinds are ``names``, ``qrels``, ``qrels_sets`` (sets that cannot be read) and
+        ``pool_depth``.
 
         Examples
         --------

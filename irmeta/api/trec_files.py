@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from irmeta.files import write_text
 from irmeta.store.folder_names import file_names, folder_name
 from irmeta.store.layout import has_content
 from irmeta.store.scan import StoreReader, lazy, read_table
+from irmeta.trec.config_text import CONFIG, toml_text
 from irmeta.trec.qrels import FIELDS, SAMPLED
 
 _BREAKS = r"[ \t\n\x0b\x0c\r\x00]"  # what would end a field or a line, or is not read
@@ -27,7 +27,7 @@ def write_collection(store: StoreReader, tracks: list[str], folder: Path) -> Non
     lines: list[str] = []
     for track in tracks:
         lines += _write_track(store, track, folder)
-    write_text(folder / "collection.toml", "\n".join([*lines, ""]))
+    write_text(folder / CONFIG, "\n".join([*lines, ""]))
 
 
 def _write_track(store: StoreReader, track: str, folder: Path) -> list[str]:
@@ -35,7 +35,7 @@ def _write_track(store: StoreReader, track: str, folder: Path) -> list[str]:
     name, record = folder_name(track), store.read_record(track)
     _write_runs(store, track, folder / name / "runs")
     policy = record["config"]["policy"]
-    lines = [f"[tracks.{_text(track)}]", f'runs = ["{name}/runs/*"]', 'names = "tag"']
+    lines = [f"[tracks.{toml_text(track)}]", f'runs = ["{name}/runs/*"]', 'names = "tag"']
     lines += [f"{key} = {_value(policy[key])}" for key in _POLICY if policy[key] is not None]
     facts = read_table(store, "systems", track).filter(pl.col("skip_reason").is_null())
     facts = facts.select("system", "group", "type", pl.col("pooled").cast(pl.String))
@@ -92,7 +92,12 @@ def _write_set(
     _check(rows, track, "query", "subtopic", "doc")
     file = f"{name}/qrels.{folder_name(kind)}.txt"
     rows.write_csv(folder / file, include_header=False, separator=" ", quote_style="never")
-    lines = ["", f"[[tracks.{_text(track)}.qrels]]", f"name = {_text(kind)}", f'file = "{file}"']
+    lines = [
+        "",
+        f"[[tracks.{toml_text(track)}.qrels]]",
+        f"name = {toml_text(kind)}",
+        f'file = "{file}"',
+    ]
     if by_subtopic:
         lines.append("subtopics = true")
     described = lazy(store, "subtopics", track).filter(is_in_set).collect()
@@ -118,7 +123,12 @@ def _write_sample(
     _check(written, track, *names)
     file = f"{name}/qrels.{folder_name(kind)}.txt"
     written.write_csv(folder / file, include_header=False, separator=" ", quote_style="never")
-    lines = ["", f"[[tracks.{_text(track)}.qrels]]", f"name = {_text(kind)}", f'file = "{file}"']
+    lines = [
+        "",
+        f"[[tracks.{toml_text(track)}.qrels]]",
+        f"name = {toml_text(kind)}",
+        f'file = "{file}"',
+    ]
     return [*lines, f'format = "{form}"']
 
 
@@ -144,10 +154,5 @@ def _unwritable(track: str, what: str, name: str) -> DataError:
     return DataError(f"the name of a {what} cannot be written", track=track, value=name, fix=fix)
 
 
-def _text(text: str) -> str:
-    """Return a TOML string."""
-    return json.dumps(text, ensure_ascii=False)
-
-
 def _value(value: Any) -> str:
-    return _text(value) if isinstance(value, str) else str(value)
+    return toml_text(value) if isinstance(value, str) else str(value)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,11 +15,11 @@ import polars as pl
 from irmeta.archive.choices import QrelsChoice
 from irmeta.errors import DataError
 from irmeta.files import write_text
-from irmeta.trec.collection import CONFIG, read_collection
+from irmeta.trec.collection import read_collection
+from irmeta.trec.config_text import CONFIG, toml_key, toml_text
 from irmeta.trec.source import BrokenTrack, TrackSource
 
 SYSTEMS = "systems.csv"
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,9 @@ def merge_collection(folder: Path, tracks: Iterable[FetchedTrack]) -> list[str]:
     given = _tables(text, file)
     written = text
     if is_new and tracks:
-        written = "\n".join(_by_convention(folder, {track.name for track in tracks}))
+        # Folders of tracks that are not complete yet are not read.
+        found = _by_convention(folder, {track.name for track in tracks})
+        written = "\n".join(["only_described = true", "", *found])
     for track in tracks:
         lines = _added(track, given.get(track.name))
         if not lines:
@@ -144,8 +144,8 @@ def _by_convention(folder: Path, fetched: set[str]) -> list[str]:
     for track in found:
         if isinstance(track, TrackSource) and track.name not in fetched and track.root == folder:
             below = {run.rpartition("/")[0] for run in track.runs}
-            lines += [f"[tracks.{_key(track.name)}]", f"runs = {_patterns(below)}"]
-            lines += [f"qrels = {_text(track.qrels[0].file)}", ""]
+            lines += [f"[tracks.{toml_key(track.name)}]", f"runs = {_patterns(below)}"]
+            lines += [f"qrels = {toml_text(track.qrels[0].file)}", ""]
         elif isinstance(track, BrokenTrack):
             continue
     return lines
@@ -153,19 +153,19 @@ def _by_convention(folder: Path, fetched: set[str]) -> list[str]:
 
 def _added(track: FetchedTrack, given: Any) -> list[str]:
     """Return the lines that a track lacks; `given` is its present table, or None."""
-    key, lines = f"tracks.{_key(track.name)}", list[str]()
+    key, lines = f"tracks.{toml_key(track.name)}", list[str]()
     facts = {"file": f"{track.name}/{SYSTEMS}", "name": "system", "group": "group", "type": "type"}
     known: set[object] = set()
     if given is None:
         lines += [f"[{key}]", f"runs = {_patterns(track.folders)}"]
-        lines += [f"names = {_text(track.names)}"] if track.names else []
+        lines += [f"names = {toml_text(track.names)}"] if track.names else []
         lines.append(
-            "systems = { " + ", ".join(f"{n} = {_text(v)}" for n, v in facts.items()) + " }"
+            "systems = { " + ", ".join(f"{n} = {toml_text(v)}" for n, v in facts.items()) + " }"
         )
     elif isinstance(given, dict):
         table = cast(dict[str, Any], given)
         if "systems" not in table:
-            lines += [f"[{key}.systems]", *(f"{n} = {_text(v)}" for n, v in facts.items())]
+            lines += [f"[{key}.systems]", *(f"{n} = {toml_text(v)}" for n, v in facts.items())]
         qrels = table.get("qrels", [])
         if not isinstance(qrels, list):  # a single file that the user chose
             return lines
@@ -175,8 +175,8 @@ def _added(track: FetchedTrack, given: Any) -> list[str]:
             lines += [
                 "",
                 f"[[{key}.qrels]]",
-                f"name = {_text(choice.name)}",
-                f"file = {_text(file)}",
+                f"name = {toml_text(choice.name)}",
+                f"file = {toml_text(file)}",
             ]
             lines += _FORMATS[choice.format]
     return lines
@@ -191,13 +191,4 @@ _FORMATS = {
 
 
 def _patterns(folders: Iterable[str]) -> str:
-    return "[" + ", ".join(_text(f"{folder}/*") for folder in sorted(folders)) + "]"
-
-
-def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else _text(name)
-
-
-def _text(text: str) -> str:
-    """Return a TOML string."""
-    return json.dumps(text, ensure_ascii=False)
+    return "[" + ", ".join(toml_text(f"{folder}/*") for folder in sorted(folders)) + "]"

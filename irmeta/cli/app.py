@@ -47,7 +47,7 @@ StrictOption = Annotated[
     bool | None,
     typer.Option(
         "--strict/--no-strict",
-        help="Exit with status 3 if a run could not be read.",
+        help="Exit with status 3 if a run or a qrels set could not be read.",
         show_default="--strict for runs named on the line, else --no-strict",
     ),
 ]

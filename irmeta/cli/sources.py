@@ -164,12 +164,12 @@ def finish(
 
 
 def report_ignored_folders(source: Location) -> None:
-    """Report on stderr the folders that collection.toml does not name."""
+    """Report on stderr the folders that `only_described` of collection.toml leaves out."""
     from irmeta.trec.collection import left_out
 
     if names := left_out(source):
         listed = first_few(names, "all other folders with runs/")
-        note(f"irmeta: not named in collection.toml, left out: {listed}")
+        note(f"irmeta: not named in collection.toml, which has only_described, left out: {listed}")
 
 
 def report_kept_tracks(store: Store, read: Collection[str]) -> None:
@@ -203,7 +203,7 @@ def report_problems(
     Returns
     -------
     list of str
-        Paths of the skipped runs.
+        Paths of the skipped runs, and tracks with a qrels set that cannot be read.
     """
     failed = [(o.track, str(o.error)) for o in outcomes if o.error is not None]
     for track, error in [*failed, *lost]:
@@ -211,17 +211,17 @@ def report_problems(
         error_line(f"irmeta: failed: {error}{kept}")
     sources = {o.track: o.source for o in outcomes if o.error is None}
     report = error_line if are_errors else note
+    reported = [track for track in store.tracks if track in sources or track in tracks]
     skipped = [
         file
-        for track in store.tracks
-        if track in sources or track in tracks
+        for track in reported
         for file in _report_notes(store, track, sources.get(track), report)
     ]
     if skipped:
         runs = "1 run" if len(skipped) == 1 else f"{len(skipped)} runs"
         listed = first_few(skipped, "the reasons are above")
         report(f"irmeta: {runs} skipped: {listed}")
-    return skipped
+    return [*skipped, *(t for t in reported if "qrels_sets" in store.warnings(t))]
 
 
 def _report_notes(

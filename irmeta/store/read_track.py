@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
@@ -54,6 +54,8 @@ class ReadTrack:
     ----------
     named
         Systems and skipped runs of the track.
+    left_out
+        A message that names the qrels sets that cannot be read and are left out, or None.
     inputs
         The SHA-256 of each source file; None for a file that could not be read.
     described
@@ -71,6 +73,7 @@ class ReadTrack:
     pool: Judgments
     described: pl.DataFrame
     pool_depths: dict[str, int]
+    left_out: str | None
     inputs: dict[str, str | None]
 
     @property
@@ -91,6 +94,7 @@ class ReadTrack:
             self.pool,
             self.described,
             self.pool_depths,
+            self.left_out,
             self.inputs,
             judged_rows,
         )
@@ -120,25 +124,30 @@ def read_track(
     Raises
     ------
     DataError
-        If qrels, facts or depths cannot be read, no run can be used, or the rows exceed the limits
-        without a folder for them.
+        If all qrels sets, or facts or depths cannot be read, no run can be used, or the rows exceed
+        the limits without a folder for them.
     """
     _check_pattern(source)
 
     def read(readers: Readers) -> tuple[list[Run | SkippedRun], dict[str, str | None]]:
         return _read_runs(source, spill, readers, limits, count)
 
-    return read_with(source, _read_qrels(source), read)
+    sets, unreadable = _read_qrels(source)
+    if not sets:
+        raise next(iter(unreadable.values()))
+    return read_with(source, sets, read, unreadable)
 
 
 def read_with(
     source: TrackSource,
     sets: list[tuple[QrelsSource, QrelsText]],
     read_runs: Callable[[Readers], tuple[list[Run | SkippedRun], dict[str, str | None]]],
+    unreadable: Mapping[QrelsSource, DataError] | None = None,
 ) -> ReadTrack:
     """Read the facts and the runs of a track with the given qrels sets.
 
-    `read_runs` returns all runs, and the SHA-256 of each of their files.
+    `read_runs` returns all runs, and the SHA-256 of each of their files. `unreadable` has the
+    errors of the sets that are left out.
 
     Raises
     ------
@@ -153,6 +162,9 @@ def read_with(
     for file in (*others, *(given.subtopics_file for given in source.qrels)):
         if file is not None:
             inputs[file] = file_sha256(source.root / file)
+    for given in unreadable or ():
+        inputs.setdefault(given.file, stored_sha256(source.input_file(given.file)))
+    left_out = _left_out(source, sets, unreadable) if unreadable else None
     readers = Readers(judged["query"], judged["doc"])
     read, hashes = read_runs(readers)
     named = name_systems(read, readers.judged, source)
@@ -164,7 +176,9 @@ def read_with(
     pool = judgments(sets, readers.first, names)
     rows = TrackRows(named.runs, names, source.policy)
     inputs |= hashes
-    return ReadTrack(source, sets, facts, rows, named, names, pool, described, depths, inputs)
+    return ReadTrack(
+        source, sets, facts, rows, named, names, pool, described, depths, left_out, inputs
+    )
 
 
 def _check_pattern(source: TrackSource) -> None:
@@ -174,8 +188,12 @@ def _check_pattern(source: TrackSource) -> None:
             pattern_name(source.policy.names, file)
 
 
-def _read_qrels(source: TrackSource) -> list[tuple[QrelsSource, QrelsText]]:
-    sets = []
+def _read_qrels(
+    source: TrackSource,
+) -> tuple[list[tuple[QrelsSource, QrelsText]], dict[QrelsSource, DataError]]:
+    """Return the qrels sets that can be read, and the errors of the others."""
+    sets: list[tuple[QrelsSource, QrelsText]] = []
+    unreadable: dict[QrelsSource, DataError] = {}
     for given in source.qrels:
         file = source.input_file(given.file)
         try:
@@ -184,9 +202,22 @@ def _read_qrels(source: TrackSource) -> list[tuple[QrelsSource, QrelsText]]:
             problem = qrels_problem(source, file) or error
             if not source.may_quote(given.file):
                 problem.conceal()
-            raise problem from None
-        sets.append((given, parsed))
-    return sets
+            unreadable[given] = problem
+        else:
+            sets.append((given, parsed))
+    return sets, unreadable
+
+
+def _left_out(
+    source: TrackSource,
+    sets: Sequence[tuple[QrelsSource, QrelsText]],
+    unreadable: Mapping[QrelsSource, DataError],
+) -> str:
+    """Return the message that names the qrels sets that cannot be read."""
+    reasons = [f"qrels set {one.name!r} is left out: {error}" for one, error in unreadable.items()]
+    if source.qrels[0] in unreadable:
+        reasons.append(f"the primary qrels set is now {sets[0][0].name!r}")
+    return "; ".join(reasons)
 
 
 @dataclass(frozen=True)

@@ -138,12 +138,18 @@ def track_record(
     pool: Judgments,
     described: pl.DataFrame,
     pool_depths: dict[str, int],
+    left_out: str | None,
     inputs: dict[str, str | None],
     judged_rows: int,
 ) -> dict[str, Any]:
-    """Return the record without `files`; `judged_rows` is the number of rows of judged docs."""
+    """Return the record without `files`.
+
+    `left_out` names the qrels sets that cannot be read; `judged_rows` is the number of rows of
+    judged docs.
+    """
     warnings = {
         "names": named.note,
+        "qrels_sets": left_out,
         "qrels": _qrels_warning(rows, pool, judged_rows),
         "pool_depth": without_depth(source, pool_depths, set(sets[0][1].frame["query"].unique())),
     }

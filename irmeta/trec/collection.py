@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -13,13 +15,20 @@ from irmeta.files import is_inside
 from irmeta.locations import LOCAL_INPUT, AnyLocation, RemotePath, local, location
 from irmeta.options import Options, option
 from irmeta.policies import ReadPolicy
+from irmeta.trec.config_text import CONFIG
+from irmeta.trec.convention import (
+    qrels_of_folder,
+    runs_of_folder,
+    track_folders,
+    track_of_folder,
+)
 from irmeta.trec.datasets import is_dataset
-from irmeta.trec.listing import expand, fixed_part, is_folder, list_folder
+from irmeta.trec.listing import expand, fixed_part
 from irmeta.trec.source import AnyTrack, BrokenTrack, FactsSource, QrelsSource, TrackSource
 
 _Parsed = TypeVar("_Parsed", bound=Options)
+_Found = TypeVar("_Found")
 
-CONFIG = "collection.toml"
 _POLICY_KEYS = ("names", "tie_order", "depth", "duplicates")
 
 
@@ -28,6 +37,7 @@ class _CollectionTable(Options):
     """Keys of `collection.toml`."""
 
     tracks: Any = option(None, "Table of tracks.")
+    only_described: bool = option(False, "Whether folders that no track names are ignored.")
     allow_outside: bool = option(False, "Whether paths may lead out of the collection.")
 
 
@@ -47,9 +57,9 @@ class _TrackTable(Options):
 def read_collection(folder: AnyLocation, policy: ReadPolicy | None = None) -> list[AnyTrack]:
     """Return the tracks of a collection, sorted by name.
 
-    `collection.toml`, if present, names the tracks. Otherwise every sub-folder with `runs/` is a
-    track with one file named qrels*; a folder that itself has `runs/` is a single track. A track
-    whose files are missing or ambiguous is a `BrokenTrack`.
+    Every sub-folder with `runs/` is a track with one file of qrels; a folder that itself has
+    `runs/` is a single track. `collection.toml`, if present, describes tracks, and with
+    `only_described` all of them. A track whose files are missing or ambiguous is a `BrokenTrack`.
 
     Raises
     ------
@@ -64,13 +74,11 @@ def read_collection(folder: AnyLocation, policy: ReadPolicy | None = None) -> li
             f"{root} is not a folder: a collection is a folder with one folder per track."
         )
     policy = policy or ReadPolicy()
-    config = root / CONFIG
-    if config.is_file():
-        return _Config(root, config.read_bytes(), policy).tracks()
+    if (root / CONFIG).is_file():
+        return _Config(root, policy).tracks()
     if (root / "runs").is_dir():
-        return [_by_convention(root, root.resolve().name, "", policy)]
-    names = [name for name in list_folder(root, ".") if _may_be_track(root, name)]
-    tracks = [_by_convention(root, name, f"{name}/", policy) for name in names]
+        return [track_of_folder(root, root.resolve().name, "", policy)]
+    tracks = [track_of_folder(root, name, f"{name}/", policy) for name in track_folders(root)]
     if not tracks:
         fix = f"Put runs in TRACK/runs/ and the judgments in TRACK/qrels*, or write {CONFIG}."
         raise DataError("no sub-folder holds runs/", file=str(root), fix=fix)
@@ -78,13 +86,12 @@ def read_collection(folder: AnyLocation, policy: ReadPolicy | None = None) -> li
 
 
 def left_out(folder: AnyLocation) -> list[str]:
-    """Return sub-folders that look like tracks but are not named in `collection.toml`."""
+    """Return sub-folders that look like tracks but are ignored by `only_described = true`."""
     root = location(folder)
     if isinstance(root, RemotePath) or not (root / CONFIG).is_file():
         return []
-    tracks = read_collection(root)
-    named = {file.split("/")[0] for track in tracks for file in (track.name, *track.runs)}
-    return [n for n in list_folder(root, ".") if n not in named and _may_be_track(root, n)]
+    config = _Config(root, ReadPolicy())
+    return config.undescribed() if config.content.only_described else []
 
 
 def chosen(
@@ -119,75 +126,50 @@ def chosen(
     return selected
 
 
-def _holds_runs(root: Path, name: str) -> bool:
-    """Check whether a folder looks like a track.
-
-    Raises
-    ------
-    DataError
-        If the folder cannot be opened.
-    """
-    if not is_folder(root, name):
-        return False
-    entries = list_folder(root, name)
-    # A store has a folder `runs` too.
-    return "runs" in entries and "manifest.json" not in entries and is_folder(root, f"{name}/runs")
-
-
-def _may_be_track(root: Path, name: str) -> bool:
-    """Check whether a folder looks like a track, or cannot be opened."""
-    try:
-        return _holds_runs(root, name)
-    except DataError:
-        return True
-
-
-def _by_convention(root: Path, name: str, prefix: str, policy: ReadPolicy) -> AnyTrack:
-    try:
-        return _follow_convention(root, name, prefix, policy)
-    except DataError as error:
-        if error.file is not None:
-            error.file = printable((root / error.file).as_posix())
-        return BrokenTrack(printable(name), of_track(printable(name), error))
-
-
-def _follow_convention(root: Path, name: str, prefix: str, policy: ReadPolicy) -> TrackSource:
-    if printable(name) != name:
-        raise DataError("a folder's name is not UTF-8", file=name, fix="Rename it.")
-    entries = list_folder(root, prefix or ".")
-    qrels = [f"{prefix}{entry}" for entry in entries if entry.startswith("qrels")]
-    qrels = [file for file in qrels if (root / file).is_file()]
-    if len(qrels) != 1:
-        listed = ", ".join((root / file).as_posix() for file in qrels) or "none"
-        fix = f"Name the track's files in {CONFIG}."
-        raise DataError(f"one file named qrels* expected, found {listed}", fix=fix)
-    runs = tuple(f"{prefix}runs/{entry}" for entry in list_folder(root, f"{prefix}runs"))
-    if not runs:
-        fix = "Put one file per run there."
-        raise DataError("is empty", file=f"{prefix}runs", fix=fix)
-    return TrackSource(name, root, runs, (QrelsSource("qrels", qrels[0]),), policy=policy)
-
-
 class _Config:
     """`collection.toml`; an error names the key and its value."""
 
-    def __init__(self, root: Path, raw: bytes, policy: ReadPolicy) -> None:
+    def __init__(self, root: Path, policy: ReadPolicy) -> None:
         self.root, self.policy = root, policy
         self.file = printable((root / CONFIG).as_posix())
         self.outside = set[str]()
         try:
-            content = tomllib.loads(raw.decode("utf-8"))
+            content = tomllib.loads((root / CONFIG).read_bytes().decode("utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise DataError(f"cannot be read as TOML ({error})", file=self.file) from None
         self.content = self._parse("", content, _CollectionTable)
 
     def tracks(self) -> list[AnyTrack]:
         """Return all tracks, sorted by name."""
-        given = self.content.tracks
-        tracks = {} if given is None else self._table("tracks", given)
+        described = self._described()
+        tracks = [self._any_track(name, given) for name, given in described.items()]
+        if not self.content.only_described:
+            names = self.undescribed()
+            tracks += [track_of_folder(self.root, n, f"{n}/", self.policy) for n in names]
         if not tracks:
             raise self._error("tracks", None, "names no track", "Add a table [tracks.NAME].")
-        return [self._any_track(name, tracks[name]) for name in sorted(tracks)]
+        return sorted(tracks, key=lambda track: track.name)
+
+    def undescribed(self) -> list[str]:
+        """Return sub-folders that look like tracks and that no described track uses."""
+        described = self._described()
+        used = [pattern for given in described.values() for pattern in self._folders(given)]
+        return [
+            name
+            for name in track_folders(self.root)
+            if name not in described and not any(fnmatchcase(name, pattern) for pattern in used)
+        ]
+
+    def _described(self) -> Mapping[str, Any]:
+        given = self.content.tracks
+        return {} if given is None else self._table("tracks", given)
+
+    def _folders(self, given: object) -> Iterator[str]:
+        """Yield patterns of the folders of the collection in which a track's runs lie."""
+        runs = cast(Mapping[str, Any], given).get("runs") if isinstance(given, dict) else None
+        for pattern in cast(list[object], runs) if isinstance(runs, list) else [runs]:
+            if isinstance(pattern, str):
+                yield os.path.relpath(self.root / pattern, self.root).split(os.sep)[0]
 
     def _any_track(self, name: str, given: object) -> AnyTrack:
         self.outside = set()
@@ -211,8 +193,8 @@ class _Config:
         return TrackSource(
             name=name,
             root=self.root,
-            runs=self._runs(f"{key}.runs", table.runs),
-            qrels=self._qrels(f"{key}.qrels", table.qrels),
+            runs=self._runs(name, table.runs, "runs" in given),
+            qrels=self._qrels(name, table.qrels),
             facts=None if table.systems is None else self._facts(f"{key}.systems", table.systems),
             policy=policy,
             pool_depth=table.pool_depth,
@@ -220,7 +202,16 @@ class _Config:
             outside=tuple(sorted(self.outside)),
         )
 
-    def _runs(self, key: str, patterns: tuple[str, ...]) -> tuple[str, ...]:
+    def _folder_of(self, track: str) -> str | None:
+        """Return the prefix of the folder that holds a track by convention, or None."""
+        is_folder = is_inside(track) and os.path.isdir(self.root / track)
+        prefix = f"{track}/" if is_folder else ""
+        return prefix if prefix or (self.root / "runs").is_dir() else None
+
+    def _runs(self, track: str, patterns: tuple[str, ...], is_given: bool) -> tuple[str, ...]:
+        key, folder = f"tracks.{track}.runs", self._folder_of(track)
+        if not is_given and folder is not None and (self.root / folder / "runs").is_dir():
+            return self._by_convention(key, lambda: runs_of_folder(self.root, folder))
         if not patterns:
             fix = 'Write a list of file patterns, e.g. ["runs/*.gz"].'
             raise self._error(key, None, "names no run", fix)
@@ -239,7 +230,10 @@ class _Config:
             matched.update(files)
         return tuple(sorted(matched))
 
-    def _qrels(self, key: str, given: object) -> tuple[QrelsSource, ...]:
+    def _qrels(self, track: str, given: object) -> tuple[QrelsSource, ...]:
+        key, folder = f"tracks.{track}.qrels", self._folder_of(track)
+        if given is None and folder is not None:
+            given = self._by_convention(key, lambda: qrels_of_folder(self.root, track, folder))
         if isinstance(given, str):
             given = [{"name": "qrels", "file": given}]
         if not isinstance(given, list) or not given:
@@ -251,6 +245,15 @@ class _Config:
         if len(set(names)) < len(names):
             raise self._error(key, names, "names two sets alike", "")
         return sets
+
+    def _by_convention(self, key: str, find: Callable[[], _Found]) -> _Found:
+        """Return files that the collection does not name; an error names the key."""
+        try:
+            return find()
+        except DataError as error:
+            where = f"{error.file} " if error.file is not None else ""
+            problem = f"{key} is not given, and by convention {where}{error.problem}"
+            raise DataError(problem, file=self.file, fix=error.fix) from None
 
     def _qrels_set(self, key: str, given: object) -> QrelsSource:
         source = self._parse(key, given, QrelsSource, required=("name", "file"))

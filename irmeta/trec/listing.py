@@ -29,6 +29,24 @@ def list_folder(root: Path, folder: str) -> list[str]:
     return sorted(name for name in names if not name.startswith("."))
 
 
+def files_below(root: Path, folder: str) -> Iterator[str]:
+    """Yield the files in a folder and its sub-folders, without hidden ones.
+
+    A symbolic link to a folder below is yielded as a file: links may form cycles.
+
+    Raises
+    ------
+    DataError
+        If a folder cannot be opened.
+    """
+    for name in list_folder(root, folder):
+        path = f"{folder}/{name}"
+        if is_folder(root, path) and not (root / path).is_symlink():
+            yield from files_below(root, path)
+        else:
+            yield path
+
+
 def expand(root: Path, pattern: str) -> set[str]:
     """Return the files that a pattern matches, relative to `root` if the pattern is.
 

@@ -164,10 +164,12 @@ def test_commands__tracks_missing_from_config_are_reported(
     first, *others = sorted(f.name for f in two_tracks.iterdir() if (f / "runs").is_dir())
     (qrels,) = (f.name for f in (two_tracks / first).iterdir() if "qrels" in f.name)
     (two_tracks / "collection.toml").write_text(
+        "only_described = true\n"
         f'[tracks.{first}]\nruns = ["{first}/runs/*"]\nqrels = "{first}/{qrels}"\n'
     )
     irmeta.ingest(two_tracks, two_tracks / "store")  # looks like a track, but is a store
-    said = f"irmeta: not named in collection.toml, left out: {', '.join(others)}\n"
+    reason = "not named in collection.toml, which has only_described, left out"
+    said = f"irmeta: {reason}: {', '.join(others)}\n"
     assert said in run("ingest", two_tracks, "--store", tmp_path / "store").err
     assert said in run("evaluate", two_tracks, "-m", "AP").err
     assert said in run("reanalyze", two_tracks, "--out", tmp_path / "out", "-m", "AP").err

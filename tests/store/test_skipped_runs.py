@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.errors import IrmetaError, SkippedRunWarning
+from irmeta.errors import IrmetaError, QrelsWarning, SkippedRunWarning
 from irmeta.policies import ReadPolicy
 from irmeta.store.ingest import ingest_collection
 from irmeta.store.layout import Layout
@@ -24,7 +24,6 @@ BAD_RUNS = {
     "long": ("1 Q0 a 1 2 " + "x" * (2 << 20), "line 1: a line of more than a megabyte"),
     "twice": ("1 Q0 a 1 2 t\n1 Q0 a 2 1 t\n", "line 2: query 1 has doc a a second time, first in"),
     "unjudged": ("9 Q0 a 1 2 u\n", "none of its queries is judged. Are these the runs of another"),
-    "folder/x": (RUN, "is a directory, not a file"),
 }
 
 
@@ -35,11 +34,10 @@ def test_ingest__invalid_run_is_skipped_with_reason(tmp_path, store, file):
     collection = put(tmp_path / "c", files)
     with pytest.warns(SkippedRunWarning, match=f"^1 run skipped: {collection}/t/runs/"):
         opened = irmeta.ingest(collection, store)
-    name = file.split("/")[0]
     systems = opened.systems()
     (aside,) = systems.filter(pl.col("skip_reason").is_not_null()).iter_rows(named=True)
-    assert aside["file"] == f"t/runs/{name}"
-    assert aside["skip_reason"].startswith(f"t/runs/{name}")
+    assert aside["file"] == f"t/runs/{file}"
+    assert aside["skip_reason"].startswith(f"t/runs/{file}")
     assert reason in aside["skip_reason"]
     assert len(aside["skip_reason"]) < 300
     assert "\n" not in aside["skip_reason"]
@@ -50,10 +48,13 @@ def test_ingest__invalid_run_is_skipped_with_reason(tmp_path, store, file):
     assert opened.means("AP")["system"].to_list() == ["s"]
 
 
-def test_ingest__broken_link_is_skipped(tmp_path, store):
+@pytest.mark.parametrize(
+    ("target", "reason"), [("nowhere", "cannot be read .No such file"), ("c", "is a directory")]
+)
+def test_ingest__link_that_is_no_file_is_skipped(tmp_path, store, target, reason):
     collection = put(tmp_path / "c", {"t/runs/s": RUN, "t/qrels": QRELS})
-    (collection / "t/runs/gone").symlink_to(tmp_path / "nowhere")
-    with pytest.warns(SkippedRunWarning, match=r"t/runs/gone: cannot be read .No such file"):
+    (collection / "t/runs/link").symlink_to(tmp_path / target)
+    with pytest.warns(SkippedRunWarning, match=f"t/runs/link: {reason}"):
         assert irmeta.ingest(collection, store).info()["skipped_runs"].item() == 1
 
 
@@ -91,6 +92,29 @@ def test_ingest__first_run_of_a_tag_is_kept_for_any_workers(tmp_path, store):
     assert opened.info()["skipped_runs"].item() == 29
     said = "system 'same' is already read from t/runs/00. Name systems by file: --names file"
     assert said in opened.systems()["skip_reason"][29]
+
+
+@pytest.mark.parametrize("bad", ["graded", "binary"])
+def test_ingest__unreadable_qrels_set_is_left_out_and_named(tmp_path, store, run, bad):
+    config = "[tracks.t]\n" + "".join(
+        f'[[tracks.t.qrels]]\nname = "{name}"\nfile = "t/{name}"\n' for name in ("binary", "graded")
+    )
+    files = {"t/binary": QRELS, "t/graded": QRELS, "t/runs/s": RUN, "collection.toml": config}
+    collection = put(tmp_path / "c", files | {f"t/{bad}": "1 0 a x\n"})
+    said = f"qrels set '{bad}' is left out: t/{bad}, line 1: field 4 "
+    with pytest.warns(QrelsWarning, match=f"^track t: {said}"):
+        opened = irmeta.ingest(collection, store)
+    (good,) = {"binary", "graded"} - {bad}
+    assert opened.qrels("t").collect()["set"].unique().to_list() == [good]
+    assert ("primary" in opened.warnings("t")["qrels_sets"]) is (bad == "binary")
+    with pytest.warns(QrelsWarning, match=said):
+        irmeta.read(collection)
+    done = run("ingest", collection, "--store", store, "--strict")
+    assert (done.status, said in done.err) == (3, True)
+    assert states(collection, store) == {"t": "unchanged"}
+    put(collection, {f"t/{bad}": QRELS})
+    assert states(collection, store) == {"t": "written"}
+    assert irmeta.open_store(store).warnings("t") == {}
 
 
 def test_ingest__track_without_usable_run_fails_with_first_reason(tmp_path, store):

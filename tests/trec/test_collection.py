@@ -24,7 +24,7 @@ def configured(tmp_path: Path):
 
     def read(config: str | bytes, policy: ReadPolicy | None = None) -> list[AnyTrack]:
         place(tmp_path, *FILES)
-        raw = config if isinstance(config, bytes) else config.encode()
+        raw = config if isinstance(config, bytes) else f"only_described = true\n{config}".encode()
         (tmp_path / "collection.toml").write_bytes(raw)
         return read_collection(tmp_path, policy)
 
@@ -85,7 +85,7 @@ def test_read_collection__folder_name_is_not_a_pattern(tmp_path, name):
         (
             ["t/runs/1", "t/qrels.a", "t/qrels.b"],
             "track t: one file named qrels* expected, found FOLDER/t/qrels.a, FOLDER/t/qrels.b. "
-            "Name the track's files in collection.toml",
+            "Put this line at the top of collection.toml, the primary set first",
         ),
         (
             ["t/runs/1"],
@@ -98,6 +98,85 @@ def test_read_collection__ambiguous_folder_is_an_error_with_advice(tmp_path, fil
     assert problem(read_collection(place(tmp_path, *files))).startswith(
         said.replace("FOLDER", str(tmp_path))
     )
+
+
+@pytest.mark.parametrize("name", ["adhoc-qrels.txt", "document_ndcg.qrels", "My.QRELS.gz"])
+def test_read_collection__only_file_with_qrels_in_its_name_counts(tmp_path, name):
+    (track,) = read_collection(place(tmp_path, "t/runs/1", f"t/{name}", "t/notes"))
+    assert isinstance(track, TrackSource)
+    assert track.qrels == (QrelsSource("qrels", f"t/{name}"),)
+    (track,) = read_collection(place(tmp_path, "t/qrels"))
+    assert isinstance(track, TrackSource)
+    assert track.qrels == (QrelsSource("qrels", "t/qrels"),)
+
+
+def test_read_collection__ambiguous_qrels_print_the_line_that_names_them(tmp_path):
+    place(tmp_path, "2012 web/runs/1", "2012 web/adhoc-qrels.txt", "2012 web/diversity-qrels.txt")
+    said = problem(read_collection(tmp_path))
+    line = said[said.index("tracks.") :]
+    (tmp_path / "collection.toml").write_text(f"{line}\n[tracks.z]\n")
+    track, _ = read_collection(tmp_path)
+    assert isinstance(track, TrackSource)
+    assert (track.name, track.runs) == ("2012 web", ("2012 web/runs/1",))
+    assert track.qrels == (
+        QrelsSource("adhoc-qrels", "2012 web/adhoc-qrels.txt"),
+        QrelsSource("diversity-qrels", "2012 web/diversity-qrels.txt"),
+    )
+
+
+def test_read_collection__runs_in_nested_folders(tmp_path):
+    runs = ("t/runs/a/output/run1.txt", "t/runs/b/output/run1.txt", "t/runs/run2")
+    place(tmp_path, "t/qrels", *runs, "t/runs/a/.x", "t/runs/.git/x")
+    (tmp_path / "t/runs/up").symlink_to(tmp_path)
+    (track,) = read_collection(tmp_path)
+    assert track.runs == (*runs, "t/runs/up")
+
+
+def test_read_collection__undescribed_folders_are_read_by_convention(tmp_path):
+    place(tmp_path, "a/runs/1", "a/qrels", "b/runs/1", "b/qrels", "c/runs/1", "q.txt", "d/runs/1")
+    config = tmp_path / "collection.toml"
+    described = "[tracks.b]\ndepth = 5\n[tracks.t]\nruns = 'c/*/1'\nqrels = 'q.txt'\n"
+    config.write_text(described)
+    tracks = read_collection(tmp_path, ReadPolicy(tie_order="rank"))
+    assert [track.name for track in tracks] == ["a", "b", "d", "t"]
+    assert isinstance(tracks[2], BrokenTrack)
+    assert [track.policy.depth for track in tracks if isinstance(track, TrackSource)] == [
+        None,
+        5,
+        None,
+    ]
+    assert left_out(tmp_path) == []
+    config.write_text(f"only_described = true\n{described}")
+    assert [track.name for track in read_collection(tmp_path)] == ["b", "t"]
+    assert left_out(tmp_path) == ["a", "d"]
+    config.write_text("[tracks.t]\nruns = 'c/runs/none'\nqrels = 'q.txt'\n")
+    assert [track.name for track in read_collection(tmp_path)] == ["a", "b", "d", "t"]
+
+
+def test_read_collection__described_track_takes_missing_files_by_convention(tmp_path):
+    place(tmp_path, "a/runs/x/1", "a/qrels", "b/other", "b/my.qrels", "c/runs/1")
+    (tmp_path / "collection.toml").write_text(
+        "[tracks.a]\n[tracks.b]\nruns = 'b/other'\n[tracks.c]\n[tracks.d]\nqrels = 'a/qrels'\n"
+    )
+    a, b, c, d = read_collection(tmp_path)
+    assert (a.runs, b.runs) == (("a/runs/x/1",), ("b/other",))
+    assert isinstance(a, TrackSource)
+    assert isinstance(b, TrackSource)
+    assert (a.qrels[0].file, b.qrels[0].file) == ("a/qrels", "b/my.qrels")
+    assert problem([c]) == (
+        f"track c: {tmp_path}/collection.toml: tracks.c.qrels is not given, and by convention one "
+        "file named qrels* expected, found none. Name the track's files in collection.toml."
+    )
+    assert "tracks.d.runs names no run" in problem([d])
+
+
+def test_read_collection__single_track_may_be_described(tmp_path):
+    place(tmp_path, "runs/1", "qrels.txt")
+    (tmp_path / "collection.toml").write_text("[tracks.mine]\npool_depth = 7\n")
+    (track,) = read_collection(tmp_path)
+    assert isinstance(track, TrackSource)
+    assert (track.name, track.runs, track.pool_depth) == ("mine", ("runs/1",), 7)
+    assert track.qrels == (QrelsSource("qrels", "qrels.txt"),)
 
 
 def test_read_collection__folder_without_tracks_is_refused(tmp_path):
@@ -164,7 +243,7 @@ def test_read_collection__pattern_does_not_skip_unreadable_folder(
     said = problem(configured(at("runs", f'["{pattern}"]')))
     assert "cannot be opened (Permission denied)" in said
     assert "a/runs" in said
-    assert left_out(tmp_path) == ["a", "d"]
+    assert "a" not in left_out(tmp_path)
 
 
 def test_expand__patterns_match_as_in_a_shell(tmp_path):
@@ -227,7 +306,7 @@ def in_set(entry: str) -> str:
 
 
 CONFIG_ERRORS = [
-    ("x = 1", "x is not a known key. Known: allow_outside, tracks."),
+    ("x = 1", "x is not a known key. Known: allow_outside, only_described, tracks."),
     ("", "tracks names no track. Add a table [tracks.NAME]."),
     ('allow_outside = "yes"', "allow_outside = 'yes' is not true or false"),
     ("tracks = 3", "tracks = 3 is not a table"),
@@ -294,7 +373,7 @@ def test_read_collection__config_error_names_key_and_value(configured, config, s
 
 
 def test_read_collection__invalid_toml_names_the_line(configured):
-    with pytest.raises(DataError, match=r"collection.toml: cannot be read as TOML .*at line 2"):
+    with pytest.raises(DataError, match=r"collection.toml: cannot be read as TOML .*at line 3"):
         configured("[tracks.t]\nruns = [a/*]\n")
     with pytest.raises(DataError, match=r"collection.toml: cannot be read as TOML"):
         configured('[tracks.t]\nruns = "é"\n'.encode("latin-1"))
@@ -313,10 +392,12 @@ def test_read_collection__invalid_toml_names_the_line(configured):
 def test_read_collection__outside_paths_need_permission(tmp_path, config, path):
     folder = place(tmp_path / "c", *FILES)
     outside = config.replace("PATH", path.format(folder))
-    (folder / "collection.toml").write_text(outside)
+    (folder / "collection.toml").write_text(f"only_described = true\n{outside}")
     said = problem(read_collection(folder))
     assert "is outside of the collection. Write allow_outside = true at the top of" in said
-    (folder / "collection.toml").write_text(f"allow_outside = true\n{outside}")
+    (folder / "collection.toml").write_text(
+        f"only_described = true\nallow_outside = true\n{outside}"
+    )
     (track,) = read_collection(folder)
     assert isinstance(track, TrackSource)
     assert track.outside == (path.format(folder),)
