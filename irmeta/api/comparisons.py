@@ -40,8 +40,9 @@ class Comparison(Summarized):
         rank (equal means share one), system, mean, queries (number that the mean and, for a test
         of all systems at once, the test used); best mean first. Then better_than, worse_than
         (number of systems), top (whether it has a mean and is worse than none); or with a baseline
-        difference (the system's mean minus the baseline's), effect, low, high, p, verdict (better,
-        worse, not different, or baseline).
+        difference (the system's mean minus the baseline's), effect, low, high, interval
+        (simultaneous or uncorrected: see `Pairs.interval`), p, verdict (better, worse, not
+        different, or baseline).
     alpha : float
         The significance level.
     settings : Mapping
@@ -298,4 +299,11 @@ def _against(pairs: Pairs, alpha: float) -> dict[str, np.ndarray | pl.Series]:
     found = {
         name: np.where(verdict == "baseline", np.nan, a[:, base]) for name, a in columns.items()
     }
-    return {**found, "verdict": pl.Series(verdict.tolist(), dtype=pl.String)}
+    p = found.pop("p")
+    kinds = [None if one == "baseline" else pairs.interval for one in verdict]
+    return {
+        **found,
+        "interval": pl.Series(kinds, dtype=pl.String),
+        "p": p,
+        "verdict": pl.Series(verdict.tolist(), dtype=pl.String),
+    }

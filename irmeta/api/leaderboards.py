@@ -38,8 +38,9 @@ class Leaderboard(Summarized):
     baseline : DataFrame or None
         If a baseline was named, one row per other system, in the order of `systems`: system, value
         (mean preference over the baseline, or what the test is `on`), low, high (interval of the
-        test), p, won, tied, lost (queries, by the preference), queries; in a segment also turned
-        (whether the value has the opposite sign over all queries).
+        test), interval (its kind: see `Pairs.interval`), p, won, tied, lost (queries, by the
+        preference), queries; in a segment also turned (whether the value has the opposite sign over
+        all queries).
     pairs : Pairs
         The test's result for every pair.
     beats_all : str or None
@@ -190,12 +191,14 @@ def _baseline(
         lost += values[:, index] < -TIE
     undefined = np.full(pairs.p.shape, np.nan)
     limits = (undefined if one is None else one for one in (pairs.low, pairs.high))
-    columns = zip(("value", "low", "high", "p"), (pairs.difference, *limits, pairs.p), strict=True)
+    columns = zip(("value", "low", "high"), (pairs.difference, *limits), strict=True)
     number = int(found.defined.sum())
     frame = pl.DataFrame(
         {
             "system": pl.Series(list(found.systems), dtype=pl.String),
             **{name: values[:, index] for name, values in columns},
+            "interval": pl.Series([pairs.interval] * len(won), dtype=pl.String),
+            "p": pairs.p[:, index],
             "won": won,
             "tied": number - won - lost,
             "lost": lost,

@@ -99,6 +99,7 @@ def compare(
         See `irmeta.matrices`.
     alpha : float, default 0.05
         Significance level: systems with a p-value of at most `alpha` differ significantly.
+        Intervals have the confidence level 1 - alpha.
     less_is_better : bool, default False
         Direction of values of an unknown measure.
 
@@ -139,6 +140,7 @@ def compare(
         pairwise,
         test=test,
         correction=default_correction(test) if correction is None else correction,
+        confidence=1 - alpha,
         resamples=resamples,
         rng=rng,
         baseline=baseline,

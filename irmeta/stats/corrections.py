@@ -10,6 +10,8 @@ from irmeta.errors import UsageError, did_you_mean
 from irmeta.policies import Correction
 
 CORRECTIONS = get_args(Correction)
+SIMULTANEOUS = ("bonferroni",)
+"""Corrections with intervals that hold for all pairs simultaneously."""
 
 
 def adjusted(p: np.ndarray, correction: str) -> np.ndarray:
@@ -72,6 +74,18 @@ def adjusted(p: np.ndarray, correction: str) -> np.ndarray:
     out = np.full(p.shape, np.nan)
     out[order] = np.minimum(_short(steps), 1.0)
     return out
+
+
+def interval_confidence(confidence: float, correction: str, tests: int) -> float:
+    """Return the confidence level of each of several intervals that hold together at `confidence`.
+
+    Bonferroni's level is ``1 - (1 - confidence) / tests``: an interval of a t-test then excludes a
+    difference of 0 exactly where the adjusted p is at most ``1 - confidence``. The other
+    corrections have no intervals here, so that their level is `confidence` itself.
+    """
+    if correction not in SIMULTANEOUS:
+        return confidence
+    return 1.0 - (1.0 - confidence) / max(tests, 1)
 
 
 def _short(p: np.ndarray) -> np.ndarray:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
 from irmeta.results.matrix import Matrix
-from irmeta.stats.corrections import adjusted
+from irmeta.stats.corrections import SIMULTANEOUS, adjusted, interval_confidence
 from irmeta.stats.max_t import cross, max_t_test
 from irmeta.stats.paired import Differences, paired_differences, unpaired_differences
 from irmeta.stats.permutation_bootstrap import bootstrap, permutation_p
@@ -27,6 +28,7 @@ TESTS = PLAIN_TESTS + FAMILY_TESTS
 """Tests of all pairs."""
 COMPLETE_TESTS = FAMILY_TESTS + BASELINE_TESTS
 """Tests on the queries where every system has a value."""
+Interval = Literal["simultaneous", "uncorrected"]
 _TestResult = tuple[np.ndarray, np.ndarray | None, np.ndarray | None, np.ndarray | None]
 """p, low, high and lead of `Pairs`."""
 
@@ -53,9 +55,8 @@ class Pairs(Summarized):
         Cohen's d, over the pooled standard deviation of the two systems, for t-unpaired and hsd.
         Infinite where a nonzero difference has deviation 0, NaN for fewer than two queries.
     low, high
-        float64 [system, system]: the interval of the difference at confidence level `confidence`,
-        without correction (intervals of hsd tests hold for all pairs simultaneously); None for a
-        test without intervals.
+        float64 [system, system]: the interval of the difference at confidence level `confidence`;
+        None for a test without intervals. See `interval`.
     lead
         int8 [system, system], for sign and wilcoxon: 1 where the test favours the row, -1 where the
         column, whichever mean is greater; None: the test favours the greater mean.
@@ -94,6 +95,18 @@ class Pairs(Summarized):
         """The test and the correction."""
         return self.test if self.correction == "none" else f"{self.test}, {self.correction}"
 
+    @property
+    def interval(self) -> Interval | None:
+        """Kind of the intervals; None for a test without intervals.
+
+        ``simultaneous``: they hold for all tested pairs at once, at level `confidence` (correction
+        bonferroni, max-t and the hsd tests). ``uncorrected``: each holds for its pair alone.
+        """
+        if self.low is None:
+            return None
+        is_joint = self.test in COMPLETE_TESTS or self.correction in SIMULTANEOUS
+        return "simultaneous" if is_joint else "uncorrected"
+
     def separated_text(self, alpha: float) -> str:
         """Return how many pairs of how many differ significantly."""
         different, possible = int(self.separated(alpha)[self.upper].sum()), int(self.upper.sum())
@@ -131,8 +144,8 @@ class Pairs(Summarized):
     def frame(self) -> pl.DataFrame:
         """Return one row per tested pair, in the order of the systems.
 
-        Columns: track, measure, system_a, system_b, difference (a minus b), effect, low, high, p,
-        queries; low and high are NaN for a test without intervals.
+        Columns: track, measure, system_a, system_b, difference (a minus b), effect, low, high,
+        interval (see `interval`), p, queries; low and high are NaN for a test without intervals.
         """
         upper = self.upper
         names = pl.Series(self.systems, dtype=pl.String)
@@ -148,6 +161,8 @@ class Pairs(Summarized):
         columns["effect"] = pl.Series(self.effect[upper])
         columns["low"] = undefined if self.low is None else pl.Series(self.low[upper])
         columns["high"] = undefined if self.high is None else pl.Series(self.high[upper])
+        kind = pl.Series([self.interval], dtype=pl.String)
+        columns["interval"] = kind.new_from_index(0, number)
         columns["p"] = pl.Series(self.p[upper])
         columns["queries"] = pl.Series(self.queries[upper])
         return pl.DataFrame(columns)
@@ -189,7 +204,9 @@ def pairwise(
         Correction over the tested pairs with a defined p: see `adjusted`; only none for an hsd
         test and max-t.
     confidence : float, default 0.95
-        Confidence level of the intervals, for t, t-unpaired, bootstrap, max-t and the hsd tests.
+        Confidence level of the intervals, for t, t-unpaired, bootstrap, max-t and the hsd tests:
+        of all tested pairs together for max-t, the hsd tests and correction bonferroni, else of
+        each pair alone. Limits of the bootstrap are infinite where it has too few resamples.
     resamples : int, default 10,000
         Number of resamples, for permutation, bootstrap, max-t and hsd-randomised.
     rng : int or Generator, default 0
@@ -224,19 +241,22 @@ def pairwise(
     _check(matrix, test, correction, confidence, resamples)
     _check_baseline(matrix, test, baseline)
     values = (matrix.complete() if test in COMPLETE_TESTS else matrix).values
+    tested = _tested_pairs(matrix.systems, baseline)
+    level = confidence
+    if correction in SIMULTANEOUS:
+        level = interval_confidence(confidence, correction, _defined_tests(values, tested))
     # The bootstrap needs the most memory, so it runs before the differences are held.
     result: _TestResult | None = None
     if test == "bootstrap":
-        result = (*bootstrap(values, resamples, rng, confidence), None)
+        result = _bootstrapped(values, level, resamples, rng, joint=level > confidence)
     is_pooled = test in ("t-unpaired", "hsd")
     differences = unpaired_differences(values) if is_pooled else paired_differences(values)
     if test in BASELINE_TESTS:
         place = matrix.systems.index(str(baseline))
         result = _against(place, values, differences, confidence, resamples, rng)
     elif result is None:
-        result = _tested(test, values, differences, confidence, resamples, rng)
+        result = _tested(test, values, differences, level, resamples, rng)
     p, low, high, lead = result
-    tested = _tested_pairs(matrix.systems, baseline)
     if baseline is not None:
         p = np.where(tested | tested.T | np.eye(len(p), dtype=bool), p, np.nan)
     if correction != "none":
@@ -303,6 +323,28 @@ def _tested_pairs(systems: tuple[str, ...], baseline: str | None) -> np.ndarray:
     mask = np.zeros((len(systems),) * 2, bool)
     mask[:, systems.index(baseline)] = [system != baseline for system in systems]
     return mask
+
+
+def _defined_tests(values: np.ndarray, tested: np.ndarray) -> int:
+    """Count the tested pairs that share enough queries for a p-value."""
+    known = (~np.isnan(values)).astype(np.float64)
+    return int(((known.T @ known)[tested] > 1).sum())
+
+
+def _bootstrapped(
+    values: np.ndarray,
+    confidence: float,
+    resamples: int,
+    rng: int | np.random.Generator,
+    *,
+    joint: bool,
+) -> _TestResult:
+    """Run the bootstrap; simultaneous limits beyond its outermost resample are infinite."""
+    p, low, high = bootstrap(values, resamples, rng, confidence)
+    if joint and (1.0 - confidence) / 2 * (1 + resamples) < 1:
+        is_defined = ~(np.isnan(low) | np.eye(len(low), dtype=bool))
+        low[is_defined], high[is_defined] = -np.inf, np.inf
+    return p, low, high, None
 
 
 def _against(

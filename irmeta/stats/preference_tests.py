@@ -9,7 +9,7 @@ import numpy as np
 from irmeta.errors import UsageError, check_choice, check_share, check_whole
 from irmeta.kernels.permutation import permuted_preferences
 from irmeta.results.preference import Preference, Source
-from irmeta.stats.corrections import adjusted
+from irmeta.stats.corrections import adjusted, interval_confidence
 from irmeta.stats.hsd import SAME, permuted, range_margin, reached_p
 from irmeta.stats.paired import ROUNDING, Differences, square
 from irmeta.stats.pairs import Pairs
@@ -45,7 +45,8 @@ def preference_pairs(
     correction : {'none', 'bonferroni', 'holm', 'benjamini-hochberg'}, default 'none'
         Correction of ``t`` over the unordered pairs.
     confidence : float, default 0.95
-        Confidence level of the intervals.
+        Confidence level of the intervals: of all pairs together for ``hsd-randomised`` and the
+        correction ``bonferroni``, else of each pair alone.
     resamples : int, default 10,000
         Number of permutations.
     rng : int or Generator, default 0
@@ -94,11 +95,11 @@ def preference_pairs(
     preference = Preference.of(preferences)
     differences, size = _moments(preference)
     if test == "t":
-        p = differences.p()
+        p, upper = differences.p(), differences.upper
+        tests = int((~np.isnan(p[upper])).sum())
+        low, high = differences.limits(interval_confidence(confidence, correction, tests))
         if correction != "none":
-            upper = differences.upper
             p = square(adjusted(p[upper], correction), upper)
-        low, high = differences.limits(confidence)
     else:
         p, margin = _randomised(preference, differences, size, resamples, rng, confidence, workers)
         low, high = differences.mean - margin, differences.mean + margin

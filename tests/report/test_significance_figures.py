@@ -54,7 +54,8 @@ def against(size: int) -> pl.DataFrame:
     kinds = ["baseline" if i == middle else "better" if i < 5 else "not different"
              for i in range(size)]  # fmt: skip
     frame = pl.DataFrame({"system": names, "difference": differences, "verdict": kinds})
-    return frame.with_columns(low=pl.col("difference") - 0.1, high=pl.col("difference") + 0.1)
+    ends = {"low": pl.col("difference") - 0.1, "high": pl.col("difference") + 0.1}
+    return frame.with_columns(**ends, interval=pl.lit("uncorrected"))
 
 
 @pytest.mark.parametrize("size", [41, 143])
@@ -107,6 +108,29 @@ def test_achieved_significance__without_small_p_values_shows_all():
     chart = achieved_significance(frame, [0.05], "T")
     assert not any("up to" in text for text in printed(chart))
     assert len(to_spec(chart)["datasets"]["curves"]) == frame.height
+
+
+@pytest.mark.parametrize(
+    ("test", "correction", "words"),
+    [
+        ("t", "holm", "lines: uncorrected 90% confidence intervals"),
+        ("t", "bonferroni", "lines: simultaneous 90% confidence intervals"),
+        ("max-t", "none", "lines: simultaneous 90% confidence intervals"),
+        ("sign", "holm", ""),
+    ],
+)
+def test_compare__figure_and_table_name_the_kind_of_interval(
+    made_store: irmeta.Store, test: str, correction: str, words: str
+):
+    (comparison,) = irmeta.compare(
+        made_store, "AP", track="news", baseline="aldBM25", test=test, correction=correction,
+        alpha=0.1, resamples=99,
+    )  # fmt: skip
+    subtitle = str(to_spec(comparison.show())["title"]["subtitle"]).replace("', '", " ")
+    assert words in subtitle
+    assert ("lines" in subtitle) is bool(words)
+    kinds = comparison.systems.filter(pl.col("verdict") != "baseline")["interval"].unique()
+    assert kinds.to_list() == [words.split()[1] if words else None]
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,10 @@ from statsmodels.stats.multitest import multipletests
 from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
 from irmeta.stats import hsd
+from irmeta.stats.corrections import CORRECTIONS
 from irmeta.stats.paired import paired_differences, unpaired_differences
-from irmeta.stats.pairs import FAMILY_TESTS, PLAIN_TESTS, TESTS, pairwise
+from irmeta.stats.pairs import COMPLETE_TESTS, FAMILY_TESTS, PLAIN_TESTS, TESTS, pairwise
+from twins import significance as naive
 
 COLUMNS = {
     "track": pl.String,
@@ -25,6 +27,7 @@ COLUMNS = {
     "effect": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
+    "interval": pl.String,
     "p": pl.Float64,
     "queries": pl.Int32,
 }
@@ -99,7 +102,7 @@ def test_pairs_frame__columns_and_values(test, some):
     assert (frame["queries"] == 20).all()
     assert (np.diag(pairs.p) == 1).all()
     if test in ("wilcoxon", "sign", "permutation"):
-        assert pairs.low is pairs.high is None
+        assert pairs.low is pairs.high is pairs.interval is None
         assert frame.select(pl.col("low", "high").is_nan().all()).row(0) == (True, True)
     else:
         assert (frame["low"] <= frame["difference"]).all()
@@ -172,6 +175,54 @@ def test_pairwise__corrections_count_unordered_pairs(correction, some):
     assert np.isnan(pairs.p[4, :4]).all()
     assert (np.diag(pairs.p) == 1).all()
     np.testing.assert_array_equal(pairs.p, pairs.p.T)
+
+
+@pytest.mark.parametrize("test", ["t", "t-unpaired"])
+@pytest.mark.parametrize("baseline", [None, "s2"])
+def test_pairwise__bonferroni_interval_excludes_zero_where_significant(test, baseline, some):
+    values = some.values.copy()
+    values[2:9, 1] = np.nan
+    values[1:, 4] = np.nan  # pairs with this system have no p-value, and do not count
+    settings = {"confidence": 0.9, "baseline": baseline}
+    pairs = pairwise(matrix(values), test, correction="bonferroni", **settings)
+    assert pairs.low is not None
+    assert pairs.high is not None
+    outside = (pairs.low > 0) | (pairs.high < 0)
+    np.testing.assert_array_equal(outside[pairs.upper], pairs.separated(0.1)[pairs.upper])
+    assert outside[pairs.upper].any()
+    assert set(pairs.frame()["interval"]) == {"simultaneous"}
+
+
+def test_pairwise__bonferroni_intervals_equal_naive_implementation(some):
+    values = some.values[:, :4].copy()
+    values[3:7, 1] = np.nan
+    pairs = pairwise(matrix(values), correction="bonferroni", confidence=0.8)
+    for (a, b), (low, high) in naive.bonferroni_limits(values.tolist(), 0.8).items():
+        assert (pairs.low[a, b], pairs.high[a, b]) == pytest.approx((low, high), rel=1e-9)
+        assert (pairs.low[b, a], pairs.high[b, a]) == pytest.approx((-high, -low), rel=1e-9)
+
+
+def test_pairwise__bonferroni_bootstrap_needs_enough_resamples(some):
+    alone = pairwise(some, "bootstrap", confidence=0.995, resamples=399)
+    joint = pairwise(some, "bootstrap", correction="bonferroni", resamples=399)
+    np.testing.assert_array_equal(joint.low, alone.low)  # 10 pairs: 1 - 0.05 / 10
+    few = pairwise(some, "bootstrap", correction="bonferroni", resamples=398)
+    assert np.isinf(few.low[few.upper]).all()
+    assert few.high.diagonal().tolist() == [0.0] * 5
+
+
+@pytest.mark.parametrize("test", [*TESTS, "max-t"])
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_pairs_interval__simultaneous_only_where_it_holds_for_all_pairs(test, correction, some):
+    if test in COMPLETE_TESTS and correction != "none":
+        return
+    baseline = "s0" if test == "max-t" else None
+    pairs = pairwise(some, test, correction=correction, baseline=baseline, resamples=99)
+    if test in ("wilcoxon", "sign", "permutation"):
+        assert pairs.interval is None
+    else:
+        joint = test in COMPLETE_TESTS or correction == "bonferroni"
+        assert pairs.interval == ("simultaneous" if joint else "uncorrected")
 
 
 def test_separated__includes_p_equal_to_alpha():

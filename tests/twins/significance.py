@@ -223,6 +223,34 @@ def bonferroni(p: list[float]) -> list[float]:
     return [v if math.isnan(v) else min(1.0, tests * v) for v in p]
 
 
+def t_limits(d: list[float], confidence: float) -> tuple[float, float]:
+    """The confidence interval of a mean difference, its t found by halving."""
+    if len(d) < 2:
+        return math.nan, math.nan
+    least, most = 0.0, 1e6
+    for _ in range(200):
+        t = (least + most) / 2
+        least, most = (t, most) if two_tails(t, len(d) - 1) > 1 - confidence else (least, t)
+    margin = t * math.sqrt(variance(d) / len(d))
+    return mean(d) - margin, mean(d) + margin
+
+
+def bonferroni_limits(
+    values: Rows, confidence: float
+) -> dict[tuple[int, int], tuple[float, float]]:
+    """The intervals of all pairs that hold together: each at 1 - (1 - confidence) / pairs.
+
+    Pairs with fewer than two queries are not counted.
+    """
+    differences = {
+        (i, j): [x - y for x, y in both(column(values, i), column(values, j))]
+        for i, j in combinations(range(len(values[0])), 2)
+    }
+    pairs = sum(len(d) > 1 for d in differences.values())
+    each = 1 - (1 - confidence) / pairs
+    return {pair: t_limits(d, each) for pair, d in differences.items()}
+
+
 def holm(p: list[float]) -> list[float]:
     """The greatest (m - k) p_(k) of those no greater, k from 0, at most 1: Holm 1979."""
     known = sorted(v for v in p if not math.isnan(v))

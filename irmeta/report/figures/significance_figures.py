@@ -193,7 +193,7 @@ def baseline_differences(
     Parameters
     ----------
     frame
-        Columns system, difference, low, high (NaN: no interval), p, verdict; best system first.
+        Columns system, difference, low, high, interval (null: none), p, verdict; best system first.
     baseline
         Name of the baseline, whose row is left out.
     alpha
@@ -237,8 +237,8 @@ def baseline_differences(
     )  # fmt: skip
     different = rows.filter(pl.col("verdict") != "not different").height
     subtitle = f"{different:,} of {rows.height:,} differ ({_level(alpha, correction)}); best first"
-    if rows["low"].count():
-        subtitle += "; lines: 95% confidence intervals"
+    if (interval := rows["interval"][0]) is not None:
+        subtitle += f"; lines: {interval} {100 * (1 - alpha):g}% confidence intervals"
     chart = alt.layer(zero, intervals, dots)
     return finish(chart, height=places.height + 8, title=title, subtitle=subtitle)
 
