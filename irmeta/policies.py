@@ -18,6 +18,7 @@ NAMES = ("auto", "tag", "file")
 Unretrieved = Literal["irrel", "floor", "irrel+1", "depth"]
 Counted = Literal["systems", "groups", "others", "pooled"]
 Rarity = Literal["linear", "revised", "idf", "unique"]
+Majority = Literal["queries", "decided"]
 Correction = Literal["none", "bonferroni", "holm", "benjamini-hochberg"]
 Test = Literal[
     "t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap",

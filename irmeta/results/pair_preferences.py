@@ -171,8 +171,8 @@ class TrackPreferences(Summarized):
         Returns
         -------
         Matrix
-            Values [query, system]: the win rate over its greatest value, S - 1 for S systems. NaN:
-            no relevant doc, or no other system.
+            Values [query, system]: the win rate (Diaz and Ferraro 2022, Eq. 7) over its greatest
+            value, S - 1 for S systems. NaN: no relevant doc, or no other system.
         """
         opponents = self.opponents(by_group)
         most = opponents.sum() - opponents

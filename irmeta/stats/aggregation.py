@@ -14,13 +14,14 @@ ties.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError, check_choice, check_whole
 from irmeta.kernels.chain import settle
+from irmeta.policies import Majority
 from irmeta.results.verdicts import Verdicts
 
 _EQUAL = 1e-9
@@ -103,7 +104,7 @@ def borda(verdicts: Verdicts) -> pl.DataFrame:
 def mc4(
     verdicts: Verdicts,
     *,
-    majority: Literal["queries", "decided"] = "queries",
+    majority: Majority = "queries",
     steps: int | None = None,
     rounds: bool = False,
 ) -> pl.DataFrame:
@@ -158,10 +159,8 @@ def mc4(
         check_whole("steps", steps, least=0)
         if rounds:
             raise UsageError("steps and rounds cannot be combined.")
-    check_choice("majority", majority, ("queries", "decided"))
-    better = wins(verdicts)
-    losses = better.T
-    worse = losses > (better if majority == "decided" else len(verdicts.queries) / 2.0)
+    check_choice("majority", majority, get_args(Majority))
+    worse = loses(wins(verdicts), len(verdicts.queries), majority)
     size = len(worse)
     if steps is not None:
         return _ranked(verdicts.systems, power_steps(worse, steps))
@@ -185,6 +184,20 @@ def wins(verdicts: Verdicts) -> np.ndarray:
     for sign in verdicts:
         out += sign > 0
     return out
+
+
+def loses(better: np.ndarray, queries: float, majority: Majority) -> np.ndarray:
+    """Check whether the row's system loses to the column's by the majority: bool [system, system].
+
+    Parameters
+    ----------
+    better
+        [system, system]: number of the queries on which the row's system is better.
+    queries
+        Number of all queries.
+    """
+    losses = better.T
+    return losses > (better if majority == "decided" else queries / 2.0)
 
 
 def power_steps(worse: np.ndarray, steps: int) -> np.ndarray:

@@ -10,9 +10,10 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import check_choice, check_share, check_whole
+from irmeta.policies import Majority
 from irmeta.results.matrix import Matrix
 from irmeta.results.verdicts import TIE, Verdicts
-from irmeta.stats.aggregation import power_steps
+from irmeta.stats.aggregation import loses, power_steps
 from irmeta.stats.bootstrap_ranks import rank_intervals, rank_rows, summarise_ranks
 from irmeta.stats.permutation_bootstrap import query_counts
 from irmeta.stats.resampling import Plan, correlate_samples
@@ -40,8 +41,8 @@ def preference_order(
         Queries without a preference are left out.
     by : {'win-rate', 'borda', 'mc4'}, default 'win-rate'
         ``win-rate``: mean over queries; ``borda``: see `irmeta.stats.borda`; ``mc4``: 10 steps of
-        `irmeta.stats.mc4`, as in [1]_. The limit of MC4 would tie all systems but the best, where
-        one beats all others.
+        `irmeta.stats.mc4` by the majority of all queries (ties count against moving), as in [1]_.
+        The limit of MC4 would tie all systems but the best, where one beats all others.
     resamples, confidence, rng
         See `rank_intervals`.
 
@@ -105,6 +106,7 @@ def preference_subsets(
     sizes: Iterable[int],
     replicates: int = 100,
     *,
+    majority: Majority = "queries",
     rng: int | np.random.Generator = 0,
 ) -> pl.DataFrame:
     """Correlate the order of systems by subsets of queries with the order by all, both by MC4.
@@ -117,6 +119,8 @@ def preference_subsets(
         Numbers of queries to sample, from 1 to the queries with a preference.
     replicates, rng
         See `irmeta.stats.Plan` and `irmeta.stats.resample`, which also describe errors.
+    majority : {'queries', 'decided'}, default 'queries'
+        Majority of MC4: see `irmeta.stats.mc4`.
 
     Returns
     -------
@@ -132,6 +136,7 @@ def preference_subsets(
     >>> irmeta.stats.preference_subsets(ap, [3], replicates=2)["tau"].to_list()
     [1.0, 1.0]
     """
+    check_choice("majority", majority, get_args(Majority))
     complete = win_rates.complete()
     wins = _wins_by_query(Verdicts.of(complete))
     queries = len(complete.queries)
@@ -140,7 +145,7 @@ def preference_subsets(
         times = np.zeros((len(sampled), queries), np.int64)
         np.put_along_axis(times, sampled, 1, axis=1)
         # Scores of MC4 span many powers of ten, so equal ones are recognised by ranks.
-        return -rank_rows(_mc4_scores(wins, times), True).astype(np.float64)
+        return -rank_rows(_mc4_scores(wins, times, majority), True).astype(np.float64)
 
     plan = Plan("queries", tuple(sizes), replicates, queries, len(complete.systems))
     whole = places(np.arange(queries)[None])[0]
@@ -156,7 +161,7 @@ def _wins_by_query(verdicts: Verdicts) -> np.ndarray:
     return wins
 
 
-def _mc4_scores(wins: np.ndarray, times: np.ndarray) -> np.ndarray:
+def _mc4_scores(wins: np.ndarray, times: np.ndarray, majority: Majority = "queries") -> np.ndarray:
     """Compute scores of MC4 for samples of queries, as many at once as fit in memory.
 
     `times` [sample, query] says how often each sample has each query. Returns float64
@@ -168,7 +173,7 @@ def _mc4_scores(wins: np.ndarray, times: np.ndarray) -> np.ndarray:
     for start in range(0, len(times), step):
         part = times[start : start + step]
         for i, count in enumerate(_weighted_wins(wins, part), start):
-            out[i] = power_steps(times[i].sum() / 2.0 < count.T, STEPS)
+            out[i] = power_steps(loses(count, float(times[i].sum()), majority), STEPS)
     return out
 
 

@@ -124,6 +124,7 @@ def preference(
     *,
     rel: int = 1,
     grades: Literal["graded", "binary"] = "graded",
+    majority: Literal["queries", "decided"] = "queries",
     on: Literal["preference", "win-rate"] = "preference",
     alpha: float = 0.05,
     resamples: int = 2000,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -36,14 +37,17 @@ def docs_of(view: irmeta.JudgedRanks) -> list[tuple[str, str]]:
     return list(zip((view.queries[q] for q in query), view.docs, strict=True))
 
 
-def test_preference_subsets__equal_naive_chains_of_the_same_samples():
+@pytest.mark.parametrize("majority", ["queries", "decided"])
+def test_preference_subsets__equal_naive_chains_of_the_same_samples(
+    majority: Literal["queries", "decided"],
+):
     rng = np.random.default_rng(5)
     rates = irmeta.Matrix(rng.integers(-2, 3, (7, 5)) / 4, tuple("1234567"), tuple("abcde"), "RPP")
-    found = irmeta.stats.preference_subsets(rates, (2, 6), 8, rng=3)
+    found = irmeta.stats.preference_subsets(rates, (2, 6), 8, majority=majority, rng=3)
     plan = irmeta.stats.Plan("queries", (2, 6), 8, 7, 5)
-    whole = naive.mc4_scores(rates.values.tolist())
+    whole = naive.mc4_scores(rates.values.tolist(), majority=majority)
     for row, sample in zip(found.iter_rows(named=True), plan.samples(3), strict=True):
-        scores = naive.mc4_scores(rates.values[sample.queries].tolist())
+        scores = naive.mc4_scores(rates.values[sample.queries].tolist(), majority=majority)
         expected = naive.tau_b(whole, scores)
         assert row["tau"] == pytest.approx(expected, nan_ok=True)
         assert (row["size"], row["measure"], row["systems"]) == (sample.size, "RPP", 5)

@@ -234,6 +234,26 @@ def test_preference__equal_systems_tie_everywhere(tmp_path: Path):
     assert tables["figure_6"]["mean"].is_nan().all()
 
 
+def test_preference__majority_of_all_or_of_decided_queries(tmp_path: Path):
+    """System a is better on one of three queries, and ties with b on the others."""
+    runs = {"a": {q: down("x", "n") for q in "123"}, "b": {q: down("x", "n") for q in "12"}}
+    runs["b"]["3"] = down("n", "x")
+    track = Track(runs, {q: {"x": 1, "y": 1} for q in "123"})
+    found = {
+        majority: studied(track, tmp_path / majority, majority=majority).tables
+        for majority in ("queries", "decided")
+    }
+    for majority, ranks in (("queries", [1, 1]), ("decided", [1, 2])):
+        orders = found[majority]["orders"].filter(preference="RPP").sort("system")
+        for name in ("rank_mc4", "rank_mc4_rounds"):
+            assert orders[name].to_list() == ranks, majority
+        agreed = found[majority]["order_agreement"].filter(preference="RPP", rule="borda")
+        assert agreed["limit_zeros"].to_list() == [ranks.count(2)]
+        for figure in ("figure_6", "figure_7"):  # without an order there is no correlation
+            rows = found[majority][figure].filter(measure="RPP")
+            assert (rows["replicates"].sum() > 0) == (ranks == [1, 2]), (majority, figure)
+
+
 def test_preference__one_query_has_no_t_test(tmp_path: Path):
     runs = {name: {"1": lists["1"]} for name, lists in RUNS.items()}
     tables = studied(Track(runs, {"1": QRELS["1"]}), tmp_path).tables
@@ -317,6 +337,8 @@ def test_figure_7__pool_removes_the_least_retrieved_docs(tmp_path: Path):
             (
                 "The limit of the chain is not used",
                 "10 steps of the chain, as in the released code",
+                "if more than half of all queries rank that one higher, so that ties count against",
+                "Eq. 7 divided by n - 1 for n systems",
                 "Randomised HSD: for each query the systems are permuted",
                 "count relevant (doc, subtopic) pairs of the diversity judgments",
                 "Levels that neither list reaches cannot differ, so two shares are given",
@@ -331,8 +353,9 @@ def test_figure_7__pool_removes_the_least_retrieved_docs(tmp_path: Path):
             ),
         ),
         (
-            {"on": "win-rate", "grades": "binary", "rel": 2},
+            {"on": "win-rate", "grades": "binary", "rel": 2, "majority": "decided"},
             (
+                "if more queries rank that one higher than lower, ties aside (majority=decided)",
                 "Tested are the differences of win rates",
                 "Relevant is grade 2 or above, and all relevant grades are equal. Lower grades",
                 "nDCG(gain=binary,rel=2)",

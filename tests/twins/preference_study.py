@@ -64,13 +64,20 @@ def contribution(measure: str, i: int, m: int, f: float, g: float, corpus: int) 
     }[measure]
 
 
-def mc4_scores(win_rates: list[list[float]], steps: int = 10) -> list[float]:
-    """MC4 over queries from win rates [query][system], after some steps of the chain."""
+def mc4_scores(
+    win_rates: list[list[float]], steps: int = 10, majority: str = "queries"
+) -> list[float]:
+    """MC4 over queries from win rates [query][system], after some steps of the chain.
+
+    The chain moves where most of all queries rank the other system higher, or more of them than
+    rank it lower (decided).
+    """
     size = len(win_rates[0])
 
     def loses(i: int, j: int) -> bool:
         wins = sum(row[j] - row[i] > 1e-12 for row in win_rates)
-        return wins > len(win_rates) / 2
+        losses = sum(row[i] - row[j] > 1e-12 for row in win_rates)
+        return wins > (losses if majority == "decided" else len(win_rates) / 2)
 
     moves = [[loses(i, j) / size for j in range(size)] for i in range(size)]
     for i in range(size):

@@ -33,7 +33,11 @@ def fewer_queries(compared: ComparedTrack, options: Options) -> Iterator[pl.Data
     for name in options.compared:
         if name in compared.preferences:
             found = preference_subsets(
-                compared.rates[name], sizes, options.replicates, rng=options.seed
+                compared.rates[name],
+                sizes,
+                options.replicates,
+                majority=options.majority,
+                rng=options.seed,
             )
         else:
             matrix = compared.matrix(name)
@@ -71,7 +75,8 @@ def _places(views: list[JudgedRanks], options: Options) -> dict[str, np.ndarray]
     blocks = [(view.queries, compare_block(view, preferences)) for view in views]
     found: dict[str, np.ndarray] = {}
     for one in join_blocks(views[0].facts, preferences, blocks):
-        chain = mc4(Verdicts.of(one.win_rates().complete()), steps=STEPS)
+        verdicts = Verdicts.of(one.win_rates().complete())
+        chain = mc4(verdicts, majority=options.majority, steps=STEPS)
         ranks = dict(chain.select("system", "rank").iter_rows())
         found[one.name] = -np.array([ranks[system] for system in one.systems], np.float64)
     scores = Scores.concat([evaluate_block(view, measures, options.policy) for view in views])

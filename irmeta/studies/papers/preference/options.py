@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from irmeta.options import option
-from irmeta.policies import TrackOptions
+from irmeta.policies import Majority, TrackOptions
 
 GAMMA = 0.5
 """Persistence of RBP in Figures 2 and 4."""
@@ -25,6 +25,11 @@ class PreferenceOptions(TrackOptions):
     rel: int = option(1, "Least grade that is relevant.", least=1, most=127)
     grades: Literal["graded", "binary"] = option(
         "graded", "RPP over the grades of each query, or over grade rel and above only."
+    )
+    majority: Majority = option(
+        "queries",
+        "Queries that MC4 needs to rank a system above another: more than half of all (ties count "
+        "against moving), or more than rank it below (decided: ties aside).",
     )
     on: Literal["preference", "win-rate"] = option(
         "preference", "Values that Tables 3 and 4 test: preferences of pairs, or win rates."

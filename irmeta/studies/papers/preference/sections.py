@@ -39,6 +39,13 @@ _TESTED = {
 }
 
 
+_MAJORITY = {
+    "queries": "if more than half of all queries rank that one higher, so that ties count against "
+    "moving (majority=queries)",
+    "decided": "if more queries rank that one higher than lower, ties aside (majority=decided)",
+}
+
+
 def sections(tables: Tables, options: Options) -> Iterator[Section]:
     """Yield the sections over tracks."""
     yield data_section(tables, options, "Data (Section 5.1)", DATA)
@@ -109,8 +116,10 @@ def _orders(tables: Tables, options: Options) -> Section:
     zeros = tables["order_agreement"]["limit_zeros"]
     limit = f"Here {zeros.min()} to {zeros.max()} systems of a track have the score 0."
     text = [
-        "A preference orders the systems of each query by their win rates (Eq. 7), and MC4 "
-        "aggregates the queries: 10 steps of the chain, as in the released code. Ties stay ties.",
+        "A preference orders the systems of each query by their win rates: Eq. 7 divided by n - 1 "
+        "for n systems, the mean preference over the others, which leaves the order as it is. MC4 "
+        "aggregates the queries: 10 steps of the chain, as in the released code. From a system the "
+        f"chain moves to another {_MAJORITY[options.majority]}. Ties stay ties.",
         "The limit of the chain is not used: where one system beats all others, it has the score "
         f"1 and all others tie at 0. {limit} Repeating the chain without the systems that are "
         "ranked (mc4-rounds) orders them all, and so does Borda.",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from irmeta.policies import Majority
 from irmeta.preferences.evaluate import compare_block, join_blocks
 from irmeta.preferences.registry import parse_preferences
 from irmeta.results.matrix import Matrix
@@ -38,15 +39,22 @@ def tau_b(a: np.ndarray, b: np.ndarray) -> float:
     return float(correlate(np.stack([a, b]), "tau-b").values[0, 1])
 
 
-def order_frame(rates: Matrix) -> pl.DataFrame:
+def order_frame(rates: Matrix, majority: Majority) -> pl.DataFrame:
     """Return a system's score and rank by each rule, in the order of the systems.
 
-    `rates` are win rates, defined on every query.
+    Parameters
+    ----------
+    rates
+        Win rates, defined on every query.
+    majority
+        Majority of MC4.
     """
     verdicts = Verdicts.of(rates)
     frame = pl.DataFrame({"system": pl.Series(rates.systems, dtype=pl.String)})
-    chain = mc4(verdicts, steps=STEPS).select("system", mc4="score", rank_mc4="rank")
-    rounds = mc4(verdicts, rounds=True).select("system", mc4_round="round", rank_mc4_rounds="rank")
+    chain = mc4(verdicts, majority=majority, steps=STEPS)
+    rounds = mc4(verdicts, majority=majority, rounds=True)
+    chain = chain.select("system", mc4="score", rank_mc4="rank")
+    rounds = rounds.select("system", mc4_round="round", rank_mc4_rounds="rank")
     counts = borda(verdicts).select("system", borda="score", rank_borda="rank")
     for one in (chain, rounds, counts):
         frame = frame.join(one, on="system", how="left", maintain_order="left")
@@ -68,7 +76,9 @@ class SystemOrders:
         self._track, self._options = track, options
         named = [name for part in track.parts(options).values() for name in part]
         self.frames: dict[str, pl.DataFrame] = {
-            n: order_frame(track.rates[n]) for n in named if n in track.preferences
+            n: order_frame(track.rates[n], options.majority)
+            for n in named
+            if n in track.preferences
         }
 
     def places(self, method: str, rule: str) -> np.ndarray:
@@ -87,7 +97,8 @@ class SystemOrders:
     def agreement(self) -> Iterator[Row]:
         """Yield the rows of the table `order_agreement`."""
         for name in self.frames:
-            limit = mc4(Verdicts.of(self._track.rates[name]))["score"]
+            verdicts = Verdicts.of(self._track.rates[name])
+            limit = mc4(verdicts, majority=self._options.majority)["score"]
             for rule in (*RULES[1:], "win-rate"):
                 yield {
                     "preference": name,
@@ -176,7 +187,7 @@ def label_noise(
             with np.errstate(invalid="ignore"):  # of undefined means
                 product = _sign(before[upper]) * _sign(after[upper])
             turned = int((product < 0).sum())
-            ranks = order_frame(rates)["rank_mc4"].cast(pl.Float64).to_numpy()
+            ranks = order_frame(rates, options.majority)["rank_mc4"].cast(pl.Float64).to_numpy()
             yield {
                 "qrels": qrels,
                 "preference": other.name,

@@ -72,9 +72,11 @@ TABLES = (
         "track": TRACK,
         "preference": PREFERENCE,
         "system": SYSTEM,
-        "win_rate": Column("real", "mean over queries of the mean preference over all others; "
-                           "NaN: undefined", format=".4f", label="win rate"),
-        "mc4": Column("real", "score of MC4 after 10 steps; NaN: undefined", format=".3g"),
+        "win_rate": Column("real", "mean over queries of the mean preference over all others, "
+                           "Eq. 7 divided by n - 1 for n systems; NaN: undefined",
+                           format=".4f", label="win rate"),
+        "mc4": Column("real", "score of MC4 after 10 steps, by the option majority; NaN: "
+                      "undefined", format=".3g"),
         "mc4_round": Column("count", "round of repeated MC4 that ranks the system; null: undefined",
                             True, label="round"),
         "borda": Column("real", "systems beaten by win rate, over all queries; a tie is a half",
