@@ -143,6 +143,11 @@ class Options:
         known = {one.name for one in fields(cls)}
         return cls(**{name: value for name, value in record.items() if name in known})
 
+    def changed(self) -> dict[str, Any]:
+        """Return the values that are not the default, by option."""
+        values = {one.name: (getattr(self, one.name), one.default) for one in fields(self)}
+        return {name: value for name, (value, default) in values.items() if value != default}
+
     @property
     def files(self) -> dict[str, str]:
         """Return the paths of files named by options, by option."""

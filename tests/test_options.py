@@ -207,3 +207,9 @@ def test_keywords__tracks_is_called_track(call, made_store: irmeta.Store, tmp_pa
 def test_keywords__unknown_policy_names_the_nearest(made_store: irmeta.Store):
     with pytest.raises(UsageError, match=r"no option 'querys'\. Did you mean 'queries'\?"):
         made_store.means("AP", querys="judged")
+
+
+def test_takes__option_with_one_value_given_twice_is_refused(command: typer.Typer):
+    done = CliRunner().invoke(command, ["p", "--count", "4", "--count", "4"])
+    assert isinstance(done.exception, UsageError)
+    assert str(done.exception) == "--count is given 2 times (4, 4): give one value."

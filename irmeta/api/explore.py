@@ -92,7 +92,7 @@ class SearchLengths(Summarized):
         self.track: str = opened.tracks[0] if track is None else track
         self.rel: int = rel
         self.unretrieved: str = unretrieved
-        self._read(opened, EvalPolicy(**policy))
+        self._read(opened, EvalPolicy(**opened.merged(policy)))
         if 2 * self._without > self._lists:
             warn(
                 f"{self._without:,} of {self._lists:,} lists of {self.track} hold no doc that is "

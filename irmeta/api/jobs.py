@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 from irmeta.api.in_memory import ReadChoices, whole
 from irmeta.api.store import EvalChoices, Measures, Store
@@ -19,11 +20,11 @@ from irmeta.store.read_track import Progress
 from irmeta.store.scan import Tracks, tracks_of
 from irmeta.studies.framework.control import Progress as BatchProgress
 from irmeta.studies.framework.control import Run
+from irmeta.studies.framework.function import options_on
 from irmeta.studies.framework.plan import check_folder
 from irmeta.studies.framework.recorded_files import PARTS
 from irmeta.studies.framework.runner import Batch, run
 from irmeta.studies.framework.study_results import StudyResults
-from irmeta.studies.reanalysis.options import OverviewOptions
 from irmeta.studies.reanalysis.study import STUDY as OVERVIEW
 from irmeta.summaries import Summarized, Summary
 from irmeta.trec.collection import chosen, read_collection
@@ -41,7 +42,9 @@ def open_store(path: AnyLocation) -> Store:
     Returns
     -------
     Store
-        As `Store(path)`, which also describes errors.
+        As `Store(path)`, which also describes errors. A store that is opened by a folder of results
+        has the policies of these results (`Store.eval_policy`) unless keywords of a method are
+        others; ``results/store`` opens the same store without them.
 
     Examples
     --------
@@ -184,7 +187,8 @@ def reanalyze(
     unretrieved : {'irrel', 'floor', 'irrel+1', 'depth'}, default 'irrel'
         Search length of a relevant doc that is not retrieved: see measure ASL.
     policy : dict, optional
-        Fields of `EvalPolicy`.
+        Fields of `EvalPolicy`. Of a `source` that holds results of `reanalyze`, the other fields
+        are those of these results.
     only, force : bool, default False
         Remove results of other tracks; write to a folder with other files.
     titles : bool, default True
@@ -217,16 +221,14 @@ def reanalyze(
     >>> done.results.tables["means"].height
     20
     """
-    options = OverviewOptions.of(
-        {"measures": measures, "rarity_depth": rarity_depth, "unretrieved": unretrieved}
-        | dict(policy or {})
-    )
+    given = {"measures": measures, "rarity_depth": rarity_depth, "unretrieved": unretrieved}
+    given |= dict(policy or {})
     asked = None if track is None else (track,) if isinstance(track, str) else tuple(track)
     control = Run(asked, only, force, titles, workers, executor, batch_progress)
     done = reanalyze_tracks(
         source,
         out,
-        options,
+        given,
         choices,
         control,
         rehash=rehash,
@@ -241,7 +243,7 @@ def reanalyze(
 def reanalyze_tracks(
     source: AnyLocation,
     out: str | Path,
-    options: OverviewOptions,
+    given: Mapping[str, Any],
     choices: ReadChoices,
     control: Run,
     *,
@@ -249,8 +251,11 @@ def reanalyze_tracks(
     memory: int | None = None,
     read_progress: Progress | None = None,
 ) -> Reanalysis:
-    """As `reanalyze`, but failures are in what it returns, and nothing is warned of."""
-    policy = ReadPolicy.of(choices)
+    """As `reanalyze`, but failures are in what it returns, and nothing is warned of.
+
+    `given` are options of the overview by name.
+    """
+    policy, options = ReadPolicy.of(choices), OVERVIEW.options.of(given)
     check_open_files()
     root, outcomes, tracks = local(out), list[Outcome](), control.track
     store = Store(source) if is_store(store_folder(source)) else None
@@ -278,6 +283,7 @@ def reanalyze_tracks(
         names = [o.track for o in outcomes if o.error is None]
     else:
         names = tracks_of(store.reader, tracks)
+        options = options_on(OVERVIEW, store.eval_policy, given)
     # Of a whole collection, tracks that left it leave the results too.
     control = replace(control, track=tuple(names), only=control.only or tracks is None)
     batch = run(OVERVIEW, store.reader, root, options, control) if names else Batch((), (), ())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Unpack
@@ -18,6 +18,7 @@ from irmeta.results.matrix import Matrix, read_matrices
 from irmeta.results.tidy_files import provenance
 from irmeta.store.layout import is_store, store_folder
 from irmeta.store.scan import Tracks, tracks_of, undisturbed
+from irmeta.studies.framework.recorded_files import recorded_policy
 from irmeta.summaries import SummaryList
 
 Results = Store | AnyLocation
@@ -40,11 +41,13 @@ def matrices(
         A store, whose measures are computed; a folder that `reanalyze` made; a file of per-query
         values; or a CSV or Parquet table with one column per system. Paths may be URLs.
     measures : str or iterable of str, optional
-        Names; default: all of a file or folder, and ``default`` of a store.
+        Names; default: all of a file or folder or, for a store opened by such a folder, all of
+        the folder; ``default`` of any other store.
     track : str or iterable of str, optional
         Only these tracks.
     workers, **choices
-        For a store: see `Store.evaluate`.
+        For a store: see `Store.evaluate`. Of a folder that `reanalyze` made, the store inside is
+        evaluated where choices differ from the policies of the folder's values.
 
     Returns
     -------
@@ -62,12 +65,12 @@ def matrices(
     >>> [matrix.values.shape for matrix in irmeta.matrices(store, "AP", track=["news", "web"])]
     [(25, 20), (20, 12)]
     """
-    path = opened(results)
+    path = opened(results, choices)
     if isinstance(path, Store):
         return _of_store(path, measures, track, workers, choices)
-    if choices or workers is not None:
+    if workers is not None or (choices and not _is_made_with(path, choices)):
         given = ", ".join([*choices, *(["workers"] if workers is not None else [])])
-        raise UsageError(f"{path} holds values: {given} can be said of a store alone.")
+        raise UsageError(f"{path} holds values without a store: {given} apply only to stores.")
     found = [_directed(m) for file in _files(path) for m in read_matrices(file)]
     if not found:
         raise UsageError(f"{path} holds no values.")
@@ -88,7 +91,7 @@ def made_from(
     **choices: Unpack[EvalChoices],
 ) -> dict[str, Any]:
     """Return the provenance of a store or of each file; of a table without one its name."""
-    path, named = opened(results), set(tracks)
+    path, named = opened(results, choices), set(tracks)
     if isinstance(path, Store):
         return path.provenance(measures, track=named, **choices)
     if path.is_file():
@@ -107,7 +110,7 @@ def unjudged_of(
     UsageError
         If there is no store, and so no list whose docs could be unjudged.
     """
-    path = opened(results)
+    path = opened(results, choices)
     if isinstance(path, Store):
         return path.unjudged(tracks, **choices)
     if not is_store(folder := store_folder(path)):
@@ -120,11 +123,27 @@ def unjudged_of(
     return found
 
 
-def opened(results: Results) -> Store | Location:
-    """Open a store; return any other folder or file as its path."""
+def opened(results: Results, choices: Mapping[str, Any] | None = None) -> Store | Location:
+    """Open a store; return any other folder or file as its path.
+
+    The folder of `reanalyze`'s results holds values; where choices differ from the policies that
+    these were made with, its store is opened instead.
+    """
     if isinstance(results, Store):
         return results
-    return Store(results) if is_store(results) else location(results)
+    if is_store(results):
+        return Store(results)
+    path = location(results)
+    differs = bool(choices) and not _is_made_with(path, choices)
+    return Store(path) if differs and is_store(store_folder(path)) else path
+
+
+def _is_made_with(path: Location, choices: Mapping[str, Any]) -> bool:
+    """Check whether the values in a folder of results were made with these policies."""
+    if not path.is_dir():
+        return False
+    made = recorded_policy(path)
+    return EvalPolicy(**{**made.changed(), **choices}) == made
 
 
 @contextmanager
@@ -180,13 +199,21 @@ def _of_store(
     workers: int | None,
     choices: EvalChoices,
 ) -> list[Matrix]:
-    names = measure_texts("default" if measures is None else measures)
+    names = measure_texts(_default_measures(store) if measures is None else measures)
     parse_measures(names)  # before anything is read for them
     found = []
     for name in tracks_of(store.reader, track):
         scores = store.scores(names, track=name, workers=workers, **choices)
         found += map(scores.matrix, scores.measures)
     return SummaryList(_plain(found, named=measures is not None))
+
+
+def _default_measures(store: Store) -> list[str] | str:
+    """Return the measures of the results by which a store was opened, or the preset default."""
+    if store.results is None or not (store.results / "scores").is_dir():
+        return "default"
+    made = (provenance(file) or {} for file in _files(store.results))
+    return list(dict.fromkeys(name for one in made for name in one["measures"]))
 
 
 def _plain(found: list[Matrix], *, named: bool) -> list[Matrix]:

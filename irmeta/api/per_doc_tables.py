@@ -63,7 +63,7 @@ class PerDocTables(StoredTables):
         >>> store.search_lengths("news").select("doc", "rank", "search_length").row(2)
         ('NW19990114-0039', 21, 9.0)
         """
-        policy = EvalPolicy(**choices)
+        policy = EvalPolicy(**self.merged(choices))
         check_choice("unretrieved", unretrieved, UNRETRIEVED)
         check_whole("rel", rel)
 
@@ -119,7 +119,7 @@ class PerDocTables(StoredTables):
         >>> store.rarity("news", rarity="revised")["rarity"].round(3)[0]
         0.526
         """
-        policy = EvalPolicy(**choices)
+        policy = EvalPolicy(**self.merged(choices))
         check_whole("depth", depth)
         check_whole("rel", rel)
         check_choice("rarity", rarity, RARITIES)
@@ -175,7 +175,7 @@ class PerDocTables(StoredTables):
         >>> best.select("system", "found", "unique").row(0)
         ('doumMan1', 322, 11)
         """
-        policy = EvalPolicy(**choices)
+        policy = EvalPolicy(**self.merged(choices))
         check_whole("depth", depth)
         check_whole("rel", rel)
 

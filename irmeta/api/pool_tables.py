@@ -124,7 +124,7 @@ class PoolTables(PerDocTables):
             raise UsageError("depth= is for judgments='pool'.")
         if depth is not None:
             check_whole("depth", depth)
-        specs, policy = parse_call(measures, choices)
+        specs, policy = parse_call(measures, self.merged(choices))
         frames = [pl.DataFrame(schema=LEAVE_OUT)]
         for name in tracks_of(self.reader, track):
             facts = track_facts(self.reader, name, policy.qrels)
@@ -212,7 +212,7 @@ class PoolTables(PerDocTables):
         (5, 10, 0.980952380952381)
         """
         check_choice("systems", systems, ("contributors", "all"))
-        cutoffs, policy = list(ks), EvalPolicy(**choices)
+        cutoffs, policy = list(ks), EvalPolicy(**self.merged(choices))
         names = [measure] if other is None else [measure, other]
         ds = None if depth is None else [depth]
         frames = [pl.DataFrame(schema=VOLATILITY)]

@@ -56,7 +56,7 @@ class PreferenceTables(TruncationTables):
         >>> irmeta.stats.borda(verdicts)["system"][0]
         'doumMan2'
         """
-        specs, policy = parse_preferences(preferences), EvalPolicy(**choices)
+        specs, policy = parse_preferences(preferences), self._compared_by(choices)
         return SummaryList(evaluate_preferences(self.reader, track, specs, policy, workers))
 
     def preferences(
@@ -82,7 +82,8 @@ class PreferenceTables(TruncationTables):
         workers : int, optional
             Number of threads, default the usable cores. No value depends on it.
         **choices
-            Fields of `EvalPolicy`, except ``queries="retrieved"``.
+            Fields of `EvalPolicy`, except ``queries="retrieved"``. The `queries` of results by
+            which the store was opened concern means of measures, not preferences.
 
         Returns
         -------
@@ -233,7 +234,7 @@ class PreferenceTables(TruncationTables):
             found = self.compare_pairs(text, track=track, workers=workers, **choices)
             sources += [(one.preference(), one.level_counts()) for one in found]
         else:
-            specs, policy = parse_call(text, choices)
+            specs, policy = parse_call(text, self.merged(choices))
             scores = evaluate(self.reader, track, specs, policy, workers)
             sources += [(Preference.of(scores.matrix(name)), None) for name in scores.measures]
         for source, levels in sources:
@@ -293,7 +294,7 @@ class PreferenceTables(TruncationTables):
         >>> found.value == found.trace.value
         True
         """
-        spec, policy = parse_preference(preference), EvalPolicy(**choices)
+        spec, policy = parse_preference(preference), self._compared_by(choices)
         name = only_track(self.reader, track)
         found = explain_preference(self.reader, name, spec, system, against, str(query), policy)
         return PairExplanation(**vars(found))
@@ -312,8 +313,15 @@ class PreferenceTables(TruncationTables):
         >>> list(store.preference_provenance("RPP", track="news"))
         ['irmeta', 'preferences', 'eval_policy', 'tracks']
         """
-        specs, policy = parse_preferences(preferences), EvalPolicy(**choices)
+        specs, policy = parse_preferences(preferences), self._compared_by(choices)
         return preference_provenance(self.reader, specs, policy, tracks_of(self.reader, track))
+
+    def _compared_by(self, choices: EvalChoices) -> EvalPolicy:
+        """Return the policy of preferences, which compare all systems on the same queries."""
+        merged = self.merged(choices)
+        if "queries" not in choices:
+            merged.pop("queries", None)
+        return EvalPolicy(**merged)
 
     def _compared(
         self,
@@ -323,7 +331,7 @@ class PreferenceTables(TruncationTables):
         choices: EvalChoices,
     ) -> Iterable[list[TrackPreferences]]:
         """Yield the preferences of one track at a time."""
-        specs, policy = parse_preferences(preferences), EvalPolicy(**choices)
+        specs, policy = parse_preferences(preferences), self._compared_by(choices)
         for name in tracks_of(self.reader, track):
             yield evaluate_preferences(self.reader, name, specs, policy, workers)
 

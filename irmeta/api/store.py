@@ -42,6 +42,16 @@ class Store(PreferenceTables):
         The store's folder, or the folder of `reanalyze`'s results, which contains one; either may
         be a URL such as ``s3://bucket/store``.
 
+    Attributes
+    ----------
+    policy : ReadPolicy
+        Policy of reading.
+    eval_policy : EvalPolicy
+        Policy of methods without keywords: of the results by which the store was opened, or the
+        default.
+    results : Path or None
+        The folder of these results.
+
     Raises
     ------
     UsageError
@@ -96,7 +106,7 @@ class Store(PreferenceTables):
         0.5709927743319316
         """
         check_needs(needs)
-        policy = EvalPolicy(**choices)
+        policy = EvalPolicy(**self.merged(choices))
         return judged_ranks(self.reader, track, policy, needs=frozenset(needs))
 
     def scores(
@@ -120,7 +130,7 @@ class Store(PreferenceTables):
         >>> store.scores("AP", track="news").values.shape
         (1, 25, 20)
         """
-        specs, policy = parse_call(measures, choices)
+        specs, policy = parse_call(measures, self.merged(choices))
         return evaluate(self.reader, track, specs, policy, workers, executor)
 
     def evaluate(
@@ -164,7 +174,7 @@ class Store(PreferenceTables):
         >>> store.evaluate("AP", track="news").height
         500
         """
-        specs, policy = parse_call(measures, choices)
+        specs, policy = parse_call(measures, self.merged(choices))
         found = evaluate_tracks(self.reader, track, system, specs, policy, workers, executor)
         return pl.concat([scores.per_query() for scores in found])
 
@@ -191,7 +201,7 @@ class Store(PreferenceTables):
         >>> store.means("AP", track="news", system="aldBM25")["value"].round(3).to_list()
         [0.284]
         """
-        specs, policy = parse_call(measures, choices)
+        specs, policy = parse_call(measures, self.merged(choices))
         found = evaluate_tracks(self.reader, track, system, specs, policy, workers, executor)
         return pl.concat([scores.means() for scores in found])
 
@@ -239,7 +249,7 @@ class Store(PreferenceTables):
         """
         names = [name for text in measure_texts(measures) for name in split_names(text)]
         at, depths = _several(ks), None if ds is None else _several(ds)
-        policy = EvalPolicy(**choices)
+        policy = EvalPolicy(**self.merged(choices))
         return pl.concat(
             found.frame()
             for name in tracks_of(self.reader, track)
@@ -287,7 +297,8 @@ class Store(PreferenceTables):
         True
         """
         name, spec = only_track(self.reader, track), parse_measure(measure)
-        return explain(self.reader, name, spec, system, str(query), EvalPolicy(**choices))
+        policy = EvalPolicy(**self.merged(choices))
+        return explain(self.reader, name, spec, system, str(query), policy)
 
     def provenance(
         self, measures: Measures, *, track: Tracks = None, **choices: Unpack[EvalChoices]
@@ -310,7 +321,7 @@ class Store(PreferenceTables):
         >>> list(store.provenance("AP", track="news"))
         ['irmeta', 'measures', 'eval_policy', 'tracks']
         """
-        specs, policy = parse_call(measures, choices)
+        specs, policy = parse_call(measures, self.merged(choices))
         return how_made(self.reader, specs, policy, tracks_of(self.reader, track))
 
     def to_trec(self, folder: str | Path, track: Tracks = None) -> Path:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import polars as pl
 
 from irmeta.errors import UsageError
-from irmeta.locations import AnyLocation, local
-from irmeta.policies import Averaged, Negative, ReadPolicy, TieOrder
+from irmeta.locations import AnyLocation, Location, local, location
+from irmeta.policies import Averaged, EvalPolicy, Negative, ReadPolicy, TieOrder
 from irmeta.store.layout import Layout, store_folder
 from irmeta.store.scan import StoreReader, Tracks, lazy, read_table, track_notes, tracks_of
+from irmeta.studies.framework.recorded_files import recorded_policy
 from irmeta.summaries import MOST_ROWS, Summarized, Summary
 from irmeta.words import count
 
@@ -32,10 +34,21 @@ class StoredTables(Summarized):
     """Tables of an open store, as they were ingested."""
 
     def __init__(self, path: AnyLocation | StoreReader) -> None:
-        self.reader: StoreReader = (
-            Layout(store_folder(path)) if isinstance(path, AnyLocation) else path
-        )
+        self.results: Location | None = None
+        if isinstance(path, AnyLocation):
+            folder = store_folder(path)
+            self.reader: StoreReader = Layout(folder)
+            self.results = location(path) if folder != location(path) else None
+        else:
+            self.reader = path
         self.policy: ReadPolicy = self.reader.read_policy()
+        self.eval_policy: EvalPolicy = (
+            EvalPolicy() if self.results is None else recorded_policy(self.results)
+        )
+
+    def merged(self, choices: Mapping[str, Any]) -> dict[str, Any]:
+        """Return choices of a call, over those of the results by which the store was opened."""
+        return self.eval_policy.changed() | dict(choices)
 
     def _summary(self) -> Summary:
         tracks = self.tracks
@@ -44,7 +57,21 @@ class StoredTables(Summarized):
             sizes = self.info(tracks)
             facts += [count(int(sizes["systems"].sum()), "system")]
             facts += [count(int(sizes["queries"].sum()), "query")]
+        facts += self._recorded_policies()
         return Summary(repr(str(self.reader)), facts, self._table)
+
+    def _recorded_policies(self) -> list[str]:
+        """Return the policies of the results by which the store was opened, or that hold it."""
+        if changed := self.eval_policy.changed():
+            return [f"evaluated as the results in {self.results}: {_keywords(changed)}"]
+        root = self.reader.root if isinstance(self.reader, Layout) else None
+        if self.results is not None or not isinstance(root, Path):
+            return []
+        if store_folder(root.parent) != root:
+            return []
+        changed = recorded_policy(root.parent).changed()
+        own = f"the results in {root.parent} have other policies: {_keywords(changed)}"
+        return [own] if changed else []
 
     def _table(self) -> pl.DataFrame:
         tracks = self.tracks
@@ -232,3 +259,7 @@ class StoredTables(Summarized):
                 }
             )
         return pl.DataFrame(rows, schema_overrides={"pool_depth": pl.Int64, "notes": pl.String})
+
+
+def _keywords(choices: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in choices.items())

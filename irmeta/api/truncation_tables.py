@@ -66,7 +66,7 @@ class TruncationTables(UnjudgedTables):
         [('AP', 25, 0.0, 0.0), ('SetP', 25, 0.96, 0.0)]
         """
         check_whole("docs", docs)
-        specs, policy = parse_call(measures, choices)
+        specs, policy = parse_call(measures, self.merged(choices))
         return pl.concat(
             truncation_effects(self.reader, name, specs, policy, docs, workers)
             for name in tracks_of(self.reader, track)

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Unpack
+from typing import TypedDict, Unpack
 
 import polars as pl
 
 from irmeta.api.pool_tables import PoolTables
 from irmeta.api.stored_tables import EvalChoices
-from irmeta.errors import UsageError, check_choice, check_whole
+from irmeta.errors import UsageError, check_whole
 from irmeta.measures.docs_to_judge import Request, docs_to_judge
 from irmeta.measures.evaluate import evaluate_tracks
 from irmeta.measures.names import parse_measures
 from irmeta.measures.unjudged_docs import UnjudgedDocs, unjudged_docs, unjudged_measures
+from irmeta.options import check_names
 from irmeta.policies import EvalPolicy, Negative, TieOrder
 from irmeta.rankings.pool import check_pool_depth, pool_of
 from irmeta.rankings.track_facts import track_facts
 from irmeta.store.scan import Tracks, tracks_of
 from irmeta.summaries import SummaryList
+
+
+class PoolChoices(TypedDict, total=False):
+    """The fields of `EvalPolicy` for pools, as keywords."""
+
+    qrels: str | None
+    negative: Negative
+    tie_order: TieOrder | None
 
 
 class UnjudgedTables(PoolTables):
@@ -31,9 +40,7 @@ class UnjudgedTables(PoolTables):
         system: str | Iterable[str] | None = None,
         depth: int | None = None,
         budget: int | None = None,
-        qrels: str | None = None,
-        negative: Negative = "unjudged",
-        tie_order: TieOrder | None = None,
+        **choices: Unpack[PoolChoices],
     ) -> pl.DataFrame:
         """List the unjudged docs of some systems by weight, or the docs of a pool of some depth.
 
@@ -89,7 +96,7 @@ class UnjudgedTables(PoolTables):
         >>> store.pool("news", depth=10).select("doc", "depth", "judged").row(0)
         ('NW19990114-0039', 9, True)
         """
-        check_choice("negative", negative, ("unjudged", "nonrelevant"))
+        check_names(choices, list(PoolChoices.__annotations__))
         for name, value in (("depth", depth), ("budget", budget)):
             if value is not None:
                 check_whole(name, value)
@@ -97,7 +104,8 @@ class UnjudgedTables(PoolTables):
             raise UsageError(
                 "budget= is for unjudged docs by weight, not for a pool of some depth."
             )
-        policy = EvalPolicy(negative=negative, qrels=qrels, tie_order=tie_order)
+        merged = self.merged(choices)
+        policy = EvalPolicy(**{n: merged[n] for n in PoolChoices.__annotations__ if n in merged})
         names = [system] if isinstance(system, str) else None if system is None else list(system)
         if names == []:
             raise UsageError("no system was given: omit `system` for all systems.")
@@ -164,7 +172,7 @@ class UnjudgedTables(PoolTables):
         >>> web.undecided.height, web.pairs
         (25, 66)
         """
-        policy = EvalPolicy(**choices)
+        policy = EvalPolicy(**self.merged(choices))
         specs = parse_measures(unjudged_measures(k))
         return SummaryList(
             unjudged_docs(scores, track_facts(self.reader, scores.track, policy.qrels), k)

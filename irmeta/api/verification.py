@@ -154,6 +154,7 @@ def verify(
     >>> irmeta.verify(store, table, track="news").values["reason"].to_list()
     [None, 'measured at cutoff 10']
     """
+    given: Any = store.merged(choices)
     tracks, known = tracks_of(store.reader, track), list(store.tracks)
     systems = {name: track_facts(store.reader, name).systems for name in tracks}
     found = dict[str, CatalogTrack]()
@@ -175,12 +176,12 @@ def verify(
         _Track(store, name, found.get(name), systems[name], rows.filter(track=name), inside)
         for name in tracks
     ]
-    verified = list(ordered_map(partial(_verify, choices=choices), jobs, workers=workers))
+    verified = list(ordered_map(partial(_verify, choices=given), jobs, workers=workers))
     values = pl.concat([one.values for one in verified])
     if values.is_empty():
         raise UsageError(_nothing(rows, systems))
     measures = values["canonical"].drop_nulls().unique().sort().to_list() or ["AP"]
-    made = store.provenance(measures, track=tracks, **choices) | {"published": source}
+    made = store.provenance(measures, track=tracks, **given) | {"published": source}
     return Verification(
         values,
         pl.concat([one.tracks for one in verified]),

@@ -21,7 +21,7 @@ from irmeta.cli.app import (
     cluster,
     progress_bar,
 )
-from irmeta.cli.declared import with_options
+from irmeta.cli.declared import Given, with_options
 from irmeta.cli.registered import command
 from irmeta.cli.sources import (
     READING,
@@ -30,8 +30,10 @@ from irmeta.cli.sources import (
     open_source,
     report_ignored_folders,
     report_kept_tracks,
+    report_policies,
 )
 from irmeta.escapes import escape_json
+from irmeta.locations import location
 from irmeta.policies import ReadPolicy
 from irmeta.studies.framework.control import Run
 from irmeta.studies.reanalysis.options import OverviewOptions
@@ -42,12 +44,12 @@ from irmeta.studies.reanalysis.options import OverviewOptions
     "irmeta reanalyze collection/ --out results/ -m AP,nDCG@10 --track news",
     "irmeta reanalyze collection/ --out results/ --dask local:8",
 )
-@with_options(reading=ReadPolicy, options=OverviewOptions, control=Run)
+@with_options(reading=ReadPolicy, given=OverviewOptions, control=Run)
 def reanalyze(
     source: Annotated[Path, typer.Argument(help="A collection or a store.", show_default=False)],
     out: Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)],
     reading: ReadPolicy,
-    options: OverviewOptions,
+    given: Given,
     control: Run,
     dask: DaskOption = None,
     memory: MemoryOption = None,
@@ -57,9 +59,14 @@ def reanalyze(
     """Compute scores, search lengths and rarity of every track as Parquet, and an HTML report."""
     from irmeta import api
     from irmeta.show.batches import print_reanalysis
+    from irmeta.store.layout import store_folder
+    from irmeta.studies.framework.recorded_files import recorded_policy
 
     # A store has a fixed ReadPolicy: pass one only if it differs from the default.
     choices: Any = {} if reading == ReadPolicy() else reading.record()
+    root = location(source)
+    if store_folder(root) != root:
+        report_policies(root, recorded_policy(root), given)
     with (
         cluster(dask, control.workers) as executor,
         progress_bar("Reading") as read_bar,
@@ -68,7 +75,7 @@ def reanalyze(
         done = api.reanalyze_tracks(
             source,
             out,
-            options,
+            given,
             choices,
             replace(control, executor=executor, progress=bar),
             rehash=rehash,

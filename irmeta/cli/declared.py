@@ -10,10 +10,27 @@ from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
+from irmeta.errors import UsageError
 from irmeta.options import Options, choices_of, typed_fields, value_type
 
 Group = type[Options] | tuple[type[Options], tuple[str, ...]]
 """Options class of a command, or an options class and the names of the selected options."""
+
+
+class Given(dict[str, Any]):
+    """Options on the command line by name, without options that are left to their default.
+
+    Parameters
+    ----------
+    values
+        The values of the options on the command line.
+    accepted
+        Names of all options of the class that the command accepts.
+    """
+
+    def __init__(self, values: Mapping[str, Any], accepted: Collection[str]) -> None:
+        super().__init__(values)
+        self.accepted: Collection[str] = accepted
 
 
 def with_options(**groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -22,23 +39,30 @@ def with_options(**groups: Group) -> Callable[[Callable[..., None]], Callable[..
     The command's parameters of these names are replaced by the options of the class:
 
         @app.command()
-        @with_options(reading=(ReadPolicy, ("names", "duplicates")), policy=EvalPolicy)
-        def evaluate(source: SourceArgument, reading: ReadPolicy, policy: EvalPolicy) -> None: ...
+        @with_options(reading=(ReadPolicy, ("names", "duplicates")), choices=EvalPolicy)
+        def evaluate(source: SourceArgument, reading: ReadPolicy, choices: Given) -> None: ...
+
+    A parameter of type `Given` gets the options on the command line instead of an instance.
     """
     classes = {name: _named(group) for name, group in groups.items()}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        @wraps(command)
-        def call(**given: Any) -> None:
-            command(**build_options(classes, given))
-
         declared = inspect.signature(command, eval_str=True).parameters.values()
+        partial = {one.name for one in declared if one.annotation is Given}
+
+        @wraps(command)
+        def call(context: typer.Context, **given: Any) -> None:
+            arguments = dict(given)
+            for name, (options, line) in build_options(classes, context, arguments).items():
+                arguments[name] = Given(line, classes[name][1]) if name in partial else options
+            command(**arguments)
+
         remaining = [one.replace(kind=KEYWORD) for one in declared if one.name not in classes]
         added: dict[str, inspect.Parameter] = {}
         for cls, names in classes.values():  # the first class wins where two share a name
             added = {one.name: one for one in parameters(cls) if one.name in names} | added
         # typer reads the signature; type checkers know no such attribute of functions.
-        call.__signature__ = inspect.Signature([*remaining, *added.values()])  # type: ignore[attr-defined]
+        call.__signature__ = inspect.Signature([CONTEXT, *remaining, *added.values()])  # type: ignore[attr-defined]
         return call
 
     return decorate
@@ -50,29 +74,75 @@ def _named(group: Group) -> tuple[type[Options], tuple[str, ...]]:
 
 
 def build_options(
-    groups: Mapping[str, tuple[type[Options], tuple[str, ...]]], given: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the arguments of a command with an instance of each class.
+    groups: Mapping[str, tuple[type[Options], tuple[str, ...]]],
+    context: typer.Context,
+    given: dict[str, Any],
+) -> dict[str, tuple[Options, dict[str, Any]]]:
+    """Remove the options of classes from a command's arguments.
 
     An option that two classes share is passed to both, unless its value is the first default.
+
+    Returns
+    -------
+    dict
+        For each group an instance of its class, and the values on the command line.
     """
-    arguments, made = dict(given), dict[str, Any]()
+    made = dict[str, tuple[Options, dict[str, Any]]]()
     shared: dict[str, Any] = {}
     for name, (cls, names) in groups.items():
-        again = {n: v for n, v in shared.items() if n in names}
-        made[name] = cls.of(again | pop_options(names, arguments))
-        plain = {one.name: one.default for one in fields(cls) if one.name in names}
-        shared |= {n: given[n] for n, default in plain.items() if given.get(n, default) != default}
-    return arguments | made
+        line = {n: v for n, v in shared.items() if n in names}
+        line |= pop_options(cls, context, given, names)
+        made[name] = cls.of(line), line
+        plain = {one.name: one.default for one in fields(cls)}
+        shared |= {n: v for n, v in line.items() if v != plain[n]}
+    return made
 
 
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
+CONTEXT = inspect.Parameter("context", KEYWORD, annotation=typer.Context)
 
 
-def pop_options(names: Collection[str], given: dict[str, Any]) -> dict[str, Any]:
-    """Remove the options of these names from a command's arguments, and return them."""
-    values = {name: given.pop(name) for name in list(given) if name in names}
-    return {n: v for n, v in values.items() if v is not None and v != []}
+def pop_options(
+    cls: type[Options],
+    context: typer.Context,
+    given: dict[str, Any],
+    names: Collection[str] | None = None,
+) -> dict[str, Any]:
+    """Remove the options of a class from a command's arguments; return those on the command line.
+
+    Raises
+    ------
+    UsageError
+        If an option with one value is there repeatedly.
+    """
+    line = dict[str, Any]()
+    for one, kind in typed_fields(cls):
+        name = one.name
+        if name not in given or (names is not None and name not in names):
+            continue
+        value, source = given.pop(name), context.get_parameter_source(name)
+        if source is None or source.name == "DEFAULT":
+            continue
+        if not _is_list(kind):
+            value = _only(flags(one)[-1], value)
+        line[name] = value
+    return line
+
+
+def _only(flag: str, values: Any) -> Any:
+    """Return the single value of an option."""
+    if not isinstance(values, list):
+        return values
+    first, *more = values
+    if more:
+        listed = ", ".join(map(str, values))
+        raise UsageError(f"{flag} is given {len(values)} times ({listed}): give one value.")
+    return first
+
+
+def flags(one: Field[Any]) -> list[str]:
+    """Return the names of an option on the command line."""
+    return (one.metadata["flag"] or f"--{one.name.replace('_', '-')}").split()
 
 
 def parameters(cls: type[Options], without: Collection[str] = ()) -> list[inspect.Parameter]:
@@ -93,25 +163,32 @@ def completion(choices: Collection[str]) -> Callable[[str], list[str]]:
     return complete
 
 
+def _is_list(kind: Any) -> bool:
+    """Check whether an option may have several values."""
+    return get_origin(value_type(kind)) is tuple
+
+
 def _parameter(one: Field[Any], kind: Any) -> inspect.Parameter:
     plain, default, rule = value_type(kind), one.default, one.metadata
-    names = rule["flag"] or f"--{one.name.replace('_', '-')}"
     more: dict[str, Any] = {"metavar": rule["metavar"]} if rule["metavar"] else {}
-    is_repeatable = get_origin(plain) is tuple
-    item = get_args(plain)[0] if is_repeatable else plain
+    item = get_args(plain)[0] if _is_list(kind) else plain
     if choices := choices_of(one, kind):
         # As text, because typer would reject an unknown choice without "did you mean".
         more = {"metavar": f"[{'|'.join(choices)}]"} | more
         more["autocompletion"] = completion(choices)
         item = str
     plain = item
-    if is_repeatable:
-        plain = list[item]
+    if _is_list(kind):
         # Every option has a default, never dataclasses.MISSING.
         more["show_default"] = ", ".join(map(str, default or ())) or False  # pyright: ignore[reportArgumentType]
         default = None
+    elif item is not bool:
+        more = {"metavar": f"<{item.__name__}>"} | more
+        default = None if default is None else [default]
+    if item is not bool:  # also with one value, since typer would keep the last of several
+        plain = list[item]
     shown_kind = plain | None if default is None else plain
-    option = typer.Option(*names.split(), help=rule["help"], **more)
+    option = typer.Option(*flags(one), help=rule["help"], **more)
     return inspect.Parameter(
         one.name, KEYWORD, default=default, annotation=Annotated[shown_kind, option]
     )

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from irmeta.cli.app import ForceOption, StrictOption, TrackOption
-from irmeta.cli.declared import with_options
+from irmeta.cli.declared import Given, with_options
 from irmeta.cli.registered import command
 from irmeta.cli.sources import WHOLE_LISTS, SourceArgument, open_source
 from irmeta.escapes import escape_text
@@ -21,10 +21,10 @@ from irmeta.show.notes import note
     "irmeta pool store/ --track news --depth 10",
     "irmeta pool store/ --track news --budget 100 --out docs.txt",
 )
-@with_options(policy=(EvalPolicy, ("qrels", "negative", "tie_order")), reading=WHOLE_LISTS)
+@with_options(choices=(EvalPolicy, ("qrels", "negative", "tie_order")), reading=WHOLE_LISTS)
 def pool(
     source: SourceArgument,
-    policy: EvalPolicy,
+    choices: Given,
     reading: ReadPolicy,
     track: TrackOption = None,
     system: Annotated[
@@ -57,7 +57,7 @@ def pool(
 
     if out is not None:
         check_pool_file(out, force=force)
-    with open_source(source, reading, track, strict=strict) as store:
+    with open_source(source, reading, track, choices=choices, strict=strict) as store:
         name = only_track(store.reader, track)
         with undisturbed(store.reader, name):
             docs = store.pool(
@@ -65,9 +65,7 @@ def pool(
                 system=system or None,
                 depth=depth,
                 budget=budget,
-                qrels=policy.qrels,
-                negative=policy.negative,
-                tie_order=policy.tie_order,
+                **choices,
             )
             made_by = pool_of(store.reader, name) if depth and not system else None
         if made_by is not None and not made_by.known:

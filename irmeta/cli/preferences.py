@@ -14,7 +14,7 @@ from irmeta.cli.app import (
     TracksOption,
     WorkersOption,
 )
-from irmeta.cli.declared import with_options
+from irmeta.cli.declared import Given, with_options
 from irmeta.cli.registered import command
 from irmeta.cli.significance_options import PreferenceTesting
 from irmeta.cli.sources import READING, SourceArgument, open_source
@@ -32,11 +32,11 @@ COMPARED = (
     "irmeta prefer store/ --track news",
     "irmeta prefer collection/ -m RPP@100 --against aldBM25 --track news",
 )
-@with_options(reading=READING, policy=COMPARED, testing=PreferenceTesting)
+@with_options(reading=READING, choices=COMPARED, testing=PreferenceTesting)
 def prefer(
     source: SourceArgument,
     testing: PreferenceTesting,
-    policy: EvalPolicy,
+    choices: Given,
     reading: ReadPolicy,
     preferences: Annotated[
         list[str] | None,
@@ -91,7 +91,6 @@ def prefer(
             raise UsageError(f"--csv-safe applies only to CSV, not to {out}.")
     asked = preferences or "RPP"
     parse_preferences(asked)  # reject unknown names before reading anything
-    choices: Any = {name: getattr(policy, name) for name in COMPARED[1]}
     options: Any = {
         "by": by,
         "against": against,
@@ -104,7 +103,8 @@ def prefer(
         "bootstraps": bootstraps,
     }
     segments = None if segment is None else Segments.of(segment)
-    with open_source(source, reading, track or None, workers, strict=strict) as store:
+    opened = open_source(source, reading, track or None, workers, choices=choices, strict=strict)
+    with opened as store:
         with consistent_read(store, track or None) as tracks:
             made = store.preference_provenance(asked, track=tracks, **choices)
             given = options | choices | {"track": tracks, "rng": testing.seed, "workers": workers}

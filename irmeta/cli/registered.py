@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from irmeta.cli.app import app
-from irmeta.cli.declared import KEYWORD, parameters, pop_options
+from irmeta.cli.declared import KEYWORD, parameters
 from irmeta.errors import UsageError
 from irmeta.options import Options, option
 from irmeta.show.notes import LEVEL
@@ -60,7 +60,7 @@ def detailed(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def call(**given: Any) -> None:
-        detail = Detail.of(pop_options(Detail.__dataclass_fields__, given))
+        detail = Detail.of({name: given.pop(name) for name in Detail.__dataclass_fields__})
         if detail.quiet and detail.verbose:
             raise UsageError("--quiet and --verbose exclude each other.")
         LEVEL.set(quiet=detail.quiet, verbose=detail.verbose)

@@ -21,10 +21,10 @@ from irmeta.cli.app import (
     WorkersOption,
     judged_share,
 )
-from irmeta.cli.declared import with_options
+from irmeta.cli.declared import Given, with_options
 from irmeta.cli.registered import command
 from irmeta.cli.significance_options import PairTesting, PowerTesting
-from irmeta.cli.sources import READING, ResultsArgument, changed, open_results
+from irmeta.cli.sources import READING, ResultsArgument, open_results
 from irmeta.locations import Location, local, location
 from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.show.notes import note
@@ -82,11 +82,11 @@ def check(path: PathArgument, workers: WorkersOption = None) -> None:
     "irmeta compare qrels.txt run1.gz run2.gz -m AP --test permutation",
     "irmeta compare my-table.csv --correction benjamini-hochberg",
 )
-@with_options(reading=READING, policy=EvalPolicy, testing=PairTesting)
+@with_options(reading=READING, choices=EvalPolicy, testing=PairTesting)
 def compare(
     results: ResultsArgument,
     testing: PairTesting,
-    policy: EvalPolicy,
+    choices: Given,
     reading: ReadPolicy,
     measures: Annotated[
         list[str] | None,
@@ -129,9 +129,10 @@ def compare(
     from irmeta.show.significance_output import print_comparisons
     from irmeta.show.unjudged_output import print_unjudged
 
-    at_least, choices = judged_share(judged_at_least, unjudged), changed(policy)
+    at_least = judged_share(judged_at_least, unjudged)
     out = None if out is None else local(out)
-    with open_results(results, reading, track or None, workers, strict=strict) as source:
+    opened = open_results(results, reading, track or None, workers, choices=choices, strict=strict)
+    with opened as source:
         with consistent_read(source, track or None) as tracks:
             comparisons = significance.compare(
                 source,
@@ -165,11 +166,11 @@ def compare(
     "irmeta power results/ --test t --test hsd --level 0.05",
     "irmeta power collection/ -m AP,nDCG@10 --track news",
 )
-@with_options(reading=READING, policy=EvalPolicy, testing=PowerTesting)
+@with_options(reading=READING, choices=EvalPolicy, testing=PowerTesting)
 def power(
     results: ResultsArgument,
     testing: PowerTesting,
-    policy: EvalPolicy,
+    choices: Given,
     reading: ReadPolicy,
     measures: Annotated[
         list[str] | None,
@@ -188,8 +189,9 @@ def power(
     from irmeta.api.matrices import consistent_read, made_from
     from irmeta.show.significance_output import print_power
 
-    choices, out = changed(policy), None if out is None else local(out)
-    with open_results(results, reading, track or None, workers, strict=strict) as source:
+    out = None if out is None else local(out)
+    opened = open_results(results, reading, track or None, workers, choices=choices, strict=strict)
+    with opened as source:
         with consistent_read(source, track or None) as tracks:
             shares, curves = significance.power(
                 source,

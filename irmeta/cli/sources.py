@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from irmeta.cli.app import FAILED, STRICT, progress_bar
+from irmeta.cli.declared import Given
 from irmeta.errors import IrmetaError, UsageError, first_few
 from irmeta.locations import Location, location
 from irmeta.policies import EvalPolicy, ReadPolicy
@@ -52,17 +54,26 @@ def open_results(
     tracks: Tracks = None,
     workers: int | None = None,
     *,
+    choices: Given | None = None,
     strict: bool | None = None,
 ) -> Generator[Store | Location]:
-    """Yield a folder or file with values as it is; open any other source: see `open_source`."""
-    from irmeta.studies.framework.recorded_files import PARTS
+    """Yield a folder or file with values as it is; open any other source: see `open_source`.
+
+    Where choices differ from the policies of a folder's values, the store inside is opened.
+    """
+    from irmeta.api.matrices import opened
+    from irmeta.studies.framework.recorded_files import PARTS, recorded_policy
 
     first, *runs = map(location, source)
     is_results = (first / "scores").is_dir() and (first / PARTS).is_dir()
+    if is_results and not runs:
+        is_results = isinstance(opened(first, choices), Location)
     if runs or not (first.is_file() or is_results):
-        with open_source(source, policy, tracks, workers, strict=strict) as store:
+        with open_source(source, policy, tracks, workers, choices=choices, strict=strict) as store:
             yield store
         return
+    if is_results:
+        report_policies(first, recorded_policy(first), choices)
     if policy != ReadPolicy():
         raise UsageError(f"{first} holds values: reading options are for runs.")
     if strict is not None:
@@ -70,10 +81,33 @@ def open_results(
     yield first
 
 
-def changed(policy: EvalPolicy) -> Any:
-    """Return the fields of a policy that are not the default, as keywords."""
-    plain = EvalPolicy().record()
-    return {name: value for name, value in policy.record().items() if value != plain[name]}
+def report_policies(
+    results: Location | None, policy: EvalPolicy, choices: Given | None = None
+) -> None:
+    """Report on stderr the recorded policies of results, and choices that differ from them."""
+    if results is None:
+        return
+    names = [one.name for one in fields(EvalPolicy)]
+    accepted = names if choices is None else choices.accepted
+    recorded = {name: value for name, value in policy.changed().items() if name in accepted}
+    line = {name: value for name, value in (choices or {}).items() if name in names}
+    here = EvalPolicy(**line)
+    differing = {n: getattr(here, n) for n in line if getattr(here, n) != getattr(policy, n)}
+    if not (recorded or differing):
+        return
+    text = f"irmeta: {results} was made with {_on_line(recorded) or 'default policies'}"
+    if differing:
+        text += f"; different here: {_on_line(differing)}"
+    note(text)
+
+
+def _on_line(choices: Mapping[str, Any]) -> str:
+    """Return choices as on a command line."""
+    return " ".join(
+        f"--{name.replace('_', '-')} {one}"
+        for name, value in choices.items()
+        for one in (value if isinstance(value, tuple) else [value])
+    )
 
 
 @contextmanager
@@ -83,10 +117,13 @@ def open_source(
     tracks: Tracks = None,
     workers: int | None = None,
     *,
+    choices: Given | None = None,
     strict: bool | None = None,
     dask: str | None = None,
 ) -> Generator[Store]:
     """Open a store, or read a collection (only `tracks`, if given) or files into memory.
+
+    The policies of results by which a store is opened, and `choices` that differ, are reported.
 
     Tracks of a collection that cannot be read, and skipped runs, are reported at the end; with
     `strict`, skipped runs give exit status STRICT. None is strict for runs named on the line. With
@@ -107,7 +144,8 @@ def open_source(
             )
         from irmeta.store.scan import tracks_of
 
-        store = open_store(folder)
+        store = open_store(first)
+        report_policies(store.results, store.eval_policy, choices)
         yield store
         if strict:
             finish(store, (), strict, tracks=tracks_of(store.reader, tracks))

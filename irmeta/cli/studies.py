@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from irmeta.cli.app import FAILED, DaskOption, StrictOption, app, cluster, progress_bar
-from irmeta.cli.declared import KEYWORD, parameters, pop_options, with_options
+from irmeta.cli.declared import CONTEXT, KEYWORD, Given, parameters, pop_options, with_options
 from irmeta.cli.registered import command, epilog_of
 from irmeta.cli.sources import READING, SOURCE, SourceArgument, open_source
 from irmeta.errors import did_you_mean
@@ -105,22 +105,25 @@ def run_every(
 def _command(one: Study) -> typer.Typer:
     """Build the command of a study."""
 
-    def call(**given: Any) -> None:
+    def call(context: typer.Context, **given: Any) -> None:
         from irmeta.show.batches import print_study
+        from irmeta.studies.framework.function import options_on
         from irmeta.studies.framework.runner import run
         from irmeta.studies.framework.study_results import StudyResults
 
-        options = one.options.of(pop_options(one.options.__dataclass_fields__, given))
-        asked = pop_options(Run.__dataclass_fields__, given)
+        line = Given(pop_options(one.options, context, given), one.options.__dataclass_fields__)
+        options = one.options.of(line)
+        asked = pop_options(Run, context, given)
         source, dask = given.pop("source", None), given.pop("dask")
         strict = given.pop("strict", None)
-        reading = ReadPolicy.of(pop_options(READING[1], given))
+        reading = ReadPolicy.of(pop_options(ReadPolicy, context, given))
         with ExitStack() as stack:
             store = None
             if source:
                 tracks, workers = asked.get("track"), asked.get("workers")
-                opened = open_source(source, reading, tracks, workers, strict=strict)
-                store = stack.enter_context(opened).reader
+                opened = open_source(source, reading, tracks, workers, choices=line, strict=strict)
+                found = stack.enter_context(opened)
+                store, options = found.reader, options_on(one, found.eval_policy, line)
             executor = stack.enter_context(cluster(dask, asked.get("workers")))
             with progress_bar("Studying") as progress:
                 control = Run.of(asked | {"executor": executor, "progress": progress})
@@ -149,7 +152,7 @@ def _command(one: Study) -> typer.Typer:
         reading = [p for p in parameters(ReadPolicy) if p.name in READING[1]]
         taken += [p for p in reading if p.name not in one.options.__dataclass_fields__]
     # typer reads the signature; type checkers know no such attribute of functions.
-    call.__signature__ = inspect.Signature([*leading, *taken])  # type: ignore[attr-defined]
+    call.__signature__ = inspect.Signature([CONTEXT, *leading, *taken])  # type: ignore[attr-defined]
     call.__doc__ = " ".join(filter(None, (f"{one.title}: {one.gives}", one.paper)))
     group = typer.Typer(add_completion=False)
     name = f"irmeta study {one.name}{'' if one.inputs == 'none' else ' store/'}"

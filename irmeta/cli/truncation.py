@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from irmeta.cli.app import CsvSafeOption, MeasuresOption, StrictOption, TracksOption, WorkersOption
-from irmeta.cli.declared import with_options
+from irmeta.cli.declared import Given, with_options
 from irmeta.cli.registered import command
 from irmeta.cli.sources import READING, SourceArgument, open_source
 from irmeta.policies import EvalPolicy, ReadPolicy
@@ -16,10 +16,10 @@ from irmeta.policies import EvalPolicy, ReadPolicy
 @command(
     "irmeta truncation store/ -m AP,RBP --docs 10",
 )
-@with_options(policy=EvalPolicy, reading=READING)
+@with_options(choices=EvalPolicy, reading=READING)
 def truncation(
     source: SourceArgument,
-    policy: EvalPolicy,
+    choices: Given,
     reading: ReadPolicy,
     measures: MeasuresOption = None,
     track: TracksOption = None,
@@ -34,7 +34,8 @@ def truncation(
 
     asked: Any = measures or "default"
     parse_measures(asked)  # reject unknown names before reading anything
-    choices: Any = policy.record()
-    with open_source(source, reading, track or None, workers, strict=strict) as store:
+    with open_source(
+        source, reading, track or None, workers, choices=choices, strict=strict
+    ) as store:
         frame = store.truncation(asked, track=track or None, docs=docs, workers=workers, **choices)
         print_frame(frame, csv_safe)

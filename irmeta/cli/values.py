@@ -24,7 +24,7 @@ from irmeta.cli.app import (
     judged_share,
     one_measure,
 )
-from irmeta.cli.declared import with_options
+from irmeta.cli.declared import Given, with_options
 from irmeta.cli.registered import EXAMPLES, command, epilog_of
 from irmeta.cli.sources import READING, SourceArgument, open_source
 from irmeta.errors import UsageError
@@ -44,11 +44,11 @@ EXPLAINED = (
     "irmeta evaluate qrels.txt run1.gz -m map,P_10 -q --format trec_eval",
     "irmeta evaluate store/ -m AP,P@10 --track news --wide --out means.csv",
 )
-@with_options(reading=READING, policy=EvalPolicy, display=Display)
+@with_options(reading=READING, choices=EvalPolicy, display=Display)
 def evaluate(
     source: SourceArgument,
     display: Display,
-    policy: EvalPolicy,
+    choices: Given,
     reading: ReadPolicy,
     measures: MeasuresOption = None,
     per_query: Annotated[
@@ -91,9 +91,10 @@ def evaluate(
     written = asked_names(asked)  # rejects unknown names before anything is read
     directions = {one.name: one.measure.direction for one in parse_measures(asked)}
     sort = None if display.sort is None else sort_key(display.sort)
-    choices: Any = policy.record()
     with (
-        open_source(source, reading, track or None, workers, strict=strict, dask=dask) as store,
+        open_source(
+            source, reading, track or None, workers, choices=choices, strict=strict, dask=dask
+        ) as store,
         cluster(dask, workers) as executor,
     ):
         compute = store.evaluate if per_query else store.means
@@ -134,10 +135,10 @@ def evaluate(
     "irmeta explain store/ -m AP --system aldDFR --query 901 --track news",
     "irmeta explain store/ -m RPP --system aldDFR --against aldBM25 --query 901 --track news",
 )
-@with_options(policy=EXPLAINED, reading=READING)
+@with_options(choices=EXPLAINED, reading=READING)
 def explain(
     source: SourceArgument,
-    policy: EvalPolicy,
+    choices: Given,
     reading: ReadPolicy,
     measure: Annotated[
         list[str],
@@ -171,14 +172,13 @@ def explain(
     from irmeta.show.preference_output import print_pair_explanation
 
     name = one_measure(measure)
-    choices: Any = {one: getattr(policy, one) for one in EXPLAINED[1]}
     if is_preference(name):
         parse_preference(name)
         if against is None:
             raise UsageError(f"{name} compares two systems: name the other by --against.")
         if figure is not None:
             check_figure_file(figure, force=force)
-        with open_source(source, reading, track, strict=strict) as store:
+        with open_source(source, reading, track, choices=choices, strict=strict) as store:
             found = store.explain_preference(
                 name, system=system, against=against, query=query, track=track, **choices
             )
@@ -192,7 +192,7 @@ def explain(
         raise UsageError(f"{name} is a measure: --figure draws a preference, such as RPP.")
     if against is not None:
         raise UsageError(f"{name} is a measure of one system: leave --against out.")
-    with open_source(source, reading, track, strict=strict) as store:
+    with open_source(source, reading, track, choices=choices, strict=strict) as store:
         explanation = store.explain(name, system=system, query=query, track=track, **choices)
         print_explanation(explanation, every)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,7 +15,7 @@ from irmeta.cli.app import (
     TracksOption,
     WorkersOption,
 )
-from irmeta.cli.declared import with_options
+from irmeta.cli.declared import Given, with_options
 from irmeta.cli.registered import command
 from irmeta.cli.sources import READING, SourceArgument, open_source
 from irmeta.errors import UsageError
@@ -28,10 +28,10 @@ from irmeta.show.notes import note
     "irmeta verify store/ --track robust --catalog robust=trec12/robust --out verified.parquet",
     "irmeta verify collection/ --track news --published leaderboard.csv",
 )
-@with_options(reading=READING, policy=EvalPolicy)
+@with_options(reading=READING, choices=EvalPolicy)
 def verify(
     source: SourceArgument,
-    policy: EvalPolicy,
+    choices: Given,
     reading: ReadPolicy,
     published: Annotated[
         Path | None,
@@ -77,8 +77,8 @@ def verify(
         check_ending(out)
         if csv_safe and out.suffix != ".csv":
             raise UsageError(f"--csv-safe applies only to CSV, not to {out}.")
-    choices: Any = policy.record()
-    with open_source(source, reading, track or None, workers, strict=strict) as store:
+    opened = open_source(source, reading, track or None, workers, choices=choices, strict=strict)
+    with opened as store:
         with consistent_read(store, track or None) as tracks:
             found = compute(
                 store,

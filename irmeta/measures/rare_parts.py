@@ -250,7 +250,7 @@ def rare_parts(
     if queries == "retrieved":
         raise UsageError(
             "queries=retrieved averages other queries for each system, but the effect of rarity on "
-            "means is computed over the same queries. Leave it out."
+            "means is computed over the same queries. Use queries=judged."
         )
     blocks = list(views)
     if not blocks:

@@ -158,7 +158,7 @@ def check_queries(policy: EvalPolicy) -> None:
     if policy.queries == "retrieved":
         raise UsageError(
             "queries=retrieved differs between systems, but a preference compares all systems on "
-            "the same queries: those with a relevant doc. Leave it out."
+            "the same queries: those with a relevant doc. Use queries=judged."
         )
 
 

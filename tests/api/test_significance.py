@@ -288,7 +288,7 @@ def test_matrices__empty_measure_is_refused(results: Path, made_store: irmeta.St
         for nothing in ("", []):
             with pytest.raises(irmeta.IrmetaError, match=r"no measure was (named|given)"):
                 irmeta.matrices(source, nothing)
-    with pytest.raises(UsageError, match="queries can be said of a store alone"):
+    with pytest.raises(UsageError, match="without a store: queries apply only to stores"):
         irmeta.matrices(results, "AP", queries="retrieved")
 
 

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 from irmeta._version import __version__
 from irmeta.errors import UsageError
 from irmeta.locations import local
+from irmeta.policies import EvalPolicy
 from irmeta.report.html_page import Block, Page, render
 from irmeta.store.lock import only_writer
 from irmeta.store.scan import StoreReader, tracks_of
 from irmeta.studies.framework.control import Run
-from irmeta.studies.framework.function import failures, reader_of
+from irmeta.studies.framework.function import failures, options_on, policy_of, reader_of
 from irmeta.studies.framework.plan import check_folder
 from irmeta.studies.framework.recorded_files import ALL, PARTS, RecordedFiles
 from irmeta.studies.framework.registry import find_all
@@ -71,7 +72,8 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
         files = RecordedFiles(root, ALL)
         files.start(study=NAME, options={})
         studies, problems = find_all()
-        done = [_run(one, reader, root, control) for one in studies if one.inputs != "none"]
+        policy = policy_of(store)
+        done = [_run(one, reader, policy, root, control) for one in studies if one.inputs != "none"]
         notes = [
             f"Study {one.name} reads no store, and is run apart: irmeta study {one.name} --out DIR"
             for one in studies
@@ -82,10 +84,10 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
     return done
 
 
-def _run(study: Study, store: StoreReader, root: Path, control: Run) -> Done:
+def _run(study: Study, store: StoreReader, policy: EvalPolicy, root: Path, control: Run) -> Done:
     folder = root / study.name
     try:
-        batch = run(study, store, folder, study.options(), control)
+        batch = run(study, store, folder, options_on(study, policy, {}), control)
     except UsageError as error:
         return Done(study, None, str(error))
     finished = bool(batch.analysed or batch.unchanged)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from irmeta.errors import IrmetaError
-from irmeta.locations import AnyLocation, local
+from irmeta.locations import AnyLocation, local, location
 from irmeta.options import Options, numpydoc, signature
+from irmeta.policies import EvalPolicy
 from irmeta.studies.framework.control import Run
 from irmeta.studies.framework.study import Study
 
@@ -79,7 +80,7 @@ def function_of(study: Study) -> Callable[..., StudyResults]:
         where = {name: given.pop(name) for name in names if name in given}
         asked = taken.bind(*positional, **where).arguments
         control = Run.of({name: given.pop(name) for name in RUN if name in given})
-        return run_study(study, asked.get("store"), asked["out"], study.options.of(given), control)
+        return run_study(study, asked.get("store"), asked["out"], given, control)
 
     name = study.name.replace("-", "_")
     example = EXAMPLE_WITHOUT_STORE if study.inputs == "none" else EXAMPLE
@@ -104,7 +105,7 @@ RUN = frozenset(Run.__dataclass_fields__)
 
 
 def run_study(
-    study: Study, store: Any, out: str | Path, options: Options, control: Run
+    study: Study, store: Any, out: str | Path, given: Mapping[str, Any], control: Run
 ) -> StudyResults:
     """Run a study and open its results.
 
@@ -112,6 +113,8 @@ def run_study(
     ----------
     store
         A `Store`, the folder of one, or None for a study that needs none.
+    given
+        Options of the study by name; see `options_on`.
 
     Raises
     ------
@@ -121,7 +124,10 @@ def run_study(
     from irmeta.studies.framework.runner import run
     from irmeta.studies.framework.study_results import StudyResults
 
-    batch = run(study, reader_of(store), local(out), options, control)
+    study.options.of(given)  # fails for a wrong option before anything is read
+    reader = reader_of(store)
+    options = options_on(study, policy_of(store), given)
+    batch = run(study, reader, local(out), options, control)
     if batch.failed:
         raise IrmetaError(failures(batch))
     return StudyResults(out, batch)
@@ -142,6 +148,24 @@ def reader_of(store: Any) -> StoreReader | None:
         reader.read_policy()  # fails in a folder without a store
         return reader
     return getattr(store, "reader", store)
+
+
+def policy_of(store: Any) -> EvalPolicy:
+    """Return the evaluation policy of the results by which a store was, or is now, opened."""
+    if not isinstance(store, AnyLocation):
+        return getattr(store, "eval_policy", EvalPolicy())
+    from irmeta.store.layout import store_folder
+    from irmeta.studies.framework.recorded_files import recorded_policy
+
+    path = location(store)
+    return EvalPolicy() if store_folder(path) == path else recorded_policy(path)
+
+
+def options_on(study: Study, policy: EvalPolicy, given: Mapping[str, Any]) -> Options:
+    """Return the options of a study: those given, else the policies of results that it reads."""
+    known = study.options.__dataclass_fields__
+    taken = {name: value for name, value in policy.changed().items() if name in known}
+    return study.options.of({**taken, **given})
 
 
 def failures(batch: Batch) -> str:

@@ -14,8 +14,10 @@ from irmeta.checksums import (
     parse_record,
     to_json,
 )
+from irmeta.errors import DataError
 from irmeta.files import is_inside, remove_temporaries, replacing, write_bytes
 from irmeta.locations import Location, local
+from irmeta.policies import EvalPolicy
 from irmeta.results.tidy_files import ParquetFile
 from irmeta.schema.columns import Table
 from irmeta.store.folder_names import folder_name
@@ -170,6 +172,21 @@ class RecordedFiles:
 
     def _save(self) -> None:
         write_bytes(self.mark, add_checksum(to_json(self._record)))
+
+
+def recorded_policy(root: Location) -> EvalPolicy:
+    """Return the evaluation policy that the results in a folder were made with.
+
+    Raises
+    ------
+    DataError
+        If the record of the results is damaged.
+    """
+    files = RecordedFiles(root, ALL)
+    if not files.facts and files.mark.exists():
+        fix = "Run reanalyze again, or name the store in the folder, whose policies are plain."
+        raise DataError("is damaged, or of an older irmeta", file=str(files.mark), fix=fix)
+    return EvalPolicy.from_record(files.facts.get("options", {}))
 
 
 def part_of(track: str) -> str:
