@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path, PurePosixPath
 from queue import Empty, SimpleQueue
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from irmeta._version import __version__
 from irmeta.clusters import executor_failure, submit_options, worker_failure
@@ -132,6 +133,38 @@ def group_limits(root: Path) -> Iterator[int]:
                 yield int(limit)
 
 
+_TICK = 0.1
+"""Seconds between looks for an interrupt: polars makes the system restart longer waits."""
+
+
+class _Flag:
+    """Whether the results of a map are no longer needed, or those of a map around it."""
+
+    def __init__(self) -> None:
+        self._outer, self._is_set = _flag.get(), False
+
+    def set(self) -> None:
+        self._is_set = True
+
+    def is_set(self) -> bool:
+        return self._is_set or (self._outer is not None and self._outer.is_set())
+
+
+_flag: ContextVar[_Flag | None] = ContextVar("_flag", default=None)  # of the call in this thread
+
+
+def check_stopped() -> None:
+    """End a call of `ordered_map` whose result is no longer needed; long calls check it often.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the map that made the call has failed, or was interrupted or closed.
+    """
+    if (flag := _flag.get()) is not None and flag.is_set():
+        raise KeyboardInterrupt
+
+
 def ordered_map(
     function: Callable[[Item], Result],
     items: Iterable[Item],
@@ -140,6 +173,7 @@ def ordered_map(
     executor: Executor | None = None,
     ahead: int = 1,
     stop: Callable[[], None] | None = None,
+    abandon: bool = False,
     lost: Callable[[Item, IrmetaError], Result] | None = None,
 ) -> Generator[Result, None, None]:
     """Yield ``function(item)`` in the order of `items`, independent of completion order.
@@ -158,7 +192,10 @@ def ordered_map(
         Results in flight beyond `workers`; larger values keep workers busy despite slow items.
     stop
         Called when results in flight are no longer needed, after an error or an interrupt, so that
-        `function` may end early: threads of the pool are waited for.
+        `function` may end early; `check_stopped` then raises in it.
+    abandon
+        Whether threads of the pool are then left behind instead of waited for, since they may wait
+        for a network. They must check `stop` before they write.
     lost
         Returns the result of an item whose worker was killed, also when no other item was in work,
         from the error that is otherwise raised.
@@ -179,29 +216,37 @@ def ordered_map(
     is_unlimited = executor is not None and workers is None
     workers = thread_count(workers)
     if executor is None and workers == 1:
-        yield from map(function, items)
+        for item in items:
+            check_stopped()
+            yield function(item)
         return
     most = sys.maxsize if is_unlimited else workers + ahead
     threads = ThreadPoolExecutor(workers) if executor is None else None
     pool = executor or threads
     assert pool is not None
     options = submit_options(pool)
+    flag = _Flag()
     waiting: deque[tuple[Item, Future[Done[Result]]]] = deque()
 
     def send(item: Item) -> Future[Done[Result]]:
-        return pool.submit(_call, function, item, __version__, **options)
+        sent = flag if threads is not None else None  # other processes do not share it
+        return pool.submit(_call, function, item, __version__, sent, **options)
 
     def received() -> Result:
-        item, future = waiting.popleft()
+        item, future = waiting[0]
+        _wait([future])
+        waiting.popleft()
         try:
             return _issued(*future.result())
         except Exception as error:
             if worker_failure(error) is None:
                 raise
         # Other items of the worker may be the cause: when they are done, try this one alone.
-        wait(other for _, other in waiting)
+        _wait([other for _, other in waiting])
+        again = send(item)
         try:
-            return _issued(*send(item).result())
+            _wait([again])
+            return _issued(*again.result())
         except Exception as error:
             if (failure := worker_failure(error)) is None:
                 raise
@@ -221,23 +266,39 @@ def ordered_map(
             raise failure from error
         raise
     finally:
+        flag.set()
         if waiting and stop is not None:
             stop()
-        for _, future in waiting:
-            future.cancel()
+        running = [future for _, future in waiting if not future.cancel()]
         if threads is not None:
-            threads.shutdown()
+            threads.shutdown(wait=False, cancel_futures=True)
+            if not abandon:
+                _wait(running)
+                threads.shutdown()
 
 
-def _call(function: Callable[[Item], Result], item: Item, version: str) -> Done[Result]:
+def _wait(futures: Collection[Future[Any]]) -> None:
+    """Wait until some calls are done, or for an interrupt."""
+    while wait(futures, timeout=_TICK).not_done:
+        pass
+
+
+def _call(
+    function: Callable[[Item], Result], item: Item, version: str, flag: _Flag | None = None
+) -> Done[Result]:
     """Call a function in a worker, and return its result and warnings."""
     if version != __version__:
         raise UsageError(
             f"a worker runs irmeta {__version__}, and this process irmeta {version}: install the "
             "same version everywhere."
         )
-    with collected_warnings() as warned:
-        return function(item), warned
+    before = _flag.set(flag)
+    try:
+        check_stopped()
+        with collected_warnings() as warned:
+            return function(item), warned
+    finally:
+        _flag.reset(before)
 
 
 def _issued(result: Result, warned: list[Warned]) -> Result:

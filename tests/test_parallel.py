@@ -3,10 +3,12 @@
 import math
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from fractions import Fraction
 from multiprocessing import get_context
@@ -20,6 +22,7 @@ from irmeta.errors import UsageError
 from irmeta.parallel import (
     ObjectPool,
     check_open_files,
+    check_stopped,
     group_limits,
     ordered_map,
     thread_count,
@@ -88,6 +91,46 @@ def test_ordered_map__calls_stop_after_error_or_close():
     results.close()
     assert list(ordered_map(double, range(9), workers=2, stop=lambda: told.append("no")))
     assert told == ["error", "gone"]
+
+
+def until_stopped(_: object) -> None:
+    while True:
+        check_stopped()
+        time.sleep(0.01)
+
+
+def inner_map(_: object) -> None:
+    list(ordered_map(until_stopped, range(2), workers=2))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no pthread_kill")
+@pytest.mark.parametrize("function", [until_stopped, inner_map])
+@pytest.mark.parametrize("items", [1, 5])
+def test_ordered_map__interrupt_ends_running_calls(function: Callable[..., None], items: int):
+    """One signal is enough, although polars makes the system restart waits."""
+    main, stopped = threading.main_thread().ident, []
+    assert main is not None
+    timer = threading.Timer(0.1, signal.pthread_kill, (main, signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        list(ordered_map(function, range(items), workers=2, stop=lambda: stopped.append(1)))
+    assert stopped == [1]
+    timer.join()
+
+
+def test_ordered_map__abandoned_calls_are_not_waited_for():
+    ended, stopped = threading.Event(), threading.Event()
+
+    def call(item: int) -> None:
+        if item == 0:
+            raise ValueError
+        ended.wait(9)
+
+    with pytest.raises(ValueError):  # noqa: PT011 (it is this test's)
+        list(ordered_map(call, range(2), workers=2, abandon=True, stop=stopped.set))
+    assert stopped.is_set()
+    assert not ended.is_set()
+    ended.set()
 
 
 def test_object_pool__threads_never_share_an_object():

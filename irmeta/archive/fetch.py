@@ -187,6 +187,7 @@ def _each(
         workers=min(MOST_THREADS, CONNECTIONS * max(1, len(hosts))),
         ahead=MOST_THREADS,
         stop=pauses.stop,
+        abandon=True,  # a thread may wait for a host
     )
     with closing(results):
         for outcome in results:

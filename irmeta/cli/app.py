@@ -16,7 +16,7 @@ from irmeta.errors import UsageError
 from irmeta.escapes import escape_name
 from irmeta.show.notes import LEVEL, timed
 
-FAILED, USAGE, STRICT, INTERRUPTED = 1, 2, 3, 130
+FAILED, USAGE, STRICT = 1, 2, 3
 DIFFERENT = 1  # the exit status of diff(1)
 DAMAGED = 1
 

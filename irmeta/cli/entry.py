@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import signal
 import sys
 import traceback
 import warnings
@@ -13,8 +11,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from irmeta._version import __version__
-from irmeta.cli.app import FAILED, INTERRUPTED, USAGE
+from irmeta.cli.app import FAILED, USAGE
 from irmeta.cli.commands import app
+from irmeta.cli.interrupts import INTERRUPTED
 from irmeta.cli.warning_lines import WarningLines
 from irmeta.errors import IrmetaError, MeasureError, UsageError
 from irmeta.escapes import escape_text, print_line
@@ -33,8 +32,6 @@ def main() -> NoReturn:
                 status = app(standalone_mode=False, prog_name="irmeta")
             finally:
                 lines.finish()
-    except KeyboardInterrupt:  # a second Ctrl-C, while typer handled the first
-        _stop()
     except (UsageError, MeasureError) as error:
         _fail(error, USAGE)
     except IrmetaError as error:
@@ -46,7 +43,7 @@ def main() -> NoReturn:
             _fail(error, FAILED)
         raise
     if status == INTERRUPTED:  # typer has caught Ctrl-C
-        _stop()
+        raise KeyboardInterrupt
     raise SystemExit(status if isinstance(status, int) else 0)
 
 
@@ -57,19 +54,6 @@ def _refuse(error: Any) -> NoReturn:
     error.message = escape_text(error.message)
     rich_format_error(error)
     raise SystemExit(error.exit_code)
-
-
-def _stop() -> NoReturn:
-    """Exit at once, which is safe because tracks are written atomically."""
-    # A second Ctrl-C while Python waits for threads would exit without a message or a status.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    print_line(
-        "irmeta: stopped; written tracks are complete, run again to continue",
-        sys.stderr,
-    )
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    os._exit(INTERRUPTED)
 
 
 def _speak_utf8() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -67,6 +68,8 @@ def _password(user: str) -> str:
     """Return the password of the environment, or ask for it."""
     if (given := os.environ.get(PASSWORD)) is not None:
         return given
+    if sys.platform != "win32":  # polars makes the system read on after Ctrl-C
+        signal.siginterrupt(signal.SIGINT, True)
     return typer.prompt(f"Password of {user}", hide_input=True, err=True)
 
 

@@ -62,7 +62,7 @@ _SHORT = {"measure": "m", "level_for_rel": "l", "nosummary": "n", "query_eval_wa
 }  # fmt: skip
 _VERSIONS = {"9": 9, "9.0.8": 9, "10": 10}
 _FORMATS = {"R": "qrels", "T": "trec_results"}
-ARGUMENTS, FILES, INTERRUPTED = 1, 2, 130
+ARGUMENTS, FILES = 1, 2
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -99,8 +99,6 @@ def run(arguments: Sequence[str]) -> int:
         return ARGUMENTS
     except OSError as error:
         return _fail(str(error), FILES)
-    except KeyboardInterrupt:
-        return INTERRUPTED
     return 0
 
 

@@ -16,7 +16,7 @@ from irmeta.measures.average_precision import compute_average_precision
 from irmeta.measures.names import parse_measures
 from irmeta.measures.search_length import irrelevant_retrieved
 from irmeta.measures.spec import Cutoffs, Spec
-from irmeta.parallel import ordered_map
+from irmeta.parallel import check_stopped, ordered_map
 from irmeta.policies import Averaged, EvalPolicy
 from irmeta.rankings.holders import totals
 from irmeta.rankings.judged import JudgedRanks
@@ -182,6 +182,7 @@ def evaluate_block(view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy)
     values = np.empty((len(specs), *view.lengths.shape))
     views = SeenViews(view)
     for indices in _by_call(specs):
+        check_stopped()
         first = specs[indices[0]]
         cutoffs = list(dict.fromkeys(specs[i].cutoff for i in indices))
         by_cutoff = first.measure.compute(views.of(first, cutoffs), first.settings, cutoffs)

@@ -17,7 +17,13 @@ from irmeta.clusters import appears, worker_memory
 from irmeta.errors import DataError, IrmetaError, of_track
 from irmeta.files import remove_temporaries, write_bytes
 from irmeta.locations import AnyLocation, local
-from irmeta.parallel import check_open_files, ordered_map, thread_count, usable_memory
+from irmeta.parallel import (
+    check_open_files,
+    check_stopped,
+    ordered_map,
+    thread_count,
+    usable_memory,
+)
 from irmeta.policies import ReadPolicy
 from irmeta.store.folder_names import check_case, folder_name
 from irmeta.store.layout import KINDS, Layout
@@ -191,7 +197,6 @@ def ingest_collection(
             sent,
             workers=workers if executor else at_once,
             executor=executor,
-            stop=count.stop,
             lost=failed,
         )
         cache = read_cache(layout)
@@ -244,6 +249,7 @@ def _build(
 
 
 def _put_in_place(track: str, layout: Layout, stage: Path, record: dict[str, Any]) -> None:
+    check_stopped()  # the staging folder may be about to be removed
     local(layout.record(track)).unlink(missing_ok=True)
     for kind in KINDS:
         folder = local(layout.folder(kind, track))
@@ -251,4 +257,5 @@ def _put_in_place(track: str, layout: Layout, stage: Path, record: dict[str, Any
         if (stage / kind).is_dir():
             folder.parent.mkdir(parents=True, exist_ok=True)
             os.replace(stage / kind, folder)
+    check_stopped()
     write_bytes(layout.record(track), add_checksum(to_json(record)))

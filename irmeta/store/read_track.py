@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from irmeta.errors import DataError
-from irmeta.parallel import ordered_map
+from irmeta.parallel import check_stopped, ordered_map
 from irmeta.policies import NAMES
 from irmeta.store.assemble import TrackRows
 from irmeta.store.facts import Facts, read_facts
@@ -305,22 +305,17 @@ def _spilled(run: Run | SkippedRun, path: Path) -> Run | SkippedRun:
 
 
 class Count:
-    """Counter of files read by all threads, which can also stop the threads."""
+    """Counter of files read by all threads."""
 
     def __init__(self, sources: Sequence[AnyTrack], progress: Progress | None) -> None:
         self._report: Progress = progress or (lambda track, done, files: None)
         self._files = sum(len(source.runs) for source in sources)
         self._done = {source.name: 0 for source in sources}
-        self._lock, self._stopped = Lock(), False
-
-    def stop(self) -> None:
-        """End every thread after its current file."""
-        self._stopped = True
+        self._lock = Lock()
 
     def add(self, track: str) -> None:
         """Count one file of a track as read and report the progress."""
-        if self._stopped:
-            raise KeyboardInterrupt
+        check_stopped()
         with self._lock:
             self._done[track] += 1
             self._report(track, sum(self._done.values()), self._files)

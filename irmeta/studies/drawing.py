@@ -20,11 +20,12 @@ from collections.abc import Collection, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from selectors import EVENT_READ, DefaultSelector
 from threading import Lock
 from typing import Any
 
 from irmeta.errors import IrmetaError
-from irmeta.parallel import ObjectPool
+from irmeta.parallel import ObjectPool, check_stopped
 from irmeta.report import vega
 from irmeta.report.look import print_of, svg_of
 
@@ -35,6 +36,10 @@ _CARRIED = re.compile(
     "[\0-\u00b6\u00b8-\u017f\u0391-\u03a1\u03a3-\u03ce\u2013-\u2015\u2017-\u201e\u2020-\u2022"
     "\u2026\u2212\u2264\u2265]*"
 )
+
+
+_TICK = 0.1  # seconds between looks for an interrupt
+_running: set[subprocess.Popen[bytes]] = set()
 
 
 class Drawer:
@@ -99,10 +104,14 @@ def _begin(fonts: bool) -> subprocess.Popen[bytes] | None:
         )
     except OSError:
         return None
-    if _ask(process, [path or os.getcwd() for path in sys.path]) == vega.READY:
-        return process
-    _end(process, at_once=True)
-    return None
+    _running.add(process)
+    is_ready = False
+    try:
+        is_ready = _ask(process, [path or os.getcwd() for path in sys.path]) == vega.READY
+    finally:  # an interrupt too
+        if not is_ready:
+            _end(process, at_once=True)
+    return process if is_ready else None
 
 
 def _ask(process: subprocess.Popen[bytes], what: object) -> bytes:
@@ -113,6 +122,11 @@ def _ask(process: subprocess.Popen[bytes], what: object) -> bytes:
     try:
         into.write(json.dumps(what).encode() + b"\n")
         into.flush()
+        if os.name == "posix":  # Windows waits for no pipe
+            with DefaultSelector() as selector:
+                selector.register(out, EVENT_READ)
+                while not selector.select(_TICK):
+                    check_stopped()
         return out.readline()
     except OSError:
         return b""
@@ -130,6 +144,13 @@ def _end(process: subprocess.Popen[bytes], at_once: bool) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    _running.discard(process)
+
+
+def end_all() -> None:
+    """Kill all processes that draw, before this process exits without cleaning up."""
+    for process in tuple(_running):
+        process.kill()
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 
 from irmeta.errors import DataError
+from irmeta.parallel import check_stopped
 
 try:  # the gzip extra: the same bytes, two to three times faster
     from isal import igzip, igzip_lib
@@ -72,6 +73,7 @@ class _Hashed(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any, /) -> int:
+        check_stopped()
         count = self._file.readinto(buffer) or 0
         self.digest.update(memoryview(buffer)[:count])
         return count

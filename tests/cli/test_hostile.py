@@ -231,22 +231,6 @@ def test_commands__invalid_arguments_give_a_one_line_error(
     assert file.read_text() == "text\n"
 
 
-def test_reanalyze_command__ctrl_c_gives_status_130(
-    made_store: irmeta.Store, tmp_path: Path
-) -> None:
-    command = [*IRMETA, "reanalyze", str(made_store.path), "--out", str(tmp_path / "out")]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    while process.poll() is None and not (tmp_path / "out" / ".parts").exists():
-        time.sleep(0.01)
-    while process.poll() is None:
-        # Libraries ignore interrupts while they load, so the signal is repeated.
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
-    _, said = process.communicate()
-    assert process.returncode == 130
-    assert said.decode().startswith("irmeta: stopped; written tracks are complete")
-
-
 def test_evaluate_command__names_outside_terminal_encoding_are_printed(tmp_path: Path) -> None:
     runs = tmp_path / "in" / "t" / "runs"
     runs.mkdir(parents=True)

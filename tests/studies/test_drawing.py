@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import pytest
 
 import irmeta
 from irmeta.errors import IrmetaError
+from irmeta.parallel import ordered_map
 from irmeta.report import look
 from irmeta.report.figures.length_figures import rarity_histogram
 from irmeta.studies import drawing
@@ -128,7 +130,10 @@ def test_drawer__incomplete_answer_is_an_error() -> None:
     drawer.draw(SPEC, None)
     assert drawer._process is not None
     real = drawer._process.stdout
-    drawer._process.stdout = io.BytesIO(b'{"svg": "<sv')
+    reader, writer = os.pipe()
+    os.write(writer, b'{"svg": "<sv')
+    os.close(writer)
+    drawer._process.stdout = io.FileIO(reader)
     with pytest.raises(IrmetaError, match="has ended"):
         drawer.draw(SPEC, None)
     assert real is not None
@@ -196,22 +201,45 @@ def test_drawing__concurrent_users_share_processes() -> None:
 def test_reanalyze__interruption_leaves_no_process(
     collections: Path, tmp_path: Path, monkeypatch
 ) -> None:
-    processes: list[subprocess.Popen | None] = []
-    begin = drawing._begin
+    processes: list[subprocess.Popen] = []
+    begin = subprocess.Popen
 
-    def slowly(fonts: bool):
+    def slowly(*args: Any, **kwargs: Any) -> subprocess.Popen:
         time.sleep(0.3)
-        processes.append(begin(fonts))
+        processes.append(begin(*args, **kwargs))
         return processes[-1]
 
     def stop(track: str, done: int, total: int) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(drawing, "_begin", slowly)
+    monkeypatch.setattr(subprocess, "Popen", slowly)
     with pytest.raises(KeyboardInterrupt):
         irmeta.reanalyze(collections, tmp_path / "out", workers=2, batch_progress=stop)
     assert processes
-    assert all(gone(process.pid) for process in processes if process is not None)
+    assert all(gone(process.pid) for process in processes)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows waits for no pipe")
+def test_drawing__unneeded_figure_is_not_waited_for(monkeypatch) -> None:
+    """A process that does not answer is killed when its figure is no longer needed."""
+    monkeypatch.setattr(drawing, "_begin", lambda fonts: subprocess.Popen(
+        [sys.executable, "-c", "import time; time.sleep(60)"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ))  # fmt: skip
+    drawers: list[drawing.Drawer] = []
+    begun = threading.Event()
+
+    def task(item: int) -> object:
+        if item == 0:
+            begun.wait(9)
+            raise ValueError("another figure fails")
+        drawers.append(drawing.Drawer())
+        threading.Timer(0.2, begun.set).start()
+        return drawers[0].draw(SPEC, None)
+
+    with pytest.raises(ValueError, match="another figure"):
+        list(ordered_map(task, range(2), workers=2))
+    assert drawers[0]._process is None
 
 
 def test_reanalyze__figures_use_processes_only_with_several_workers(

@@ -14,6 +14,7 @@ from irmeta.errors import IrmetaError
 from irmeta.locations import Location
 from irmeta.measures.evaluate import how_made, recorded_measures
 from irmeta.options import Options
+from irmeta.parallel import check_stopped
 from irmeta.policies import TrackOptions
 from irmeta.results.tidy_files import ParquetFile, read_parquet
 from irmeta.schema.columns import Table, by_name
@@ -78,6 +79,7 @@ class TableWriter:
         IrmetaError
             For an unexpected table, or rows that do not fit its schema.
         """
+        check_stopped()
         if name not in self._tables:
             raise IrmetaError(f"study {self._study.name}: {name!r} is not a table of this part")
         table = self._tables[name]
