@@ -27,6 +27,8 @@ from support import ingesting
 from support.executors import Killing, cluster_in_process, content
 from support.tiny import collection
 
+pytestmark = pytest.mark.exhaustive
+
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 

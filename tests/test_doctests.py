@@ -55,6 +55,7 @@ def test_docstring_examples__output_is_correct(name: str, names: dict[str, Any])
 
 
 @pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.study
 def test_study_examples__output_is_correct(name: str, names: dict[str, Any]):
     (example,) = doctest.DocTestFinder().find(PUBLIC[name], name, globs=names)
     assert not doctest.DocTestRunner().run(example).failed

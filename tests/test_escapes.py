@@ -116,6 +116,7 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "in"
 
 
+@pytest.mark.exhaustive
 def test_commands__output_has_no_control_characters(
     collection: Path, tmp_path: Path, run, monkeypatch: pytest.MonkeyPatch
 ):

@@ -18,6 +18,8 @@ import irmeta
 from irmeta.measures.spec import Measure
 from irmeta.testing import check_measure
 
+pytestmark = pytest.mark.exhaustive
+
 ROOT = Path(__file__).parents[1]
 EXTENSION = ROOT / "tests" / "extension"
 MODULE = EXTENSION / "first_found.py"

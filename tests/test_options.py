@@ -155,6 +155,7 @@ def test_stubs__studies_are_up_to_date():
     assert runpy.run_path(str(ROOT / ".ci" / "stubs.py"))["stubs"]() == written
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["", *OWN])
 def test_study_command__help_loads_no_heavy_packages(name: str):
     code = (

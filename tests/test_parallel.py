@@ -268,6 +268,7 @@ def test_ordered_map__forked_processes_are_refused():
         assert not executor._processes
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(os.name != "posix", reason="there is no such limit")
 @pytest.mark.parametrize("command", ["ingest", "reanalyze", "study"])
 def test_check_open_files__low_limit_is_an_error(two_tracks: Path, tmp_path: Path, command: str):

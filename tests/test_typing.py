@@ -12,6 +12,8 @@ import pytest
 
 from support import user_code
 
+pytestmark = pytest.mark.exhaustive
+
 # Kernels have no types: numba compiles them for the types of their arguments.
 UNTYPED = ("irmeta.kernels.",)
 

@@ -24,6 +24,7 @@ def matrix(measure: str, offsets: dict[str, float], track: str = "") -> irmeta.M
     return irmeta.Matrix(values, QUERIES, tuple(offsets), measure, track)
 
 
+@pytest.mark.exhaustive
 def test_compare__holm_by_default_and_no_correction_for_tests_of_all_systems():
     one = matrix("AP", {"x": 0.0, "y": 0.1, "z": 0.2})
     assert irmeta.compare(one)[0].pairs.correction == "holm"
@@ -104,6 +105,7 @@ def test_write_comparisons__baseline_and_several_measures(tmp_path: Path):
     assert "mean difference from base" in (tmp_path / "t.AP.svg").read_text()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("form", ["latex", "markdown", "text"])
 def test_compare_command__formats_are_those_of_the_result(run, made_store, form: str):
     done = run("compare", made_store.path, "-m", "AP,ASL", "--track", "web", "--format", form)

@@ -231,6 +231,7 @@ def bars_of(chart: Any) -> list[dict[str, Any]]:
     return bars
 
 
+@pytest.mark.exhaustive
 def test_browse__selected_bar_lists_its_docs(found: SearchLengths):
     chart = found.browse()
     other = found.median
@@ -252,6 +253,7 @@ def test_browse__counts_equal_histogram(found: SearchLengths):
     assert all(len(bar["shown"]) == 1 + min(20, bar["docs"]) for bar in bars)
 
 
+@pytest.mark.exhaustive
 def test_browse__subtitle_names_omitted_docs_and_systems(
     hand: SearchLengths, made_store: irmeta.Store, monkeypatch: pytest.MonkeyPatch
 ):

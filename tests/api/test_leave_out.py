@@ -84,6 +84,7 @@ def assert_equal_rows(made: pl.DataFrame, oracle: pl.DataFrame) -> None:
         assert difference < 1e-11, column
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(8))
 @given(tracks(), st.none() | st.integers(1, 3))
 def test_leave_out__equals_ingesting_rewritten_qrels(track: Track, depth: int | None):

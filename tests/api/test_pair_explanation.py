@@ -46,6 +46,7 @@ def test_show__undefined_without_a_relevant_doc(worked_examples):
     assert "nothing to draw" in found.show().to_json()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("ending", "start"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")]
 )

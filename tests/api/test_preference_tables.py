@@ -119,6 +119,7 @@ def test_strpp__background_of_another_set(made_store):
         )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "name",
     [*EVERY, "RPP(p=geometric)@20", "STRPP", "STRPP(background=adhoc)", "OI(unjudged=condensed)@9"],

@@ -31,6 +31,7 @@ def table(folder: Path, text: str) -> Path:
     return file
 
 
+@pytest.mark.exhaustive
 def test_matrices__every_source_gives_equal_values(
     results: Path, made_store: irmeta.Store, tmp_path: Path
 ):

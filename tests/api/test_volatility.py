@@ -61,6 +61,7 @@ def test_volatility__orders_systems_by_means_at_each_cutoff(track):
         np.testing.assert_allclose(made["value"].to_numpy(), expected, atol=1e-12)
 
 
+@pytest.mark.exhaustive
 def test_volatility__other_measure_and_systems(made_store: irmeta.Store):
     asked = {"ks": [5, 10], "track": "news", "method": "rbo"}
     made = made_store.volatility("AP", "nDCG", **asked)

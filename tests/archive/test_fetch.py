@@ -162,6 +162,7 @@ def test_fetch__refused_without_password(server: FileServer, tmp_path: Path, run
         assert not file.is_file() or b"secret" not in file.read_bytes()
 
 
+@pytest.mark.exhaustive
 def test_fetch__interrupted(server: FileServer, tmp_path: Path):
     """An interrupt keeps what came, and the next fetch continues."""
     done: list[str] = []

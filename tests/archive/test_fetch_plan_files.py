@@ -101,6 +101,7 @@ def test_fetch_plan__qrels_of_ir_datasets(
     assert report.lost["reason"].str.contains("ir_datasets has no data set 'made'").all()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("place", ["folder", "host"])
 @pytest.mark.parametrize("md5", [hashlib.md5(RUN).hexdigest(), "0" * 32])
 @pytest.mark.parametrize("check", ["check", "note"])

@@ -140,6 +140,7 @@ def test_explain_command__shows_ranks_ties_and_sum(run, made_store: irmeta.Store
     assert "with 1" in done.out, "a tied doc"
 
 
+@pytest.mark.exhaustive
 def test_evaluate_command__closed_pipe_is_not_an_error(made_store: irmeta.Store) -> None:
     script = "import sys; sys.argv = ['irmeta', 'evaluate', sys.argv[1], '--per-query']; "
     command = [sys.executable, "-c", script + "from irmeta.cli import main; main()"]
@@ -155,6 +156,7 @@ def test_evaluate_command__closed_pipe_is_not_an_error(made_store: irmeta.Store)
     assert process.wait() == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "measure", ["ISL", "AP(norm=pool)@10", "P(ties=share)@10", "RBP(unjudged=upper)"]
 )

@@ -75,6 +75,7 @@ def test_completion__choices_of_an_option(run, monkeypatch: pytest.MonkeyPatch) 
     assert run().out.split() == ["score-file"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_study_command__collection_gives_the_results_of_its_store(
     run, two_tracks: Path, tmp_path: Path

@@ -17,6 +17,8 @@ import pytest
 import irmeta
 from irmeta.store.lock import only_writer
 
+pytestmark = pytest.mark.exhaustive
+
 IRMETA = [sys.executable, "-c", "from irmeta.cli import main; main()"]
 
 

@@ -124,6 +124,7 @@ def test_trec_eval__standard_input_and_several_runs(files, capsysbinary, monkeyp
     assert first == second == b"map                   \tall\t0.2500"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_trec_eval__named_pipe(files, tmp_path):
     pipe = tmp_path / "pipe"

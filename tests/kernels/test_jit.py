@@ -285,6 +285,7 @@ def run_two_at_once(environment: dict[str, str]) -> list[str]:
     return [process.communicate()[0] for process in two]
 
 
+@pytest.mark.exhaustive
 def test_jit__cache_shared_by_concurrent_processes(tmp_path):
     environment = {"IRMETA_CACHE_DIR": str(tmp_path), "NUMBA_CACHE_DIR": "theirs"}
     assert all(said.startswith("[1, 2]") for said in run_two_at_once(environment))
@@ -298,6 +299,7 @@ def flip(raw: bytes, place: int) -> bytes:
     return bytes(changed)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("ending", "damage"),
     [
@@ -315,6 +317,7 @@ def test_jit__damaged_cache_file_is_compiled_again(tmp_path, ending: str, damage
     assert fresh(ONE_KERNEL, **environment).strip() == "[1, 2] 1"
 
 
+@pytest.mark.exhaustive
 @POSIX
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
 def test_jit__cache_file_that_others_may_write_is_compiled_again(tmp_path, ending: str):

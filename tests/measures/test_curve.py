@@ -58,6 +58,7 @@ def test_curve__value_equals_mean_at_cutoff(measure: str, made_store: irmeta.Sto
     assert_one_by_one(made_store, frame, measure, **choices)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("queries", ["judged", "relevant", "retrieved"])
 @settings(max_examples=scaled(10))
 @given(track=tracks())

@@ -24,6 +24,7 @@ TWINS = FAMILIES["well known"].twins
 _TIED = [("a", 3, 0), ("b", 3, 0)]
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(10))
 @given(tracks(systems=3, queries=2))
 @example(
@@ -43,6 +44,7 @@ def test_evaluate__tie_order_option_equals_ingest_in_that_tie_order(track: Track
         assert_equal(values_of(other, TWINS, tie_order="trec_eval"), values_of(store, TWINS))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("queries", ["judged", "relevant", "retrieved"])
 @settings(max_examples=scaled(20))
 @given(track=tracks())

@@ -63,6 +63,7 @@ def theirs(measure: str, runs: dict, qrels) -> dict[tuple[str, str], float]:
     }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("measure", [*ALIKE, *OTHERWISE])
 def test_evaluate__equals_ir_measures(measure: str, track, made_store: irmeta.Store):
     if measure in PERL and shutil.which("perl") is None:

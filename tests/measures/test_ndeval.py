@@ -211,6 +211,7 @@ def enumerated(rankings: list[str], relevant: int) -> JudgedRanks:
     return replace(view, subtopics=subtopics)
 
 
+@pytest.mark.exhaustive
 def test_evaluate__all_rankings_of_two_subtopics_equal_ndeval_and_cubetest(shared: Path):
     path = shared / "oracles" / "case4_axioms" / "out.scores_all_len_le_10.csv.gz"
     with gzip.open(path, "rt", newline="") as file:

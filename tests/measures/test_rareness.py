@@ -177,6 +177,7 @@ def test_rareness__counted_equals_naive_twins(track: Track, data: st.DataObject)
                 assert values[:, q, s] == pytest.approx(expected, abs=1e-12), (counted, how)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(25))
 @given(tracks())
 def test_rareness__bounds_and_growth_with_alpha(track: Track):

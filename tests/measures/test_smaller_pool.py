@@ -16,6 +16,8 @@ from irmeta.errors import UsageError
 from support.examples import scaled
 from support.making import Track, down, tracks, with_smaller_pool
 
+pytestmark = pytest.mark.exhaustive
+
 MEASURES = "AP,AP(norm=min)@2,nDCG,P@2,RBP(p=0.8),ASL,Bpref,Judged@2,P(unjudged=condensed)@2"
 CHOICES = {"queries": "judged", "tie_order": "score-file"}
 

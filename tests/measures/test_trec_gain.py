@@ -17,6 +17,7 @@ from support.making import Track, down, read_qrels, read_run
 from twins import gain as naive_gain
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["nDCGRel", "RnDCG", "G", "BinG", "ERR@5", "nERR", "Q@7"])
 def test_compute__uint32_ranks_give_the_same_values(name: str, made_store: irmeta.Store):
     """Lists with more than 65,534 docs have uint32 ranks."""

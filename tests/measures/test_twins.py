@@ -35,6 +35,7 @@ def test_evaluate__values_equal_naive_twins(family: Family):
     compare()
 
 
+@pytest.mark.exhaustive
 @families
 def test_evaluate__values_equal_naive_twins_in_other_tie_orders(family: Family):
     twins = {name: twin for name, twin in family.twins.items() if family.in_tie_orders(name)}
@@ -50,6 +51,7 @@ def test_evaluate__values_equal_naive_twins_in_other_tie_orders(family: Family):
     compare()
 
 
+@pytest.mark.exhaustive
 @families
 def test_explain__arithmetic_equals_naive_twins(family: Family):
     assert_explained({n: twin for n, twin in family.twins.items() if family.in_explain(n)})

@@ -20,6 +20,8 @@ from irmeta.store import groups
 from irmeta.store.layout import Layout
 from irmeta.store.memory import MemoryStore
 
+pytestmark = pytest.mark.exhaustive
+
 # With shared ties, with the pool, and with unjudged docs assumed relevant.
 MEASURES = "AP,nDCG@10,P(ties=share)@10,AP(norm=pool)@10,RBP(p=0.8, unjudged=upper),ASL"
 

@@ -59,6 +59,7 @@ def test_recommender__lower_ratings_do_not_count(movies, tmp_path):
         assert rated["value"].to_list() == others["value"].to_list()
 
 
+@pytest.mark.exhaustive
 def test_recommender__many_users_with_one_relevant_doc():
     rng = np.random.default_rng(0)
     queries, systems = 17_564, 21

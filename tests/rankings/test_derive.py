@@ -108,6 +108,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("change", CHANGES)
 @settings(max_examples=scaled(8))
 @given(track=tracks(), n=st.integers(1, 4))

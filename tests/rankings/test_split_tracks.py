@@ -25,6 +25,8 @@ from irmeta.studies.framework import runner
 from support.executors import Killing, cluster_in_process, content
 from support.making import Track, down
 
+pytestmark = pytest.mark.exhaustive
+
 MEASURES = "AP,nDCG@2,AP(norm=pool)@2,ASL"
 DOCS = "abcdef"
 

@@ -18,6 +18,8 @@ from support.browser import Browser, chromium
 from support.making import Track, down
 from support.written import WRITTEN
 
+pytestmark = pytest.mark.exhaustive
+
 CALL = "<script>window.hostile=1;<!--"
 CLOSE = "</style></script></title><img src=x onerror=window.hostile=1>"
 NAMES = (CALL, "\"quoted'&amp;", "نظام\u202eabc", "w" * 200, "<b>bold")

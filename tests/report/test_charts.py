@@ -69,6 +69,7 @@ from support.charting import (
 from support.text_boxes import collisions, outside
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", CHARTS)
 def test_chart__well_formed_svg_of_fixed_width(name: str):
     svg = to_svg(CHARTS[name]())
@@ -106,6 +107,7 @@ PRINTED = (
 )  # fmt: skip
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", PRINTED)
 def test_to_print__png_and_pdf_of_the_requested_size(name: str):
     chart = CHARTS[name]()
@@ -118,6 +120,7 @@ def test_to_print__png_and_pdf_of_the_requested_size(name: str):
     assert pdf.startswith(b"%PDF")
 
 
+@pytest.mark.exhaustive
 def test_chart__identical_in_another_process():
     code = (
         "import polars as pl, sys; from irmeta.report.look import to_svg;"

@@ -165,6 +165,7 @@ def test_escape_latex__escapes_special_characters(text: str, expected: str):
     assert escape_latex(text) == expected
 
 
+@pytest.mark.exhaustive
 def test_to_latex__all_tables_fit_one_document(written: Path, tmp_path: Path):
     files = [file for name in WRITTEN for file in sorted((written / name / "latex").iterdir())]
     assert len(files) > 80

@@ -52,6 +52,7 @@ def test_offline__interactive_chart_is_html_without_a_network(monkeypatch: pytes
     assert "http" not in re.sub(r"https://vega.github.io/schema/[^\"]*", "", page)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("width", "pixels"), [(None, 520), ("column", 420), ("text", 861)])
 def test_plot__width_and_files(made_store: irmeta.Store, tmp_path: Path, width, pixels):
     plots = {

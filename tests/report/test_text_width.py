@@ -16,6 +16,8 @@ from irmeta.report.text_width import text_width, wrapped
 from irmeta.report.vega import vega_svg
 from support.examples import scaled
 
+pytestmark = pytest.mark.exhaustive
+
 PRINTABLE = "".join(map(chr, range(33, 127))) + "\u2212\u2013\u2014\u2018\u2019"
 
 

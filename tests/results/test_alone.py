@@ -108,6 +108,7 @@ def test_differences__independent_of_other_systems(seed: int):
                     np.testing.assert_array_equal(getattr(own, name), whole)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(10))
 @given(seed=seeds)
 def test_means_and_curves__independent_of_other_systems(seed: int):

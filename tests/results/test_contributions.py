@@ -92,6 +92,7 @@ def test_contributions__same_rows_for_any_number_of_workers(made_store):
     assert made_store.contributions(workers=1).equals(made_store.contributions(workers=2))
 
 
+@pytest.mark.real
 def test_contributions__robust_2003_equals_reference(real_store, shared):
     path = shared / "oracles" / "innovation" / "innovation_robust2003_facts_k100.json"
     facts = json.loads(path.read_text())

@@ -16,6 +16,8 @@ from irmeta.errors import DataError, IrmetaError
 from irmeta.results.tidy_files import provenance, read_parquet, write_out
 from support.undrawn import draw_nothing
 
+pytestmark = pytest.mark.exhaustive
+
 SAMPLES = 12  # places in each file, and three near its end
 
 

@@ -69,6 +69,7 @@ def test_power__without_queries_or_pairs(shape):
     assert asp(pairwise(matrix)).height == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "expected"),
     [

@@ -52,6 +52,7 @@ def test_tukey_hsd__equals_reference_output(shared: Path):
     np.testing.assert_allclose(hsd.blocked_hsd(values), blocked, rtol=0, atol=1e-12)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("queries", "systems"), [(2, 2), (8, 6), (50, 9), (3, 12)])
 def test_tukey_hsd__equals_scipy(queries: int, systems: int):
     values = made(queries, systems)
@@ -258,6 +259,7 @@ def test_permuted_ranges__every_permutation_equally_likely(rows: int, columns: i
     assert chisquare(counts, shares * number).pvalue > 1e-3
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("columns", [7, 60, 129])
 def test_permuted_ranges__every_position_equally_likely(columns: int):
     """Two rows with one nonzero value each: both are in the same column with chance 1 / columns."""

@@ -20,6 +20,7 @@ from twins import orders as naive
 ITEMS = list("abcdefgh")
 
 
+@pytest.mark.exhaustive
 def test_rbo__equals_all_published_vectors(shared):
     """10,000 pairs of rankings, three variants, four scores.
 
@@ -78,6 +79,7 @@ def test_rbo__variants_for_identical_tied_rankings():
     assert rbo(tied, tied, 0.5, "a").ext == pytest.approx(0.75)  # A_1 is 0 in half of the cases
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=scaled(25))
 @given(st.data())
 def test_rbo__variant_a_is_the_mean_over_all_tie_breaks(data):

@@ -49,6 +49,7 @@ def agree(ours, right, values: np.ndarray) -> None:
     assert (np.diag(p) == 1).all()
 
 
+@pytest.mark.exhaustive
 @TESTS
 @pytest.mark.parametrize("kind", ["clean", "tied", "gaps", "tied gaps"])
 @pytest.mark.parametrize("queries", [1, 2, 5, 12, 13, 14, 15, 49, 50, 51, 90])

@@ -10,6 +10,8 @@ from scipy.stats import studentized_range
 from irmeta.stats import studentized
 from irmeta.stats.studentized import range_sf, studentized_range_isf, studentized_range_sf
 
+pytestmark = pytest.mark.exhaustive
+
 SHAPES = [(2, 7), (3, 2), (3, 10), (6, 35), (10, 5), (60, 2891), (129, 6272), (2000, 97951)]
 
 

@@ -33,7 +33,7 @@ def reanalyzed(store: Path, out: Path) -> Reanalysis:
     return reanalyze_tracks(store, out, OverviewOptions(measures=("AP",)), {}, Run())
 
 
-pytestmark = pytest.mark.usefixtures("undrawn")
+pytestmark = [pytest.mark.exhaustive, pytest.mark.usefixtures("undrawn")]
 
 
 @pytest.fixture

@@ -169,6 +169,7 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, point: str, track: str) -> None:
         monkeypatch.setattr(os, "replace", move)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("before", ["nothing", "an older b"])
 @pytest.mark.parametrize("point", [READER, *WRITERS, *MOVES])
 def test_ingest__interrupted_ingest_keeps_complete_tracks_and_resumes(

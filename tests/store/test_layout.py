@@ -262,6 +262,7 @@ def test_evaluate__values_do_not_depend_on_parts(parts, made_store):
     assert parts.rarity().equals(made_store.rarity())
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("max_rows", [1, 6000, 1 << 24])
 def test_row_blocks__partition_all_queries_and_rows(parts, max_rows):
     track = "news"

@@ -17,6 +17,8 @@ from irmeta.store.layout import Layout
 from irmeta.store.spill import KINDS, InMemory, Spilled
 from support.ingesting import content, outcomes, put
 
+pytestmark = pytest.mark.exhaustive
+
 
 def stored(collection: Path, store: Path, **means) -> dict[str, bytes]:
     found = ingest_collection(collection, Layout(store), ReadPolicy(), **means)

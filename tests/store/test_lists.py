@@ -60,6 +60,7 @@ def stored_lists(store: irmeta.Store) -> dict[tuple[str, str], list[str]]:
     return lists
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("depth", [None, 7])
 @pytest.mark.parametrize("order", get_args(TieOrder))
 def test_ingest__lists_are_sorted_by_tie_order_before_depth_cut(

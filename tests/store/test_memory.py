@@ -61,6 +61,7 @@ def test_read__values_equal_store(held: Store, made_store: Store, order):
     assert_frame_equal(ours, theirs, check_exact=True)
 
 
+@pytest.mark.exhaustive
 def test_read__all_methods_and_studies_equal_store(
     held: Store, made_store: Store, tmp_path: Path, monkeypatch
 ):
@@ -105,6 +106,7 @@ def test_read__blocks_equal_store(
         np.testing.assert_array_equal(*values)
 
 
+@pytest.mark.exhaustive
 def test_read__result_does_not_depend_on_groups_and_workers(
     held: Store, collections: Path, monkeypatch
 ):

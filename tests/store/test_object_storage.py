@@ -19,6 +19,8 @@ from irmeta.store.scan import undisturbed
 from support.making import Track, down
 from support.object_storage import Bucket, running
 
+pytestmark = pytest.mark.exhaustive
+
 TRACK = Track(
     {s: {q: down(*docs) for q in ("1", "2")} for s, docs in {"s": "ab", "t": "ba"}.items()},
     {q: {"a": 1, "b": 0} for q in ("1", "2")},

@@ -20,6 +20,8 @@ from irmeta.measures.parameters import REL, Parameter
 from irmeta.measures.spec import Measure, Trace
 from irmeta.testing import check_measure, samples
 
+pytestmark = pytest.mark.exhaustive
+
 RR = registry()["RR"]
 
 

@@ -51,6 +51,7 @@ def packed(path: Path, piece: bytes) -> Path:
     return path
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", TEXTS)
 @pytest.mark.parametrize("read", ["run", "skipping", "qrels"])
 def test_text__highly_compressed_file_needs_little_memory(tmp_path, read_sizes, kind, read):
@@ -89,6 +90,7 @@ def test_read_run__first_row_before_the_limit_is_read(tmp_path, read_sizes, malf
     assert isinstance(read_run(source, source.input_file("r"), RowReader()), SkippedRun)
 
 
+@pytest.mark.exhaustive
 def test_read_run__malformed_lines_do_not_count_as_first_row(tmp_path, read_sizes):
     packed(tmp_path / "r", b"no result\n")
     source = TrackSource("t", tmp_path, ("r",), (), policy=ReadPolicy(malformed="skip"))

@@ -99,6 +99,7 @@ def test_open_stream__truncated_file_is_a_short_error(reading, kind, kept):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("either_gzip")
 @pytest.mark.parametrize("kind", ["gz", "bz2", "xz"])  # zst frames need not carry a checksum
 def test_open_stream__damaged_file_is_a_data_error(reading, kind):

@@ -28,6 +28,7 @@ def decoded(content: bytes) -> bytes:
     return io.BufferedReader(ZFile(io.BufferedReader(io.BytesIO(content)))).read()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("data", [LINES, NOISE, b"a" * 200_000, b"x"], ids=len)
 def test_z_file__reverses_compress(data: bytes, kind: dict[str, int]) -> None:

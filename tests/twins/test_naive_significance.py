@@ -12,6 +12,8 @@ import scipy.stats
 
 from twins import significance as tests
 
+pytestmark = pytest.mark.exhaustive
+
 NAN = math.nan
 
 

@@ -186,6 +186,7 @@ def case3() -> Iterator[Command]:
         yield Command(output, "qrels.txt", f"inputs/sys{system}", 9, complete=True, depth=10)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("folder", "command"),
     [

@@ -16,6 +16,8 @@ from irmeta.errors import IrmetaError
 from support import tiny
 from support.undrawn import draw_nothing
 
+pytestmark = pytest.mark.exhaustive
+
 
 @pytest.fixture
 def out(store: irmeta.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:

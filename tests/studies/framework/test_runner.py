@@ -50,6 +50,7 @@ def test_run__bytes_are_reproducible(store: irmeta.Store, tmp_path: Path):
     assert {Path(name).suffix for name in found} >= {".parquet", ".svg", ".png", ".tex", ".html"}
 
 
+@pytest.mark.exhaustive
 def test_run__threads_and_processes_give_equal_bytes(store: irmeta.Store, tmp_path: Path):
     irmeta.reanalyze(store.path, tmp_path / "threads", measures="AP,ASL")
     # spawned, since a fork would copy locks held by threads
@@ -96,6 +97,7 @@ def test_run__without_titles_draws_again_and_computes_nothing(store: irmeta.Stor
         assert recorded(tmp_path / "out") == (names, titled)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("change", ["option", "words", "revision", "measure", "part", "figure"])
 def test_run__changed_input_is_computed_again(
