@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +13,10 @@ import polars as pl
 
 from irmeta.errors import IrmetaError
 from irmeta.measures.evaluate import evaluate
+from irmeta.measures.interpolated import docs_needed
 from irmeta.measures.names import parse_measure
+from irmeta.measures.parameters import numbers
+from irmeta.measures.spec import Spec
 from irmeta.measures.trec_eval_names import (
     SUMMARY_ONLY,
     Line,
@@ -30,6 +35,7 @@ from irmeta.trec.text import Text, lines
 CANNOT_READ, QUERY_FAILED, NO_QUERY = 2, 4, 7
 """Exit statuses of trec_eval."""
 _SPOILT = "The first: "  # of the runs that cannot be used
+_OTHER_OPTIONS = re.compile(r" `--[^`]*`[^.]*\.")  # a sentence about an option of `evaluate`
 _ELSEWHERE = "none of its queries is judged"
 _SEVERAL_TAGS = " tags, the first is used"
 
@@ -96,6 +102,7 @@ def _read(
             raise outcome.error
     except IrmetaError as error:
         text = str(error).partition(_SPOILT)[2] or str(error)
+        text = _OTHER_OPTIONS.sub("", text)
         raise TrecEvalError(text, NO_QUERY if _ELSEWHERE in text else CANNOT_READ) from None
     (system,) = read_table(store, "systems", source.name).iter_rows(named=True)
     if system["duplicates"]:
@@ -123,8 +130,8 @@ class _Values:
     queries: Sequence[str]
     stops_at: str | None
     places: Mapping[str, int]
-    by_query: Mapping[str, np.ndarray]
-    means: Mapping[str, float]
+    by_query: dict[str, np.ndarray]
+    means: dict[str, float]
 
     @classmethod
     def of(
@@ -137,8 +144,9 @@ class _Values:
         """Compute all values."""
         specs = {line.spec.name: line.spec for line in printed if line.spec is not None}
         specs = specs or {"NumQ": parse_measure("NumQ")}
+        counts = [parse_measure(name) for name in _counts(options)]
         policy = EvalPolicy(queries="judged" if options.complete else "retrieved")
-        scores = evaluate(store, source.name, list(specs.values()), policy)
+        scores = evaluate(store, source.name, [*specs.values(), *counts], policy)
         missing = scores.no_list[:, 0]
         queries, stops_at = scores.queries, None
         if options.version == 9:
@@ -146,7 +154,7 @@ class _Values:
         elif missing.any() and not options.complete:
             first = int(missing.argmax())
             queries, stops_at = queries[:first], queries[first]
-        return cls(
+        values = cls(
             printed,
             queries,
             stops_at,
@@ -154,6 +162,36 @@ class _Values:
             {name: scores.values[i, :, 0] for i, name in enumerate(scores.measures)},
             dict(scores.means().select("measure", "value").iter_rows()),
         )
+        if options.condensed:
+            values.judged_docs_only(missing & (options.version == 9), options)
+        if options.complete and options.version == 9:
+            values.means[_relevant(options)] = values.means["NumRel"]
+        return values
+
+    def judged_docs_only(self, left_out: np.ndarray, options: TrecEvalOptions) -> None:
+        """Give the lists that ``-J`` empties trec_eval's values: 0 docs of 0 are NaN.
+
+        Parameters
+        ----------
+        left_out
+            bool [query]: the queries that trec_eval does not evaluate.
+        options
+            Version and least relevant grade.
+        """
+        is_empty = (self.by_query[_LISTED] == 0) & ~left_out
+        relevant = self.by_query[_relevant(options)]
+        for line in self.printed:
+            if line.spec is None:
+                continue
+            name = line.spec.name
+            if line.stem in ("unj", "rbp_resid"):  # no doc is unjudged any more
+                self.by_query[name][:] = self.means[name] = 0.0
+            elif (levels := _recall_levels(line.spec)) is not None:
+                needed = docs_needed(levels, relevant, str(options.version))
+                is_undefined = is_empty & (needed == 0).any(axis=0)
+                self.by_query[name][is_undefined] = math.nan
+                if is_undefined.any():
+                    self.means[name] = math.nan
 
     def query_lines(self, query: str, strings: Mapping[str, str]) -> Iterator[str]:
         """Yield the lines of one query."""
@@ -173,8 +211,30 @@ class _Values:
                 yield f"{line.name:<22}\tall\t{runid}\n"
 
 
+_LISTED = "NumRet(unjudged=condensed)"
+
+
+def _counts(options: TrecEvalOptions) -> list[str]:
+    """Name the counts that trec_eval's values under the options depend on."""
+    # With -c, version 9 counts the grades from 1 in its summary, whatever -l.
+    counts = ["NumRel"] if options.complete and options.version == 9 else []
+    return [*counts, _LISTED, _relevant(options)] if options.condensed else counts
+
+
+def _relevant(options: TrecEvalOptions) -> str:
+    return parse_measure(f"NumRel(rel={options.rel})").name
+
+
+def _recall_levels(spec: Spec) -> np.ndarray | None:
+    """Return the levels of recall of interpolated precision; None for any other measure."""
+    if spec.measure.name == "IPrec":
+        return np.array([spec.cutoff], np.float64)
+    return np.array(numbers(spec.settings["levels"])) if spec.measure.name == "IPrecAvg" else None
+
+
 def _written(line: Line, query: str, value: float) -> str:
-    return line_of(line.name, query, value)
+    text = line_of(line.name, query, value)
+    return text.replace(" nan\n", "-nan\n") if math.isnan(value) else text  # 0 / 0 is -nan in C
 
 
 def _relstrings(

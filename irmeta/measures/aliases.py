@@ -73,7 +73,7 @@ PLAIN = {
     "set_map": "SetAP",
     "set_F": "SetF",
     "num_nonrel_judged_ret": "NumNonrelJudgedRet",
-    "rbp": "RBP(p=0.9,rel=1)",
+    "rbp": "RBP(p=0.9,gain=trec_eval10)",
     "rbp_resid": "RBPResidual(p=0.9,tail=trec_eval10)",
 }
 """trec_eval's measures without a list of cutoffs."""

@@ -12,6 +12,8 @@ from irmeta.rankings.judged import JudgedRanks
 
 GAINS = ("grade", "binary", "linear", "exp")
 GAIN_OF = "gain of a doc of grade g: linear g / highest grade, exp (2^g - 1) / 2^highest"
+OF_QUERY = "trec_eval10"
+"""The kind of gain that divides grades by the highest grade of the query, as trec_eval 10's rbp."""
 
 
 def gains(
@@ -57,7 +59,10 @@ def doc_gains(
         If `gmax` is below the track's highest grade, unless the gain is binary.
     """
     highest = highest_grade(view.facts.highest_grade, kind, gmax)
-    by_row = gains(view.grades, kind, rel, highest, least)
+    if kind == OF_QUERY:
+        by_row = gains(view.grades, "grade") / _highest_of_queries(view)
+    else:
+        by_row = gains(view.grades, kind, rel, highest, least)
     if view.assumed is not None:
         by_row[view.assumed] = _assumed(view.assumed_gain, kind, rel, highest, least)
     return by_row
@@ -69,6 +74,8 @@ def doc_gain(one: OneList, doc: str, grade: int, params: Params, least: int = 0)
     highest = highest_grade(one.highest_grade, kind, gmax)
     if doc == UNJUDGED_DOC and one.assumed_gain is not None:
         return _assumed(one.assumed_gain, kind, rel, highest, least)
+    if kind == OF_QUERY:
+        return max(grade, 0) / max(1, *(judged for _, _, judged in one.judged))
     return float(gains(np.array([grade]), kind, rel, highest, least)[0])
 
 
@@ -84,8 +91,16 @@ def highest_grade(track_highest: int, kind: str, gmax: int | None) -> int:
     return gmax
 
 
+def _highest_of_queries(view: JudgedRanks) -> np.ndarray:
+    """Return, for each row of a view, the highest grade of its query, at least 1."""
+    queries = view.query_of(np.arange(len(view.grades)))
+    highest = np.ones(len(view.queries), np.int64)
+    np.maximum.at(highest, queries, view.grades)
+    return highest[queries]
+
+
 def _assumed(gain: str, kind: str, rel: int, highest: int, least: int) -> float:
-    if gain == "one" or kind == "binary":
+    if gain == "one" or kind in ("binary", OF_QUERY):
         return 1.0
     # The greatest gain, because gains by grade need not be greatest at the highest grade.
     return float(gains(np.arange(highest + 1), kind, rel, highest, least).max())

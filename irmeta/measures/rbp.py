@@ -10,7 +10,7 @@ from irmeta.errors import MeasureError
 from irmeta.kernels.unjudged_ranks import add_unjudged
 from irmeta.measures.cuts import empty_values, rank_cuts, retrieved
 from irmeta.measures.events import Events
-from irmeta.measures.gains import GAIN_OF, doc_gains
+from irmeta.measures.gains import GAIN_OF, OF_QUERY, doc_gains
 from irmeta.measures.parameters import GMAX, REL, TIES, Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.measures.weighted import (
@@ -128,6 +128,8 @@ def printed_rbp(measure: str, params: Params) -> list[str]:
         if params["gmax"] is not None:
             raise MeasureError(f"{measure}: gmax needs a graded gain (gain=linear or gain=exp).")
         return ["p", "rel", *ties]
+    if params["gain"] == OF_QUERY and params["gmax"] is not None:
+        raise MeasureError(f"{measure}: gain={OF_QUERY} takes no gmax, see gain=linear.")
     if params["rel"] != REL.default:
         raise MeasureError(
             f"{measure}: rel needs gain=binary; a graded gain counts every grade from 1."
@@ -142,6 +144,13 @@ def _residual_printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
 
 PERSISTENCE = Parameter("p", 0.8, "persistence", kind="number", low=0, high=1, open=True)
 GAIN = Parameter("gain", "binary", GAIN_OF, kind="choice", choices=("binary", "linear", "exp"))
+_GAIN = Parameter(
+    "gain",
+    "binary",
+    f"{GAIN_OF}, {OF_QUERY} g / highest grade of the query",
+    kind="choice",
+    choices=(*GAIN.choices, OF_QUERY),
+)
 _TAIL = Parameter(
     "tail",
     "always",
@@ -158,7 +167,7 @@ MEASURES = (
         compute=compute_rbp,
         trace=trace_rbp,
         source="doi:10.1145/1416950.1416952, Eq. 5",
-        parameters=(PERSISTENCE, REL, GAIN, GMAX, TIES),
+        parameters=(PERSISTENCE, REL, _GAIN, GMAX, TIES),
         family="utility",
         needs=needs_ties,
         events=events_rbp,

@@ -195,11 +195,11 @@ def _with_parameters(stem: str, text: str, options: TrecEvalOptions) -> Spec:
         return _spec(f"{stem}.{','.join(f'{name}={value!r}' for name, value in pairs)}", options)
     if any(name != "p" for name, _ in pairs):
         raise TrecEvalError("gains of rbp are not implemented in irmeta", 2)
-    return _spec(f"RBP(p={pairs[-1][1]!r},rel=1)", options)
+    return _spec(f"RBP(p={pairs[-1][1]!r},gain=trec_eval10)", options)
 
 
 def _spec(name: str, options: TrecEvalOptions) -> Spec:
-    """Return a measure under the options; nDCG gains every grade, whatever ``-l``."""
+    """Return a measure under the options; nDCG and rbp gain every grade, whatever ``-l``."""
     try:
         (ours,) = aliases.from_trec_eval(name) or [name]
         spec = parse_measure(ours)
@@ -207,7 +207,7 @@ def _spec(name: str, options: TrecEvalOptions) -> Spec:
         values["N"] = options.docs
         if options.condensed:
             values["unjudged"] = "condensed"
-        if spec.measure.name == "nDCG":
+        if spec.measure.name in ("nDCG", "RBP"):
             del values["rel"]
         params = tuple((one, values.get(one, value)) for one, value in spec.params)
         return parse_measure(replace(spec, params=params).name)

@@ -42,7 +42,7 @@ MEANT = {
     "r_cap@10": "RelP@10",
     "rbp.95": "RBP(p=0.95,rel=1)",
     "rbp(p=0.5)": "RBP(p=0.5,rel=1)",
-    "rbp": "RBP(p=0.9,rel=1)",
+    "rbp": "RBP(p=0.9,gain=trec_eval10)",
     "RBP": "RBP(p=0.8,rel=1)",
     "map@100-l2": "AP(rel=2)@100",
     "recall@5-l3": "R(rel=3)@5",

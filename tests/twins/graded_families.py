@@ -217,6 +217,10 @@ def rank_biased() -> Twins:
                 f"RBP(p=0.7,gain={gain},gmax=7,ties={ties})",
                 lambda x, k, f=tied, g=gain: f(x, k, g, 7, 1),
             )
+        twins |= every_cut(
+            f"RBP(p=0.7,gain=trec_eval10,ties={ties})",
+            lambda x, k, f=tied: f(x, k, "linear", max([1, *x.qrels.values()]), 1),
+        )
         for tail in ("always", "trec_eval10"):
             twins |= every_cut(
                 f"RBPResidual(p=0.9,tail={tail},ties={ties})",
