@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack, cast
 
 import polars as pl
 
 from irmeta.api.in_memory import whole
-from irmeta.api.store import Measures, Store
+from irmeta.api.store import EvalChoices, Measures, Store
 from irmeta.errors import UsageError
 from irmeta.inputs.given import given_qrels, given_runs, name_of
+from irmeta.locations import AnyLocation
 from irmeta.measures.evaluate import evaluate as evaluate_track
 from irmeta.measures.names import parse_call
 from irmeta.policies import (
@@ -22,6 +23,7 @@ from irmeta.policies import (
     ReadPolicy,
     TieOrder,
 )
+from irmeta.results.matrix import Matrix
 from irmeta.store.ingest import Outcome
 from irmeta.store.read_data import read_data
 
@@ -35,8 +37,19 @@ class DataChoices(TypedDict, total=False):
     malformed: Malformed
 
 
+Names = str | Iterable[str]
+"""Names of measures or preferences."""
 READ_ALONE = ("depth", "duplicates", "malformed")
 """Fields of `ReadPolicy` that `EvalPolicy` does not have."""
+
+
+class DataPolicies(EvalChoices, total=False):
+    """The fields of `EvalPolicy` and, for qrels and runs in memory, of reading, as keywords."""
+
+    depth: int | None
+    duplicates: Duplicates
+    malformed: Malformed
+    subtopics: bool
 
 
 class Policies(TypedDict, total=False):
@@ -199,9 +212,63 @@ def evaluate(
     given: Any = dict(choices)
     reading = {name: given.pop(name) for name in READ_ALONE if name in given}
     specs, policy = parse_call(measures, given)
-    if policy.tie_order is not None:
-        reading["tie_order"] = policy.tie_order
-    store, outcome = _read(qrels, runs, None, subtopics, workers, ReadPolicy(**reading))
-    whole(store, [outcome])
+    reading |= {"subtopics": subtopics, "tie_order": policy.tie_order}
+    store = _read_in_order(qrels, runs, workers, reading)
     policy = replace(policy, tie_order=None)  # the lists are in this order
-    return evaluate_track(store.reader, outcome.track, specs, policy, workers).to_frame()
+    return evaluate_track(store.reader, store.tracks[0], specs, policy, workers).to_frame()
+
+
+def _read_in_order(
+    qrels: object, runs: object, workers: int | None, reading: dict[str, Any]
+) -> Store:
+    """Read data into memory; without a tie order, in that of `ReadPolicy`."""
+    subtopics, order = reading.pop("subtopics", False), reading.pop("tie_order", None)
+    if order is not None:
+        reading["tie_order"] = order
+    store, outcome = _read(qrels, runs, None, subtopics, workers, ReadPolicy(**reading))
+    return whole(store, [outcome])
+
+
+def results_or_data(
+    results: object,
+    runs: object,
+    names: Names | None,
+    workers: int | None,
+    choices: Mapping[str, Any],
+) -> tuple[Any, Names | None, dict[str, Any]]:
+    """Return results, names and choices of a function that takes results, or qrels and runs.
+
+    Parameters
+    ----------
+    results, runs, names
+        The first arguments: results and names, or else qrels, runs and names.
+    workers, choices
+        Threads, and fields of `DataPolicies`.
+
+    Returns
+    -------
+    tuple
+        The results, or a store in memory of the qrels and runs; the names of measures or
+        preferences; and the fields of `EvalPolicy`.
+
+    Raises
+    ------
+    UsageError
+        If there are runs beside results; for data see `from_data`.
+    """
+    given, takes_names = dict(choices), _is_results(results)
+    if runs is None or (takes_names and names is None):
+        return results, cast("Names | None", names if runs is None else runs), given
+    if takes_names and not isinstance(results, AnyLocation):
+        raise UsageError("results have their runs: name measures or preferences alone.")
+    _refuse_names(given)
+    reading = (*READ_ALONE, "subtopics", "tie_order")
+    read = {name: given.pop(name) for name in reading if name in given}
+    return _read_in_order(results, runs, workers, read), names, given
+
+
+def _is_results(source: object) -> bool:
+    """Check whether a source is results or matrices instead of qrels in memory."""
+    if isinstance(source, list | tuple):
+        return all(isinstance(one, Matrix) for one in cast("Sequence[object]", source))
+    return isinstance(source, Store | Matrix | AnyLocation | Iterator)

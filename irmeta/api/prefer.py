@@ -9,10 +9,12 @@ from typing import Unpack, get_args
 
 import polars as pl
 
+from irmeta.api.from_data import DataPolicies, results_or_data
 from irmeta.api.leaderboards import Leaderboard, On, Rules
 from irmeta.api.preference_tables import Opponents, check_opponents
-from irmeta.api.store import EvalChoices, Store
+from irmeta.api.store import Store
 from irmeta.errors import UsageError, check_choice, check_share, did_you_mean
+from irmeta.locations import AnyLocation
 from irmeta.results.segments import Segments
 from irmeta.stats.preference_orders import By, preference_order
 from irmeta.stats.preference_tests import preference_pairs
@@ -21,8 +23,9 @@ from irmeta.summaries import SummaryList
 
 
 def prefer(
-    store: Store | str | Path,
-    preferences: str | Iterable[str] = "RPP",
+    store: Store | str | Path | object,
+    runs: object = None,
+    preferences: str | Iterable[str] | None = None,
     *,
     by: By = "win-rate",
     against: str | None = None,
@@ -37,16 +40,20 @@ def prefer(
     bootstraps: int = 1000,
     rng: int = 0,
     workers: int | None = None,
-    **choices: Unpack[EvalChoices],
+    **choices: Unpack[DataPolicies],
 ) -> list[Leaderboard]:
     """Order the systems of every track by preferences, and test all pairs.
 
     Parameters
     ----------
-    store : Store, str or Path
-        A store, or its folder.
+    store : Store, str or Path; or qrels
+        A store, or its folder; or qrels in memory, followed by runs.
+    runs : object, optional
+        Runs, where `store` are qrels in memory: see `irmeta.from_data`. After a store, the second
+        argument is `preferences`.
     preferences, track, workers, **choices
-        See `Store.preferences`.
+        See `Store.preferences`, default ``RPP``; and, for qrels and runs in memory,
+        `irmeta.evaluate`.
     by : {'win-rate', 'borda', 'mc4'}, default 'win-rate'
         Rule of the order: see `irmeta.stats.preference_order`.
     against : str, optional
@@ -103,7 +110,11 @@ def prefer(
     check_share("alpha", alpha)
     check_opponents(opponents)
     check_choice("on", on, get_args(On))
-    opened = store if isinstance(store, Store) else Store(store)
+    source, names, given = results_or_data(store, runs, preferences, workers, choices)
+    if not isinstance(source, Store | AnyLocation):
+        raise UsageError("no store: pass a store or its folder; or qrels, runs and preferences.")
+    opened = source if isinstance(source, Store) else Store(source)
+    asked = "RPP" if names is None else names
     order = partial(preference_order, by=by, resamples=bootstraps, confidence=1 - alpha, rng=rng)
     tested = partial(
         preference_pairs,
@@ -114,17 +125,17 @@ def prefer(
         rng=rng,
         workers=workers,
     )
-    names, known = tracks_of(opened.reader, track), set[str]()
+    tracks, known = tracks_of(opened.reader, track), set[str]()
     chosen = None if segments is None else Segments.of(segments)
     if chosen is not None:
-        chosen.check_queries({name: _judged(opened, name) for name in names})
+        chosen.check_queries({name: _judged(opened, name) for name in tracks})
     boards: list[Leaderboard] = []
-    for name in names:
+    for name in tracks:
         systems = opened.reader.read_record(name)["systems"]
         known.update(systems)
         if against is None or against in systems:
             rules = Rules(order, partial(tested, track=name), opponents, on, against, alpha)
-            for found in opened.compare_pairs(preferences, track=name, workers=workers, **choices):
+            for found in opened.compare_pairs(asked, track=name, workers=workers, **given):
                 boards += rules.boards(found, chosen)
     if not boards:
         raise UsageError(

@@ -13,8 +13,9 @@ import polars as pl
 
 from irmeta._version import __version__
 from irmeta.api.comparisons import Comparison, Comparisons, comparison, correction_text
+from irmeta.api.from_data import DataPolicies, results_or_data
 from irmeta.api.matrices import Results, matrices
-from irmeta.api.store import EvalChoices, Store
+from irmeta.api.store import Store
 from irmeta.errors import MeasureError, UsageError, check_share
 from irmeta.files import remove_temporaries, write_text
 from irmeta.locations import RemotePath, location
@@ -66,7 +67,8 @@ class Power(Summarized, _Counts):
 
 
 def compare(
-    results: Results | Matrix | Iterable[Matrix],
+    results: Results | Matrix | Iterable[Matrix] | object,
+    runs: object = None,
     measures: str | Iterable[str] | None = None,
     *,
     test: str = "t",
@@ -78,14 +80,17 @@ def compare(
     rng: int | np.random.Generator = 0,
     less_is_better: bool = False,
     workers: int | None = None,
-    **choices: Unpack[EvalChoices],
+    **choices: Unpack[DataPolicies],
 ) -> Comparisons:
     """Test every pair of systems of every track, or every system against a baseline.
 
     Parameters
     ----------
-    results : Store, str, Path, Matrix or iterable of Matrix
+    results : Store, str, Path, Matrix or iterable of Matrix; or qrels
         See `irmeta.matrices`.
+    runs : object, optional
+        Runs, where `results` are qrels in memory: see `irmeta.from_data`. After other results, the
+        second argument is `measures`.
     measures : str or iterable of str, optional
         Names of the measures; optional if there is only one.
     test, resamples, rng
@@ -96,7 +101,7 @@ def compare(
         See `irmeta.stats.pairwise`; default ``holm`` over the pairs of a track and measure, and
         ``none`` for a test of all systems at once, which needs no correction.
     track, workers, **choices
-        See `irmeta.matrices`.
+        See `irmeta.matrices`; and, for qrels and runs in memory, `irmeta.evaluate`.
     alpha : float, default 0.05
         Significance level: systems with a p-value of at most `alpha` differ significantly.
         Intervals have the confidence level 1 - alpha.
@@ -125,9 +130,10 @@ def compare(
     [('baseline', 1), ('better', 6), ('not different', 5), ('worse', 8)]
     """
     check_share("alpha", alpha)
-    found = _given(results, measures, track, workers, choices)
+    source, measures, given = results_or_data(results, runs, measures, workers, choices)
+    found = _given(source, measures, track, workers, given)
     named = sorted({m.measure for m in found})
-    if len(named) > 1 and measures is None and isinstance(results, Results):
+    if len(named) > 1 and measures is None and isinstance(source, Results):
         raise UsageError(f"say which measures: {', '.join(named)}.")
     if less_is_better:
         found = [_reversed(m) for m in found]
@@ -149,21 +155,26 @@ def compare(
 
 
 def _given(
-    results: Results | Matrix | Iterable[Matrix],
+    results: Results | Matrix | Iterable[object],
     measures: str | Iterable[str] | None,
     track: Tracks,
     workers: int | None,
-    choices: EvalChoices,
+    choices: dict[str, Any],
 ) -> list[Matrix]:
     """Return the matrices of results; matrices are returned as they are."""
     if isinstance(results, Results):
         return matrices(results, measures, track=track, workers=workers, **choices)
+    found = [results] if isinstance(results, Matrix) else list(results)
+    matrices_given = [one for one in found if isinstance(one, Matrix)]
+    if len(matrices_given) < len(found):
+        raise UsageError(
+            "no results: pass a store, a folder, a file or matrices; or qrels, runs and measures."
+        )
     if measures is not None or track is not None or workers is not None or choices:
         raise UsageError("a matrix has its measure and track: name neither, nor how it was made.")
-    found = [results] if isinstance(results, Matrix) else list(results)
     if not found:
         raise UsageError("no matrix was given.")
-    return found
+    return matrices_given
 
 
 def _reversed(matrix: Matrix) -> Matrix:
@@ -176,7 +187,8 @@ def _reversed(matrix: Matrix) -> Matrix:
 
 
 def power(
-    results: Results | Matrix | Iterable[Matrix],
+    results: Results | Matrix | Iterable[Matrix] | object,
+    runs: object = None,
     measures: str | Iterable[str] | None = None,
     *,
     tests: str | Iterable[str] = "t",
@@ -186,16 +198,19 @@ def power(
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
     workers: int | None = None,
-    **choices: Unpack[EvalChoices],
+    **choices: Unpack[DataPolicies],
 ) -> Power:
     """Count the pairs of systems that differ significantly by each measure.
 
     Parameters
     ----------
-    results : Store, str, Path, Matrix or iterable of Matrix
+    results : Store, str, Path, Matrix or iterable of Matrix; or qrels
         See `irmeta.matrices`.
+    runs : object, optional
+        Runs, where `results` are qrels in memory: see `irmeta.from_data`. After other results, the
+        second argument is `measures`.
     measures, track, workers, **choices
-        See `irmeta.matrices`.
+        See `irmeta.matrices`; and, for qrels and runs in memory, `irmeta.evaluate`.
     tests, correction, resamples, rng
         See `irmeta.stats.pairwise`; one test or several.
     levels : float or iterable of float
@@ -218,7 +233,8 @@ def power(
     >>> counts.select("measure", "pairs", "separated").rows()
     [('AP', 190, 161), ('P@10', 190, 145)]
     """
-    found = _given(results, measures, track, workers, choices)
+    source, measures, given = results_or_data(results, runs, measures, workers, choices)
+    found = _given(source, measures, track, workers, given)
     at = checked_levels(levels)  # before anything is tested
     pairs = list(by_every_test(found, tests, correction=correction, resamples=resamples, rng=rng))
     return Power(separation(pairs, levels=at), pl.concat(map(asp, pairs)))

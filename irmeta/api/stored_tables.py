@@ -47,7 +47,13 @@ class StoredTables(Summarized):
         )
 
     def merged(self, choices: Mapping[str, Any]) -> dict[str, Any]:
-        """Return choices of a call, over those of the results by which the store was opened."""
+        """Return fields of `EvalPolicy`, over those of the results by which the store was opened.
+
+        Examples
+        --------
+        >>> store.merged({"queries": "relevant"})  # a store that no results hold
+        {'queries': 'relevant'}
+        """
         return self.eval_policy.changed() | dict(choices)
 
     def _summary(self) -> Summary:

@@ -63,7 +63,7 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
     >>> done[0].results.tables["studied_tracks"]["track"].to_list()
     ['news']
     """
-    root, control, reader = local(out), Run.of(options), reader_of(store)
+    reader, root, control = reader_of(store), local(out), Run.of(options)
     if reader is None:
         raise UsageError("name the store that the studies read.")
     tracks_of(reader, control.track)

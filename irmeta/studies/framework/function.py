@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from irmeta.errors import IrmetaError
+from irmeta.errors import IrmetaError, UsageError
 from irmeta.locations import AnyLocation, local, location
 from irmeta.options import Options, numpydoc, signature
 from irmeta.policies import EvalPolicy
@@ -56,6 +56,9 @@ EXAMPLE = """>>> results = irmeta.studies.{name}("store/", "{study}/", track="ne
 EXAMPLE_WITHOUT_STORE = """>>> irmeta.studies.{name}("{study}/").report.name
 'report.html'"""
 REFERENCES = "\nReferences\n----------\n.. [1] {}\n"
+FROM_DATA = (
+    "Studies read stores: irmeta.from_data(qrels, runs) makes one of qrels and runs in memory."
+)
 STORE = "store : Store, str or Path\n    A store, its folder or its URL."
 OUT = (
     "out : str or Path\n    Folder for the results: new, empty, or made by this study. Tracks with "
@@ -78,6 +81,8 @@ def function_of(study: Study) -> Callable[..., StudyResults]:
 
     def function(*positional: Any, **given: Any) -> StudyResults:
         where = {name: given.pop(name) for name in names if name in given}
+        if "store" in names and len(positional) + len(where) > len(names):
+            raise UsageError(f"study {study.name} takes a store and a folder. {FROM_DATA}")
         asked = taken.bind(*positional, **where).arguments
         control = Run.of({name: given.pop(name) for name in RUN if name in given})
         return run_study(study, asked.get("store"), asked["out"], given, control)
@@ -139,7 +144,7 @@ def reader_of(store: Any) -> StoreReader | None:
     Raises
     ------
     UsageError
-        If the folder holds no store.
+        If the folder holds no store, or another object is given.
     """
     from irmeta.store.layout import Layout, store_folder
 
@@ -147,7 +152,10 @@ def reader_of(store: Any) -> StoreReader | None:
         reader = Layout(store_folder(store))
         reader.read_policy()  # fails in a folder without a store
         return reader
-    return getattr(store, "reader", store)
+    reader = getattr(store, "reader", store)
+    if reader is not None and not hasattr(reader, "read_record"):
+        raise UsageError(f"{type(store).__name__} is no store. {FROM_DATA}")
+    return reader
 
 
 def policy_of(store: Any) -> EvalPolicy:
