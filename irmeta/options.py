@@ -158,6 +158,15 @@ class Options:
         """Return the canonical names of the measures whose revision changes the results."""
         return ()
 
+    def check_run(self) -> None:
+        """Check that this machine can answer these options in acceptable time.
+
+        Raises
+        ------
+        UsageError
+            If it cannot; raised before any result is computed.
+        """
+
     def check_systems(self, systems: pl.DataFrame) -> None:
         """Check that the systems of a store can answer these options.
 

@@ -13,7 +13,11 @@ from irmeta.measures.spec import Measure, Spec
 from irmeta.naming.grammar import split_names, texts_of
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.stats.properties import properties_for
-from irmeta.studies.papers.properties.property_rows import count_properties, count_rows
+from irmeta.studies.papers.properties.property_rows import (
+    check_affordable,
+    count_properties,
+    count_rows,
+)
 from irmeta.studies.papers.properties.violated_pairs import violated_pair
 
 CUTOFFS: dict[str, float] = {"rank": 5, "level": 0.5}
@@ -77,7 +81,7 @@ def measure_properties(
         If a measure is unknown.
     UsageError
         If a measure compares the list with those of other systems, a kind is unknown, a number is
-        not whole or not above 0, or there are too many rankings.
+        not whole or not above 0, or the rankings take more than a minute or half of the memory.
 
     References
     ----------
@@ -95,6 +99,7 @@ def measure_properties(
     docs = 0 if relevant is None else check_whole("relevant", relevant)
     space = RankingSpace(subtopics, length, docs)
     specs = measures_of_one_list() if measures is None else parse_measures(measures)
+    check_affordable(space, specs, asked)
     values = score_rankings(space, specs)
     counts = count_properties(asked, space, specs, values)
     first = [

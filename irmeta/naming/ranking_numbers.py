@@ -56,10 +56,12 @@ class RankingNumbers:
             raise UsageError(f"subtopics = {self.subtopics} is more than {len(LABELS)}.")
         check_whole("length", self.length)
         # 2^24 rankings are longer than 23 docs for no number of subtopics.
+        number = f"more than {MOST_RANKINGS:,}" if self.length > 24 else f"{self.count:,}"
         if self.length > 24 or self.count > MOST_RANKINGS:
             raise UsageError(
-                f"there are more than {MOST_RANKINGS:,} rankings of up to {self.length} docs over "
-                f"{self.subtopics} subtopics: choose a smaller length, or fewer subtopics."
+                f"there are {number} rankings of up to {self.length} docs over "
+                f"{self.subtopics} subtopics, above the limit of {MOST_RANKINGS:,}: choose a "
+                "smaller length, or fewer subtopics."
             )
 
     @property

@@ -146,6 +146,18 @@ def induced_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
         yield from _descendants(rankings, base, lower, upper)
 
 
+def count_induced(rankings: RankingNumbers) -> int:
+    """Count the pairs of `induced_pairs` under equal weights, without making them."""
+    m, h, total = rankings.subtopics, rankings.length, 0
+    for base in range(h + 1):
+        docs = h - base
+        below_and_above = (docs + 1) * sum(m**n for n in range(docs + 1))
+        total += rankings.branching**base * (below_and_above - 1)
+        if base > 1:  # S·p and S·n: S has the subtopic of p, and lacks that of n
+            total += m * (m - 1) * (m ** (base - 1) - (m - 1) ** (base - 1)) * below_and_above
+    return total
+
+
 def _descendants(
     rankings: RankingNumbers, base: int, lower: np.ndarray, upper: np.ndarray
 ) -> Pairs:

@@ -65,6 +65,13 @@ def test_pairs__equal_naive_relations(size: tuple[int, int]):
         assert set(pairs) == naive_pairs(one, rankings), one.name
 
 
+@pytest.mark.parametrize("size", [*SIZES, (1, 1), (5, 1), (2, 6)])
+def test_count_induced__equals_the_number_of_pairs(size: tuple[int, int]):
+    rankings = RankingNumbers(*size)
+    pieces = properties.induced_pairs(rankings)
+    assert properties.count_induced(rankings) == sum(upper.size for _, _, upper in pieces)
+
+
 @pytest.mark.parametrize("weights", [(0.5, 0.3, 0.2), (0.3, 0.3, 0.4)])
 def test_pairs__weights_restrict_redundancy(weights: tuple[float, ...]):
     rankings, names = RankingNumbers(3, 3), naive.all_rankings(3, 3)

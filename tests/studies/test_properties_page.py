@@ -153,7 +153,7 @@ def test_with_printed__only_for_the_rankings_of_the_paper(options: Options, expe
 
 def test_sections__paper_order_and_slips():
     page = page_of(OPTIONS)
-    parts = ("Section 3,", "3.1", "3.2", "4.2", "4.3", "Section 5", "Section 5", "Beyond")
+    parts = ("Section 3,", "3.1", "3.2", "4.2", "Beyond", "4.3", "Section 5", "Section 5", "Beyond")
     assert len(page) == len(parts)
     assert all(part in heading for part, heading in zip(parts, page, strict=True))
     notes = {note for one in page.values() for note in one.notes}
@@ -171,6 +171,30 @@ def test_sections__printed_numbers_beside_those_of_the_papers_rankings(length, h
     table = page["Violations (Section 4.2, Table 1)"].show[0]
     assert isinstance(table, Show)
     assert ("printed" in table.columns) == has_printed
+
+
+def test_iterations__page_shows_each_and_says_which_trec_used():
+    """The paper's single iteration hides that CT and ACT violate properties with several."""
+    options = Options(length=5)
+    heading = "Beyond the paper: docs per iteration of the cube tests"
+    words = " ".join(page_of(options)[heading].text)
+    assert "Dynamic Domain track a system returned five docs per iteration (per=5" in words
+    assert "CT(per=1)@10 (138 of 240, 57.50%)" in words
+    assert "ACT(per=1)@10 (24 of 120, 20.00%)" in words
+    rows = tables_of(options)["iterations"]
+    names = {(row["measure"], row["per"]) for row in rows.iter_rows(named=True)}
+    assert names >= {("CT(per=1)@10", "1"), ("CT@10", "5"), ("CT(per=all)@10", "all")}
+    assert heading not in page_of(Options(length=3, measures=("AP",)))
+
+
+def test_iterations__all_docs_in_one_equal_table_1():
+    tables = tables_of(OPTIONS)
+    columns = ("measure", "property", "applicable", "violated")
+    rows = tables["iterations"].filter(per="all").select(columns)
+    assert rows.height == 3 * 4
+    assert rows.equals(
+        tables["table_1"].filter(pl.col("measure").str.contains("CT")).select(columns)
+    )
 
 
 def test_sections__measures_without_shorter_rankings_are_not_said_to_pad():

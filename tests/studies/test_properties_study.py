@@ -12,8 +12,9 @@ from irmeta.measures.enumerated import score_rankings
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.results.tidy_files import provenance
 from irmeta.studies.framework.study_results import StudyResults
-from irmeta.studies.papers.properties import compute
+from irmeta.studies.papers.properties import compute, property_rows
 from irmeta.studies.papers.properties.options import MEASURES, PropertiesOptions
+from irmeta.studies.papers.properties.tables import TABLES
 from irmeta.studies.papers.properties.truncated_rankings import padded_rankings, truncation
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -143,7 +144,7 @@ def test_weights__measures_of_the_paper_read_them(tmp_path: Path):
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"length": 16}, "more than 16,777,216 rankings"),
+        ({"length": 16}, "there are 64,570,081 rankings of up to 16 docs.* limit of 16,777,216"),
         ({"weights": (0.5,)}, "are not 2 numbers above 0"),
         ({"measures": ("RareP@5",)}, "counts the systems that retrieve a doc"),
         ({"drawn_length": 5}, "would have 364 rankings, more than 121"),
@@ -153,6 +154,41 @@ def test_weights__measures_of_the_paper_read_them(tmp_path: Path):
 def test_options__invalid_value(options: dict[str, object], problem: str):
     with pytest.raises(irmeta.IrmetaError, match=problem):
         PropertiesOptions.of(options)
+
+
+@pytest.mark.parametrize(
+    ("memory", "options", "limits"),
+    [
+        (1 << 40, {"subtopics": 1, "length": 23}, "60 seconds and"),
+        (1 << 30, {"length": 13}, "60 seconds and 0.5 GB"),
+    ],
+)
+def test_study__refuses_more_than_a_minute_or_half_of_the_memory(
+    tmp_path: Path, run, monkeypatch: pytest.MonkeyPatch, memory: int, options, limits: str
+):
+    """Before anything is written, with the number of rankings."""
+    monkeypatch.setattr(property_rows, "usable_memory", lambda: memory)
+    asked = [word for name, value in options.items() for word in (f"--{name}", value)]
+    done = run("study", "properties", "--out", tmp_path / "out", *asked)
+    number = f"{PropertiesOptions(**options).space.count:,} rankings"
+    assert (done.status, number in done.err, limits in done.err) == (2, True, True)
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(irmeta.UsageError, match=number):
+        irmeta.measure_properties(list(MEASURES), **options)
+
+
+def test_study__length_14_is_allowed_and_reports_each_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(property_rows, "usable_memory", lambda: 24 << 30)
+    PropertiesOptions(length=14).check_run()
+    seen = []
+    irmeta.studies.properties(
+        tmp_path, length=2, measures="AP", progress=lambda *report: seen.append(report)
+    )
+    tables = len(TABLES)
+    assert seen[0] == ("properties", 1, tables)
+    assert [done for _, done, of in seen if of == tables] == sorted(range(1, tables + 1))
 
 
 def test_study__runs_without_a_store(tmp_path: Path, run, monkeypatch: pytest.MonkeyPatch):

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from irmeta.options import Options, option
 
 Progress = Callable[[str, int, int], None]
-"""Function of a track, the number of finished tracks, and the number of all tracks."""
+"""Function of a track, the number of finished tracks, and the number of all tracks.
+
+A study that reads no store calls it with its own name and its numbers of tables.
+"""
 
 
 @dataclass(frozen=True)

@@ -120,9 +120,10 @@ def check_store(study: Study, store: StoreReader | None, options: Options, contr
     Raises
     ------
     UsageError
-        If a required store or a requested track is missing, or the systems cannot answer the
-        options.
+        If a required store or a requested track is missing, or the systems or this machine cannot
+        answer the options.
     """
+    options.check_run()
     if store is None:
         if study.inputs == "tracks":
             raise UsageError(f"study {study.name} needs a store.")

@@ -20,7 +20,7 @@ from irmeta.policies import TrackOptions
 from irmeta.store.lock import only_writer
 from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies import drawing
-from irmeta.studies.framework.control import Run
+from irmeta.studies.framework.control import Progress, Run
 from irmeta.studies.framework.draw import draw_figures
 from irmeta.studies.framework.part_tables import PartTables, kept_tables
 from irmeta.studies.framework.plan import Task, check_folder, check_store, plan
@@ -118,7 +118,9 @@ def _run_tasks(
     if executor is not None:  # its workers may run in another folder
         folder = root.absolute()
         sent = ((_sent(store, task), task) for task in whole)
-    work = partial(_do, study.name, folder, options, control.titles)
+    # Another process cannot call the function of this one.
+    report = control.progress if executor is None else None
+    work = partial(_do, study.name, folder, options, control.titles, report)
     failed: dict[str | None, str] = {}
     results = ordered_map(work, sent, workers=control.workers, executor=executor, lost=_lost)
     shared = (work((store, task), control.workers, executor) for task in split)
@@ -169,6 +171,7 @@ def _do(
     root: Path,
     options: Options,
     titles: bool,
+    progress: Progress | None,
     sent: tuple[StoreReader | None, Task],
     workers: int | None = 1,
     executor: Executor | None = None,
@@ -188,7 +191,7 @@ def _do(
         else:
             with _unchanged(store, [task]):
                 track = _view(store, task, options, workers, executor)
-                tables = _compute(study, store, task, files, options, track)
+                tables = _compute(study, store, task, files, options, track, progress)
         if task.track is not None:
             drawn = PartTables(study, files, tables)
             draw_figures(study, files, drawn, options, task.track, titles=titles)
@@ -224,14 +227,19 @@ def _compute(
     files: RecordedFiles,
     options: Options,
     track: TrackView | None,
+    progress: Progress | None,
 ) -> dict[str, pl.DataFrame]:
-    """Compute, write and return the tables of one part."""
+    """Compute, write and return the tables of one part; report the tables that no track has."""
     by = "all" if track is None else "track"
     tables = [table for table in study.by_table.values() if table.by == by]
     made = provenance(study, store, options, [] if track is None else [track.name])
+    started = set[str]()
     with TableWriter(study, files, made, tables, task.track) as writer:
         for name, rows in study.call("compute", track, options):
             writer.add(name, rows)
+            started.add(name)
+            if track is None and progress is not None:
+                progress(study.name, len(started), len(tables))
         if track is not None:
             writer.add("studied_tracks", [track.studied()])
         return writer.finish(() if track is None else tables)

@@ -20,6 +20,8 @@ MEASURES = (
     *("CT(per=all)@10", "nCT(per=all,iterations=10)@10", "ACT(per=all)@10"),
 )
 """The measures of Section 4.1, in the paper's order; the cube tests have one iteration of ten."""
+ITERATIONS = (1, 5, "all")
+"""Docs of an iteration of the cube tests: each doc, TREC's Dynamic Domain track, the paper."""
 MOST_DRAWN = 121
 """Largest number of rankings in Figures 1 to 5."""
 
@@ -95,16 +97,36 @@ class PropertiesOptions(Options):
         specs = parse_measures(self.measures or MEASURES)
         if self.measures or not self.weights:
             return specs
-        return [_weighted(spec) for spec in specs]
+        return [_with(spec, "weights", "given") for spec in specs]
+
+    @property
+    def iterated(self) -> dict[str, Spec]:
+        """The cube tests among the measures with each of `ITERATIONS`, by the measure's name."""
+        tests = [spec for spec in self.specs if "per" in dict(spec.params)]
+        specs = (_with(spec, "per", docs) for spec in tests for docs in ITERATIONS)
+        return {spec.name: spec for spec in specs}
 
     def scored(self) -> tuple[str, ...]:
         """Return the names of all computed measures."""
-        return tuple(spec.name for spec in self.specs)
+        return tuple(dict.fromkeys([*(spec.name for spec in self.specs), *self.iterated]))
+
+    def check_run(self) -> None:
+        """Check that the measures of all rankings take acceptable time and memory."""
+        from irmeta.stats.properties import PAPER
+        from irmeta.studies.papers.properties.property_rows import check_affordable
+
+        check_affordable(self.space, every_spec(self), PAPER)
 
 
-def _weighted(spec: Spec) -> Spec:
-    """Return the measure with the weights of the subtopics file, if it can read them."""
-    params = tuple((name, "given" if name == "weights" else v) for name, v in spec.params)
+def every_spec(options: PropertiesOptions) -> list[Spec]:
+    """Return the measures of the study, then the cube tests with other iterations."""
+    specs = options.specs
+    return [*specs, *(spec for spec in options.iterated.values() if spec not in specs)]
+
+
+def _with(spec: Spec, parameter: str, value: object) -> Spec:
+    """Return the measure with another value of a parameter, if the measure has it."""
+    params = tuple((name, value if name == parameter else v) for name, v in spec.params)
     return replace(spec, params=params)
 
 

@@ -7,13 +7,48 @@ from typing import Any
 
 import numpy as np
 
+from irmeta.errors import UsageError
 from irmeta.measures.enumerated import oriented, rank_cutoff
 from irmeta.measures.spec import Spec
+from irmeta.naming.ranking_numbers import RankingNumbers
+from irmeta.parallel import usable_memory
 from irmeta.rankings.enumeration import RankingSpace
-from irmeta.stats.properties import INDUCTION, Property
+from irmeta.stats.properties import INDUCTION, Property, count_induced
 from irmeta.stats.property_counts import PropertyCounts, count_violations
+from irmeta.words import count
 
 Row = dict[str, Any]
+
+RANKING_SECONDS, PAIR_SECONDS = 2e-7, 7e-9
+"""Time of a measure for a ranking with its neighbours, and for a pair of induction; on one core."""
+MOST_SECONDS = 60
+SHARE_OF_MEMORY = 0.5
+NUMBERS = 10  # arrays of one number per ranking that pairs of rankings take at most
+
+
+def check_affordable(
+    rankings: RankingNumbers, specs: Sequence[Spec], properties: Sequence[Property]
+) -> None:
+    """Check that measures of all rankings take no more than a minute and half of the memory.
+
+    Raises
+    ------
+    UsageError
+        If they take more, with the number of rankings.
+    """
+    pairs = count_induced(rankings) if INDUCTION in properties else 0
+    seconds = len(specs) * (RANKING_SECONDS * rankings.count + PAIR_SECONDS * pairs)
+    is_turned = any(spec.measure.direction < 0 for spec in specs)
+    arrays = len(specs) * (2 if is_turned else 1) + NUMBERS
+    size, most = 8 * rankings.count * arrays, SHARE_OF_MEMORY * usable_memory()
+    if seconds > MOST_SECONDS or size > most:
+        raise UsageError(
+            f"{rankings.count:,} rankings of up to {rankings.length} docs over "
+            f"{count(rankings.subtopics, 'subtopic')} by {count(len(specs), 'measure')} take about "
+            f"{seconds:,.0f} seconds and {size / 1e9:.1f} GB, above the limits of {MOST_SECONDS} "
+            f"seconds and {most / 1e9:.1f} GB: choose a smaller length, or fewer subtopics or "
+            "measures."
+        )
 
 
 def described(one: Property) -> Row:

@@ -27,6 +27,8 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
     yield _properties()
     yield _induction(tables, options)
     yield _violations(tables, options)
+    if not tables["iterations"].is_empty():
+        yield _iterations(tables)
     yield _examples()
     yield _truncation(tables)
     yield _single(tables, options)
@@ -114,6 +116,21 @@ def _violations(tables: Tables, options: Options) -> Section:
         facts=facts,
         notes=notes,
     )
+
+
+def _iterations(tables: Tables) -> Section:
+    rows = tables["iterations"]
+    text = [
+        "The cube tests divide the gain of a list by its iterations. The paper puts all docs into "
+        "one iteration (per=all). In TREC's Dynamic Domain track a system returned five docs per "
+        "iteration (per=5, the default of irmeta); with per=1, each doc is an iteration. With "
+        "several iterations, CT falls where the docs of a new iteration add too little gain, and "
+        "a violation needs rankings that are longer than an iteration.",
+        *_sentences(rows.filter(pl.col("violated") > 0)),
+    ]
+    columns = ("measure", "per", "property", "violated", "applicable")
+    heading = "Beyond the paper: docs per iteration of the cube tests"
+    return Section(heading, text, [Show("iterations", columns, pivot="property")])
 
 
 def _sentences(failed: pl.DataFrame) -> Iterator[str]:

@@ -15,7 +15,7 @@ STUDY = Study(
     paper=SOURCE,
     gives="Properties that measures of truncated and diversified rankings keep or violate, on all "
     "short rankings.",
-    revision=1,
+    revision=2,
     options=PropertiesOptions,
     tables=TABLES,
     compute=f"{HOME}.compute:compute",
