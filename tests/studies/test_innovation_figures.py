@@ -98,7 +98,7 @@ def made_tables(**more: pl.DataFrame) -> Tables:
             for g, fall in zip("gh", falls, strict=True)
         ]),
         "rare_grades": made("rare_grades", [
-            T | {"low": low, "high": low, "grade": grade, "docs": 100 * (low + 1),
+            T | {"low": low, "high": low + low // 2, "grade": grade, "docs": 100 * (low + 1),
                  "share_at_least": 1.0 if grade == 1 else 0.05 * low}
             for low in (0, 1, 2) for grade in (1, 2)
         ]),
@@ -262,7 +262,7 @@ def test_contributions__systems_that_alone_retrieve_docs(figures: Mapping[str, D
     assert [line for line in lines if line in ("a", "b", "c")] == ["c", "b"], "best first"
     assert "2 of 3 systems; filled: no other system; ring: no other group" in lines
     assert "47 (50%)" in lines
-    assert "1 of 2 groups; filled: no other group" in shown(figures["contributions_group"])
+    assert "1 of 2 groups; docs of no other group" in shown(figures["contributions_group"])
 
 
 def test_contributions__at_most_40_of_many_systems():
@@ -305,7 +305,7 @@ def test_gaming__places_by_attack_and_what_is_counted(figures: Mapping[str, Draw
 def test_rare_grades__share_of_higher_grades_from_one_system_on(figures: Mapping[str, Drawn]):
     one = figures["rare_grades"]
     assert headings(one) == ["share of the relevant docs with grade 2 or above"]
-    assert curves(one)["", "grade 2 or above"] == {1: 0.05, 2: 0.1}
+    assert curves(one)["", "grade 2 or above"] == {1: 0.05, 2: 0.1, 3: 0.1}
     assert {"200", "300"} <= {*shown(one)}
     assert "rare_grades" not in drawn(made_tables(), rel=2)
 

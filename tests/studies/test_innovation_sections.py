@@ -296,8 +296,8 @@ def test_pool__mean_fall_by_measure():
         for s, after in zip("ab", falls, strict=True)
     ]
     assert list(conclusions.pool(made(pool_bias=rows), "news")) == [
-        "On news, a system that is left out of the pool and of S_d falls on average by \u22120.2 "
-        "places by P@100, 4.0 places by RareP@100 and 0.0 places by AP@100."
+        "On news, a system that is left out of the pool and of S_d on average rises 0.2 places by "
+        "P@100, falls 4.0 places by RareP@100 and keeps its place by AP@100."
     ]
 
 

@@ -74,7 +74,7 @@ def heat_map(
 def _with_texts(cells: pl.DataFrame, digits: str) -> tuple[pl.DataFrame, float]:
     """Return cells with a column of texts, and the largest font in which they fit in print."""
     numbers = [
-        UNKNOWN if v is None else f"{v:{digits}}".replace("-", MINUS) for v in cells["value"]
+        UNKNOWN if v is None else f"{v:z{digits}}".replace("-", MINUS) for v in cells["value"]
     ]
     texts = pl.Series("number", numbers, dtype=pl.String)
     if "text" in cells.columns:

@@ -35,7 +35,7 @@ def scatter(
     if known.is_empty():
         return nothing(f"{title}: nothing to draw.")
     r = known.select(pl.corr("x", "y")).item() if known.height > 1 else math.nan
-    shown = f"r = {r:.2f}" if r is not None and math.isfinite(r) else "r undefined"
+    shown = f"r = {r:z.2f}" if r is not None and math.isfinite(r) else "r undefined"
     marks = alt.Chart(alt.InlineData(known.to_dicts())).mark_circle(
         size=26 if known.height > 200 else 50, color=BLUE, opacity=0.8
     )

@@ -75,7 +75,7 @@ def _lines(
         mean=pl.col("value").mean(), sd=pl.col("value").std(), n=pl.len()
     )
     texts = [
-        f"{mean:{digits}}".replace("-", "\u2212")
+        f"{mean:z{digits}}".replace("-", "\u2212")
         + (f" \u00b1 {sd:{digits}}" if spread and sd is not None else "")
         for mean, sd in lines.select("mean", "sd").iter_rows()
     ]

@@ -49,7 +49,10 @@ def _contributors(tables: Tables, options: Options) -> pl.DataFrame:
 def _contributions(rows: pl.DataFrame, options: Options) -> Any:
     track, level, of = rows.select("track", "level", "of").row(0)
     most = rows.sort("unique", "found", "name", descending=[True, True, False]).head(MOST_SYSTEMS)
-    ring = "; ring: no other group" if rows["unique_to_group"].count() else ""
+    has_rings = most["unique_to_group"].count() > 0
+    marks = f"docs of no other {level}"
+    if has_rings:
+        marks = f"filled: no other {level}; ring: no other group"
     found = [f"{docs:,} ({share:.0%})" for docs, share in most.select("found", "share").iter_rows()]
     shown = count(of, level)
     if most.height < of:
@@ -62,7 +65,7 @@ def _contributions(rows: pl.DataFrame, options: Options) -> Any:
     return dumbbell(
         most.select(row="name", filled="unique", ring="unique_to_group", **columns),
         title=f"{track}: relevant docs that one {level} alone retrieves",
-        subtitle=f"{shown}; filled: no other {level}{ring}",
+        subtitle=f"{shown}; {marks}",
         x_title=f"relevant docs within rank {options.k}",
         aside="all found",
         display=DOCS,
@@ -189,19 +192,20 @@ def _grades(tables: Tables, options: Options) -> pl.DataFrame:
 
 def _rare_grades(rows: pl.DataFrame, options: Options) -> Any:
     docs = rows.select("low", "docs").unique().sort("low")
+    ends = rows.with_columns(x=pl.concat_list("low", "high").list.unique()).explode("x")
     grades = rows["grade"].unique().to_list()
     which = f"grade {grades[0]} or above" if len(grades) == 1 else "at least a grade"
     return curve_panes(
-        rows.sort("grade", "low").select(
+        ends.sort("grade", "x").select(
             pane=pl.lit(""),
             name=pl.format("grade {} or above", "grade"),
-            x="low",
+            x="x",
             y="share_at_least",
             dashed=pl.lit(False),
         ),
         [Pane("", f"share of the relevant docs with {which}", "%")],
         title=f"{rows['track'][0]}: grades of rare and common docs",
-        subtitle="above: number of relevant docs, from this S_d to below the next",
+        subtitle="level lines: the docs of a range of S_d; above each range: their number",
         x_title="S_d",
         labels=[(low, f"{number:,}") for low, number in docs.iter_rows()],
         height=220,
@@ -242,7 +246,8 @@ ADDED = (
     "has every system."
 )
 BETTER = (
-    "If lines rise, docs that few systems retrieve are less often highly relevant, and binary "
+    "A level line between two marks is the share among all docs of that range of S_d. If lines "
+    "rise, docs that few systems retrieve are less often highly relevant, and binary "
     "rareness rewards them as if they were not."
 )
 UNKNOWN = (

@@ -9,7 +9,6 @@ import polars as pl
 from irmeta.studies.framework.study import Tables
 from irmeta.words import count, listed
 
-MINUS = "\u2212"
 MOST_COVERED = 0.95  # share of the relevant docs that a few systems retrieve
 
 
@@ -152,18 +151,24 @@ def _held(row: dict[str, int]) -> str:
 
 
 def pool(tables: Tables, track: str) -> Iterator[str]:
-    """Yield the mean fall of systems whose group is left out, by measure."""
+    """Yield how far systems whose group is left out fall or rise on average, by measure."""
     fall = (pl.col("rank_after") - pl.col("rank_before")).fill_nan(None).mean()
     rows = tables["pool_bias"].filter(track=track).group_by("measure", maintain_order=True)
-    falls = [
-        f"{round(mean, 1) + 0.0:.1f} places by {measure}".replace("-", MINUS)
+    moves = [
+        f"{_moved(round(mean, 1))} by {measure}"
         for measure, mean in rows.agg(fall=fall).drop_nulls().iter_rows()
     ]
-    if falls:
+    if moves:
         yield (
-            f"On {track}, a system that is left out of the pool and of S_d falls on average by "
-            f"{listed(falls)}."
+            f"On {track}, a system that is left out of the pool and of S_d on average "
+            f"{listed(moves)}."
         )
+
+
+def _moved(fall: float) -> str:
+    if not fall:
+        return "keeps its place"
+    return f"{'falls' if fall > 0 else 'rises'} {abs(fall):.1f} places"
 
 
 def labels(tables: Tables, track: str) -> Iterator[str]:

@@ -34,7 +34,7 @@ def _share(value: float | None) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "undefined" if value is None or math.isnan(value) else f"{value:.2f}"
+    return "undefined" if value is None or math.isnan(value) else f"{value:z.2f}"
 
 
 # Figure 2
