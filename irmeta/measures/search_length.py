@@ -33,9 +33,9 @@ def unretrieved_length(view: JudgedRanks, rel: int, choice: str) -> np.ndarray:
     ----------
     choice
         ``irrel``: irrel_q, Eq. 3 as printed. ``floor``: max(1, irrel_q). ``irrel+1``: irrel_q + 1,
-        so that a doc at the last rank is never worse than a doc not retrieved. ``depth``: D -
-        relevant docs retrieved + 1, with D the track's deepest rank, as if every list were padded
-        with non-relevant docs down to D.
+        so that a doc at the last rank is never worse than a doc not retrieved. ``depth``: D + 1 -
+        relevant docs retrieved, with D the track's deepest rank, as if every list were padded
+        with non-relevant docs down to D and the doc came next, at rank D + 1.
 
     Notes
     -----
@@ -125,7 +125,7 @@ def trace_asl(one: OneList, params: Params, k: int | None) -> Trace:
 def _unretrieved(one: OneList, retrieved: int, choice: str) -> tuple[str, float]:
     irrelevant = one.length - retrieved
     if one.length == 0 or choice == "depth":
-        ending = f"depth {one.deepest_rank} - {retrieved} relevant retrieved + 1"
+        ending = f"rank {one.deepest_rank} + 1 - {retrieved} relevant retrieved"
         reason = "no list" if one.length == 0 else "not retrieved"
         return f"{reason}: {ending}", float(one.deepest_rank - retrieved + 1)
     value = {"irrel": irrelevant, "floor": max(1, irrelevant), "irrel+1": irrelevant + 1}[choice]

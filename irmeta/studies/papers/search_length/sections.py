@@ -83,8 +83,8 @@ def _headroom(tables: Tables, options: Options) -> Section:
         notes.append(
             f"On {tracks} of {count(short.height, 'track')} the best system by {options.asl()} "
             "misses more relevant docs than the median system (\u2020): Eq. 3 gives the docs that "
-            f"a short list misses a short length. {options.deep[options.asl()]} counts them at "
-            "the track's deepest rank."
+            f"a short list misses a short length. {options.deep[options.asl()]} counts them as "
+            "if at rank D + 1, below the track's deepest rank D."
         )
     best = Show("headroom", ("track", "measure", "value", "system"), pivot="measure")
     shown = ["classes", best, "best_by_choice", "figure_*", "headroom_*"]
@@ -117,7 +117,8 @@ def _effective_fraction(tables: Tables) -> Section:
         text += (
             f"It is nearest to the plain mean over the top {_percent(row, 'fraction')} of the "
             f"relevant docs, over {count(row['tracks'], 'track')} (the paper: "
-            f"{EFFECTIVE_FRACTION.value}). Over the pooled queries of a run the share is "
+            f"{EFFECTIVE_FRACTION.value}). Over the pooled queries of a run, where each doc of a "
+            "query with n relevant docs has the weight 1/n, as in MAP, the share is "
             f"{_percent(row, 'pooled')}."
         )
     else:

@@ -19,7 +19,8 @@ from irmeta.studies.papers.search_length import paper
 
 SHORT = (
     "The system misses more relevant docs than the median system, and Eq. 3 gives the docs that a "
-    "short list misses a short length: compare the row of unretrieved=depth."
+    "short list misses a short length: compare the row of unretrieved=depth, where a missed doc "
+    "counts as if at rank D + 1, below the track's deepest rank D."
 )
 _MISSED = "share of the relevant docs that the system does not retrieve"
 _MEDIAN_MISSED = "median of that share over all systems"
@@ -184,7 +185,8 @@ TABLES = (
         "track": TRACK,
         "system": SYSTEM,
         "fraction": Column("real", "mean over queries of n / n_q; NaN: every AP is 0"),
-        "pooled": Column("real", "the fraction of the pooled queries; NaN: MAP is 0"),
+        "pooled": Column("real", "the fraction of the pooled queries, with docs weighted by 1 / "
+                         "n_q; NaN: MAP is 0"),
         "queries": Column("count", "queries with a fraction"),
         "undefined": Column("count", "queries with a relevant doc whose AP is 0"),
     }, caption="The share of the relevant docs that AP averages, by system (Appendix A.1)."),
@@ -192,7 +194,8 @@ TABLES = (
         "track": TRACK,
         "systems": Column("count", "systems"),
         "fraction": percent("mean over systems; NaN: all undefined", "share by query"),
-        "pooled": percent("mean over systems of the pooled fraction", "share by run"),
+        "pooled": percent("mean over systems of the pooled fraction, which weights a doc by 1 / "
+                          "relevant docs of its query, as MAP does", "share by run"),
         "undefined": Column("count", "lists with AP 0", label="lists with AP 0"),
         "trivial": Column("yes", "whether no query has two relevant docs",
                           label="one relevant doc per query"),
