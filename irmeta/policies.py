@@ -16,6 +16,7 @@ Negative = Literal["unjudged", "nonrelevant"]
 NAMES = ("auto", "tag", "file")
 """Naming rules of systems, other than a pattern."""
 Unretrieved = Literal["irrel", "floor", "irrel+1", "depth"]
+Buckets = Literal["linear", "log"]
 Counted = Literal["systems", "groups", "others", "pooled"]
 Rarity = Literal["linear", "revised", "idf", "unique"]
 Majority = Literal["queries", "decided"]

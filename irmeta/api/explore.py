@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,7 @@ from irmeta.errors import UsageError, check_choice, check_whole, did_you_mean, w
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measure
 from irmeta.measures.search_length import UNRETRIEVED, irrelevant_retrieved, lengths_by_doc
-from irmeta.policies import EvalPolicy
+from irmeta.policies import Buckets, EvalPolicy
 from irmeta.rankings.load import judged_ranks
 from irmeta.report.browse import COLUMNS, MOST_DOCS, browser, fitting_bars
 from irmeta.report.figures.length_figures import length_differences, length_histogram
@@ -29,7 +29,7 @@ from irmeta.words import count
 if TYPE_CHECKING:
     import altair as alt
 
-BUCKETS = ("log", "linear")
+BUCKETS = get_args(Buckets)
 BROWSED_SYSTEMS = 200  # the best of a track, in the interactive chart
 
 
@@ -156,15 +156,16 @@ class SearchLengths(Summarized):
         order = self.systems.drop_nulls("rank")["system"]
         return order[max(0, len(order) - 1) // 2] if len(order) else self.best
 
-    def histogram(self, system: str | None = None, buckets: str = "log") -> pl.DataFrame:
+    def histogram(self, system: str | None = None, buckets: Buckets = "linear") -> pl.DataFrame:
         """Count relevant docs by search length.
 
         Parameters
         ----------
         system : str, optional
             Name of the system.
-        buckets : {'log', 'linear'}, default 'log'
-            ``log``: 1, 2 to 4, 5 to 9, 10 to 19, ... ``linear``: at most 20 of one round width.
+        buckets : {'linear', 'log'}, default 'linear'
+            ``linear``: at most 20 of one round width, so that their counts show the shape of the
+            distribution. ``log``: 1, 2 to 4, 5 to 9, 10 to 19, ...
 
         Returns
         -------
@@ -174,14 +175,12 @@ class SearchLengths(Summarized):
         """
         return self._histograms(buckets).filter(pl.col("system") == self._named(system))
 
-    def _histograms(self, buckets: str) -> pl.DataFrame:
+    def _histograms(self, buckets: Buckets) -> pl.DataFrame:
         check_choice("buckets", buckets, BUCKETS)
         if buckets not in self._counted:
-            lows, last = cut.LENGTH_LOWS, cut.GREATEST
             found = self._ranks != self._missing
-            if buckets == "linear":
-                lows = cut.linear_lows(int(self._lengths.max(initial=0, where=found)))
-                last = lows[-1] + (lows[1] - lows[0] if len(lows) > 1 else 1) - 1
+            longest = int(self._lengths.max(initial=0, where=found))
+            lows, last = cut.length_lows(buckets, longest)
             counts = [  # one system at a time, so that floats stay few
                 cut.length_buckets(self._lengths[:, [i]].astype(float), found[:, [i]], lows)
                 for i in range(len(self._names))
@@ -190,7 +189,7 @@ class SearchLengths(Summarized):
             self._counted[buckets] = frame
         return self._counted[buckets]
 
-    def show(self, system: str | None = None, buckets: str = "log") -> alt.LayerChart:
+    def show(self, system: str | None = None, buckets: Buckets = "linear") -> alt.LayerChart:
         """Draw `histogram`."""
         frame = self.histogram(system, buckets)
         return offline(length_histogram(frame, f"{self.track}: {self._named(system)}"))
@@ -219,8 +218,18 @@ class SearchLengths(Summarized):
         least, most = _ends(low, cut.GREATEST if high is None else high)
         return frame.filter(rank.is_not_null() & length.is_between(least, most))
 
-    def differences(self, a: str | None = None, b: str | None = None) -> pl.DataFrame:
+    def differences(
+        self, a: str | None = None, b: str | None = None, buckets: Buckets = "linear"
+    ) -> pl.DataFrame:
         """Count docs by the difference of their search lengths, `a` minus `b`.
+
+        Parameters
+        ----------
+        a, b : str, optional
+            Names of the systems.
+        buckets : {'linear', 'log'}, default 'linear'
+            ``linear``: at most 10 of one round width on each side of 0. ``log``: 1, 2 to 4, 5 to 9,
+            10 to 19, ... on each side.
 
         Returns
         -------
@@ -228,17 +237,20 @@ class SearchLengths(Summarized):
             low, high, retrieved (both, first, second, neither), docs: see
             `irmeta.stats.buckets.difference_buckets`. `a` is better below zero.
         """
+        check_choice("buckets", buckets, BUCKETS)
         compared = self.compared(a, b)
         ranks = (compared[name].is_not_null().to_numpy() for name in ("rank_a", "rank_b"))
-        return cut.difference_buckets(compared["difference"].to_numpy(), tuple(ranks))
+        return cut.difference_buckets(compared["difference"].to_numpy(), tuple(ranks), buckets)
 
-    def show_differences(self, a: str | None = None, b: str | None = None) -> alt.LayerChart:
+    def show_differences(
+        self, a: str | None = None, b: str | None = None, buckets: Buckets = "linear"
+    ) -> alt.LayerChart:
         """Draw `differences`."""
         pair = self._pair(a, b)
         usual = pair == (self.best, self.median)
         roles = ("best", "median") if usual else ("first", "second")
         named = pl.col("retrieved").replace(dict(zip(("first", "second"), roles, strict=True)))
-        frame = self.differences(a, b).with_columns(named)
+        frame = self.differences(a, b, buckets).with_columns(named)
         return offline(length_differences(frame, self.track, pair, roles))
 
     def compared(self, a: str | None = None, b: str | None = None) -> pl.DataFrame:
@@ -286,14 +298,14 @@ class SearchLengths(Summarized):
 
         The chart needs no widgets, only a notebook that draws Vega-Lite. Each bar has up to 20
         docs, fewer where all docs take over 1.5 MB; the chart says where it omits docs. Above 200
-        systems the chart has the best by ASL and `system`.
+        systems the chart has the best by ASL and `system`. Bars are those of ``buckets="log"``.
         """
         import altair as alt
 
         name, order = self._named(system), self.systems.select("rank", "system", "ASL").rows()
         kept = [row for i, row in enumerate(order) if i < BROWSED_SYSTEMS or row[1] == name]
         menu = {s: f"{at}. {s} (ASL {asl:,.1f})" if at else s for at, s, asl in kept}
-        names = cut.bucket_names(self.histogram(name))
+        names = cut.bucket_names(self.histogram(name, "log"))
         bars, most = fitting_bars([bar for s in menu for bar in self._bars(s, names)])
         said = ["Choose a system below, and click a bar for the docs behind it."]
         if any(bar["docs"] > most for bar in bars):

@@ -10,7 +10,7 @@ import polars as pl
 from irmeta.api.explore import SearchLengths
 from irmeta.api.significance import compare
 from irmeta.api.store import EvalChoices, Measures, Store
-from irmeta.policies import Counted
+from irmeta.policies import Buckets, Counted
 from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.figures.length_figures import rarity_histogram
 from irmeta.report.offline import Width, sized
@@ -100,7 +100,7 @@ class StorePlots:
         *,
         against: str | None = None,
         track: str | None = None,
-        buckets: str = "log",
+        buckets: Buckets = "linear",
         rel: int = 1,
         unretrieved: str = "irrel",
         width: Width | None = None,
@@ -116,8 +116,8 @@ class StorePlots:
             A second system, whose search lengths are subtracted.
         track, width
             See `curve`.
-        buckets : {'log', 'linear'}, default 'log'
-            See `SearchLengths.histogram`; without effect on differences.
+        buckets : {'linear', 'log'}, default 'linear'
+            See `SearchLengths.histogram` and `SearchLengths.differences`.
         rel, unretrieved, **choices
             See `SearchLengths`.
 
@@ -138,7 +138,7 @@ class StorePlots:
         found = SearchLengths(self._store, name, rel=rel, unretrieved=unretrieved, **choices)
         if against is None:
             return sized(found.show(system, buckets), width)
-        return sized(found.show_differences(system, against), width)
+        return sized(found.show_differences(system, against, buckets), width)
 
     def rarity(
         self,

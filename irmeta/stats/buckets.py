@@ -6,15 +6,20 @@ Lengths and differences are whole numbers, held as floats.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import count, takewhile
 
 import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError
+from irmeta.policies import Buckets
 
 LENGTH_LOWS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000)
-"""Least search length of each bucket (Figure 5 of the ASL paper)."""
+"""Least search length of each logarithmic bucket."""
+
+BARS = 20
+"""Largest number of linear buckets of lengths, and of differences of both signs."""
 
 GREATEST = 2**31 - 1
 """Upper end of an open bucket: no rank is greater, so no search length either."""
@@ -51,13 +56,31 @@ def length_buckets(
     return np.bincount(bucket.ravel(), minlength=systems * width).reshape(systems, width)
 
 
-def linear_lows(deepest: float, bars: int = 20) -> tuple[int, ...]:
-    """Return the lows of at most `bars` equally wide buckets from 1 to at least `deepest`.
+def length_lows(buckets: Buckets, longest: int) -> tuple[Sequence[int], int]:
+    """Return the least length of each bucket, and the greatest length of the last bucket.
 
-    The width is the narrowest of 1, 2, 5, 10, 20, 50, ... that needs no more buckets.
+    Parameters
+    ----------
+    buckets
+        ``linear``: `BARS` buckets of equal width at most, so that the shape of a distribution can
+        be read from their counts; ``log``: `LENGTH_LOWS`, whose last bucket is open.
+    longest
+        The greatest length of a retrieved doc.
     """
-    width = next(n for n in _round() if n * bars >= deepest)
-    return tuple(range(1, max(1, int(deepest)) + 1, width))
+    if buckets == "log":
+        return LENGTH_LOWS, GREATEST
+    lows = linear_lows(longest)
+    return lows, lows[-1] + _width(longest, BARS) - 1
+
+
+def linear_lows(longest: float, bars: int = BARS) -> tuple[int, ...]:
+    """Return the lows of at most `bars` equally wide buckets from 1 to at least `longest`."""
+    return tuple(range(1, max(1, int(longest)) + 1, _width(longest, bars)))
+
+
+def _width(longest: float, bars: int) -> int:
+    """Return the narrowest of 1, 2, 5, 10, 20, ... that needs at most `bars` buckets."""
+    return next(width for width in _round() if width * bars >= longest)
 
 
 def bucket_ends(
@@ -144,7 +167,9 @@ RETRIEVED = ("both", "first", "second", "neither")
 
 
 def difference_buckets(
-    differences: np.ndarray, retrieved: tuple[np.ndarray, ...] | None = None
+    differences: np.ndarray,
+    retrieved: tuple[np.ndarray, ...] | None = None,
+    buckets: Buckets = "linear",
 ) -> pl.DataFrame:
     """Count differences of search lengths by bucket (Figure 6 of the ASL paper).
 
@@ -154,20 +179,24 @@ def difference_buckets(
         float64 [doc]: the length in the first system minus the length in the second.
     retrieved
         Two bool arrays [doc]: whether the first and the second system retrieve the doc.
+    buckets
+        ``linear``: at most 10 buckets of equal width on each side of 0; ``log``: ..., -4 to -2, -1,
+        0, 1, 2 to 4, 5 to 9, 10 to 19, 20 to 49, ...
 
     Returns
     -------
     DataFrame
-        low, high (both inclusive), docs; sorted by low: ..., -4 to -2, -1, 0, 1, 2 to 4, 5 to 9, 10
-        to 19, 20 to 49, ... Both sides reach as far as the longer one; without differences there is
-        one empty bucket of 0. `retrieved` adds the column retrieved, with one row per bucket and
+        low, high (both inclusive), docs; sorted by low. Differences of 0 have their own bucket.
+        Both sides reach as far as the longer one; without differences there is one empty bucket of
+        0. `retrieved` adds the column retrieved, with one row per bucket and
         nonempty kind of `RETRIEVED`; an empty bucket has one row, ``both``.
     """
     values = np.asarray(differences, np.float64).ravel()
     size = np.abs(values)
     most = size.max(initial=0)
-    lows = [0, *takewhile(lambda low: low <= most, _round())]
-    beyond = next(low for low in _round() if low > most)
+    starts = _round if buckets == "log" else partial(count, 1, _width(most, BARS // 2))
+    lows = [0, *takewhile(lambda low: low <= most, starts())]
+    beyond = next(low for low in starts() if low > most)
     highs = [low - 1 for low in [*lows[1:], beyond]]
     sides = len(lows) - 1
     bucket = np.searchsorted(np.array(lows, np.float64), size, side="right") - 1

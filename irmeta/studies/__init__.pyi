@@ -186,6 +186,7 @@ def search_length(
     baseline: str = "median",
     contender: str = "best",
     firsts: int | Iterable[int] = (),
+    buckets: Literal["linear", "log"] = "linear",
     depth: int = 100,
     ratio: float = 1.1,
     alpha: float = 0.05,

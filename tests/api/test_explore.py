@@ -72,11 +72,11 @@ def test_systems__sorted_by_asl(hand: SearchLengths):
 
 
 def test_histogram__buckets_by_hand(hand: SearchLengths):
-    assert hand.histogram().select("low", "high", "docs").rows() == [
+    assert hand.histogram(buckets="log").select("low", "high", "docs").rows() == [
         *((1, 1, 0), (2, 4, 2), (None, None, 1)),
     ]
-    assert hand.histogram("b")["docs"].to_list() == [1, 1, 1]
-    assert hand.histogram("c", "linear").rows() == [
+    assert hand.histogram("b", "log")["docs"].to_list() == [1, 1, 1]
+    assert hand.histogram("c").rows() == [
         *(("t", "c", 1, 1, 1), ("t", "c", 2, 2, 0), ("t", "c", 3, 3, 0), ("t", "c", 4, 4, 1)),
         ("t", "c", None, None, 1),
     ]
@@ -91,7 +91,11 @@ def test_compared__two_systems_by_hand(hand: SearchLengths):
         ("q", "y", 1, 3, 5, 2.0, 4.0, -2.0),
         ("q", "z", 1, None, None, 1.0, 3.0, -2.0),
     ]
-    assert hand.differences().rows() == [
+    assert hand.differences().select("low", "retrieved", "docs").rows() == [
+        *((-2, "both", 1), (-2, "neither", 1), (-1, "both", 0)),
+        *((0, "both", 0), (1, "both", 1), (2, "both", 0)),
+    ]
+    assert hand.differences(buckets="log").rows() == [
         *((-4, -2, "both", 1), (-4, -2, "neither", 1), (-1, -1, "both", 0)),
         *((0, 0, "both", 0), (1, 1, "both", 1), (2, 4, "both", 0)),
     ]
@@ -249,7 +253,7 @@ def test_browse__counts_equal_histogram(found: SearchLengths):
     bars = bars_of(found.browse())
     for system in found.systems["system"]:
         counted = [bar["docs"] for bar in bars if bar["system"] == system]
-        assert sorted(counted) == sorted(d for d in found.histogram(system)["docs"] if d)
+        assert sorted(counted) == sorted(d for d in found.histogram(system, "log")["docs"] if d)
     assert all(len(bar["shown"]) == 1 + min(20, bar["docs"]) for bar in bars)
 
 
@@ -301,6 +305,7 @@ def test_search_lengths__unknown_track_or_option_is_refused(
         (lambda f: f.browse("e"), "no system 'e' in t. Known: a, b, c, d"),
         (lambda f: f.differences("a", "e"), "no system 'e'"),
         (lambda f: f.show(buckets="lin"), "buckets = 'lin' is not a choice. Did you mean 'linear'"),
+        (lambda f: f.differences(buckets="lin"), "buckets = 'lin' is not a choice"),
         (lambda f: f.docs(high=3), "low = None, high = 3 are not the two ends of a bucket"),
         (lambda f: f.docs("a", 5, 3), "low = 5, high = 3"),
         (lambda f: f.docs_between(1, -1), "low = 1, high = -1"),

@@ -24,9 +24,7 @@ from irmeta.report.charts.ranked import ranked
 from irmeta.report.charts.scatter import scatter, scatter_panes
 from irmeta.report.charts.strip import strip
 from irmeta.report.charts.surface import surfaces
-from irmeta.report.figures.length_figures import (
-    length_histogram,
-)
+from irmeta.report.figures.length_figures import length_differences, length_histogram
 from irmeta.report.figures.significance_figures import pairwise_significance
 from irmeta.report.look import (
     PRINT_WIDTH,
@@ -184,11 +182,51 @@ def test_bucket_name__shows_both_ends_of_the_bucket(low, high, expected: str):
 
 def test_length_differences__wins_split_by_retrieving_systems():
     shown = texts(to_svg(CHARTS["differences"]()))
-    for text in ("best wins: 50 (50%)", "10 of them retrieved only there", "5 of them retrieved",
-                 "median wins: 40 (40%)", "100 relevant docs; ties: 10 (10%)",
+    for text in ("best wins: 50 (53%)", "10 of them retrieved only there", "5 of them retrieved",
+                 "median wins: 40 (43%)", "94 relevant docs that a system retrieves; ties: 4 (4%)",
                  "\u22124 to \u22122, only the best: 10", "0, neither: 6"):  # fmt: skip
         assert text in shown
+    assert "not counted: 6 that neither retrieves" in " ".join(shown.split())
     assert HOSTILE in shown
+
+
+def test_length_differences__docs_that_neither_retrieves_are_no_wins():
+    """Under Eq. 3 their lengths differ by the lengths of the two lists."""
+    rows = [(-1, -1, "both", 3), (-1, -1, "neither", 90), (0, 0, "both", 0), (1, 1, "both", 7)]
+    frame = pl.DataFrame(rows, schema=["low", "high", "retrieved", "docs"], orient="row")
+    shown = texts(to_svg(length_differences(frame, "t", ("a", "b"), ("best", "median"))))
+    assert "best wins: 3 (30%)" in shown
+    assert "median wins: 7 (70%)" in shown
+
+
+@pytest.mark.parametrize("kinds", [{"both"}, {"both", "neither"}])
+def test_length_differences__legend_names_only_kinds_with_docs(kinds: set[str]):
+    rows = [(0, 0, kind, 5) for kind in sorted(kinds)] + [(1, 1, "both", 0)]
+    frame = pl.DataFrame(rows, schema=["low", "high", "retrieved", "docs"], orient="row")
+    shown = texts(to_svg(length_differences(frame, "t", ("a", "b"), ("best", "median"))))
+    assert ("\nneither\n" in shown) == ("neither" in kinds)
+    assert "only the best" not in shown
+
+
+@pytest.mark.parametrize(("highs", "widens"), [((50, 100, None), False), ((10, 100, None), True)])
+def test_length_histogram__says_that_buckets_differ_in_width(highs: tuple, widens: bool):
+    lows = (1, 1 + highs[0], None)
+    frame = pl.DataFrame({"low": lows, "high": highs, "docs": [3, 2, 1]})
+    shown = texts(to_svg(length_histogram(frame, "t")))
+    assert ("wider buckets further out" in shown) == widens
+
+
+def test_charts__number_that_rounds_to_zero_has_no_sign():
+    frame = pl.DataFrame({"across": ["a"], "down": ["x"], "value": [-0.001], "name": ["n"]})
+    charts = [
+        heat_map(frame, title="T", subtitle="S"),
+        strip(pl.DataFrame({"row": ["a"], "name": ["n"], "value": [-0.001]}),
+              **STRIP | {"domain": (-1.0, 1.0)}),
+    ]  # fmt: skip
+    for chart in charts:
+        shown = texts(to_svg(chart)).split("\n")
+        assert "0.00" in shown
+        assert "\u22120.00" not in shown
 
 
 def test_dumbbell__best_row_first_and_undefined_values_counted():

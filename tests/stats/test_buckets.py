@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from irmeta.errors import UsageError
+from irmeta.policies import Buckets
 from irmeta.stats.buckets import (
     GREATEST,
     LENGTH_LOWS,
@@ -14,6 +15,7 @@ from irmeta.stats.buckets import (
     difference_buckets,
     length_buckets,
     length_frame,
+    length_lows,
     linear_lows,
 )
 
@@ -101,7 +103,7 @@ def test_length_frame__omits_empty_buckets_at_the_end():
 
 
 def test_difference_buckets__symmetric_around_zero():
-    frame = difference_buckets(np.array([[0, -1, 1], [3, -7, -7]], np.float64))
+    frame = difference_buckets(np.array([[0, -1, 1], [3, -7, -7]], np.float64), buckets="log")
     assert frame.schema == {"low": pl.Int32, "high": pl.Int32, "docs": pl.Int64}
     assert frame.rows() == [
         *((-9, -5, 2), (-4, -2, 0), (-1, -1, 1), (0, 0, 1)),
@@ -110,7 +112,9 @@ def test_difference_buckets__symmetric_around_zero():
     assert difference_buckets(np.zeros(4)).rows() == [(0, 0, 4)]
     assert difference_buckets(np.empty(0)).rows() == [(0, 0, 0)]
     split = difference_buckets(
-        np.array([0, 0, 1, 3, -2.0]), (np.array([1, 0, 0, 0, 1]) > 0, np.array([1, 0, 1, 1, 0]) > 0)
+        np.array([0, 0, 1, 3, -2.0]),
+        (np.array([1, 0, 0, 0, 1]) > 0, np.array([1, 0, 1, 1, 0]) > 0),
+        "log",
     )
     assert split.filter(pl.col("docs") > 0).rows() == [
         *((-4, -2, "first", 1), (0, 0, "both", 1), (0, 0, "neither", 1)),
@@ -119,12 +123,32 @@ def test_difference_buckets__symmetric_around_zero():
     assert split.filter(docs=0).rows() == [(-1, -1, "both", 0)]
 
 
+def test_length_lows__counts_of_uniform_lengths_are_equal():
+    """Buckets of growing width would make a flat distribution look like a rise."""
+    lengths = np.arange(1.0, 1001)[:, None]
+    lows, last = length_lows("linear", 1000)
+    frame = length_frame("t", ["s"], length_buckets(lengths, lengths > 0, lows), lows, last)
+    assert set(frame.drop_nulls()["docs"]) == {50}
+    assert frame.drop_nulls()["high"][-1] == last == 1000
+    assert length_lows("log", 1000) == (LENGTH_LOWS, GREATEST)
+
+
+def test_difference_buckets__linear_have_equal_width_beside_zero():
+    frame = difference_buckets(np.arange(-1000.0, 1001))
+    assert frame.filter(low=0).rows() == [(0, 0, 1)]
+    sides = frame.filter(pl.col("low") != 0)
+    assert sides.height == 20
+    assert set(sides["docs"]) == set(sides["high"] - sides["low"] + 1) == {100}
+
+
+@pytest.mark.parametrize("buckets", ["linear", "log"])
 @pytest.mark.parametrize("edge", [1, 2, 4, 5, 9, 10, 19, 20, 49, 50, 99, 100, 12345, 200000])
-def test_difference_buckets__difference_lies_within_its_bucket(edge: int):
+def test_difference_buckets__difference_lies_within_its_bucket(edge: int, buckets: Buckets):
     for value in (edge, -edge):
-        frame = difference_buckets(np.array([float(value)]))
+        frame = difference_buckets(np.array([float(value)]), buckets=buckets)
         ((low, high, docs),) = frame.filter(pl.col("docs") > 0).rows()
         assert (low <= value <= high, docs) == (True, 1)
+        assert frame.height <= 21 or buckets == "log"
         assert frame["low"].to_list() == [-high for high in frame["high"].reverse()]
         assert (frame["low"][1:] == frame["high"][:-1] + 1).all()
         outer = frame[-1] if value > 0 else frame[0]

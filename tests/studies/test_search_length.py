@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from irmeta.api import Store
+from irmeta.api.explore import BUCKETS
 from irmeta.measures.search_length import UNRETRIEVED
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
@@ -67,6 +69,7 @@ def named(rows: list[naive.Row], chosen: SearchLengthOptions) -> list[naive.Row]
 def assert_study(tables: Tables, track: track_means.Track, chosen: SearchLengthOptions) -> None:
     """Check every table of a store with a single track, for any number of runs."""
     choices = {"rel": chosen.rel, "unretrieved": chosen.unretrieved}
+    bins = {"buckets": chosen.buckets}
     used = track_means.has_lengths(track, chosen.rel)
     (row,) = tables["studied_tracks"].to_dicts()
     assert row["used"] == used
@@ -85,10 +88,11 @@ def assert_study(tables: Tables, track: track_means.Track, chosen: SearchLengthO
     rows = named(naive.classes([track], **choices), chosen)
     assert_rows(tables["classes"], rows, "measure", "low")
     shown = filled(tables["search_length_histogram"])
-    histograms = [naive.length_histogram(track, s, **choices) for s in track["runs"]]
+    histograms = [naive.length_histogram(track, s, **choices, **bins) for s in track["runs"]]
     assert_rows(shown, [row for rows in histograms for row in rows], "system", "low")
     measures = [m for m in naive.measures_of(chosen.unretrieved) if m in ("ASL", naive.DEEP["ASL"])]
-    rows = [r for m in measures for r in naive.difference_histogram(track, **choices, measure=m)]
+    naive_rows = partial(naive.difference_histogram, track, **choices, **bins)
+    rows = [row for name in measures for row in naive_rows(measure=name)]
     rows = named([row for row in rows if row["best"] != row["median"]], chosen)
     assert_rows(filled(tables["length_differences"]), rows, "measure", "low", "retrieved")
     rows = naive_chain.effective_fraction(track, chosen.rel)
@@ -103,12 +107,13 @@ def assert_study(tables: Tables, track: track_means.Track, chosen: SearchLengthO
 
 # Shrinking an example would take minutes, since each step runs the study.
 @settings(max_examples=scaled(5), phases=[Phase.explicit, Phase.generate])
-@given(tracks(), st.sampled_from(UNRETRIEVED), st.integers(1, 2))
+@given(tracks(), st.sampled_from(UNRETRIEVED), st.integers(1, 2), st.sampled_from(BUCKETS))
 def test_search_length__tables_of_random_tracks_equal_naive_implementation(
-    track: Track, unretrieved: str, rel: int
+    track: Track, unretrieved: str, rel: int, buckets: str
 ):
-    chosen = SearchLengthOptions(rel=rel, unretrieved=unretrieved)
-    choices = {"rel": rel, "unretrieved": unretrieved, "depth": 3, "min_systems": 1}
+    varied = {"rel": rel, "unretrieved": unretrieved, "buckets": buckets}
+    chosen = SearchLengthOptions(**varied)
+    choices = varied | {"depth": 3, "min_systems": 1}
     with TemporaryDirectory() as out, charts_are_built():
         tables = studied(track.read(), Path(out), **choices).tables
         assert_study(tables, naive_track(track), chosen)
@@ -361,5 +366,5 @@ def test_search_length__step_values_by_hand(tmp_path: Path):
     assert differences.select("best", "median").unique().rows() == [("good", "middle")]
     own = differences.filter(measure="ASL").sort("low", "retrieved")
     assert own.select("low", "high", "docs", "retrieved").rows() == [
-        *((-4, -2, 1, "both"), (-1, -1, 1, "both"), (0, 0, 2, "best")),
+        *((-2, -2, 1, "both"), (-1, -1, 1, "both"), (0, 0, 2, "best")),
     ]

@@ -169,22 +169,39 @@ def groups(track: Track, baseline: str, contender: str, **choices) -> list[Row]:
 # Figures 5 and 6
 
 
-def length_bucket(length: float, retrieved: bool = True) -> Bucket:
-    """(low, high) of a search length; (None, None) of a doc not retrieved, (100000, None) last."""
+def bucket_width(longest: float, bars: int) -> int:
+    """The least of 1, 2, 5, 10, 20, 50, ... of which `bars` reach from 1 to `longest`."""
+    return next(w for w in (d * 10**n for n in range(9) for d in (1, 2, 5)) if w * bars >= longest)
+
+
+def length_bucket(length: float, retrieved: bool = True, width: int | None = None) -> Bucket:
+    """(low, high) of a search length; (None, None) of a doc not retrieved, (100000, None) last.
+
+    With a width, the buckets are 1 to width, width + 1 to 2 width, and so on.
+    """
     if not retrieved:
         return None, None
+    if width is not None:
+        high = math.ceil(length / width) * width
+        return high - width + 1, high
     low = max(low for low in LENGTH_LOWS if low <= length)
     later = [other for other in LENGTH_LOWS if other > length]
     return low, (later[0] - 1 if later else None)
 
 
-def difference_bucket(difference: float) -> tuple[int, int]:
-    """(low, high) of a difference: 0, 1, 2-4, 5-9, 10-19, 20-49, ..., mirrored below zero."""
+def difference_bucket(difference: float, width: int | None = None) -> tuple[int, int]:
+    """(low, high) of a difference: 0, 1, 2-4, 5-9, 10-19, 20-49, ..., mirrored below zero.
+
+    With a width, the buckets are 0, 1 to width, width + 1 to 2 width, and so on.
+    """
     if difference < 0:
-        low, high = difference_bucket(-difference)
+        low, high = difference_bucket(-difference, width)
         return -high, -low
     if difference == 0:
         return 0, 0
+    if width is not None:
+        high = math.ceil(difference / width) * width
+        return high - width + 1, high
     low, factors = 1, [2, 2.5, 2]  # 1, 2, 5, 10, 20, 50, ...
     while True:
         following = int(low * factors[0])
@@ -207,14 +224,26 @@ def doc_lengths(
 
 
 def length_histogram(
-    track: Track, system: str | None = None, rel: int = 1, unretrieved: str = "irrel"
+    track: Track,
+    system: str | None = None,
+    rel: int = 1,
+    unretrieved: str = "irrel",
+    buckets: str = "linear",
 ) -> list[Row]:
-    """Figure 5, by default of the best system by ASL: the buckets with a doc, unretrieved last."""
+    """Figure 5, by default of the best system by ASL: the buckets with a doc, unretrieved last.
+
+    Linear buckets, at most 20, reach to the longest length of any system.
+    """
     system = system or best_system(track, "ASL", rel, unretrieved)
     if system is None:
         return []
     found = doc_lengths(track, system, rel, unretrieved).values()
-    counts = Counter(length_bucket(length, retrieved) for length, retrieved in found)
+    everywhere = [doc_lengths(track, s, rel, unretrieved).values() for s in track["runs"]]
+    longest = max(
+        (length for docs in everywhere for length, retrieved in docs if retrieved), default=1
+    )
+    width = bucket_width(longest, 20) if buckets == "linear" else None
+    counts = Counter(length_bucket(length, retrieved, width) for length, retrieved in found)
     return [
         {"track": track["name"], "system": system, "low": low, "high": high, "docs": docs}
         for (low, high), docs in sorted(counts.items(), key=lambda item: item[0][0] or math.inf)
@@ -222,9 +251,16 @@ def length_histogram(
 
 
 def difference_histogram(
-    track: Track, rel: int = 1, unretrieved: str = "irrel", measure: str = "ASL"
+    track: Track,
+    rel: int = 1,
+    unretrieved: str = "irrel",
+    measure: str = "ASL",
+    buckets: str = "linear",
 ) -> list[Row]:
-    """Figure 6: SL(best) - SL(median) of every relevant doc, by who retrieves it."""
+    """Figure 6: SL(best) - SL(median) of every relevant doc, by who retrieves it.
+
+    Linear buckets, at most 10 on a side, reach to the greatest difference.
+    """
     best = best_system(track, measure, rel, unretrieved)
     median = median_system(track, rel, unretrieved, measure)
     if best is None:
@@ -232,9 +268,14 @@ def difference_histogram(
     choice = "depth" if measure in DEEP.values() else unretrieved
     a = doc_lengths(track, best, rel, choice)
     b = doc_lengths(track, median, rel, choice)
+    most = max(abs(a[doc][0] - b[doc][0]) for doc in a)
+    width = bucket_width(most, 10) if buckets == "linear" else None
     who = {(True, True): "both", (True, False): "best", (False, True): "median"}
     counts = Counter(
-        (difference_bucket(a[doc][0] - b[doc][0]), who.get((a[doc][1], b[doc][1]), "neither"))
+        (
+            difference_bucket(a[doc][0] - b[doc][0], width),
+            who.get((a[doc][1], b[doc][1]), "neither"),
+        )
         for doc in a
     )
     common = {"track": track["name"], "measure": measure, "best": best, "median": median}

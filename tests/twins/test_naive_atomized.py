@@ -97,6 +97,10 @@ def test_length_bucket__bounds():
         (100000, None),
     ]
     assert study.length_bucket(1, retrieved=False) == (None, None)
+    assert [study.length_bucket(n, width=50) for n in (1, 50, 51)] == [(1, 50), (1, 50), (51, 100)]
+    assert [study.difference_bucket(n, 5) for n in (0, -1, 5, -6)] == [
+        *((0, 0), (-5, -1), (1, 5), (-10, -6)),
+    ]
 
 
 def test_difference_bucket__bounds():
@@ -124,10 +128,16 @@ def buckets(rows: list[study.Row]) -> list[tuple]:
 
 
 def test_histograms__by_hand():
-    assert buckets(study.length_histogram(HAND)) == [(1, 1, 3), (2, 4, 1)]
-    assert buckets(study.length_histogram(HAND, "middle")) == [(2, 4, 2), (None, None, 2)]
-    assert buckets(study.length_histogram(HAND, "late")) == [(1, 1, 1), (None, None, 3)]
-    rows = study.difference_histogram(HAND)
+    log = {"buckets": "log"}
+    assert buckets(study.length_histogram(HAND, **log)) == [(1, 1, 3), (2, 4, 1)]
+    assert buckets(study.length_histogram(HAND, "middle", **log)) == [(2, 4, 2), (None, None, 2)]
+    assert buckets(study.length_histogram(HAND, "late", **log)) == [(1, 1, 1), (None, None, 3)]
+    assert buckets(study.length_histogram(HAND, "middle")) == [
+        (2, 2, 1),
+        (3, 3, 1),
+        (None, None, 2),
+    ]
+    rows = study.difference_histogram(HAND, **log)
     assert {(row["best"], row["median"]) for row in rows} == {("good", "middle")}
     # a 1 - 3, b 2 - 2, c 1 - 1, d 1 - 2
     assert buckets(rows) == [(-4, -2, 1), (-1, -1, 1), (0, 0, 2)]

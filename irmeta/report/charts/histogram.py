@@ -59,7 +59,8 @@ def histogram(
         Columns bucket (its name, "|" for a new line), count (int) and, with `kinds`, kind; buckets
         in the order in which they first appear.
     kinds
-        Colour and label of each kind, the lowest in the stack first; labels make a legend.
+        Colour and label of each kind, the lowest in the stack first; labels make a legend of the
+        kinds that have a bar.
     classes
         Named ranges of buckets.
     corners
@@ -111,6 +112,9 @@ def _stacks(bars: pl.DataFrame, kinds: Mapping[str, tuple[str, str]]) -> alt.Cha
 
     if not kinds:
         return described(alt.Chart(bars).mark_bar(color=BLUE), "bucket", "count", ",d")
+    drawn = set(bars.filter(pl.col("count") > 0)["kind"])
+    kinds = {kind: style for kind, style in kinds.items() if kind in drawn}
+    bars = bars.filter(pl.col("kind").is_in([*kinds]))
     order, (colours, labels) = list(kinds), zip(*kinds.values(), strict=True)
     kind = pl.col("kind")
     label = kind.replace_strict(order, labels)

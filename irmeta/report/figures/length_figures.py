@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from irmeta.report.charts.histogram import Corner, bucket_name, histogram
+from irmeta.report.charts.histogram import ENDLESS, Corner, bucket_name, histogram
 from irmeta.report.look import BLUE, PALE_BLUE, PALE_GREY, PALE_RED, VERMILLION
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ def length_histogram(frame: pl.DataFrame, title: str) -> alt.LayerChart:
     return histogram(
         bars.select(pl.Series("bucket", names), pl.col("docs").alias("count"), kind.alias("kind")),
         title=title,
-        subtitle=f"{total:,} relevant docs; {missed:,} ({share(missed, total)}) not retrieved",
+        subtitle=f"{total:,} relevant docs; {missed:,} ({share(missed, total)}) not retrieved"
+        + _widening(bars),
         x_title="search length (non-relevant docs above, plus 1)",
         kinds=RETRIEVED,
     )
@@ -51,14 +52,17 @@ def length_differences(
     ----------
     frame
         Columns low, high (both inside the bucket; negative: the first system is better), docs, and
-        retrieved: ``both``, the role of the only system that retrieves the docs, or ``neither``.
+        retrieved: ``both``, the role of the only system that retrieves the docs, or ``neither``,
+        whose docs are drawn but are no wins or ties.
     systems, roles
         The names of the systems, and what they are, e.g. "best" and "median": a difference is the
         length in the first less that in the second.
     """
     bars = frame.sort("low")
     names = [bucket_name(low, high, "d") for low, high in bars.select("low", "high").iter_rows()]
-    total, tied = (int(f["docs"].sum()) for f in (bars, bars.filter(low=0)))
+    found = bars.filter(pl.col("retrieved") != "neither")
+    total, compared, tied = (int(f["docs"].sum()) for f in (bars, found, found.filter(low=0)))
+    missed = total - compared
     kinds = {
         "both": (BLUE, "both retrieve the doc"),
         roles[0]: (PALE_BLUE, f"only the {roles[0]}"),
@@ -67,10 +71,10 @@ def length_differences(
     }
 
     def corner(side: int, wins: pl.Expr, colour: str) -> Corner:
-        won = bars.filter(wins)
+        won = found.filter(wins)
         alone = won.filter(retrieved=roles[side])
         docs, only = (int(f["docs"].sum()) for f in (won, alone))
-        text = f"{roles[side]} wins: {docs:,} ({share(docs, total)})"
+        text = f"{roles[side]} wins: {docs:,} ({share(docs, compared)})"
         return Corner(text, [systems[side], f"{only:,} of them retrieved only there"], colour)
 
     return histogram(
@@ -80,11 +84,21 @@ def length_differences(
             pl.col("retrieved").alias("kind"),
         ),
         title=title,
-        subtitle=f"{total:,} relevant docs; ties: {tied:,} ({share(tied, total)})",
+        subtitle=f"{compared:,} relevant docs that a system retrieves; ties: {tied:,} "
+        f"({share(tied, compared)})"
+        + (f"; not counted: {missed:,} that neither retrieves" if missed else "")
+        + _widening(bars),
         x_title=f"search length in the {roles[0]} system minus that in the {roles[1]} (docs)",
         kinds=kinds,
         corners=(corner(0, pl.col("high") < 0, BLUE), corner(1, pl.col("low") > 0, VERMILLION)),
     )
+
+
+def _widening(bars: pl.DataFrame) -> str:
+    """Return a warning for the subtitle if the buckets differ in width."""
+    closed = bars.filter(pl.col("low") != 0, pl.col("high") < ENDLESS)
+    widths = closed.select((pl.col("high") - pl.col("low")).n_unique()).item()
+    return "; wider buckets further out" if widths > 1 else ""
 
 
 def rarity_histogram(frame: pl.DataFrame, counted: str = "systems") -> alt.LayerChart:

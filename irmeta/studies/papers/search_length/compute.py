@@ -9,7 +9,12 @@ import numpy as np
 import polars as pl
 
 from irmeta.results.scores import Scores
-from irmeta.stats.buckets import difference_buckets, length_buckets, length_frame
+from irmeta.stats.buckets import (
+    difference_buckets,
+    length_buckets,
+    length_frame,
+    length_lows,
+)
 from irmeta.stats.correlation import correlate
 from irmeta.stats.error_reduction import reduction_in_error
 from irmeta.stats.orders import round_means
@@ -234,8 +239,11 @@ def _reordered(gathered: Gathered, options: Options) -> Pieces:
 def _doc_by_doc(track: TrackView, gathered: Gathered, options: Options) -> Pieces:
     """Yield the tables on single relevant docs."""
     scores = gathered.scores
-    counts = length_buckets(gathered.lengths.astype(np.float64), gathered.retrieved)
-    yield "search_length_histogram", length_frame(scores.track, scores.systems, counts)
+    longest = int(gathered.lengths.max(initial=0, where=gathered.retrieved))
+    lows, last = length_lows(options.buckets, longest)
+    counts = length_buckets(gathered.lengths.astype(np.float64), gathered.retrieved, lows)
+    histogram = length_frame(scores.track, scores.systems, counts, lows, last)
+    yield "search_length_histogram", histogram
     fractions = effective_fraction_table(gathered)
     yield "effective_fraction", fractions
     yield "effective_by_track", [_effective_by_track(gathered, fractions)]
@@ -249,7 +257,8 @@ def _doc_by_doc(track: TrackView, gathered: Gathered, options: Options) -> Piece
         columns = [scores.systems.index(system) for system in (best, median)]
         a, b = lengths[:, columns].astype(np.float64).T
         retrieved = pl.col("retrieved").replace({"first": "best", "second": "median"})
-        buckets = difference_buckets(a - b, tuple(gathered.retrieved[:, columns].T))
+        found = tuple(gathered.retrieved[:, columns].T)
+        buckets = difference_buckets(a - b, found, options.buckets)
         names = {"measure": pl.lit(measure), "best": pl.lit(best), "median": pl.lit(median)}
         yield "length_differences", buckets.with_columns(retrieved, **names)
 

@@ -122,7 +122,7 @@ def _headroom(rows: pl.DataFrame, options: Options) -> Any:
 def _depth(rows: pl.DataFrame, options: Options) -> Any:
     measure, tracks = rows["measure"][0], count(rows.height, "track")
     changed = rows.filter(pl.col("best") != pl.col("best_cut")).height
-    tau = pl.col("tau").map_elements(lambda t: f"{t:.2f}", return_dtype=pl.String)
+    tau = pl.col("tau").map_elements(lambda t: f"{t:z.2f}", return_dtype=pl.String)
     columns = {
         "filled_name": pl.format("{}: {}", "track", "best"),
         "ring_name": pl.format("{}, cut at {}: {}", "track", "depth", "best_cut"),
@@ -247,7 +247,8 @@ TAUS = (
 WINS = (
     "Each bar counts relevant docs by their search length in the best system minus that in the "
     "median system: left of 0 the best system retrieves them earlier or alone, right of 0 the "
-    "median system does."
+    "median system does. A difference of 0 has its own bar. Docs that neither system retrieves are "
+    "no wins, losses or ties."
 )
 CHAIN_AXES = {
     "tau": "Kendall's tau-b between the orders of a track's systems",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from irmeta.options import option
-from irmeta.policies import Test, TrackOptions, Unretrieved
+from irmeta.policies import Buckets, Test, TrackOptions, Unretrieved
 from irmeta.studies.framework.sides import check_side
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ class SearchLengthOptions(TrackOptions):
     rel: int = option(1, "Least grade that is relevant.", least=1, most=127)
     unretrieved: Unretrieved = option(
         "irrel",
-        "Search length of a relevant doc that is not retrieved; the chains always use floor, since "
-        "1/SL must exist.",
+        "Search length of a relevant doc that is not retrieved (depth: as if at rank D + 1, below "
+        "the track's deepest rank D); the chains always use floor, since 1/SL must exist.",
     )
     min_systems: int = option(
         5, "Exclude tracks with fewer systems from results over tracks (paper: 5).", least=1
@@ -41,6 +41,11 @@ class SearchLengthOptions(TrackOptions):
     contender: str = option("best", "Contender of Table 1, in the syntax of the baseline.")
     firsts: tuple[int, ...] = option(
         (), "Additional N of ASL@gN, besides 1 and 10 (repeatable).", least=1, flag="--first"
+    )
+    buckets: Buckets = option(
+        "linear",
+        "Buckets of search lengths in Figures 5 and 6: linear, of equal width, so that their "
+        "counts show the shape of the distribution; or log, of growing width.",
     )
     depth: int = option(100, "Rank at which lists are cut to measure the effect of depth.", least=1)
     ratio: float = option(
@@ -91,12 +96,12 @@ class SearchLengthOptions(TrackOptions):
 
     @property
     def deep(self) -> dict[str, str]:
-        """Each search length with missed docs at the track's deepest rank, by its plain name."""
+        """Each search length with missed docs below the track's deepest rank, by its plain name."""
         return {self.asl(first): self.asl(first, "depth") for first in (10, None, 1)}
 
     @property
     def headroom(self) -> tuple[str, ...]:
-        """The measures of Figures 1 to 4, and search lengths with missed docs at full depth."""
+        """The measures of Figures 1 to 4, and their search lengths under unretrieved=depth."""
         deep = (self.deep.get(name, name) for name in self.printed)
         return tuple(dict.fromkeys([*self.printed, *deep]))
 
