@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from irmeta.errors import DataError
+from irmeta.trec.archives import archive_kind
 from irmeta.trec.streams import InputFile, TextStream, open_stream
 
 EXPANSION = 200
@@ -17,6 +18,21 @@ ALWAYS_EXPANDED = 64 << 20  # bytes that any file may expand to
 OTHER_MD5 = "the MD5 is not the catalogue's"
 REJECTED = f"{OTHER_MD5} (--md5 note keeps such files)"
 _PIECE = 1 << 18
+_HEAD = 256  # bytes that show what a file is
+CHECKS = 1
+"""Version of the rules of `check_content`: files checked by an earlier one are checked again."""
+_ENDING = re.compile(r"\.(gz|tgz|bz2|xz|zst|Z|zip)(?:[?#].*)?$")
+_MAGIC = {
+    "gz": b"\x1f\x8b",
+    "tgz": b"\x1f\x8b",
+    "bz2": b"BZh",
+    "xz": b"\xfd7zXZ\0",
+    "zst": b"\x28\xb5\x2f\xfd",
+    "Z": b"\x1f\x9d",
+    "zip": b"PK",
+}
+_LEAST_FIELDS = {"run": 5, "qrels": 4}
+_NUMBER = re.compile(rb"[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?")
 _PAGE = re.compile(rb"\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 _PAGE_TYPES = ("text/html", "application/xhtml+xml")
 
@@ -45,13 +61,15 @@ class WebPageError(DataError):
     """A file that is a web page instead of a run or qrels."""
 
 
-def check_content(path: Path, name: str, *, md5: bool = False) -> Content:
+def check_content(path: Path, name: str, *, md5: bool = False, kind: str | None = None) -> Content:
     """Read a file, decompress it, and return its size and checksums.
 
     Parameters
     ----------
     name
-        Name of the file for messages.
+        Name of the file for messages; its ending says how the file is compressed.
+    kind
+        ``run`` or ``qrels``: the text must have a line of one, unless the file is an archive.
     md5
         Whether the MD5 is computed, which takes as long as all else.
 
@@ -60,8 +78,11 @@ def check_content(path: Path, name: str, *, md5: bool = False) -> Content:
     WebPageError
         If the file is a web page.
     DataError
-        If its compressed data are damaged, cut short, or expand beyond the limit.
+        If it is empty, is not compressed as its name says or has no line of its kind, or if its
+        compressed data are damaged, cut short, or expand beyond the limit.
     """
+    _check_head(path, name)
+    has_rows = kind is None or archive_kind(InputFile.at(path, name)) is not None
     expanded = hashlib.md5(usedforsecurity=False)
     with open_stream(InputFile.at(path, name), is_text=False) as stream:
         size = path.stat().st_size
@@ -69,13 +90,41 @@ def check_content(path: Path, name: str, *, md5: bool = False) -> Content:
         buffer = bytearray(_PIECE)
         is_first = True
         while count := limited.readinto(buffer):
-            if is_first and _PAGE.match(buffer[: min(count, 256)]):
+            if is_first and _PAGE.match(buffer[: min(count, _HEAD)]):
                 raise WebPageError("is a web page", file=name)
+            has_rows = has_rows or _has_row(bytes(buffer[:count]), str(kind))
             if md5:
                 expanded.update(memoryview(buffer)[:count])
             is_first = False
         sha256 = stream.sha256()
+    if is_first:
+        raise DataError("is empty", file=name)
+    if not has_rows:
+        raise DataError(f"has no line of {_KINDS[str(kind)]}", file=name)
     return Content(size, sha256, expanded.hexdigest() if md5 else None)
+
+
+_KINDS = {"run": "a run", "qrels": "qrels"}
+
+
+def _check_head(path: Path, name: str) -> None:
+    """Check that a file is not empty nor a page, and that it begins as the ending of its name."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    if not head:
+        raise DataError("is empty", file=name)
+    if _PAGE.match(head):
+        raise WebPageError("is a web page", file=name)
+    ending = _ENDING.search(name)
+    if ending is not None and not head.startswith(_MAGIC[ending[1]]):
+        raise DataError(f"is not a .{ending[1]} file, as its name says", file=name)
+
+
+def _has_row(text: bytes, kind: str) -> bool:
+    """Check whether a line has the fields of a run or of qrels, a number after the second."""
+    least = _LEAST_FIELDS[kind]
+    rows = (line.split(None, 6) for line in text.splitlines())
+    return any(len(row) >= least and any(map(_NUMBER.fullmatch, row[2:6])) for row in rows)
 
 
 def has_md5(path: Path, content: Content, md5: str) -> bool:

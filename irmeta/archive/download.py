@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import email.utils
+import errno
 import json
 import os
+import shutil
+import sys
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from irmeta.archive.content import (
     REJECTED,
@@ -21,6 +24,7 @@ from irmeta.archive.content import (
     has_md5,
     is_web_page,
 )
+from irmeta.archive.fetch_options import DownloadLimits
 from irmeta.archive.host_limits import HostLimits, Pauses, host_of
 from irmeta.errors import DataError, IrmetaError
 from irmeta.files import write_bytes
@@ -32,6 +36,8 @@ if TYPE_CHECKING:
 ATTEMPTS = 5
 LONGEST_WAIT = 600.0  # seconds of a Retry-After that is obeyed; a longer one ends the attempts
 _LARGE = 1 << 24  # bytes of a file whose part is worth a record before it breaks off
+_LONGEST_HEADER = 1000
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _OVERLOADED = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 _MISSING = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 _REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.PROXY_AUTHENTICATION_REQUIRED)
@@ -93,10 +99,13 @@ class Downloader:
     limits: HostLimits
     received: Callable[[int], object] = lambda count: None
     check_md5: bool = True
+    file_limits: DownloadLimits = field(default_factory=DownloadLimits)
     attempts: int = ATTEMPTS
     jitter: Callable[[], float] = field(default=lambda: 0.0)
 
-    def download(self, address: str, path: Path, md5: str | None = None) -> Content:
+    def download(
+        self, address: str, path: Path, md5: str | None = None, kind: str | None = None
+    ) -> Content:
         """Download a file to a path, and continue an earlier partial download.
 
         Until it is complete and checked, the file is called `.NAME.part`. A part is continued only
@@ -105,7 +114,7 @@ class Downloader:
         Raises
         ------
         FetchError
-            If the file cannot be fetched, or is not what it should be.
+            If the file cannot be fetched, or is not what it should be, or exceeds a limit.
         StoppedError
             If fetching is stopped; the part is kept.
         """
@@ -115,7 +124,7 @@ class Downloader:
             for attempt in self._attempts():
                 with attempt:
                     self._transfer(address, part)
-                    return self._finish(address, part, path, md5)
+                    return self._finish(address, part, path, md5, kind)
         except _RetryError as error:
             if error.of_host:
                 self.limits.failed(address, f"{host_of(address)} does not answer ({error})")
@@ -136,8 +145,7 @@ class Downloader:
         self._record(address, status, response)
         if status in _MISSING or status in _REFUSED:
             raise _refusal(status, address)
-        length = response.headers.get("Content-Length", "")
-        return int(length) if status == HTTPStatus.OK and length.isdecimal() else None
+        return _length(response.headers) if status == HTTPStatus.OK else None
 
     def _attempts(self) -> tenacity.Retrying:
         import tenacity
@@ -172,10 +180,7 @@ class Downloader:
         self._check_host(address)
         start, headers = part.resume(address)
         try:
-            with (
-                self.limits.turn(address),
-                self.client.stream("GET", address, headers=headers) as response,
-            ):
+            with self.limits.turn(address), self._answer(address, headers) as response:
                 self._receive(address, part, start, response)
         except httpx.TimeoutException as error:
             raise _RetryError(f"timed out ({type(error).__name__})", of_host=True) from None
@@ -185,7 +190,29 @@ class Downloader:
             raise _RetryError(f"the transfer broke off ({_text(error)})") from None
         except (httpx.TooManyRedirects, httpx.InvalidURL) as error:
             raise FetchError("failed", _text(error)) from None
+        except ValueError as error:  # of a header that httpx does not expect
+            raise FetchError("failed", f"the answer cannot be read ({_text(error)})") from None
         self.limits.answered(address)
+
+    @contextmanager
+    def _answer(self, address: str, headers: dict[str, str]) -> Generator[httpx.Response]:
+        """Ask for a file, and follow redirects without reading their bodies, which may be endless.
+
+        Passwords are sent to further hosts as httpx does: not to others than the first.
+        """
+        import httpx
+
+        request: httpx.Request | None = self.client.build_request("GET", address, headers=headers)
+        auth: Any = httpx.USE_CLIENT_DEFAULT
+        for _ in range(self.client.max_redirects + 1):
+            assert request is not None
+            response = self.client.send(request, stream=True, auth=auth, follow_redirects=False)
+            with closing(response):
+                if (request := response.next_request) is None:
+                    yield response
+                    return
+            auth = None
+        raise FetchError("failed", f"more than {self.client.max_redirects} redirects")
 
     def _receive(self, address: str, part: _Part, start: int, response: httpx.Response) -> None:
         status = response.status_code
@@ -206,14 +233,16 @@ class Downloader:
             raise _refusal(status, address)
         if is_web_page(response.headers.get("Content-Type", ""), address):
             raise _page()
+        meter = _Meter(self.file_limits, self.pauses, part, start, _length(response.headers))
         with (
             part.receiving(address, response.headers),
             part.path.open("ab" if start else "wb") as file,
         ):
             for piece in response.iter_raw():  # pieces of a fixed size would be lost in a cut
-                file.write(piece)
+                self.pauses.pause(0)  # before it is written: nobody waits for a stopped download
+                meter.count(len(piece))
+                _write(file, piece, part)
                 self.received(len(piece))
-                self.pauses.pause(0)
 
     def _record(self, address: str, status: int, response: httpx.Response) -> None:
         """Adapt the limits of the host to its answer."""
@@ -225,10 +254,12 @@ class Downloader:
         elif status in _MISSING:
             self.limits.answered(address)
 
-    def _finish(self, address: str, part: _Part, path: Path, md5: str | None) -> Content:
+    def _finish(
+        self, address: str, part: _Part, path: Path, md5: str | None, kind: str | None
+    ) -> Content:
         """Check a complete part, and give the file its name."""
         try:
-            content = check_content(part.path, address, md5=md5 is not None)
+            content = check_content(part.path, address, md5=md5 is not None, kind=kind)
         except WebPageError:
             part.remove()
             raise _page() from None
@@ -241,6 +272,71 @@ class Downloader:
         os.replace(part.path, path)
         part.remove()
         return content
+
+
+class _Meter:
+    """Size, rate and time of one transfer, compared with limits.
+
+    Raises
+    ------
+    FetchError
+        At once if the file is announced to be too large.
+    """
+
+    def __init__(
+        self, limits: DownloadLimits, pauses: Pauses, part: _Part, start: int, length: int | None
+    ) -> None:
+        self._limits, self._pauses, self._part = limits, pauses, part
+        self._size = start
+        self._begun = self._minute = pauses.now()
+        self._in_minute = 0
+        self._room = start + shutil.disk_usage(part.path.parent).free
+        if length is not None:
+            self._check_size(start + length)
+
+    def count(self, received: int) -> None:
+        """Count the bytes of a piece.
+
+        Raises
+        ------
+        FetchError
+            If the file is too large; its part is removed.
+        _RetryError
+            If it comes too slowly; its part is kept, but no further attempt is made.
+        """
+        now = self._pauses.now()
+        self._size, self._in_minute = self._size + received, self._in_minute + received
+        self._check_size(self._size)
+        longest = self._limits.max_minutes
+        if longest is not None and now - self._begun > 60 * longest:
+            reason = f"took more than {longest:g} minutes (--max-minutes)"
+            raise _RetryError(reason, most=1)
+        if now - self._minute >= 60:
+            rate = self._in_minute / (now - self._minute)
+            if rate < self._limits.min_rate:
+                reason = f"came at {rate:.3g} bytes a second (--min-rate {self._limits.min_rate:g})"
+                raise _RetryError(reason, of_host=True, most=1)
+            self._minute, self._in_minute = now, 0
+
+    def _check_size(self, size: int) -> None:
+        if size > self._limits.max_gb * 1e9:
+            self._part.remove()
+            reason = f"larger than {self._limits.max_gb:g} GB (--max-gb)"
+            raise FetchError("failed", reason)
+        if size > self._room:
+            self._part.remove()
+            raise FetchError("failed", f"larger than the free disk, {self._room / 1e9:.3g} GB")
+
+
+def _write(file: IO[bytes], piece: bytes, part: _Part) -> None:
+    """Append a piece to a part; a full disk is a failure of this file alone."""
+    try:
+        file.write(piece)
+        file.flush()
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise FetchError("failed", f"{part.path} cannot be written ({error.strerror})") from None
 
 
 _PASSWORD = "use --user NAME, or a netrc file"
@@ -260,8 +356,8 @@ class _Part:
             size = self.path.stat().st_size
         except (OSError, ValueError):
             return 0, {}
-        version = known.get("version") if isinstance(known, dict) else None
-        if not size or not version or known.get("address") != address:
+        version = _sendable(known.get("version")) if isinstance(known, dict) else None
+        if not size or version is None or known.get("address") != address:
             return 0, {}
         return size, {"Range": f"bytes={size}-", "If-Range": version}
 
@@ -269,21 +365,35 @@ class _Part:
     def receiving(self, address: str, headers: Any) -> Generator[None]:
         """Record the version of the file if receiving it ends early; at once if it is large."""
         tag = headers.get("ETag", "")
-        version = headers.get("Last-Modified") if not tag or tag.startswith("W/") else tag
+        version = _sendable(headers.get("Last-Modified") if not tag or tag[:2] == "W/" else tag)
         record = json.dumps({"address": address, "version": version}).encode()
-        length = headers.get("Content-Length", "")
+        length = _length(headers)
         try:
-            if not length.isdecimal() or int(length) > _LARGE:  # the process may be killed
+            if length is None or length > _LARGE:  # the process may be killed
                 write_bytes(self._version, record)
             yield
         except BaseException:
-            write_bytes(self._version, record)
+            with suppress(OSError):  # a full disk: then the part is not continued
+                write_bytes(self._version, record)
             raise
 
     def remove(self) -> None:
         """Remove the part and its version."""
         self.path.unlink(missing_ok=True)
         self._version.unlink(missing_ok=True)
+
+
+def _sendable(version: object) -> str | None:
+    """Return a version of a file if it can be sent in a header, else None."""
+    if not isinstance(version, str) or not 0 < len(version) < _LONGEST_HEADER:
+        return None
+    return version if version.isascii() and version.isprintable() else None
+
+
+def _length(headers: Any) -> int | None:
+    """Return the ``Content-Length`` of an answer, None if there is none."""
+    length = headers.get("Content-Length", "")
+    return int(length) if length.isdecimal() and len(length) < len(str(sys.maxsize)) else None
 
 
 def _refusal(status: int, address: str) -> FetchError:
@@ -316,6 +426,6 @@ def _retry_after(response: httpx.Response) -> float | None:
         return float(given)
     try:
         date = email.utils.parsedate_to_datetime(given)
-    except (TypeError, ValueError):
+        return max(0.0, date.timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError):
         return None
-    return max(0.0, date.timestamp() - time.time())

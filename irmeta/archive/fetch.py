@@ -43,6 +43,9 @@ def fetch(
     user: str | None = None,
     password: str | None = None,
     dry_run: bool = False,
+    max_gb: float = 4.0,
+    min_rate: float = 1000.0,
+    max_minutes: float | None = None,
     progress: Callable[[Progress], object] | None = None,
 ) -> FetchReport:
     """Fetch runs and qrels of TREC's tracks as a collection that `reanalyze` reads.
@@ -76,6 +79,12 @@ def fetch(
         Sent to NIST's hosts, or to the mirror's, over https only; default: those of the netrc file.
     dry_run : bool
         Write nothing, and ask hosts for sizes only.
+    max_gb : float
+        Largest size of a file in GB.
+    min_rate : float
+        Fewest bytes a second of a download, over each minute.
+    max_minutes : float, optional
+        Longest time of a download.
     progress : callable, optional
         Called with a `Progress` from several threads.
 
@@ -99,7 +108,16 @@ def fetch(
     """
     chosen = catalog(tracks, year=year, track=track, task=task, has=has)
     mirror = None if mirror is None else str(mirror)
-    options = FetchOptions(mirror, placement, md5, user, dry_run)
+    options = FetchOptions(
+        mirror=mirror,
+        placement=placement,
+        md5=md5,
+        user=user,
+        dry_run=dry_run,
+        max_gb=max_gb,
+        min_rate=min_rate,
+        max_minutes=max_minutes,
+    )
     return fetch_plan(plan(chosen.ids), Path(to), options, password=password, progress=progress)
 
 
@@ -171,6 +189,7 @@ def _downloader(
             HostLimits(pauses),
             counter.received,
             check_md5=options.md5 == "check",
+            file_limits=options,
             jitter=random.random,  # of waiting times, which no result depends on
         )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from irmeta.archive.content import (
+    CHECKS,
     OTHER_MD5,
     REJECTED,
     Content,
@@ -14,7 +15,7 @@ from irmeta.archive.content import (
     has_md5,
 )
 from irmeta.archive.download import Downloader, FetchError
-from irmeta.archive.fetch_lock import FetchLock
+from irmeta.archive.fetch_lock import Fetched, FetchLock
 from irmeta.archive.fetch_options import FetchOptions
 from irmeta.archive.fetch_plan import Wanted, WantedSet
 from irmeta.archive.fetch_report import Outcome
@@ -61,7 +62,7 @@ class FileFetcher:
     def look(self, wanted: Wanted) -> Outcome:
         """Tell whether a file is there, and else its size, without fetching it."""
         try:
-            if (known := self.lock.current(wanted.path)) is not None:
+            if (known := self._known(wanted)) is not None:
                 return Outcome(wanted, "up to date", known.bytes, known.sha256)
             return Outcome(wanted, "to fetch", self._size(wanted))
         except FetchError as error:
@@ -86,31 +87,42 @@ class FileFetcher:
 
     def _present(self, wanted: Wanted) -> Outcome | None:
         """Return the outcome of a file that is there, unchanged since it was fetched."""
-        known = self.lock.current(wanted.path)
+        known = self._known(wanted)
         if known is not None:
             return Outcome(wanted, "up to date", known.bytes, known.sha256)
         path = self.folder / wanted.path
         if wanted.md5 is None or not path.is_file():
             return None
         try:  # a fetch that was killed has not recorded it
-            content = check_content(path, wanted.path, md5=True)
+            content = check_content(path, wanted.path, md5=True, kind=wanted.kind)
         except DataError:
             return None
         if not has_md5(path, content, wanted.md5):
             return None
         return self._record(wanted, "up to date", wanted.address, content)
 
+    def _known(self, wanted: Wanted) -> Fetched | None:
+        """Return the record of a file that is there and unchanged, and is what it should be."""
+        known = self.lock.current(wanted.path)
+        if known is None or known.checks == CHECKS:
+            return known
+        try:
+            check_content(self.folder / wanted.path, wanted.path, kind=wanted.kind)
+        except DataError:
+            return None
+        return self.lock.checked(wanted.path)
+
     def _bring(self, wanted: Wanted) -> Outcome:
         target = self.folder / wanted.path
         if is_dataset(wanted.address):
             write_bytes(target, dataset_qrels(wanted.address))
-            content = check_content(target, wanted.path)
+            content = check_content(target, wanted.path, kind=wanted.kind)
             return self._record(wanted, "fetched", wanted.address, content)
         if isinstance(self.mirror, FolderMirror):
             return self._place(wanted, self.mirror, target)
         assert self.downloader is not None
         address = self._address(wanted)
-        content = self.downloader.download(address, target, wanted.md5)
+        content = self.downloader.download(address, target, wanted.md5, wanted.kind)
         return self._record(wanted, "fetched", address, content)
 
     def _place(self, wanted: Wanted, mirror: FolderMirror, target: Path) -> Outcome:
@@ -118,7 +130,7 @@ class FileFetcher:
         if file is None:
             raise FetchError("missing", "not in the mirror")
         try:
-            content = check_content(file, str(file), md5=wanted.md5 is not None)
+            content = check_content(file, str(file), md5=wanted.md5 is not None, kind=wanted.kind)
         except WebPageError:
             raise FetchError("failed", f"{file} is a web page") from None
         md5 = wanted.md5 if self.options.md5 == "check" else None

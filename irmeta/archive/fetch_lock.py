@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from irmeta.archive.content import CHECKS
 from irmeta.checksums import to_json
 from irmeta.errors import DataError
 from irmeta.files import write_bytes
@@ -35,6 +36,8 @@ class Fetched:
         The catalogue's MD5, if it has one and the file agrees.
     parts
         SHA-256 of each of these files.
+    checks
+        Version of the rules by which the content was checked; 0: before there were such rules.
     """
 
     source: str
@@ -43,6 +46,7 @@ class Fetched:
     sha256: str
     md5: str | None = None
     parts: tuple[str, ...] = ()
+    checks: int = 0
 
 
 class FetchLock:
@@ -80,7 +84,13 @@ class FetchLock:
         """Record a file that is in place."""
         at = self._now().strftime("%Y-%m-%dT%H:%M:%SZ")
         with self._lock:
-            self._files[path] = Fetched(source, at, size, sha256, md5, parts)
+            self._files[path] = Fetched(source, at, size, sha256, md5, parts, CHECKS)
+
+    def checked(self, path: str) -> Fetched:
+        """Record that a file of an earlier fetch has passed the checks of today."""
+        with self._lock:
+            self._files[path] = replace(self._files[path], checks=CHECKS)
+            return self._files[path]
 
     def write(self) -> None:
         """Write the lock file, sorted by path, if there is any record."""
@@ -91,7 +101,7 @@ class FetchLock:
 
 
 def _plain(record: Fetched) -> dict[str, object]:
-    return {name: value for name, value in asdict(record).items() if value not in (None, ())}
+    return {name: value for name, value in asdict(record).items() if value not in (None, (), 0)}
 
 
 def _read(file: Path) -> dict[str, Fetched]:

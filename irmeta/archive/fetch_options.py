@@ -11,7 +11,20 @@ Placement = Literal["link", "copy"]
 
 
 @dataclass(frozen=True)
-class FetchOptions(Options):
+class DownloadLimits(Options):
+    """Limits of each download; a file that exceeds one fails alone."""
+
+    max_gb: float = option(4.0, "Largest size of a file in GB.", least=0, metavar="GB")
+    min_rate: float = option(
+        1000.0, "Fewest bytes a second of a download, over a minute.", least=0, metavar="BYTES"
+    )
+    max_minutes: float | None = option(
+        None, "Longest time of a download, by default none.", least=0, metavar="MINUTES"
+    )
+
+
+@dataclass(frozen=True)
+class FetchOptions(DownloadLimits):
     """How files are fetched."""
 
     mirror: str | None = option(

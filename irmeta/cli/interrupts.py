@@ -31,14 +31,18 @@ def bounded(message: str) -> Generator[None]:
         return
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
-    ended = Event()
-    thread = Thread(target=_watch, args=(reader, ended, message), daemon=True)
+    came, ended = Event(), Event()
+    thread = Thread(target=_watch, args=(reader, came, ended, message), daemon=True)
     thread.start()
     before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     try:
         yield
     except KeyboardInterrupt:
         stop(message)
+    except Exception:
+        if came.wait(0.05):  # an interrupted import may be another error
+            stop(message)
+        raise
     finally:
         signal.set_wakeup_fd(before)
         ended.set()
@@ -46,12 +50,15 @@ def bounded(message: str) -> Generator[None]:
         thread.join()
 
 
-def _watch(reader: int, ended: Event, message: str) -> None:
+def _watch(reader: int, came: Event, ended: Event, message: str) -> None:
     """Wait for the number of the signal, which Python writes to the pipe when it comes."""
     with open(reader, "rb", buffering=0) as pipe:
         while (numbers := pipe.read(64)) and signal.SIGINT not in numbers:
             pass
-        if not numbers or ended.wait(GRACE):
+        if not numbers:
+            return
+        came.set()
+        if ended.wait(GRACE):
             return
     if sys.stderr.isatty():
         message = _SHOW_CURSOR + message

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import random
+import shutil
+import time
 from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from irmeta import UsageError
 from irmeta.archive import content
 from irmeta.archive.download import Downloader, FetchError
+from irmeta.archive.fetch_options import DownloadLimits
 from irmeta.archive.host_limits import HostLimits, StoppedError
 from irmeta.archive.http_client import check_address, open_client
 from support.serving import (
     Answer,
     FakePauses,
     FileServer,
+    Handler,
     cut,
+    etag_of,
     page,
     sending,
     serving,
@@ -50,10 +58,12 @@ def get(server: FileServer, pauses: FakePauses, tmp_path: Path):
     limits = HostLimits(pauses)
 
     def download(path: str = RUN_PATH, md5: str | None = None, **given: object) -> bytes:
-        options = {name: given.pop(name) for name in ("check_md5", "attempts") if name in given}
+        names = ("check_md5", "attempts", "file_limits")
+        options = {name: given.pop(name) for name in names if name in given}
+        kind = given.pop("kind", None)
         with open_client("127.0.0.1", **{"timeout": 5.0, **given}) as client:
             downloader = Downloader(client, pauses, limits, **options)
-            downloader.download(server.address + path, tmp_path / "file", md5)
+            downloader.download(server.address + path, tmp_path / "file", md5, kind)
         assert [file.name for file in tmp_path.iterdir()] == ["file"]
         return (tmp_path / "file").read_bytes()
 
@@ -199,6 +209,158 @@ def test_download__gzip_bomb(get, server: FileServer, monkeypatch: pytest.Monkey
     server.files[RUN_PATH] = gzip.compress(bytes(8 << 20))
     with pytest.raises(FetchError, match="expands to more than 200 times its size"):
         get()
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "reason"),
+    [
+        (RUN_PATH, b"", "is empty"),
+        (TEXT_PATH, b"", "is empty"),
+        (RUN_PATH, gzip.compress(b""), "is empty"),
+        (RUN_PATH, RUN, "is not a .gz file"),
+        ("/a.Z?x=1", ZIPPED, "is not a .Z file"),
+        (RUN_PATH, gzip.compress(b"The file is not here. Please ask later.\n"), "no line of a run"),
+        (TEXT_PATH, b"1 0 doc 1\n", "no line of a run"),
+    ],
+)
+def test_download__other_content_than_the_name_says(
+    get, server: FileServer, path: str, data: bytes, reason: str
+):
+    server.always = sending(200, data)
+    with pytest.raises(FetchError, match=reason):
+        get(path, kind="run")
+    assert len(server.requests) == 2
+    server.always = sending(200, RUN if path == TEXT_PATH else ZIPPED)
+    if not path.startswith("/a"):
+        assert get(path, kind="run")
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("run", "1 Q0 doc 1 -2.5e1 tag"),
+        ("run", "1 doc 3 2,5 tag"),
+        ("run", "# comment\n\n1\tQ0\td\t0\t.5\tsome tag"),
+        ("qrels", "1 0 doc -1"),
+        ("qrels", "1 doc 1 2 0.5"),
+    ],
+)
+def test_download__lines_of_runs_and_qrels(get, server: FileServer, kind: str, line: str):
+    server.files[TEXT_PATH] = line.encode()
+    assert get(TEXT_PATH, kind=kind) == line.encode()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"ETag": "\xff\xfe"},
+        {"ETag": "a" * 5000},
+        {"Last_Modified": "\xe9t\xe9"},
+        {"Retry_After": "1 Jan 99999999999 00:00:00 GMT"},
+        {"Location": "\xff"},
+    ],
+)
+def test_download__hostile_headers(get, server: FileServer, headers: dict[str, str]):
+    """The next attempt after a broken transfer gets the file, also from a good host."""
+    server.faults[RUN_PATH] = [
+        lambda handler, content: handler.answer(
+            200, content[:1000], Content_Length=str(len(content)), Connection="close", **headers
+        )
+    ]
+    with pytest.raises(FetchError, match="broke off"):
+        get(attempts=1)
+    assert get() == ZIPPED
+
+
+def test_download__recorded_version_that_cannot_be_sent(get, server: FileServer, tmp_path: Path):
+    (tmp_path / ".file.part").write_bytes(ZIPPED[:10])
+    record = {"address": server.address + RUN_PATH, "version": "\xff"}
+    (tmp_path / ".file.part.json").write_text(json.dumps(record), encoding="utf-8")
+    assert get() == ZIPPED
+
+
+def endless(handler: Handler, content: bytes) -> None:
+    """Send up to 64 MB without saying how much comes."""
+    handler.close_connection = True
+    handler.send_response(200)
+    handler.end_headers()
+    with suppress(OSError):  # the client goes away
+        for _ in range(64):
+            handler.wfile.write(bytes(1 << 20))
+
+
+@pytest.mark.parametrize("fault", [endless, sending(200, b"", Content_Length="2000000")])
+def test_download__file_larger_than_allowed(get, server: FileServer, fault: Answer):
+    server.faults[RUN_PATH] = [fault]
+    with pytest.raises(FetchError, match=r"larger than 0.001 GB \(--max-gb\)"):
+        get(file_limits=DownloadLimits(max_gb=0.001))
+    assert get() == ZIPPED  # no part is continued
+
+
+def test_download__file_larger_than_the_free_disk(get, server: FileServer, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=1_000_000))
+    server.faults[RUN_PATH] = [endless]
+    with pytest.raises(FetchError, match=r"larger than the free disk, 0\.001 GB"):
+        get()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_download__full_disk_is_a_failure_of_the_file(get, tmp_path: Path):
+    (tmp_path / ".file.part").symlink_to("/dev/full")
+    with pytest.raises(FetchError, match=r".file.part cannot be written \(No space left"):
+        get()
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        (DownloadLimits(), r"came at 0\.0\d+ bytes a second \(--min-rate 1000\)"),
+        (DownloadLimits(min_rate=0, max_minutes=2), r"took more than 2 minutes \(--max-minutes"),
+    ],
+)
+def test_download__drip(
+    get, server: FileServer, pauses: FakePauses, limits: DownloadLimits, reason: str
+):
+    """A byte every 30 seconds of the clock of the limits; the part is kept for the next fetch."""
+    sent = 0
+
+    def drip(handler: Handler, content: bytes) -> None:
+        nonlocal sent
+        handler.close_connection = True
+        handler.send_response(200)
+        handler.send_header("ETag", etag_of(content))
+        handler.send_header("Content-Length", str(len(content)))
+        handler.end_headers()
+        with suppress(OSError):
+            while sent < 300:
+                pauses.time += 30
+                handler.wfile.write(content[sent : sent + 1])
+                sent += 1
+                time.sleep(0.01)
+
+    server.faults[RUN_PATH] = [drip]
+    with pytest.raises(FetchError, match=reason):
+        get(file_limits=limits)
+    assert sent < 300
+    assert get() == ZIPPED
+    assert int(server.requests[-1][2]["Range"].removeprefix("bytes=").removesuffix("-")) > 0
+
+
+def test_download__body_of_a_redirect_is_not_read(get, server: FileServer):
+    def redirect(handler: Handler, content: bytes) -> None:
+        handler.close_connection = True
+        handler.send_response(302)
+        handler.send_header("Location", RUN_PATH)
+        handler.end_headers()
+        with suppress(OSError):
+            for sent in range(64):
+                handler.wfile.write(bytes(1 << 20))
+                most.append(sent)
+
+    most: list[int] = []
+    server.faults["/moved"] = [redirect]
+    assert get("/moved") == ZIPPED
+    assert len(most) < 64
 
 
 def test_download__stopped(server: FileServer, pauses: FakePauses, tmp_path: Path):

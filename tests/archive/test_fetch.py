@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import os
 import tomllib
@@ -15,7 +16,7 @@ import irmeta
 from irmeta.archive import fetch as fetching
 from irmeta.archive.fetch_options import FetchOptions, Progress
 from irmeta.archive.fetch_plan import plan
-from support.serving import FakePauses, FileServer, serving, with_password
+from support.serving import FakePauses, FileServer, sending, serving, with_password
 
 RUNS = "/results/trec8/web"
 QRELS = "/data/qrels_eng/qrels.trec8.small_web.gz"
@@ -113,6 +114,43 @@ def test_fetch__fetches_changed_and_removed_files_again(server: FileServer, tmp_
     assert statuses(fetch(tmp_path, server.address)) == {
         "up to date": 2, "fetched": 2, "missing": 41,
     }  # fmt: skip
+
+
+def test_fetch__empty_answer_is_a_failure(server: FileServer, tmp_path: Path):
+    full = dict(server.files)
+    run = next(path for path in full if path != QRELS)
+    server.files |= {run: b"", QRELS: gzip.compress(b"Not found\n")}
+    report = fetch(tmp_path, server.address, md5="note")
+    assert statuses(report) == {"fetched": 2, "failed": 2, "missing": 41}
+    reasons = report.lost.filter(status="failed")["reason"].to_list()
+    assert reasons == ["has no line of qrels", "is empty"]
+    server.files |= full
+    assert statuses(fetch(tmp_path, server.address)) == {
+        "up to date": 2, "fetched": 2, "missing": 41,
+    }  # fmt: skip
+
+
+def test_fetch__files_of_earlier_checks_are_checked_again(server: FileServer, tmp_path: Path):
+    """A fetch that believed an empty answer is mended by the next."""
+    report = fetch(tmp_path, server.address)
+    file = tmp_path / "fetch.lock.json"
+    record = json.loads(file.read_bytes())
+    empty = report.files.filter(status="fetched", kind="run")["path"][0]
+    (tmp_path / empty).write_bytes(b"")
+    record["files"][empty] |= {"bytes": 0, "sha256": hashlib.sha256(b"").hexdigest()}
+    for one in record["files"].values():
+        assert one.pop("checks") == 1
+    file.write_text(json.dumps(record), encoding="utf-8")
+    assert statuses(fetch(tmp_path, server.address)) == {
+        "up to date": 3, "fetched": 1, "missing": 41,
+    }  # fmt: skip
+    assert all(one["checks"] == 1 for one in json.loads(file.read_bytes())["files"].values())
+
+
+def test_fetch__hostile_answer_is_a_failure_of_its_file(server: FileServer, tmp_path: Path):
+    run = next(path for path in server.files if path != QRELS)
+    server.faults[run] = [sending(200, b"", Content_Length="9" * 5000)] * 5
+    assert statuses(fetch(tmp_path, server.address)) == {"fetched": 3, "failed": 1, "missing": 41}
 
 
 def test_fetch__without_qrels_is_not_a_track(server: FileServer, tmp_path: Path):

@@ -106,6 +106,20 @@ with interrupts.bounded(interrupts.STOPPED):
     assert interrupt(after(0.01), code) == (130, f"goes on\n{STOPPED}")
 
 
+def test_bounded__interrupt_that_becomes_another_error() -> None:
+    code = """
+import sys, time
+from irmeta.cli import interrupts
+with interrupts.bounded(interrupts.STOPPED):
+    try:
+        print("ready", file=sys.stderr, flush=True)
+        time.sleep(9)
+    except KeyboardInterrupt:
+        raise ImportError("cannot be imported")
+"""
+    assert interrupt(after(0.01), code) == (130, STOPPED)
+
+
 def test_bounded__block_that_ends_leaves_no_watch() -> None:
     code = """
 import signal, sys, threading
