@@ -51,6 +51,10 @@ class QrelsWarning(UserWarning):
     """A qrels set of a track cannot be read, or its qrels look like those of another track."""
 
 
+class RelevanceWarning(UserWarning):
+    """Some measures count docs of a grade that no doc of the qrels set has."""
+
+
 class SegmentWarning(UserWarning):
     """Some queries are in no segment, or a segment has too few queries to compare systems on."""
 

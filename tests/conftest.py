@@ -26,8 +26,9 @@ ROOT = Path(__file__).parents[1]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let tests of values ignore that small tracks have pools that are complete at no depth."""
+    """Let tests of values ignore pools that are complete at no depth, and rel without docs."""
     config.addinivalue_line("filterwarnings", "ignore::irmeta.PoolDepthWarning")
+    config.addinivalue_line("filterwarnings", "ignore::irmeta.RelevanceWarning")
 
 
 def shared_folder() -> Path:

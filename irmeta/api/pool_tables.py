@@ -12,7 +12,7 @@ from irmeta.api.per_doc_tables import PerDocTables
 from irmeta.api.stored_tables import EvalChoices
 from irmeta.errors import UsageError, check_choice, check_whole
 from irmeta.measures.curve import curves
-from irmeta.measures.evaluate import needs_of
+from irmeta.measures.evaluate import needs_of, warn_above_highest_grade
 from irmeta.measures.names import parse_call
 from irmeta.measures.reduced_pools import complete_depth, parts_of, reduced_pools
 from irmeta.policies import EvalPolicy
@@ -140,6 +140,7 @@ class PoolTables(PerDocTables):
                 views = list(judged_ranks(self.reader, name, policy, needs=needs))
             pools = reduced_pools(views, specs, policy, parts, deep, workers)
             whole = next(pools)
+            warn_above_highest_grade(self.reader, name, specs, policy)
             rows = pl.DataFrame(
                 [row for pool in pools for row in left_out_rows(whole, pool, others)],
                 schema={n: LEAVE_OUT[n] for n in LEAVE_OUT if n not in ABOUT},

@@ -162,6 +162,12 @@ class Store(PreferenceTables):
         DataFrame
             track, system, query, measure, value, sorted so; NaN: undefined.
 
+        Warns
+        -----
+        RelevanceWarning
+            If a measure counts docs from a grade above the highest of the qrels set, such as
+            ``AP(rel=2)`` of binary judgments: no doc is relevant.
+
         Raises
         ------
         MeasureError

@@ -14,7 +14,7 @@ _OF_TRACK = re.compile(r"track (.+?): ")
 
 
 class WarningLines:
-    """Replacement of `warnings.showwarning` that prints one line per warning.
+    """Replacement of `warnings.showwarning` that prints one line per warning, and none twice.
 
     Of the warnings of one category whose text starts with ``track NAME:``, the first five are
     printed in full; `finish` lists the tracks of the others. Threads may share an instance.
@@ -22,12 +22,16 @@ class WarningLines:
 
     def __init__(self) -> None:
         self._tracks: dict[str, list[str]] = defaultdict(list)
+        self._shown = set[tuple[str, str]]()
         self._lock = Lock()
 
     def show(self, message: Warning | str, category: type[Warning], *_: object) -> None:
         """Print a warning, or keep its track for `finish`."""
         track = _OF_TRACK.match(str(message))
         with self._lock:
+            if (category.__name__, str(message)) in self._shown:
+                return
+            self._shown.add((category.__name__, str(message)))
             if track:
                 tracks = self._tracks[category.__name__]
                 tracks.append(track[1])

@@ -12,7 +12,7 @@ import numpy as np
 
 from irmeta.errors import MeasureError, UsageError
 from irmeta.kernels.cutoff_sums import add_curves
-from irmeta.measures.evaluate import SeenViews, included, needs_of
+from irmeta.measures.evaluate import SeenViews, included, needs_of, warn_above_highest_grade
 from irmeta.measures.events import Events
 from irmeta.measures.names import parse_measure, registry, translated
 from irmeta.measures.spec import Measure, Spec
@@ -68,7 +68,7 @@ def curves(
 
     Warns
     -----
-    PoolDepthWarning
+    PoolDepthWarning, RelevanceWarning
         See `irmeta.measures.evaluate.evaluate`.
     """
     if not measures:
@@ -110,6 +110,8 @@ def _together(
 
     made = curves_of(read(), specs, ks, [None] if ds is None else ds, policy, workers)
     warn_without_depth(facts.track, complete)
+    uncut = [replace(spec, cutoff=None) for spec in specs]
+    warn_above_highest_grade(store, track, uncut, policy)
     pool = pool_of(store, facts.track).note if "pool" in needs or pools else None
     for spec, curve in zip(specs, made, strict=True):
         yield replace(curve, pool=pool if pools or "pool" in needs_of([spec]) else None)

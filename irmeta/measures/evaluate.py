@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from irmeta._version import __version__
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import RelevanceWarning, UsageError, did_you_mean, first_few, warn
 from irmeta.measures.average_precision import compute_average_precision
 from irmeta.measures.names import parse_measures
 from irmeta.measures.search_length import irrelevant_retrieved
@@ -24,6 +24,7 @@ from irmeta.rankings.load import over_blocks
 from irmeta.rankings.needs import Need
 from irmeta.rankings.pool import complete_depths_of, pool_of, warn_without_depth
 from irmeta.rankings.provenance import track_provenance
+from irmeta.rankings.subtopics import subtopic_set
 from irmeta.rankings.track_facts import track_facts
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader, Tracks, tracks_of, undisturbed
@@ -47,13 +48,39 @@ def evaluate(
     -----
     PoolDepthWarning
         If a measure uses the pool of depth k, and some pools are complete at no depth.
+    RelevanceWarning
+        See `warn_above_highest_grade`.
     """
     needs, compute = needs_of(specs), partial(_with_depths, list(specs), policy)
     found = over_blocks(compute, store, track, policy, needs, workers=workers, executor=executor)
     blocks = list(found)
     if "pool" in needs:
         warn_without_depth(track, [depths for _, depths in blocks])
+    warn_above_highest_grade(store, track, specs, policy)
     return Scores.concat([scores for scores, _ in blocks])
+
+
+def warn_above_highest_grade(
+    store: StoreReader, track: str, specs: Sequence[Spec], policy: EvalPolicy
+) -> None:
+    """Warn once about measures for which no doc of the qrels set is relevant."""
+    facts = track_facts(store, track, policy.qrels)
+    names = dict[tuple[str, int], list[str]]()
+    for spec in specs:
+        if spec.rel > 1:  # the highest grade is at least 1
+            used = facts
+            if "subtopics" in needs_of([spec]):
+                used = track_facts(store, track, subtopic_set(store, facts))
+            if spec.rel > used.highest_grade:
+                names.setdefault((used.qrels, used.highest_grade), []).append(spec.name)
+    for (qrels, highest), measures in names.items():
+        listed = first_few(measures, "those of a higher rel")
+        warn(
+            f"track {facts.track}: no doc is relevant for {listed}: the highest grade of the qrels "
+            f"set {qrels!r} is {highest}.",
+            RelevanceWarning,
+            stacklevel=3,
+        )
 
 
 def _with_depths(

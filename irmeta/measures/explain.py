@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import IrmetaError, UsageError, did_you_mean
-from irmeta.measures.evaluate import SeenViews, evaluate_block, needs_of
+from irmeta.measures.evaluate import SeenViews, evaluate_block, needs_of, warn_above_highest_grade
 from irmeta.measures.spec import Spec, Trace
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.derive.unjudged import UNJUDGED_DOC
@@ -100,6 +100,7 @@ def explain(
     value = float(evaluate_block(view, [spec], policy).values[0, q, s])
     one, trace = trace_value(view, spec, q, s, value)
     view = SeenViews(view).judged_for(spec)
+    warn_above_highest_grade(store, track, [spec], policy)
     return Explanation(
         measure=spec.name,
         summary=spec.measure.summary,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from irmeta.measures.evaluate import evaluate_block, needs_of
+from irmeta.measures.evaluate import evaluate_block, needs_of, warn_above_highest_grade
 from irmeta.measures.spec import Spec
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.derive.list_ends import cut_ends, pad_ends
@@ -33,6 +33,7 @@ def truncation_effects(
         return view.systems, count_effects(view, specs, policy, docs)
 
     blocks = list(over_blocks(counts, store, track, policy, needs_of(specs), workers=workers))
+    warn_above_highest_grade(store, track, specs, policy)
     lists, *effects = np.sum([block for _, block in blocks], axis=0)
     with np.errstate(invalid="ignore"):  # no list has a value
         shares = [(effect / lists).ravel() for effect in effects]

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
+import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +16,7 @@ import pytrec_eval
 from hypothesis import example, given, settings
 
 import irmeta
+from irmeta import Store
 from irmeta.measures.names import parse_measure
 from support.cells import ORDERS, assert_equal, close, twin_values, values_of
 from support.examples import scaled
@@ -210,3 +215,43 @@ def test_scores__query_without_judgments_is_excluded(made_store: irmeta.Store):
     scores = made_store.scores("AP", track="web")
     assert "399" not in scores.queries
     assert not np.isnan(scores.values).any()
+
+
+HIGHEST = (
+    r"track news: no doc is relevant for {}: the highest grade of the qrels set 'binary' is 1\."
+)
+
+
+@pytest.mark.parametrize(
+    ("names", "call"),
+    [
+        ("AP(rel=2)", lambda s, m: s.means(["AP", m], track="news")),
+        ("AP(rel=2), nDCG(gain=exp,rel=3)@5", lambda s, m: s.evaluate(m, track=["news"])),
+        ("AP(rel=2)", lambda s, m: s.curve([m, "P"], [5, 10], track="news")),
+        ("AP(rel=2)", lambda s, m: s.truncation(m, track="news")),
+        ("AP(rel=2)", lambda s, m: s.leave_out(m, track="news", depth=5)),
+        ("AP(rel=2)", lambda s, m: s.explain(m, system="aldDFR", query=901, track="news")),
+    ],
+)
+def test_values__rel_above_the_highest_grade_is_one_warning(
+    names: str, call: Callable[[Store, str], Any], made_store: Store
+):
+    with pytest.warns(irmeta.RelevanceWarning, match=HIGHEST.format(re.escape(names))) as found:
+        call(made_store, names)
+    assert len(found) == 1
+
+
+def test_values__rel_is_compared_with_the_set_that_is_used(made_store: Store):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made_store.means("AP(rel=4),alpha_nDCG(rel=3)@5", track="web")
+    with pytest.warns(irmeta.RelevanceWarning, match=r"rel=4\)@5: .*set 'diversity' is 3"):
+        made_store.means("alpha_nDCG(rel=4)@5", track="web")
+
+
+@pytest.mark.filterwarnings("default::irmeta.RelevanceWarning")
+def test_evaluate_command__rel_above_the_highest_grade_is_named_once(run, made_store: Store):
+    command = ("evaluate", made_store.path, "-m", "AP(rel=2),AP", "--track", "news", "-q")
+    done = run(*command, "--format", "trec_eval")
+    assert done.status == 0
+    assert re.fullmatch(f"irmeta: {HIGHEST.format(re.escape('AP(rel=2)'))}\n", done.err)
