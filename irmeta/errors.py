@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Integral, Real
 
-from irmeta.escapes import escape_text
+from irmeta.escapes import escape_text, shorten_quoted
 
 _LISTED = 30  # names listed in a message without a near match
 _FEW = 5  # items listed of many
@@ -20,7 +20,7 @@ class IrmetaError(Exception):
     """Base of every error that irmeta raises on purpose."""
 
     def __str__(self) -> str:
-        return escape_text(super().__str__(), keep="\n")
+        return shorten_quoted(escape_text(super().__str__(), keep="\n"))
 
 
 class UsageError(IrmetaError):
@@ -130,7 +130,7 @@ class DataError(IrmetaError):
         if self.is_concealed:
             problem += " (not quoted, since the file lies outside the collection)"
         text = ": ".join([*location, problem]) + (f". {self.fix}" if self.fix else "")
-        return escape_text(text)
+        return shorten_quoted(escape_text(text))
 
     def __reduce__(self) -> tuple[object, ...]:
         return _data_error, (self.problem, self.__dict__)
@@ -142,7 +142,7 @@ _collected: ContextVar[list[Warned] | None] = ContextVar("collected", default=No
 
 def warn(message: str, category: type[Warning] = UserWarning, stacklevel: int = 1) -> None:
     """Issue an escaped warning like `warnings.warn`, with `stacklevel` 1 for the caller."""
-    text = escape_text(message, keep="\n")
+    text = shorten_quoted(escape_text(message, keep="\n"))
     if (collected := _collected.get()) is not None:
         collected.append((text, category))
     else:
@@ -189,15 +189,25 @@ def shown(value: object) -> str:
     """Quote a value, shortened to one line of a terminal."""
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
-    text = value if isinstance(value, str) else str(value)
+    text = value if isinstance(value, str) else _as_text(value)
     if len(text) > _SHOWN:
         text = f"{text[:_SHOWN]}... ({len(text):,} characters)"
     return repr(text) if isinstance(value, str) else text
 
 
+def _as_text(value: object) -> str:
+    """Return the text of a value, or its type where an object of a user has no text."""
+    try:
+        return str(value)
+    except Exception as error:  # whatever a user's __str__ or __repr__ raises
+        if isinstance(value, int):  # Python prints at most 4,300 digits
+            return f"<number of {value.bit_length():,} bits>"
+        return f"<{type(value).__name__} without a text: {type(error).__name__}>"
+
+
 def short(name: object) -> str:
     """Shorten an id for a message."""
-    text = str(name)
+    text = _as_text(name)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
@@ -208,7 +218,7 @@ def printable(name: str) -> str:
 
 def nearest(given: object, known: Iterable[str]) -> str | None:
     """Return the known name that is nearest to another, None if none is near."""
-    name, names = str(given), sorted(set(known))
+    name, names = _as_text(given), sorted(set(known))
     lower = {n.lower(): n for n in reversed(names)}
     matches = [lower[name.lower()]] if name.lower() in lower else []
     matches += difflib.get_close_matches(name, names, n=1, cutoff=0.6)
@@ -251,7 +261,7 @@ def check_choice(name: str, value: object, known: Collection[str]) -> None:
     """
     if value not in known:
         hint = did_you_mean(value, known)
-        raise UsageError(f"{name} = {value!r} is not a choice. {hint}")
+        raise UsageError(f"{name} = {shown(value)} is not a choice. {hint}")
 
 
 def check_whole(name: str, value: object, least: int = 1) -> int:
@@ -263,7 +273,7 @@ def check_whole(name: str, value: object, least: int = 1) -> int:
         If the value is no whole number, or below `least`.
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise UsageError(f"{name} = {value!r} is not a whole number of at least {least}.")
+        raise UsageError(f"{name} = {shown(value)} is not a whole number of at least {least}.")
     return int(value)
 
 
@@ -276,4 +286,4 @@ def check_share(name: str, value: object) -> None:
         If it is not.
     """
     if not isinstance(value, Real) or not 0 < float(value) < 1:
-        raise UsageError(f"{name} = {value!r} is not between 0 and 1: write 0.05 for 5 %.")
+        raise UsageError(f"{name} = {shown(value)} is not between 0 and 1: write 0.05 for 5 %.")

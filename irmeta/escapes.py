@@ -18,6 +18,14 @@ those of the Unicode property Bidi_Control.
 """
 
 _UNSAFE = re.compile(f"[{UNSAFE}]")
+_QUOTED = 200
+"""Characters of a name or value that a message quotes."""
+_MANY = f"{{{_QUOTED + 1},}}"
+_LONG = re.compile(
+    rf"(?<!\w)'[^'\n]{_MANY}'(?!\w)"  # in single quotes, as Python writes most texts
+    rf'|(?<!\w)"[^"\n]{_MANY}"(?!\w)'
+    rf"|\S{_MANY}"  # not in quotes, such as a path
+)
 _SHORT = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 # A backslash that looks like the start of an escape, or of an escaped backslash.
 _BACKSLASH = re.compile(rf"\\(?=[\\xuUtnr{UNSAFE}])")
@@ -35,6 +43,20 @@ def escape_text(text: str, keep: str = "") -> str:
         Characters that are not escaped, such as newlines of a longer text.
     """
     return _UNSAFE.sub(lambda match: match[0] if match[0] in keep else _escape(match[0]), text)
+
+
+def shorten_quoted(text: str) -> str:
+    """Remove the middle of each long quoted text or word of a message.
+
+    The end is kept because paths differ there.
+
+    Examples
+    --------
+    >>> len(shorten_quoted(f"no track {'x' * 100_000!r} here"))
+    218
+    """
+    half = _QUOTED // 2
+    return _LONG.sub(lambda match: f"{match[0][:half]}...{match[0][-half:]}", text)
 
 
 def escape_name(name: str) -> str:

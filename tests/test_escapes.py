@@ -179,3 +179,19 @@ def test_csv_safe_option__escapes_formulas(collection: Path, tmp_path: Path, run
     assert file.read_text() == safe
     refused = run("evaluate", store, "-m", "AP", "--csv-safe", "--out", tmp_path / "a.parquet")
     assert refused.status == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x" * 300, f"no track {'ab ' * 300!r} here", f'no track "{"it" * 300}"', f"/{'d/' * 300}run"],
+)
+def test_messages__quote_at_most_200_characters(text: str):
+    for message in (str(IrmetaError(text)), str(DataError(text))):
+        assert len(message) < 230
+        assert message[:20] == text[:20]
+        assert message[-5:] == text[-5:]
+
+
+def test_messages__long_sentences_are_not_cut():
+    text = f"the track's 'a' {'words ' * 100}the user's 'b'"
+    assert str(IrmetaError(text)) == text

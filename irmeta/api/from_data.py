@@ -10,8 +10,8 @@ import polars as pl
 
 from irmeta.api.in_memory import whole
 from irmeta.api.store import EvalChoices, Measures, Store
-from irmeta.errors import UsageError
-from irmeta.inputs.given import given_qrels, given_runs, name_of
+from irmeta.errors import UsageError, shown
+from irmeta.inputs.given import given_qrels, given_runs, name_of, name_text
 from irmeta.locations import AnyLocation
 from irmeta.measures.evaluate import evaluate as evaluate_track
 from irmeta.measures.names import parse_call
@@ -151,12 +151,14 @@ def _refuse_names(choices: Mapping[str, object]) -> None:
 def _read(
     qrels: object,
     runs: object,
-    track: str | None,
+    track: object,
     subtopics: bool,
     workers: int | None,
     policy: ReadPolicy,
 ) -> tuple[Store, Outcome]:
-    name = track or name_of(qrels) or "data"
+    if track is not None and not (isinstance(track, str) and track):
+        raise UsageError(f"track = {shown(track)} is not the name of a track.")
+    name = name_text(track or name_of(qrels) or "data", "the track")
     judged, given = given_qrels(qrels), given_runs(runs)
     held, outcome = read_data(name, judged, given, policy, subtopics=subtopics, workers=workers)
     return Store(held), outcome

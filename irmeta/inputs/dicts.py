@@ -97,7 +97,10 @@ def _texts(names: Sequence[Any], what: str, place: str) -> list[str]:
             fix = "Convert ids to text."
             problem = f"a {what} is {type(name).__name__}, neither text nor a whole number"
             raise DataError(problem, file=place, value=name, fix=fix)
-    texts = [str(name) for name in names]
+    try:
+        texts = [str(name) for name in names]
+    except ValueError:  # Python prints at most 4,300 digits
+        raise DataError(f"a {what} is too large a number", file=place, fix="Rename it.") from None
     for name in texts:
         try:
             name.encode()
@@ -118,11 +121,20 @@ def _numbers(data: ByQuery, rows: int, place: str) -> np.ndarray:
         numbers = np.empty(0, np.object_)
     if numbers.dtype.kind in "fiub" and numbers.shape == (rows,):
         return numbers.astype(np.float64)
-    for row, value in enumerate(values):
-        if not hasattr(value, "__float__"):
-            fix = "Give every doc a number."
+    converted = np.empty(rows)
+    for row, value in enumerate(values):  # such as fractions, or arrays without dimensions
+        fix = "Give every doc a number."
+        if not hasattr(value, "__float__") or isinstance(value, np.datetime64 | np.timedelta64):
             raise _invalid(data, row, place, "the value is not a number", fix)
-    return np.fromiter(values, np.float64, rows)  # such as fractions, or arrays of one number
+        if getattr(value, "ndim", 0):
+            raise _invalid(data, row, place, "the value is an array", fix)
+        try:
+            converted[row] = float(value)
+        except OverflowError:
+            raise _invalid(data, row, place, "the value is too large", fix) from None
+        except (TypeError, ValueError):
+            raise _invalid(data, row, place, "the value is not a number", fix) from None
+    return converted
 
 
 def _invalid(data: ByQuery, row: int, place: str, problem: str, fix: str) -> DataError:

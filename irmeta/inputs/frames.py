@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from irmeta.errors import DataError
+from irmeta.errors import DataError, short
 from irmeta.inputs.columns import (
     QrelsColumns,
     RunColumns,
@@ -32,19 +32,36 @@ NAMES: dict[str, tuple[str, ...]] = {
     "subtopic": ("subtopic", "subtopic_id"),
     "iteration": ("iteration",),
 }
+_LISTED = 30  # columns that a message lists
+_UNREADABLE = (TypeError, ValueError, OverflowError)
 OWN_TABLE = {"track", "doc", "doc_id"}
 """Columns of irmeta's tables, where doc_id is a number."""
 
 
-def as_frame(data: object) -> Any:
-    """Return a frame of any library as one of narwhals, polars' for Arrow streams; else None."""
-    import narwhals.stable.v2 as nw
+def as_frame(data: object, place: str) -> Any:
+    """Return a frame of any library as one of narwhals, polars' for Arrow streams; else None.
 
-    frame = nw.from_native(cast(Any, data), pass_through=True)
+    Raises
+    ------
+    DataError
+        If two columns of the frame have the same name.
+    """
+    import narwhals.stable.v2 as nw
+    from narwhals.exceptions import DuplicateError
+
+    try:
+        frame = nw.from_native(cast(Any, data), pass_through=True)
+    except DuplicateError as error:
+        problem, why = "two columns have the same name ({why})", " ".join(str(error).split())
+        fix = "Rename or drop one of them."
+        raise DataError(problem, file=place, ids={"why": why}, fix=fix) from None
     if isinstance(frame, nw.DataFrame | nw.LazyFrame):
         return frame
     if hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch):
-        return nw.from_native(pl.DataFrame(cast(Any, data)))
+        try:
+            return nw.from_native(pl.DataFrame(cast(Any, data)))
+        except pl.exceptions.PolarsError:  # a single column
+            return None
     return None
 
 
@@ -58,21 +75,22 @@ def selected(
     DataError
         If a needed column is missing, a column cannot be converted, or there is no row.
     """
-    columns: list[str] = frame.collect_schema().names()
+    columns: list[Any] = frame.collect_schema().names()  # of pandas: numbers or tuples too
     chosen = {}
     for name in (*needed, *further):
         column = column_of(columns, name)
         if column is None and name in needed:
             first, *others = NAMES[name]
-            fix = f"Rename one of {', '.join(columns)} to {first} (or {', '.join(others)})."
-            fix = fix if others else f"Rename one of {', '.join(columns)} to {first}."
+            listed = ", ".join(map(short, columns[:_LISTED]))
+            fix = f"Rename one of {listed} to {first} (or {', '.join(others)})."
+            fix = fix if others else f"Rename one of {listed} to {first}."
             raise DataError(f"no column of the {name}", file=place, fix=fix)
         if column is not None:
             chosen[name] = column
     frame = frame.select(list(dict.fromkeys(chosen.values())))
     try:
         found = frame.lazy().collect("polars").to_native()
-    except (pa.ArrowException, pl.exceptions.PolarsError, TypeError, ValueError) as error:
+    except (pa.ArrowException, pl.exceptions.PolarsError, *_UNREADABLE) as error:
         fix = "Give every column one type: ids are text, scores and grades numbers."
         problem = "a column cannot be converted ({why})"
         why = {"why": " ".join(str(error).split())}
@@ -82,9 +100,10 @@ def selected(
     return {name: found[column] for name, column in chosen.items()}
 
 
-def column_of(columns: Sequence[str], name: str) -> str | None:
+def column_of(columns: Sequence[Any], name: str) -> str | None:
     """Return the column of a frame that holds the values called `name` in `NAMES`."""
-    known = {column.lower().replace("-", "_"): column for column in reversed(columns)}
+    texts = [column for column in reversed(columns) if isinstance(column, str)]
+    known = {column.lower().replace("-", "_"): column for column in texts}
     names = ("doc",) if name == "doc" and known.keys() >= OWN_TABLE else NAMES[name]
     return next((known[one] for one in names if one in known), None)
 

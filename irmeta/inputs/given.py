@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from irmeta.errors import UsageError, printable
+from irmeta.errors import UsageError, printable, shown
 from irmeta.inputs.columns import QrelsColumns, RunColumns
 from irmeta.inputs.dicts import qrels_of_dict, run_of_dict
 from irmeta.inputs.frames import as_frame, qrels_of_frame, runs_of_frame
@@ -73,7 +73,7 @@ def given_runs(data: object) -> list[GivenRun]:
     named, found = _several(data), list[GivenRun]()
     if named is not None:
         for name, one in named.items():
-            found.append(replace(_alone(name, one), name=str(name)))
+            found.append(replace(_alone(name, one), name=name_text(name, "a run")))
     elif _is_list(data):
         for place, one in enumerate(cast(Sequence[Any], data), 1):
             found += _runs(one, f"runs[{place - 1}]", f"run{place}")
@@ -101,8 +101,33 @@ def given_qrels(data: object) -> list[GivenQrels]:
     """
     named = _several(data)
     if named is None:
-        return [GivenQrels("qrels", tuple(_qrels(data, "qrels")))]
-    return [GivenQrels(str(n), tuple(_qrels(one, f"qrels[{n!r}]"))) for n, one in named.items()]
+        sets = [GivenQrels("qrels", tuple(_qrels(data, "qrels")))]
+    else:
+        sets = [
+            GivenQrels(name_text(name, "a qrels set"), tuple(_qrels(one, f"qrels[{shown(name)}]")))
+            for name, one in named.items()
+        ]
+    if not all(one.parts for one in sets):
+        raise UsageError("no qrels were given.")
+    return sets
+
+
+def name_text(name: object, what: str) -> str:
+    """Return the name that a user gives to a run, a qrels set or a track as text.
+
+    Raises
+    ------
+    UsageError
+        If an object has no text, or the text is not Unicode.
+    """
+    try:
+        text = str(name)
+        text.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"the name of {what}, {shown(name)}, is not Unicode text.") from None
+    except Exception as error:  # whatever a user's __str__ raises
+        raise UsageError(f"the name of {what} is {shown(name)}.") from error
+    return text
 
 
 def name_of(data: object) -> str | None:
@@ -134,9 +159,10 @@ def _is_list(data: object) -> bool:
 
 
 def _alone(name: object, data: object) -> GivenRun:
-    found = _runs(data, f"runs[{name!r}]", str(name))
+    place = f"runs[{shown(name)}]"
+    found = _runs(data, place, "run")
     if len(found) > 1:
-        raise UsageError(f"runs[{name!r}] holds {len(found)} runs: pass them without this name.")
+        raise UsageError(f"{place} holds {len(found)} runs: pass them without this name.")
     return found[0]
 
 
@@ -173,26 +199,30 @@ def _recognized(data: Any, place: str, kind: str) -> Mapping[Any, Any] | InputFi
             return cast(Mapping[Any, Any], data)
         raise UsageError(f"{place} is a dict with values other than dicts: {FORMS}.")
     if isinstance(data, str) and is_dataset(data):
-        return as_frame(frame_of_records(records_of_dataset(data, kind), place))
+        return as_frame(frame_of_records(records_of_dataset(data, kind), place), place)
     if isinstance(data, str | os.PathLike):
         path = Path(cast(str, data))
-        if not path.is_file():
-            raise UsageError(f"{place}: {printable(str(path))!r} is not a file: {FORMS}.")
+        if not os.path.isfile(path):  # Path.is_file raises an error for a text that is no path
+            raise UsageError(f"{place}: {shown(printable(str(path)))} is not a file: {FORMS}.")
         return InputFile.at(path, printable(str(path)))
     if hasattr(data, "read"):
         return _open_file(data, place)
-    if (frame := as_frame(data)) is not None:
+    if (frame := as_frame(data, place)) is not None:
         return frame
     if hasattr(data, "to_dict") and (hasattr(data, "run") or hasattr(data, "qrels")):
         return data.to_dict()  # of ranx
-    if isinstance(data, Iterable) and not isinstance(data, bytes):
-        return as_frame(frame_of_records(cast(Iterable[Any], data), place))
+    is_scalar = isinstance(data, bytes) or getattr(data, "ndim", 1) == 0
+    if isinstance(data, Iterable) and not is_scalar:
+        return as_frame(frame_of_records(cast(Iterable[Any], data), place), place)
     raise UsageError(f"{place} is {type(data).__name__}: {FORMS}.")
 
 
 def _open_file(file: Any, place: str) -> InputFile:
     """Return the rest of an open file, of text or bytes."""
-    content = file.read()
-    data = content.encode() if isinstance(content, str) else bytes(content)
+    try:
+        content = file.read()
+        data = content.encode() if isinstance(content, str) else bytes(memoryview(content))
+    except (ValueError, TypeError, OSError) as error:  # closed, open for writing, not text
+        raise UsageError(f"{place}: the open file cannot be read ({error}).") from None
     name = getattr(file, "name", place)
     return InputFile(printable(name) if isinstance(name, str) else place, partial(io.BytesIO, data))

@@ -33,7 +33,7 @@ def frame_of_records(records: Iterable[Any], place: str) -> pl.DataFrame:
     try:
         columns = zip(fields.pop(), zip(*rows, strict=True), strict=True)
         return pl.DataFrame([pl.Series(name, values) for name, values in columns])
-    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
         why = {"why": " ".join(str(error).split())}
         fix = "Give every field one type: ids are text, scores and grades numbers."
         raise DataError("a field cannot be read ({why})", file=place, ids=why, fix=fix) from None

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from irmeta.errors import MeasureError, UsageError, did_you_mean, nearest
+from irmeta.errors import MeasureError, UsageError, did_you_mean, nearest, shown
 from irmeta.measures import (
     aliases,
     average_precision,
@@ -205,7 +205,7 @@ def measure_texts(names: object) -> list[str]:
     texts = [text_of(name) for name in texts_of(one, "measures")]
     for text in texts:
         if not isinstance(text, str):
-            raise MeasureError(f"name a measure as a text such as 'nDCG@10', not {text!r}.")
+            raise MeasureError(f"name a measure as a text such as 'nDCG@10', not {shown(text)}.")
     return texts
 
 

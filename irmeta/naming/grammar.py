@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
-from irmeta.errors import MeasureError, did_you_mean
+from irmeta.errors import MeasureError, did_you_mean, shown
 from irmeta.naming.parameters import Parameter, printed
 
 Params = Mapping[str, Any]
@@ -62,7 +62,7 @@ class Registered(Protocol):
 def texts_of(names: object, what: str) -> list[str]:
     """Return names as a list; a text is a list of one."""
     if not isinstance(names, Iterable):
-        raise MeasureError(f"name {what} as a text or a list of texts, not {names!r}.")
+        raise MeasureError(f"name {what} as a text or a list of texts, not {shown(names)}.")
     return [names] if isinstance(names, str) else list(names)
 
 
