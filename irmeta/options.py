@@ -14,7 +14,6 @@ from functools import cache
 from importlib import import_module
 from numbers import Integral, Real
 from typing import (
-    TYPE_CHECKING,
     Any,
     Literal,
     Self,
@@ -27,8 +26,7 @@ from typing import (
 from irmeta.errors import UsageError, check_choice, did_you_mean
 from irmeta.naming.forms import text_of
 
-if TYPE_CHECKING:
-    import polars as pl
+Named = Literal["system", "systems", "side", "query", "qrels"]
 
 
 def option(
@@ -43,6 +41,7 @@ def option(
     flag: str | None = None,
     metavar: str | None = None,
     file: bool = False,
+    names: Named | None = None,
 ) -> Any:
     """Declare a field of `Options`.
 
@@ -66,6 +65,10 @@ def option(
         Placeholder of the value in `--help`.
     file
         Whether the value is the path of a file whose content changes the results.
+    names
+        What the value names in a store, checked before a study over tracks starts: a ``system``,
+        ``systems`` by name, group or type, a ``side`` of a comparison, a ``query``, or a ``qrels``
+        set.
     """
     rule = {
         "help": text,
@@ -77,6 +80,7 @@ def option(
         "flag": flag,
         "metavar": metavar,
         "file": file,
+        "names": names,
     }
     return field(default=default, metadata=rule)
 
@@ -165,20 +169,6 @@ class Options:
         ------
         UsageError
             If it cannot; raised before any result is computed.
-        """
-
-    def check_systems(self, systems: pl.DataFrame) -> None:
-        """Check that the systems of a store can answer these options.
-
-        Parameters
-        ----------
-        systems
-            The table `systems` of all requested tracks.
-
-        Raises
-        ------
-        UsageError
-            If they cannot; raised before any result is computed.
         """
 
 

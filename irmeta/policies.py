@@ -132,7 +132,9 @@ class EvalPolicy(Options):
 
     queries: Averaged = option("judged", "Queries that means cover.")
     negative: Negative = option("unjudged", "Meaning of grades below 0.")
-    qrels: str | None = option(None, "Qrels set; default the track's first.", metavar="SET")
+    qrels: str | None = option(
+        None, "Qrels set; default the track's first.", metavar="SET", names="qrels"
+    )
     tie_order: TieOrder | None = option(None, "Tie order; default the store's.")
     pool_order: TieOrder = option("score-file", "Tie order of the lists that made the pool.")
     pool_depth: int | None = option(
@@ -142,6 +144,7 @@ class EvalPolicy(Options):
         (),
         "Systems to remove from the pool; they are still scored (repeatable).",
         metavar="SYSTEM|group=NAME|type=NAME",
+        names="systems",
     )
 
     @property

@@ -184,6 +184,7 @@ def spec_without_cutoff(name: str) -> Spec:
     """
     name = text_of(name)
     if "@" in name:
+        parse_measure(name)  # an unknown name is the greater problem
         raise MeasureError(f"{name}: name the measure of a curve without a cutoff.")
     if _registered(name) is None:
         name = _translated(name)

@@ -46,15 +46,16 @@ def test_study_command__excluded_and_failed_tracks_are_listed(
     ]
     assert "tracks 1, systems 12, queries 20; tracks left out: 0" in done.out
     done = run(*command, "--qrels", "none")
-    assert done.status == 1
-    assert done.out == ""
+    assert (done.status, done.out) == (2, "")
+    done = run(*command, "--min-systems", 99)
+    assert (done.status, done.out) == (2, "")
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["--track", "newss"], "has no track 'newss'. Did you mean 'news'?"),
-        (["--baseline", "type=maual"], "no system has type 'maual'. Did you mean 'manual'?"),
+        (["--baseline", "type=maual"], "no system has this type. Did you mean 'manual'?"),
         (["--contender", "team=x"], "systems have no fact 'team'"),
         (["--unretrieved", "flor"], "unretrieved = 'flor' is not a choice. Did you mean 'floor'?"),
         (["--test", "tea"], "test = 'tea' is not a choice."),

@@ -170,16 +170,19 @@ def test_preference__figure_4_equals_the_formulas(tmp_path: Path):
         assert frame["scaled"].to_list() == pytest.approx(scaled), measure
 
 
-def test_preference__figure_4_is_absent_with_a_note_without_its_system(tmp_path: Path):
-    results = studied(TRACK, tmp_path, system_a="z")
-    assert results.tables["figure_4"].is_empty()
-    assert "Figure 4 is absent: the track has no z" in studied_row(results)["notes"]
+@pytest.mark.parametrize(
+    ("choice", "absent"),
+    [({"system_a": "z"}, "the track has no z"), ({"query": "9"}, "no query 9 with a relevant doc")],
+)
+def test_preference__figure_4_is_absent_from_a_track_without_its_system_or_query(
+    choice: dict[str, str], absent: str, tmp_path: Path
+):
+    lists = {"9": down("a", "b")}
+    Track({"y": lists, "z": lists}, {"9": {"a": 1}}, "u").write(tmp_path)
+    results = studied(TRACK, tmp_path, **choice)
+    assert results.tables["figure_4"].filter(track="t").is_empty()
+    assert absent in studied_row(results)["notes"]
     assert "Figure 4 is absent on t" in (tmp_path / "results" / "report.html").read_text()
-
-
-def test_preference__figure_4_is_absent_without_its_query(tmp_path: Path):
-    results = studied(TRACK, tmp_path, query="9")
-    assert "no query 9 with a relevant doc" in studied_row(results)["notes"]
 
 
 def test_preference__figure_4_has_the_best_and_the_median_system(tmp_path: Path):

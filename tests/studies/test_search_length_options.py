@@ -78,12 +78,12 @@ def test_search_length__sides_chosen_by_name(
 @pytest.mark.parametrize(
     ("choices", "said"),
     [
-        ({"baseline": "aldBM52"}, "no system 'aldBM52' for a side.*Did you mean 'aldBM25'"),
-        ({"contender": "bets"}, "no system 'bets' for a side.*'best'"),
+        ({"baseline": "aldBM52"}, "baseline = 'aldBM52': no such system.*Did you mean 'aldBM25'"),
+        ({"contender": "bets"}, "contender = 'bets': no such system.*'best'"),
         ({"baseline": "kind=manual"}, "'kind=manual': systems have no fact 'kind'"),
         ({"baseline": "tpye=manual"}, "no fact 'tpye'.*Did you mean 'type'"),
-        ({"contender": "type=manaul"}, "no system has type 'manaul'.*Did you mean 'manual'"),
-        ({"contender": "nuthFirst"}, "no system 'nuthFirst'"),
+        ({"contender": "type=manaul"}, "no system has this type.*Did you mean 'manual'"),
+        ({"contender": "nuthFirst"}, "'nuthFirst': no such system"),
         ({"track": "newss"}, "has no track 'newss'. Did you mean 'news'"),
         ({"track": []}, "no track"),
         ({"unretrieved": "irel"}, "unretrieved = 'irel' is not a choice.*'irrel'"),
@@ -125,7 +125,7 @@ def test_search_length__store_without_facts_is_named_in_error(tmp_path: Path):
     store = Track(runs, {"q": {"a": 1}}).ingest(tmp_path)
     with pytest.raises(irmeta.UsageError) as error:
         studied(store, tmp_path / "out", baseline="type=manual")
-    assert "no system has type 'manual'. No track has the type of systems." in str(error.value)
+    assert "no system has this type. No track has the type of systems." in str(error.value)
     assert not (tmp_path / "out").exists()
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import polars as pl
 
-from irmeta.errors import UsageError
 from irmeta.options import option
 from irmeta.policies import TrackOptions
 from irmeta.report.charts.ranked import ranked
@@ -33,15 +32,11 @@ class TinyOptions(TrackOptions):
     )  # fmt: skip
     rel: int = option(1, "Least grade that is relevant.", least=1, most=127)
     share: float = option(0.5, "A share.", least=0, most=1, exclusive=True)
-    wanted: str | None = option(None, "A system that must be there.")
+    wanted: str | None = option(None, "A system that must be there.", names="system")
     words: str | None = option(None, "A file of words.", file=True)
 
     def scored(self) -> tuple[str, ...]:
         return self.names
-
-    def check_systems(self, systems: pl.DataFrame) -> None:
-        if self.wanted is not None and self.wanted not in systems["system"].to_list():
-            raise UsageError(f"no system {self.wanted!r}.")
 
 
 VALUES = Table(

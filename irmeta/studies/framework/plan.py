@@ -8,18 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import polars as pl
-
 from irmeta._version import __version__
 from irmeta.checksums import content_checksum
-from irmeta.errors import DataError, IrmetaError, UsageError, of_track
+from irmeta.errors import IrmetaError, UsageError, of_track
 from irmeta.locations import AnyLocation, Location, local
 from irmeta.measures.names import parse_measures
 from irmeta.measures.spec import Spec
 from irmeta.options import Options
 from irmeta.store.layout import has_content
-from irmeta.store.scan import StoreReader, read_table, tracks_of
+from irmeta.store.scan import StoreReader, tracks_of
 from irmeta.studies.framework.control import Run
+from irmeta.studies.framework.named_in_store import check_named
 from irmeta.studies.framework.recorded_files import (
     ALL,
     ALONE,
@@ -115,22 +114,20 @@ def plan(
 
 
 def check_store(study: Study, store: StoreReader | None, options: Options, control: Run) -> None:
-    """Check that a store has the requested tracks and systems, before anything is written.
+    """Check that a store has what is requested, before anything is written.
 
     Raises
     ------
     UsageError
-        If a required store or a requested track is missing, or the systems or this machine cannot
-        answer the options.
+        If a required store or a requested track is missing, if no track has what an option names,
+        if options exclude every track, or if this machine cannot answer them.
     """
     options.check_run()
     if store is None:
         if study.inputs == "tracks":
             raise UsageError(f"study {study.name} needs a store.")
         return
-    systems = _systems(store, _asked(store, control))
-    if systems is not None:
-        options.check_systems(systems)
+    check_named(options, store, _asked(store, control))
 
 
 def _asked(store: StoreReader, control: Run) -> list[str]:
@@ -138,17 +135,6 @@ def _asked(store: StoreReader, control: Run) -> list[str]:
     if control.track and set(control.track) <= set(store.tracks()):
         return sorted(set(control.track))
     return tracks_of(store, control.track)
-
-
-def _systems(store: StoreReader, tracks: Sequence[str]) -> pl.DataFrame | None:
-    """Return the systems of the readable tracks; the other tracks fail later, by themselves."""
-    frames = []
-    for track in tracks:
-        try:
-            frames.append(read_table(store, "systems", track))
-        except DataError:
-            continue
-    return pl.concat(frames) if frames else None
 
 
 def _kept(store: StoreReader, root: Path, options: Options, asked: Sequence[str]) -> list[str]:

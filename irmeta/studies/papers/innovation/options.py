@@ -70,9 +70,13 @@ class InnovationOptions(TrackOptions):
         None,
         f"Query of Figure 1; default {PAPER_QUERY}, else the first query with the median number of "
         "relevant docs.",
+        names="query",
     )
     examples: tuple[str, ...] = option(
-        (), "Queries of Table 4 (repeatable); default six at random.", flag="--example"
+        (),
+        "Queries of Table 4 (repeatable); default six at random.",
+        flag="--example",
+        names="query",
     )
     texts: str | None = option(
         None,

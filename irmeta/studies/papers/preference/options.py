@@ -59,10 +59,16 @@ class PreferenceOptions(TrackOptions):
         20, "Random samples of the relevant docs of each share.", least=1
     )
     points: int = option(5_000, "Points drawn in each panel of Figure 5.", least=1)
-    system_a: str | None = option(None, "First system of Figure 4; default the best by RPP.")
-    system_b: str | None = option(None, "Second system of Figure 4; default the median by RPP.")
+    system_a: str | None = option(
+        None, "First system of Figure 4; default the best by RPP.", names="system"
+    )
+    system_b: str | None = option(
+        None, "Second system of Figure 4; default the median by RPP.", names="system"
+    )
     query: str | None = option(
-        None, "Query of Figure 4; default the query with most nearly six relevant docs."
+        None,
+        "Query of Figure 4; default the query with most nearly six relevant docs.",
+        names="query",
     )
     seed: int = option(0, "Random seed.", least=0)
 

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from irmeta.options import option
 from irmeta.policies import Buckets, Test, TrackOptions, Unretrieved
-from irmeta.studies.framework.sides import check_side
-
-if TYPE_CHECKING:
-    import polars as pl
 
 PERSISTENCE = 0.8  # of RBP
 
@@ -37,8 +32,11 @@ class SearchLengthOptions(TrackOptions):
         "median",
         "Baseline of Table 1: best, median (by ASL), a system, or COLUMN=VALUE, the best system "
         "of a group, e.g. type=manual.",
+        names="side",
     )
-    contender: str = option("best", "Contender of Table 1, in the syntax of the baseline.")
+    contender: str = option(
+        "best", "Contender of Table 1, in the syntax of the baseline.", names="side"
+    )
     firsts: tuple[int, ...] = option(
         (), "Additional N of ASL@gN, besides 1 and 10 (repeatable).", least=1, flag="--first"
     )
@@ -124,11 +122,6 @@ class SearchLengthOptions(TrackOptions):
         reported = [*self.choices, self.named("Bpref"), self.asl(), self.asl(1), self.asl(10)]
         asked = [self.best_by] if self.best_by is not None else []
         return tuple(dict.fromkeys([*reported, self.rbp, "nDCG", "ERR", *asked]))
-
-    def check_systems(self, systems: pl.DataFrame) -> None:
-        """Check that the baseline and the contender are in the store."""
-        for side in (self.baseline, self.contender):
-            check_side(side, systems)
 
 
 def _name(measure: str, cutoff: object = None) -> str:
