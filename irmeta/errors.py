@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Integral, Real
 
-from irmeta.escapes import escape_text, shorten_quoted
+from irmeta.escapes import escape_text, hide_passwords, shorten_quoted
 
 _LISTED = 30  # names listed in a message without a near match
 _FEW = 5  # items listed of many
@@ -20,7 +20,7 @@ class IrmetaError(Exception):
     """Base of every error that irmeta raises on purpose."""
 
     def __str__(self) -> str:
-        return shorten_quoted(escape_text(super().__str__(), keep="\n"))
+        return shorten_quoted(escape_text(hide_passwords(super().__str__()), keep="\n"))
 
 
 class UsageError(IrmetaError):
@@ -130,7 +130,7 @@ class DataError(IrmetaError):
         if self.is_concealed:
             problem += " (not quoted, since the file lies outside the collection)"
         text = ": ".join([*location, problem]) + (f". {self.fix}" if self.fix else "")
-        return shorten_quoted(escape_text(text))
+        return shorten_quoted(escape_text(hide_passwords(text)))
 
     def __reduce__(self) -> tuple[object, ...]:
         return _data_error, (self.problem, self.__dict__)
@@ -142,7 +142,7 @@ _collected: ContextVar[list[Warned] | None] = ContextVar("collected", default=No
 
 def warn(message: str, category: type[Warning] = UserWarning, stacklevel: int = 1) -> None:
     """Issue an escaped warning like `warnings.warn`, with `stacklevel` 1 for the caller."""
-    text = shorten_quoted(escape_text(message, keep="\n"))
+    text = shorten_quoted(escape_text(hide_passwords(message), keep="\n"))
     if (collected := _collected.get()) is not None:
         collected.append((text, category))
     else:

@@ -26,6 +26,8 @@ _LONG = re.compile(
     rf'|(?<!\w)"[^"\n]{_MANY}"(?!\w)'
     rf"|\S{_MANY}"  # not in quotes, such as a path
 )
+# The user and password of an address; a number and a slash are a port and the path.
+_PASSWORD = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:/+)[^/@\s:]*:(?!\d+/)[^@\s]*@")
 _SHORT = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 # A backslash that looks like the start of an escape, or of an escaped backslash.
 _BACKSLASH = re.compile(rf"\\(?=[\\xuUtnr{UNSAFE}])")
@@ -57,6 +59,11 @@ def shorten_quoted(text: str) -> str:
     """
     half = _QUOTED // 2
     return _LONG.sub(lambda match: f"{match[0][:half]}...{match[0][-half:]}", text)
+
+
+def hide_passwords(text: str) -> str:
+    """Replace the user and password of addresses by dots, for messages."""
+    return _PASSWORD.sub(r"\1...@", text)
 
 
 def escape_name(name: str) -> str:

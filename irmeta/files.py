@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -11,6 +12,8 @@ from pathlib import Path, PurePath
 
 from irmeta.locations import Location, local
 
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors of a full disk, of a quota, and of a limit of the size of files."""
 _TEMPORARY = re.compile(r"\..+\.(\d+)(?:-[0-9a-f]+)?\.irmeta\.tmp")  # the writer's process
 _TOKEN = secrets.token_hex(4)  # processes of other machines may have the same number
 _in_use: set[str] = set()  # temporary files that this process is writing
@@ -34,11 +37,23 @@ def replacing(path: Location) -> Generator[Path]:
     name = os.path.abspath(temporary)
     _in_use.add(name)
     try:
-        yield temporary
+        with naming(path):
+            yield temporary
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
         _in_use.discard(name)
+
+
+@contextmanager
+def naming(path: object) -> Generator[None]:
+    """Add the name of a file to errors of a full disk, which libraries leave out."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in FULL_DISK and error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def write_bytes(path: Location, data: bytes) -> None:

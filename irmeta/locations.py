@@ -38,12 +38,24 @@ _FIXES = {
 
 
 def location(path: AnyLocation) -> Location:
-    """Return the path of a local file or folder, or the `RemotePath` of a URL such as s3://."""
+    """Return the path of a local file or folder, or the `RemotePath` of a URL such as s3://.
+
+    Raises
+    ------
+    UsageError
+        If a URL of S3 holds a user or password; the message shows neither.
+    """
     if isinstance(path, RemotePath):
         return path
     text = path if isinstance(path, str) else path.as_posix()
     match = _URL.fullmatch(text)
-    return Path(path) if match is None else RemotePath(f"{match[1].lower()}://{match[2]}")
+    if match is None:
+        return Path(path)
+    scheme, host = match[1].lower(), match[2].partition("/")[0]
+    if scheme in _S3 and not {":", "@"}.isdisjoint(host):  # a password may have slashes
+        fix = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and name the bucket only."
+        raise UsageError(f"{scheme}://... holds a user's name or password: {fix}")
+    return RemotePath(f"{scheme}://{match[2]}")
 
 
 def local(path: AnyLocation, doing: str | None = None) -> Path:

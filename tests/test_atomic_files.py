@@ -26,6 +26,30 @@ def names(folder: Path) -> set[str]:
     return {p.name for p in folder.iterdir()}
 
 
+def fill(file: Path) -> None:
+    with replacing(file) as temporary:
+        temporary.symlink_to("/dev/full")
+        temporary.write_bytes(b"text")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_replacing__full_disk_names_the_file(tmp_path: Path):
+    with pytest.raises(OSError, match=r"No space left on device: '.*/report\.html'"):
+        fill(tmp_path / "report.html")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("command", ["measures", "trec_eval --help"])
+def test_commands__full_disk_names_standard_output(command: str):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", "from irmeta.cli import main; main()", *command.split()],
+            stdout=full, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+    assert done.stderr.rstrip().endswith("No space left on device: 'standard output'")
+    assert done.returncode in (1, 2)
+
+
 def test_replacing__error_keeps_the_old_file(tmp_path: Path):
     write_bytes(tmp_path / "a", b"before")
     with suppress(ZeroDivisionError), replacing(tmp_path / "a") as file:

@@ -33,6 +33,43 @@ def test_location__url(given: str | Path):
     assert location(given) == RemotePath("s3://b/k") == location(RemotePath("s3://b/k"))
 
 
+@pytest.mark.parametrize("given", ["s3://me:secret@b/k", "S3a:/me:sec/secret@b", "s3://secret@b"])
+def test_location__password_is_refused_and_not_shown(given: str):
+    with pytest.raises(UsageError, match="AWS_SECRET_ACCESS_KEY") as error:
+        location(given)
+    assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("option", "arguments"),
+    [
+        ("info", ("info", "URL")),
+        ("evaluate", ("evaluate", "URL", "-m", "AP")),
+        ("run", ("evaluate", "QRELS", "URL", "-m", "AP")),
+        ("out", ("evaluate", "STORE", "-m", "AP", "--out", "URL")),
+        ("store", ("ingest", "URL", "--store", "OUT")),
+        ("reanalyze", ("reanalyze", "URL", "--out", "OUT")),
+        ("reanalyze out", ("reanalyze", "STORE", "--out", "URL")),
+        ("study", ("study", "depth", "URL", "--out", "OUT")),
+        ("check", ("check", "URL")),
+        ("diff", ("diff", "URL", "URL")),
+        ("trec_eval", ("trec_eval", "URL", "URL")),
+        ("verify", ("verify", "STORE", "--published", "URL")),
+        ("mirror", ("fetch", "trec8/web", "--to", "OUT", "--mirror", "URL")),
+        ("track", ("evaluate", "STORE", "-m", "AP", "--track", "URL")),
+    ],
+)
+def test_commands__password_of_a_url_is_not_shown(
+    made_store: irmeta.Store, tmp_path: Path, run, option: str, arguments: tuple[str, ...]
+):
+    (tmp_path / "qrels").write_text("1 0 a 1\n", encoding="utf-8")
+    named = {"STORE": made_store.path, "OUT": tmp_path / "out", "QRELS": tmp_path / "qrels"}
+    named["URL"] = "s3://me:secret@bucket/x.csv"
+    done = run(*(named.get(argument, argument) for argument in arguments))
+    assert done.status != 0, option
+    assert "secret" not in done.out + done.err
+
+
 @pytest.mark.parametrize("given", ["store", "/a/b", "C:/a", "C:\\a", "a:b", "a b://c", "", "é://a"])
 def test_location__local_path(given: str):
     assert location(given) == local(given) == Path(given)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import email.utils
-import errno
 import json
 import os
 import shutil
@@ -27,7 +26,7 @@ from irmeta.archive.content import (
 from irmeta.archive.fetch_options import DownloadLimits
 from irmeta.archive.host_limits import HostLimits, Pauses, host_of
 from irmeta.errors import DataError, IrmetaError
-from irmeta.files import write_bytes
+from irmeta.files import FULL_DISK, write_bytes
 
 if TYPE_CHECKING:
     import httpx
@@ -37,7 +36,6 @@ ATTEMPTS = 5
 LONGEST_WAIT = 600.0  # seconds of a Retry-After that is obeyed; a longer one ends the attempts
 _LARGE = 1 << 24  # bytes of a file whose part is worth a record before it breaks off
 _LONGEST_HEADER = 1000
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _OVERLOADED = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 _MISSING = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 _REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.PROXY_AUTHENTICATION_REQUIRED)
@@ -334,7 +332,7 @@ def _write(file: IO[bytes], piece: bytes, part: _Part) -> None:
         file.write(piece)
         file.flush()
     except OSError as error:
-        if error.errno not in _FULL:
+        if error.errno not in FULL_DISK:
             raise
         raise FetchError("failed", f"{part.path} cannot be written ({error.strerror})") from None
 

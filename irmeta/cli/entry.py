@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import traceback
 import warnings
@@ -16,7 +17,8 @@ from irmeta.cli.commands import app
 from irmeta.cli.interrupts import INTERRUPTED
 from irmeta.cli.warning_lines import WarningLines
 from irmeta.errors import IrmetaError, MeasureError, UsageError
-from irmeta.escapes import escape_text, print_line
+from irmeta.escapes import escape_text, hide_passwords, print_line
+from irmeta.files import naming
 from irmeta.show.notes import LEVEL
 
 
@@ -29,7 +31,9 @@ def main() -> NoReturn:
         with warnings.catch_warnings():
             warnings.showwarning = lines.show
             try:
-                status = app(standalone_mode=False, prog_name="irmeta")
+                with naming("standard output"):  # files have their names already
+                    status = app(standalone_mode=False, prog_name="irmeta")
+                    _flush()
             finally:
                 lines.finish()
     except (UsageError, MeasureError) as error:
@@ -47,11 +51,19 @@ def main() -> NoReturn:
     raise SystemExit(status if isinstance(status, int) else 0)
 
 
+def _flush() -> None:
+    """Write what standard output holds, whose reader may have closed the pipe."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _refuse(error: Any) -> NoReturn:
     """Print an argument error in typer's format, with names of files escaped."""
     from typer.rich_utils import rich_format_error
 
-    error.message = escape_text(error.message)
+    error.message = escape_text(hide_passwords(error.message))
     rich_format_error(error)
     raise SystemExit(error.exit_code)
 

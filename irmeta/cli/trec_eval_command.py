@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from irmeta.escapes import print_line
+from irmeta.files import naming
 
 if TYPE_CHECKING:
     from irmeta.measures.trec_eval_names import TrecEvalOptions
@@ -75,10 +76,10 @@ def run(arguments: Sequence[str]) -> int:
         return _misused(str(error))
     given = [(_SHORT.get(name.lstrip("-"), name.lstrip("-")), value) for name, value in options]
     flags = {name for name, _ in given}
-    if "h" in flags:
-        sys.stdout.write(HELP)
-        return 0
     try:
+        if "h" in flags:
+            _write(iter([HELP]))
+            return 0
         chosen = _chosen(given)
         if "v" in flags:
             print_line(
@@ -154,7 +155,7 @@ def _regular(file: str, stack: ExitStack) -> Path:
         return path
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="irmeta-"))
     copy = Path(folder) / ("stdin" if file == "-" else path.name)
-    with copy.open("wb") as target:
+    with naming(copy), copy.open("wb") as target:
         if file == "-":
             shutil.copyfileobj(sys.stdin.buffer, target)
         else:
@@ -169,9 +170,10 @@ def _write(lines: Iterator[str]) -> None:
     try:
         written.extend(lines)
     finally:
-        sys.stdout.flush()
-        sys.stdout.buffer.write("".join(written).encode())
-        sys.stdout.buffer.flush()
+        with naming("standard output"):
+            sys.stdout.flush()
+            sys.stdout.buffer.write("".join(written).encode())
+            sys.stdout.buffer.flush()
 
 
 def _misused(message: str) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 from irmeta.checksums import add_checksum, to_json
 from irmeta.clusters import appears, worker_memory
 from irmeta.errors import DataError, IrmetaError, of_track
-from irmeta.files import remove_temporaries, write_bytes
+from irmeta.files import naming, remove_temporaries, write_bytes
 from irmeta.locations import AnyLocation, local
 from irmeta.parallel import (
     check_open_files,
@@ -120,7 +120,8 @@ def ingest_track(
         if (record := inputs.unchanged()) is not None:
             return Outcome(source, "unchanged", seen=inputs.seen(record))
         stage.mkdir(parents=True)
-        record = _build(source, stage, share.limits(), read)
+        with naming(stage):
+            record = _build(source, stage, share.limits(), read)
         _put_in_place(source.name, layout, stage, record)
     except IrmetaError as error:
         return failed(source, error)

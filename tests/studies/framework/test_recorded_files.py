@@ -13,6 +13,7 @@ import pytest
 import irmeta
 from irmeta.checksums import add_checksum, parse_record, to_json
 from irmeta.errors import IrmetaError
+from irmeta.studies.framework.recorded_files import ALL, RecordedFiles
 from support import tiny
 from support.undrawn import draw_nothing
 
@@ -54,6 +55,21 @@ def test_run__damaged_file_is_rewritten(store: irmeta.Store, out: Path, file: st
     assert again.batch is not None
     assert again.batch.analysed == ("b",)
     assert content(out) == before
+
+
+def test_recorded_files__pdf_is_recorded_by_its_size(tmp_path: Path):
+    """The order of objects in a PDF differs each time it is drawn."""
+    records = set[bytes]()
+    for data in (b"%PDF 1 2", b"%PDF 2 1"):
+        files = RecordedFiles(tmp_path, ALL)
+        files.start()
+        files.write("figures/a.pdf", data)
+        files.finish("key")
+        records.add(files.mark.read_bytes())
+        assert RecordedFiles(tmp_path, ALL).is_done("key")
+    assert len(records) == 1
+    (tmp_path / "figures" / "a.pdf").write_bytes(b"%PDF")
+    assert not RecordedFiles(tmp_path, ALL).is_done("key")
 
 
 @pytest.mark.parametrize("file", ["values.parquet", "report.html", "figures/all_ap.svg"])
