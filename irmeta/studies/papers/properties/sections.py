@@ -123,9 +123,9 @@ def _iterations(tables: Tables) -> Section:
     text = [
         "The cube tests divide the gain of a list by its iterations. The paper puts all docs into "
         "one iteration (per=all). In TREC's Dynamic Domain track a system returned five docs per "
-        "iteration (per=5, the default of irmeta); with per=1, each doc is an iteration. With "
-        "several iterations, CT falls where the docs of a new iteration add too little gain, and "
-        "a violation needs rankings that are longer than an iteration.",
+        "iteration (per=5, the default of irmeta); with per=1, each doc is an iteration. CT "
+        "falls where a new iteration adds too little gain, so it violates relevance only in "
+        "rankings that are longer than an iteration.",
         *_sentences(rows.filter(pl.col("violated") > 0)),
     ]
     columns = ("measure", "per", "property", "violated", "applicable")
