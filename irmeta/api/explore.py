@@ -69,7 +69,7 @@ class SearchLengths(Summarized):
     >>> lengths = irmeta.SearchLengths(store, "news")
     >>> lengths.best, lengths.median
     ('doumMan1', 'aldBM25')
-    >>> lengths.histogram()["docs"].to_list()  # the last bucket: not retrieved
+    >>> lengths.histogram(buckets="log")["docs"].to_list()  # the last bucket: not retrieved
     [324, 118, 43, 33, 34, 4, 0, 456]
     >>> lengths.docs_between(-1, 1).height  # docs at nearly the same length in best and median
     105

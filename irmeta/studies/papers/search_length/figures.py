@@ -246,9 +246,9 @@ TAUS = (
 )
 WINS = (
     "Each bar counts relevant docs by their search length in the best system minus that in the "
-    "median system: left of 0 the best system retrieves them earlier or alone, right of 0 the "
-    "median system does. A difference of 0 has its own bar. Docs that neither system retrieves are "
-    "no wins, losses or ties."
+    "median system: left of 0 the length is shorter in the best system, right of 0 in the median "
+    "system. By Eq. 3 a doc that a short list misses may have the shorter length. A difference of "
+    "0 has its own bar. Docs that neither system retrieves are no wins or ties."
 )
 CHAIN_AXES = {
     "tau": "Kendall's tau-b between the orders of a track's systems",
