@@ -11,9 +11,9 @@ import polars as pl
 from irmeta.api.per_doc_tables import PerDocTables
 from irmeta.api.stored_tables import EvalChoices
 from irmeta.errors import UsageError, check_choice, check_whole
-from irmeta.measures.curve import curves
 from irmeta.measures.evaluate import needs_of, warn_above_highest_grade
 from irmeta.measures.names import parse_call
+from irmeta.measures.paired_curves import stored_paired_curves
 from irmeta.measures.reduced_pools import complete_depth, parts_of, reduced_pools
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
@@ -37,6 +37,7 @@ ABOUT = ("track", "level", "judgments", "depth")
 VOLATILITY: dict[str, type[pl.DataType]] = {
     "track": pl.String, "depth": pl.Int64, "measure_a": pl.String, "measure_b": pl.String,
     "k_a": pl.Int64, "k_b": pl.Int64, "method": pl.String, "value": pl.Float64,
+    "queries": pl.Int64,
 }  # fmt: skip
 
 
@@ -193,7 +194,8 @@ class PoolTables(PerDocTables):
         -------
         DataFrame
             track, depth (null: all judgments), measure_a, measure_b, k_a, k_b, method, value (NaN
-            where an ordering ties all systems).
+            where an ordering ties all systems), queries (those where both are defined, over which
+            both means are).
 
         Raises
         ------
@@ -215,26 +217,26 @@ class PoolTables(PerDocTables):
         check_choice("systems", systems, ("contributors", "all"))
         cutoffs, policy = list(ks), EvalPolicy(**self.merged(choices))
         names = [measure] if other is None else [measure, other]
-        ds = None if depth is None else [depth]
         frames = [pl.DataFrame(schema=VOLATILITY)]
         for name in tracks_of(self.reader, track):
-            facts = track_facts(self.reader, name, policy.qrels)
-            chosen = facts.contributors if systems == "contributors" else range(len(facts.systems))
-            made = curves(self.reader, name, names, cutoffs, ds, policy, workers)
-            sides = [curve.values[0][:, list(chosen)] * curve.direction for curve in made]
-            values = stats_volatility(sides[0], None if other is None else sides[1], method)
+            found = stored_paired_curves(
+                self.reader, name, names, cutoffs, depth, policy, systems == "all", workers
+            )
+            same = other is None and found.a.ndim == 2
+            values = stats_volatility(found.a, None if same else found.b, method)
             first, second = (axis.ravel() for axis in np.indices(values.shape))
             frames.append(
                 pl.DataFrame(
                     {
                         "track": name,
                         "depth": depth,
-                        "measure_a": made[0].measure,
-                        "measure_b": made[-1].measure,
+                        "measure_a": found.measures[0],
+                        "measure_b": found.measures[1],
                         "k_a": np.array(cutoffs)[first],
                         "k_b": np.array(cutoffs)[second],
                         "method": method,
                         "value": values.ravel(),
+                        "queries": found.queries.ravel(),
                     },
                     schema=VOLATILITY,
                 )

@@ -74,9 +74,9 @@ def curves(
     if not measures:
         raise MeasureError("no measure was given")
     specs = [spec_without_cutoff(name) for name in measures]
-    _ascending("ks", ks)
+    check_ascending("ks", ks)
     if ds is not None:
-        _ascending("ds", ds)
+        check_ascending("ds", ds)
     with undisturbed(store, track):
         points = len(ds or [None]) * len(ks) * len(store.read_record(track)["systems"])
         at_once = max(1, SUMS // points)
@@ -217,7 +217,8 @@ def _translated(name: str) -> str:
     return ours
 
 
-def _ascending(name: str, given: Sequence[Any]) -> None:
+def check_ascending(name: str, given: Sequence[Any]) -> None:
+    """Raise `UsageError` unless the numbers are ascending cutoffs or depths."""
     are_integers = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in given)
     ascends = are_integers and len(given) and bool((np.diff(np.array(given, object)) > 0).all())
     if not ascends or given[0] < 1 or given[-1] > DEEPEST:

@@ -208,6 +208,53 @@ def comprehensive_depth(views: Iterable[JudgedRanks]) -> int | None:
     return least if is_bounded else None
 
 
+def judged_by_rank(views: Iterable[JudgedRanks]) -> tuple[np.ndarray, np.ndarray]:
+    """Count the docs of the contributing lists, and those judged, at each rank.
+
+    Lists of queries that the qrels set does not judge are excluded.
+
+    Returns
+    -------
+    listed, judged
+        int64 [ranks]: from rank 1 to the length of the longest list.
+
+    Raises
+    ------
+    UsageError
+        If a view has no pool.
+    """
+    listed = judged = np.zeros(0, np.int64)
+    for view in views:
+        lists, systems = view.require("pooled_lists"), view.facts.contributors
+        asked = np.ones(len(view.queries), bool) if view.in_qrels is None else view.in_qrels
+        lengths = lists.lengths[asked][:, systems].astype(np.int64)
+        rows = asked[view.query_of(np.arange(len(view.grades)))] & view.is_judged
+        ranks = lists.ranks[rows][:, systems]
+        at_rank = np.bincount(ranks[ranks != np.iinfo(ranks.dtype).max])[1:]
+        # A list of n docs has one at each rank from 1 to n.
+        with_rank = np.bincount(lengths.ravel())[::-1].cumsum()[::-1][1:]
+        listed, judged = _added(listed, with_rank), _added(judged, at_rank)
+    return listed, _added(judged, np.zeros_like(listed))
+
+
+def _added(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Add counts by rank, the shorter with zeros at its end."""
+    total = np.zeros(max(len(a), len(b)), np.int64)
+    total[: len(a)] += a
+    total[: len(b)] += b
+    return total
+
+
+def evident_depth(listed: np.ndarray, judged: np.ndarray, share: float) -> int:
+    """Return the greatest d with at least a share of docs judged at every rank up to d.
+
+    The counts are of `judged_by_rank`.
+    """
+    # 0.07 x 100 is 7.000000000000001 in floating point.
+    too_few = np.flatnonzero(judged < np.round(share * listed, 9))
+    return int(too_few[0]) if len(too_few) else len(listed)
+
+
 def complete_depths_of(view: JudgedRanks) -> np.ndarray:
     """Return `complete_depth` of the judged queries; empty if the view has none."""
     if view.complete_depth is None:

@@ -22,7 +22,8 @@ def volatility(
     Parameters
     ----------
     means : ndarray of float64, shape (cutoffs, systems)
-        Mean of each system at each cutoff; greater is better, NaN undefined.
+        Mean of each system at each cutoff; greater is better, NaN undefined. Where the queries
+        differ by the pair of cutoffs, both arrays are (cutoffs, other cutoffs, systems).
     others : ndarray of float64, shape (other cutoffs, systems), optional
         Means of another measure; default the same.
     method, p, ties
@@ -56,9 +57,18 @@ def volatility(
     """
     x = np.asarray(means, np.float64)
     y = x if others is None else np.asarray(others, np.float64)
-    if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[1]:
+    is_paired = x.ndim == 3 and x.shape == y.shape
+    if not is_paired and (x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[1]):
         raise UsageError(
             f"means of shapes {x.shape} and {y.shape} are not [cutoff, system] of the same systems."
         )
-    x, y = (np.array([round_means(row) for row in array]).reshape(array.shape) for array in (x, y))
-    return correlate_arrays(x, x if others is None else y, False, method, p, ties)
+    first = _rounded(x)
+    second = first if others is None else _rounded(y)
+    values = correlate_arrays(first, second, is_paired, method, p, ties)
+    return values.reshape(x.shape[:2]) if is_paired else values
+
+
+def _rounded(means: np.ndarray) -> np.ndarray:
+    """Return means [ordering, system], rounded."""
+    rows = means.reshape(-1, means.shape[-1])
+    return np.array([round_means(row) for row in rows]).reshape(rows.shape)

@@ -21,6 +21,7 @@ def depth(
     measures: str | Iterable[str] = (),
     gain: Literal["grade", "exp"] = "grade",
     pool_depths: int | Iterable[int] = (),
+    least_judged: float = 0.95,
     ks: int | Iterable[int] = (),
     reference_k: int | None = None,
     leave_out_ks: int | Iterable[int] = (),

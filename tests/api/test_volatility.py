@@ -16,6 +16,7 @@ import irmeta
 from irmeta.errors import MeasureError, UsageError
 from support.examples import scaled
 from support.making import tracks
+from twins.orders import kendall_tau_b
 
 
 @pytest.mark.real
@@ -61,6 +62,29 @@ def test_volatility__orders_systems_by_means_at_each_cutoff(track):
         np.testing.assert_allclose(made["value"].to_numpy(), expected, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::irmeta.errors.PoolDepthWarning")
+@settings(max_examples=scaled(15))
+@given(tracks(), st.sampled_from(["judged", "retrieved"]))
+def test_volatility__two_measures_use_the_queries_where_both_are_defined(track, queries: str):
+    ks, pair = [1, 2, 3], ("AP(norm=min)", "AP(norm=pool)")
+    store = track.read()
+    made = store.volatility(*pair, ks=ks, systems="all", queries=queries)
+    scores = store.scores([f"{m}@{k}" for m in pair for k in ks], track=track.name, queries=queries)
+    for k_a, k_b, value, number in made.select("k_a", "k_b", "value", "queries").iter_rows():
+        a, b = (scores.matrix(f"{m}@{k}").values.T for m, k in zip(pair, (k_a, k_b), strict=True))
+        shared = ~np.isnan(a) & ~np.isnan(b)
+        orders = [
+            [
+                round(float(v[own].mean()), 12)
+                for v, own in zip(side, shared, strict=True)
+                if own.any()
+            ]
+            for side in (a, b)
+        ]
+        assert number == shared.sum(axis=1).min()
+        assert value == pytest.approx(kendall_tau_b(*orders), abs=1e-12, nan_ok=True)
+
+
 @pytest.mark.exhaustive
 def test_volatility__other_measure_and_systems(made_store: irmeta.Store):
     asked = {"ks": [5, 10], "track": "news", "method": "rbo"}
@@ -79,7 +103,7 @@ def test_volatility__other_measure_and_systems(made_store: irmeta.Store):
         ("AP", {"systems": "some"}, "systems = 'some' is not a choice"),
         ("AP", {"method": "tau"}, "'tau' is not a choice|method"),
         ("AP", {"ks": [2, 1]}, "ks must be ascending"),
-        ("AP", {"depth": 0}, "ds must be ascending"),
+        ("AP", {"depth": 0}, "depth = 0 is not a whole number"),
     ],
 )
 def test_volatility__rejects_bad_arguments(made_store, measure: str, choices: dict, error: str):

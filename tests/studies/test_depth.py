@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 import irmeta
 from irmeta.errors import IrmetaError, PoolDepthWarning, UsageError
 from irmeta.studies.framework.study_results import StudyResults
+from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.papers.depth.options import DepthOptions
+from irmeta.studies.papers.depth.studied_pool import StudiedPool
 from support.examples import scaled
 from support.making import Track, down, tracks
 from support.undrawn import charts_are_built, draw_nothing
@@ -117,6 +120,45 @@ def test_depth__the_default_depth_is_never_called_comprehensive(tmp_path: Path):
     assert "the depth of the pool is unknown" in notes(results)
 
 
+def judged_but(unjudged: int) -> Track:
+    """Judge the first 6 docs of 20 lists of a query, but not the first doc of some lists."""
+    lists = {f"s{i:02}": {"1": down(*(f"d{i}_{r}" for r in range(9)))} for i in range(20)}
+    judged = {f"d{i}_{r}": int(r == 2) for i in range(20) for r in range(6)}
+    for i in range(unjudged):
+        del judged[f"d{i}_0"]
+    return Track(lists, {"1": judged})
+
+
+@pytest.mark.parametrize(
+    ("unjudged", "choices", "depth", "source"),
+    [
+        *((0, {}, 6, "comprehensive"), (1, {}, 6, "estimated"), (2, {}, 9, "default")),
+        *((2, {"least_judged": 0.9}, 6, "estimated"), (1, {"pool_depths": [5]}, 5, "given")),
+        (1, {"least_judged": 0.96}, 9, "default"),
+    ],
+)
+def test_depth__estimated_where_few_docs_are_unjudged(
+    unjudged: int, choices: dict, depth: int, source: str
+):
+    options = DepthOptions(**choices)
+    pool = StudiedPool.of(TrackView(judged_but(unjudged).read().reader, "t", options), options)
+    assert (pool.depths, pool.source) == ((depth,), source)
+    share = [judged / listed for listed, judged in zip(*pool.judged_by_rank, strict=True)]
+    assert share == [1 - unjudged / 20, *(1.0,) * 5, *(0.0,) * 3]
+
+
+def test_depth__an_estimated_depth_is_used_and_warned_of(tmp_path: Path):
+    with pytest.warns(PoolDepthWarning, match="so 6 is taken as an estimate: at each rank"):
+        results = studied(judged_but(1), tmp_path)
+    (row,) = results.tables["collections"].to_dicts()
+    known = ("depth", "depth_source", "comprehensive_depth", "least_judged")
+    assert [row[name] for name in known] == ["6", "estimated", 0, 0.95]
+    by_rank = results.tables["judged_by_rank"]
+    assert by_rank.select("rank", "lists", "judged").rows()[:2] == [(1, 20, 19), (2, 20, 20)]
+    assert not results.tables["pool_growth"]["comprehensive"].any()
+    assert set(results.tables["reusability"]["judgments"]) == {"pool", "all"}
+
+
 def test_depth__a_given_depth_counts_as_the_depth_of_the_pool(tmp_path: Path):
     track = complete(LISTS, 1, {"x", "u", "p", "s"})
     results = studied(track, tmp_path, pool_depths=[1])
@@ -157,6 +199,20 @@ def test_depth__leaving_out_may_empty_the_pool_of_a_query(tmp_path: Path):
         .to_dicts()[0]
     )
     assert (row["value"], row["value_left_out"]) == (1.0, 0.5)
+
+
+def test_depth__a_pool_cut_to_d_has_that_depth_on_every_query(tmp_path: Path):
+    """An unjudged first doc does not make R_k undefined; both measures use the same queries."""
+    qrels = {"1": {"x": 1, "u": 0}, "2": {"r": 1, "p": 0, "s": 0}}  # y and q are unjudged
+    results = studied(Track(LISTS, qrels), tmp_path, pool_depths=[2])
+    assert results.tables["collections"]["comprehensive_depth"].item() == 0
+    pairs = results.scan("volatility").filter(pl.col("k_a") == 1, pl.col("k_b") <= 2).collect()
+    numbers = {(b, k): n for b, k, n in pairs.select("measure_b", "k_b", "queries").iter_rows()}
+    # R_1 is 0 on the second query, whose relevant doc is at rank 2.
+    for measure in ("AP(norm=pool)", "nDCG(ideal=pool)"):
+        assert [numbers[measure, k] for k in (1, 2)] == [1, 2]
+    assert {n for (b, _), n in numbers.items() if "pool" not in b} == {2}
+    assert results.tables["stability"].filter(measure_b="AP(norm=pool)")["queries"].item() == 1
 
 
 def test_depth__a_depth_beyond_all_lists_keeps_all_retrieved_docs(tmp_path: Path):

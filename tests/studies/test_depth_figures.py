@@ -39,12 +39,13 @@ def made_tables(**more: pl.DataFrame) -> Tables:
     t = {"track": "t"}
     pooled = t | {"depth": 7}
     every: dict[str, list[dict[str, Any]]] = {
-        "collections": [t | {"depth_source": "given"}],
+        "collections": [t | {"depth": "7", "depth_source": "given"}],
         "pool_growth": [
             t | {"depth": d, "relevant_per_query": 2.5 * d, "new_relevant_rate": 1 / d,
                  "comprehensive": d <= 7}
             for d in (1, 2, 7, 10)
         ],
+        "judged_by_rank": [t | {"rank": r, "share": 1 / r} for r in range(1, 120)],
         "score_curves": [
             t | {"measure": m, "lists": lists, "depth": d, "system": run, "k": k,
                  "value": score(n, k)}
@@ -97,8 +98,8 @@ def texts(one: Drawn) -> list[str]:
 def test_figures__all_are_drawn_with_caption_reading_and_source_of_the_depth():
     found = drawn(made_tables(), None) | drawn(made_tables())
     assert list(found) == [
-        "figure_1", "score_curves_ap_norm_min", "score_curves_ndcg", "figure_4", "figure_5",
-        "figure_6", "figure_7", "figure_beyond", "leave_out_ranks", "budget",
+        "figure_1", "judged_ranks", "score_curves_ap_norm_min", "score_curves_ndcg", "figure_4",
+        "figure_5", "figure_6", "figure_7", "figure_beyond", "leave_out_ranks", "budget",
     ]  # fmt: skip
     for name, one in found.items():
         one.draw().to_dict()  # validates the schema
@@ -107,8 +108,15 @@ def test_figures__all_are_drawn_with_caption_reading_and_source_of_the_depth():
         assert width == "520" or name == "figure_beyond", "a single map is narrower"
         assert one.caption.endswith(".")
         assert one.reading
-        if name not in ("figure_1", "budget"):
+        if name not in ("figure_1", "judged_ranks", "budget"):
             assert "pool of depth 7 (given)" in one.caption, name
+
+
+def test_judged_ranks__every_rank_to_50_and_the_source_of_the_depth():
+    one = drawn(made_tables(), None)["judged_ranks"]
+    rows = [row for row in data(one) if "style" in row]
+    assert {row["x"] for row in rows} == {*range(1, 51), 70, 100}
+    assert one.caption.endswith("by rank; t: d = 7 (given).")
 
 
 def test_figures__none_without_rows():

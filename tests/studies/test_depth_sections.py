@@ -61,7 +61,10 @@ def page(tables: Tables, out: Path, tracks: tuple[str, ...] = ("news",)) -> str:
     """Write the page, without figures, and return its HTML."""
     study = replace(
         STUDY,
-        figures=[Figure(name, "table_7", lambda *_: None, "") for name in ("figure_1", *FIGURES)],
+        figures=[
+            Figure(name, "table_7", lambda *_: None, "")
+            for name in ("figure_1", "judged_ranks", *FIGURES)
+        ],
     )
     files = RecordedFiles(out, ALL)
     files.start()
@@ -74,7 +77,7 @@ def test_sections__every_table_empty():
     found = by_heading(made(collections=[pool()]))
     assert tuple(found) == HEADINGS
     absent = [note for section in found.values() for note in section.notes if "absent on" in note]
-    assert len(absent) == 10
+    assert len(absent) == 11
     assert all("news" in note for note in absent)
 
 
@@ -105,6 +108,24 @@ def test_sections__page_and_latex_of_one_track(tmp_path: Path):
     assert r"25.0\%" not in condensed
     assert 'class="paper">0.815<' in text
     assert len(re.findall("The paper&#39;s Table ., as printed", text)) >= 8
+    assert "`" not in text  # Markdown is not rendered
+
+
+def test_sections__estimated_depth_is_never_called_comprehensive():
+    tables = made(
+        collections=[pool(depth="7", depth_source="estimated", comprehensive_depth=0)],
+        reusability=[{"level": "run", "judgments": "pool", "measure": AP, "verdict": "reusable"}],
+        guidance=[safe(AP, 5, 20, 7, depth=7)],
+        table_7=[{"measure": AP, "lists": "full", "k": 20, "reference_k": 7}],
+    )
+    assert "so d is estimated: the greatest rank with at least 0.95 of the docs" in notes(tables)
+    for sentences in (reusability(tables, "news"), guidance(tables, "news")):
+        (sentence,) = sentences
+        assert "on news (estimated depth of the pool: 7)" in sentence.lower()
+    shown = [one for s in sections(tables, OPTIONS) for one in s.show if isinstance(one, Show)]
+    captions = [one.caption for one in shown if "d = " in one.caption]
+    assert captions
+    assert all("news: d = 7 (estimated)." in caption for caption in captions)
 
 
 def test_sections__requested_cutoffs_replace_those_of_the_paper():

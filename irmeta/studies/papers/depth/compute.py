@@ -17,7 +17,7 @@ from irmeta.studies.papers.depth.order_curves import (
     pool_budget,
     score_curves,
 )
-from irmeta.studies.papers.depth.pool_facts import collection, pool_growth, table_4
+from irmeta.studies.papers.depth.pool_facts import collection, judged_by_rank, pool_growth, table_4
 from irmeta.studies.papers.depth.studied_pool import StudiedPool
 from irmeta.studies.papers.depth.tie_effects import ties, under_orders
 
@@ -32,6 +32,7 @@ def compute(track: TrackView, options: DepthOptions) -> Pieces:
     means, depths = under_orders(track, options)
     yield "collections", [collection(pool, track.systems, depths)]
     yield "pool_growth", pool_growth(pool)
+    yield "judged_by_rank", judged_by_rank(pool)
     yield "table_4", table_4(pool)
     yield from ties(track, options, means)
     rows = list(table_7(pool))

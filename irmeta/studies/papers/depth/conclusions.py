@@ -34,6 +34,7 @@ def guidance(tables: Tables, track: str) -> Iterator[str]:
     greatest = tables["table_7"].filter(track=track)["k"].max()
     for (depth,), of_depth in rows.group_by("depth", maintain_order=True):
         several = f" and a pool of depth {depth}" if rows["depth"].n_unique() > 1 else ""
+        several += _estimated(tables, track)
         ranges: dict[str, list[str]] = {}
         depths: dict[int | None, list[str]] = {}
         for measure, low, high, least in of_depth.select(
@@ -82,7 +83,13 @@ def reusability(tables: Tables, track: str) -> Iterator[str]:
         which = "of the pool" if judgments == "pool" else "of every depth"
         kinds.setdefault("; ".join(levels), []).append(which)
     for text, which in kinds.items():
-        yield f"Judgments {listed(which)} on {track}: {text}."
+        yield f"Judgments {listed(which)} on {track}{_estimated(tables, track)}: {text}."
+
+
+def _estimated(tables: Tables, track: str) -> str:
+    """Return " (estimated depth of the pool: 7)" if the depth is estimated, otherwise ""."""
+    rows = tables["collections"].filter(track=track, depth_source="estimated")
+    return f" (estimated depth of the pool: {rows['depth'].item()})" if rows.height else ""
 
 
 def _verdicts(rows: pl.DataFrame) -> str:

@@ -15,10 +15,12 @@ from irmeta.report.charts.heat import banded_maps
 from irmeta.report.look import axis_title
 from irmeta.schema.columns import Display
 from irmeta.studies.framework.study import Figure, Tables
+from irmeta.studies.papers.depth.options import PLOTTED_DEPTHS, cut
 from irmeta.studies.papers.depth.options import DepthOptions as Options
-from irmeta.studies.papers.depth.options import cut
 from irmeta.words import count
 
+MOST_NAMED = 5  # tracks in a caption
+MOST_RANKS = 50  # ranks of judged docs that are all drawn; deeper, those of Figure 1
 MOST_RUNS = 40  # left-out runs in one figure
 LISTS = {"full": "full lists", "condensed": "condensed lists"}
 CUTOFF = "cutoff k"
@@ -79,6 +81,34 @@ def _figure_1(rows: pl.DataFrame, options: Options) -> Any:
         x_title="depth d of the pool",
         dashes=("every doc judged to depth d", "beyond that depth"),
     )
+
+
+def _by_rank(tables: Tables, options: Options) -> pl.DataFrame:
+    sources = tables["collections"].select("track", "depth", "depth_source")
+    shown = (pl.col("rank") <= MOST_RANKS) | pl.col("rank").is_in(PLOTTED_DEPTHS)
+    rows = tables["judged_by_rank"].filter(shown)
+    return rows.join(sources, on="track", how="left", maintain_order="left")
+
+
+def _judged_by_rank(rows: pl.DataFrame, options: Options) -> Any:
+    name = pl.format("{}, d = {} ({})", "track", "depth", "depth_source")
+    return curve_panes(
+        rows.select(pane=pl.lit(""), name=name, x="rank", y="share", dashed=pl.lit(False)),
+        [Pane("", "judged docs", "%")],
+        title=f"Judged docs by rank, {count(rows['track'].n_unique(), 'track')}",
+        subtitle=f"docs of the contributing lists; dotted: {options.least_judged:.3g}",
+        x_title="rank in the contributing lists",
+        levels=[options.least_judged],
+        height=240,
+    )
+
+
+def _caption_judged(rows: pl.DataFrame, options: Options) -> str:
+    facts = rows.select("track", "depth", "depth_source").unique(maintain_order=True)
+    text = "Judged docs of the contributing lists by rank"
+    if facts.height > MOST_NAMED:
+        return f"{text}."
+    return f"{text}; {'; '.join(f'{t}: d = {d} ({source})' for t, d, source in facts.rows())}."
 
 
 # Figures 2 to 4
@@ -245,6 +275,12 @@ def _budget(rows: pl.DataFrame, options: Options) -> Any:
     )
 
 
+JUDGED = (
+    "Each line is a track: the share of the docs at each rank of the contributing lists that are "
+    "judged. An evident depth of the pool is where it falls. An estimated depth is the greatest "
+    "rank up to which the line stays above the dotted share; a comprehensive depth is where it "
+    "leaves 100%."
+)
 CURVES = (
     "Each line is a system. Of more than eight, those with the least, the quartiles and the "
     "greatest value at the right edge are emphasised and named above each pane. Systems change "
@@ -277,6 +313,7 @@ COST = (
 FIGURES = (
     Figure("figure_1", _pool_growth, _figure_1,
            "Figure 1: relevant docs by the depth of the pool.", GROWTH),
+    Figure("judged_ranks", _by_rank, _judged_by_rank, _caption_judged, JUDGED),
     Figure("score_curves", _score_curves, _scores, _caption_scores, CURVES,
            by="track", each="measure"),
     Figure("figure_4", _by_cutoff, _figure_4, _caption_4, SIX, by="track"),

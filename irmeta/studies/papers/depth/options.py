@@ -13,6 +13,8 @@ PRINTED_CUTOFFS = (1, 4, 10, 40, 100, 400, 1000)
 """The cutoffs of Tables 7 to 9."""
 SQUARE = tuple(range(1, 51))
 """The cutoffs of Figures 5 to 7."""
+PLOTTED_DEPTHS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 40, 70, 100, 200, 500, 1000)
+"""The depths of the pool in Figure 1."""
 DEEPEST = 1000
 """The deepest cutoff of Figures 2 and 3."""
 
@@ -33,9 +35,15 @@ class DepthOptions(TrackOptions):
     gain: Literal["grade", "exp"] = option("grade", "Gain of nDCG, which the paper does not state.")
     pool_depths: tuple[int, ...] = option(
         (),
-        "Depths of the pool (repeatable); default the depth to which the pool is complete.",
+        "Depths of the pool (repeatable); default the depth to which it is complete, or estimated.",
         least=1,
         flag="--pool-depths",
+    )
+    least_judged: float = option(
+        0.95,
+        "Estimated depth of the pool: least share of judged docs at every rank up to it.",
+        least=0,
+        most=1,
     )
     ks: tuple[int, ...] = option(
         (),

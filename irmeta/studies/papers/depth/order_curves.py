@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.measures.curve import curves_of, spec_without_cutoff
+from irmeta.measures.paired_curves import paired_curves
 from irmeta.results.curve_means import Curve
 from irmeta.stats.correlation import correlate
 from irmeta.stats.orders import round_means
@@ -35,14 +36,9 @@ class Curves:
         self.square: np.ndarray = np.array([k for k in SQUARE if k <= pool.deepest_k])
 
     @cached_property
-    def ks(self) -> np.ndarray:
-        """All cutoffs, ascending."""
-        return np.union1d(self.grid, self.square)
-
-    @cached_property
     def full(self) -> dict[str, list[Curve]]:
         """The curves of full lists by measure, one per depth."""
-        return self._of(list(self.pool.options.curved), condensed=False)
+        return self._of(list(self.pool.options.compared), condensed=False)
 
     @cached_property
     def condensed(self) -> dict[str, list[Curve]]:
@@ -52,27 +48,22 @@ class Curves:
     def _of(self, measures: list[str], condensed: bool) -> dict[str, list[Curve]]:
         named = [cut(name, 1, condensed).rpartition("@")[0] for name in measures]
         specs = [*map(spec_without_cutoff, named)]
-        policy, ks = self.pool.options.policy, self.ks.tolist()
+        policy, ks = self.pool.options.policy, self.grid.tolist()
         by_depth = [
             curves_of(self.pool.pooled(depth), specs, ks, [None], policy)
             for depth in self.pool.depths
         ]
         return {name: [made[i] for made in by_depth] for i, name in enumerate(measures)}
 
-    def oriented(self, curve: Curve) -> np.ndarray:
-        """Return means at the cutoffs of the figures, greater is better: [cutoff, system]."""
-        at = np.searchsorted(self.ks, self.square)
-        return curve.values[0][at][:, self.pool.systems] * curve.direction
-
 
 def score_curves(curves: Curves) -> Iterator[pl.DataFrame]:
     """Yield pieces of the table `score_curves`."""
-    pool, at = curves.pool, np.searchsorted(curves.ks, curves.grid)
+    pool = curves.pool
     names = pl.Series(pool.names, dtype=pl.String)
     for measure in pool.options.compared:
         for lists, made in (("condensed", curves.condensed), ("full", curves.full)):
             for depth, curve in zip(pool.depths, made[measure], strict=True):
-                values = curve.values[0][at][:, pool.systems]
+                values = curve.values[0][:, pool.systems]
                 system, k = (axis.ravel() for axis in np.indices(values.T.shape))
                 yield pl.DataFrame(
                     {"system": names.gather(system), "k": curves.grid[k], "value": values.T.ravel()}
@@ -82,24 +73,27 @@ def score_curves(curves: Curves) -> Iterator[pl.DataFrame]:
 def orders(curves: Curves) -> Pieces:
     """Yield the tables `volatility` and `stability`."""
     options, pool = curves.pool.options, curves.pool
+    ks = curves.square.tolist()
+    k_a, k_b = (axis.ravel() for axis in np.meshgrid(ks, ks, indexing="ij"))
     for (a, b), figure in options.matrices.items():
-        for i, depth in enumerate(pool.depths):
-            sides = [curves.full[name][i] for name in (a, b)]
-            first, second = (curves.oriented(side) for side in sides)
-            values = volatility(first, None if a == b else second, options.method)
+        specs = spec_without_cutoff(a), spec_without_cutoff(b)
+        for depth in pool.depths:
+            views = pool.pooled(depth)
+            means = paired_curves(views, specs, ks, options.policy, pool.systems)
+            same = a == b and means.a.ndim == 2
+            values = volatility(means.a, None if same else means.b, options.method)
             named = {"depth": depth, "measure_a": a, "measure_b": b}
             constant = {name: pl.lit(value) for name, value in named.items()}
-            k_a, k_b = (curves.square[axis.ravel()] for axis in np.indices(values.shape))
-            cells = pl.DataFrame({"k_a": k_a, "k_b": k_b, "value": values.ravel()})
+            columns = {"value": values.ravel(), "queries": means.queries.ravel()}
+            cells = pl.DataFrame({"k_a": k_a, "k_b": k_b, **columns})
             yield "volatility", cells.with_columns(method=pl.lit(options.method), **constant)
             known = values[~np.isnan(values)]
-            fewest = [side.queries[..., pool.systems].min() for side in sides]
             yield "stability", [{
                 **named,
                 "figure": figure,
                 "stable": float((known >= HIGH).mean()) if len(known) else np.nan,
                 "least": float(known.min()) if len(known) else np.nan,
-                "queries": int(min(fewest)),
+                "queries": int(means.queries.min()),
             }]  # fmt: skip
 
 

@@ -201,7 +201,7 @@ SLIPS: Mapping[str, tuple[str, ...]] = {
         "In the paper's Table 7, RR is equal at every k, also at k = 1, where it is P@1 by "
         "definition: it was not cut. Here RR is cut at k, and the row without k has the uncut RR.",
         "At k = 1 in Table 7, AP and RBP agree, ERR and Q differ from them: AP and RBP are binary, "
-        "ERR and Q graded. The gain of Q is linear (`Q(gain=linear)`); that of nDCG is not stated "
+        "ERR and Q graded. The gain of Q is linear (Q(gain=linear)); that of nDCG is not stated "
         "(--gain).",
         "Table 1 prints the exponential gain as 2^(g-1) / max 2^g, which gives a non-relevant doc "
         "a gain. Here it is (2^g - 1) / 2^gmax.",

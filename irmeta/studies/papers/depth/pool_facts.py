@@ -10,9 +10,8 @@ import polars as pl
 
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.pool import NOT_POOLED
+from irmeta.studies.papers.depth.options import DEEPEST, PLOTTED_DEPTHS
 from irmeta.studies.papers.depth.studied_pool import StudiedPool, judged_only
-
-POINTS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 40, 70, 100, 200, 500, 1000)
 
 Row = dict[str, Any]
 
@@ -34,9 +33,11 @@ def collection(pool: StudiedPool, systems: pl.DataFrame, by_order: Mapping[str, 
     at_least = pool.pooled(pool.depths[0])
     counts = np.concatenate([judged_only(view, view.counts(1)) for view in at_least])
     retrieved = depths[depths != NOT_POOLED]
+    by_rank = [row for row in judged_by_rank(pool) if row["rank"] <= pool.depths[-1]]
     return {
         "depth": ", ".join(map(str, pool.depths)),
         "depth_source": pool.source,
+        "least_judged": min((row["share"] for row in by_rank), default=np.nan),
         "comprehensive_depth": pool.comprehensive,
         "depth_bound": "at least" if not facts.pool_known else "at most" if missing else "exact",
         **{
@@ -54,10 +55,17 @@ def collection(pool: StudiedPool, systems: pl.DataFrame, by_order: Mapping[str, 
     }
 
 
+def judged_by_rank(pool: StudiedPool) -> Iterator[Row]:
+    """Yield the rows of the table `judged_by_rank`."""
+    for rank, (lists, judged) in enumerate(zip(*pool.judged_by_rank, strict=True), 1):
+        if rank <= DEEPEST:
+            yield {"rank": rank, "lists": lists, "judged": judged, "share": judged / lists}
+
+
 def growth_points(pool: StudiedPool) -> list[int]:
     """Return the plotted depths, up to the longest contributing list, with those of the study."""
     deepest = max(pool.longest, 1)
-    return sorted({point for point in (*POINTS, *pool.depths) if point <= deepest})
+    return sorted({point for point in (*PLOTTED_DEPTHS, *pool.depths) if point <= deepest})
 
 
 def pool_growth(pool: StudiedPool) -> Iterator[Row]:

@@ -12,7 +12,7 @@ from irmeta.schema.columns import by_name
 from irmeta.studies.framework.data import data_section
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.papers.depth import conclusions
-from irmeta.studies.papers.depth.options import PRINTED_CUTOFFS
+from irmeta.studies.papers.depth.options import PLOTTED_DEPTHS, PRINTED_CUTOFFS
 from irmeta.studies.papers.depth.options import DepthOptions as Options
 from irmeta.studies.papers.depth.paper import DATA, SLIPS
 from irmeta.studies.papers.depth.tables import TABLES
@@ -34,7 +34,7 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
     yield data_section(tables, options, "Data (Section 4)", DATA)
     if not tables["studied_tracks"]["used"].any():
         return
-    yield _pools(tables)
+    yield _pools(tables, options)
     yield _reusability(tables, options)
     yield _ties(tables, options)
     yield _evaluation_depth(tables, options)
@@ -52,13 +52,17 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
     )  # fmt: skip
 
 
-def _pools(tables: Tables) -> Section:
+def _pools(tables: Tables, options: Options) -> Section:
     rows = tables["collections"]
     notes = [
         *_on(rows, pl.col("depth_source") == "default",
-             "the comprehensive depth cannot be used (below 5, or every retrieved doc is judged), "
-             "so d is 10 or the length of the longest list. Nothing computed with it is called "
-             "comprehensive."),
+             "the comprehensive depth cannot be used (below 5, or every retrieved doc is judged) "
+             "and none is estimated, so d is 10 or the length of the longest list. Nothing "
+             "computed with it is called comprehensive."),
+        *_on(rows, pl.col("depth_source") == "estimated",
+             "the comprehensive depth cannot be used (below 5), so d is estimated: the greatest "
+             f"rank with at least {options.least_judged:.3g} of the docs of contributing lists "
+             "judged at every rank up to it. Some docs down to d are unjudged."),
         *_on(rows, pl.col("depth_source") == "given",
              "d is given. Nothing computed with it is called comprehensive."),
         *_on(rows, pl.col("depth_bound") == "at least",
@@ -67,21 +71,27 @@ def _pools(tables: Tables) -> Section:
         *_on(rows, pl.col("depth_bound") == "at most",
              "contributing runs are missing. The comprehensive depth is at most as great."),
         *_only_relevant(tables, "The first unjudged rank means nothing."),
-        *_absent(tables, "pool_growth", "table_4"),
+        *_absent(tables, "pool_growth", "judged_by_rank", "table_4"),
         *SLIPS["Section 2"],
         *SLIPS["Table 4"],
     ]  # fmt: skip
+    depths = rows["depth"].str.split(", ").explode().cast(pl.Int64).to_list()
+    ranks = sorted({*PLOTTED_DEPTHS, *depths, *(depth + 1 for depth in depths)})
     return Section(
         "Relevant docs and the depth of the pool (Section 4, RQ1)",
         "A pool of depth d holds the judged docs in the top d of a contributing list. The "
         "comprehensive depth is the greatest d to which every contributing list is judged on "
         "every query; it depends on the tie order of the lists. Figure 1 shows how many relevant "
-        "docs a deeper pool finds, and which share of the docs that it adds are relevant.",
+        "docs a deeper pool finds, and which share of the docs that it adds are relevant. One "
+        "unjudged doc ends the comprehensive depth; the share of judged docs by rank shows where "
+        "the pool ends.",
         [
             Show("collections"),
             _printed("Table 3", row=False),
             "figure_1",
             "pool_growth",
+            "judged_ranks",
+            Show("judged_by_rank", rows={"rank": ranks}),
             _show("table_4", tables),
             _printed("Table 4"),
         ],
@@ -94,9 +104,9 @@ def _reusability(tables: Tables, options: Options) -> Section:
         "Each contributing run is left out of the pool, then each group and each type of runs, and "
         "the contributors are scored by the judgments that remain (--others original: only the "
         "left-out systems). Judgments are cut to the pool, as in the paper. Where the depth of the "
-        "pool is known, they are also complete: then only docs leave that the left-out systems "
-        "alone have within that depth. Ranks are among the contributors; ties share the better "
-        "rank.",
+        "pool is known or estimated, all judgments are used too: then only docs leave that the "
+        "left-out systems alone have within that depth. Ranks are among the contributors; ties "
+        "share the better rank.",
         "Judgments are reusable if the mean score of left-out systems drops by less than "
         f"{options.reusable_drop:g}% and the least tau-b of the orders before and after is at "
         f"least {options.reusable_tau:g}; not for new systems if it drops by more than "
@@ -125,7 +135,7 @@ def _ties(tables: Tables, options: Options) -> Section:
         "mean over lists, then the median over all runs of the track. Tau-b is between the orders "
         "of systems by RBP(p=0.8) over full lists, where trec_eval reorders tied docs by their "
         "names and where docs stay in line order. If the lines of a run are not in order of score, "
-        "tie order `file` differs from `score-file`: the paper's lowest values are probably such.",
+        "tie order file differs from score-file: the paper's lowest values are probably such.",
         ["table_6", _printed("Table 6", row=False), "ties_tau"],
         notes=_absent(tables, "table_6"),
     )
@@ -221,8 +231,8 @@ def _unjudged(tables: Tables, options: Options) -> Section:
         f"By all judgments, {hardly:,} of {count(rows.height, 'system')} "
         f"{'has' if hardly == 1 else 'have'} a mean Judged@10 below {options.judged_at_least:g}. "
         f"{count(pairs, 'pair')} of systems {'is' if pairs == 1 else 'are'} undecided: their "
-        "RBP(p=0.8) differs by less than the greater of their residuals. The tables `unjudged` and "
-        "`undecided` have every system and pair."
+        "RBP(p=0.8) differs by less than the greater of their residuals. The tables unjudged and "
+        "undecided have every system and pair."
     )
     return Section(
         "Beyond the paper: unjudged docs",

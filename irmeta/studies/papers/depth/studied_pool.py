@@ -13,7 +13,7 @@ from irmeta.errors import PoolDepthWarning, UsageError, warn
 from irmeta.measures.evaluate import evaluate_block, needs_of
 from irmeta.measures.names import parse_measures
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.pool import comprehensive_depth
+from irmeta.rankings.pool import comprehensive_depth, evident_depth, judged_by_rank
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.results.scores import Scores
 from irmeta.studies.framework.track_view import TrackView
@@ -35,7 +35,7 @@ class StudiedPool:
     depths
         Depths of the pool, ascending.
     source
-        Source of the depths: comprehensive, given or default.
+        Source of the depths: comprehensive, given, estimated or default.
     comprehensive
         Comprehensive depth; None: no doc of the contributing lists is unjudged.
     options
@@ -63,20 +63,12 @@ class StudiedPool:
         by_query = track.facts.pool_depth_by_query.values()
         stated = [one for one in (track.facts.pool_depth, *by_query) if one is not None]
         if given := tuple(sorted(set(options.pool_depths or sorted(stated)[:1]))):
-            as_deep = [_complete_to(view, given[-1]) for view in views]
+            as_deep = [_complete_to(view, given[-1], depth) for view in views]
             return cls(as_deep, given, "given", depth, options)
         if depth is not None and depth >= LEAST_USEFUL:
-            return cls(views, (depth,), "comprehensive", depth, options)
-        found = cls(views, (1,), "default", depth, options)
-        chosen = max(1, min(DEFAULT_DEPTH, found.longest))
-        reason = "no doc of its lists is unjudged" if depth is None else f"it is {depth}"
-        warn(
-            f"track {track.name}: the depth to which its pool is complete cannot be used "
-            f"({reason}), so pools are cut at {chosen}; give --pool-depths (pool_depths=), or "
-            "pool_depth in collection.toml.",
-            PoolDepthWarning,
-        )
-        return cls(views, (chosen,), "default", depth, options)
+            as_deep = [_complete_to(view, depth, depth) for view in views]
+            return cls(as_deep, (depth,), "comprehensive", depth, options)
+        return _without_depth(cls(views, (1,), "default", depth, options), track.name)
 
     @property
     def states_all(self) -> bool:
@@ -111,6 +103,11 @@ class StudiedPool:
             view.require("pooled_lists").lengths[:, self.contributors] for view in self.views
         )
         return max(int(one.max(initial=0)) for one in lengths)
+
+    @cached_property
+    def judged_by_rank(self) -> tuple[np.ndarray, np.ndarray]:
+        """Docs of the contributing lists at each rank, and those of them that are judged."""
+        return judged_by_rank(self.views)
 
     @property
     def deepest_k(self) -> int:
@@ -166,10 +163,46 @@ class StudiedPool:
         return list(chain.from_iterable(view.judged_queries for view in self.views))
 
 
-def _complete_to(view: JudgedRanks, depth: int) -> JudgedRanks:
-    """Return a view whose pools count as complete to a depth, or deeper if they are."""
+def _without_depth(pool: StudiedPool, track: str) -> StudiedPool:
+    """Return the pool with an estimated or the default depth, and warn.
+
+    Warns
+    -----
+    PoolDepthWarning
+        Always.
+    """
+    depth, share = pool.comprehensive, pool.options.least_judged
+    estimated = 0 if depth is None else evident_depth(*pool.judged_by_rank, share)
+    reason = "no doc of its lists is unjudged" if depth is None else f"it is {depth}"
+    if estimated >= LEAST_USEFUL:
+        chosen, source = estimated, "estimated"
+        found = (
+            f"so {chosen} is taken as an estimate: at each rank up to it, at least {share:.3g} of "
+            "the docs of contributing lists are judged"
+        )
+    else:
+        chosen, source = max(1, min(DEFAULT_DEPTH, pool.longest)), "default"
+        found = f"so pools are cut at {chosen}"
+    warn(
+        f"track {track}: the depth to which its pool is complete cannot be used ({reason}), "
+        f"{found}; give --pool-depths (pool_depths=), or pool_depth in collection.toml.",
+        PoolDepthWarning,
+    )
+    views = [_complete_to(view, chosen, depth) for view in pool.views]
+    return replace(pool, views=views, depths=(chosen,), source=source)
+
+
+def _complete_to(view: JudgedRanks, depth: int, comprehensive: int | None) -> JudgedRanks:
+    """Return a view whose pools count as complete to a depth.
+
+    Up to the comprehensive depth, queries keep the greater depths of their own. Beyond it, all have
+    this depth, also after contributors are left out.
+    """
     complete = view.require("complete_depth")
-    return replace(view, complete_depth=np.maximum(complete, depth))
+    if comprehensive is None or depth <= comprehensive:
+        return replace(view, complete_depth=np.maximum(complete, depth))
+    facts = replace(view.facts, pool_depth=depth, pool_depth_by_query={})
+    return replace(view, facts=facts, complete_depth=np.full_like(complete, depth))
 
 
 def judged_only(view: JudgedRanks, by_query: np.ndarray) -> np.ndarray:

@@ -28,8 +28,10 @@ TABLES = (
     Table("collections", ("track",), {
         "track": TRACK,
         "depth": Column("text", "depths of the pool in the study", label="d"),
-        "depth_source": Column("name", "comprehensive, given, or default if neither can be used",
-                               label="source of d"),
+        "depth_source": Column("name", "comprehensive, given, estimated, or default if none of "
+                               "them can be used", label="source of d"),
+        "least_judged": percent("least share of judged docs at a rank up to d of the contributing "
+                                "lists", "judged to d"),
         "comprehensive_depth": Column("count", f"{_COMPLETE}; null: no retrieved doc is unjudged",
                                       null=True, label="comprehensive d"),
         "depth_bound": Column("name", "exact; at most: contributing runs are missing; at least: "
@@ -62,6 +64,13 @@ TABLES = (
         "new_relevant_rate_mean": stored("real", "mean over queries of that ratio; NaN: none"),
         "comprehensive": Column("yes", "whether the pool is complete to this depth", show="page"),
     }, caption="Relevant docs by the depth of the pool (Figure 1).", folded=True),
+    Table("judged_by_rank", ("track", "rank"), {
+        "track": TRACK,
+        "rank": Column("count", "rank in the contributing lists, down to 1,000"),
+        "lists": Column("big", "contributing lists of judged queries with a doc at this rank"),
+        "judged": stored("count", "of these docs, those that are judged"),
+        "share": percent("share of these docs that are judged", "judged"),
+    }, caption="Judged docs of the contributing lists by rank.", folded=True),
     Table("table_4", ("track", "depth", "quantity"), {
         "track": TRACK,
         "depth": DEPTH_OR_ALL,
@@ -118,7 +127,7 @@ TABLES = (
                                      unit="%", label="mean change", format=".1f"),
         "max_delta_percent": Column("real", "change with the largest magnitude", unit="%",
                                     label="largest change", format=".1f"),
-        "share_moved": percent("share of left-out systems that move by more ranks than `places`",
+        "share_moved": percent("share of left-out systems that move by more ranks than --places",
                                "moved"),
         "pairs_flipped": percent("mean share of pairs of systems whose order is reversed",
                                  "pairs flipped"),
@@ -204,6 +213,7 @@ TABLES = (
         "k_b": Column("count", "cutoff of measure_b"),
         "method": stored("name", "rank correlation"),
         "value": Column("real", "correlation of the two orders of systems; NaN: undefined"),
+        "queries": Column("count", "queries in the means: those where both are defined"),
     }, caption="Correlation of the orders of systems at all pairs of cutoffs.", apart=True,
        latex=False),
     Table("stability", ("track", "depth", "measure_a", "measure_b"), {
@@ -215,7 +225,7 @@ TABLES = (
         "stable": percent("share of the pairs of cutoffs up to 50 whose orders correlate at 0.9 or "
                           "more", "0.9 or more"),
         "least": Column("real", "least correlation; NaN: undefined", format=".2f"),
-        "queries": Column("count", "queries in the means, at the cutoff with the fewest",
+        "queries": Column("count", "queries where both are defined, at the cutoffs with the fewest",
                           show="page"),
     }, caption="Orders of systems at cutoffs from 1 to 50 (Figures 5 to 7)."),
     Table("pool_budget", ("track", "measure", "depth"), {
