@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 from irmeta.errors import MeasureError
+from irmeta.measures.gains import GAINS, OF_QUERY
 from irmeta.measures.names import parse_measure
+from irmeta.measures.search_length import UNRETRIEVED
 from irmeta.measures.spec import Spec
 from irmeta.policies import Averaged, EvalPolicy, TieOrder
 
@@ -15,6 +17,12 @@ CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 """Cutoffs of trec_eval that a column may hold under another name."""
 DEPTHS = (1000, 100)
 """Depths to which evaluators cut lists."""
+_BY_PARAMETER = (
+    ("gain", (*GAINS, OF_QUERY)),
+    ("stop", ("exp", "linear", "ntcir")),
+    ("unretrieved", UNRETRIEVED),
+)
+"""Values of parameters that define a measure otherwise."""
 _LIKELY: tuple[TieOrder, ...] = ("trec_eval10", "file", "score-file", "rank", "trec_eval")
 _MEANS: tuple[Averaged, ...] = ("retrieved", "relevant", "judged")
 assert set(_LIKELY) == set(get_args(TieOrder))
@@ -36,12 +44,20 @@ class Reading:
     of_column : bool
         Whether it concerns all values of a column, so that it must explain at least half of those
         that differ. Other readings, such as tie orders, change single values.
+    needs_another : bool
+        Whether one value of a column is explained only if the reading reproduces another value of
+        the column too: of several tie orders, one reproduces a value by chance.
+    family : str
+        Adjacent readings of one family are alternatives: the one that reproduces most values comes
+        first.
     """
 
     reason: str
     choices: dict[str, Any] = field(default_factory=dict)
     other: Callable[[Spec], Spec | None] = lambda spec: spec
     of_column: bool = True
+    needs_another: bool = False
+    family: str = ""
 
     def names(self, measures: Iterable[str]) -> dict[str, str]:
         """Map the measures that this reading concerns to those that are computed."""
@@ -74,7 +90,8 @@ def other_readings(
     """
     for order in _LIKELY:
         if order != tie_order:
-            yield Reading(f"tie order {order}", {"tie_order": order}, of_column=False)
+            choices = {"tie_order": order}
+            yield Reading(f"tie order {order}", choices, of_column=False, needs_another=True)
     for queries in _MEANS:
         if queries != policy.queries:
             reason = f"mean over {queries} queries"
@@ -83,6 +100,9 @@ def other_readings(
         yield Reading(f"qrels set {name}", {"qrels": name})
     for rel in range(1, highest_grade + 1):
         yield Reading(f"relevant from grade {rel}", other=_setter("rel", rel))
+    for name, values in _BY_PARAMETER:
+        for value in values:
+            yield Reading(f"{name}={value}", other=_setter(name, value), family=name)
     for depth in DEPTHS:
         cut = _cutter(depth, only_uncut=True)
         yield Reading(f"lists cut at {depth:,} docs", other=cut, of_column=False)

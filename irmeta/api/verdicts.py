@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
 import polars as pl
@@ -82,7 +83,7 @@ class TrackVerifier:
         rows, is_equal = rows.with_columns(size=pl.len().over(_COLUMN)), _equals(rows)
         yield rows.filter(is_equal).with_columns(verdict=pl.lit(REPRODUCED))
         differ = rows.filter(~is_equal).with_columns(verdict=pl.lit(DIFFER))
-        reasons = self._reasons(differ, choices)
+        reasons = self._reasons(differ, rows, choices)
         yield differ.drop("reason").join(reasons, on="row", how="left", maintain_order="left")
 
     def _problems(self, names: list[str], choices: dict[str, Any]) -> dict[str, str]:
@@ -103,28 +104,46 @@ class TrackVerifier:
             return {name: problem for one in found for name, problem in one.items()}
         return {}
 
-    def _reasons(self, rows: pl.DataFrame, choices: dict[str, Any]) -> pl.DataFrame:
-        """Return row and reason: the first other reading that reproduces each value."""
+    def _reasons(
+        self, rows: pl.DataFrame, every: pl.DataFrame, choices: dict[str, Any]
+    ) -> pl.DataFrame:
+        """Return row and reason: the first other reading that reproduces each value.
+
+        `every` has all values of the columns of `rows`.
+        """
         rows = rows.with_columns(differing=pl.len().over(_COLUMN))
         reason = pl.format("equal to its {} digits, of {} in the column", "own_digits", "digits")
         is_own = _equals(rows.with_columns(digits="own_digits"))
         own = rows.filter(is_own).with_columns(reason=reason)
         rows, found = rows.drop("value"), list[pl.DataFrame]()
-        for reading in self._readings(choices) if rows.height else ():
-            explained = self._explained(rows, reading, choices)
-            if reading.of_column:
-                alike = pl.len().over(_COLUMN)
-                is_told = (alike > 1) | (
-                    (pl.col("size") == 1) & (pl.col("own_digits") >= DIGITS_OF_ONE)
-                )
-                explained = explained.filter(is_told, alike >= pl.col("differing") / 2)
-            found.append(explained.with_columns(reason=pl.lit(reading.reason)))
-            rows = rows.join(explained, on="row", how="anti")
+        readings = self._readings(choices) if rows.height else ()
+        for _, family in groupby(readings, key=lambda one: one.family or one.reason):
+            tried = [(one.reason, self._accepted(rows, every, one, choices)) for one in family]
+            tried.sort(key=lambda one: one[1].height, reverse=True)
+            for reason, explained in tried:
+                left = explained.join(rows, on="row", how="semi", maintain_order="left")
+                found.append(left.with_columns(reason=pl.lit(reason)))
+                rows = rows.join(left, on="row", how="anti", maintain_order="left")
         means = rows.filter(pl.col("query").is_null())
         for of_column in means.partition_by("evaluator", "measure", maintain_order=True):
             found += self._by_arithmetic(of_column, choices)
         parts = [one.select("row", "reason") for one in [*found, own]]
         return pl.concat(parts).unique("row", keep="first", maintain_order=True)
+
+    def _accepted(
+        self, rows: pl.DataFrame, every: pl.DataFrame, reading: Reading, choices: dict[str, Any]
+    ) -> pl.DataFrame:
+        """Return the rows that a reading reproduces, unless it may do so by chance."""
+        explained, alike = self._explained(rows, reading, choices), pl.len().over(_COLUMN)
+        if reading.of_column:
+            return explained.filter(_is_told(alike), alike >= pl.col("differing") / 2)
+        if reading.needs_another and explained.height:
+            columns = explained.select(_COLUMN).unique()
+            column = every.drop("value").with_columns(*_COLUMN)
+            column = column.join(columns, on=columns.columns, how="semi")
+            reproduced = self._explained(column, reading, choices).filter(_is_told(alike))
+            return explained.join(reproduced, on="row", how="semi", maintain_order="left")
+        return explained
 
     def _readings(self, choices: dict[str, Any]) -> Iterator[Reading]:
         facts = track_facts(self.store.reader, self.track, choices.get("qrels"))
@@ -185,6 +204,12 @@ class TrackVerifier:
 
     def _scores(self, names: list[str], choices: dict[str, Any]) -> Scores:
         return self.store.scores(names, track=self.track, workers=self.workers, **choices)
+
+
+def _is_told(alike: pl.Expr) -> pl.Expr:
+    """Return whether a reading is told by the values of a column that it reproduces."""
+    is_alone = (pl.col("size") == 1) & (pl.col("own_digits") >= DIGITS_OF_ONE)
+    return (alike > 1) | is_alone
 
 
 def _means(scores: Scores) -> pl.DataFrame:

@@ -47,6 +47,10 @@ def reasons(found: irmeta.Verification) -> set[str | None]:
         ("news", "bpref", "Bpref(form=trec_eval7)", {}, "bpref by the definition trec_eval7"),
         ("news", "bpref", "Bpref(form=bpref-10)", {}, "bpref by the definition bpref-10"),
         ("news", "P_10", "P_15", {}, "measured at cutoff 15"),
+        ("passage", "RBP(p=0.5)", "RBP(p=0.5,gain=linear)", {}, "gain=linear"),
+        ("passage", "ndcg", "nDCG(gain=exp)", {}, "gain=exp"),
+        ("passage", "ERR@20", "ERR(stop=linear)@20", {}, "stop=linear"),
+        ("news", "ASL", "ASL(unretrieved=depth)", {}, "unretrieved=depth"),
     ],
 )  # fmt: skip
 def test_verify__names_the_reason_of_a_column(
@@ -75,6 +79,14 @@ def test_verify__names_the_tie_order(lines, reason):
     order = reason.removeprefix("tie order ")
     published = table("RR", means(store, "RR", store.tracks[0], tie_order=order))
     assert reasons(irmeta.verify(store, published)) == {reason}
+
+
+@pytest.mark.parametrize(("second", "reason"), [(1.0, "tie order file"), (0.7, None)])
+def test_verify__tie_order_explains_a_value_if_another_agrees(second: float, reason: str | None):
+    lists = {"a": {"q": [("r", 1.0), ("s", 1.0)]}, "b": {"q": [("r", 2.0), ("s", 1.0)]}}
+    store = Track(lists, {"q": {"r": 1}}).read()  # only the list of a has a tie
+    found = irmeta.verify(store, table("RR", {"a": 1.0, "b": second}))
+    assert dict(found.values.select("system", "reason").iter_rows())["a"] == reason
 
 
 def test_verify__value_without_known_reason_has_none(made_store: irmeta.Store):
