@@ -160,6 +160,7 @@ def reanalyze(
     policy: EvalChoices | None = None,
     only: bool = False,
     force: bool = False,
+    figures: bool = True,
     titles: bool = True,
     rehash: bool = False,
     workers: int | None = None,
@@ -191,6 +192,9 @@ def reanalyze(
         are those of these results.
     only, force : bool, default False
         Remove results of other tracks; write to a folder with other files.
+    figures : bool, default True
+        Whether figures are drawn. Without, there are tables and the page alone; a later run with
+        figures draws them from the tables.
     titles : bool, default True
         Whether figures have titles. Without, the captions of the page end with the subtitles.
     rehash, workers, memory, executor
@@ -224,7 +228,7 @@ def reanalyze(
     given = {"measures": measures, "rarity_depth": rarity_depth, "unretrieved": unretrieved}
     given |= dict(policy or {})
     asked = None if track is None else (track,) if isinstance(track, str) else tuple(track)
-    control = Run(asked, only, force, titles, workers, executor, batch_progress)
+    control = Run(asked, only, force, figures, titles, workers, executor, batch_progress)
     done = reanalyze_tracks(
         source,
         out,

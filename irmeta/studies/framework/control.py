@@ -1,4 +1,4 @@
-"""Options of running a study. They change no table; only `titles` is recorded."""
+"""Options of running a study. They change no table; only `figures` and `titles` are recorded."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ class Run(Options):
     )
     only: bool = option(False, "With --track: remove the results of other tracks.")
     force: bool = option(False, "Use a folder that holds other files.")
+    figures: bool = option(
+        True,
+        "Draw the figures; without, tables and page alone.",
+        flag="--figures/--no-figures",
+    )
     titles: bool = option(
         True,
         "Figures with titles; without, for a caption, which ends with the subtitle.",
@@ -38,3 +43,8 @@ class Run(Options):
     progress: Progress | None = option(
         None, "Called with a track, the number of finished tracks and of all tracks.", flag=""
     )
+
+    @property
+    def drawn(self) -> dict[str, bool]:
+        """The recorded options."""
+        return {"figures": self.figures, "titles": self.titles or not self.figures}

@@ -45,7 +45,7 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
     out : str or Path
         Folder for the results: one sub-folder per study, and the index in report.html.
     **options
-        track, only, force, titles, workers, executor, progress: see each study.
+        track, only, force, figures, titles, workers, executor, progress: see each study.
 
     Returns
     -------
@@ -114,11 +114,12 @@ def _section(done: Done) -> Block:
     if results is None:
         return Block(study.title, text, notes=notes)
     tracks = results.tables["studied_tracks"].filter("used").height
-    figures = list(pictures_in(RecordedFiles(results.folder, ALL)).values())
-    text.append(
-        f"{count(tracks, 'track')}, {count(len(results.tables), 'table')}, "
-        f"{count(len(results.figures), 'figure')}: {study.name}/report.html"
-    )
+    files = RecordedFiles(results.folder, ALL)
+    figures = list(pictures_in(files).values())
+    counts = [count(tracks, "track"), count(len(results.tables), "table")]
+    if files.facts.get("figures", True):
+        counts.append(count(len(results.figures), "figure"))
+    text.append(f"{', '.join(counts)}: {study.name}/report.html")
     return Block(study.title, text, figures[:2], notes=notes)
 
 

@@ -43,7 +43,7 @@ class Task:
     is_done
         Whether results made from the same inputs exist.
     is_drawn
-        Whether their figures have titles, or lack them, as requested.
+        Whether their figures are there and have titles, or lack them, as requested.
     version
         The track's fingerprint.
     problem
@@ -182,7 +182,8 @@ def _task(
     key = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
     task = Task(track, key, version=version)
     files = RecordedFiles(root, task.part)
-    is_drawn = track is None or files.facts.get("titles", True) == control.titles
+    drawn = {name: files.facts.get(name, True) for name in control.drawn}
+    is_drawn = track is None or drawn == control.drawn
     return Task(track, key, files.is_done(key), is_drawn, version)
 
 

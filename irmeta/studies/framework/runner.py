@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -71,9 +71,10 @@ def run(
         remove_leftovers(root)
         tasks = plan(study, store, root, options, control)
         files = RecordedFiles(root, ALL)
-        files.start(study=study.name, options=options.record(), titles=control.titles)
+        files.start(study=study.name, options=options.record(), **control.drawn)
         threads = 1 if control.executor is not None else thread_count(control.workers)
-        with nullcontext() if threads == 1 else drawing.apart(threads):
+        is_apart = threads > 1 and control.figures
+        with nullcontext() if not is_apart else drawing.apart(threads):
             failed = _run_tasks(study, store, root, options, control, tasks)
             if control.executor is not None:
                 remove_leftovers(root)  # of workers that were killed
@@ -120,7 +121,7 @@ def _run_tasks(
         sent = ((_sent(store, task), task) for task in whole)
     # Another process cannot call the function of this one.
     report = control.progress if executor is None else None
-    work = partial(_do, study.name, folder, options, control.titles, report)
+    work = partial(_do, study.name, folder, options, control.drawn, report)
     failed: dict[str | None, str] = {}
     results = ordered_map(work, sent, workers=control.workers, executor=executor, lost=_lost)
     shared = (work((store, task), control.workers, executor) for task in split)
@@ -170,7 +171,7 @@ def _do(
     name: str,
     root: Path,
     options: Options,
-    titles: bool,
+    drawn: Mapping[str, bool],
     progress: Progress | None,
     sent: tuple[StoreReader | None, Task],
     workers: int | None = 1,
@@ -185,16 +186,16 @@ def _do(
         return task.problem
     study, files = find(name), RecordedFiles(root, task.part)
     try:
-        files.start(track=task.track, titles=titles)
+        files.start(track=task.track, **drawn)
         if task.is_done:
             tables = kept_tables(study, files)
         else:
             with _unchanged(store, [task]):
                 track = _view(store, task, options, workers, executor)
                 tables = _compute(study, store, task, files, options, track, progress)
-        if task.track is not None:
-            drawn = PartTables(study, files, tables)
-            draw_figures(study, files, drawn, options, task.track, titles=titles)
+        if task.track is not None and drawn["figures"]:
+            part = PartTables(study, files, tables)
+            draw_figures(study, files, part, options, task.track, titles=drawn["titles"])
     except ExecutorError:  # no track can be analysed
         raise
     except IrmetaError as error:
@@ -265,7 +266,8 @@ def _join(
             for name, rows in study.call("over_tracks", used_only(joined), options) or ():
                 writer.add(name, rows)
             written = writer.finish(tables)
-        draw_figures(study, files, used_only(written), options, titles=control.titles)
+        if control.figures:
+            draw_figures(study, files, used_only(written), options, titles=control.titles)
         write_page(study, files, written, options, tracks, made)
     files.finish("")
 

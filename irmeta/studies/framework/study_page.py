@@ -27,6 +27,9 @@ FILES_NOTE = (
     "The figures of the tracks are not inside this page but in the folder figures/: keep that "
     "folder beside the page."
 )
+NO_FIGURES_NOTE = (
+    "The figures that the text refers to were not drawn: run the command without --no-figures."
+)
 MOST_EMBEDDED = 8 * 2**20
 """Bytes of the tracks' SVG files up to which a page contains them."""
 
@@ -51,6 +54,9 @@ def write_page(
         _block(study, section, used, pictures_in(files))
         for section in study.call("sections", used, options)
     ]
+    has_figures = bool(study.drawn) and files.facts.get("figures", True)
+    notes = [FILES_NOTE] if refers_to_files else []
+    notes += [NO_FIGURES_NOTE] if study.drawn and not has_figures else []
     shown = (item for block in sections for item in block.items if isinstance(item, Grid))
     latex = {item.name: item for item in shown if item.in_latex and item.rows}
     from_what = _provenance(study, options, made)
@@ -66,9 +72,9 @@ def write_page(
         tracks=[
             _track(study, files.root, tables, options, track, refers_to_files) for track in tracks
         ],
-        notes=[FILES_NOTE] if refers_to_files else (),
+        notes=notes,
         provenance=from_what,
-        files=list(_files(study, bool(latex))),
+        files=list(_files(study, has_figures, bool(latex))),
     )
     files.write("report.html", render(page).encode())
 
@@ -221,13 +227,13 @@ def _written(value: Any) -> str:
     return "default" if value is None else str(value)
 
 
-def _files(study: Study, latex: bool) -> Iterator[tuple[str, str]]:
+def _files(study: Study, has_figures: bool, latex: bool) -> Iterator[tuple[str, str]]:
     for table in study.by_table.values():
         if table.apart:
             yield f"{table.name}/", f"{table.caption} One file per track."
         else:
             yield f"{table.name}.parquet", table.caption
-    if study.drawn:
+    if has_figures:
         yield "figures/", f"Every figure as {', '.join(f.upper() for f in study.formats)}."
     if latex:
         yield "latex/", "The tables of this page as LaTeX (booktabs)."

@@ -97,6 +97,23 @@ def test_run__without_titles_draws_again_and_computes_nothing(store: irmeta.Stor
         assert recorded(tmp_path / "out") == (names, titled)
 
 
+def test_run__without_figures_writes_tables_that_are_drawn_later(
+    store: irmeta.Store, tmp_path: Path
+):
+    out = tmp_path / "out"
+    plain = run(store, out, figures=False)
+    assert not (out / "figures").exists()
+    assert "were not drawn: run the command without --no-figures" in plain.report.read_text()
+    run(store, tmp_path / "drawn")
+    tables = {name for name in content(tmp_path / "drawn", ".svg", ".png", ".html")}
+    assert content(out, ".html").keys() == tables
+    tiny.FAILING |= dict.fromkeys(ALL, IrmetaError("computed again"))
+    run(store, out)
+    assert content(out) == content(tmp_path / "drawn")
+    run(store, out, figures=False)
+    assert content(out, ".html").keys() == tables
+
+
 @pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("change", ["option", "words", "revision", "measure", "part", "figure"])
