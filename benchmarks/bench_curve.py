@@ -10,7 +10,6 @@ array; and one evaluation at the 1,000 cutoffs as separate measures, for those f
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 
 import numpy as np
 from bench_main_job import write
@@ -20,6 +19,7 @@ from timing import seconds
 from irmeta.measures.curve import add_curve
 from irmeta.measures.names import parse_measure
 from irmeta.policies import EvalPolicy
+from irmeta.rankings.derive.change import changed
 
 MEASURES = ("AP", "nDCG", "RBP", "ERR", "Q")
 SYSTEMS, QUERIES, DEPTH = 60, 50, 1000
@@ -36,7 +36,7 @@ def main() -> None:
 
     def curve_of(name: str) -> None:
         sums = np.zeros((DEPTH, SYSTEMS))
-        fresh = replace(view, _cache={})  # nothing is left from the call before
+        fresh = changed(view)  # nothing is left from the call before
         add_curve(fresh, specs[name], ks, policy, sums, np.zeros(sums.shape, np.int64))
 
     def one_by_one(name: str) -> None:

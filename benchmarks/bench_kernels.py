@@ -23,7 +23,7 @@ from synthetic import JUDGED, judged_view
 from irmeta.kernels.jit import jit
 from irmeta.kernels.lanes import BITS, STEPS, add_signs
 from irmeta.kernels.nonrelevant_above import search_lengths
-from irmeta.kernels.numbering import _look_up, number
+from irmeta.kernels.numbering import look_up, number
 from irmeta.kernels.rarity import systems_within
 from irmeta.kernels.recall_paired import add_preferences, preference_counts
 from irmeta.measures.search_length import unretrieved_length
@@ -39,7 +39,7 @@ seconds = partial(timing.seconds, clock=time.thread_time)  # of the processor
 
 @jit
 def looked_up(table, places, out):
-    _look_up(table, places, out)
+    look_up(table, places, out)
 
 
 def over_views(repeat: int) -> list[str]:

@@ -17,7 +17,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -31,6 +30,7 @@ from synthetic import judged_view
 
 import irmeta
 from irmeta.kernels.recall_paired import add_preferences, add_weighted_preferences
+from irmeta.rankings.derive.change import changed
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.stats.preference_tests import preference_pairs
 
@@ -72,7 +72,7 @@ def both(store: irmeta.Store, names: str) -> None:
 
 
 def of_view(view: JudgedRanks, names: str) -> None:
-    for found in irmeta.preferences_of(replace(view, _cache={}), names):
+    for found in irmeta.preferences_of(changed(view), names):
         found.means()
         found.win_rates()
 

@@ -67,10 +67,13 @@ def study(subtopics: int, length: int, repeat: int) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeat", type=int, default=3)
-    repeat = parser.parse_args().repeat
+    parser.add_argument("--length", type=int, help="measure 2 subtopics and this length alone")
+    chosen = parser.parse_args()
+    repeat = chosen.repeat
+    sizes = SIZES if chosen.length is None else {(2, chosen.length): 3}
     lines = [f"{machine()}; median of {repeat}.", ""]
-    studies = {size: study(*size, repeat) for size in SIZES}  # while this process is small
-    for (subtopics, length), limit in SIZES.items():
+    studies = {size: study(*size, repeat) for size in sizes}  # while this process is small
+    for (subtopics, length), limit in sizes.items():
         took = steps(PropertiesOptions(subtopics=subtopics, length=length), repeat)
         scores, _, *pairs = took.values()
         whole = studies[subtopics, length]
@@ -86,7 +89,8 @@ def main() -> None:
         ]
     text = "\n".join(lines).rstrip()
     print(text)
-    write("properties", text)
+    if chosen.length is None:
+        write("properties", text)
 
 
 if __name__ == "__main__":

@@ -94,12 +94,12 @@ def timed(room: Any, name: str, into: dict[str, float], stage: str) -> Generator
 
 
 STAGES = (
-    (streams._Hashed, "readinto", "files to memory, sha256 included"),
+    (streams.HashedFile, "readinto", "files to memory, sha256 included"),
     (rows, "tokenize", "lines to numbers: tokens, ranks, scores, queries, docs"),
     (run_addresses.Sources, "rows", "lists gathered from the runs"),
-    (assemble, "_in_order", "lists in order"),
+    (assemble, "lists_in_order", "lists in order"),
     (groups, "number", "doc ids and grades, from tables"),
-    (long_table, "_ready", "row groups, these three included"),
+    (long_table, "make_row_group", "row groups, these three included"),
     (writing.PartWriter, "write", "row groups to Parquet"),
     (ingest, "ingest_track", "all"),
 )

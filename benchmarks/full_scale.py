@@ -4,8 +4,8 @@
 
 The archive (archive.py) is made and read in pieces: some tracks' text, at most `--piece` GB of it
 unless one track alone has more, is written, ingested into the one store, and deleted. The making is
-not counted. Then `irmeta reanalyze` analyses the whole store, and once more with no track changed.
-The tracks' tables are also made alone, without their figures. Every figure is of one run,
+not counted. Then `irmeta reanalyze` analyses the whole store, and once more with no track changed;
+and into another folder without figures. Every figure is of one run,
 in a process of its own. Scale 1 needs about 16 GB of disk.
 """
 
@@ -87,8 +87,8 @@ def measure(scale: float, work: Path, chosen: argparse.Namespace) -> Figures:
     whole = spawn(*command)
     written = size_of(results)
     joined = spawn(*command)
-    alone = (sys.executable, __file__, "--tracks-of", str(store), "--work", str(work / "alone"))
-    apart = spawn(*alone, *threads(chosen))
+    tables = (IRMETA, "reanalyze", str(store), "--out", str(work / "tables"), "--no-figures")
+    undrawn = spawn(*tables, *threads(chosen))
     facts = inside("store", str(store))
     if facts["systems"] != sum(track.runs for track in tracks):
         raise SystemExit(f"The store has {facts['systems']} runs, not all that were made.")
@@ -107,7 +107,7 @@ def measure(scale: float, work: Path, chosen: argparse.Namespace) -> Figures:
         **{f"analysis {name}": value for name, value in whole.items()},
         "analysis rows/s": rows / whole["wall"],
         "results": written / 1e6,
-        **{f"tracks {name}": value for name, value in apart.items()},
+        **{f"undrawn {name}": value for name, value in undrawn.items()},
         **{f"joined {name}": value for name, value in joined.items()},
     }
 
@@ -131,9 +131,9 @@ ROWS = (
     ("analysis: M rows/s", "analysis rows/s", ",.2f", ""),
     ("analysis: peak MB", "analysis memory", ",.0f", "2,000"),
     ("results, MB", "results", ",.1f", ""),
-    ("the tracks' tables alone, without figures, s", "tracks wall", ",.1f", "15"),
-    ("tables: CPU s", "tracks cpu", ",.1f", ""),
-    ("tables: peak MB", "tracks memory", ",.0f", ""),
+    ("`irmeta reanalyze --no-figures`, s", "undrawn wall", ",.1f", "15"),
+    ("without figures: CPU s", "undrawn cpu", ",.1f", ""),
+    ("without figures: peak MB", "undrawn memory", ",.0f", ""),
     ("`irmeta reanalyze` again, no track changed, s", "joined wall", ",.1f", ""),
 )
 
@@ -160,19 +160,6 @@ def table(found: dict[float, Figures]) -> str:
     return "\n".join(lines)
 
 
-def tracks_alone(store: Path, out: Path, workers: int | None) -> None:
-    """What `irmeta reanalyze` computes for each track, without figures and what joins them."""
-    from irmeta.store.layout import Layout
-    from irmeta.studies.framework import runner
-    from irmeta.studies.framework.control import Run
-    from irmeta.studies.reanalysis.study import STUDY
-
-    runner.draw_figures = runner._join = lambda *_: None
-    batch = runner.run(STUDY, Layout(store), out, STUDY.options(), Run(workers=workers))
-    if batch.failed:
-        raise SystemExit(str(batch.failed))
-
-
 def warm(work: Path) -> None:
     """Compile the kernels, once a machine."""
     spawn(IRMETA, "reanalyze", str(COLLECTIONS), "--out", str(work / "warm"))
@@ -185,11 +172,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, help="of irmeta; default the usable cores")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--piece", type=float, default=8.0, help="GB of text at a time")
-    parser.add_argument("--tracks-of", type=Path, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    if chosen.tracks_of:
-        tracks_alone(chosen.tracks_of, chosen.work, chosen.workers)
-        return
     found = {}
     for scale in sorted(chosen.scale):
         with tempfile.TemporaryDirectory(dir=chosen.work) as folder:

@@ -66,12 +66,12 @@ def number(
             grade_of[known + index] = no_grade
         first = ends[q]
         rows = slice(starts[q], starts[q + 1])
-        _look_up(number_of, docs[rows], numbers[rows])
-        _look_up(grade_of, numbers[rows], grades[rows])
+        look_up(number_of, docs[rows], numbers[rows])
+        look_up(grade_of, numbers[rows], grades[rows])
 
 
 @inner
-def _look_up(table, indices, out):
+def look_up(table, indices, out):
     """Write ``table[indices]`` into `out`, for int32 indices within the table."""
     for row in range(len(indices)):
         out[row] = table[

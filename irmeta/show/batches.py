@@ -66,7 +66,7 @@ def _print_files(done: StudyResults) -> None:
     files.append(("*.parquet", f"{joined} tables, each named on the page"))
     apart = [table for table in study.by_table.values() if table.apart]
     files += [(f"{table.name}/", f"{table.caption} One file per track.") for table in apart]
-    if study.drawn:
+    if (done.folder / "figures").is_dir():
         formats = ", ".join(name.upper() for name in study.formats)
         files.append(("figures/", f"every figure as {formats}"))
     if (done.folder / "latex").is_dir():

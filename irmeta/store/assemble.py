@@ -92,7 +92,7 @@ class TrackRows:
         sources, list_rows = self._load(list_rows)
         rows = sources.rows(list_rows)
         facts = query, system.astype(np.int32), list_rows.lengths, self._states[lists]
-        return _in_order(self.policy, *facts, rows)
+        return lists_in_order(self.policy, *facts, rows)
 
     def _load(self, list_rows: ListRows) -> tuple[Sources, ListRows]:
         """Return arrays with some lists, read from files if necessary, and the lists' rows."""
@@ -114,7 +114,7 @@ class TrackRows:
         return Sources.of(columns, tables), ListRows(source, starts, list_rows.lengths)
 
 
-def _in_order(
+def lists_in_order(
     policy: ReadPolicy,
     query: np.ndarray,
     system: np.ndarray,

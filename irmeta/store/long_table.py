@@ -56,7 +56,7 @@ def write_docs_and_runs(
         part_writer("docs", stage / "docs") as doc_writer,
     ):
         docs = _DocGroup(names)
-        ready = partial(_ready, names, groups)
+        ready = partial(make_row_group, names, groups)
         for group in ordered_map(ready, groups.portions(), workers=workers):
             tied += group.tied
             judged_rows += group.judged_rows
@@ -70,7 +70,8 @@ def write_docs_and_runs(
     return tied, judged_rows
 
 
-def _ready(names: Names, groups: Groups, queries: np.ndarray) -> _Ready:
+def make_row_group(names: Names, groups: Groups, queries: np.ndarray) -> _Ready:
+    """Build the columns of a group of queries, with doc ids and grades."""
     group = groups.group(queries)
     columns = None
     if group.lists is not None:

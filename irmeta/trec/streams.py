@@ -62,7 +62,7 @@ def _open_path(path: Path) -> BinaryIO:
     return cast(BinaryIO, path.open("rb", buffering=0))
 
 
-class _Hashed(io.RawIOBase):
+class HashedFile(io.RawIOBase):
     """A file hashed during reading."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -70,15 +70,18 @@ class _Hashed(io.RawIOBase):
         self.digest = hashlib.sha256()
 
     def readable(self) -> bool:
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any, /) -> int:
+        """Read bytes into a buffer, hash them, and return their number."""
         check_stopped()
         count = self._file.readinto(buffer) or 0
         self.digest.update(memoryview(buffer)[:count])
         return count
 
     def close(self) -> None:
+        """Close the file."""
         self._file.close()
         super().close()
 
@@ -89,7 +92,7 @@ class TextStream:
     def __init__(self, file: InputFile, is_text: bool = True) -> None:
         self._name, self._has_begun = file.name, not is_text
         try:
-            self._hashed = _Hashed(file.open())
+            self._hashed = HashedFile(file.open())
             self._stored: io.BufferedReader[Any] = io.BufferedReader(self._hashed, 1 << 17)
             try:
                 self._content = decompressed(self._stored)
@@ -164,7 +167,7 @@ def open_stream(file: InputFile, is_text: bool = True) -> Generator[TextStream]:
 def stored_sha256(file: InputFile) -> str | None:
     """Return the hexadecimal SHA-256 of a file as stored, or None if it cannot be read."""
     try:
-        with closing(_Hashed(file.open())) as stored:
+        with closing(HashedFile(file.open())) as stored:
             buffer = memoryview(bytearray(1 << 17))
             while stored.readinto(buffer):
                 pass

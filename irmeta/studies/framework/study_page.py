@@ -124,7 +124,8 @@ def _items(
     if name in tables:
         return [_grid(study, Show(name) if isinstance(shown, str) else shown, tables)]
     matches = [picture for one, picture in pictures.items() if fnmatchcase(one, name)]
-    is_known = any(name.startswith(figure.name) for figure in study.drawn)
+    names = [figure.name for figure in study.drawn]
+    is_known = any(name.startswith(one) or fnmatchcase(one, name) for one in names)
     if not matches and not is_known:
         raise IrmetaError(f"section {section.heading!r}: no table or figure {name!r}")
     return [*matches]

@@ -105,13 +105,19 @@ def test_run__without_figures_writes_tables_that_are_drawn_later(
     assert not (out / "figures").exists()
     assert "were not drawn: run the command without --no-figures" in plain.report.read_text()
     run(store, tmp_path / "drawn")
-    tables = {name for name in content(tmp_path / "drawn", ".svg", ".png", ".html")}
+    tables = set(content(tmp_path / "drawn", ".svg", ".png", ".html"))
     assert content(out, ".html").keys() == tables
     tiny.FAILING |= dict.fromkeys(ALL, IrmetaError("computed again"))
     run(store, out)
     assert content(out) == content(tmp_path / "drawn")
     run(store, out, figures=False)
     assert content(out, ".html").keys() == tables
+
+
+def test_reanalyze__without_figures_has_a_page(store: irmeta.Store, tmp_path: Path):
+    done = irmeta.reanalyze(store.path, tmp_path / "out", measures="AP", figures=False)
+    assert "were not drawn" in done.results.report.read_text()
+    assert not (tmp_path / "out" / "figures").exists()
 
 
 @pytest.mark.exhaustive

@@ -1,0 +1,100 @@
+"""Every script in benchmarks/ runs, at its smallest size and beside small made tracks."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from irmeta.trec.system_names import stem
+
+ROOT = Path(__file__).parents[1]
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "archive": ("WORK", "--scale", "0.001", "--track", "2002-named-page"),
+    "bench_cluster": ("--repeat", "1", "--only", "small"),
+    "bench_properties": ("--repeat", "1", "--length", "4"),
+    "full_scale": ("--scale", "0.001", "--work", "WORK"),
+    "pairs_separated": (),
+    "recommender": ("WORK", "--users", "20", "--systems", "3", "--depth", "10"),
+}
+"""Arguments of scripts of several sizes; WORK stands for an empty folder."""
+STARTED_BY_OTHERS = {"parts"}
+SCRIPTS = [
+    file.stem
+    for file in sorted((ROOT / "benchmarks").glob("*.py"))
+    if '__name__ == "__main__"' in file.read_text(encoding="utf-8")
+    and file.stem not in STARTED_BY_OTHERS
+]
+TRACKS = (
+    *("trec-covid-r1", "robust-2003", "clef-ehealth-2015"),
+    *("legaldiv", "web-2012", "clef-tar-2017"),
+)
+SYSTEMS, QUERIES, DEPTH = 8, 6, 40
+
+
+def lines_of(file: Path) -> list[list[str]]:
+    raw = file.read_bytes()
+    text = (gzip.decompress(raw) if file.suffix == ".gz" else raw).decode()
+    rows = [line.split() for line in text.splitlines()]
+    first = sorted({row[0] for row in rows})[:QUERIES]
+    return [row for row in rows if row[0] in first]
+
+
+def make_track(folder: Path, news: Path) -> None:
+    """Write a part of the made track `news`."""
+    (folder / "runs").mkdir(parents=True)
+    judged = lines_of(news / "qrels.txt")
+    text = "".join(f"{' '.join(row)}\n" for row in judged)
+    (folder / "qrels.txt").write_text(text, encoding="utf-8")
+    for run in sorted((news / "runs").iterdir())[:SYSTEMS]:
+        rows = [row for row in lines_of(run) if int(row[3]) <= DEPTH]
+        text = "".join(f"{' '.join(row)}\n" for row in rows)
+        (folder / "runs" / f"{stem(run.name)}.gz").write_bytes(gzip.compress(text.encode()))
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, collections: Path) -> Path:
+    """A project's folder with copies of what the scripts write to, and a small shared folder."""
+    root = tmp_path_factory.mktemp("project")
+    shutil.copytree(ROOT / "benchmarks", root / "benchmarks")
+    shutil.copytree(ROOT / "notebooks" / "site", root / "notebooks" / "site")
+    (root / "data_fixtures").symlink_to(ROOT / "data_fixtures")
+    (root / "tests").mkdir()
+    (root / "tests" / "support").symlink_to(ROOT / "tests" / "support")
+    systems = '{ file = "NAME/systems.csv", name = "run", group = "team", pooled = "judged" }'
+    config = [f"[tracks.{track}]\nsystems = {systems}\n" for track in TRACKS]
+    for track, text in zip(TRACKS, config, strict=True):
+        make_track(root / "shared" / "tracks" / track, collections / "news")
+        shutil.copy(collections / "news" / "systems.csv", root / "shared" / "tracks" / track)
+        with (root / "tests" / "tracks.toml").open("a", encoding="utf-8") as file:
+            file.write(text.replace("NAME", track))
+    return root
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_benchmark__runs_at_its_smallest_size(
+    script: str, project: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if script in ("evidence", "pairs_separated"):  # of published values: no made ones exist
+        where = str(request.getfixturevalue("shared"))
+    else:
+        where = str(project / "shared")
+    arguments = ARGUMENTS.get(script, ("--repeat", "1"))
+    arguments = [str(tmp_path / "work") if one == "WORK" else one for one in arguments]
+    if script == "full_scale":
+        (tmp_path / "work").mkdir()
+    done = subprocess.run(
+        [sys.executable, str(project / "benchmarks" / f"{script}.py"), *arguments],
+        env=os.environ | {"IRMETA_SHARED": where, "PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:] + done.stdout[-2000:]
