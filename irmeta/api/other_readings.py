@@ -21,6 +21,8 @@ _BY_PARAMETER = (
     ("gain", (*GAINS, OF_QUERY)),
     ("stop", ("exp", "linear", "ntcir")),
     ("unretrieved", UNRETRIEVED),
+    ("form", ("2011", "2012")),  # of infNDCG
+    ("norm", ("all", "min")),
 )
 """Values of parameters that define a measure otherwise."""
 _LIKELY: tuple[TieOrder, ...] = ("trec_eval10", "file", "score-file", "rank", "trec_eval")

@@ -141,12 +141,13 @@ def verify(
 
     A value that differs is computed in other ways, in this order: other tie orders, means over
     other queries, other qrels sets, other least relevant grades, other gains, stopping
-    probabilities and search lengths of docs not retrieved (``gain``, ``stop`` and ``unretrieved``),
-    lists cut at 1000 and 100 docs, the other meaning of negative grades, other definitions of
-    bpref, other cutoffs, the mean of rounded values, the mean without one query, and its own digits
-    where it has fewer than its column. The first that reproduces the value is its reason; the value
-    still differs. What concerns a whole column, such as a cutoff or a gain, must reproduce at least
-    half of its values that differ. A tie order must reproduce another value of the column.
+    probabilities, search lengths of docs not retrieved, forms of infNDCG and divisors (``gain``,
+    ``stop``, ``unretrieved``, ``form`` and ``norm``), lists cut at 1000 and 100 docs, the other
+    meaning of negative grades, other definitions of bpref, other cutoffs, the mean of rounded
+    values, the mean without one query, and its own digits where it has fewer than its column. The
+    first that reproduces the value is its reason; the value still differs. What concerns a whole
+    column, such as a cutoff or a gain, must reproduce at least half of its values that differ. A
+    tie order must reproduce another value of the column.
 
     Examples
     --------

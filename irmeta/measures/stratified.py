@@ -21,6 +21,7 @@ from irmeta.measures.sampled import needs_sample
 from irmeta.measures.spec import Compute, Cutoff, Cutoffs, Measure, OneList, Params, Trace
 from irmeta.measures.stratified_traces import (
     SMOOTHING,
+    ideal_docs,
     trace_inf_ndcg,
     trace_inf_precision,
     trace_inf_relevant,
@@ -44,6 +45,14 @@ _NORM = Parameter(
     "divisor: the estimated number R of relevant docs, or min(R, k), as sample_eval since 2012",
     kind="choice",
     choices=("all", "min"),
+)
+_FORM = Parameter(
+    "form",
+    "2012",
+    "docs of each gain in the ideal list: the whole part of their estimated number, as "
+    "sample_eval.pl of 2012, or (2011) the nearest whole number, as that of 2011",
+    kind="choice",
+    choices=("2012", "2011"),
 )
 _GAIN = Parameter("gain", "grade", GAIN_OF, kind="gain", choices=GAINS)
 
@@ -130,8 +139,9 @@ def compute_inf_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     -----
     As in sample_eval.pl, the ideal list has the whole part of the estimated number of docs of each
     gain, and the first of these docs is one rank below the (fractional) number of docs of higher
-    gains. The ideal list ends at k; the program, which cuts at 1000, also has the first doc of each
-    gain below that rank, and a doc at a fractional rank between 1000 and 1001.
+    gains; with ``form=2011`` all these numbers are rounded. The ideal list ends at k; the program,
+    which cuts at 1000, also has the first doc of each gain below that rank, and a doc at a
+    fractional rank between 1000 and 1001.
     """
     strata, gains = strata_of(view), np.where(view.is_judged, _gains(view, params), 0.0)
     listed = _sums(view, strata, ks, np.ones(len(gains)))
@@ -140,7 +150,7 @@ def compute_inf_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     dcg = _by_query(divide(listed * gained, judged, 0.0), strata.offsets)
     weights = strata.weights[strata.of_row]
     ideal = [
-        ideal_dcg(gains[rows], weights[rows], ks)
+        ideal_dcg(gains[rows], weights[rows], ks, params["form"])
         for rows in map(slice, view.offsets[:-1].tolist(), view.offsets[1:].tolist())
     ]
     return per_query(dcg, np.array(ideal).reshape(-1, len(ks)).T, 0.0)
@@ -150,12 +160,12 @@ def _gains(view: JudgedRanks, params: Params) -> np.ndarray:
     return doc_gains(view, params["gain"], gmax=params["gmax"])
 
 
-def ideal_dcg(gains: np.ndarray, weights: np.ndarray, ks: Cutoffs) -> list[float]:
+def ideal_dcg(gains: np.ndarray, weights: np.ndarray, ks: Cutoffs, form: str) -> list[float]:
     """Compute the greatest DCG of docs that stand for several docs each, at each cutoff."""
     start, terms, ranks = 0.0, list[np.ndarray](), list[np.ndarray]()
     for gain in np.unique(gains[gains > 0])[::-1]:
-        docs = float(weights[gains == gain].sum())
-        places = start + np.arange(1, math.floor(round(docs, 9)) + 1)
+        docs, whole = ideal_docs(float(weights[gains == gain].sum()), form)
+        places = start + np.arange(1, whole + 1)
         terms.append(gain / np.log2(places + 1.0))
         ranks.append(places)
         start += docs
@@ -237,7 +247,7 @@ MEASURES = (
         "inferred nDCG: nDCG estimated from a stratified sample of the pool",
         compute_inf_ndcg,
         trace_inf_ndcg,
-        parameters=(_GAIN, GMAX),
+        parameters=(_GAIN, GMAX, _FORM),
     ),
     _measure(
         "infP",

@@ -18,6 +18,23 @@ SMOOTHING: Mapping[str, tuple[float, float]] = {
 """Docs added to the relevant and to the judged docs above a doc in each stratum."""
 
 
+def ideal_docs(estimated: float, form: str) -> tuple[float, int]:
+    """Return the ranks that docs of one gain take in the ideal list, and the docs listed there.
+
+    Parameters
+    ----------
+    estimated
+        Estimated number of docs of the gain, a sum of fractions.
+    form
+        Parameter of infNDCG.
+    """
+    number = round(estimated, 9)
+    if form == "2011":
+        whole = math.floor(number + 0.5)
+        return float(whole), whole
+    return estimated, math.floor(number)
+
+
 @dataclass
 class Seen:
     """Docs of a stratum that have been seen: all, judged and relevant ones."""
@@ -99,10 +116,11 @@ def trace_inf_ndcg(one: OneList, params: Params, k: int | None) -> Trace:
             docs[gain] = docs.get(gain, 0.0) + stratum.docs / stratum.judged
     ideal = start = 0.0
     for gain in sorted((gain for gain in docs if gain > 0), reverse=True):
-        for place in range(1, math.floor(round(docs[gain], 9)) + 1):
+        of_gain, whole = ideal_docs(docs[gain], params["form"])
+        for place in range(1, whole + 1):
             if k is None or start + place <= k:
                 ideal += gain / math.log2(start + place + 1)
-        start += docs[gain]
+        start += of_gain
     return Trace(tuple(terms), ideal, "ideal DCG", None if ideal else 0.0)
 
 

@@ -306,3 +306,13 @@ def test_prels__real_files_keep_every_method_and_probability(shared: Path, tmp_p
         assert sample.height == rows
         assert (sample["method"] == 0).sum() == certain
         assert sample["probability"].is_between(0, 1, closed="right").all()
+
+
+@pytest.mark.parametrize(("form", "ideal_docs"), [("2012", 2), ("2011", 3)])
+def test_inf_ndcg__form_rounds_the_docs_of_the_ideal_list(tmp_path, form: str, ideal_docs: int):
+    # One relevant doc of two judged ones stands for 5/2 docs.
+    grades = {"a": 1, "b": 0, "c": -1, "d": -1, "e": -1}
+    sampled = Sampled(stratum={"q": dict.fromkeys(grades, "1")})
+    store = irmeta.read(write(Track({"s": {"q": down("a")}}, {"q": grades}), sampled, tmp_path))
+    (value,) = store.means(f"infNDCG(form={form})")["value"]
+    assert value == pytest.approx(1 / sum(1 / np.log2(i + 1) for i in range(1, ideal_docs + 1)))

@@ -302,6 +302,8 @@ def estimates(x: Sampled | None = None) -> Twins:
         "xinfAP(norm=min)@3": of_strata(sampled.xinfap, k=3, norm="min"),
         "infNDCG": of_strata(sampled.inf_ndcg, None),
         "infNDCG@3": of_strata(sampled.inf_ndcg, None, k=3),
+        "infNDCG(form=2011)": of_strata(sampled.inf_ndcg, None, form="2011"),
+        "infNDCG(form=2011)@3": of_strata(sampled.inf_ndcg, None, form="2011", k=3),
     }
     for k in (1, 4, 1000):
         strata[f"infP@{k}"] = of_strata(

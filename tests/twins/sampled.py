@@ -111,8 +111,12 @@ def inf_ndcg(
     stratum: Strata = None,
     negative: str = "unjudged",
     k: int | None = None,
+    form: str = "2012",
 ) -> float:
-    """infNDCG of sample_eval.pl, with an ideal list that ends at k."""
+    """infNDCG of sample_eval.pl, with an ideal list that ends at k.
+
+    The change of 10 Oct 2011 coerces the number of docs of each grade: int(number + 0.5).
+    """
     pool = Pool(qrels, stratum, 1, negative)
     docs, judged = defaultdict(int), defaultdict(int)
     gained = defaultdict(float)
@@ -125,6 +129,8 @@ def inf_ndcg(
     for grade in sorted({g for g in pool.grade.values() if g > 0}, reverse=True):
         of_grade = [pool.stratum[d] for d, g in pool.grade.items() if g == grade]
         count = sum(pool.docs[s] / pool.judged[s] for s in of_grade)
+        if form == "2011":
+            count = int(count + 1e-9 + 0.5)
         place = 1
         while place <= count + 1e-9:
             if k is None or start + place <= k:
