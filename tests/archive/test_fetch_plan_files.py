@@ -56,7 +56,7 @@ PARTS = QrelsChoice("qrels", (f"{HOST}/t/q.tar.gz",), ("part?.gz",))
 
 
 def test_fetch_plan__joins_qrels_once(mirror: Path, tmp_path: Path):
-    to, options = tmp_path / "to", FetchOptions(str(mirror))
+    to, options = tmp_path / "to", FetchOptions(mirror=str(mirror))
     planned = made(PARTS, "t/qrels.txt", "t/sources/q.tar.gz", runs={"r": None})
     report = fetch_plan(planned, to, options)
     assert report.files["status"].to_list() == ["joined", "linked", "linked"]
@@ -75,7 +75,7 @@ def test_fetch_plan__joins_qrels_once(mirror: Path, tmp_path: Path):
 def test_fetch_plan__archive_without_the_member(mirror: Path, tmp_path: Path):
     choice = replace(PARTS, members=("other",))
     planned = made(choice, "t/qrels.txt", "t/sources/q.tar.gz", runs={"r": None})
-    report = fetch_plan(planned, tmp_path / "to", FetchOptions(str(mirror)))
+    report = fetch_plan(planned, tmp_path / "to", FetchOptions(mirror=str(mirror)))
     assert report.lost["reason"].to_list() == [
         "q.tar.gz: has no such member: 'other'. Known: part1.gz, part2.gz."
     ]
@@ -91,7 +91,7 @@ def test_fetch_plan__qrels_of_ir_datasets(
     monkeypatch.setitem(sys.modules, "ir_datasets", SimpleNamespace(load=known.__getitem__))
     choice = QrelsChoice("qrels", ("ir_datasets:made",))
     planned = made(choice, "t/qrels.txt", "t/qrels.txt", runs={"r": None})
-    to, options = tmp_path / "to", FetchOptions(str(mirror))
+    to, options = tmp_path / "to", FetchOptions(mirror=str(mirror))
     looked = fetch_plan(planned, to, replace(options, dry_run=True))
     assert looked.files["status"].to_list() == ["to fetch", "to fetch"]
     assert fetch_plan(planned, to, options).is_complete
@@ -109,7 +109,7 @@ def test_fetch_plan__md5(mirror: Path, tmp_path: Path, place: str, md5: str, che
     planned = made(PLAIN, "t/qrels.txt", "t/qrels.txt", runs={"r": md5})
     with serving({"/t/r": RUN, "/t/q": b"1 0 a 1\n"}) as server:
         source = str(mirror) if place == "folder" else server.address
-        report = fetch_plan(planned, tmp_path / "to", FetchOptions(source, md5=check))
+        report = fetch_plan(planned, tmp_path / "to", FetchOptions(mirror=source, md5=check))
     run = report.files.row(1, named=True)
     if md5 != "0" * 32:
         assert run["reason"] is None
@@ -126,14 +126,14 @@ def test_fetch_plan__file_of_a_killed_fetch_with_the_md5(mirror: Path, tmp_path:
     (to / "t" / "runs").mkdir(parents=True)
     (to / "t" / "runs" / "r").write_bytes(RUN)
     planned = made(PLAIN, "t/qrels.txt", "t/qrels.txt", runs={"r": hashlib.md5(RUN).hexdigest()})
-    report = fetch_plan(planned, to, FetchOptions(str(mirror)))
+    report = fetch_plan(planned, to, FetchOptions(mirror=str(mirror)))
     assert report.files["status"].to_list() == ["linked", "up to date"]
 
 
 def test_fetch_plan__odd_addresses(tmp_path: Path):
     names = {"a b": "/t/a%20b", "é": "/t/%C3%A9", "a%2Fb": "/t/a%2Fb"}
     planned = made(PLAIN, "t/qrels.txt", "t/qrels.txt", runs=dict.fromkeys(names))
-    with serving(dict.fromkeys([*names.values(), "/t/q"], b"1 0 a 1\n")) as server:
-        report = fetch_plan(planned, tmp_path / "to", FetchOptions(server.address))
+    with serving(dict.fromkeys(names.values(), RUN) | {"/t/q": b"1 0 a 1\n"}) as server:
+        report = fetch_plan(planned, tmp_path / "to", FetchOptions(mirror=server.address))
         assert sorted(server.paths()) == sorted([*names.values(), "/t/q"])
     assert report.is_complete
