@@ -188,8 +188,8 @@ def evaluate(
     Returns
     -------
     DataFrame
-        system, query, measure, asked (the name as written), value, mean (of the system by this
-        measure); NaN: undefined.
+        system, query, measure, asked (the name as written; a row for each name), value, mean (of
+        the system by this measure); NaN: undefined.
 
     Warns
     -----

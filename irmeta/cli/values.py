@@ -120,7 +120,9 @@ def evaluate(
             frame = spread(frame)
         if out is None and measure_names == "asked":
             frame = show_asked(frame, written)
-            directions |= {name: directions[one] for one, name in written.items()}
+            directions |= {
+                name: directions[one] for one, names in written.items() for name in names
+            }
         if out is None and len(source) > 1:  # one track, which has no name of its own
             frame = frame.drop("track")
         if out is not None:

@@ -230,7 +230,7 @@ def evaluate_block(view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy)
         directions={spec.name: spec.measure.direction for spec in specs},
         averages={s.name: s.average for s in specs if s.average != "arithmetic"},
         difficulty=_difficulty(view) if any(s.average == "difficulty" for s in specs) else None,
-        asked={spec.name: spec.asked for spec in specs if spec.asked not in ("", spec.name)},
+        asked={spec.name: spec.names for spec in specs if spec.names != (spec.name,)},
     )
 
 

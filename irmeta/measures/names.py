@@ -121,6 +121,8 @@ _not_loaded: list[str] = []  # problems of which `registry` warned
 def parse_measures(names: str | Iterable[str]) -> list[Spec]:
     """Parse a comma-separated text or a list of names into distinct measures, in order.
 
+    A measure that has several of the names knows them all: ``map,AP`` is one measure.
+
     Names may be presets or trec_eval's names.
 
     Raises
@@ -134,7 +136,9 @@ def parse_measures(names: str | Iterable[str]) -> list[Spec]:
             preset = PRESETS.get(name) or PRESETS.get(name.lower())
             for asked, ours in [(m, m) for m in preset] if preset else translated(name):
                 spec = named_spec(ours, asked)
-                specs.setdefault(spec.name, spec)
+                first = specs.setdefault(spec.name, spec)
+                if asked not in first.names:
+                    specs[spec.name] = replace(first, asked_too=(*first.asked_too, asked))
     if not specs:
         raise MeasureError("no measure was given")
     return list(specs.values())
@@ -269,8 +273,10 @@ def _written(key: str) -> str:
     return " and ".join(dict.fromkeys(name for name in known if fold(name) == key))
 
 
-def named_spec(name: str, asked: str) -> Spec:
+def named_spec(name: str, asked: str, asked_too: tuple[str, ...] = ()) -> Spec:
     """Return the measure of a name in irmeta's spelling, which the user wrote as `asked`.
+
+    `asked_too` are other names of it that the user wrote.
 
     Raises
     ------
@@ -291,7 +297,7 @@ def named_spec(name: str, asked: str) -> Spec:
     settings, cut = parse_settings(measure, name)
     if measure.simplify is not None:
         settings = measure.simplify(settings, cut)
-    return Spec(measure, tuple(settings.items()), cut, asked)
+    return Spec(measure, tuple(settings.items()), cut, asked, asked_too)
 
 
 def _suggestion(name: str, word: str) -> str:
@@ -307,9 +313,10 @@ def _suggestion(name: str, word: str) -> str:
     return f"Did you mean {near + rest!r}?"
 
 
-def asked_names(names: str | Iterable[str]) -> dict[str, str]:
+def asked_names(names: str | Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Map the canonical names of measures to the names as written, where they differ."""
-    return {spec.name: spec.asked for spec in parse_measures(names) if spec.asked != spec.name}
+    specs = parse_measures(names)
+    return {spec.name: spec.names for spec in specs if spec.names != (spec.name,)}
 
 
 def canonical(names: str | Iterable[str]) -> list[str]:

@@ -161,19 +161,21 @@ class Measure:
 class Spec:
     """A measure with the values of its parameters and its cutoff: the meaning of a name.
 
-    `asked` is the name as the user wrote it; specs that differ only in it are equal.
+    `asked` is the name as the user wrote it, `asked_too` other names of the measure that the user
+    wrote; specs that differ only in these are equal.
     """
 
     measure: Measure
     params: tuple[tuple[str, Any], ...]
     cutoff: Cutoff
     asked: str = field(default="", compare=False)
+    asked_too: tuple[str, ...] = field(default=(), compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle names: another process has the measure's functions, which need no pickling."""
         from irmeta.measures.names import named_spec  # imports this module
 
-        return named_spec, (self.name, self.asked)
+        return named_spec, (self.name, self.asked, self.asked_too)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -184,6 +186,11 @@ class Spec:
     def name(self) -> str:
         """Canonical name, which prints every parameter that changes the value."""
         return format_name(self.measure, self.settings, self.cutoff)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names as the user wrote them, in order; the canonical name if nobody wrote one."""
+        return (self.asked or self.name, *self.asked_too)
 
     @property
     def rel(self) -> int:

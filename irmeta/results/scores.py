@@ -38,7 +38,7 @@ class Scores(Summarized):
     difficulty
         float64 [query]: weights of means by ``difficulty``.
     asked
-        Map from measure to its name as the user wrote it, where that is another.
+        Map from measure to its names as the user wrote them, where these are others.
     """
 
     track: str
@@ -52,7 +52,7 @@ class Scores(Summarized):
     directions: Mapping[str, int] = field(default_factory=dict)
     averages: Mapping[str, str] = field(default_factory=dict)
     difficulty: np.ndarray | None = None
-    asked: Mapping[str, str] = field(default_factory=dict)
+    asked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def concat(cls, blocks: Sequence[Scores]) -> Scores:
@@ -145,8 +145,8 @@ class Scores(Summarized):
         Returns
         -------
         DataFrame
-            system, query, measure, asked (the measure's name as it was written), value, mean;
-            sorted as `per_query`. NaN: undefined.
+            system, query, measure, asked (the measure's name as it was written; a row for each
+            name), value, mean; sorted as `per_query`. NaN: undefined.
 
         Examples
         --------
@@ -163,10 +163,10 @@ class Scores(Summarized):
                 "mean": means,
             }
         )
-        asked = pl.col("measure").replace(dict(self.asked)).alias("asked")
         keys = ["system", "measure"]
         found = self.per_query().join(mean_of, on=keys, how="left", maintain_order="left")
-        return found.select("system", "query", "measure", asked, "value", "mean")
+        found = _with_asked(found, self.asked)
+        return found.select("system", "query", "measure", "asked", "value", "mean")
 
     def to_dict(self, system: str | None = None) -> dict[str, Any]:
         """Return the included values as dicts, in the shape of pytrec_eval.
@@ -199,11 +199,16 @@ class Scores(Summarized):
             hint = did_you_mean(system, self.systems)
             raise UsageError(f"no system {system!r} among these scores. {hint}")
         index = self.systems.index(system)
-        names = [self.asked.get(measure, measure) for measure in self.measures]
+        named = [self.asked.get(measure, (measure,)) for measure in self.measures]
         values, included = self.values[..., index].T.tolist(), self.included[..., index].T.tolist()
         rows = zip(self.queries, values, included, strict=True)
         return {
-            query: {m: v for m, v, there in zip(names, row, own, strict=True) if there}
+            query: {
+                name: value
+                for names, value, there in zip(named, row, own, strict=True)
+                if there
+                for name in names
+            }
             for query, row, own in rows
             if any(own)
         }
@@ -269,18 +274,29 @@ def _named(names: Sequence[str], column: str) -> pl.Expr:
     return strings.gather(pl.col(column)).alias(column)
 
 
-def show_asked(frame: pl.DataFrame, asked: Mapping[str, str]) -> pl.DataFrame:
+def show_asked(frame: pl.DataFrame, asked: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:
     """Add a column `asked` with the names of measures as written; rename columns of `wide`.
 
-    A frame without other names is unchanged.
+    A measure with several names has a row, or a column, for each of them. A frame without other
+    names is unchanged.
     """
     if "measure" not in frame.columns:
-        return frame.rename(dict(asked), strict=False)
+        named = ((one, asked.get(one, (one,))) for one in frame.columns)
+        return frame.select(pl.col(one).alias(name) for one, names in named for name in names)
     if not asked:
         return frame
-    column = pl.col("measure").replace(dict(asked)).alias("asked")
     place = frame.columns.index("measure") + 1
-    return frame.select(*frame.columns[:place], column, *frame.columns[place:])
+    order = [*frame.columns[:place], "asked", *frame.columns[place:]]
+    return _with_asked(frame, asked).select(order)
+
+
+def _with_asked(frame: pl.DataFrame, asked: Mapping[str, tuple[str, ...]]) -> pl.DataFrame:
+    """Add the names of measures as written, with a row for each."""
+    rows = [(measure, name) for measure, names in asked.items() for name in names]
+    schema = {"measure": pl.String, "asked": pl.String}
+    named = pl.DataFrame(rows, schema, orient="row")
+    found = frame.join(named, on="measure", how="left", maintain_order="left_right")
+    return found.with_columns(pl.col("asked").fill_null(pl.col("measure")))
 
 
 def wide(frame: pl.DataFrame) -> pl.DataFrame:

@@ -387,3 +387,15 @@ def test_to_dict__has_the_queries_that_the_policy_averages():
     scores = store.scores("RR,RR(rel=2)", track="data", queries="relevant")
     expected = {"1": {"RR": 1.0}, "2": {"RR": 0.0, "RR(rel=2)": 0.0}}
     assert scores.to_dict("run") == expected
+
+
+def test_evaluate__measure_with_several_names_has_a_row_for_each():
+    found = irmeta.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "map,P_5,AP,P@5,map")
+    assert found.select("measure", "asked", "value").rows() == [
+        ("AP", "map", 1.0),
+        ("AP", "AP", 1.0),
+        ("P@5", "P_5", 0.2),
+        ("P@5", "P@5", 0.2),
+    ]
+    scores = irmeta.from_data({"q": {"a": 1}}, {"q": {"a": 1.0}}).scores("map,AP,RR", track="data")
+    assert scores.to_dict("run") == {"q": {"map": 1.0, "AP": 1.0, "RR": 1.0}}

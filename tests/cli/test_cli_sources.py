@@ -257,3 +257,7 @@ def test_evaluate_command__measures_are_shown_as_written(made_store: irmeta.Stor
     assert run("evaluate", *asked, "--wide").out.startswith("track,system,map,P@5\n")
     wide = run("evaluate", *asked, "--wide", "--measure-names", "canonical").out
     assert wide.startswith("track,system,AP,P@5\n")
+    twice = (*asked[:-1], "map,AP")
+    _, *rows = run("evaluate", *twice).out.splitlines()
+    assert [row.split(",")[2:4] for row in rows] == [["AP", "map"], ["AP", "AP"]]
+    assert run("evaluate", *twice, "--wide").out.startswith("track,system,map,AP\n")
