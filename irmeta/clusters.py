@@ -67,6 +67,7 @@ def _started(workers: int) -> Any:
     """Return a cluster of processes on this machine."""
     from distributed import LocalCluster
 
+    _start_silent_tracker()
     try:
         # A dashboard without an address would be open to other machines.
         return LocalCluster(
@@ -79,6 +80,22 @@ def _started(workers: int) -> Any:
     except RuntimeError as error:
         fix = "Call it below `if __name__ == '__main__':`, since each process imports the script."
         raise UsageError(f"the processes of Dask do not start ({error}). {fix}") from error
+
+
+def _start_silent_tracker() -> None:
+    """Start the process with which Python removes the semaphores of processes that end.
+
+    It warns of semaphores on stderr if Ctrl-C ends this process before the cluster is closed.
+    """
+    if sys.platform == "win32":  # has no such process
+        return
+    from multiprocessing import resource_tracker
+
+    sys.warnoptions.append("ignore:resource_tracker")  # only a new process reads them
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        sys.warnoptions.remove("ignore:resource_tracker")
 
 
 def dask_setup(worker: Any) -> None:
