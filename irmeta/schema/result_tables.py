@@ -98,6 +98,7 @@ AGREEMENT = Table(
         "measure_b": MEASURE,
         "tau": Column("real", "Kendall's tau-b of their orders of systems; NaN: undefined"),
         "systems": Column("count", "systems ordered"),
+        "queries": Column("count", "queries where both measures are defined: those of both means"),
     },
     caption="Kendall's tau-b between the measures' orders of systems.",
 )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
 from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
+from irmeta.results.averages import average
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats import orders
@@ -45,18 +47,23 @@ class Correlations(Summarized):
         symmetric. NaN: undefined.
     systems : ndarray of int32, shape (orderings, orderings)
         Number of systems that both orderings have.
+    queries : ndarray of int32, shape (orderings, orderings), or None
+        Of two measures of `Scores`, the least number of queries in the means of a system.
     """
 
     method: str
     orderings: tuple[str, ...]
     values: np.ndarray
     systems: np.ndarray
+    queries: np.ndarray | None = None
 
     def _summary(self) -> Summary:
         return Summary(self.method, [count(len(self.orderings), "ordering")], self.frame)
 
     def frame(self) -> pl.DataFrame:
         """Return one row per pair: ordering_a, ordering_b, method, correlation, systems.
+
+        Of `Scores` also queries, the number where both measures are defined.
 
         Pairs are in the order of the orderings. An asymmetric method has two rows per pair, each
         with ordering_a as the reference.
@@ -67,15 +74,16 @@ class Correlations(Summarized):
         else:
             a, b = np.triu_indices(size, 1)
         names = pl.Series(self.orderings, dtype=pl.String)
-        return pl.DataFrame(
-            {
-                "ordering_a": names.gather(a),
-                "ordering_b": names.gather(b),
-                "method": pl.Series([self.method], dtype=pl.String).new_from_index(0, len(a)),
-                "correlation": self.values[a, b],
-                "systems": self.systems[a, b],
-            }
-        )
+        columns: dict[str, pl.Series | np.ndarray] = {
+            "ordering_a": names.gather(a),
+            "ordering_b": names.gather(b),
+            "method": pl.Series([self.method], dtype=pl.String).new_from_index(0, len(a)),
+            "correlation": self.values[a, b],
+            "systems": self.systems[a, b],
+        }
+        if self.queries is not None:
+            columns["queries"] = self.queries[a, b]
+        return pl.DataFrame(columns)
 
 
 def correlate(
@@ -88,8 +96,9 @@ def correlate(
     values : ndarray of shape (orderings, systems), mapping, DataFrame or Scores
         One value per system, greater is better, NaN undefined. A mapping is from name to values; a
         frame has one column per ordering and one row per system, system names in a non-numeric
-        first column; `Scores` gives each measure's means, negated where less is better (except for
-        rmse, which takes the means unchanged).
+        first column; `Scores` gives each measure's means over the queries where both measures of a
+        pair are defined, negated where less is better (except for rmse, which takes the means
+        unchanged).
     method : str, default 'tau-b'
         ``tau-a``, ``tau-b``: Kendall's. ``tau-ap``: AP correlation, of an estimate with a reference
         [1]_; ``tau-ap-b``: its symmetric form for ties [2]_. ``spearman`` and ``pearson``;
@@ -131,7 +140,31 @@ def correlate(
     names, x = _orderings(values, signed=method != "rmse")
     known = (~np.isnan(x)).astype(np.float32)
     systems = (known @ known.T).astype(np.int32)
-    return Correlations(method, names, correlate_arrays(x, x, False, method, p, ties), systems)
+    found = correlate_arrays(x, x, False, method, p, ties)
+    if not isinstance(values, Scores):
+        return Correlations(method, names, found, systems)
+    queries = np.empty(found.shape, np.int32)
+    counted = values.included & ~np.isnan(values.values)
+    for i, j in combinations_with_replacement(range(len(names)), 2):
+        both = counted[i] & counted[j]
+        per_system = both.sum(axis=0)
+        # Systems without a value have no mean.
+        queries[i, j] = queries[j, i] = min(per_system[per_system > 0], default=0)
+        if i != j and not np.array_equal(counted[i], counted[j]):
+            a, b = (_means_over(values, one, both, method != "rmse")[None] for one in (i, j))
+            systems[i, j] = systems[j, i] = np.count_nonzero(~np.isnan(a) & ~np.isnan(b))
+            found[i, j] = correlate_arrays(a, b, True, method, p, ties)[0]
+            found[j, i] = correlate_arrays(b, a, True, method, p, ties)[0]
+    return Correlations(method, names, found, systems, queries)
+
+
+def _means_over(scores: Scores, index: int, counted: np.ndarray, signed: bool) -> np.ndarray:
+    """Return the means of one measure over the counted values [query, system], rounded."""
+    measure = scores.measures[index]
+    how = scores.averages.get(measure, "arithmetic")
+    means = average(how, scores.values[index], counted, scores.difficulty)
+    sign = scores.directions.get(measure, 1) if signed else 1
+    return orders.round_means(means) * sign
 
 
 @dataclass(frozen=True, repr=False)
@@ -201,7 +234,8 @@ def bootstrap_correlation(
     Parameters
     ----------
     a, b : Matrix
-        Only queries and systems that both have, by name, are used; a is the reference of `tau-ap`.
+        Only queries and systems that both have, by name, and values that both define are used; a is
+        the reference of `tau-ap`.
     method, p, ties
         See `correlate`.
     resamples : int, default 10,000
@@ -238,6 +272,8 @@ def bootstrap_correlation(
     check_share("confidence", confidence)
     check_whole("resamples", resamples)
     a, b = in_common(a, b)
+    a = a.only_queries(np.flatnonzero(~np.isnan(a.values).all(axis=1)))
+    b = b.only_queries(np.flatnonzero(~np.isnan(b.values).all(axis=1)))
     sides = [m.values if method == "rmse" else m.oriented for m in (a, b)]
     queries, systems = a.values.shape
     generator = np.random.default_rng(rng)
@@ -276,8 +312,9 @@ def measure_agreement(scores: Scores) -> pl.DataFrame:
     Returns
     -------
     DataFrame
-        measure_a, measure_b, tau, systems: one row per pair, in the order of the measures. tau is
-        NaN where a measure gives all systems the same mean, or fewer than two have a mean.
+        measure_a, measure_b, tau, systems, queries (those where both measures are defined, over
+        which both means are): one row per pair, in the order of the measures. tau is NaN where a
+        measure gives all systems the same mean, or fewer than two have a mean.
 
     Examples
     --------
@@ -286,12 +323,15 @@ def measure_agreement(scores: Scores) -> pl.DataFrame:
     """
     frame = correlate(scores, "tau-b").frame()
     return frame.select(
-        measure_a="ordering_a", measure_b="ordering_b", tau="correlation", systems="systems"
-    )
+        "systems", "queries", measure_a="ordering_a", measure_b="ordering_b", tau="correlation"
+    ).select("measure_a", "measure_b", "tau", "systems", "queries")
 
 
 def in_common(a: Matrix, b: Matrix) -> tuple[Matrix, Matrix]:
-    """Restrict both matrices to their common queries and systems, in the order of the first."""
+    """Restrict both matrices to their common queries and systems, in the order of the first.
+
+    A value that is undefined in one matrix is NaN in both.
+    """
     for kind in ("queries", "systems"):
         names_a, names_b = getattr(a, kind), getattr(b, kind)
         if names_a != names_b:
@@ -300,6 +340,10 @@ def in_common(a: Matrix, b: Matrix) -> tuple[Matrix, Matrix]:
             in_b = [index_b[names_a[i]] for i in in_a]
             a = getattr(a, f"only_{kind}")(np.array(in_a, np.int64))
             b = getattr(b, f"only_{kind}")(np.array(in_b, np.int64))
+    undefined = np.isnan(a.values) | np.isnan(b.values)
+    if not undefined.any():
+        return a, b
+    a, b = (replace(m, values=np.where(undefined, np.nan, m.values)) for m in (a, b))
     return a, b
 
 

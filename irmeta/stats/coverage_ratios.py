@@ -11,6 +11,7 @@ import polars as pl
 from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix
 from irmeta.results.verdicts import TIE
+from irmeta.stats.correlation import in_common
 from irmeta.stats.pairs import Pairs, pairwise
 
 
@@ -37,7 +38,8 @@ def coverage(
         The reference measure. The better system has the better mean in the measure's direction,
         over the queries that the pair used.
     new : Matrix or sequence of Matrix
-        New measures of the same systems, in any order; the queries may differ.
+        New measures of the same systems, in any order. Each is compared with the reference over the
+        queries and values that both define.
     alpha : float, default 0.05
         Significance level.
     test, correction, resamples, rng
@@ -48,8 +50,8 @@ def coverage(
     DataFrame
         One row per new matrix: track, reference, new, test, alpha, pairs (unordered, all),
         separated_reference (``|D_ref|``), separated_new (``|D_new|``), covered, inverted, coverage,
-        inversion, queries_reference, queries_new (smallest number that a pair used). The ratios
-        are NaN where D_ref is empty.
+        inversion, queries (smallest number that a pair used, by both measures). The ratios are NaN
+        where D_ref is empty.
 
     Raises
     ------
@@ -73,22 +75,26 @@ def coverage(
     """
     several = [new] if isinstance(new, Matrix) else new
     tested = partial(pairwise, test=test, correction=correction, resamples=resamples, rng=rng)
-    old = tested(reference)
-    rows = []
+    rows, tests = [], dict[bytes, Pairs]()
     for matrix in several:
-        pairs = tested(_aligned(matrix, reference.systems))
+        base, other = in_common(reference, _aligned(matrix, reference.systems))
+        used = repr(base.queries).encode() + np.isnan(base.values).tobytes()
+        if used not in tests:
+            tests[used] = tested(base)
+        old = tests[used]
+        pairs = tested(other)
         size, in_new, covered, inverted = covered_pairs(old, pairs, alpha)
         ratios = (covered / size, inverted / size) if size else (np.nan, np.nan)
         number = len(reference.systems) * (len(reference.systems) - 1) // 2
         counts = (number, size, in_new, covered, inverted)
         name = (matrix.track, reference.measure, matrix.measure, test, float(alpha))
-        rows.append((*name, *counts, *ratios, _fewest(old), _fewest(pairs)))
+        rows.append((*name, *counts, *ratios, _fewest(pairs)))
     schema = dict.fromkeys(("track", "reference", "new", "test"), pl.String)
     schema |= {"alpha": pl.Float64}
     counted = ("pairs", "separated_reference", "separated_new", "covered", "inverted")
     schema |= dict.fromkeys(counted, pl.Int64)
     schema |= dict.fromkeys(("coverage", "inversion"), pl.Float64)
-    schema |= dict.fromkeys(("queries_reference", "queries_new"), pl.Int64)
+    schema |= {"queries": pl.Int64}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 

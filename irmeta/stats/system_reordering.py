@@ -203,7 +203,7 @@ def reordering(
     Parameters
     ----------
     old, new : Matrix
-        Only queries and systems that both have, by name, are used.
+        Only queries and systems that both have, by name, and values that both define are used.
     ratio, alpha, test
         See `better`.
     in_p_space : callable, optional
@@ -243,7 +243,7 @@ def reordering(
         moved=100 * np.abs(counts[0] - counts[1]) / max(len(old.systems), 1),
         value=delta_value(old, new, in_p_space),
         tau=float(over_common(kendall_tau_b, first, second, True)[0]),
-        queries=int((_has_values(old) & _has_values(new)).sum()),
+        queries=int(_has_values(old).sum()),
     )
 
 

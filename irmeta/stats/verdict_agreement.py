@@ -69,7 +69,7 @@ class Agreement(Summarized):
         """Return one row: measure_a, measure_b, sign_agreement, unanimity, opposite, tied_a, ...
 
         opposite, tied_a, tied_b, tied_both are shares of the points; tied_a and tied_b include the
-        points on which both measures tie.
+        points on which both measures tie. queries: those with a point.
         """
         row = {
             "measure_a": self.measures[0],
@@ -82,7 +82,7 @@ class Agreement(Summarized):
             "tied_both": self._share("tied_both"),
             "pearson": self.pearson,
             "points": self.points,
-            "queries": len(self.queries),
+            "queries": int(self.counts.any(axis=0).sum()),
             "systems": self.systems,
         }
         return pl.DataFrame([row])
@@ -188,8 +188,8 @@ def unanimity(sources: Sequence[Source]) -> pl.DataFrame:
     DataFrame
         One row: measures (their number), unanimous (share of points on which all prefer the same
         system), tied (share on which all tie), mixed (share of all other points), points, queries,
-        systems. A point is a query and a pair of systems on which all measures are defined; shares
-        are NaN without points.
+        systems. A point is a query and a pair of systems on which all measures are defined;
+        queries are those with a point; shares are NaN without points.
 
     Raises
     ------
@@ -204,11 +204,12 @@ def unanimity(sources: Sequence[Source]) -> pl.DataFrame:
     if not sources:
         raise UsageError("unanimity needs at least one measure.")
     sides = _aligned(sources)
-    unanimous = tied = points = 0
+    unanimous = tied = points = queries = 0
     for indices in zip(*(side[1] for side in sides), strict=True):
         signs = np.stack([_marked(_upper(side, q)) for side, q in zip(sides, indices, strict=True)])
         known = (signs != _UNDEFINED).all(axis=0)
         points += int(known.sum())
+        queries += int(known.any())
         unanimous += int((signs == 1).all(axis=0).sum() + (signs == -1).all(axis=0).sum())
         tied += int((signs == 0).all(axis=0).sum())
     shares = [n / points if points else np.nan for n in (unanimous, tied)]
@@ -218,7 +219,7 @@ def unanimity(sources: Sequence[Source]) -> pl.DataFrame:
         "tied": shares[1],
         "mixed": 1 - sum(shares),
         "points": points,
-        "queries": len(sides[0][1]),
+        "queries": queries,
         "systems": len(sides[0][2]),
     }
     return pl.DataFrame([row])

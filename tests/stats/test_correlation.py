@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy.stats import kendalltau
 
+from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
-from irmeta.stats.correlation import measure_agreement
+from irmeta.stats.correlation import bootstrap_correlation, correlate, measure_agreement
 from support.examples import scaled
+from twins.orders import kendall_tau_b
 
 NAN = math.nan
 
@@ -65,12 +67,32 @@ def test_measure_agreement__excludes_systems_without_a_mean():
     frame = measure_agreement(
         scores(np.array([[1, 2, 3, NAN], [2, NAN, 1, 5], [1, 2, 3, 4]]), [1] * 3)
     )
-    assert frame.columns == ["measure_a", "measure_b", "tau", "systems"]
+    assert frame.columns == ["measure_a", "measure_b", "tau", "systems", "queries"]
     assert frame.rows() == [
-        ("A", "B", pytest.approx(-1), 2),
-        ("A", "C", pytest.approx(1), 3),
-        ("B", "C", pytest.approx(1 / 3), 3),
+        ("A", "B", pytest.approx(-1), 2, 1),
+        ("A", "C", pytest.approx(1), 3, 1),
+        ("B", "C", pytest.approx(1 / 3), 3, 1),
     ]
+
+
+@given(arrays.arrays(float, (2, 4, 5), elements=st.sampled_from([0.0, 0.25, 0.5, 1.0, NAN])))
+@settings(max_examples=scaled(40))
+def test_correlate__measures_use_the_queries_where_both_are_defined(values: np.ndarray):
+    queries, systems = tuple("pqrs"), tuple("vwxyz")
+    everywhere = np.ones(values.shape, bool)
+    known = ~np.isnan(values).any(axis=0)
+    of = Scores("t", ("A", "B"), queries, systems, values, everywhere, everywhere[0])
+    counts = [int(number) for number in known.sum(axis=0) if number]
+    kept = [s for s in range(5) if known[:, s].any()]
+    means = [[round(float(side[known[:, s], s].mean()), 9) for s in kept] for side in values]
+    (row,) = correlate(of, "tau-b").frame().iter_rows(named=True)
+    expected = kendall_tau_b(*means) if len(kept) > 1 else NAN
+    assert row["correlation"] == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    assert (row["systems"], row["queries"]) == (len(kept), min(counts, default=0))
+    both = [Matrix(side, queries, systems, name) for name, side in zip("AB", values, strict=True)]
+    found = bootstrap_correlation(*both, resamples=1)
+    assert found.correlation == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    assert found.queries == known.any(axis=1).sum()
 
 
 @pytest.mark.parametrize(
@@ -92,7 +114,7 @@ def test_measure_agreement__tau_undefined_without_an_order(a, b, systems):
 def test_measure_agreement__empty_for_a_single_measure():
     frame = measure_agreement(scores(np.array([[1, 2, 3]]), [1]))
     assert frame.height == 0
-    assert frame.columns == ["measure_a", "measure_b", "tau", "systems"]
+    assert frame.columns == ["measure_a", "measure_b", "tau", "systems", "queries"]
 
 
 VALUES = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0, NAN])

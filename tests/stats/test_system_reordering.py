@@ -155,6 +155,15 @@ def test_reordering__tau_ties_equal_means_despite_rounding():
     assert reordering(values, ordered).tau == pytest.approx(2 / math.sqrt(2 * 3))
 
 
+def test_reordering__uses_the_values_that_both_define():
+    rng = np.random.default_rng(1)
+    old, new = rng.random((2, 6, 3))
+    new[0] = NAN  # a query on which the new measure is undefined
+    found = reordering(matrix(old), matrix(new, "B"))
+    assert found.queries == 5
+    assert found.value.tolist() == reordering(matrix(old[1:]), matrix(new[1:])).value.tolist()
+
+
 def test_reordering__matches_queries_and_systems_by_name():
     rng = np.random.default_rng(0)
     old, new = matrix(rng.random((9, 5))), matrix(rng.random((9, 5)), "B")

@@ -108,6 +108,12 @@ def test_agreement__preferences_without_values():
     assert found.pearson == pytest.approx((1 - 4 + 3) / math.sqrt(14 * 6))
 
 
+def test_agreement__counts_the_queries_where_both_are_defined():
+    a, b = matrix([[3, 2], [1, NAN], [1, 2]]), matrix([[9, 5], [4, 4], [1, 2]], "B")
+    assert agreement(a, b).frame()["queries"].item() == 2
+    assert unanimity([a, b])["queries"].item() == 2
+
+
 def test_agreement__matches_queries_and_systems_by_name():
     x = np.random.default_rng(2).random((4, 6))
     a, b = matrix(x), matrix(x, "B")

@@ -215,6 +215,14 @@ def test_depth__a_pool_cut_to_d_has_that_depth_on_every_query(tmp_path: Path):
     assert results.tables["stability"].filter(measure_b="AP(norm=pool)")["queries"].item() == 1
 
 
+def test_depth__table_7_compares_over_the_queries_where_both_are_defined(tmp_path: Path):
+    qrels = {"1": {"x": 1, "y": 0, "u": 0}, "2": {"r": 1, "p": 0, "q": 0, "s": 0}}
+    choices = {"measures": ["AP(norm=pool)"], "pool_depths": [2], "ks": [1, 2]}
+    rows = studied(Track(LISTS, qrels), tmp_path, **choices).tables["table_7"]
+    of_pool = rows.filter(measure="AP(norm=pool)", lists="full").select("k", "queries").rows()
+    assert of_pool == [(1, 1), (2, 2)]  # R_1 is 0 on the second query
+
+
 def test_depth__a_depth_beyond_all_lists_keeps_all_retrieved_docs(tmp_path: Path):
     results = studied(TRACK, tmp_path, pool_depths=[500])
     assert results.tables["collections"]["depth"].item() == "500"

@@ -78,6 +78,14 @@ def discriminated(values: Rows, direction: int, alpha: float, test: Test) -> set
     }
 
 
+def shared(values: Rows, others: Rows) -> Rows:
+    """The rows that both have; NaN where either is NaN."""
+    return [
+        [math.nan if math.isnan(v) or math.isnan(w) else v for v, w in zip(row, other, strict=True)]
+        for row, other in zip(values, others, strict=False)
+    ]
+
+
 def coverage(
     reference: Rows,
     new: Rows,
@@ -85,7 +93,11 @@ def coverage(
     alpha: float = 0.05,
     test: Test = t_p,
 ) -> tuple[float, float]:
-    """(coverage ratio, observed inversion ratio): paper 3, Eqs. 5, 6; NaN where D_ref is empty."""
+    """(coverage ratio, observed inversion ratio): paper 3, Eqs. 5, 6; NaN where D_ref is empty.
+
+    Both measures are over the queries that both have, and the values that both define.
+    """
+    reference, new = shared(reference, new), shared(new, reference)
     known = discriminated(reference, directions[0], alpha, test)
     found = discriminated(new, directions[1], alpha, test)
     inverted = {

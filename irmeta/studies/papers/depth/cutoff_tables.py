@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from irmeta.results.scores import Scores
-from irmeta.stats.correlation import correlate
+from irmeta.results.matrix import Matrix
+from irmeta.stats.correlation import correlate, in_common
 from irmeta.stats.coverage_ratios import covered_pairs
 from irmeta.stats.orders import round_means
 from irmeta.stats.pairs import Pairs, pairwise
@@ -39,9 +40,9 @@ def _by_cutoff(pool: StudiedPool, measure: str, depth: int) -> Iterator[Row]:
         ks.append(None)
     names = {(kind, k): cut(measure, k, KINDS[kind]) for kind in KINDS for k in ks}
     scores = pool.scores([*names.values()], depth).only(pool.names)
-    reference = _Tested(scores, names["full", reference_k])
+    reference = _Tested(scores.matrix(names["full", reference_k]))
     for (lists, k), name in names.items():
-        compared = _Tested(scores, name)
+        compared = _Tested(scores.matrix(name))
         yield {
             "measure": measure,
             "depth": depth,
@@ -55,22 +56,38 @@ def _by_cutoff(pool: StudiedPool, measure: str, depth: int) -> Iterator[Row]:
 class _Tested:
     """A measure's test of all pairs of systems, and its order of systems."""
 
-    def __init__(self, scores: Scores, name: str) -> None:
-        matrix = scores.matrix(name)
-        self.pairs: Pairs = pairwise(matrix)
-        self.means = matrix.means * matrix.direction
+    def __init__(self, matrix: Matrix) -> None:
+        self.matrix: Matrix = matrix
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The tests of all pairs."""
+        return pairwise(self.matrix)
+
+    def over(self, matrix: Matrix) -> _Tested:
+        """Return the measure over the values of `matrix`, or itself if these are all of its own."""
+        if np.array_equal(np.isnan(matrix.values), np.isnan(self.matrix.values)):
+            return self
+        return _Tested(matrix)
 
     def against(self, reference: _Tested, alpha: float) -> Row:
-        """Return the columns of `table_7` that compare the measure with the reference."""
-        upper = self.pairs.upper
-        p = self.pairs.p[upper]
+        """Return the columns of `table_7` that compare the measure with the reference.
+
+        Both use the queries where both are defined.
+        """
+        both = in_common(self.matrix, reference.matrix)
+        own, other = self.over(both[0]), reference.over(both[1])
+        defined = (~np.isnan(both[0].values)).sum(axis=0)
+        upper = own.pairs.upper
+        p = own.pairs.p[upper]
         p = p[~np.isnan(p)]
-        size, separated, covered, inverted = covered_pairs(reference.pairs, self.pairs, alpha)
-        means = np.stack([self.means, reference.means])
+        size, separated, covered, inverted = covered_pairs(other.pairs, own.pairs, alpha)
+        means = np.stack([matrix.means * matrix.direction for matrix in both])
         orders = np.stack([round_means(row) for row in means])
         pairs = int(upper.sum())
         return {
             "pairs": pairs,
+            "queries": int(defined.min(initial=len(both[0].queries))),
             "separated": separated,
             "separated_reference": size,
             "covered": covered,

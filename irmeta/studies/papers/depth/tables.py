@@ -179,6 +179,7 @@ TABLES = (
         "k": Column("count", "cutoff; null: full lists", null=True, label="k"),
         "reference_k": stored("count", "cutoff of the reference, the same measure on full lists"),
         "pairs": stored("count", "unordered pairs of systems"),
+        "queries": stored("count", "queries where the measure and the reference are defined"),
         "separated": stored("count", "significantly different pairs"),
         "separated_reference": stored("count", "significantly different pairs by the reference"),
         "covered": stored("count", "pairs separated by both in the same direction"),

@@ -15,7 +15,7 @@ from irmeta.stats.buckets import (
     length_frame,
     length_lows,
 )
-from irmeta.stats.correlation import correlate
+from irmeta.stats.correlation import correlate, in_common
 from irmeta.stats.error_reduction import reduction_in_error
 from irmeta.stats.orders import round_means
 from irmeta.stats.precision_means import effective_fractions
@@ -196,7 +196,8 @@ def _depth_sensitivity(gathered: Gathered, options: Options) -> Iterator[Row]:
         best, best_cut = best_system(full, measure), best_system(cut, measure)
         if best is None or best_cut is None:
             continue
-        orders = np.stack([round_means(scores.matrix(measure).means) for scores in (full, cut)])
+        both = in_common(full.matrix(measure), cut.matrix(measure))
+        orders = np.stack([round_means(matrix.means) for matrix in both])
         is_length = measure in full.lists_without_nonrelevant
         yield {
             "measure": measure,
