@@ -36,7 +36,7 @@ _NAMES = {
     "irmeta.measures.catalog": ("list_measures",),
     "irmeta.measures.evaluate": ("scores_of",),
     "irmeta.policies": ("EvalPolicy", "ReadPolicy"),
-    "irmeta.preferences.described": ("list_preferences",),
+    "irmeta.preferences.registry": ("list_preferences",),
     "irmeta.preferences.evaluate": ("preferences_of",),
     "irmeta.rankings.judged": ("JudgedRanks",),
     "irmeta.report.offline": ("offline",),
@@ -85,10 +85,10 @@ if TYPE_CHECKING:
     )
     from irmeta.measures.catalog import list_measures
     from irmeta.measures.evaluate import scores_of
-    from irmeta.measures.objects import MeasureName
+    from irmeta.measures.names import MeasureName
     from irmeta.policies import EvalPolicy, ReadPolicy
-    from irmeta.preferences.described import list_preferences
     from irmeta.preferences.evaluate import preferences_of
+    from irmeta.preferences.registry import list_preferences
     from irmeta.rankings.judged import JudgedRanks
     from irmeta.report.offline import offline
     from irmeta.results.diff import Difference, diff
@@ -102,7 +102,7 @@ def __getattr__(name: str) -> MeasureName:  # type checkers know all other names
     if name in _PLACES:
         return getattr(import_module(_PLACES[name]), name)
     if not name.startswith("_") and not _is_submodule(name):
-        from irmeta.measures.objects import measure_named
+        from irmeta.measures.names import measure_named
 
         if (measure := measure_named(name)) is not None:
             return measure

@@ -24,7 +24,7 @@ from typing import (
 )
 
 from irmeta.errors import UsageError, check_choice, did_you_mean
-from irmeta.naming.forms import text_of
+from irmeta.naming.grammar import text_of
 
 Named = Literal["system", "systems", "side", "query", "qrels"]
 

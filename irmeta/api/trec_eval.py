@@ -15,7 +15,6 @@ from irmeta.errors import IrmetaError
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.interpolated import docs_needed
 from irmeta.measures.names import parse_measure
-from irmeta.measures.parameters import numbers
 from irmeta.measures.spec import Spec
 from irmeta.measures.trec_eval_names import (
     SUMMARY_ONLY,
@@ -25,6 +24,7 @@ from irmeta.measures.trec_eval_names import (
     line_of,
     lines_of,
 )
+from irmeta.naming.parameters import numbers
 from irmeta.policies import EvalPolicy, ReadPolicy
 from irmeta.store.memory import MemoryStore, read_into_memory
 from irmeta.store.scan import lazy, read_table

@@ -131,7 +131,7 @@ def preferences(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A preference.")] = None,
 ) -> None:
     """List the preferences; with NAME, describe one preference."""
-    from irmeta.preferences.described import describe_preference, list_preferences
+    from irmeta.preferences.registry import describe_preference, list_preferences
     from irmeta.show.console import print_frame
     from irmeta.show.preference_output import print_rule
 

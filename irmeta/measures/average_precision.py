@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from irmeta.kernels.relevant_counts import precision_sum
-from irmeta.measures.by_rank import positions
 from irmeta.measures.cut_norms import (
     NORM,
     divisor_of,
@@ -18,10 +17,9 @@ from irmeta.measures.cut_norms import (
     trace_without_depth,
     without_depth,
 )
-from irmeta.measures.cuts import empty_values, per_query, rank_cuts
-from irmeta.measures.events import Events
-from irmeta.measures.parameters import REL
-from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.measures.cutoffs import empty_values, per_query, positions, rank_cuts
+from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
+from irmeta.naming.parameters import REL
 from irmeta.rankings.derive.fewer_judgments import pooled_at
 from irmeta.rankings.judged import JudgedRanks
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from irmeta.kernels.judged_only import bpref_sum
-from irmeta.measures.cuts import per_query
-from irmeta.measures.parameters import REL, Parameter
+from irmeta.measures.cutoffs import per_query
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.naming.parameters import REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
 
 FORM = Parameter(

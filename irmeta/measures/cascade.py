@@ -11,12 +11,18 @@ import numpy as np
 
 from irmeta.errors import MeasureError
 from irmeta.kernels.cascade_model import still_reading, stop_amounts
-from irmeta.measures.by_rank import add_up, positions, running_sums, sums_at, valued_by_rank
-from irmeta.measures.cuts import per_query, rank_cuts
-from irmeta.measures.events import Events
+from irmeta.measures.cutoffs import (
+    add_up,
+    per_query,
+    positions,
+    rank_cuts,
+    running_sums,
+    sums_at,
+    valued_by_rank,
+)
 from irmeta.measures.gains import gains, highest_grade
-from irmeta.measures.parameters import GMAX, Parameter
-from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
+from irmeta.naming.parameters import GMAX, Parameter
 from irmeta.rankings.derive.unjudged import ASSUMED_GRADE, UNJUDGED_DOC
 from irmeta.rankings.judged import JudgedRanks
 

@@ -12,10 +12,10 @@ import polars as pl
 
 from irmeta.errors import MeasureError
 from irmeta.measures import aliases
+from irmeta.measures.aliases import FIELD, fold
 from irmeta.measures.names import PRESETS, parse_measures, registry
-from irmeta.measures.parameters import AVERAGES, Parameter, printed
 from irmeta.measures.spec import Measure
-from irmeta.measures.spellings import FIELD, fold
+from irmeta.naming.parameters import AVERAGES, Parameter, printed
 
 SHARED = (
     "Most measures also take unjudged=condensed, which removes unjudged docs from the list. "

@@ -13,9 +13,9 @@ import numpy as np
 
 from irmeta.errors import MeasureError
 from irmeta.kernels.nonrelevant_above import mean_of_first
-from irmeta.measures.parameters import REL, Parameter
 from irmeta.measures.search_length import irrelevant_retrieved
 from irmeta.measures.spec import Compute, Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.naming.parameters import REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.needs import Need
 

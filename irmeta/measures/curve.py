@@ -13,11 +13,9 @@ import numpy as np
 from irmeta.errors import MeasureError, UsageError
 from irmeta.kernels.cutoff_sums import add_curves
 from irmeta.measures.evaluate import SeenViews, included, needs_of, warn_above_highest_grade
-from irmeta.measures.events import Events
 from irmeta.measures.names import parse_measure, registry, translated
-from irmeta.measures.spec import Measure, Spec
-from irmeta.naming.forms import text_of
-from irmeta.naming.grammar import DEEPEST
+from irmeta.measures.spec import Events, Measure, Spec
+from irmeta.naming.grammar import DEEPEST, text_of
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks

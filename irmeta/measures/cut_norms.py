@@ -14,9 +14,9 @@ import math
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.measures.cuts import divide
-from irmeta.measures.parameters import Parameter
+from irmeta.measures.cutoffs import divide
 from irmeta.measures.spec import Cutoff, Cutoffs, OneList, Params, Trace
+from irmeta.naming.parameters import Parameter
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.needs import Need
 

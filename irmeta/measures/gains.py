@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.measures.parameters import gain_map
 from irmeta.measures.spec import OneList, Params
+from irmeta.naming.parameters import gain_map
 from irmeta.rankings.derive.unjudged import UNJUDGED_DOC
 from irmeta.rankings.judged import JudgedRanks
 

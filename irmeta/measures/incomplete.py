@@ -8,7 +8,7 @@ import numpy as np
 
 from irmeta.kernels.relevant_counts import count_within
 from irmeta.kernels.unjudged_ranks import first_unjudged
-from irmeta.measures.cuts import empty_values, rank_cuts
+from irmeta.measures.cutoffs import empty_values, rank_cuts
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.rankings.derive.unjudged import UNJUDGED_DOC, counting_space
 from irmeta.rankings.judged import JudgedRanks

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from irmeta.kernels.judged_only import inferred_sum
-from irmeta.measures.cuts import per_query
-from irmeta.measures.parameters import REL
+from irmeta.measures.cutoffs import per_query
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.naming.parameters import REL
 from irmeta.rankings.judged import JudgedRanks
 
 EPSILON = 0.00001  # trec_eval's INFAP_EPSILON

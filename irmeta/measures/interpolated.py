@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from irmeta.kernels.interpolation import best_precision_from, count_to_own_cut
-from irmeta.measures.cuts import empty_values, per_query
-from irmeta.measures.parameters import REL, Parameter, numbers
+from irmeta.measures.cutoffs import empty_values, per_query
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.naming.parameters import REL, Parameter, numbers
 from irmeta.rankings.judged import JudgedRanks
 
 ELEVEN_POINTS = "0;0.1;0.2;0.3;0.4;0.5;0.6;0.7;0.8;0.9;1"

@@ -1,4 +1,7 @@
-"""Registry of measures and parsing of their names, trec_eval's names and presets."""
+"""Registry of measures and parsing of their names, trec_eval's names, presets, and expressions.
+
+Names may be written as expressions: ``irmeta.AP(rel=2) @ 100``.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from irmeta.errors import MeasureError, UsageError, did_you_mean, nearest, shown
 from irmeta.measures import (
@@ -15,7 +18,7 @@ from irmeta.measures import (
     bpref,
     cascade,
     cooper,
-    gain,
+    cumulated_gain,
     incomplete,
     inferred,
     interpolated,
@@ -33,13 +36,13 @@ from irmeta.measures import (
     trec_gain,
     utility,
 )
+from irmeta.measures.aliases import BARE, ELSEWHERE, FIELD, fold
 from irmeta.measures.diversity import cube_test, d_measures, err_ia, novelty, subtopic_recall
 from irmeta.measures.diversity.intent_aware import intent_aware
 from irmeta.measures.spec import Measure, Spec
-from irmeta.measures.spellings import BARE, ELSEWHERE, FIELD, fold
 from irmeta.naming.entry_points import load_group, missing_packages
-from irmeta.naming.forms import joined, split_form, text_of
-from irmeta.naming.grammar import parse_settings, split_names, texts_of
+from irmeta.naming.grammar import joined, parse_settings, split_form, split_names, text_of, texts_of
+from irmeta.naming.parameters import printed
 from irmeta.policies import EvalPolicy
 from irmeta.schema.columns import Display
 
@@ -50,7 +53,7 @@ FAMILIES = (
         interpolated,
         sets,
         utility,
-        gain,
+        cumulated_gain,
         trec_gain,
         q_measure,
         cascade,
@@ -217,7 +220,7 @@ def translated(name: str) -> list[tuple[str, str]]:
     """Translate the name of one measure in any spelling to irmeta's.
 
     Exact spellings of trec_eval, ndeval and irmeta come first, then any spelling without regard to
-    case; see irmeta.measures.spellings.
+    case; see irmeta.measures.aliases.
 
     Returns
     -------
@@ -332,3 +335,68 @@ def canonical_name(name: str) -> str:
 def canonical_names(names: str | Iterable[str]) -> tuple[str, ...]:
     """Return the canonical names of measures and presets, as a tuple."""
     return tuple(canonical(names))
+
+
+class MeasureName(str):
+    """The name of a measure, to which parameters and a cutoff can be added.
+
+    Examples
+    --------
+    >>> irmeta.nDCG @ 10, irmeta.AP(rel=2) @ 100
+    (nDCG@10, AP(rel=2)@100)
+    """
+
+    __slots__ = ()
+
+    def __call__(self, **parameters: object) -> MeasureName:
+        """Return the name with further parameters.
+
+        Raises
+        ------
+        MeasureError
+            If the measure has no such parameter.
+        """
+        word, inside, cut = self._form()
+        known = {parameter.name for parameter in registry()[word].all_parameters}
+        for name in parameters:
+            if name not in known:
+                hint = did_you_mean(name, known)
+                raise MeasureError(f"{self}: {word} has no parameter {name!r}. {hint}")
+        further = (f"{name}={_text(value)}" for name, value in parameters.items())
+        return MeasureName(joined(word, ",".join([*filter(None, [inside]), *further]), cut))
+
+    def __matmul__(self, cutoff: float) -> MeasureName:
+        """Return the name with a cutoff.
+
+        Raises
+        ------
+        MeasureError
+            If the name has a cutoff.
+        """
+        word, inside, cut = self._form()
+        if cut:
+            raise MeasureError(f"{self} has a cutoff.")
+        prefix = registry()[word].cutoff_prefix
+        return MeasureName(joined(word, inside, f"@{prefix}{printed(cutoff)}"))
+
+    def __repr__(self) -> str:
+        """Return the name without quotation marks."""
+        return str(self)
+
+    def _form(self) -> tuple[str, str, str]:
+        form = split_form(self)
+        assert form is not None
+        return form
+
+
+def measure_named(word: str) -> MeasureName | None:
+    """Return the name of a registered measure, None for any other word."""
+    measure: Measure | None = registry().get(word)
+    return None if measure is None else MeasureName(measure.name)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, Mapping):
+        gains = cast(Mapping[Any, Any], value)
+        return ";".join(f"{grade}:{printed(gain)}" for grade, gain in gains.items())
+    return printed(value)

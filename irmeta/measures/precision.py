@@ -8,13 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from irmeta.kernels.relevant_counts import count_within, reciprocal_rank
-from irmeta.measures.cuts import empty_values, per_query, rank_cuts
-from irmeta.measures.events import Events
-from irmeta.measures.parameters import BETA, REL, TIES
+from irmeta.measures.cutoffs import empty_values, per_query, rank_cuts
 from irmeta.measures.spec import (
     TREC_EVAL,
     Cutoff,
     Cutoffs,
+    Events,
     Measure,
     OneList,
     Params,
@@ -22,6 +21,7 @@ from irmeta.measures.spec import (
     Trace,
 )
 from irmeta.measures.weighted import needs_ties, refuse_assumed, weight_at, weighted_gain
+from irmeta.naming.parameters import BETA, REL, TIES
 from irmeta.rankings.judged import JudgedRanks
 
 

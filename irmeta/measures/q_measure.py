@@ -8,7 +8,6 @@ import numpy as np
 
 from irmeta.errors import MeasureError
 from irmeta.kernels.blended_ratios import blended_ratios
-from irmeta.measures.by_rank import add_up, running_sums
 from irmeta.measures.cut_norms import (
     IDEAL,
     NORM,
@@ -20,11 +19,10 @@ from irmeta.measures.cut_norms import (
     trace_without_depth,
     without_depth,
 )
-from irmeta.measures.cuts import per_query
-from irmeta.measures.events import Events
+from irmeta.measures.cutoffs import add_up, per_query, running_sums
 from irmeta.measures.gains import GAIN_OF, GAINS, doc_gain, doc_gains
-from irmeta.measures.parameters import GMAX, REL, Parameter
-from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Term, Trace
+from irmeta.naming.parameters import GMAX, REL, Parameter
 from irmeta.rankings.derive.fewer_judgments import pooled_at
 from irmeta.rankings.judged import JudgedRanks
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from irmeta.errors import MeasureError
 from irmeta.measures import rbp
-from irmeta.measures.cuts import per_query
-from irmeta.measures.gain import (
+from irmeta.measures.cumulated_gain import (
     DISCOUNT,
     GAIN,
     changed_parameters,
@@ -19,8 +18,8 @@ from irmeta.measures.gain import (
     trace_dcg,
     trace_ndcg,
 )
+from irmeta.measures.cutoffs import per_query
 from irmeta.measures.gains import doc_gains
-from irmeta.measures.parameters import GMAX, REL
 from irmeta.measures.rareness import (
     PAPER,
     RARENESS,
@@ -32,6 +31,7 @@ from irmeta.measures.rareness import (
 )
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.measures.weighted import Worth, discounted
+from irmeta.naming.parameters import GMAX, REL
 from irmeta.rankings.judged import JudgedRanks
 
 _PLAIN = {"ties": "order"}

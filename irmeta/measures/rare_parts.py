@@ -10,7 +10,7 @@ import numpy as np
 
 from irmeta.errors import UsageError, check_whole
 from irmeta.measures.average_precision import compute_average_precision
-from irmeta.measures.cuts import divide
+from irmeta.measures.cutoffs import divide
 from irmeta.measures.precision import compute_precision
 from irmeta.measures.rareness import weights_in_precisions
 from irmeta.policies import Averaged, Counted, Rarity

@@ -12,10 +12,10 @@ import numpy as np
 from irmeta.errors import MeasureError
 from irmeta.kernels.rarity import add_rarity, precision_weights
 from irmeta.measures.average_precision import compute_average_precision
-from irmeta.measures.cuts import empty_values, per_query, rank_cuts
-from irmeta.measures.parameters import REL, Parameter
+from irmeta.measures.cutoffs import empty_values, per_query, rank_cuts
 from irmeta.measures.precision import compute_precision
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.naming.parameters import REL, Parameter
 from irmeta.rankings.holders import COUNTED, RARITIES, holders_within, rarity_of
 from irmeta.rankings.judged import JudgedRanks
 

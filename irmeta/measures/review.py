@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from irmeta.kernels.interpolation import count_to_own_cut
-from irmeta.measures.cuts import divide, empty_values, per_query
-from irmeta.measures.parameters import REL, Parameter
+from irmeta.measures.cutoffs import divide, empty_values, per_query
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.naming.parameters import REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
 
 DOCS = Parameter(

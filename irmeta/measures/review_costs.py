@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from irmeta.measures.parameters import REL, Parameter
 from irmeta.measures.review import (
     DOCS,
     SOURCE,
@@ -18,6 +17,7 @@ from irmeta.measures.review import (
     to_review,
 )
 from irmeta.measures.spec import Compute, Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.naming.parameters import REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
 
 

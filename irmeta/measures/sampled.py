@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from irmeta.kernels.sampled_sums import sum_by_stratum, weighted_precision_sum
-from irmeta.measures.cuts import divide, empty_values, rank_cuts
-from irmeta.measures.parameters import REL, Parameter
+from irmeta.measures.cutoffs import divide, empty_values, rank_cuts
 from irmeta.measures.spec import Compute, Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.naming.parameters import REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.needs import Need
 from irmeta.rankings.sample import BY_MTC, ONLY_MTC, inclusion_weights, is_random_sample

@@ -12,9 +12,9 @@ from typing import get_args
 import numpy as np
 
 from irmeta.kernels.nonrelevant_above import mean_of_first, search_lengths
-from irmeta.measures.cuts import empty_values, retrieved
-from irmeta.measures.parameters import REL, Parameter
+from irmeta.measures.cutoffs import empty_values, retrieved
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.naming.parameters import REL, Parameter
 from irmeta.policies import Unretrieved
 from irmeta.rankings.judged import JudgedRanks
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from irmeta.measures.cuts import divide, retrieved
-from irmeta.measures.parameters import BETA, REL
+from irmeta.measures.cutoffs import divide, retrieved
 from irmeta.measures.spec import (
     TREC_EVAL,
     Compute,
@@ -21,6 +20,7 @@ from irmeta.measures.spec import (
     Term,
     Trace,
 )
+from irmeta.naming.parameters import BETA, REL
 from irmeta.rankings.judged import JudgedRanks
 
 

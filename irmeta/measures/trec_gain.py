@@ -14,12 +14,11 @@ from irmeta.kernels.trec_gain_terms import (
     ndcg_at_docs,
     ndcg_at_ranks,
 )
-from irmeta.measures.by_rank import positions, running_sums, valued_by_rank
-from irmeta.measures.cuts import empty_values, per_query
+from irmeta.measures.cutoffs import empty_values, per_query, positions, running_sums, valued_by_rank
 from irmeta.measures.gains import doc_gain, doc_gains
-from irmeta.measures.parameters import REL, Parameter
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.measures.weighted import discounted, discounts
+from irmeta.naming.parameters import REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
 
 GAIN = Parameter("gain", "grade", "gain of a doc", kind="gain", choices=("grade",))

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from irmeta.measures.cuts import divide
-from irmeta.measures.parameters import REL, Parameter
+from irmeta.measures.cutoffs import divide
 from irmeta.measures.sets import set_sizes
 from irmeta.measures.spec import TREC_EVAL, Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.naming.parameters import REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from irmeta.errors import MeasureError
 from irmeta.kernels.discounted_gains import add_worths
 from irmeta.kernels.ties import shared_gain
-from irmeta.measures.by_rank import valued_by_rank
-from irmeta.measures.cuts import empty_values, rank_cuts
+from irmeta.measures.cutoffs import empty_values, rank_cuts, valued_by_rank
 from irmeta.measures.gains import doc_gain
 from irmeta.measures.spec import Cutoffs, OneList, Params, Term
 from irmeta.rankings.judged import JudgedRanks

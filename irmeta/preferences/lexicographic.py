@@ -13,9 +13,16 @@ import numpy as np
 
 from irmeta.kernels.first_difference import reciprocal_differences
 from irmeta.naming.grammar import Params
-from irmeta.preferences.levels import Levels, P, graded_sets, stack_levels
+from irmeta.preferences.levels import (
+    Found,
+    Levels,
+    P,
+    found_docs,
+    graded_sets,
+    sign_of,
+    stack_levels,
+)
 from irmeta.preferences.spec import PairTerm, PairTrace, PreferenceRule
-from irmeta.preferences.traces import Found, found_docs, sign_of
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.one_list import OneList
 from irmeta.results.pair_preferences import BlockPreferences

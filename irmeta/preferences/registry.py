@@ -1,14 +1,18 @@
-"""Registry of preferences, and parsing of their names."""
+"""Registry of preferences, their list and descriptions, and parsing of their names."""
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterable
 from functools import cache
 
+import polars as pl
+
 from irmeta.errors import MeasureError, did_you_mean
 from irmeta.naming.entry_points import load_group, missing_packages
 from irmeta.naming.grammar import parse_settings, split_names, texts_of
+from irmeta.naming.parameters import Parameter, printed
 from irmeta.preferences import interleaving, lexicographic, rpp
 from irmeta.preferences.spec import PreferenceRule, PreferenceSpec
 
@@ -93,3 +97,54 @@ def is_preference(name: str) -> bool:
     """Check whether a name starts with the word of a preference."""
     word = re.sub(r"[(@].*", "", name.strip())
     return word in preference_registry() or word.lower() in ALIASES
+
+
+def list_preferences() -> pl.DataFrame:
+    """List all preferences, those of other packages included.
+
+    Returns
+    -------
+    DataFrame
+        preference, parameters (with defaults), source, summary.
+
+    Examples
+    --------
+    >>> irmeta.list_preferences().select("preference", "parameters").row(0)
+    ('RPP[@k]', 'p=uniform, g=0.8, grades=graded, rel=1, unjudged=nonrelevant')
+    """
+    rows = [
+        {
+            "preference": _shape(rule),
+            "parameters": ", ".join(f"{p.name}={_default(p)}" for p in rule.all_parameters),
+            "source": rule.source,
+            "summary": rule.summary,
+        }
+        for rule in preference_registry().values()
+    ]
+    return pl.DataFrame(rows)
+
+
+def describe_preference(name: str) -> tuple[PreferenceRule, str, pl.DataFrame]:
+    """Return a preference, its definition, and its parameters: meaning, default, range.
+
+    Raises
+    ------
+    MeasureError
+        If the preference is unknown.
+    """
+    rule = parse_preference(name).rule
+    definition = inspect.cleandoc(rule.compare.__doc__ or "").replace("`", "")
+    parameters = pl.DataFrame(
+        [(p.name, p.meaning, _default(p), p.range) for p in rule.all_parameters],
+        schema=dict.fromkeys(("parameter", "meaning", "default", "range"), pl.String),
+        orient="row",
+    )
+    return rule, definition, parameters
+
+
+def _shape(rule: PreferenceRule) -> str:
+    return rule.name + {"none": "", "optional": "[@k]", "required": "@k"}[rule.cutoff]
+
+
+def _default(parameter: Parameter) -> str:
+    return "-" if parameter.default is None else printed(parameter.default)

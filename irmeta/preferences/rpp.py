@@ -14,14 +14,15 @@ from irmeta.preferences.levels import (
     G,
     P,
     compare_levels,
+    found_docs,
     graded_sets,
+    level_terms,
     level_weights,
     printed_p,
     stack_levels,
     subtopic_sets,
 )
 from irmeta.preferences.spec import PairTerm, PairTrace, PreferenceRule
-from irmeta.preferences.traces import found_docs, level_terms
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.one_list import OneList
 from irmeta.results.pair_preferences import BlockPreferences

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError, check_whole
-from irmeta.naming.ranking_numbers import NONRELEVANT, RankingNumbers
+from irmeta.naming.numbered_rankings import NONRELEVANT, NumberedRankings
 from irmeta.policies import ReadPolicy
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.pool import POOL_ARRAYS
@@ -23,7 +23,7 @@ QUERY = "q"
 
 
 @dataclass(frozen=True)
-class RankingSpace(RankingNumbers):
+class RankingSpace(NumberedRankings):
     """Rankings with the judgments of their docs.
 
     A ranking takes the docs of a subtopic in order: its first doc for subtopic a is a1. Relevant
@@ -41,7 +41,7 @@ class RankingSpace(RankingNumbers):
     Raises
     ------
     UsageError
-        See `RankingNumbers`; or if there is not one weight above 0 for each subtopic.
+        See `NumberedRankings`; or if there is not one weight above 0 for each subtopic.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class RankingSpace(RankingNumbers):
 class RankingNames(Sequence[str]):
     """Names of rankings, made when they are asked for."""
 
-    def __init__(self, rankings: RankingNumbers, numbers: np.ndarray) -> None:
+    def __init__(self, rankings: NumberedRankings, numbers: np.ndarray) -> None:
         self._rankings, self._numbers = rankings, numbers
 
     def __len__(self) -> int:

@@ -27,7 +27,7 @@ from itertools import permutations
 import numpy as np
 
 from irmeta.errors import UsageError, check_choice
-from irmeta.naming.ranking_numbers import RankingNumbers
+from irmeta.naming.numbered_rankings import NumberedRankings
 
 Pairs = Iterator[tuple[int, np.ndarray, np.ndarray]]
 """Pairs in pieces: the length of the longer ranking, the numbers of lower rankings, int64 [n], and
@@ -59,13 +59,13 @@ class Property:
     name: str
     formula: str
     meaning: str
-    pairs: Callable[[RankingNumbers, Weights], Pairs]
+    pairs: Callable[[NumberedRankings, Weights], Pairs]
     strict: bool = False
     kinds: tuple[str, ...] = ()
     source: str = ""
 
 
-def relevance_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
+def relevance_pairs(rankings: NumberedRankings, weights: Weights = ()) -> Pairs:
     """Yield the pairs S, S·r (Eq. 9)."""
     for length in range(1, rankings.length + 1):
         upper = rankings.of_length(length)
@@ -73,14 +73,14 @@ def relevance_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
         yield length, (upper - 1) // rankings.branching, upper[:, None]
 
 
-def irrelevance_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
+def irrelevance_pairs(rankings: NumberedRankings, weights: Weights = ()) -> Pairs:
     """Yield the pairs S·x, S (Eq. 10)."""
     for length in range(1, rankings.length + 1):
         upper = rankings.of_length(length - 1)
         yield length, _extended(rankings, upper, rankings.nonrelevant), upper[:, None]
 
 
-def redundancy_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
+def redundancy_pairs(rankings: NumberedRankings, weights: Weights = ()) -> Pairs:
     """Yield the pairs S·p, S·n (Eq. 11): S has the subtopic of p, and lacks that of n.
 
     The paper assumes equal weights. Of unequal ones, the subtopic of n must weigh at least as much
@@ -91,7 +91,7 @@ def redundancy_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
         yield length, lower, upper[:, None]
 
 
-def weight_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
+def weight_pairs(rankings: NumberedRankings, weights: Weights = ()) -> Pairs:
     """Yield the pairs S·p, S·n where S has neither subtopic, and that of n weighs more."""
     for length in range(1, rankings.length + 1):
         shorter, has = rankings.of_length(length - 1), _subtopics_in(rankings, length - 1)
@@ -102,7 +102,7 @@ def weight_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
                 yield length, lower, upper[:, None]
 
 
-def swap_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
+def swap_pairs(rankings: NumberedRankings, weights: Weights = ()) -> Pairs:
     """Yield the pairs P·x·r·Q, P·r·x·Q."""
     for length, numbers, digits in _positions(rankings, 2):
         places = [rankings.branching ** (length - rank) for rank in range(1, length + 1)]
@@ -113,7 +113,7 @@ def swap_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
             yield length, numbers[fits], (numbers[fits] + rise)[:, None]
 
 
-def replacement_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
+def replacement_pairs(rankings: NumberedRankings, weights: Weights = ()) -> Pairs:
     """Yield the pairs P·x·Q, P·r·Q."""
     for length, numbers, digits in _positions(rankings, 1):
         for i in range(length):
@@ -123,14 +123,14 @@ def replacement_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
                 yield length, lower, (lower - (rankings.nonrelevant - label) * place)[:, None]
 
 
-def extension_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
+def extension_pairs(rankings: NumberedRankings, weights: Weights = ()) -> Pairs:
     """Yield the pairs S, S·d for every doc d."""
     for length in range(1, rankings.length + 1):
         upper = rankings.of_length(length)
         yield length, (upper - 1) // rankings.branching, upper[:, None]
 
 
-def induced_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
+def induced_pairs(rankings: NumberedRankings, weights: Weights = ()) -> Pairs:
     """Yield all pairs that relevance, irrelevance and redundancy together relate.
 
     This is their transitive closure. From a ranking upwards, non-relevant docs at its end go, its
@@ -146,7 +146,7 @@ def induced_pairs(rankings: RankingNumbers, weights: Weights = ()) -> Pairs:
         yield from _descendants(rankings, base, lower, upper)
 
 
-def count_induced(rankings: RankingNumbers) -> int:
+def count_induced(rankings: NumberedRankings) -> int:
     """Count the pairs of `induced_pairs` under equal weights, without making them."""
     m, h, total = rankings.subtopics, rankings.length, 0
     for base in range(h + 1):
@@ -159,7 +159,7 @@ def count_induced(rankings: RankingNumbers) -> int:
 
 
 def _descendants(
-    rankings: RankingNumbers, base: int, lower: np.ndarray, upper: np.ndarray
+    rankings: NumberedRankings, base: int, lower: np.ndarray, upper: np.ndarray
 ) -> Pairs:
     """Yield the pairs of ``lower`` with non-relevant and ``upper`` with relevant docs appended."""
     is_same = lower is upper
@@ -173,11 +173,11 @@ def _descendants(
         upper = np.stack(relevant, axis=-1)
 
 
-def _extended(rankings: RankingNumbers, numbers: np.ndarray, label: int) -> np.ndarray:
+def _extended(rankings: NumberedRankings, numbers: np.ndarray, label: int) -> np.ndarray:
     return rankings.branching * numbers + 1 + label
 
 
-def _subtopics_in(rankings: RankingNumbers, length: int) -> np.ndarray:
+def _subtopics_in(rankings: NumberedRankings, length: int) -> np.ndarray:
     """Return the subtopics of each ranking of a length, as bits: int32."""
     bits = np.array([1 << label for label in range(rankings.subtopics)] + [0], np.int32)
     has = np.zeros(1, np.int32)
@@ -187,7 +187,7 @@ def _subtopics_in(rankings: RankingNumbers, length: int) -> np.ndarray:
 
 
 def _new_subtopics(
-    rankings: RankingNumbers, weights: Weights
+    rankings: NumberedRankings, weights: Weights
 ) -> Iterator[tuple[int, np.ndarray, int, int]]:
     """Yield a length, the rankings one doc shorter, and a seen and an unseen subtopic of them."""
     for length in range(2, rankings.length + 1):
@@ -198,7 +198,7 @@ def _new_subtopics(
 
 
 def _positions(
-    rankings: RankingNumbers, least: int
+    rankings: NumberedRankings, least: int
 ) -> Iterator[tuple[int, np.ndarray, Callable[[int], np.ndarray]]]:
     """Yield each length from `least`, the rankings, and a function from a rank - 1 to labels."""
     for length in range(least, rankings.length + 1):

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from irmeta.kernels.score_drops import count_drops
-from irmeta.naming.ranking_numbers import RankingNumbers
+from irmeta.naming.numbered_rankings import NumberedRankings
 from irmeta.results.verdicts import TIE
 from irmeta.stats.properties import Property, Weights
 
@@ -53,7 +53,7 @@ class PropertyCounts:
 
 def count_violations(
     one: Property,
-    rankings: RankingNumbers,
+    rankings: NumberedRankings,
     scores: np.ndarray,
     weights: Weights = (),
     cutoffs: Sequence[int | None] = (),
@@ -64,7 +64,7 @@ def count_violations(
     ----------
     one : Property
         Property, such as those of `properties_for`.
-    rankings : RankingNumbers
+    rankings : NumberedRankings
         The rankings.
     scores : ndarray of float64, shape (measures, rankings)
         Values of all rankings, by their numbers; greater is better. Values that differ by at most
@@ -91,8 +91,8 @@ def count_violations(
     The share of relevant docs in a list violates irrelevance nowhere, that of non-relevant docs
     everywhere but after x:
 
-    >>> from irmeta.naming.ranking_numbers import RankingNumbers
-    >>> rankings = RankingNumbers(subtopics=1, length=2)
+    >>> from irmeta.naming.numbered_rankings import NumberedRankings
+    >>> rankings = NumberedRankings(subtopics=1, length=2)
     >>> rankings.names(range(7))
     ['empty', 'a', 'x', 'aa', 'ax', 'xa', 'xx']
     >>> relevant = np.array([0, 1, 0, 1, 0.5, 0.5, 0])

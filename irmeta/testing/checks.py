@@ -13,7 +13,7 @@ import numpy as np
 from irmeta.errors import MeasureError
 from irmeta.measures.evaluate import evaluate_block, seen_by
 from irmeta.measures.names import parse_measure
-from irmeta.measures.parameters import AVERAGES, Parameter
+from irmeta.naming.parameters import AVERAGES, Parameter
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.one_list import OneList, one_list
 from irmeta.testing.samples import (

@@ -16,8 +16,8 @@ import numpy as np
 from irmeta.errors import IrmetaError, MeasureError
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measure, registry
-from irmeta.measures.parameters import Parameter
 from irmeta.measures.spec import Cutoff, Measure, Spec
+from irmeta.naming.parameters import Parameter
 from irmeta.policies import EvalPolicy, Negative
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks

@@ -27,7 +27,7 @@ from irmeta.cli.commands import app
 from irmeta.cli.registered import EXAMPLES as COMMAND_EXAMPLES
 from irmeta.errors import IrmetaError
 from irmeta.measures.catalog import describe
-from irmeta.preferences.described import describe_preference
+from irmeta.preferences.registry import describe_preference
 from irmeta.schema import result_tables, store_tables
 from irmeta.schema.columns import Table
 from irmeta.show.measures import print_explanation

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from irmeta.measures.parameters import REL
 from irmeta.measures.spec import Measure, Term, Trace
+from irmeta.naming.parameters import REL
 
 
 def compute(view, params, ks):

@@ -14,7 +14,7 @@ from irmeta import testing
 from irmeta.errors import MeasureError
 from irmeta.measures.diversity.intent_aware import intent_aware
 from irmeta.measures.names import parse_measure, registry
-from irmeta.measures.parameters import Parameter
+from irmeta.naming.parameters import Parameter
 from irmeta.testing.samples import QUERIES, Case, crowd, view_for, written
 from support.examples import scaled
 

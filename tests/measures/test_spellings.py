@@ -7,9 +7,8 @@ import pytest
 
 import irmeta
 from irmeta.errors import MeasureError
-from irmeta.measures.aliases import CUBETEST, CUT, PLAIN
+from irmeta.measures.aliases import BARE, CUBETEST, CUT, ELSEWHERE, FIELD, PLAIN, fold
 from irmeta.measures.names import canonical, parse_measure, parse_measures, registry
-from irmeta.measures.spellings import BARE, ELSEWHERE, FIELD, fold
 from irmeta.studies.reanalysis.options import OverviewOptions
 from support.making import Track
 

@@ -9,7 +9,7 @@ import irmeta
 from irmeta.errors import UsageError
 from irmeta.measures.enumerated import rank_cutoff, score_rankings
 from irmeta.measures.names import parse_measure, parse_measures
-from irmeta.naming.ranking_numbers import RankingNumbers
+from irmeta.naming.numbered_rankings import NumberedRankings
 from irmeta.rankings import enumeration
 from irmeta.rankings.enumeration import RankingSpace
 from twins import diversity, ranking_properties
@@ -17,7 +17,7 @@ from twins import diversity, ranking_properties
 
 @pytest.mark.parametrize(("subtopics", "length"), [(1, 3), (2, 3), (3, 2)])
 def test_ranking_numbers__order_of_length_then_letters(subtopics: int, length: int):
-    rankings = RankingNumbers(subtopics, length)
+    rankings = NumberedRankings(subtopics, length)
     expected = ranking_properties.all_rankings(subtopics, length)
     numbers = np.arange(rankings.count)
     names = rankings.names(numbers)
@@ -51,7 +51,7 @@ def test_ranking_space__invalid_argument(arguments: tuple[int, ...], problem: st
 )
 def test_number__unknown_ranking(name: str, problem: str):
     with pytest.raises(UsageError, match=problem):
-        RankingNumbers(2, 2).number(name)
+        NumberedRankings(2, 2).number(name)
 
 
 def test_view__ranks_grades_and_lengths_of_rankings():

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from irmeta.errors import UsageError
-from irmeta.naming.ranking_numbers import EMPTY, RankingNumbers
+from irmeta.naming.numbered_rankings import EMPTY, NumberedRankings
 from irmeta.stats import properties
 from irmeta.stats.properties import Pairs, Property, properties_for, strictly
 from irmeta.stats.property_counts import count_violations
@@ -37,7 +37,7 @@ SIZES = ((1, 4), (2, 3), (3, 3), (4, 2))
 ACT = {"": 0.0, "a": 1 / 20, "x": 0.0, "aa": 1 / 16, "ax": 1 / 20, "aax": 1 / 15}
 
 
-def written(rankings: RankingNumbers, pairs: Pairs) -> list[tuple[str, str]]:
+def written(rankings: NumberedRankings, pairs: Pairs) -> list[tuple[str, str]]:
     """The pairs as text; fails if a piece names another length than that of its longer ranking."""
     out: list[tuple[str, str]] = []
     for length, lower, upper in pairs:
@@ -49,7 +49,7 @@ def written(rankings: RankingNumbers, pairs: Pairs) -> list[tuple[str, str]]:
     return out
 
 
-def naive_pairs(one: Property, rankings: RankingNumbers) -> set[tuple[str, str]]:
+def naive_pairs(one: Property, rankings: NumberedRankings) -> set[tuple[str, str]]:
     names = naive.all_rankings(rankings.subtopics, rankings.length)
     if one is properties.INDUCTION:
         return naive.induced(names)
@@ -58,7 +58,7 @@ def naive_pairs(one: Property, rankings: RankingNumbers) -> set[tuple[str, str]]
 
 @pytest.mark.parametrize("size", SIZES)
 def test_pairs__equal_naive_relations(size: tuple[int, int]):
-    rankings = RankingNumbers(*size)
+    rankings = NumberedRankings(*size)
     for one in EVERY:
         pairs = written(rankings, one.pairs(rankings, ()))
         assert len(pairs) == len(set(pairs)), f"{one.name} has a pair twice"
@@ -67,14 +67,14 @@ def test_pairs__equal_naive_relations(size: tuple[int, int]):
 
 @pytest.mark.parametrize("size", [*SIZES, (1, 1), (5, 1), (2, 6)])
 def test_count_induced__equals_the_number_of_pairs(size: tuple[int, int]):
-    rankings = RankingNumbers(*size)
+    rankings = NumberedRankings(*size)
     pieces = properties.induced_pairs(rankings)
     assert properties.count_induced(rankings) == sum(upper.size for _, _, upper in pieces)
 
 
 @pytest.mark.parametrize("weights", [(0.5, 0.3, 0.2), (0.3, 0.3, 0.4)])
 def test_pairs__weights_restrict_redundancy(weights: tuple[float, ...]):
-    rankings, names = RankingNumbers(3, 3), naive.all_rankings(3, 3)
+    rankings, names = NumberedRankings(3, 3), naive.all_rankings(3, 3)
     expected = {
         properties.REDUNDANCY: naive.related(names, partial(naive.redundancy, weights=weights)),
         properties.WEIGHT: naive.related(names, partial(naive.heavier, weights=weights)),
@@ -91,7 +91,7 @@ SCORE = st.sampled_from([0.0, 0.5, 0.5 + 1e-13, 1.0, math.inf, math.nan])
 @settings(max_examples=scaled(15))
 @given(st.data(), st.sampled_from(EVERY))
 def test_count_violations__equal_naive_counts(data: st.DataObject, one: Property):
-    rankings, names = RankingNumbers(2, 3), naive.all_rankings(2, 3)
+    rankings, names = NumberedRankings(2, 3), naive.all_rankings(2, 3)
     scores = data.draw(st.lists(SCORE, min_size=len(names), max_size=len(names)))
     cutoff = data.draw(st.sampled_from([None, 1, 2, 9]))
     flat = np.zeros(len(names))  # a measure beside it, without a cutoff
@@ -108,7 +108,7 @@ def test_count_violations__equal_naive_counts(data: st.DataObject, one: Property
 
 
 def test_count_violations__smallest_and_largest_violation():
-    rankings = RankingNumbers(1, 3)
+    rankings = NumberedRankings(1, 3)
     scores = np.array([[ACT.get(name, 0.0) for name in naive.all_rankings(1, 3)]])
     scores[0, rankings.number("axx")] = 0.5
     found = count_violations(properties.IRRELEVANCE, rankings, scores)
@@ -133,7 +133,7 @@ def test_properties_for__properties_about_these_kinds_alone():
 
 
 def test_strictly__tied_pairs_fail():
-    rankings, scores = RankingNumbers(1, 2), np.zeros((1, 7))
+    rankings, scores = NumberedRankings(1, 2), np.zeros((1, 7))
     strict = count_violations(strictly(properties.RELEVANCE, ""), rankings, scores)
     assert strict.violated.sum() == strict.tied.sum() == strict.applicable.sum() == 2
     assert strict.property.formula == "m(S) < m(S·r)"

@@ -14,10 +14,9 @@ import pytest
 
 from irmeta import testing
 from irmeta.errors import MeasureError
-from irmeta.measures.events import Events
 from irmeta.measures.names import registry
-from irmeta.measures.parameters import REL, Parameter
-from irmeta.measures.spec import Measure, Trace
+from irmeta.measures.spec import Events, Measure, Trace
+from irmeta.naming.parameters import REL, Parameter
 from irmeta.testing import check_measure, samples
 
 pytestmark = pytest.mark.exhaustive

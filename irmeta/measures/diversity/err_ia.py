@@ -8,24 +8,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.measures.by_rank import add_up
-from irmeta.measures.cuts import per_query
+from irmeta.measures.cutoffs import add_up, per_query
 from irmeta.measures.diversity.novelty import (
     ALPHA,
     GREATEST_RATIO,
     NORM,
+    Gain,
     greedy_values,
     novelty_steps,
+    novelty_terms,
     perfect_sum,
     perfect_values,
     reciprocal,
-    trace_over_greedy,
-)
-from irmeta.measures.diversity.novelty_traces import (
-    Gain,
-    novelty_terms,
     reciprocal_weight,
     relevant_gain,
+    trace_over_greedy,
 )
 from irmeta.measures.diversity.subtopic_gains import GainPairs, by_rank, gains_by_rank
 from irmeta.measures.diversity.subtopic_shares import (
@@ -36,10 +33,9 @@ from irmeta.measures.diversity.subtopic_shares import (
     shares_of,
     subtopic_shares,
 )
-from irmeta.measures.events import Events, Steps
 from irmeta.measures.gains import gains, highest_grade
-from irmeta.measures.parameters import GMAX, REL, Parameter
-from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Trace
+from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Steps, Trace
+from irmeta.naming.parameters import GMAX, REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
 
 GAIN = Parameter(

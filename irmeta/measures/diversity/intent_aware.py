@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from irmeta.measures.cuts import empty_values
+from irmeta.measures.cutoffs import empty_values
 from irmeta.measures.diversity.subtopic_shares import (
     SUBTOPICS,
     UNJUDGED,
@@ -17,8 +17,8 @@ from irmeta.measures.diversity.subtopic_shares import (
     shares_of,
     subtopic_shares,
 )
-from irmeta.measures.parameters import Parameter
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.naming.parameters import Parameter
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.needs import Need
 

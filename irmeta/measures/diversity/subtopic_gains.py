@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from irmeta.kernels.novelty import greedy_gains, novelty_gains
-from irmeta.measures.by_rank import positions
-from irmeta.measures.events import Steps
+from irmeta.measures.cutoffs import positions
+from irmeta.measures.spec import Steps
 from irmeta.measures.weighted import discounts
 from irmeta.rankings.judged import JudgedRanks
 

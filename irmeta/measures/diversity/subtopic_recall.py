@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from irmeta.measures.by_rank import add_up
-from irmeta.measures.cuts import per_query
+from irmeta.measures.cutoffs import add_up, per_query
 from irmeta.measures.diversity.subtopic_gains import GainPairs, gains_by_rank
 from irmeta.measures.diversity.subtopic_shares import (
     SUBTOPICS,
@@ -15,9 +14,8 @@ from irmeta.measures.diversity.subtopic_shares import (
     counted_of,
     needs_subtopics,
 )
-from irmeta.measures.events import Events, Steps
-from irmeta.measures.parameters import REL
-from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
+from irmeta.measures.spec import Cutoffs, Events, Measure, OneList, Params, Steps, Term, Trace
+from irmeta.naming.parameters import REL
 from irmeta.rankings.judged import JudgedRanks
 
 

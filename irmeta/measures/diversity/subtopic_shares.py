@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from irmeta.errors import UsageError
-from irmeta.measures.parameters import Parameter
 from irmeta.measures.spec import OneList, Params
+from irmeta.naming.parameters import Parameter
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.needs import Need
 from irmeta.rankings.subtopics import Subtopics

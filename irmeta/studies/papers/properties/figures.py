@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from irmeta.naming.ranking_numbers import EMPTY, NONRELEVANT
+from irmeta.naming.numbered_rankings import EMPTY, NONRELEVANT
 from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.charts.graph import graph
 from irmeta.report.charts.heat import heat_map

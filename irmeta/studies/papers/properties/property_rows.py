@@ -10,7 +10,7 @@ import numpy as np
 from irmeta.errors import UsageError
 from irmeta.measures.enumerated import oriented, rank_cutoff
 from irmeta.measures.spec import Spec
-from irmeta.naming.ranking_numbers import RankingNumbers
+from irmeta.naming.numbered_rankings import NumberedRankings
 from irmeta.parallel import usable_memory
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.stats.properties import INDUCTION, Property, count_induced
@@ -27,7 +27,7 @@ NUMBERS = 10  # arrays of one number per ranking that pairs of rankings take at 
 
 
 def check_affordable(
-    rankings: RankingNumbers, specs: Sequence[Spec], properties: Sequence[Property]
+    rankings: NumberedRankings, specs: Sequence[Spec], properties: Sequence[Property]
 ) -> None:
     """Check that measures of all rankings take no more than a minute and half of the memory.
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from irmeta.naming.ranking_numbers import RankingNumbers
+from irmeta.naming.numbered_rankings import NumberedRankings
 from irmeta.stats.properties import PAPER
 from irmeta.studies.papers.properties.property_rows import Row
 
 
-def nodes(rankings: RankingNumbers) -> Iterator[Row]:
+def nodes(rankings: NumberedRankings) -> Iterator[Row]:
     """Yield all rankings."""
     numbers = np.arange(rankings.count)
     lengths = rankings.lengths(numbers)
@@ -19,7 +19,7 @@ def nodes(rankings: RankingNumbers) -> Iterator[Row]:
         yield {"number": number, "ranking": rankings.name(number), "length": length}
 
 
-def edges(rankings: RankingNumbers) -> Iterator[Row]:
+def edges(rankings: NumberedRankings) -> Iterator[Row]:
     """Yield the pairs that each property relates; of induction, those that no other does."""
     seen = set[tuple[int, int]]()
     for one in PAPER:

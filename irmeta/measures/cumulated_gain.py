@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.measures.by_rank import positions, running_sums, sums_at
 from irmeta.measures.cut_norms import (
     IDEAL,
     needs_pool,
@@ -18,11 +17,9 @@ from irmeta.measures.cut_norms import (
     undefined_at,
     without_depth,
 )
-from irmeta.measures.cuts import per_query
-from irmeta.measures.events import Events
+from irmeta.measures.cutoffs import per_query, positions, running_sums, sums_at
 from irmeta.measures.gains import GAIN_OF, GAINS, doc_gain, doc_gains
-from irmeta.measures.parameters import GMAX, REL, TIES, Parameter
-from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Trace
+from irmeta.measures.spec import Cutoff, Cutoffs, Events, Measure, OneList, Params, Trace
 from irmeta.measures.weighted import (
     Worth,
     discounted,
@@ -33,6 +30,7 @@ from irmeta.measures.weighted import (
     weighted_gain,
     weighted_terms,
 )
+from irmeta.naming.parameters import GMAX, REL, TIES, Parameter
 from irmeta.rankings.derive.fewer_judgments import pooled_at
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.needs import Need

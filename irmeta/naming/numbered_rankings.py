@@ -1,4 +1,4 @@
-"""Numbers and names of all rankings over a few labels, as the nodes of a heap."""
+"""All rankings over a few labels, numbered as the nodes of a heap, and their names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_RANKINGS = 2**24
 
 
 @dataclass(frozen=True)
-class RankingNumbers:
+class NumberedRankings:
     """Rankings of up to `length` docs, each relevant to one of the subtopics or to none.
 
     The empty ranking has number 0. The rankings that extend ranking i by one doc have the numbers
@@ -42,8 +42,8 @@ class RankingNumbers:
 
     Examples
     --------
-    >>> from irmeta.naming.ranking_numbers import RankingNumbers
-    >>> rankings = RankingNumbers(2, 2)
+    >>> from irmeta.naming.numbered_rankings import NumberedRankings
+    >>> rankings = NumberedRankings(2, 2)
     >>> rankings.count, [rankings.name(i) for i in (0, 1, 4, 12)]
     (13, ['empty', 'a', 'aa', 'xx'])
     """
