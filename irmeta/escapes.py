@@ -55,7 +55,7 @@ def shorten_quoted(text: str) -> str:
     Examples
     --------
     >>> len(shorten_quoted(f"no track {'x' * 100_000!r} here"))
-    218
+    217
     """
     half = _QUOTED // 2
     return _LONG.sub(lambda match: f"{match[0][:half]}...{match[0][-half:]}", text)
