@@ -83,7 +83,7 @@ def first_unjudged(ranks, offsets, judged, lengths, counts, out):
 def add_unjudged(ranks, offsets, judged, lengths, counts, weights, cuts, out):
     """Sum the weights of the unjudged docs of each list within each cutoff, by rank.
 
-    A doc at rank i has ``weights[i - 1]``; for `cuts` and `out` see irmeta.kernels.relevant_counts.
+    A doc at rank i has ``weights[i - 1]``; for `cuts` and `out` see irmeta.kernels.cutoff_sums.
     """
     for q in range(len(offsets) - 1):
         for s in range(ranks.shape[1]):

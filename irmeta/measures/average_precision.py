@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from irmeta.kernels.relevant_counts import precision_sum
+from irmeta.kernels.cutoff_sums import precision_sum
 from irmeta.measures.cut_norms import (
     NORM,
     divisor_of,

@@ -6,8 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from irmeta.kernels.amounts import amounts_within
-from irmeta.kernels.relevant_counts import count_within
+from irmeta.kernels.cutoff_sums import amounts_within, count_within
 from irmeta.measures.spec import Cutoffs
 from irmeta.rankings.judged import JudgedRanks
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from irmeta.kernels.relevant_counts import count_within
+from irmeta.kernels.cutoff_sums import count_within
 from irmeta.kernels.unjudged_ranks import first_unjudged
 from irmeta.measures.cutoffs import empty_values, rank_cuts
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from irmeta.kernels.interpolation import best_precision_from, count_to_own_cut
+from irmeta.kernels.cutoff_sums import count_to_own_cut
+from irmeta.kernels.doc_amounts import best_precision_from
 from irmeta.measures.cutoffs import empty_values, per_query
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.naming.parameters import REL, Parameter, numbers

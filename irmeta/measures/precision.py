@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from irmeta.kernels.relevant_counts import count_within, reciprocal_rank
+from irmeta.kernels.cutoff_sums import count_within, reciprocal_rank
 from irmeta.measures.cutoffs import empty_values, per_query, rank_cuts
 from irmeta.measures.spec import (
     TREC_EVAL,

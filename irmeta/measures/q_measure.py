@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.kernels.blended_ratios import blended_ratios
+from irmeta.kernels.doc_amounts import blended_ratios
 from irmeta.measures.cut_norms import (
     IDEAL,
     NORM,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from irmeta.kernels.interpolation import count_to_own_cut
+from irmeta.kernels.cutoff_sums import count_to_own_cut
 from irmeta.measures.cutoffs import divide, empty_values, per_query
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.naming.parameters import REL, Parameter

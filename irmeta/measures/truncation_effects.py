@@ -10,7 +10,7 @@ import polars as pl
 from irmeta.measures.evaluate import evaluate_block, needs_of, warn_above_highest_grade
 from irmeta.measures.spec import Spec
 from irmeta.policies import EvalPolicy
-from irmeta.rankings.derive.list_ends import cut_ends, pad_ends
+from irmeta.rankings.derive.other_lists import cut_ends, pad_ends
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
 from irmeta.results.verdicts import TIE

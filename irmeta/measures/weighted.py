@@ -9,8 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.kernels.discounted_gains import add_worths
-from irmeta.kernels.ties import shared_gain
+from irmeta.kernels.cutoff_sums import add_discounted_gains, shared_gain
 from irmeta.measures.cutoffs import empty_values, rank_cuts, valued_by_rank
 from irmeta.measures.gains import doc_gain
 from irmeta.measures.spec import Cutoffs, OneList, Params, Term
@@ -71,7 +70,7 @@ def weighted_gain(
     out, cuts = empty_values(view, ks), rank_cuts(view, ks)
     if ties == "order":
         ranks, labels, offsets, gains = valued_by_rank(view, gain)
-        add_worths(ranks, labels, worth(gains), offsets, cuts, out)
+        add_discounted_gains(ranks, labels, worth(gains), offsets, cuts, out)
         return out
     cumulative = np.cumsum(worth(np.ones(1))[0])
     firsts, lasts = view.require("ties")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from irmeta.kernels.interleaving import interleaved_preferences
+from irmeta.kernels.pair_preferences import interleaved_preferences
 from irmeta.naming.grammar import Params
 from irmeta.naming.parameters import REL, Parameter
 from irmeta.preferences.levels import graded_sets, level_weights

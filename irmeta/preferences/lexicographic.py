@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from irmeta.kernels.first_difference import reciprocal_differences
+from irmeta.kernels.pair_preferences import reciprocal_differences
 from irmeta.naming.grammar import Params
 from irmeta.preferences.levels import (
     Found,

@@ -11,11 +11,10 @@ import polars as pl
 
 from irmeta.errors import UsageError, check_choice
 from irmeta.policies import Negative
-from irmeta.rankings.arrays import view_arrays, view_summary
+from irmeta.rankings.arrays import sorted_by_rank, view_arrays, view_summary
 from irmeta.rankings.needs import NEEDED
 from irmeta.rankings.pool import PooledLists
 from irmeta.rankings.sample import Sample
-from irmeta.rankings.sorted_ranks import sorted_by_rank
 from irmeta.rankings.subtopics import Subtopics
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.summaries import Summarized, Summary
@@ -106,7 +105,7 @@ class JudgedRanks(Summarized):
 
     # Derived views: functions as methods. Imported instead of assigned, they have declared types.
     from irmeta.rankings.derive.fewer_judgments import drop_relevant, with_pool
-    from irmeta.rankings.derive.fewer_lists import (
+    from irmeta.rankings.derive.other_lists import (
         cut_to,
         only_queries,
         only_systems,

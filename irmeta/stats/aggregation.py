@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError, check_choice, check_whole
-from irmeta.kernels.chain import settle
+from irmeta.kernels.markov_chain import settle
 from irmeta.policies import Majority
 from irmeta.results.verdicts import Verdicts
 

@@ -172,7 +172,7 @@ def test_cache_folder__removes_caches_unused_for_30_days(cache_folder, tmp_path)
     os.utime(current, (0, 0))
     assert folder() == current, "in use again"
     assert (tmp_path / "cache" / "kernels-old").is_dir(), "nothing was made anew"
-    (kernels / "amounts.py").write_text("changed = True")
+    (kernels / "cutoff_sums.py").write_text("changed = True")
     changed = folder()
     kept = {path.name for path in (tmp_path / "cache").iterdir()}
     assert kept == {current.name, changed.name, "kernels-new", "other-old"}

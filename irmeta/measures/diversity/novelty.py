@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from irmeta.errors import MeasureError
-from irmeta.kernels.novelty import perfect_sums
+from irmeta.kernels.subtopic_gains import perfect_sums
 from irmeta.measures.cutoffs import add_up, per_query, running_sums, sums_at
 from irmeta.measures.diversity.subtopic_gains import (
     GainPairs,

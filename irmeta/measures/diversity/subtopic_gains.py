@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from irmeta.kernels.novelty import greedy_gains, novelty_gains
+from irmeta.kernels.subtopic_gains import greedy_gains, novelty_gains
 from irmeta.measures.cutoffs import positions
 from irmeta.measures.spec import Steps
 from irmeta.measures.weighted import discounts
@@ -28,7 +28,7 @@ class GainPairs:
     subtopic
         int32 [pairs], numbered within the query, ascending within a doc.
     gains, keeps
-        float64 [pairs]: see irmeta.kernels.novelty.
+        float64 [pairs]: see irmeta.kernels.subtopic_gains.
     """
 
     rows: np.ndarray

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from irmeta.rankings.derive.fewer_lists import sample_queries
+from irmeta.rankings.derive.other_lists import sample_queries
 from irmeta.studies.papers.innovation import paper
 from irmeta.studies.papers.innovation.doc_texts import read_texts
 from irmeta.studies.papers.innovation.options import DOCS, EXAMPLES
