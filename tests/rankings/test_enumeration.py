@@ -34,7 +34,7 @@ def test_ranking_numbers__order_of_length_then_letters(subtopics: int, length: i
         ((0, 2), "subtopics = 0 is not a whole number of at least 1"),
         ((24, 2), "subtopics = 24 is more than 23"),
         ((2, 0), "length = 0 is not a whole number of at least 1"),
-        ((2, 16), "more than 16,777,216 rankings of up to 16 docs over 2 subtopics"),
+        ((2, 16), "there are 64,570,081 rankings of up to 16 docs over 2 subtopics"),
         ((1, 10**9), "more than 16,777,216 rankings"),
         ((2, 2, -1), "relevant = -1"),
         ((2, 2, 2, (1.0,)), "weights = .* are not 2 numbers above 0"),
