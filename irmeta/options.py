@@ -23,7 +23,7 @@ from typing import (
     get_type_hints,
 )
 
-from irmeta.errors import UsageError, check_choice, did_you_mean
+from irmeta.errors import UsageError, check_choice, did_you_mean, shown
 from irmeta.naming.grammar import text_of
 
 Named = Literal["system", "systems", "side", "query", "qrels"]
@@ -237,6 +237,7 @@ def _checked(one: Field[Any], kind: Any, value: Any) -> Any:
     return load(parse)(value) if parse else value
 
 
+LARGEST = 2**63 - 1  # of 64-bit integers with a sign
 _ACCEPTED: dict[Any, type[Any]] = {int: Integral, float: Real, str: str, bool: bool}
 _CALLED = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 
@@ -247,6 +248,8 @@ def _scalar(one: Field[Any], kind: Any, value: Any) -> Any:
         return value
     if kind not in _ACCEPTED:  # an executor or a callback: its user checks it
         return value
+    if kind is int and isinstance(value, Integral) and abs(int(value)) > LARGEST:
+        raise UsageError(f"{one.name} = {shown(value)} does not fit in 64 bits.")
     is_kind = isinstance(value, _ACCEPTED[kind]) and (kind is bool or not isinstance(value, bool))
     # numpy's numbers become Python's, so that the record is JSON
     if not is_kind or not _is_within(plain := kind(value), one.metadata):

@@ -56,6 +56,8 @@ class Made(Options):
     [
         ({"count": 0}, "count = 0 is not a whole number between 1 and 9."),
         ({"count": 10}, "count = 10 is not a whole number between 1 and 9."),
+        ({"count": 10**20}, "count = 100000000000000000000 does not fit in 64 bits."),
+        ({"count": -(10**20)}, "count = -100000000000000000000 does not fit in 64 bits."),
         ({"count": 2.0}, "count = 2.0 is not a whole number"),
         ({"count": True}, "count = True is not a whole number"),
         ({"count": float("nan")}, "count = nan is not a whole number"),

@@ -34,8 +34,14 @@ class Studies(TyperGroup):
     """Command group of all studies; commands are built on request."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """List the subcommands and the names of all studies."""
-        return [*super().list_commands(ctx), *study_modules()]
+        """List the subcommands and the names of all studies that can be loaded."""
+        return [*super().list_commands(ctx), *(one.name for one in find_all()[0])]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help text, and the problems of studies that are not in it."""
+        super().format_help(ctx, formatter)
+        for problem in find_all()[1]:
+            print_line(f"irmeta: {problem}", sys.stderr)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the subcommand, or the command of the study, of a name."""
@@ -45,7 +51,7 @@ class Studies(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that the arguments name, or fail with the nearest known name."""
-        known = self.list_commands(ctx)
+        known = [*super().list_commands(ctx), *study_modules()]
         if args and args[0] not in known and not args[0].startswith("-"):
             ctx.fail(f"no study {args[0]!r}. {did_you_mean(args[0], known)}")
         return super().resolve_command(ctx, args)

@@ -120,7 +120,8 @@ def _chosen(given: Sequence[tuple[str, str]]) -> TrecEvalOptions:
     TrecEvalError
         For an option that is not supported, or a number out of range.
     """
-    from irmeta.measures.trec_eval_names import TrecEvalError, TrecEvalOptions
+    from irmeta.errors import short
+    from irmeta.measures.trec_eval_names import TrecEvalError, TrecEvalOptions, whole_number
 
     values = dict(given)
     for name, known in _FORMATS.items():
@@ -134,10 +135,14 @@ def _chosen(given: Sequence[tuple[str, str]]) -> TrecEvalOptions:
     numbers: dict[str, int] = {}
     for name, least in (("l", 1), ("M", 1), ("N", 0)):
         text = values.get(name)
-        if text is not None and not (text.isascii() and text.isdigit() and int(text) >= least):
-            raise TrecEvalError(f"-{name} {text} is not a whole number from {least}", ARGUMENTS)
+        if text is not None and not (
+            text.isascii() and text.isdigit() and whole_number(text) >= least
+        ):
+            raise TrecEvalError(
+                f"-{name} {short(text)} is not a whole number from {least}", ARGUMENTS
+            )
         if text is not None:
-            numbers[name] = int(text)
+            numbers[name] = whole_number(text)
     return TrecEvalOptions(
         version=_VERSIONS[values.get("version", "9")],
         complete="c" in values,

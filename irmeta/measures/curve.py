@@ -259,7 +259,7 @@ def _add_dense(
     step = max(1, DENSE_CELLS // max(averaged.size, 1))
     for start in range(0, len(ks), step):
         part = slice(start, start + step)
-        values = spec.measure.compute(view, spec.settings, ks[part].tolist())
+        values = spec.compute(view, ks[part].tolist())
         counted = averaged & ~np.isnan(values)
         sum_over_queries(values, counted, sums[part])
         counts[part] += counted.sum(axis=1)

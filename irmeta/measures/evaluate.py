@@ -212,7 +212,7 @@ def evaluate_block(view: JudgedRanks, specs: Sequence[Spec], policy: EvalPolicy)
         check_stopped()
         first = specs[indices[0]]
         cutoffs = list(dict.fromkeys(specs[i].cutoff for i in indices))
-        by_cutoff = first.measure.compute(views.of(first, cutoffs), first.settings, cutoffs)
+        by_cutoff = first.compute(views.of(first, cutoffs), cutoffs)
         values[indices] = by_cutoff[[cutoffs.index(specs[i].cutoff) for i in indices]]
     return Scores(
         track=view.facts.track,

@@ -307,7 +307,7 @@ def _suggestion(name: str, word: str) -> str:
     """Return a sentence with the nearest known name, with the parameters and cutoff of `name`."""
     known = [*registry(), *aliases.NAMES, *PRESETS, *FIELD]
     near, rest = nearest(word or name, known), name[len(word) :]
-    if near is None or near in PRESETS or not rest:
+    if near in (None, word) or near in PRESETS or not rest:
         return did_you_mean(word or name, known)
     try:
         parse_measures(near + rest)

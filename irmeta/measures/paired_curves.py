@@ -178,6 +178,6 @@ def _values(
     views = SeenViews(view)
     deepest = replace(spec, cutoff=ks[-1])
     seen = views.of(deepest, [deepest.cutoff])
-    values = spec.measure.compute(seen, spec.settings, list(ks))[..., systems]
+    values = spec.compute(seen, list(ks))[..., systems]
     averaged = included(views.judged_for(spec), spec, policy)[:, systems]
     return values, averaged & ~np.isnan(values)

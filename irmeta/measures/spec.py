@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from irmeta.errors import IrmetaError, MeasureError, short
 from irmeta.naming.grammar import Cutoff, Params, format_name
 from irmeta.naming.parameters import (
     REL,
@@ -169,6 +170,32 @@ class Spec:
     cutoff: Cutoff
     asked: str = field(default="", compare=False)
     asked_too: tuple[str, ...] = field(default=(), compare=False)
+
+    def compute(self, view: JudgedRanks, ks: Cutoffs) -> np.ndarray:
+        """Return the values at each cutoff, float64 [cutoff, query, system].
+
+        Raises
+        ------
+        MeasureError
+            If a measure of another package fails, or returns another shape or type.
+        """
+        try:
+            values = self.measure.compute(view, self.settings, ks)
+        except IrmetaError:
+            raise
+        except (Exception, SystemExit) as error:
+            if self.measure.compute.__module__.partition(".")[0] == "irmeta":
+                raise
+            reason = short(" ".join(f"{type(error).__name__}: {error}".split()))
+            raise MeasureError(f"measure {self.name} failed: {reason}") from error
+        expected = (len(ks), *view.lengths.shape)
+        shape, dtype = np.shape(values), getattr(values, "dtype", type(values).__name__)
+        if shape != expected or dtype != np.float64:
+            raise MeasureError(
+                f"measure {self.name} returned {dtype} of shape {shape}, not float64 of shape "
+                f"{expected}, that is [cutoff, query, system]: its package must be mended."
+            )
+        return values
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle names: another process has the measure's functions, which need no pickling."""

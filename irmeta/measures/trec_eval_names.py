@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from irmeta.errors import IrmetaError, MeasureError
+from irmeta.errors import IrmetaError, MeasureError, shown
 from irmeta.measures import aliases
 from irmeta.measures.names import parse_measure
 from irmeta.measures.spec import Spec
+from irmeta.options import LARGEST
 
 TEXTS = ("runid", "relstring")
 """What trec_eval prints as text."""
@@ -175,7 +177,7 @@ def _lines(stem: str, given: Mapping[str, str], options: TrecEvalOptions) -> lis
 def _cut_lines(stem: str, text: str | None, options: TrecEvalOptions) -> list[Line]:
     """Return a line for each cutoff, ascending."""
     parts = text.split(",") if text is not None else aliases.CUT[stem][1]
-    cuts = sorted(_real(str(one)) if stem in _LEVELS else _whole(str(one)) for one in parts)
+    cuts = sorted(_real(str(one)) if stem in _LEVELS else whole_number(str(one)) for one in parts)
     if stem in _RANKS and cuts[0] <= 0:
         raise TrecEvalError(f"negative cutoff of {stem!r}", 2)
     if len(set(cuts)) < len(cuts):
@@ -215,13 +217,20 @@ def _spec(name: str, options: TrecEvalOptions) -> Spec:
         raise TrecEvalError(str(error), 2) from None
 
 
-def _whole(text: str) -> int:
-    """Return the number that a text begins with, 0 for none: C's atol."""
+def whole_number(text: str) -> int:
+    """Return the number that a text begins with, 0 for none: C's atol, which ends at 64 bits."""
     match = re.match(_WHOLE, text)
-    return int(match[1]) if match else 0
+    if match is None:
+        return 0
+    sign, digits = -1 if "-" in match[1] else 1, match[1].lstrip("+-").lstrip("0")
+    # Python refuses to convert thousands of digits.
+    return sign * (min(int(digits or 0), LARGEST) if len(digits) < 20 else LARGEST)
 
 
 def _real(text: str) -> float:
     """Return the number that a text begins with, 0 for none: C's atof."""
     match = re.match(_REAL, text)
-    return float(match[1]) if match else 0.0
+    value = float(match[1]) if match else 0.0
+    if not math.isfinite(value):
+        raise TrecEvalError(f"parameter {shown(text)} is not finite", 2)
+    return value

@@ -253,3 +253,28 @@ def test_trec_eval__help_and_version(capsysbinary):
     assert printed(capsysbinary, "-v")[::2] == (0, "trec_eval version 9.0.8\n")
     assert printed(capsysbinary, "-v", "--version=10")[2] == "trec_eval version 10.0\n"
     assert printed(capsysbinary, "qrels")[0] == 1
+
+
+HUGE = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "said"),
+    [
+        ("-M 9223372036854775808", 0, ""),
+        (f"-M {HUGE}", 0, ""),
+        (f"-N {HUGE}", 0, ""),
+        (f"-l {HUGE}", 2, "is not between 1 and 127"),
+        ("-m set_F.1e400", 2, "parameter '1e400' is not finite"),
+        (f"-m set_F.{HUGE}", 2, "(5,000 characters)' is not finite"),
+        ("-m iprec_at_recall.1e400", 2, "parameter '1e400' is not finite"),
+        ("-m relstring.1e400", 2, "parameter '1e400' is not finite"),
+        (f"-m P.{HUGE}", 2, "a cutoff is at least 1 and at most 2147483647"),
+    ],
+    ids=lambda value: str(value)[:24],
+)
+def test_command__numbers_without_end(tmp_path, capsysbinary, options, status, said):
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 2 r\n")
+    found, _, err = printed(capsysbinary, *options.split(), tmp_path / "qrels", tmp_path / "run")
+    assert (found, said in err, len(err) < 400) == (status, True, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -299,6 +300,40 @@ def test_registry__entry_point_measure_is_computed(installed, made_store):
     assert rr == theirs
     with pytest.raises(MeasureError, match="Did you mean 'Mine'"):
         parse_measure("Mien")
+
+
+def _raises(view, params, ks):
+    raise ValueError("\x1b[31mred")
+
+
+@pytest.mark.parametrize(
+    ("compute", "said"),
+    [
+        (_raises, "^measure Mine failed: ValueError: .*red"),
+        (lambda view, params, ks: sys.exit(3), "^measure Mine failed: SystemExit: 3"),
+        (lambda view, params, ks: np.ones((1, 1)), r"returned float64 of shape \(1, 1\), not"),
+        (lambda view, params, ks: 1.0, r"returned float of shape \(\), not float64"),
+        (
+            lambda view, params, ks: np.ones((len(ks), *view.lengths.shape), np.int64),
+            "returned int64 of shape",
+        ),
+    ],
+    ids=["raises", "exits", "shape", "scalar", "dtype"],
+)
+def test_registry__entry_point_measure_is_checked_at_the_door(installed, made_store, compute, said):
+    mine = replace(other("Mine"), compute=compute)
+    installed(Entry("mine", "their.module:MINE", lambda: mine))
+    with pytest.raises(MeasureError, match=said):
+        made_store.means("Mine", track="passage")
+
+
+def test_evaluate_command__message_of_a_failing_measure_is_escaped(installed, made_store, run):
+    mine = replace(other("Mine"), compute=_raises)
+    installed(Entry("mine", "their.module:MINE", lambda: mine))
+    done = run("evaluate", made_store.path, "-m", "Mine", "--track", "passage")
+    assert done.status == 2
+    assert r"irmeta: measure Mine failed: ValueError: \x1b[31mred" in done.err
+    assert "\x1b" not in done.err
 
 
 def test_registry__entry_point_may_register_several_measures(installed):

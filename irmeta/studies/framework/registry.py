@@ -40,7 +40,7 @@ def find(name: str) -> Study:
         return load(OWN[name])
     try:
         study = load(study_modules()[name])
-    except Exception as error:  # a package may raise any exception
+    except (Exception, SystemExit) as error:  # a package may raise any exception
         reason = f"{type(error).__name__}: {error}"
         raise UsageError(
             f"study {name} ({study_modules()[name]}) cannot be loaded: {reason}."

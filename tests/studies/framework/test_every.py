@@ -100,6 +100,21 @@ def test_registry__study_load_failure_does_not_stop_the_others(
     assert run("info", store.path).status == 0
 
 
+def test_registry__study_that_exits_at_import_is_named(
+    store: irmeta.Store, tmp_path: Path, run, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "exits_at_import.py").write_text("import sys\nsys.exit(7)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    broken = SimpleNamespace(name="broken", value="exits_at_import:STUDY")
+    monkeypatch.setattr(registry, "entry_points", lambda group: [broken])
+    registry.study_modules.cache_clear()
+    listed = run("study")
+    assert (listed.status, "cannot be loaded: SystemExit: 7" in listed.err) == (0, True)
+    explained = run("study", "--help")
+    assert (explained.status, "cannot be loaded: SystemExit: 7" in explained.err) == (0, True)
+    assert "search-length" in explained.out
+
+
 def test_open__folder_without_results_is_refused(tmp_path: Path):
     with pytest.raises(UsageError, match="holds no study's results"):
         irmeta.studies.open(collection(tmp_path / "in", "a"))
