@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import irmeta
-from irmeta.errors import UsageError
+from irmeta.errors import UsageError, shown
 from irmeta.parallel import (
     ObjectPool,
     check_open_files,
@@ -205,7 +205,7 @@ def test_thread_count__default_is_usable_cores(monkeypatch):
     "workers", [0, -1, 1.5, 2.0, math.nan, math.inf, True, "2", Fraction(2), np.float64(2)]
 )
 def test_thread_count__invalid_number_is_refused(workers):
-    said = re.escape(f"workers = {workers!r} is not a whole number of at least 1.")
+    said = re.escape(f"workers = {shown(workers)} is not a whole number of at least 1.")
     with pytest.raises(UsageError, match=said):
         thread_count(workers)
     with pytest.raises(UsageError, match=said):

@@ -22,7 +22,10 @@ SUMMARY_ONLY = ("runid", "num_q", "gm_map", "gm_bpref")
 """Not printed for single queries."""
 _RANKS = ("P", "recall", "ndcg_cut", "map_cut", "relative_P", "success", "unj")
 _LEVELS = ("iprec_at_recall", "Rprec_mult")
-_WITH_TEXT = ("utility", "11pt_avg", "set_F", "relstring", "ndcg", "ndcg_rel", "Rndcg", "G", "rbp")
+_WITH_TEXT = (
+    *("utility", "11pt_avg", "set_F", "relstring", "ndcg", "ndcg_rel", "Rndcg", "G"),
+    *("rbp", "rbp_resid"),
+)
 """Measures whose parameters become part of the name as they are written."""
 _NEW = ("rbp", "rbp_resid", "unj")  # in version 10
 _ABSENT = re.compile(r"prefs.*|all_prefs|qrels_jg|.*_avgjg|yaap|dcg|ideal_dcg")
@@ -193,11 +196,14 @@ def _with_parameters(stem: str, text: str, options: TrecEvalOptions) -> Spec:
     if not _PAIRS.fullmatch(text):
         raise TrecEvalError(f"malformed pair parameters in {text!r}", 2)
     pairs = [(name, _real(value)) for name, _, value in (p.partition("=") for p in text.split(","))]
-    if stem != "rbp":
+    if stem not in ("rbp", "rbp_resid"):
         return _spec(f"{stem}.{','.join(f'{name}={value!r}' for name, value in pairs)}", options)
     if any(name != "p" for name, _ in pairs):
-        raise TrecEvalError("gains of rbp are not implemented in irmeta", 2)
-    return _spec(f"RBP(p={pairs[-1][1]!r},gain=trec_eval10)", options)
+        raise TrecEvalError(f"{stem} takes p alone in irmeta: gains are not implemented", 2)
+    persistence = f"p={pairs[-1][1]!r}"
+    if stem == "rbp_resid":
+        return _spec(f"RBPResidual({persistence},tail=trec_eval10)", options)
+    return _spec(f"RBP({persistence},gain=trec_eval10)", options)
 
 
 def _spec(name: str, options: TrecEvalOptions) -> Spec:

@@ -194,7 +194,8 @@ def test_trec_eval__named_pipe(files, tmp_path):
 
 def test_trec_eval__options_that_change_values():
     options = TrecEvalOptions(version=10, rel=2, condensed=True, docs=100)
-    asked = ["ndcg", "map", "utility.0,0,0,1", "iprec_at_recall..5", "rbp.p=0.5"]
+    asked = ["ndcg", "map", "utility.0,0,0,1", "iprec_at_recall..5"]
+    asked += ["rbp.p=0.5", "rbp_resid.p=0.5"]
     names = [line.spec.name for line in lines_of(asked, options) if line.spec is not None]
     assert names == [
         "AP(rel=2,unjudged=condensed)",
@@ -202,6 +203,7 @@ def test_trec_eval__options_that_change_values():
         "Utility(a=0,b=0,d=1,N=100,rel=2,unjudged=condensed)",
         "nDCG(unjudged=condensed)",
         "RBP(p=0.5,gain=trec_eval10,unjudged=condensed)",
+        "RBPResidual(p=0.5,tail=trec_eval10)",
     ]
 
 
