@@ -205,7 +205,7 @@ def whole(
     failed += [error for _, error in unfinished]
     if failed:
         tracks = len(outcomes) or len(store.tracks)
-        said = first_few(failed, "name one with track= to see why.", " ")
+        said = first_few(failed, "fix these to see the others.", " ")
         raise IrmetaError(f"{len(failed)} of {tracks} tracks failed. {said}")
     skipped = []
     for outcome in outcomes:

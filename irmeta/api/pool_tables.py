@@ -122,7 +122,7 @@ class PoolTables(PerDocTables):
         check_choice("judgments", judgments, ("pool", "all"))
         check_choice("others", others, ("rescored", "original"))
         if judgments == "all" and depth is not None:
-            raise UsageError("depth= is for judgments='pool'.")
+            raise UsageError("`depth=` is for `judgments='pool'`.")
         if depth is not None:
             check_whole("depth", depth)
         specs, policy = parse_call(measures, self.merged(choices))
@@ -134,7 +134,7 @@ class PoolTables(PerDocTables):
                 deep = complete_depth(self.reader, name, policy)
                 if deep == 0:
                     raise UsageError(
-                        f"track {name!r}: a pool is complete at no depth; give depth=."
+                        f"track {name!r}: a pool is complete at no depth; give `depth=`."
                     )
             needs: set[Need] = {*needs_of(specs), "pool"}
             with undisturbed(self.reader, name):

@@ -118,8 +118,8 @@ def published_rows(
     if "track" not in rows.columns:
         if len(tracks) != 1:
             raise UsageError(
-                f"{name} has no column track, and there are {len(tracks)} tracks: name one with "
-                "--track (track=)."
+                f"{name} has no column track, and there are {len(tracks)} tracks: name one by "
+                "`track=`."
             )
         rows = rows.with_columns(track=pl.lit(tracks[0]))
     texts = {one: pl.col(one).cast(pl.String) for one in SCHEMA if one in rows.columns}

@@ -326,7 +326,7 @@ def _put(
         raise UsageError(f"{out} is a file: name a folder.")
     for file in targets:
         if file.exists() and not force and "<!-- irmeta" not in _end_of(file):
-            raise UsageError(f"{file} exists and irmeta did not write it: use --force.")
+            raise UsageError(f"{file} exists and irmeta did not write it: use `force=True`.")
     for name in tables:
         check_ours(out / f"{name}.parquet", force=force)
     remove_temporaries(out)

@@ -35,7 +35,7 @@ from irmeta.trec.text import Text, lines
 CANNOT_READ, QUERY_FAILED, NO_QUERY = 2, 4, 7
 """Exit statuses of trec_eval."""
 _SPOILT = "The first: "  # of the runs that cannot be used
-_OTHER_OPTIONS = re.compile(r" `--[^`]*`[^.]*\.")  # a sentence about an option of `evaluate`
+_OTHER_OPTIONS = re.compile(r" `\w+=[^`]*`[^.]*\.")  # a sentence about a keyword of `evaluate`
 _ELSEWHERE = "none of its queries is judged"
 _SEVERAL_TAGS = " tags, the first is used"
 

@@ -102,7 +102,7 @@ class UnjudgedTables(PoolTables):
                 check_whole(name, value)
         if depth is not None and budget is not None:
             raise UsageError(
-                "budget= is for unjudged docs by weight, not for a pool of some depth."
+                "`budget=` is for unjudged docs by weight, not for a pool of some depth."
             )
         merged = self.merged(choices)
         policy = EvalPolicy(**{n: merged[n] for n in PoolChoices.__annotations__ if n in merged})

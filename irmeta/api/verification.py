@@ -165,7 +165,7 @@ def verify(
         found = catalog_tracks(systems, catalog or {})
         rows = catalog_values(found)
     elif catalog:
-        raise UsageError("catalog= is for the values of the catalogue, without published=.")
+        raise UsageError("`catalog=` is for the values of the catalogue, without `published=`.")
     elif isinstance(published, pl.DataFrame):
         source = {"name": "frame"}
         rows = published_rows(published.drop("line", strict=False), "published", tracks, known)
@@ -197,8 +197,8 @@ def _nothing(rows: pl.DataFrame, systems: Mapping[str, Sequence[str]]) -> str:
     tracks = first_few(list(systems), "name some of them", ", ")
     if rows.is_empty():
         return (
-            f"no published values of {tracks}: name the track of the catalogue with --catalog "
-            "(catalog=), or a file with --published (published=)."
+            f"no published values of {tracks}: name the track of the catalogue by `catalog=`, or a "
+            "file by `published=`."
         )
     track, name = rows.select("track", "system").row(0)
     return (

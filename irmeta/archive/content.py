@@ -16,7 +16,7 @@ EXPANSION = 200
 """How many times larger than the file its decompressed content may be; runs reach about 20."""
 ALWAYS_EXPANDED = 64 << 20  # bytes that any file may expand to
 OTHER_MD5 = "the MD5 is not the catalogue's"
-REJECTED = f"{OTHER_MD5} (--md5 note keeps such files)"
+REJECTED = f'{OTHER_MD5} (`md5="note"` keeps such files)'
 _PIECE = 1 << 18
 _HEAD = 256  # bytes that show what a file is
 CHECKS = 1

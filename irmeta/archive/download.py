@@ -307,19 +307,19 @@ class _Meter:
         self._check_size(self._size)
         longest = self._limits.max_minutes
         if longest is not None and now - self._begun > 60 * longest:
-            reason = f"took more than {longest:g} minutes (--max-minutes)"
+            reason = f"took more than {longest:g} minutes (`max_minutes=`)"
             raise _RetryError(reason, most=1)
         if now - self._minute >= 60:
             rate = self._in_minute / (now - self._minute)
             if rate < self._limits.min_rate:
-                reason = f"came at {rate:.3g} bytes a second (--min-rate {self._limits.min_rate:g})"
+                reason = f"came at {rate:.3g} bytes a second (`min_rate={self._limits.min_rate:g}`)"
                 raise _RetryError(reason, of_host=True, most=1)
             self._minute, self._in_minute = now, 0
 
     def _check_size(self, size: int) -> None:
         if size > self._limits.max_gb * 1e9:
             self._part.remove()
-            reason = f"larger than {self._limits.max_gb:g} GB (--max-gb)"
+            reason = f"larger than {self._limits.max_gb:g} GB (`max_gb=`)"
             raise FetchError("failed", reason)
         if size > self._room:
             self._part.remove()
@@ -337,7 +337,7 @@ def _write(file: IO[bytes], piece: bytes, part: _Part) -> None:
         raise FetchError("failed", f"{part.path} cannot be written ({error.strerror})") from None
 
 
-_PASSWORD = "use --user NAME, or a netrc file"
+_PASSWORD = "use `user=`, or a netrc file"
 
 
 class _Part:

@@ -106,4 +106,4 @@ def check_address(address: str) -> None:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise UsageError(f"{shown} is not an address of http or https.")
     if parts.username is not None:
-        raise UsageError(f"{shown} holds a user's name: use --user, or a netrc file.")
+        raise UsageError(f"{shown} holds a user's name: use `user=`, or a netrc file.")

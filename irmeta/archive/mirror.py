@@ -95,4 +95,6 @@ def place(file: Path, target: Path, placement: Placement) -> None:
         try:
             os.symlink(file, temporary)
         except OSError as error:
-            raise UsageError(f"{target} cannot be a link ({error.strerror}): use --copy.") from None
+            raise UsageError(
+                f'{target} cannot be a link ({error.strerror}): use `placement="copy"`.'
+            ) from None

@@ -19,13 +19,15 @@ from irmeta.cli.warning_lines import WarningLines
 from irmeta.errors import IrmetaError, MeasureError, UsageError
 from irmeta.escapes import escape_text, hide_passwords, print_line
 from irmeta.files import naming
-from irmeta.show.notes import LEVEL
+from irmeta.show.advice import OPTIONS
+from irmeta.show.notes import LEVEL, error_line
 
 
 def main() -> NoReturn:
     """Run the command line; errors become one line and an exit status."""
     _speak_utf8()
     LEVEL.set()
+    OPTIONS.clear()
     lines = WarningLines()
     try:
         with warnings.catch_warnings():
@@ -89,7 +91,7 @@ def _is_outside(error: BaseException) -> bool:
 def _fail(error: BaseException, status: int) -> NoReturn:
     if LEVEL.verbose:
         traceback.print_exception(error)
-    print_line(f"irmeta: {' '.join(str(error).split())}", sys.stderr)
+    error_line(f"irmeta: {' '.join(str(error).split())}")
     raise SystemExit(status)
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
 import typer
+from typer.models import OptionInfo
 
 from irmeta.cli.app import app
 from irmeta.cli.declared import KEYWORD, parameters
 from irmeta.errors import UsageError
 from irmeta.options import Options, option
+from irmeta.show.advice import OPTIONS
 from irmeta.show.notes import LEVEL
 
 EXAMPLES = dict[str, tuple[str, ...]]()
@@ -63,14 +65,33 @@ def detailed(function: Callable[..., None]) -> Callable[..., None]:
         detail = Detail.of({name: given.pop(name) for name in Detail.__dataclass_fields__})
         if detail.quiet and detail.verbose:
             raise UsageError("--quiet and --verbose exclude each other.")
+        OPTIONS.clear()
+        OPTIONS.update(known)
         LEVEL.set(quiet=detail.quiet, verbose=detail.verbose)
         function(**given)
 
     declared = inspect.signature(function, eval_str=True).parameters.values()
     arguments = [one.replace(kind=KEYWORD) for one in declared]
+    shown = [*arguments, *parameters(Detail)]
+    known = dict(named_options(shown))
     # typer reads the signature; type checkers know no such attribute of functions.
-    call.__signature__ = inspect.Signature([*arguments, *parameters(Detail)])  # type: ignore[attr-defined]
+    call.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
     return call
+
+
+def named_options(declared: Iterable[inspect.Parameter]) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the options of a command by keyword, each with its long name and its negation."""
+    for one in declared:
+        for info in getattr(one.annotation, "__metadata__", ()):
+            if isinstance(info, OptionInfo):
+                names = [
+                    info.default,
+                    *(info.param_decls or ()),
+                ]  # in Annotated, the first is there
+                long = [name for name in names if isinstance(name, str) and name.startswith("--")]
+                plain = f"--{one.name.replace('_', '-')}"
+                option, _, negation = (long or [plain])[0].partition("/")
+                yield one.name, (option, negation or option.replace("--", "--no-", 1))
 
 
 def epilog_of(examples: tuple[str, ...]) -> str:

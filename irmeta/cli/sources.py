@@ -164,7 +164,7 @@ def open_source(
     report_ignored_folders(first)
     lost = [str(o.error) for o in outcomes if o.error is not None]
     if len(lost) == len(outcomes):
-        raise IrmetaError(first_few(lost, "name one with --track to see why.", " "))
+        raise IrmetaError(first_few(lost, "fix these to see the others.", " "))
     try:
         yield store
     except IrmetaError:  # an unreadable track or run may be the cause

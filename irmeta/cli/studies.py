@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import Path
@@ -19,6 +18,7 @@ from irmeta.cli.sources import READING, SOURCE, SourceArgument, open_source
 from irmeta.errors import did_you_mean
 from irmeta.escapes import print_line
 from irmeta.policies import ReadPolicy
+from irmeta.show.notes import error_line
 from irmeta.studies.framework.control import Run
 from irmeta.studies.framework.registry import find, find_all, study_modules
 from irmeta.studies.framework.study import Study
@@ -41,7 +41,7 @@ class Studies(TyperGroup):
         """Write the help text, and the problems of studies that are not in it."""
         super().format_help(ctx, formatter)
         for problem in find_all()[1]:
-            print_line(f"irmeta: {problem}", sys.stderr)
+            error_line(f"irmeta: {problem}")
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the subcommand, or the command of the study, of a name."""
@@ -77,7 +77,7 @@ def list_all(context: typer.Context) -> None:
                 print_line(f"{'':<16} {one.paper}")
         print_line(f"{'all':<16} Every study that reads a store, in one folder each.")
         for problem in problems:
-            print_line(f"irmeta: {problem}", sys.stderr)
+            error_line(f"irmeta: {problem}")
         print_line("")
         print_line("irmeta study NAME --help shows the options of a study.")
 
@@ -102,7 +102,7 @@ def run_every(
             done = run_all(store, out, **given | {"executor": executor, "progress": progress})
         for one in done:
             if one.problem:
-                print_line(f"irmeta: {one.study.name}: {one.problem}", sys.stderr)
+                error_line(f"irmeta: {one.study.name}: {one.problem}")
         print_studies(out, done)
     if any(one.problem for one in done):
         raise typer.Exit(FAILED)
@@ -135,7 +135,7 @@ def _command(one: Study) -> typer.Typer:
                 control = Run.of(asked | {"executor": executor, "progress": progress})
                 batch = run(one, store, given["out"], options, control)
             for _, error in batch.failed:
-                print_line(f"irmeta: failed: {error}", sys.stderr)
+                error_line(f"irmeta: failed: {error}")
             if batch.analysed or batch.unchanged or one.inputs != "tracks":
                 print_study(StudyResults(given["out"], batch))
         if batch.failed:

@@ -178,7 +178,7 @@ def parse_call(
     if False in presets:
         raise UsageError(
             "'trec_eval10' has trec_eval 10's tie order, and is combined with other measures: "
-            "choose one tie order for all (--tie-order, tie_order=), or evaluate them separately."
+            "choose one tie order for all by `tie_order=`, or evaluate them separately."
         )
     return specs, replace(policy, tie_order="trec_eval10")
 

@@ -21,7 +21,7 @@ def check_figure_file(path: Path, *, force: bool) -> None:
     if path.is_dir():
         raise UsageError(f"{path} is a folder: name a file.")
     if path.exists() and not force:
-        raise UsageError(f"{path} exists: use --force to replace it.")
+        raise UsageError(f"{path} exists: use `force=True` to replace it.")
 
 
 def write_figure(

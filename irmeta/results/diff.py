@@ -132,7 +132,8 @@ def _keys(path: Location, rows: Callable[..., pl.LazyFrame]) -> list[str]:
     missing = [c for c in ("track", "system", "measure", "value") if c not in columns]
     if missing == ["measure", "value"] and _is_wide(columns):
         raise UsageError(
-            f"{path} has a column for each measure: compare files that were written without --wide."
+            f"{path} has a column for each measure, as `irmeta evaluate --wide` writes it: compare "
+            "files with a row for each value."
         )
     if missing:
         raise UsageError(

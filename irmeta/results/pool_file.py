@@ -42,4 +42,4 @@ def check_pool_file(path: Path, *, force: bool) -> None:
     with path.open("rb") as file:
         line = file.readline(1 << 16)
     if line and not _LINE.fullmatch(line):
-        raise UsageError(f"{path} exists and is not a pool file: use --force to replace it.")
+        raise UsageError(f"{path} exists and is not a pool file: use `force=True` to replace it.")

@@ -258,7 +258,9 @@ def check_ours(path: Path, *, force: bool, columns: Sequence[str] = ()) -> None:
     """Reject an unsupported extension and, unless `force`, a file that irmeta did not write."""
     check_ending(path)
     if path.exists() and not force and not _ours(path, list(columns)):
-        raise UsageError(f"{path} exists and irmeta did not write it: use --force to replace it.")
+        raise UsageError(
+            f"{path} exists and irmeta did not write it: use `force=True` to replace it."
+        )
 
 
 def check_ending(path: Path) -> None:
@@ -287,5 +289,5 @@ def _ours(path: Path, columns: list[str]) -> bool:
     try:
         return provenance(path) is not None
     except DataError as error:
-        error.fix = "Use --force to replace it."
+        error.fix = "Use `force=True` to replace it."
         raise

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from irmeta.api import Reanalysis, Store
 from irmeta.escapes import escape_name, print_line
+from irmeta.show.advice import in_options
 from irmeta.show.console import counted, open_console, print_table, print_text
 from irmeta.store.ingest import Outcome
 
@@ -35,7 +36,7 @@ def print_outcomes(outcomes: Sequence[Outcome], store: Store) -> None:
             line += f": {row['systems']} systems, {row['queries']} queries, {row['rows']:,} rows"
             if row["skipped_runs"]:
                 line += f", {row['skipped_runs']} skipped"
-        print_line(f"{escape_name(outcome.track)}: {line}")
+        print_line(f"{escape_name(outcome.track)}: {in_options(line)}")
     print_line(f"store: {store.reader}")
 
 
@@ -56,7 +57,7 @@ def _print_left_out(done: StudyResults) -> None:
     if "studied_tracks" in done.tables:
         left_out = done.tables["studied_tracks"].filter(~pl.col("used"))
         for row in left_out.iter_rows(named=True):
-            print_line(f"  {row['track']}: {row['left_out']}")
+            print_line(f"  {row['track']}: {in_options(row['left_out'])}")
 
 
 def _print_files(done: StudyResults) -> None:

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from irmeta.escapes import escape_name, escape_text
 from irmeta.results.csv_text import to_csv
+from irmeta.show.advice import in_options
 
 MOST_ROWS = 500  # of a frame on a terminal
 
@@ -32,7 +33,7 @@ def print_table_of(frame: pl.DataFrame, digits: int = 4) -> None:
     print_table(console, frame.head(most), digits=digits)
     if frame.height > most:
         left = frame.height - most
-        console.print(f"... and {left:,} rows more: use --out FILE, or a pipe.")
+        console.print(f"... and {left:,} rows more: a pipe or a file receives all of them.")
 
 
 def write_to_pipe(text: str) -> None:
@@ -78,7 +79,7 @@ def _cell(value: object, digits: int) -> str:
 
 def print_text(console: Console, text: str, style: str = "") -> None:
     """Print lines without markup, because ids may contain text that rich reads as markup."""
-    text = escape_text(text, keep="\n")
+    text = escape_text(in_options(text), keep="\n")
     console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from time import perf_counter
 
 from irmeta.escapes import print_line
+from irmeta.show.advice import in_options
 
 
 class Notes:
@@ -36,13 +37,13 @@ LEVEL = Notes()
 
 def error_line(line: str) -> None:
     """Print a line on stderr, even if the command is quiet."""
-    print_line(line, sys.stderr)
+    print_line(in_options(line), sys.stderr)
 
 
 def note(line: str) -> None:
     """Print a line on stderr, unless the command is quiet."""
     if not LEVEL.quiet:
-        print_line(line, sys.stderr)
+        error_line(line)
 
 
 def detail(line: str) -> None:

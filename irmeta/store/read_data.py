@@ -27,7 +27,7 @@ from irmeta.trec.runs import RunText
 from irmeta.trec.source import QrelsSource, TrackSource
 from irmeta.trec.streams import InputFile
 
-SUBTOPICS_FIX = "pass subtopics=True."
+SUBTOPICS_FIX = "pass `subtopics=True`."
 
 
 def read_data(
@@ -165,5 +165,5 @@ def _first_repeat(columns: RunColumns) -> DataError:
         problem,
         file=columns.place,
         ids=ids,
-        fix="Keep one row of each doc; duplicates='first' keeps the first.",
+        fix="Keep one row of each doc; `duplicates='first'` keeps the first.",
     )

@@ -15,7 +15,7 @@ from irmeta.locations import RemotePath, location
 from irmeta.policies import ReadPolicy
 from irmeta.schema.arrow import DAMAGED
 
-AGAIN = "Ingest the track again with --rehash (in Python rehash=True)."
+AGAIN = "Ingest the track again: `irmeta ingest --rehash`, or `irmeta.ingest(rehash=True)`."
 """The fix for a damaged track of a store."""
 COPY_AGAIN = "Copy the track again from the local store, its record in tracks/ last."
 """The fix for a damaged track of a store on object storage."""

@@ -13,7 +13,7 @@ from irmeta.trec.source import TrackSource
 from irmeta.trec.system_names import file_names, pattern_name, stem
 
 _FIXES = {
-    "tag": 'Name systems by file: --names file, or names = "file".',
+    "tag": 'Name systems by file: `names="file"`, also in collection.toml.',
     "pattern": 'Change the pattern `names`, or write names = "file".',
 }
 

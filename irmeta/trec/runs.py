@@ -195,7 +195,7 @@ def first_repeat(file: InputFile) -> DataError:
                         file=file.name,
                         line=number,
                         ids={"query": query.decode(), "doc": doc.decode()},
-                        fix="`--duplicates first` keeps the first line of each.",
+                        fix='`duplicates="first"` keeps the first line of each.',
                     )
     return DataError("was changed while it was read", file=file.name, fix="Read it again.")
 
@@ -237,5 +237,5 @@ def _score(printed: bytes, line: int, noticed: Counter[str]) -> float:
         "field 5 (the score) is not a finite number",
         line=line,
         value=printed,
-        fix=f"{_SHAPE} `--malformed skip` drops such lines and counts them.",
+        fix=f'{_SHAPE} `malformed="skip"` drops such lines and counts them.',
     )

@@ -178,7 +178,7 @@ def test_evaluate_command__runs_with_a_shared_tag_are_named_by_file(files: list[
     done = run("evaluate", *files, "-m", "AP", "--names", "tag")
     assert columns(done.out)["system"] == ["x"]
     assert f"{files[2]}: system 'x' is already read from " in done.err
-    assert "Name systems by file: --names file" in done.err
+    assert "Name systems by file: `--names file`" in done.err
 
 
 def test_explain_and_info_commands__accept_files(files: list[Path], run) -> None:

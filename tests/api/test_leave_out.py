@@ -176,7 +176,7 @@ def test_leave_out__does_not_depend_on_workers_or_blocks(made_store: irmeta.Stor
         ("AP", {"judgments": "some"}, "judgments = 'some' is not a choice"),
         ("AP", {"others": "old"}, "others = 'old' is not a choice"),
         ("AP", {"depth": 0}, "depth = 0 is not a whole number"),
-        ("AP", {"depth": 3, "judgments": "all"}, "depth= is for judgments='pool'"),
+        ("AP", {"depth": 3, "judgments": "all"}, "`depth=` is for `judgments='pool'`"),
         ("AP(average=geometric)", {}, "needs arithmetic means"),
     ],
 )
@@ -190,7 +190,7 @@ def test_leave_out__rejects_bad_arguments(
 def test_leave_out__needs_a_depth_where_no_pool_is_complete():
     runs = {"a": {"1": down("x", "y")}, "b": {"1": down("y", "x")}}
     store = Track(runs, {"1": {"x": 1}}).read()
-    with pytest.raises(UsageError, match=r"complete at no depth; give depth="):
+    with pytest.raises(UsageError, match=r"complete at no depth; give `depth=`"):
         store.leave_out("AP")
     assert store.leave_out("AP", depth=1).height == 2
     alone = Track({"a": {"1": down("x")}}, {"1": {"x": 1}}).read()

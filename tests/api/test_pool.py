@@ -143,7 +143,7 @@ def test_pool__fully_judged_lists_leave_nothing_to_judge():
     [
         ({"depth": 0}, "depth = 0 is not a whole number of at least 1"),
         ({"budget": 1.5}, "budget = 1.5 is not a whole number"),
-        ({"depth": 3, "budget": 2}, "budget= is for unjudged docs by weight"),
+        ({"depth": 3, "budget": 2}, "`budget=` is for unjudged docs by weight"),
         ({"system": "sytem"}, "has no system 'sytem'. Did you mean 'system'"),
         ({"system": []}, "no system was given"),
         ({"system": "group=x"}, "No group of its systems is known"),

@@ -263,11 +263,11 @@ def test_verify__wrong_calls_are_refused(made_store: irmeta.Store, tmp_path: Pat
         irmeta.verify(made_store, rows)
     with pytest.raises(irmeta.UsageError, match="is not there"):
         irmeta.verify(made_store, tmp_path / "absent.csv", track="news")
-    with pytest.raises(irmeta.UsageError, match="without published="):
+    with pytest.raises(irmeta.UsageError, match="without `published=`"):
         irmeta.verify(made_store, rows, track="news", catalog={"news": "trec8/adhoc"})
     with pytest.raises(irmeta.DataError, match="row 1: the value is not a number: 'x'"):
         irmeta.verify(made_store, pl.concat([rows, table("map", {"b": "x"})]), track="news")
-    with pytest.raises(irmeta.UsageError, match="--catalog"):
+    with pytest.raises(irmeta.UsageError, match="`catalog=`"):
         irmeta.verify(made_store)
     with pytest.raises(irmeta.UsageError, match="Did you mean 'trec8/adhoc'"):
         irmeta.verify(made_store, catalog={"news": "trec8/adhok"})

@@ -292,7 +292,7 @@ def endless(handler: Handler, content: bytes) -> None:
 @pytest.mark.parametrize("fault", [endless, sending(200, b"", Content_Length="2000000")])
 def test_download__file_larger_than_allowed(get, server: FileServer, fault: Answer):
     server.faults[RUN_PATH] = [fault]
-    with pytest.raises(FetchError, match=r"larger than 0.001 GB \(--max-gb\)"):
+    with pytest.raises(FetchError, match=r"larger than 0.001 GB \(`max_gb=`\)"):
         get(file_limits=DownloadLimits(max_gb=0.001))
     assert get() == ZIPPED  # no part is continued
 
@@ -314,8 +314,8 @@ def test_download__full_disk_is_a_failure_of_the_file(get, tmp_path: Path):
 @pytest.mark.parametrize(
     ("limits", "reason"),
     [
-        (DownloadLimits(), r"came at 0\.0\d+ bytes a second \(--min-rate 1000\)"),
-        (DownloadLimits(min_rate=0, max_minutes=2), r"took more than 2 minutes \(--max-minutes"),
+        (DownloadLimits(), r"came at 0\.0\d+ bytes a second \(`min_rate=1000`\)"),
+        (DownloadLimits(min_rate=0, max_minutes=2), r"took more than 2 minutes \(`max_minutes=`"),
     ],
 )
 def test_download__drip(
@@ -382,7 +382,7 @@ def test_download__stopped(server: FileServer, pauses: FakePauses, tmp_path: Pat
 
 def test_download__password_of_user(get, server: FileServer):
     server.always = with_password("me", "secret")
-    with pytest.raises(FetchError, match=r"401 Unauthorized: use --user NAME, or a netrc file"):
+    with pytest.raises(FetchError, match=r"401 Unauthorized: use `user=`, or a netrc file"):
         get()
     assert get(user="me", password="secret") == ZIPPED
 
@@ -446,7 +446,7 @@ def test_size__of_head(server: FileServer, pauses: FakePauses):
     [
         ("ftp://trec.nist.gov/a", "is not an address of http or https"),
         ("http:///a", "is not an address of http or https"),
-        ("https://me:secret@trec.nist.gov/", "holds a user's name: use --user"),
+        ("https://me:secret@trec.nist.gov/", "holds a user's name: use `user=`"),
     ],
 )
 def test_check_address__invalid(address: str, problem: str):

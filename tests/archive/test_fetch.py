@@ -288,7 +288,7 @@ def test_fetch__one_request_a_second_at_the_start(
     ("given", "problem"),
     [
         ({"mirror": "no-folder"}, "mirror = 'no-folder' is neither a folder nor an http address"),
-        ({"mirror": "https://me:secret@host/"}, "holds a user's name: use --user"),
+        ({"mirror": "https://me:secret@host/"}, "holds a user's name: use `user=`"),
         ({"placement": "move"}, "placement = 'move' is not a choice"),
         ({"tracks": "trec8/wep"}, "Did you mean 'trec8/web'"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import pytest
 import typer
 
+from irmeta.cli import registered, results
 from irmeta.cli.commands import app
 from irmeta.cli.registered import EXAMPLES
+from irmeta.show.advice import OPTIONS, in_options
 from irmeta.studies.framework.registry import study_modules
 
 
@@ -88,3 +91,25 @@ def test_study_command__collection_gives_the_results_of_its_store(
         assert done.status == 0, done.err
         made.append((out / "table_1.parquet").read_bytes())
     assert made[0] == made[1]
+
+
+@pytest.mark.parametrize(
+    ("advice", "printed"),
+    [
+        ("out exists: use `force=True`.", "out exists: use `--force`."),
+        ("Use `tie_order=`, or two.", "Use `--tie-order`, or two."),
+        ('Bad line. `malformed="skip"` drops it.', "Bad line. `--malformed skip` drops it."),
+        ("Draw `titles=False`.", "Draw `--no-titles`."),
+        ("Bad line. Use `absent=1`. Read it again.", "Bad line. Read it again."),
+        ("use `absent=1`", "use `absent=1`"),
+        ('Use `placement="no-titles"`.', "Use `--no-titles`."),  # a choice that is a flag
+    ],
+)
+def test_in_options__prints_keywords_as_options_and_drops_others(
+    advice: str, printed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = inspect.signature(results.compare).parameters.values()
+    for keyword, options in registered.named_options([*command]):
+        monkeypatch.setitem(OPTIONS, keyword, options)
+    monkeypatch.setitem(OPTIONS, "malformed", ("--malformed", "--no-malformed"))
+    assert in_options(advice) == printed

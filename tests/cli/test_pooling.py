@@ -62,7 +62,7 @@ def test_pool_command__replaces_only_pool_files(run, collection: Path, tmp_path:
     before = qrels.read_text()
     done = run("pool", collection, "--out", qrels)
     assert (done.status, qrels.read_text()) == (2, before)
-    assert "is not a pool file: use --force to replace it" in done.err
+    assert "is not a pool file: use `--force` to replace it" in done.err
     done = run("pool", collection, "--out", tmp_path)
     assert f"{tmp_path} is a folder" in done.err
     out.write_text("my notes\n")
@@ -76,7 +76,7 @@ def test_pool_command__replaces_only_pool_files(run, collection: Path, tmp_path:
         ((), "say which track: news, passage, web."),
         (("--track", "wob"), "has no track 'wob'. Did you mean 'web'?"),
         (("--track", "web", "--system", "grebe"), "no system 'grebe'. Did you mean 'grebeQL'?"),
-        (("--track", "web", "--depth", 2, "--budget", 3), "budget= is for unjudged docs by weight"),
+        (("--track", "web", "--depth", 2, "--budget", 3), "`--budget` is for unjudged docs"),
     ],
 )
 def test_pool_command__errors_print_no_line(

@@ -82,5 +82,5 @@ def test_study_command__folder_of_other_files_is_refused(
     (tmp_path / "thesis.tex").write_text("dear diary")
     done = run("study", "search-length", made_store.path, "--out", tmp_path)
     assert done.status == 2
-    assert "holds other files: name a new folder, or use --force." in done.err
+    assert "holds other files: name a new folder, or use `--force`." in done.err
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]

@@ -106,7 +106,7 @@ def test_write_out__damaged_file_of_irmeta_requires_force(whole: Path, tmp_path:
         try:
             write_out(pl.DataFrame({"a": [1]}), file, {}, force=False)
         except IrmetaError as error:
-            refused.append("--force" in str(error) and file.read_bytes() == damaged)
+            refused.append("`force=True`" in str(error) and file.read_bytes() == damaged)
     assert len(refused) > SAMPLES
     assert all(refused)
     raw = bytearray((whole / "means.parquet").read_bytes())

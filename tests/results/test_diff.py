@@ -174,7 +174,7 @@ WRONG = {
     ),
     "wide": (
         wide(pl.DataFrame([("t", "s", "AP", 0.5)], schema=list(MEANS), orient="row")),
-        "has a column for each measure: compare files that were written without --wide",
+        "has a column for each measure, as `irmeta evaluate --wide` writes it",
     ),
     "repeated": (
         pl.DataFrame([("t", "s", "AP", 0.5)] * 2, schema=list(MEANS), orient="row"),

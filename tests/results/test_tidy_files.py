@@ -154,7 +154,7 @@ def test_write_out__replaces_files_of_irmeta(means, tmp_path, name):
 def test_write_out__replaces_other_files_only_with_force(means, tmp_path, name, content):
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(UsageError, match=r"irmeta did not write it: use --force"):
+    with pytest.raises(UsageError, match=r"irmeta did not write it: use `force=True`"):
         write_out(means, path, RECORD, force=False)
     assert path.read_bytes() == content
     write_out(means, path, RECORD, force=True)

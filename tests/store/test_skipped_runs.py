@@ -90,7 +90,7 @@ def test_ingest__first_run_of_a_tag_is_kept_for_any_workers(tmp_path, store):
     opened = irmeta.open_store(store)
     assert opened.runs().collect()["doc"].to_list() == ["d0"]
     assert opened.info()["skipped_runs"].item() == 29
-    said = "system 'same' is already read from t/runs/00. Name systems by file: --names file"
+    said = "system 'same' is already read from t/runs/00. Name systems by file: `names="
     assert said in opened.systems()["skip_reason"][29]
 
 

@@ -59,7 +59,7 @@ def test_name_systems__explicit_choice_does_not_warn(tmp_path, names, systems, n
 
 
 def test_name_systems__second_run_of_a_tag_is_skipped(tmp_path):
-    with pytest.warns(SkippedRunWarning, match=r"Name systems by file: --names file"):
+    with pytest.warns(SkippedRunWarning, match="Name systems by file: `names="):
         store = irmeta.read(put(tmp_path / "c", ALIKE), names="tag")
     assert names_of(store) == ["Anserini", "other"]
 

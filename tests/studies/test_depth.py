@@ -109,7 +109,7 @@ def test_depth__unknown_contributors_are_all_systems(tmp_path: Path):
 
 def test_depth__the_default_depth_is_never_called_comprehensive(tmp_path: Path):
     track = complete(LISTS, 1, {"x"})
-    with pytest.warns(PoolDepthWarning, match="so pools are cut at 10; give --pool-depths"):
+    with pytest.warns(PoolDepthWarning, match="so pools are cut at 10; give `pool_depths=`"):
         results = studied(track, tmp_path)
     (row,) = results.tables["collections"].to_dicts()
     assert (row["depth"], row["depth_source"]) == ("10", "default")

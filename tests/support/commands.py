@@ -25,7 +25,7 @@ def options_of(command: str) -> set[str]:
     """Return the names of a command's options, such as ``--track`` and ``-m``."""
     parameters = all_commands()[command].params
     named = [p for p in parameters if p.param_type_name == "option"]
-    return {name for p in named for name in (*p.opts, *p.secondary_opts)}
+    return {"-h", "--help"} | {name for p in named for name in (*p.opts, *p.secondary_opts)}
 
 
 def takes_runs(command: str) -> bool:

@@ -54,7 +54,7 @@ def test_read_run__readable_quirks(shared, file, count, tag, notes):
             [
                 "line 1: field 5 (the score) is not a finite number: 'Jelinek-Mercer'",
                 "A run line is: query Q0 doc rank score tag",
-                "skip` drops such lines and counts them",
+                '`malformed="skip"` drops such lines and counts them',
             ],
         ),
         (
@@ -62,7 +62,7 @@ def test_read_run__readable_quirks(shared, file, count, tag, notes):
             [
                 "line 928: query 152001 has doc 3c91f203-b306-468f-b0d3-044a9580e4be a second time",
                 "first in line 927",
-                "`--duplicates first` keeps the first line",
+                '`duplicates="first"` keeps the first line',
             ],
         ),
         (

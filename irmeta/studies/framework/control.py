@@ -22,7 +22,7 @@ class Run(Options):
     track: tuple[str, ...] | None = option(
         None, "Only these tracks (repeatable); results of other tracks are kept."
     )
-    only: bool = option(False, "With --track: remove the results of other tracks.")
+    only: bool = option(False, "If only some tracks are named: remove the results of the others.")
     force: bool = option(False, "Use a folder that holds other files.")
     figures: bool = option(
         True,

@@ -77,13 +77,13 @@ def check_folder(root: AnyLocation, study: str, force: bool) -> None:
     if force or not root.exists():
         return
     if not (root / PARTS).is_dir() and has_content(root):
-        raise UsageError(f"{root} holds other files: name a new folder, or use --force.")
+        raise UsageError(f"{root} holds other files: name a new folder, or use `force=True`.")
     if any((root / PARTS).glob("*/done.json")):
         fix = "name a new folder; a store in it can be read."
         raise UsageError(f"{root} holds the results of an earlier irmeta: {fix}")
     earlier = study_in(root)
     if earlier is not None and earlier != study:
-        fix = "name a new folder, or use --force."
+        fix = "name a new folder, or use `force=True`."
         raise UsageError(f"{root} holds the results of {earlier}: {fix}")
 
 
@@ -147,7 +147,7 @@ def _kept(store: StoreReader, root: Path, options: Options, asked: Sequence[str]
         changed = ", ".join(name for name in now if made.get(name) != now[name])
         raise UsageError(
             f"{root} holds results of {len(remaining)} other tracks, made with other options "
-            f"({changed}): name a new folder, or use --only to remove them."
+            f"({changed}): name a new folder, or use `only=True` to remove them."
         )
     return remaining
 

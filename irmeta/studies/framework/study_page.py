@@ -28,7 +28,7 @@ FILES_NOTE = (
     "folder beside the page."
 )
 NO_FIGURES_NOTE = (
-    "The figures that the text refers to were not drawn: run the command without --no-figures."
+    "The figures that the text refers to were not drawn: run the study again with figures."
 )
 MOST_EMBEDDED = 8 * 2**20
 """Bytes of the tracks' SVG files up to which a page contains them."""

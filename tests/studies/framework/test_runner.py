@@ -103,7 +103,7 @@ def test_run__without_figures_writes_tables_that_are_drawn_later(
     out = tmp_path / "out"
     plain = run(store, out, figures=False)
     assert not (out / "figures").exists()
-    assert "were not drawn: run the command without --no-figures" in plain.report.read_text()
+    assert "were not drawn: run the study again with figures" in plain.report.read_text()
     run(store, tmp_path / "drawn")
     tables = set(content(tmp_path / "drawn", ".svg", ".png", ".html"))
     assert content(out, ".html").keys() == tables
@@ -287,7 +287,7 @@ def test_run__remaining_tracks_need_equal_options_and_input(store: irmeta.Store,
     out = tmp_path / "out"
     run(store, out)
     with pytest.raises(
-        UsageError, match=r"2 other tracks, made with other options \(rel\): .*--only"
+        UsageError, match=r"2 other tracks, made with other options \(rel\): .*`only=True`"
     ):
         run(store, out, track=["a"], rel=2)
     (tmp_path / "in" / "b" / "qrels").write_text("q 0 a 1\n")
@@ -339,7 +339,7 @@ def test_run__folder_of_other_files_or_another_study_is_refused(
     out = tmp_path / "out"
     out.mkdir()
     (out / "thesis.tex").write_text("dear diary")
-    with pytest.raises(UsageError, match="holds other files: name a new folder, or use --force"):
+    with pytest.raises(UsageError, match=r"holds other files: .*, or use `force=True`"):
         run(store, out)
     assert [p.name for p in out.iterdir()] == ["thesis.tex"]
     run(store, out, force=True)

@@ -185,7 +185,7 @@ def _without_depth(pool: StudiedPool, track: str) -> StudiedPool:
         found = f"so pools are cut at {chosen}"
     warn(
         f"track {track}: the depth to which its pool is complete cannot be used ({reason}), "
-        f"{found}; give --pool-depths (pool_depths=), or pool_depth in collection.toml.",
+        f"{found}; give `pool_depths=`, or pool_depth in collection.toml.",
         PoolDepthWarning,
     )
     views = [_complete_to(view, chosen, depth) for view in pool.views]
