@@ -22,7 +22,7 @@ def in_options(text: str) -> str:
 
     Examples
     --------
-    >>> in_options("line 3: not a number. `malformed='skip'` drops such lines.")  # of irmeta check
+    >>> in_options("line 3: not a number. `no_option=True` drops such lines.")
     'line 3: not a number.'
     """
     problem, *more = _SENTENCE.split(text)

@@ -141,7 +141,7 @@ def _check_included(known: _Known, options: TrackOptions) -> None:
     reasons = [_reason(known, options, changed, track) for track in known.records]
     excluded = [reason for reason in reasons if reason is not None]
     if len(excluded) == len(reasons):
-        listed = first_few(excluded, "all other tracks have fewer too", "; ")
+        listed = first_few(excluded, "choose lower values", "; ")
         raise UsageError(f"the options exclude every track: {listed}.")
 
 
