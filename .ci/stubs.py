@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 from irmeta.options import choices_of, typed_fields, value_type
-from irmeta.studies.framework.control import Run
 from irmeta.studies.framework.registry import OWN, find
+from irmeta.studies.framework.run_options import RunOptions
 from irmeta.studies.framework.study import Study
 
 FILE = Path(__file__).parents[1] / "irmeta" / "studies" / "__init__.pyi"
@@ -20,8 +20,8 @@ from typing import Literal
 
 from irmeta.api import Store
 from irmeta.store.scan import StoreReader
-from irmeta.studies.framework.control import Progress
-from irmeta.studies.framework.every import run_all as run_all
+from irmeta.studies.framework.run_options import Progress
+from irmeta.studies.framework.run_all import run_all as run_all
 from irmeta.studies.framework.study_results import StudyResults
 
 def open(folder: str | Path) -> StudyResults:
@@ -42,7 +42,7 @@ def stubs() -> str:
 def _function(study: Study) -> str:
     keywords = [
         f"{one.name}: {_type(one, kind)} = {one.default!r}".replace("'", '"')
-        for cls in (study.options, Run)
+        for cls in (study.options, RunOptions)
         for one, kind in typed_fields(cls)
     ]
     lines = [*PLACES[study.inputs], "*", *keywords]

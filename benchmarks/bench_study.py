@@ -27,7 +27,7 @@ from irmeta.measures.evaluate import evaluate
 from irmeta.measures.names import parse_measures
 from irmeta.measures.reduced_pools import parts_of, reduced_pools
 from irmeta.policies import EvalPolicy
-from irmeta.report.look import to_print
+from irmeta.report.theme import to_print
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.depth.cutoff_tables import table_7
 from irmeta.studies.papers.depth.options import DepthOptions, cut

@@ -11,9 +11,9 @@ import pytest
 import irmeta
 from irmeta import stats
 from irmeta.measures.curve import curves
+from irmeta.phrases import count
 from irmeta.policies import EvalPolicy
 from irmeta.summaries import LONGEST, MOST_ITEMS, Summarized, Summary, SummaryList
-from irmeta.words import count
 from support.making import Track, down
 
 HOSTILE = "<script>alert(1)<script>\u202e\x1b[2J|"

@@ -12,12 +12,12 @@ import numpy as np
 import polars as pl
 
 from irmeta._version import __version__
-from irmeta.report.cells import DAGGER, DOUBLE_DAGGER, Cell, Grid, Head
 from irmeta.report.figures.significance_figures import baseline_differences, pairwise_significance
 from irmeta.report.latex import to_latex
 from irmeta.report.offline import offline
 from irmeta.report.plain_tables import to_markdown, to_text
 from irmeta.report.score_grid import score_grid
+from irmeta.report.table_grid import DAGGER, DOUBLE_DAGGER, Cell, Grid, Head
 from irmeta.results.matrix import Matrix
 from irmeta.stats.indistinguishable import indistinguishable_groups
 from irmeta.stats.orders import round_means

@@ -15,6 +15,7 @@ from irmeta.errors import UsageError, check_choice, check_whole, did_you_mean, w
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measure
 from irmeta.measures.search_length import UNRETRIEVED, irrelevant_retrieved, lengths_by_doc
+from irmeta.phrases import count
 from irmeta.policies import Buckets, EvalPolicy
 from irmeta.rankings.load import judged_ranks
 from irmeta.report.browse import COLUMNS, MOST_DOCS, browser, fitting_bars
@@ -24,7 +25,6 @@ from irmeta.results.scores import Scores
 from irmeta.stats import buckets as cut
 from irmeta.stats.orders import round_means
 from irmeta.summaries import Summarized, Summary
-from irmeta.words import count
 
 if TYPE_CHECKING:
     import altair as alt

@@ -18,11 +18,11 @@ from irmeta.store.ingest import Outcome, ingest_collection
 from irmeta.store.layout import Layout, is_store, store_folder
 from irmeta.store.read_track import Progress
 from irmeta.store.scan import Tracks, tracks_of
-from irmeta.studies.framework.control import Progress as BatchProgress
-from irmeta.studies.framework.control import Run
 from irmeta.studies.framework.function import options_on
 from irmeta.studies.framework.plan import check_folder
 from irmeta.studies.framework.recorded_files import PARTS
+from irmeta.studies.framework.run_options import Progress as BatchProgress
+from irmeta.studies.framework.run_options import RunOptions
 from irmeta.studies.framework.runner import Batch, run
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.reanalysis.study import STUDY as OVERVIEW
@@ -228,13 +228,13 @@ def reanalyze(
     given = {"measures": measures, "rarity_depth": rarity_depth, "unretrieved": unretrieved}
     given |= dict(policy or {})
     asked = None if track is None else (track,) if isinstance(track, str) else tuple(track)
-    control = Run(asked, only, force, figures, titles, workers, executor, batch_progress)
+    run_options = RunOptions(asked, only, force, figures, titles, workers, executor, batch_progress)
     done = reanalyze_tracks(
         source,
         out,
         given,
         choices,
-        control,
+        run_options,
         rehash=rehash,
         memory=memory,
         read_progress=read_progress,
@@ -249,7 +249,7 @@ def reanalyze_tracks(
     out: str | Path,
     given: Mapping[str, Any],
     choices: ReadChoices,
-    control: Run,
+    run_options: RunOptions,
     *,
     rehash: bool = False,
     memory: int | None = None,
@@ -261,7 +261,7 @@ def reanalyze_tracks(
     """
     policy, options = ReadPolicy.of(choices), OVERVIEW.options.of(given)
     check_open_files()
-    root, outcomes, tracks = local(out), list[Outcome](), control.track
+    root, outcomes, tracks = local(out), list[Outcome](), run_options.track
     store = Store(source) if is_store(store_folder(source)) else None
     if store is None:  # where the collection cannot be followed, no folder is made for it
         chosen(read_collection(source, policy), tracks, str(source))
@@ -269,7 +269,7 @@ def reanalyze_tracks(
         raise UsageError(f"{store.reader} is a store: its reading options were fixed at ingest.")
     elif rehash:
         raise UsageError(f"{store.reader} is a store: rehash is for a collection.")
-    check_folder(root, OVERVIEW.name, control.force)
+    check_folder(root, OVERVIEW.name, run_options.force)
     if store is None:
         (root / PARTS).mkdir(parents=True, exist_ok=True)  # the folder is ours from now on
         outcomes = ingest_collection(
@@ -278,9 +278,9 @@ def reanalyze_tracks(
             policy,
             tracks=tracks,
             rehash=rehash,
-            workers=control.workers,
+            workers=run_options.workers,
             memory=memory,
-            executor=control.executor,
+            executor=run_options.executor,
             progress=read_progress,
         )
         store = Store(root / "store")
@@ -289,6 +289,6 @@ def reanalyze_tracks(
         names = tracks_of(store.reader, tracks)
         options = options_on(OVERVIEW, store.eval_policy, given)
     # Of a whole collection, tracks that left it leave the results too.
-    control = replace(control, track=tuple(names), only=control.only or tracks is None)
-    batch = run(OVERVIEW, store.reader, root, options, control) if names else Batch((), (), ())
+    run_options = replace(run_options, track=tuple(names), only=run_options.only or tracks is None)
+    batch = run(OVERVIEW, store.reader, root, options, run_options) if names else Batch((), (), ())
     return Reanalysis(root, root / "report.html", store, tuple(outcomes), batch)

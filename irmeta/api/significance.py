@@ -20,9 +20,10 @@ from irmeta.errors import MeasureError, UsageError, check_share
 from irmeta.files import remove_temporaries, write_text
 from irmeta.locations import RemotePath, location
 from irmeta.measures.names import parse_measure
+from irmeta.phrases import count
 from irmeta.report.figures.significance_figures import achieved_significance
-from irmeta.report.look import svg_of, to_spec
 from irmeta.report.offline import offline
+from irmeta.report.theme import svg_of, to_spec
 from irmeta.report.titles import without_titles
 from irmeta.results.matrix import Matrix
 from irmeta.results.tidy_files import check_ours, write_out
@@ -31,7 +32,6 @@ from irmeta.stats.pairs import default_correction, pairwise
 from irmeta.store.folder_names import folder_name
 from irmeta.store.scan import Tracks
 from irmeta.summaries import Summarized, Summary
-from irmeta.words import count
 
 if TYPE_CHECKING:
     import altair as alt

@@ -10,12 +10,12 @@ import polars as pl
 from irmeta.api.explore import SearchLengths
 from irmeta.api.significance import compare
 from irmeta.api.store import EvalChoices, Measures, Store
+from irmeta.phrases import count
 from irmeta.policies import Buckets, Counted
 from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.figures.length_figures import rarity_histogram
 from irmeta.report.offline import Width, sized
 from irmeta.store.scan import only_track
-from irmeta.words import count
 
 if TYPE_CHECKING:
     import altair as alt

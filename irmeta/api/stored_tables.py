@@ -10,12 +10,12 @@ import polars as pl
 
 from irmeta.errors import UsageError
 from irmeta.locations import AnyLocation, Location, local, location
+from irmeta.phrases import count
 from irmeta.policies import Averaged, EvalPolicy, Negative, ReadPolicy, TieOrder
 from irmeta.store.layout import Layout, store_folder
 from irmeta.store.scan import StoreReader, Tracks, lazy, read_table, track_notes, tracks_of
 from irmeta.studies.framework.recorded_files import recorded_policy
 from irmeta.summaries import MOST_ROWS, Summarized, Summary
-from irmeta.words import count
 
 
 class EvalChoices(TypedDict, total=False):

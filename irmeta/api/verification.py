@@ -24,10 +24,10 @@ from irmeta.api.verdicts import DIFFER, NOT_OURS, REPRODUCED, TrackVerifier
 from irmeta.errors import UsageError, first_few
 from irmeta.locations import local
 from irmeta.parallel import ordered_map
+from irmeta.phrases import count
 from irmeta.rankings.track_facts import track_facts
 from irmeta.store.scan import Tracks, tracks_of
 from irmeta.summaries import Summarized, Summary
-from irmeta.words import count
 
 _UNMATCHED = {"track": pl.String, "system": pl.String, "absent_from": pl.String}
 

@@ -11,8 +11,8 @@ import polars as pl
 
 from irmeta.archive.choices import QrelsChoice, TaskChoice, choices
 from irmeta.archive.facts import runs
+from irmeta.phrases import count
 from irmeta.store.folder_names import folder_name
-from irmeta.words import count
 
 _SUFFIX = re.compile(r"\.(?:gz|bz2|xz|zst|Z)$")
 _ARCHIVE = re.compile(r"\.(?:tgz|tar|zip)(?:\.(?:gz|bz2|xz|zst))?$", re.IGNORECASE)

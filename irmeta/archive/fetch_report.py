@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 
 from irmeta.archive.fetch_plan import Wanted
+from irmeta.phrases import count
 from irmeta.summaries import Summarized, Summary
-from irmeta.words import count
 
 FILES: dict[str, type[pl.DataType]] = {
     "id": pl.String,

@@ -9,8 +9,8 @@ import polars as pl
 
 from irmeta.archive import facts
 from irmeta.archive.choices import choices
+from irmeta.phrases import count
 from irmeta.summaries import Summarized, Summary
-from irmeta.words import count
 
 _TEXT, _TEXTS = pl.String(), pl.List(pl.String)
 _SETS: dict[str, pl.DataType] = {

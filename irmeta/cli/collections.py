@@ -35,7 +35,7 @@ from irmeta.cli.sources import (
 from irmeta.escapes import escape_json
 from irmeta.locations import location
 from irmeta.policies import ReadPolicy
-from irmeta.studies.framework.control import Run
+from irmeta.studies.framework.run_options import RunOptions
 from irmeta.studies.reanalysis.options import OverviewOptions
 
 
@@ -44,13 +44,13 @@ from irmeta.studies.reanalysis.options import OverviewOptions
     "irmeta reanalyze collection/ --out results/ -m AP,nDCG@10 --track news",
     "irmeta reanalyze collection/ --out results/ --dask local:8",
 )
-@with_options(reading=ReadPolicy, given=OverviewOptions, control=Run)
+@with_options(reading=ReadPolicy, given=OverviewOptions, run_options=RunOptions)
 def reanalyze(
     source: Annotated[Path, typer.Argument(help="A collection or a store.", show_default=False)],
     out: Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)],
     reading: ReadPolicy,
     given: Given,
-    control: Run,
+    run_options: RunOptions,
     dask: DaskOption = None,
     memory: MemoryOption = None,
     rehash: RehashOption = False,
@@ -68,7 +68,7 @@ def reanalyze(
     if store_folder(root) != root:
         report_policies(root, recorded_policy(root), given)
     with (
-        cluster(dask, control.workers) as executor,
+        cluster(dask, run_options.workers) as executor,
         progress_bar("Reading") as read_bar,
         progress_bar("Analysing") as bar,
     ):
@@ -77,7 +77,7 @@ def reanalyze(
             out,
             given,
             choices,
-            replace(control, executor=executor, progress=bar),
+            replace(run_options, executor=executor, progress=bar),
             rehash=rehash,
             memory=bytes_of(memory),
             read_progress=read_bar,
@@ -85,7 +85,7 @@ def reanalyze(
     print_reanalysis(done)
     report_ignored_folders(source)
     read = {outcome.track for outcome in done.outcomes}
-    if read and not control.track:
+    if read and not run_options.track:
         report_kept_tracks(done.store, read)
     analysed = {*done.batch.analysed, *done.batch.unchanged}
     finish(done.store, done.outcomes, strict, done.batch.failed, analysed)

@@ -78,8 +78,8 @@ def stop(message: str, *, is_idle: bool = True) -> NoReturn:
     if not _ending.acquire(timeout=0.5):
         os._exit(INTERRUPTED)
     try:
-        if (drawing := sys.modules.get("irmeta.studies.drawing")) is not None:
-            drawing.end_all()
+        if (drawing_processes := sys.modules.get("irmeta.studies.drawing_processes")) is not None:
+            drawing_processes.end_all()
         with suppress(OSError, ValueError):
             sys.stderr.write(message)
             sys.stderr.flush()

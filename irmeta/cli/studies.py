@@ -19,8 +19,8 @@ from irmeta.errors import did_you_mean
 from irmeta.escapes import print_line
 from irmeta.policies import ReadPolicy
 from irmeta.show.notes import error_line
-from irmeta.studies.framework.control import Run
 from irmeta.studies.framework.registry import find, find_all, study_modules
+from irmeta.studies.framework.run_options import RunOptions
 from irmeta.studies.framework.study import Study
 
 OutOption = Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)]
@@ -83,22 +83,24 @@ def list_all(context: typer.Context) -> None:
 
 
 @command("irmeta study all store/ --out studies/", name="all", group=study, parent="irmeta study")
-@with_options(control=Run, reading=READING)
+@with_options(run_options=RunOptions, reading=READING)
 def run_every(
     source: SourceArgument,
     out: OutOption,
-    control: Run,
+    run_options: RunOptions,
     reading: ReadPolicy,
     dask: DaskOption = None,
     strict: StrictOption = None,
 ) -> None:
     """Run all studies that read a store, with their default options, and write an index page."""
     from irmeta.show.batches import print_studies
-    from irmeta.studies.framework.every import run_all
+    from irmeta.studies.framework.run_all import run_all
 
-    given = {one.name: getattr(control, one.name) for one in fields(control)}
-    with open_source(source, reading, control.track, control.workers, strict=strict) as store:
-        with cluster(dask, control.workers) as executor, progress_bar("Studying") as progress:
+    given = {one.name: getattr(run_options, one.name) for one in fields(run_options)}
+    with open_source(
+        source, reading, run_options.track, run_options.workers, strict=strict
+    ) as store:
+        with cluster(dask, run_options.workers) as executor, progress_bar("Studying") as progress:
             done = run_all(store, out, **given | {"executor": executor, "progress": progress})
         for one in done:
             if one.problem:
@@ -119,7 +121,7 @@ def _command(one: Study) -> typer.Typer:
 
         line = Given(pop_options(one.options, context, given), one.options.__dataclass_fields__)
         options = one.options.of(line)
-        asked = pop_options(Run, context, given)
+        asked = pop_options(RunOptions, context, given)
         source, dask = given.pop("source", None), given.pop("dask")
         strict = given.pop("strict", None)
         reading = ReadPolicy.of(pop_options(ReadPolicy, context, given))
@@ -132,8 +134,8 @@ def _command(one: Study) -> typer.Typer:
                 store, options = found.reader, options_on(one, found.eval_policy, line)
             executor = stack.enter_context(cluster(dask, asked.get("workers")))
             with progress_bar("Studying") as progress:
-                control = Run.of(asked | {"executor": executor, "progress": progress})
-                batch = run(one, store, given["out"], options, control)
+                run_options = RunOptions.of(asked | {"executor": executor, "progress": progress})
+                batch = run(one, store, given["out"], options, run_options)
             for _, error in batch.failed:
                 error_line(f"irmeta: failed: {error}")
             if batch.analysed or batch.unchanged or one.inputs != "tracks":
@@ -145,7 +147,7 @@ def _command(one: Study) -> typer.Typer:
         inspect.Parameter("out", KEYWORD, annotation=OutOption),
         inspect.Parameter("dask", KEYWORD, annotation=DaskOption, default=None),
     ]
-    taken = [*parameters(one.options), *parameters(Run, ("track", "only"))]
+    taken = [*parameters(one.options), *parameters(RunOptions, ("track", "only"))]
     if one.inputs != "none":
         kind, default = (
             (SourceArgument, inspect.Parameter.empty)
@@ -154,7 +156,7 @@ def _command(one: Study) -> typer.Typer:
         )
         leading.insert(0, inspect.Parameter("source", KEYWORD, annotation=kind, default=default))
         leading.append(inspect.Parameter("strict", KEYWORD, annotation=StrictOption, default=None))
-        taken = [*parameters(one.options), *parameters(Run)]
+        taken = [*parameters(one.options), *parameters(RunOptions)]
         reading = [p for p in parameters(ReadPolicy) if p.name in READING[1]]
         taken += [p for p in reading if p.name not in one.options.__dataclass_fields__]
     # typer reads the signature; type checkers know no such attribute of functions.

@@ -9,10 +9,10 @@ import polars as pl
 
 from irmeta.errors import check_whole
 from irmeta.measures.names import canonical_names
+from irmeta.phrases import count
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.results.scores import Scores
 from irmeta.summaries import Summarized, Summary
-from irmeta.words import count
 
 P = 0.8
 """Persistence of the RBP whose residual weighs unjudged docs."""

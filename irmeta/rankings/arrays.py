@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError
+from irmeta.phrases import count
 from irmeta.policies import ReadPolicy
 from irmeta.rankings.pool import PooledLists
 from irmeta.rankings.track_facts import NumberedNames, TrackFacts
 from irmeta.summaries import Summary
-from irmeta.words import count
 
 if TYPE_CHECKING:
     from irmeta.rankings.judged import JudgedRanks

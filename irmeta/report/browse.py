@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from irmeta.report.look import BLUE, CONFIG, VERMILLION, WIDTH
+from irmeta.report.theme import BLUE, CONFIG, VERMILLION, WIDTH
 
 if TYPE_CHECKING:
     import altair as alt

@@ -7,7 +7,7 @@ from typing import Any
 
 from irmeta.errors import UsageError
 from irmeta.files import remove_temporaries, write_bytes
-from irmeta.report.look import PPI, print_of, svg_of, to_spec
+from irmeta.report.theme import PPI, print_of, svg_of, to_spec
 from irmeta.report.titles import without_titles
 from irmeta.report.vega import vega_print
 

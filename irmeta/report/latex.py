@@ -10,7 +10,6 @@ from itertools import chain
 from math import ceil
 
 from irmeta.escapes import drop_unsafe
-from irmeta.report.cells import ABSENT, BEST, DAGGER, DOUBLE_DAGGER, Cell, Grid, spans
 from irmeta.report.latex_layout import (
     TEXT,
     Layout,
@@ -21,6 +20,7 @@ from irmeta.report.latex_layout import (
     text_width,
     wrap_label,
 )
+from irmeta.report.table_grid import ABSENT, BEST, DAGGER, DOUBLE_DAGGER, Cell, Grid, spans
 
 LONGEST_FLOAT = 45  # rows that one page of a paper holds
 _ESCAPED = {

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import chain, takewhile
 from typing import Literal, NamedTuple
 
-from irmeta.report.cells import Cell, Grid, spans
+from irmeta.report.table_grid import Cell, Grid, spans
 
 COLUMN, TEXT = 238.0, 502.0
 """Points of a column, and of both columns with the space between, in a paper of two columns."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 from irmeta.errors import check_choice
 from irmeta.report.figure_file import ENDINGS, write_figure
-from irmeta.report.look import PRINT_WIDTH, fit_width, svg_of, to_spec
+from irmeta.report.theme import PRINT_WIDTH, fit_width, svg_of, to_spec
 
 if TYPE_CHECKING:
     import altair as alt

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irmeta.escapes import escape_name
-from irmeta.report.cells import BEST, Cell, Grid
+from irmeta.report.table_grid import BEST, Cell, Grid
 
 _SPECIAL = str.maketrans({mark: f"\\{mark}" for mark in r"\`*_|<>[]"})
 

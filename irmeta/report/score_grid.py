@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from irmeta.report.cells import ABSENT, Cell, Grid, Head
+from irmeta.report.table_grid import ABSENT, Cell, Grid, Head
 
 _KEYS = ("track", "system", "query")
 _TIE = 1e-12  # largest difference of equal values, as in irmeta.results.verdicts

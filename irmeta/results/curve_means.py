@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from irmeta.phrases import count
 from irmeta.summaries import Summarized, Summary
-from irmeta.words import count
 
 
 @dataclass(frozen=True, repr=False)

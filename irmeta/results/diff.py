@@ -11,9 +11,9 @@ import polars as pl
 
 from irmeta.errors import UsageError
 from irmeta.locations import AnyLocation, Location, location, readable
+from irmeta.phrases import count
 from irmeta.results.tidy_files import provenance, read_parquet
 from irmeta.summaries import Summarized, Summary
-from irmeta.words import count
 
 KEYS = ("track", "system", "query", "measure")
 NOT_RECORDED = "not recorded"

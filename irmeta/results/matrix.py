@@ -13,11 +13,11 @@ import polars as pl
 
 from irmeta.errors import DataError, UsageError, did_you_mean, shown
 from irmeta.locations import Location, readable
+from irmeta.phrases import count
 from irmeta.results.averages import mean_over_queries
 from irmeta.results.tidy_files import read_parquet
 from irmeta.schema.arrow import DAMAGED
 from irmeta.summaries import Summarized, Summary
-from irmeta.words import count
 
 _KEYS = ["track", "system", "query", "measure"]
 _QUERY = re.compile(r"(query|topic)(s|no|nr|num|number|id|name)?|queries|qid|tid|indexlevel0")

@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
 from irmeta.results.preference import Preference
 from irmeta.schema.result_tables import PREFERENCES, PREFERENCES_BY_QUERY
 from irmeta.summaries import Summarized, Summary
-from irmeta.words import count
 
 
 @dataclass(frozen=True)

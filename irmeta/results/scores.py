@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError, did_you_mean
+from irmeta.phrases import count
 from irmeta.results.averages import average
 from irmeta.results.matrix import Matrix
 from irmeta.summaries import Summarized, Summary
-from irmeta.words import count
 
 
 @dataclass(frozen=True, repr=False)

@@ -17,7 +17,7 @@ from irmeta.store.ingest import Outcome
 
 if TYPE_CHECKING:
     from irmeta.api.check import Checked
-    from irmeta.studies.framework.every import Done
+    from irmeta.studies.framework.run_all import Done
     from irmeta.studies.framework.study_results import StudyResults
 
 
@@ -92,7 +92,7 @@ def print_reanalysis(done: Reanalysis) -> None:
     if not finished:
         print_line("nothing was analysed")
         return
-    from irmeta.words import count
+    from irmeta.phrases import count
 
     rows = done.store.info(finished)
     total = rows.select(pl.col("systems", "queries", "rows", "skipped_runs").sum()).row(

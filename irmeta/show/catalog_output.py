@@ -8,9 +8,9 @@ import polars as pl
 
 from irmeta.archive.choices import STATES, choices
 from irmeta.archive.selection import Catalog
+from irmeta.phrases import count
 from irmeta.show.console import open_console, print_table, print_text
 from irmeta.show.frame_output import print_frame_as
-from irmeta.words import count
 
 _OF_TRACKS = ("id", "year", "track", "runs", "addresses", "groups", "qrels", "published", "state")
 

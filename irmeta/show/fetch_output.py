@@ -7,9 +7,9 @@ import polars as pl
 from irmeta.archive.fetch_report import FetchReport
 from irmeta.errors import first_few
 from irmeta.escapes import escape_name, print_line
+from irmeta.phrases import count
 from irmeta.show.console import open_console, print_table
 from irmeta.show.notes import note
-from irmeta.words import count
 
 MOST_TRACKS = 20  # with a line each
 

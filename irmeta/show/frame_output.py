@@ -9,9 +9,9 @@ import polars as pl
 from irmeta._version import __version__
 from irmeta.errors import UsageError
 from irmeta.escapes import escape_json
-from irmeta.report.cells import ABSENT, Cell, Grid, Head
 from irmeta.report.latex import to_latex
 from irmeta.report.plain_tables import to_markdown
+from irmeta.report.table_grid import ABSENT, Cell, Grid, Head
 from irmeta.results.csv_text import to_csv
 from irmeta.show.console import print_table_of, write_to_pipe
 

@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
+from irmeta.phrases import count
 from irmeta.results.averages import average
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats import orders
 from irmeta.stats.rank_biased_overlap import Ties, rbo_of_scores
 from irmeta.summaries import Summarized, Summary
-from irmeta.words import count
 
 Method = Literal[
     "tau-b", "tau-a", "tau-ap", "tau-ap-b", "spearman", "pearson", "rmse",

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
+from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
 from irmeta.stats.corrections import SIMULTANEOUS, adjusted, interval_confidence
 from irmeta.stats.max_t import cross, max_t_test
@@ -16,7 +17,6 @@ from irmeta.stats.paired import Differences, paired_differences, unpaired_differ
 from irmeta.stats.permutation_bootstrap import bootstrap, permutation_p
 from irmeta.stats.signed import sign_test, wilcoxon_test
 from irmeta.summaries import Summarized, Summary
-from irmeta.words import count
 
 PLAIN_TESTS = ("t", "t-unpaired", "wilcoxon", "sign", "permutation", "bootstrap")
 """Tests of two systems at a time."""

@@ -12,12 +12,12 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError
+from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
 from irmeta.stats.correlation import in_common
 from irmeta.stats.orders import kendall_tau_b, over_common, settled_each
 from irmeta.stats.pairs import pairwise
 from irmeta.summaries import Summarized, Summary
-from irmeta.words import count
 
 _ROUNDING = 1e-12  # 0.11 is 1.1 times 0.10, though not as floats
 

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError
+from irmeta.phrases import count
 from irmeta.results.preference import Preference, Source
 from irmeta.results.verdicts import TIE
 from irmeta.summaries import Summarized, Summary
-from irmeta.words import count
 
 __all__ = [
     "OUTCOMES", "Agreement", "Preference", "Source", "agreement", "agreements", "unanimity",

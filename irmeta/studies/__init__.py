@@ -16,7 +16,7 @@ def __getattr__(name: str) -> Any:
 
         return StudyResults
     if name == "run_all":
-        from irmeta.studies.framework.every import run_all
+        from irmeta.studies.framework.run_all import run_all
 
         return run_all
     if name.startswith("_"):

@@ -12,8 +12,8 @@ from urllib.parse import unquote
 import pytest
 
 import irmeta
-from irmeta.report.cells import ABSENT, Cell, Grid, Head
 from irmeta.report.html_page import Block, Page, Picture, render
+from irmeta.report.table_grid import ABSENT, Cell, Grid, Head
 from support.browser import Browser, chromium
 from support.making import Track, down
 from support.written import WRITTEN

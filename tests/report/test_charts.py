@@ -26,7 +26,7 @@ from irmeta.report.charts.strip import strip
 from irmeta.report.charts.surface import surfaces
 from irmeta.report.figures.length_figures import length_differences, length_histogram
 from irmeta.report.figures.significance_figures import pairwise_significance
-from irmeta.report.look import (
+from irmeta.report.theme import (
     PRINT_WIDTH,
     VERMILLION,
     fit_width,
@@ -121,7 +121,7 @@ def test_to_print__png_and_pdf_of_the_requested_size(name: str):
 @pytest.mark.exhaustive
 def test_chart__identical_in_another_process():
     code = (
-        "import polars as pl, sys; from irmeta.report.look import to_svg;"
+        "import polars as pl, sys; from irmeta.report.theme import to_svg;"
         "from irmeta.report.figures.length_figures import length_histogram;"
         "sys.stdout.write(to_svg(length_histogram(pl.DataFrame("
         "{'low': [1, 2, None], 'high': [1, 4, None], 'docs': [30, 20, 5]}), 'x')))"

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from irmeta.report.charts.graph import LETTER, WIDTH, graph
-from irmeta.report.look import to_spec, to_svg
+from irmeta.report.theme import to_spec, to_svg
 from support.charting import EDGES, HOSTILE, KINDS, NODES, texts
 
 WORDS = {"title": "T", "subtitle": "S"}

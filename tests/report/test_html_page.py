@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from irmeta.report.cells import Cell, Grid, Head
 from irmeta.report.html_page import FOLD, Block, Page, Picture, anchors_of, render
+from irmeta.report.table_grid import Cell, Grid, Head
 
 HOSTILE = "<script>alert('x')</script> & \"ü\""
 

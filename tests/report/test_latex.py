@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from irmeta.report.cells import ABSENT, DAGGER, Cell, Grid, Head
 from irmeta.report.latex import LONGEST_FLOAT, escape_latex, to_latex
+from irmeta.report.table_grid import ABSENT, DAGGER, Cell, Grid, Head
 from support.typesetting import faults
 from support.written import WRITTEN
 

@@ -15,7 +15,7 @@ from irmeta.report.charts.heat import banded_maps
 from irmeta.report.charts.panes import linear_ticks, log_ticks
 from irmeta.report.charts.scatter import scatter_panes
 from irmeta.report.charts.surface import surfaces
-from irmeta.report.look import PALE_BLUE, to_print, to_spec, to_svg
+from irmeta.report.theme import PALE_BLUE, to_print, to_spec, to_svg
 from support.charting import (
     CHARTS,
     CLOUDS,

@@ -14,7 +14,7 @@ from irmeta.report.figures.significance_figures import (
     baseline_differences,
     pairwise_significance,
 )
-from irmeta.report.look import PRINT_WIDTH, fit_width, svg_of, to_spec
+from irmeta.report.theme import PRINT_WIDTH, fit_width, svg_of, to_spec
 from support.charting import drawn_rows, p_values, systems, texts
 from support.text_boxes import collisions, outside
 

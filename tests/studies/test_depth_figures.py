@@ -12,10 +12,10 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 
-from irmeta.report.look import to_spec, to_svg
+from irmeta.report.theme import to_spec, to_svg
 from irmeta.schema.columns import by_name
-from irmeta.studies.framework.draw import Drawn, charts
 from irmeta.studies.framework.study import Study, Tables
+from irmeta.studies.framework.study_figures import Drawn, charts
 from irmeta.studies.papers.depth.figures import FIGURES
 from irmeta.studies.papers.depth.options import CUTOFFS, DepthOptions
 from irmeta.studies.papers.depth.tables import TABLES

@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 
-from irmeta.report.look import svg_of, to_print, to_spec, to_svg
+from irmeta.report.theme import svg_of, to_print, to_spec, to_svg
 from irmeta.schema.columns import by_name
-from irmeta.studies.framework.draw import Drawn, charts
 from irmeta.studies.framework.study import Study, Tables
+from irmeta.studies.framework.study_figures import Drawn, charts
 from irmeta.studies.papers.innovation.figures import FIGURES
 from irmeta.studies.papers.innovation.options import GRID, InnovationOptions
 from irmeta.studies.papers.innovation.tables import TABLES

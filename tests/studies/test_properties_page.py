@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.report.look import to_spec
+from irmeta.report.theme import to_spec
 from irmeta.schema.columns import by_name
-from irmeta.studies.framework.draw import Drawn, charts
 from irmeta.studies.framework.study import Section, Show, Tables
+from irmeta.studies.framework.study_figures import Drawn, charts
 from irmeta.studies.papers.properties.compute import compute, with_printed
 from irmeta.studies.papers.properties.figures import induced_path
 from irmeta.studies.papers.properties.options import MOST_DRAWN

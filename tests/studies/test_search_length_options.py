@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.report.look import to_svg
+from irmeta.report.theme import to_svg
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.papers.search_length.options import SearchLengthOptions
 from support.charting import texts

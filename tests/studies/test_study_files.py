@@ -12,7 +12,7 @@ import pytest
 
 import irmeta
 from irmeta.results.tidy_files import provenance
-from irmeta.studies import drawing
+from irmeta.studies import drawing_processes
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.papers.search_length.study import STUDY
 from support.making import Track, down
@@ -47,7 +47,7 @@ STACKED = (
 def whole(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
     """Run the study with figures at low resolution."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(drawing, "print_of", partial(drawing.print_of, ppi=72))
+        patched.setattr(drawing_processes, "print_of", partial(drawing_processes.print_of, ppi=72))
         return studied(made_store, tmp_path_factory.mktemp("whole"))
 
 

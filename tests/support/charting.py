@@ -26,7 +26,7 @@ from irmeta.report.figures.length_figures import (
     rarity_histogram,
 )
 from irmeta.report.figures.significance_figures import achieved_significance, pairwise_significance
-from irmeta.report.look import to_spec
+from irmeta.report.theme import to_spec
 from irmeta.schema.columns import Display
 
 HOSTILE = "<script>alert('x')</script> & \"ü\"|\\"

@@ -19,7 +19,7 @@ from irmeta.report.charts.panes import (
     log_ticks,
     pane_width,
 )
-from irmeta.report.look import (
+from irmeta.report.theme import (
     BLUE,
     GREY,
     INK,

@@ -22,7 +22,7 @@ from irmeta.report.charts.panes import (
     pane_width,
     rules_at,
 )
-from irmeta.report.look import BLUE, GREY, INK, LINES, PRINT_WIDTH, axis_title, nothing
+from irmeta.report.theme import BLUE, GREY, INK, LINES, PRINT_WIDTH, axis_title, nothing
 
 if TYPE_CHECKING:
     import altair as alt

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.report.look import DASHES, INK, LINES, axis_title, finish, nothing
+from irmeta.report.theme import DASHES, INK, LINES, axis_title, finish, nothing
 
 if TYPE_CHECKING:
     import altair as alt

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.report.cells import FORMATS
-from irmeta.report.look import BLUE, INK, MUTED, axis_title, described, finish, nothing, right_words
+from irmeta.report.table_grid import FORMATS
+from irmeta.report.theme import (
+    BLUE,
+    INK,
+    MUTED,
+    axis_title,
+    described,
+    finish,
+    nothing,
+    right_words,
+)
 from irmeta.schema.columns import PLAIN, Display
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import polars as pl
 
 from irmeta.report.charts.curves import thinned
 from irmeta.report.charts.panes import apart, linear_ticks, rules_at
-from irmeta.report.look import DASHES, INK, LINES, PRINT_WIDTH, finish, nothing
 from irmeta.report.text_width import text_width
+from irmeta.report.theme import DASHES, INK, LINES, PRINT_WIDTH, finish, nothing
 
 if TYPE_CHECKING:
     import altair as alt

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from irmeta.report.charts.panes import legend
-from irmeta.report.look import BLUE, CONFIG, INK, LINES, MUTED, PRINT_WIDTH, finish, nothing
+from irmeta.report.theme import BLUE, CONFIG, INK, LINES, MUTED, PRINT_WIDTH, finish, nothing
 
 if TYPE_CHECKING:
     import altair as alt

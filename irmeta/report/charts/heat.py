@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from irmeta.report.charts.panes import Datasets, arrange, axis_room, legend, pane_width
-from irmeta.report.look import INK, MUTED, PRINT_WIDTH, RULE, described, either, finish, nothing
 from irmeta.report.text_width import text_width
+from irmeta.report.theme import INK, MUTED, PRINT_WIDTH, RULE, described, either, finish, nothing
 
 if TYPE_CHECKING:
     import altair as alt

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from irmeta.report.look import (
+from irmeta.report.theme import (
     BLUE,
     INK,
     NARROW,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.report.cells import FORMATS
-from irmeta.report.look import (
+from irmeta.report.table_grid import FORMATS
+from irmeta.report.theme import (
     BLUE,
     INK,
     MUTED,

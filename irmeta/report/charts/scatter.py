@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from irmeta.report.charts.panes import Datasets, arrange, axis_room, heading, legend, pane_width
-from irmeta.report.look import BLUE, MUTED, PALE_BLUE, VERMILLION, described, finish, nothing
+from irmeta.report.theme import BLUE, MUTED, PALE_BLUE, VERMILLION, described, finish, nothing
 
 if TYPE_CHECKING:
     import altair as alt

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.report.look import BLUE, INK, described, finish, nothing, right_words
+from irmeta.report.theme import BLUE, INK, described, finish, nothing, right_words
 
 if TYPE_CHECKING:
     import altair as alt

@@ -9,7 +9,7 @@ import polars as pl
 
 from irmeta.report.charts.heat import ROOM, TITLE, band_names, band_strips, banded_map
 from irmeta.report.charts.panes import Datasets, arrange, axis_room, heading, legend, pane_width
-from irmeta.report.look import BLUE, INK, MUTED, PALE_BLUE, PALE_RED, VERMILLION, nothing
+from irmeta.report.theme import BLUE, INK, MUTED, PALE_BLUE, PALE_RED, VERMILLION, nothing
 
 if TYPE_CHECKING:
     import altair as alt

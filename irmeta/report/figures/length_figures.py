@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from irmeta.report.charts.histogram import ENDLESS, Corner, bucket_name, histogram
-from irmeta.report.look import BLUE, PALE_BLUE, PALE_GREY, PALE_RED, VERMILLION
+from irmeta.report.theme import BLUE, PALE_BLUE, PALE_GREY, PALE_RED, VERMILLION
 
 if TYPE_CHECKING:
     import altair as alt

@@ -11,7 +11,7 @@ import polars as pl
 from irmeta.report.charts.falling_curves import falling_curves
 from irmeta.report.charts.panes import linear_ticks
 from irmeta.report.charts.row_places import RowPlaces
-from irmeta.report.look import BLUE, INK, MUTED, RULE, finish, nothing
+from irmeta.report.theme import BLUE, INK, MUTED, RULE, finish, nothing
 
 if TYPE_CHECKING:
     import altair as alt

@@ -11,7 +11,7 @@ from irmeta.errors import IrmetaError, UsageError
 from irmeta.locations import AnyLocation, local, location
 from irmeta.options import Options, numpydoc, signature
 from irmeta.policies import EvalPolicy
-from irmeta.studies.framework.control import Run
+from irmeta.studies.framework.run_options import RunOptions
 from irmeta.studies.framework.study import Study
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def function_of(study: Study) -> Callable[..., StudyResults]:
         inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Any)
         for name in names
     ]
-    shown = signature(leading, study.options, Run)
+    shown = signature(leading, study.options, RunOptions)
     taken = inspect.Signature(leading)
 
     def function(*positional: Any, **given: Any) -> StudyResults:
@@ -84,8 +84,8 @@ def function_of(study: Study) -> Callable[..., StudyResults]:
         if "store" in names and len(positional) + len(where) > len(names):
             raise UsageError(f"study {study.name} takes a store and a folder. {FROM_DATA}")
         asked = taken.bind(*positional, **where).arguments
-        control = Run.of({name: given.pop(name) for name in RUN if name in given})
-        return run_study(study, asked.get("store"), asked["out"], given, control)
+        run_options = RunOptions.of({name: given.pop(name) for name in RUN if name in given})
+        return run_study(study, asked.get("store"), asked["out"], given, run_options)
 
     name = study.name.replace("-", "_")
     example = EXAMPLE_WITHOUT_STORE if study.inputs == "none" else EXAMPLE
@@ -95,7 +95,7 @@ def function_of(study: Study) -> Callable[..., StudyResults]:
         title=study.title,
         gives=study.gives,
         places=OUT if study.inputs == "none" else f"{STORE}\n{OUT}",
-        options=numpydoc(study.options, Run),
+        options=numpydoc(study.options, RunOptions),
         tables="\n".join(table.docs() for table in study.by_table.values()),
         references=REFERENCES.format(study.paper) if study.paper else "",
         example=example.format(name=name, study=study.name),
@@ -106,11 +106,11 @@ def function_of(study: Study) -> Callable[..., StudyResults]:
     return function
 
 
-RUN = frozenset(Run.__dataclass_fields__)
+RUN = frozenset(RunOptions.__dataclass_fields__)
 
 
 def run_study(
-    study: Study, store: Any, out: str | Path, given: Mapping[str, Any], control: Run
+    study: Study, store: Any, out: str | Path, given: Mapping[str, Any], run_options: RunOptions
 ) -> StudyResults:
     """Run a study and open its results.
 
@@ -132,7 +132,7 @@ def run_study(
     study.options.of(given)  # fails for a wrong option before anything is read
     reader = reader_of(store)
     options = options_on(study, policy_of(store), given)
-    batch = run(study, reader, local(out), options, control)
+    batch = run(study, reader, local(out), options, run_options)
     if batch.failed:
         raise IrmetaError(failures(batch))
     return StudyResults(out, batch)

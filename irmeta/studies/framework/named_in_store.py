@@ -11,10 +11,10 @@ import polars as pl
 
 from irmeta.errors import DataError, UsageError, did_you_mean, first_few
 from irmeta.options import Options, typed_fields
+from irmeta.phrases import count
 from irmeta.policies import TrackOptions
 from irmeta.store.scan import StoreReader, read_table
 from irmeta.studies.framework.sides import FACTS, ROLES
-from irmeta.words import count
 
 
 def check_named(options: Options, store: StoreReader, tracks: Sequence[str]) -> None:

@@ -17,7 +17,6 @@ from irmeta.measures.spec import Spec
 from irmeta.options import Options
 from irmeta.store.layout import has_content
 from irmeta.store.scan import StoreReader, tracks_of
-from irmeta.studies.framework.control import Run
 from irmeta.studies.framework.named_in_store import check_named
 from irmeta.studies.framework.recorded_files import (
     ALL,
@@ -27,6 +26,7 @@ from irmeta.studies.framework.recorded_files import (
     part_of,
     recorded_tracks,
 )
+from irmeta.studies.framework.run_options import RunOptions
 from irmeta.studies.framework.study import Study
 
 
@@ -93,27 +93,31 @@ def study_in(root: Location) -> str | None:
 
 
 def plan(
-    study: Study, store: StoreReader | None, root: Path, options: Options, control: Run
+    study: Study, store: StoreReader | None, root: Path, options: Options, run_options: RunOptions
 ) -> list[Task]:
     """Return the parts of a complete folder, in the order of the tracks.
 
-    Results of tracks that were not requested are kept and updated, unless `control.only`.
+    Results of tracks that were not requested are kept and updated, unless `run_options.only`.
 
     Raises
     ------
     UsageError
         If the kept results were made with other options.
     """
-    tasks = [] if study.inputs == "tracks" else [_task(study, store, root, options, None, control)]
+    tasks = (
+        [] if study.inputs == "tracks" else [_task(study, store, root, options, None, run_options)]
+    )
     if store is None:
         return tasks
-    tracks = _asked(store, control)
-    if control.track is not None and not control.only:
+    tracks = _asked(store, run_options)
+    if run_options.track is not None and not run_options.only:
         tracks = sorted({*tracks, *_kept(store, root, options, tracks)})
-    return tasks + [_task(study, store, root, options, track, control) for track in tracks]
+    return tasks + [_task(study, store, root, options, track, run_options) for track in tracks]
 
 
-def check_store(study: Study, store: StoreReader | None, options: Options, control: Run) -> None:
+def check_store(
+    study: Study, store: StoreReader | None, options: Options, run_options: RunOptions
+) -> None:
     """Check that a store has what is requested, before anything is written.
 
     Raises
@@ -127,14 +131,14 @@ def check_store(study: Study, store: StoreReader | None, options: Options, contr
         if study.inputs == "tracks":
             raise UsageError(f"study {study.name} needs a store.")
         return
-    check_named(options, store, _asked(store, control))
+    check_named(options, store, _asked(store, run_options))
 
 
-def _asked(store: StoreReader, control: Run) -> list[str]:
+def _asked(store: StoreReader, run_options: RunOptions) -> list[str]:
     """Return the requested tracks; a track with a damaged record fails later, by itself."""
-    if control.track and set(control.track) <= set(store.tracks()):
-        return sorted(set(control.track))
-    return tracks_of(store, control.track)
+    if run_options.track and set(run_options.track) <= set(store.tracks()):
+        return sorted(set(run_options.track))
+    return tracks_of(store, run_options.track)
 
 
 def _kept(store: StoreReader, root: Path, options: Options, asked: Sequence[str]) -> list[str]:
@@ -163,7 +167,7 @@ def _task(
     root: Path,
     options: Options,
     track: str | None,
-    control: Run,
+    run_options: RunOptions,
 ) -> Task:
     version = ""
     if store is not None and track is not None:
@@ -182,8 +186,8 @@ def _task(
     key = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
     task = Task(track, key, version=version)
     files = RecordedFiles(root, task.part)
-    drawn = {name: files.facts.get(name, True) for name in control.drawn}
-    is_drawn = track is None or drawn == control.drawn
+    drawn = {name: files.facts.get(name, True) for name in run_options.drawn}
+    is_drawn = track is None or drawn == run_options.drawn
     return Task(track, key, files.is_done(key), is_drawn, version)
 
 

@@ -19,9 +19,7 @@ from irmeta.parallel import check_open_files, ordered_map, thread_count
 from irmeta.policies import TrackOptions
 from irmeta.store.lock import only_writer
 from irmeta.store.scan import StoreReader, undisturbed
-from irmeta.studies import drawing
-from irmeta.studies.framework.control import Progress, Run
-from irmeta.studies.framework.draw import draw_figures
+from irmeta.studies import drawing_processes
 from irmeta.studies.framework.part_tables import PartTables, kept_tables
 from irmeta.studies.framework.plan import Task, check_folder, check_store, plan
 from irmeta.studies.framework.recorded_files import (
@@ -33,7 +31,9 @@ from irmeta.studies.framework.recorded_files import (
     remove_leftovers,
 )
 from irmeta.studies.framework.registry import find
+from irmeta.studies.framework.run_options import Progress, RunOptions
 from irmeta.studies.framework.study import Study
+from irmeta.studies.framework.study_figures import draw_figures
 from irmeta.studies.framework.study_page import write_page
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.framework.write import TableWriter, joined_parts, provenance, used_only
@@ -52,7 +52,7 @@ class Batch:
 
 
 def run(
-    study: Study, store: StoreReader | None, root: Path, options: Options, control: Run
+    study: Study, store: StoreReader | None, root: Path, options: Options, run_options: RunOptions
 ) -> Batch:
     """Compute all parts of a study that are not up to date, then join the parts.
 
@@ -64,25 +64,25 @@ def run(
         If the folder holds other files, or the store cannot answer the options.
     """
     check_open_files()
-    check_store(study, store, options, control)
-    _check_files(options, control.executor)
-    check_folder(root, study.name, control.force)
+    check_store(study, store, options, run_options)
+    _check_files(options, run_options.executor)
+    check_folder(root, study.name, run_options.force)
     with only_writer(root / PARTS):
         remove_leftovers(root)
-        tasks = plan(study, store, root, options, control)
+        tasks = plan(study, store, root, options, run_options)
         files = RecordedFiles(root, ALL)
-        files.start(study=study.name, options=options.record(), **control.drawn)
-        threads = 1 if control.executor is not None else thread_count(control.workers)
-        is_apart = threads > 1 and control.figures
-        with nullcontext() if not is_apart else drawing.apart(threads):
-            failed = _run_tasks(study, store, root, options, control, tasks)
-            if control.executor is not None:
+        files.start(study=study.name, options=options.record(), **run_options.drawn)
+        threads = 1 if run_options.executor is not None else thread_count(run_options.workers)
+        is_apart = threads > 1 and run_options.figures
+        with nullcontext() if not is_apart else drawing_processes.apart(threads):
+            failed = _run_tasks(study, store, root, options, run_options, tasks)
+            if run_options.executor is not None:
                 remove_leftovers(root)  # of workers that were killed
             done = [task for task in tasks if task.track not in failed]
             for track in set(recorded_tracks(root)) - {task.track for task in done}:
                 RecordedFiles(root, part_of(track)).remove()
             if done:
-                _join(study, store, files, options, control, done)
+                _join(study, store, files, options, run_options, done)
             else:
                 files.remove()
     tracks = [task for task in done if task.track is not None]
@@ -108,39 +108,39 @@ def _run_tasks(
     store: StoreReader | None,
     root: Path,
     options: Options,
-    control: Run,
+    run_options: RunOptions,
     tasks: Sequence[Task],
 ) -> dict[str | None, str]:
     """Run the tasks; return the errors of failed tasks by track."""
-    executor, folder = control.executor, root
-    split = [task for task in tasks if _is_split(study, store, task, control)]
+    executor, folder = run_options.executor, root
+    split = [task for task in tasks if _is_split(study, store, task, run_options)]
     whole = [task for task in tasks if task not in split]
     sent = ((store, task) for task in whole)
     if executor is not None:  # its workers may run in another folder
         folder = root.absolute()
         sent = ((_sent(store, task), task) for task in whole)
     # Another process cannot call the function of this one.
-    report = control.progress if executor is None else None
-    work = partial(_do, study.name, folder, options, control.drawn, report)
+    report = run_options.progress if executor is None else None
+    work = partial(_do, study.name, folder, options, run_options.drawn, report)
     failed: dict[str | None, str] = {}
-    results = ordered_map(work, sent, workers=control.workers, executor=executor, lost=_lost)
-    shared = (work((store, task), control.workers, executor) for task in split)
+    results = ordered_map(work, sent, workers=run_options.workers, executor=executor, lost=_lost)
+    shared = (work((store, task), run_options.workers, executor) for task in split)
     with closing(results) as errors:
         done = zip([*whole, *split], chain(errors, shared), strict=True)
         for number, (task, error) in enumerate(done, 1):
             error = error or _not_received(root, task)
             if error is not None:
                 failed[task.track] = error
-            if control.progress is not None:
-                control.progress(task.track or study.name, number, len(tasks))
+            if run_options.progress is not None:
+                run_options.progress(task.track or study.name, number, len(tasks))
     return {task.track: failed[task.track] for task in tasks if task.track in failed}
 
 
-def _is_split(study: Study, store: StoreReader | None, task: Task, control: Run) -> bool:
+def _is_split(study: Study, store: StoreReader | None, task: Task, run_options: RunOptions) -> bool:
     """Check whether all workers share the blocks of a track, after the other tracks."""
     if store is None or task.track is None or task.problem is not None or task.is_done:
         return False
-    if not study.splits_tracks or (control.executor is not None and not store.is_shared):
+    if not study.splits_tracks or (run_options.executor is not None and not store.is_shared):
         return False
     return store.read_record(task.track)["rows"] > WHOLE_BLOCKS * store.block_rows
 
@@ -251,7 +251,7 @@ def _join(
     store: StoreReader | None,
     files: RecordedFiles,
     options: Options,
-    control: Run,
+    run_options: RunOptions,
     done: Sequence[Task],
 ) -> None:
     """Join the tables of all parts, and write tables, figures and page over all tracks."""
@@ -266,8 +266,8 @@ def _join(
             for name, rows in study.call("over_tracks", used_only(joined), options) or ():
                 writer.add(name, rows)
             written = writer.finish(tables)
-        if control.figures:
-            draw_figures(study, files, used_only(written), options, titles=control.titles)
+        if run_options.figures:
+            draw_figures(study, files, used_only(written), options, titles=run_options.titles)
         write_page(study, files, written, options, tracks, made)
     files.finish("")
 

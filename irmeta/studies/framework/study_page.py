@@ -14,14 +14,14 @@ from irmeta.errors import IrmetaError
 from irmeta.locations import Location, local
 from irmeta.measures.names import display_of
 from irmeta.options import Options
-from irmeta.report.cells import Grid, grid
+from irmeta.phrases import count
 from irmeta.report.html_page import Block, Page, Picture, render
 from irmeta.report.latex import to_latex
+from irmeta.report.table_grid import Grid, grid
 from irmeta.studies.framework.recorded_files import RecordedFiles, part_of
 from irmeta.studies.framework.studied_tracks import STUDIED_TRACKS
 from irmeta.studies.framework.study import Section, Show, Study, Tables
 from irmeta.studies.framework.write import used_only
-from irmeta.words import count
 
 FILES_NOTE = (
     "The figures of the tracks are not inside this page but in the folder figures/: keep that "

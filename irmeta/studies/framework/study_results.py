@@ -12,18 +12,18 @@ import polars as pl
 from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.locations import AnyLocation, Location, local, location
 from irmeta.options import Options
+from irmeta.phrases import count
 from irmeta.report.offline import offline
 from irmeta.results.tidy_files import provenance, read_parquet, scan_files
-from irmeta.studies.framework.draw import charts
 from irmeta.studies.framework.part_tables import PartTables
 from irmeta.studies.framework.plan import study_in
 from irmeta.studies.framework.recorded_files import ALL, RecordedFiles, part_of, recorded_tracks
 from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.runner import Batch
 from irmeta.studies.framework.study import Study
+from irmeta.studies.framework.study_figures import charts
 from irmeta.studies.framework.write import used_only
 from irmeta.summaries import Summarized, Summary
-from irmeta.words import count
 
 Item = TypeVar("Item")
 MOST_NAMES = 50  # of tables or figures in a text

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from irmeta.phrases import listed
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.reanalysis.options import OverviewOptions
-from irmeta.words import listed
 
 HEADLINE = ("AP", "ASL(unretrieved=depth)", "ASL")
 DAGGERS = "\u2020: the system misses more relevant docs than the median system."

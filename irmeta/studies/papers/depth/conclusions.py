@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from irmeta.phrases import count, listed
 from irmeta.studies.framework.study import Tables
-from irmeta.words import count, listed
 
 VERDICTS = {
     "reusable": "reusable",

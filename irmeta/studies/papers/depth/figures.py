@@ -9,15 +9,15 @@ from typing import Any
 import polars as pl
 
 from irmeta.measures.names import display_of
+from irmeta.phrases import count
 from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.charts.dumbbell import dumbbell
 from irmeta.report.charts.heat import banded_maps
-from irmeta.report.look import axis_title
+from irmeta.report.theme import axis_title
 from irmeta.schema.columns import Display
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.papers.depth.options import PLOTTED_DEPTHS, cut
 from irmeta.studies.papers.depth.options import DepthOptions as Options
-from irmeta.words import count
 
 MOST_NAMED = 5  # tracks in a caption
 MOST_RANKS = 50  # ranks of judged docs that are all drawn; deeper, those of Figure 1

@@ -8,15 +8,15 @@ from typing import Any
 
 import polars as pl
 
+from irmeta.phrases import count, listed
 from irmeta.schema.columns import by_name
-from irmeta.studies.framework.data import data_section
+from irmeta.studies.framework.data_section import data_section
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.papers.depth import conclusions
 from irmeta.studies.papers.depth.options import PLOTTED_DEPTHS, PRINTED_CUTOFFS
 from irmeta.studies.papers.depth.options import DepthOptions as Options
 from irmeta.studies.papers.depth.paper import DATA, SLIPS
 from irmeta.studies.papers.depth.tables import TABLES
-from irmeta.words import count, listed
 
 DECLARED = by_name(TABLES)
 MOST_SENTENCES = 10  # tracks; the conclusions on more are only in the sections of the tracks

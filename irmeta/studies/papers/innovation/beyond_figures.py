@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from irmeta.phrases import count, listed
 from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.charts.dumbbell import dumbbell
 from irmeta.report.charts.heat import banded_maps, heat_map
@@ -15,7 +16,6 @@ from irmeta.schema.columns import Display
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.papers.innovation.options import GRID, MARKED
 from irmeta.studies.papers.innovation.options import InnovationOptions as Options
-from irmeta.words import count, listed
 
 MOST_SYSTEMS = 40  # rows of the contributions; of more, those with the most unique docs
 MOST_NAMED = 18  # systems whose names and numbers fit the map of the overlap

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from irmeta.phrases import count, listed
 from irmeta.studies.framework.study import Pieces
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.innovation.added_runs import added_runs
@@ -26,7 +27,6 @@ from irmeta.studies.papers.innovation.other_labels import other_labels
 from irmeta.studies.papers.innovation.rare_track import RareTrack
 from irmeta.studies.papers.innovation.tested_pairs import table_1, table_2
 from irmeta.studies.papers.innovation.unpooled_groups import left_out_groups, pool_bias
-from irmeta.words import count, listed
 
 
 def compute(track: TrackView, options: Options) -> Pieces:

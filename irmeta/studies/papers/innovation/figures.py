@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from irmeta.phrases import count, listed
 from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.figures.length_figures import rarity_histogram
 from irmeta.studies.framework.study import Figure, Tables
@@ -19,7 +20,6 @@ from irmeta.studies.papers.innovation.beyond_figures import (
 from irmeta.studies.papers.innovation.options import MARKED, MEASURES
 from irmeta.studies.papers.innovation.options import InnovationOptions as Options
 from irmeta.studies.papers.innovation.paper import FEWER_SYSTEMS
-from irmeta.words import count, listed
 
 THRESHOLD = 0.9  # tau of equivalent orders (Section 4.2)
 MADE = {"rare": "S_rare: docs of no other system", "common": "S_common: docs of most systems"}

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 import polars as pl
 
+from irmeta.phrases import listed
 from irmeta.schema.columns import by_name
 from irmeta.studies.framework.study import Tables
 from irmeta.studies.papers.innovation.tables import TABLES
-from irmeta.words import listed
 
 DECLARED = by_name(TABLES)
 MOST_NAMED = 5  # tracks in a note

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from irmeta.studies.framework.data import data_section
+from irmeta.phrases import count
+from irmeta.studies.framework.data_section import data_section
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.papers.innovation import conclusions
 from irmeta.studies.papers.innovation.beyond_sections import beyond, most_moved
@@ -13,7 +14,6 @@ from irmeta.studies.papers.innovation.options import MARKED
 from irmeta.studies.papers.innovation.options import InnovationOptions as Options
 from irmeta.studies.papers.innovation.page_parts import DECLARED, POINTER, absent, sentences
 from irmeta.studies.papers.innovation.paper import DATA, SLIPS
-from irmeta.words import count
 
 WORST = 10  # systems of a track that are shown
 FIGURES = ("docs_by_holders", "figure_1", "figure_2", "contributions", "overlap", "gaming",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from irmeta.phrases import count
 from irmeta.studies.framework.study import Pieces
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.preference.compared_track import ComparedTrack
@@ -16,7 +17,6 @@ from irmeta.studies.papers.preference.system_orders import (
     opponents,
     table_1,
 )
-from irmeta.words import count
 
 
 def compute(track: TrackView, options: Options) -> Pieces:

@@ -8,16 +8,16 @@ from typing import Any
 import polars as pl
 
 from irmeta.measures.names import display_of
+from irmeta.phrases import count
 from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.charts.heat import heat_map
 from irmeta.report.charts.scatter import scatter_panes
 from irmeta.report.charts.strip import strip
 from irmeta.report.charts.surface import surfaces
-from irmeta.report.look import axis_title
+from irmeta.report.theme import axis_title
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.papers.preference.options import GAMMA
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options
-from irmeta.words import count
 
 RANKS = range(1, 26)  # ranks of the surfaces of Figure 2
 DISCOUNTS = {"RBP": f"RBP, g = {GAMMA:g}", "DCG": "DCG", "sign": "sign, as in RPP"}

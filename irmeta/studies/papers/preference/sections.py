@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from irmeta.phrases import count, listed
 from irmeta.schema.columns import by_name
-from irmeta.studies.framework.data import data_section
+from irmeta.studies.framework.data_section import data_section
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.papers.preference.options import PreferenceOptions as Options
 from irmeta.studies.papers.preference.paper import DATA
 from irmeta.studies.papers.preference.tables import TABLES
-from irmeta.words import count, listed
 
 DECLARED = by_name(TABLES)
 MOST_NAMED = 5  # tracks in a note

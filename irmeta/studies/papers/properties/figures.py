@@ -9,12 +9,12 @@ from typing import Any
 import polars as pl
 
 from irmeta.naming.numbered_rankings import EMPTY, NONRELEVANT
+from irmeta.phrases import count
 from irmeta.report.charts.curve_panes import Pane, curve_panes
 from irmeta.report.charts.graph import graph
 from irmeta.report.charts.heat import heat_map
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.papers.properties.options import PropertiesOptions as Options
-from irmeta.words import count
 
 KINDS = ("relevance", "irrelevance", "redundancy")
 HELD = (*KINDS, "induction", "swap", "replacement", "monotonicity", "convergence",

@@ -12,10 +12,10 @@ from irmeta.measures.enumerated import oriented, rank_cutoff
 from irmeta.measures.spec import Spec
 from irmeta.naming.numbered_rankings import NumberedRankings
 from irmeta.parallel import usable_memory
+from irmeta.phrases import count
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.stats.properties import INDUCTION, Property, count_induced
 from irmeta.stats.property_counts import PropertyCounts, count_violations
-from irmeta.words import count
 
 Row = dict[str, Any]
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from irmeta.phrases import count, listed
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.papers.properties.figures import induced_path
 from irmeta.studies.papers.properties.options import PropertiesOptions as Options
 from irmeta.studies.papers.properties.paper import RELEVANT, SLIPS
-from irmeta.words import count, listed
 
 CERTAINTY = (
     "One violated pair proves that a measure lacks the property. No violated pair among these "

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from irmeta.phrases import count
 from irmeta.results.scores import Scores
 from irmeta.stats.buckets import (
     difference_buckets,
@@ -32,7 +33,6 @@ from irmeta.studies.papers.search_length.chains import CHAINS, cumulative, frame
 from irmeta.studies.papers.search_length.options import PERSISTENCE
 from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
 from irmeta.studies.papers.search_length.track_values import Gathered, gather
-from irmeta.words import count
 
 Row = dict[str, Any]
 

@@ -9,16 +9,16 @@ from typing import Any
 import polars as pl
 
 from irmeta.measures.names import display_of
+from irmeta.phrases import count
 from irmeta.report.charts.dumbbell import dumbbell
 from irmeta.report.charts.histogram import Class, bucket_name, histogram
 from irmeta.report.charts.strip import strip
 from irmeta.report.figures.length_figures import length_differences, length_histogram, share
-from irmeta.report.look import BLUE, PALE_BLUE, axis_title, nothing
+from irmeta.report.theme import BLUE, PALE_BLUE, axis_title, nothing
 from irmeta.studies.framework.study import Figure, Tables
 from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
 from irmeta.studies.papers.search_length.over_tracks import BEYOND, ORDER
 from irmeta.studies.papers.search_length.paper import CLASSES, EFFECTIVE_MEAN
-from irmeta.words import count
 
 SHORT = "best system misses more relevant docs than the median system"
 DAGGER = pl.when("short").then(pl.col("track") + " \u2020").otherwise("track")

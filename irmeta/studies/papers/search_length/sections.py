@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from irmeta.studies.framework.data import data_section
+from irmeta.phrases import count
+from irmeta.studies.framework.data_section import data_section
 from irmeta.studies.framework.sides import ROLES
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.papers.search_length.chains import CHAINS
 from irmeta.studies.papers.search_length.options import SearchLengthOptions as Options
 from irmeta.studies.papers.search_length.paper import DATA, EFFECTIVE_FRACTION
-from irmeta.words import count
 
 BEYOND = (
     "AP discounts rank r by 1/r, so the paper's 1/P is the search length, and the paper averages "

@@ -10,7 +10,7 @@ def count(number: int, one: str, several: str = "") -> str:
 
     Examples
     --------
-    >>> from irmeta.words import count
+    >>> from irmeta.phrases import count
     >>> count(1, "system"), count(1200, "query"), count(2, "run is", "runs are")
     ('1 system', '1,200 queries', '2 runs are')
     """

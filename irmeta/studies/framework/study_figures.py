@@ -14,7 +14,7 @@ import polars as pl
 from irmeta.options import Options
 from irmeta.parallel import ordered_map
 from irmeta.report.titles import subtitle_of, without_titles
-from irmeta.studies import drawing
+from irmeta.studies import drawing_processes
 from irmeta.studies.framework.recorded_files import RecordedFiles
 from irmeta.studies.framework.study import Figure, Study, Tables
 
@@ -60,7 +60,7 @@ def _parts(figure: Figure, rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFra
 
 def spec_of(one: Drawn) -> dict[str, Any]:
     """Build the chart and return its Vega-Lite specification."""
-    from irmeta.report.look import to_spec  # figures are slow to import
+    from irmeta.report.theme import to_spec  # figures are slow to import
 
     return to_spec(one.draw())
 
@@ -94,11 +94,13 @@ def draw_figures(
         names = [files.figure(one.name, ending) for ending in study.formats]
         if all(files.has(name, chart=digest) for name in names):
             return one, digest, {}
-        return one, digest, drawing.draw(spec, study.formats)
+        return one, digest, drawing_processes.draw(spec, study.formats)
 
     drawable = charts(study, tables, options, track)
     # each track already has its thread
-    results = ordered_map(images, drawable, workers=drawing.threads() if track is None else 1)
+    results = ordered_map(
+        images, drawable, workers=drawing_processes.threads() if track is None else 1
+    )
     for order, (one, digest, drawn) in enumerate(results):
         words = {"caption": one.caption, "reading": one.reading}
         facts = {"chart": digest, "order": order, **words}

@@ -7,7 +7,7 @@ import math
 import polars as pl
 import pytest
 
-from irmeta.report.cells import ABSENT, DAGGER, Grid, format_value, grid
+from irmeta.report.table_grid import ABSENT, DAGGER, Grid, format_value, grid
 from irmeta.schema.columns import MEASURE, TRACK, Column, Display, Paper, Table
 
 TABLE = Table(

@@ -20,16 +20,16 @@ import pytest
 import irmeta
 from irmeta.errors import IrmetaError
 from irmeta.parallel import ordered_map
-from irmeta.report import look
+from irmeta.report import theme
 from irmeta.report.figures.length_figures import rarity_histogram
-from irmeta.studies import drawing
+from irmeta.studies import drawing_processes
 
 FRAME = pl.DataFrame({"retrieved_by": [0, 1, 2], "docs": [3, 2, 1]})
 SPEC = rarity_histogram(FRAME).to_dict()
 OTHER = rarity_histogram(FRAME.head(2)).to_dict()
 
 
-def process(drawer: drawing.Drawer) -> int:
+def process(drawer: drawing_processes.Drawer) -> int:
     assert drawer._process is not None
     return drawer._process.pid
 
@@ -43,22 +43,22 @@ def gone(pid: int) -> bool:
 
 
 def test_drawing__process_draws_equal_figures_and_ends() -> None:
-    here, printed = drawing.svg(SPEC), drawing.pdf_and_png(SPEC, 100)
-    with drawing.apart(2):
-        assert drawing.svg(SPEC) == drawing.svg(SPEC) == here
-        pdf, png = drawing.pdf_and_png(SPEC, 100)
+    here, printed = drawing_processes.svg(SPEC), drawing_processes.pdf_and_png(SPEC, 100)
+    with drawing_processes.apart(2):
+        assert drawing_processes.svg(SPEC) == drawing_processes.svg(SPEC) == here
+        pdf, png = drawing_processes.pdf_and_png(SPEC, 100)
         assert pdf.startswith(b"%PDF")
         assert png == printed[1]
         pids = {process(drawer) for drawer in begun()}
         assert len(pids | {os.getpid()}) == 3
     assert all(map(gone, pids))
-    assert drawing._drawers is None
+    assert drawing_processes._drawers is None
 
 
-def begun() -> list[drawing.Drawer]:
+def begun() -> list[drawing_processes.Drawer]:
     """Return the drawers of the current `apart`: without system fonts, then with them."""
-    assert drawing._drawers is not None
-    return drawing._drawers.plain.all + drawing._drawers.full.all
+    assert drawing_processes._drawers is not None
+    return drawing_processes._drawers.plain.all + drawing_processes._drawers.full.all
 
 
 PLAIN = ["Größe – ‘α’ ≥ 1 … −2", "1\n2"]
@@ -68,9 +68,9 @@ OTHER_FONTS = ["系统", "عدد", "𝒳 → ə", "a·b", "per‐query"]
 @pytest.mark.parametrize("texts", [PLAIN, OTHER_FONTS], ids=["plain", "other fonts"])
 def test_drawing__text_width_equals_system_fonts(texts: list[str]) -> None:
     specs = list(map(labelled, texts))
-    here = list(map(drawing.svg, specs))
-    with drawing.apart(2):
-        assert list(map(drawing.svg, specs)) == here
+    here = list(map(drawing_processes.svg, specs))
+    with drawing_processes.apart(2):
+        assert list(map(drawing_processes.svg, specs)) == here
         assert [drawer._fonts for drawer in begun()] == [texts is OTHER_FONTS]
 
 
@@ -80,16 +80,16 @@ def labelled(text: str) -> dict[str, Any]:
         "data": {"values": [{"name": 3 * text, "value": 1}]},
         "mark": "bar",
         "encoding": {"y": {"field": "name"}, "x": {"field": "value", "type": "quantitative"}},
-        "config": {"font": look.FONT, "axis": {"labelLimit": 0}},
+        "config": {"font": theme.FONT, "axis": {"labelLimit": 0}},
     }
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="fontconfig chooses fonts there alone")
 def test_drawing__svg_process_does_not_load_system_fonts() -> None:
-    with drawing.apart(2):
-        drawing.svg(SPEC)
+    with drawing_processes.apart(2):
+        drawing_processes.svg(SPEC)
         assert len(begun()) == 1
-        drawing.pdf_and_png(SPEC, 72)
+        drawing_processes.pdf_and_png(SPEC, 72)
         plain, full = (
             Path(f"/proc/{process(drawer)}/environ").read_text(encoding="utf-8")
             for drawer in begun()
@@ -100,15 +100,15 @@ def test_drawing__svg_process_does_not_load_system_fonts() -> None:
 
 
 def test_drawing__failed_figure_does_not_stop_the_next() -> None:
-    with drawing.apart(2):
+    with drawing_processes.apart(2):
         with pytest.raises(IrmetaError, match="cannot be drawn"):
-            drawing.svg({"mark": 1})
-        assert drawing.svg(SPEC).startswith("<svg")
+            drawing_processes.svg({"mark": 1})
+        assert drawing_processes.svg(SPEC).startswith("<svg")
 
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGTERM])
 def test_drawer__killed_process_loses_one_figure(stop: signal.Signals) -> None:
-    drawer = drawing.Drawer()
+    drawer = drawing_processes.Drawer()
     drawer.draw(SPEC, None)
     os.kill(process(drawer), stop)
     with pytest.raises(IrmetaError, match="has ended"):
@@ -119,14 +119,14 @@ def test_drawer__killed_process_loses_one_figure(stop: signal.Signals) -> None:
 
 
 def test_drawer__process_does_not_receive_ctrl_c() -> None:
-    drawer = drawing.Drawer()
+    drawer = drawing_processes.Drawer()
     drawer.draw(SPEC, None)
     assert os.getpgid(process(drawer)) != os.getpgid(0)
     drawer.close()
 
 
 def test_drawer__incomplete_answer_is_an_error() -> None:
-    drawer = drawing.Drawer()
+    drawer = drawing_processes.Drawer()
     drawer.draw(SPEC, None)
     assert drawer._process is not None
     real = drawer._process.stdout
@@ -142,10 +142,10 @@ def test_drawer__incomplete_answer_is_an_error() -> None:
 
 
 def test_drawer__interrupted_answer_is_discarded(monkeypatch) -> None:
-    drawer = drawing.Drawer()
+    drawer = drawing_processes.Drawer()
     here = drawer.draw(SPEC, None)
     with monkeypatch.context() as patch:
-        patch.setattr(drawing, "_ask", interrupted)
+        patch.setattr(drawing_processes, "_ask", interrupted)
         with pytest.raises(KeyboardInterrupt):
             drawer.draw(OTHER, None)
     assert drawer.draw(SPEC, None) == here
@@ -160,11 +160,11 @@ def interrupted(process, what) -> bytes:
 
 @pytest.mark.parametrize("python", ["", None, "/no/such/python", "/bin/true"])
 def test_drawing__falls_back_to_this_process_without_python(python, monkeypatch) -> None:
-    here, printed = drawing.svg(SPEC), drawing.pdf_and_png(SPEC, 72)
+    here, printed = drawing_processes.svg(SPEC), drawing_processes.pdf_and_png(SPEC, 72)
     monkeypatch.setattr(sys, "executable", python)
-    with drawing.apart(2):
-        assert drawing.svg(SPEC) == here
-        assert drawing.pdf_and_png(SPEC, 72)[1] == printed[1]
+    with drawing_processes.apart(2):
+        assert drawing_processes.svg(SPEC) == here
+        assert drawing_processes.pdf_and_png(SPEC, 72)[1] == printed[1]
 
 
 def test_drawing__process_uses_the_import_path_of_the_parent(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_drawing__process_uses_the_import_path_of_the_parent(tmp_path: Path) -> 
     odd.mkdir()
     (odd / "irmeta").symlink_to(Path(irmeta.__file__).parent)
     code = (
-        "import sys, irmeta; from irmeta.studies import drawing as d;"
+        "import sys, irmeta; from irmeta.studies import drawing_processes as d;"
         "d._begin = (lambda begin: lambda fonts: begin(fonts) or sys.exit('none'))(d._begin)\n"
         "with d.apart(2): print(len(d.svg({'mark': 'point', 'data': {'values': [{}]}})))"
     )
@@ -182,20 +182,20 @@ def test_drawing__process_uses_the_import_path_of_the_parent(tmp_path: Path) -> 
 
 
 def test_drawing__concurrent_users_share_processes() -> None:
-    assert drawing.threads() == 1
-    first, second = drawing.apart(2), drawing.apart(3)
+    assert drawing_processes.threads() == 1
+    first, second = drawing_processes.apart(2), drawing_processes.apart(3)
     first.__enter__()
     second.__enter__()
-    assert drawing.threads() == 3
-    drawing.svg(SPEC)
+    assert drawing_processes.threads() == 3
+    drawing_processes.svg(SPEC)
     first.__exit__(None, None, None)
     (drawer,) = begun()
-    drawing.svg(SPEC)
+    drawing_processes.svg(SPEC)
     pid = process(drawer)
     second.__exit__(None, None, None)
     assert gone(pid)
-    assert drawing._drawers is None
-    assert drawing.threads() == 1
+    assert drawing_processes._drawers is None
+    assert drawing_processes.threads() == 1
 
 
 def test_reanalyze__interruption_leaves_no_process(
@@ -222,18 +222,18 @@ def test_reanalyze__interruption_leaves_no_process(
 @pytest.mark.skipif(os.name != "posix", reason="Windows waits for no pipe")
 def test_drawing__unneeded_figure_is_not_waited_for(monkeypatch) -> None:
     """A process that does not answer is killed when its figure is no longer needed."""
-    monkeypatch.setattr(drawing, "_begin", lambda fonts: subprocess.Popen(
+    monkeypatch.setattr(drawing_processes, "_begin", lambda fonts: subprocess.Popen(
         [sys.executable, "-c", "import time; time.sleep(60)"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     ))  # fmt: skip
-    drawers: list[drawing.Drawer] = []
+    drawers: list[drawing_processes.Drawer] = []
     begun = threading.Event()
 
     def task(item: int) -> object:
         if item == 0:
             begun.wait(9)
             raise ValueError("another figure fails")
-        drawers.append(drawing.Drawer())
+        drawers.append(drawing_processes.Drawer())
         threading.Timer(0.2, begun.set).start()
         return drawers[0].draw(SPEC, None)
 
@@ -246,13 +246,13 @@ def test_reanalyze__figures_use_processes_only_with_several_workers(
     two_tracks: Path, tmp_path: Path, monkeypatch
 ) -> None:
     kinds: list[bool] = []
-    begin = drawing._begin
+    begin = drawing_processes._begin
 
     def counted(fonts: bool):
         kinds.append(fonts)
         return begin(fonts)
 
-    monkeypatch.setattr(drawing, "_begin", counted)
+    monkeypatch.setattr(drawing_processes, "_begin", counted)
     for workers in (1, 2):
         assert not kinds
         irmeta.reanalyze(two_tracks, tmp_path / str(workers), workers=workers)
@@ -263,14 +263,14 @@ def test_reanalyze__figures_use_processes_only_with_several_workers(
 def test_reanalyze__failed_figure_fails_its_track_only(
     collections: Path, tmp_path: Path, monkeypatch
 ) -> None:
-    draw = drawing.draw
+    draw = drawing_processes.draw
 
     def lose(spec: dict, formats):
         if "finchDiv" in str(spec):
             raise IrmetaError("a figure is lost")
         return draw(spec, formats)
 
-    monkeypatch.setattr(drawing, "draw", lose)
+    monkeypatch.setattr(drawing_processes, "draw", lose)
     with pytest.raises(IrmetaError, match=r"1 of 3 tracks failed\. track web: a figure is lost"):
         irmeta.reanalyze(collections, tmp_path / "out")
     means = pl.read_parquet(tmp_path / "out" / "means.parquet")

@@ -27,7 +27,7 @@ from typing import Any
 from irmeta.errors import IrmetaError
 from irmeta.parallel import ObjectPool, check_stopped
 from irmeta.report import vega
-from irmeta.report.look import print_of, svg_of
+from irmeta.report.theme import print_of, svg_of
 
 _NO_FONTS = str(Path(vega.__file__).with_name("fonts.conf"))
 # Latin, Greek, dashes, quotes, minus and inequality signs: the characters of Liberation Sans from
@@ -221,7 +221,7 @@ def pdf_and_png(spec: dict[str, Any], ppi: int) -> tuple[bytes, bytes]:
 
 
 def draw(spec: dict[str, Any], formats: Collection[str]) -> dict[str, bytes]:
-    """Draw a spec of `irmeta.report.look.to_spec` in the formats svg, pdf or png."""
+    """Draw a spec of `irmeta.report.theme.to_spec` in the formats svg, pdf or png."""
     images = {}
     if "svg" in formats:
         images["svg"] = svg_of(spec, svg).encode()

@@ -9,20 +9,20 @@ from typing import Any, NamedTuple
 from irmeta._version import __version__
 from irmeta.errors import UsageError
 from irmeta.locations import local
+from irmeta.phrases import count
 from irmeta.policies import EvalPolicy
 from irmeta.report.html_page import Block, Page, render
 from irmeta.store.lock import only_writer
 from irmeta.store.scan import StoreReader, tracks_of
-from irmeta.studies.framework.control import Run
 from irmeta.studies.framework.function import failures, options_on, policy_of, reader_of
 from irmeta.studies.framework.plan import check_folder
 from irmeta.studies.framework.recorded_files import ALL, PARTS, RecordedFiles
 from irmeta.studies.framework.registry import find_all
+from irmeta.studies.framework.run_options import RunOptions
 from irmeta.studies.framework.runner import run
 from irmeta.studies.framework.study import Study
 from irmeta.studies.framework.study_page import pictures_in
 from irmeta.studies.framework.study_results import StudyResults
-from irmeta.words import count
 
 NAME = "all"
 
@@ -63,17 +63,19 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
     >>> done[0].results.tables["studied_tracks"]["track"].to_list()
     ['news']
     """
-    reader, root, control = reader_of(store), local(out), Run.of(options)
+    reader, root, run_options = reader_of(store), local(out), RunOptions.of(options)
     if reader is None:
         raise UsageError("name the store that the studies read.")
-    tracks_of(reader, control.track)
-    check_folder(root, NAME, control.force)
+    tracks_of(reader, run_options.track)
+    check_folder(root, NAME, run_options.force)
     with only_writer(root / PARTS):
         files = RecordedFiles(root, ALL)
         files.start(study=NAME, options={})
         studies, problems = find_all()
         policy = policy_of(store)
-        done = [_run(one, reader, policy, root, control) for one in studies if one.inputs != "none"]
+        done = [
+            _run(one, reader, policy, root, run_options) for one in studies if one.inputs != "none"
+        ]
         notes = [
             f"Study {one.name} reads no store, and is run apart: irmeta study {one.name} --out DIR"
             for one in studies
@@ -84,10 +86,12 @@ def run_all(store: Any, out: str | Path, **options: Any) -> list[Done]:
     return done
 
 
-def _run(study: Study, store: StoreReader, policy: EvalPolicy, root: Path, control: Run) -> Done:
+def _run(
+    study: Study, store: StoreReader, policy: EvalPolicy, root: Path, run_options: RunOptions
+) -> Done:
     folder = root / study.name
     try:
-        batch = run(study, store, folder, options_on(study, policy, {}), control)
+        batch = run(study, store, folder, options_on(study, policy, {}), run_options)
     except UsageError as error:
         return Done(study, None, str(error))
     finished = bool(batch.analysed or batch.unchanged)

@@ -16,7 +16,7 @@ A study that reads no store calls it with its own name and its numbers of tables
 
 
 @dataclass(frozen=True)
-class Run(Options):
+class RunOptions(Options):
     """Options of running a study."""
 
     track: tuple[str, ...] | None = option(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from irmeta.words import count, listed
+from irmeta.phrases import count, listed
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
+from irmeta.phrases import count
 from irmeta.policies import TrackOptions
 from irmeta.schema.columns import Paper
 from irmeta.studies.framework.study import Section, Tables
-from irmeta.words import count
 
 
 def data_section(
