@@ -26,10 +26,10 @@ except ImportError as _error:
 from irmeta.errors import MeasureError
 from irmeta.inputs.columns import QrelsColumns
 from irmeta.inputs.given import given_qrels, given_runs
-from irmeta.measures.evaluate import evaluate, needs_of
-from irmeta.measures.names import parse_measure, parse_measures
-from irmeta.measures.spec import Spec
+from irmeta.measures.evaluate import evaluate
+from irmeta.measures.names import Spec, parse_measure, parse_measures
 from irmeta.policies import EvalPolicy, ReadPolicy
+from irmeta.rankings.needs import needs_of
 from irmeta.results.averages import average
 from irmeta.store.read_data import read_data
 

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import get_args
 
@@ -132,6 +133,23 @@ def test_kernels__inner_functions_are_imported_by_kernels_only(file: Path):
     """Plain Python would run such functions slowly and without integer overflow."""
     assert FOR_KERNELS
     assert FOR_KERNELS.isdisjoint(imports(file))
+
+
+def test_imports__no_circle_of_modules():
+    """A late import would hide one until a function is called."""
+    rooms = {"kernels", "measures", "naming", "preferences"}
+    modules = {
+        ".".join(["irmeta", *file.relative_to(PACKAGE).with_suffix("").parts]): file
+        for file in FILES
+        if room_of(file) in rooms and file.stem != "__init__"
+    }
+    graph = {
+        module: {
+            used if used in modules else used.rpartition(".")[0] for used in imports(file)
+        } & modules.keys() - {module}
+        for module, file in modules.items()
+    }  # fmt: skip
+    TopologicalSorter(graph).prepare()  # raises CycleError
 
 
 @in_rooms("report")

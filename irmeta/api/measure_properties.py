@@ -8,8 +8,8 @@ import polars as pl
 
 from irmeta.errors import check_whole
 from irmeta.measures.enumerated import dependence, score_rankings
-from irmeta.measures.names import parse_measures, registry
-from irmeta.measures.spec import Measure, Spec
+from irmeta.measures.names import Spec, parse_measures, registry
+from irmeta.measures.spec import Measure
 from irmeta.naming.grammar import split_names, texts_of
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.stats.properties import properties_for

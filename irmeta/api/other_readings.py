@@ -8,9 +8,8 @@ from typing import Any, get_args
 
 from irmeta.errors import MeasureError
 from irmeta.measures.gains import GAINS, OF_QUERY
-from irmeta.measures.names import parse_measure
+from irmeta.measures.names import Spec, parse_measure
 from irmeta.measures.search_length import UNRETRIEVED
-from irmeta.measures.spec import Spec
 from irmeta.policies import Averaged, EvalPolicy, TieOrder
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)

@@ -11,13 +11,13 @@ import polars as pl
 from irmeta.api.per_doc_tables import PerDocTables
 from irmeta.api.stored_tables import EvalChoices
 from irmeta.errors import UsageError, check_choice, check_whole
-from irmeta.measures.evaluate import needs_of, warn_above_highest_grade
+from irmeta.measures.evaluate import warn_above_highest_grade
 from irmeta.measures.names import parse_call
 from irmeta.measures.paired_curves import stored_paired_curves
 from irmeta.measures.reduced_pools import complete_depth, parts_of, reduced_pools
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.load import judged_ranks
-from irmeta.rankings.needs import Need
+from irmeta.rankings.needs import Need, needs_of
 from irmeta.rankings.track_facts import track_facts
 from irmeta.stats.correlation import Method
 from irmeta.stats.leave_out import left_out_rows

@@ -14,8 +14,7 @@ import polars as pl
 from irmeta.errors import IrmetaError
 from irmeta.measures.evaluate import evaluate
 from irmeta.measures.interpolated import docs_needed
-from irmeta.measures.names import parse_measure
-from irmeta.measures.spec import Spec
+from irmeta.measures.names import Spec, parse_measure
 from irmeta.measures.trec_eval_names import (
     SUMMARY_ONLY,
     Line,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import re
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from irmeta.measures.aliases import FIELD, fold
 from irmeta.measures.names import PRESETS, parse_measures, registry
 from irmeta.measures.spec import Measure
 from irmeta.naming.parameters import AVERAGES, Parameter, printed
+from irmeta.naming.registry import definition, parameter_table
 
 SHARED = (
     "Most measures also take unjudged=condensed, which removes unjudged docs from the list. "
@@ -72,7 +72,7 @@ def list_measures() -> pl.DataFrame:
     """
     rows = [
         {
-            "measure": shape(m),
+            "measure": m.written,
             "parameters": ", ".join(_with_default(p) for p in m.parameters),
             "better": _better(m),
             "family": m.family,
@@ -124,16 +124,12 @@ def describe(name: str) -> Description:
 def _described(m: Measure, asked: tuple[str, ...]) -> Description:
     return Description(
         name=m.name,
-        written=shape(m),
+        written=m.written,
         asked=asked,
         summary=m.summary,
-        definition=_plain(inspect.cleandoc(m.compute.__doc__ or "")),
+        definition=definition(m.compute),
         example=example(m),
-        parameters=pl.DataFrame(
-            [(p.name, p.meaning, _default(p), p.range) for p in m.all_parameters],
-            schema=dict.fromkeys(("parameter", "meaning", "default", "range"), pl.String),
-            orient="row",
-        ),
+        parameters=parameter_table(m),
         facts={
             "better": _better(m),
             "values": f"from {m.bounds[0]:g} to {m.bounds[1]:g}",
@@ -149,23 +145,11 @@ def _described(m: Measure, asked: tuple[str, ...]) -> Description:
     )
 
 
-def _plain(docstring: str) -> str:
-    """Remove the markup of a docstring."""
-    text = re.sub(r"\n(\w+)\n-{3,}\n", r"\n\1: ", docstring)
-    return text.replace("`", "")
-
-
-def shape(m: Measure) -> str:
-    """Return the name of a measure with the form of its cutoff."""
-    if m.cutoff == "none":
-        return m.name
-    cut = f"@{m.cutoff_prefix}N" if m.cutoff_prefix else _letter(m)
-    return m.name + (cut if m.cutoff == "required" else f"[{cut}]")
-
-
 def example(m: Measure) -> str:
     """Return an example name, with a cutoff if possible and up to two parameters."""
-    cut = "" if m.cutoff == "none" else f"@{m.cutoff_prefix}{'0.1' if _letter(m) == '@r' else 10}"
+    cut = (
+        "" if m.cutoff == "none" else f"@{m.cutoff_prefix}{'0.1' if m.cutoff_is == 'level' else 10}"
+    )
     tries = (f"({p.name}={value})" for p in m.parameters for value in _other_values(p))
     for inside in tries:
         try:
@@ -182,14 +166,6 @@ def _other_values(p: Parameter) -> Iterator[str]:
         yield from (printed(v) for v in (2, 0.5, 3) if v != p.default)
 
 
-def _letter(m: Measure) -> str:
-    return "@r" if m.cutoff_is == "level" else "@k"
-
-
-def _default(p: Parameter) -> str:
-    return "-" if p.default is None else printed(p.default)
-
-
 def _with_default(p: Parameter) -> str:
     return p.name if p.default is None else f"{p.name}={printed(p.default)}"
 
@@ -202,11 +178,10 @@ def _as_it_grows(m: Measure) -> dict[str, str]:
     """Return whether the measure is monotone in its cutoff; empty without a cutoff."""
     if m.cutoff == "none":
         return {}
-    letter = "N" if m.cutoff_prefix else _letter(m)[1:]
     trend = "never gets worse" if m.monotone else "may get worse"
     if m.monotone and _of_the_pool(m):
         trend += " (other norms and ideals may make it)"
-    return {f"as {letter} grows": trend}
+    return {f"as {m.cutoff_letter} grows": trend}
 
 
 def _of_the_pool(m: Measure) -> bool:
@@ -230,13 +205,12 @@ def _stem(name: str) -> str:
 
 def _in_trec_eval(m: Measure) -> Iterator[str]:
     """Yield trec_eval's names for a measure, with irmeta's name if it has parameters."""
-    letter = _letter(m)[1:]
     for theirs, ours in aliases.PLAIN.items():
         if _stem(ours) == m.name:
             yield theirs if ours == m.name else f"{theirs} = {ours}"
     for theirs, (ours, _) in aliases.CUT.items():
         if _stem(ours) == m.name:
-            value = letter if "@" in ours else "m"
+            value = m.cutoff_letter if "@" in ours else "m"
             yield f"{theirs}_{value} = {ours.replace('{}', value)}"
 
 

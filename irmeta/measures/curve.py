@@ -12,14 +12,15 @@ import numpy as np
 
 from irmeta.errors import MeasureError, UsageError
 from irmeta.kernels.cutoff_sums import add_curves
-from irmeta.measures.evaluate import SeenViews, included, needs_of, warn_above_highest_grade
-from irmeta.measures.names import parse_measure, registry, translated
-from irmeta.measures.spec import Events, Measure, Spec
+from irmeta.measures.evaluate import SeenViews, included, warn_above_highest_grade
+from irmeta.measures.names import Spec, parse_measure, registry, translated
+from irmeta.measures.spec import Events, Measure
 from irmeta.naming.grammar import DEEPEST, text_of
 from irmeta.parallel import ordered_map, thread_count
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
+from irmeta.rankings.needs import needs_of
 from irmeta.rankings.pool import complete_depths_of, pool_of, warn_without_depth
 from irmeta.rankings.track_facts import track_facts
 from irmeta.results.averages import sum_over_queries

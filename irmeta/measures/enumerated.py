@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from irmeta.errors import UsageError
-from irmeta.measures.evaluate import evaluate_block, needs_of
-from irmeta.measures.spec import Spec
+from irmeta.measures.evaluate import evaluate_block
+from irmeta.measures.names import Spec
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.enumeration import RankingSpace
+from irmeta.rankings.needs import needs_of
 
 
 def score_rankings(space: RankingSpace, specs: Sequence[Spec]) -> np.ndarray:

@@ -13,15 +13,15 @@ import numpy as np
 from irmeta._version import __version__
 from irmeta.errors import RelevanceWarning, UsageError, did_you_mean, first_few, warn
 from irmeta.measures.average_precision import compute_average_precision
-from irmeta.measures.names import parse_measures
+from irmeta.measures.names import Spec, parse_measures
 from irmeta.measures.search_length import irrelevant_retrieved
-from irmeta.measures.spec import Cutoffs, Spec
+from irmeta.measures.spec import Cutoffs
 from irmeta.parallel import check_stopped, ordered_map
 from irmeta.policies import Averaged, EvalPolicy
 from irmeta.rankings.holders import totals
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
-from irmeta.rankings.needs import Need
+from irmeta.rankings.needs import needs_of
 from irmeta.rankings.pool import complete_depths_of, pool_of, warn_without_depth
 from irmeta.rankings.provenance import track_provenance
 from irmeta.rankings.subtopics import subtopic_set
@@ -132,14 +132,9 @@ def evaluate_tracks(
     return found
 
 
-def needs_of(specs: Sequence[Spec]) -> set[Need]:
-    """Return the arrays that the specs read beyond ranks and grades."""
-    return {need for spec in specs for need in spec.measure.needs(spec.settings)}
-
-
 def recorded_measures(specs: Sequence[Spec]) -> dict[str, dict[str, Any]]:
     """Return parameters and revision of each measure, as JSON values."""
-    return {s.name: {**s.settings, "revision": s.measure.revision} for s in specs}
+    return {spec.name: spec.record for spec in specs}
 
 
 def how_made(

@@ -8,12 +8,14 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import IrmetaError, UsageError, did_you_mean
-from irmeta.measures.evaluate import SeenViews, evaluate_block, needs_of, warn_above_highest_grade
-from irmeta.measures.spec import Spec, Trace
+from irmeta.measures.evaluate import SeenViews, evaluate_block, warn_above_highest_grade
+from irmeta.measures.names import Spec
+from irmeta.measures.spec import Trace
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.derive.unjudged import UNJUDGED_DOC
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks
+from irmeta.rankings.needs import needs_of
 from irmeta.rankings.one_list import OneList, one_list
 from irmeta.rankings.pool import pool_of
 from irmeta.store.scan import StoreReader, read_table, undisturbed

@@ -6,12 +6,14 @@ Names may be written as expressions: ``irmeta.AP(rel=2) @ 100``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, cast
 
-from irmeta.errors import MeasureError, UsageError, did_you_mean, nearest, shown
+import numpy as np
+
+from irmeta.errors import IrmetaError, MeasureError, UsageError, did_you_mean, nearest, short, shown
 from irmeta.measures import (
     aliases,
     average_precision,
@@ -39,11 +41,13 @@ from irmeta.measures import (
 from irmeta.measures.aliases import BARE, ELSEWHERE, FIELD, fold
 from irmeta.measures.diversity import cube_test, d_measures, err_ia, novelty, subtopic_recall
 from irmeta.measures.diversity.intent_aware import intent_aware
-from irmeta.measures.spec import Measure, Spec
-from irmeta.naming.entry_points import load_group, missing_packages
+from irmeta.measures.spec import Cutoffs, Measure
 from irmeta.naming.grammar import joined, parse_settings, split_form, split_names, text_of, texts_of
 from irmeta.naming.parameters import printed
+from irmeta.naming.registry import NamedSpec, Registry
 from irmeta.policies import EvalPolicy
+from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.needs import Need
 from irmeta.schema.columns import Display
 
 FAMILIES = (
@@ -64,9 +68,6 @@ FAMILIES = (
     *(novelty, err_ia, subtopic_recall, d_measures, cube_test),
 )
 """Modules of measures, in listing order."""
-
-ENTRY_POINTS = "irmeta.measures"
-"""Group of entry points, each for a `Measure` or a sequence of measures."""
 
 PRESETS: dict[str, tuple[str, ...]] = {
     "default": (
@@ -97,28 +98,81 @@ PRESETS: dict[str, tuple[str, ...]] = {
 """Names that stand for several measures; trec_eval stands for its all_trec."""
 
 
-@cache
-def registry() -> dict[str, Measure]:
-    """Return all measures by name: irmeta's, then measures of other installed packages.
+registry = Registry(
+    Measure,
+    "measure",
+    (measure for family in FAMILIES for measure in family.MEASURES),
+    derive=intent_aware,
+)
+"""All measures by name, when called; last are the intent-aware forms, such as AP_IA."""
 
-    Last are the intent-aware forms of these measures, such as AP_IA.
 
-    Warns
-    -----
-    EntryPointWarning
-        For each entry point of another package that cannot be loaded, or that does not register
-        measures with unused names. All other measures are registered.
+@dataclass(frozen=True, kw_only=True)
+class Spec(NamedSpec):
+    """A measure with the values of its parameters and its cutoff: the meaning of a name.
+
+    `asked` is the name as the user wrote it, `asked_too` other names of the measure that the user
+    wrote; specs that differ only in these are equal.
     """
-    measures: dict[str, Measure] = {}
-    for family in FAMILIES:
-        measures |= {m.name: m for m in family.MEASURES}
-    loaded, _not_loaded[:] = load_group(ENTRY_POINTS, Measure, measures)
-    measures |= loaded
-    derived = {m.name: m for m in intent_aware(measures.values())}
-    return measures | {name: m for name, m in derived.items() if name not in measures}
 
+    measure: Measure
+    asked: str = field(default="", compare=False)
+    asked_too: tuple[str, ...] = field(default=(), compare=False)
 
-_not_loaded: list[str] = []  # problems of which `registry` warned
+    def compute(self, view: JudgedRanks, ks: Cutoffs) -> np.ndarray:
+        """Return the values at each cutoff, float64 [cutoff, query, system].
+
+        Raises
+        ------
+        MeasureError
+            If a measure of another package fails, or returns another shape or type.
+        """
+        try:
+            values = self.measure.compute(view, self.settings, ks)
+        except IrmetaError:
+            raise
+        except (Exception, SystemExit) as error:
+            if self.measure.compute.__module__.partition(".")[0] == "irmeta":
+                raise
+            reason = short(" ".join(f"{type(error).__name__}: {error}".split()))
+            raise MeasureError(f"measure {self.name} failed: {reason}") from error
+        expected = (len(ks), *view.lengths.shape)
+        shape, dtype = np.shape(values), getattr(values, "dtype", type(values).__name__)
+        if shape != expected or dtype != np.float64:
+            raise MeasureError(
+                f"measure {self.name} returned {dtype} of shape {shape}, not float64 of shape "
+                f"{expected}, that is [cutoff, query, system]: its package must be mended."
+            )
+        return values
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle names: another process has the measure's functions, which need no pickling."""
+        return named_spec, (self.name, self.asked, self.asked_too)
+
+    @property
+    def registration(self) -> Measure:
+        """The measure."""
+        return self.measure
+
+    @property
+    def needs(self) -> Collection[Need]:
+        """Arrays that the measure reads beyond ranks and grades."""
+        return self.measure.needs(self.settings)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names as the user wrote them, in order; the canonical name if nobody wrote one."""
+        return (self.asked or self.name, *self.asked_too)
+
+    @property
+    def unjudged(self) -> str:
+        """Treatment of the unjudged docs of a list."""
+        return self.settings.get("unjudged", "nonrelevant")
+
+    @property
+    def average(self) -> str:
+        """Kind of mean over queries."""
+        return self.settings["average"]
 
 
 def parse_measures(names: str | Iterable[str]) -> list[Spec]:
@@ -292,15 +346,12 @@ def named_spec(name: str, asked: str, asked_too: tuple[str, ...] = ()) -> Spec:
     if measure is None:
         if (reason := ELSEWHERE.get(fold(word))) is not None:
             raise MeasureError(f"{asked!r} is not a measure here: {reason}.")
-        hint = _suggestion(name, word)
-        missing = missing_packages(_not_loaded)
-        raise MeasureError(
-            f"unknown measure {asked!r}. {hint} `irmeta measures` lists them.{missing}"
-        )
+        raise registry.unknown(asked, _suggestion(name, word))
     settings, cut = parse_settings(measure, name)
     if measure.simplify is not None:
         settings = measure.simplify(settings, cut)
-    return Spec(measure, tuple(settings.items()), cut, asked, asked_too)
+    params = tuple(settings.items())
+    return Spec(measure=measure, params=params, cutoff=cut, asked=asked, asked_too=asked_too)
 
 
 def _suggestion(name: str, word: str) -> str:

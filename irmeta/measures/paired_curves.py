@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from irmeta.measures.curve import check_ascending, spec_without_cutoff
-from irmeta.measures.evaluate import SeenViews, included, needs_of, warn_above_highest_grade
-from irmeta.measures.spec import Spec
+from irmeta.measures.evaluate import SeenViews, included, warn_above_highest_grade
+from irmeta.measures.names import Spec
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
-from irmeta.rankings.needs import Need
+from irmeta.rankings.needs import Need, needs_of
 from irmeta.rankings.pool import complete_depths_of, warn_without_depth
 from irmeta.rankings.track_facts import track_facts
 from irmeta.results.averages import sum_over_queries

@@ -10,7 +10,7 @@ import numpy as np
 
 from irmeta.errors import MeasureError, UsageError, check_choice
 from irmeta.measures.evaluate import evaluate_block
-from irmeta.measures.spec import Spec
+from irmeta.measures.names import Spec
 from irmeta.parallel import ordered_map
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks

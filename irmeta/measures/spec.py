@@ -1,18 +1,15 @@
-"""Registration of measures: parameters, traces, step functions and canonical names."""
+"""Registration of measures, and what their functions return: traces and step functions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from irmeta.errors import IrmetaError, MeasureError, short
-from irmeta.naming.grammar import Cutoff, Params, format_name
+from irmeta.naming.grammar import Cutoff, Params, Registration
 from irmeta.naming.parameters import (
-    REL,
     Parameter,
     average_parameter,
     unjudged_parameter,
@@ -66,174 +63,6 @@ class Trace:
         return sum(t.amount for t in self.terms) / self.divisor
 
 
-@dataclass(frozen=True)
-class Measure:
-    """Registration of one measure.
-
-    Attributes
-    ----------
-    cutoff
-        Whether ``@k`` may or must follow the name; `cutoff_prefix` precedes k (ASL@g10).
-    cutoff_is
-        ``rank``: an integer of at least 1; ``level``: a number from 0 to 1 (IPrec@0.1).
-    direction
-        1: greater is better; -1: less is better.
-    format, unit
-        How values are shown: see `irmeta.schema.columns.Display`.
-    bounds
-        Least and greatest possible value.
-    no_relevant
-        Value for a query without relevant docs: 0 where trec_eval prints 0, else NaN; None: the
-        measure does not depend on relevant docs.
-    empty_list
-        Description of the score of a judged query without a list: the measure's worst value.
-    family
-        ``utility`` (the user stops somewhere), ``recall`` (every relevant doc counts), ``count``
-        (facts instead of quality).
-    monotone
-        Whether the value never falls as the cutoff grows, under the default parameters.
-    counts_irrelevant
-        Whether tables of means count the lists without a non-relevant doc.
-    unjudged
-        Alternatives to counting unjudged docs as non-relevant; None: ``condensed``, and for the
-        family ``utility`` also ``upper`` and ``upper-gmax``.
-    average
-        Default mean over queries.
-    needs
-        Function from parameters to the arrays of `JudgedRanks` that are read beyond ranks and
-        grades.
-    events
-        Function that returns the measure as a step function of k, or None where the parameters
-        allow none.
-    revision
-        Incremented when a change of the code changes values.
-    printed
-        Function from parameters and cutoff to the parameters that a canonical name prints; raises
-        an error for parameters that cannot be combined. None: print all that are not the default.
-    simplify
-        Function from parameters and cutoff to the parameters, with None for a value that equals the
-        default under the other parameters and the cutoff: one measure then has one name.
-    """
-
-    name: str
-    summary: str
-    compute: Compute
-    trace: Callable[[OneList, Params, Any], Trace]
-    source: str
-    parameters: tuple[Parameter, ...] = (REL,)
-    cutoff: Literal["none", "optional", "required"] = "optional"
-    cutoff_prefix: str = ""
-    cutoff_is: Literal["rank", "level"] = "rank"
-    direction: Literal[1, -1] = 1
-    format: Literal["score", "length", "count"] = "score"
-    unit: str = ""
-    bounds: tuple[float, float] = (0.0, 1.0)
-    no_relevant: float | None = 0.0
-    empty_list: str = "0"
-    family: Literal["utility", "recall", "count"] = "recall"
-    monotone: bool = True
-    counts_irrelevant: bool = False
-    unjudged: tuple[str, ...] | None = None
-    average: str = "arithmetic"
-    needs: Callable[[Params], Collection[Need]] = lambda params: ()
-    events: Callable[[JudgedRanks, Params], Events | None] | None = None
-    revision: int = 1
-    printed: Callable[[Params, Cutoff], Sequence[str]] | None = None
-    simplify: Callable[[Params, Cutoff], dict[str, Any]] | None = None
-
-    @property
-    def display(self) -> Display:
-        """How values are shown."""
-        return Display(self.format, self.unit, self.direction)
-
-    @property
-    def all_parameters(self) -> tuple[Parameter, ...]:
-        """Parameters of the measure, then the parameters of every measure."""
-        choices = self.unjudged
-        if choices is None:
-            upper = ("upper", "upper-gmax") if self.family == "utility" else ()
-            choices = ("condensed", *upper)
-        shared = [unjudged_parameter(choices)] if choices else []
-        return (*self.parameters, *shared, average_parameter(self.average))
-
-
-@dataclass(frozen=True)
-class Spec:
-    """A measure with the values of its parameters and its cutoff: the meaning of a name.
-
-    `asked` is the name as the user wrote it, `asked_too` other names of the measure that the user
-    wrote; specs that differ only in these are equal.
-    """
-
-    measure: Measure
-    params: tuple[tuple[str, Any], ...]
-    cutoff: Cutoff
-    asked: str = field(default="", compare=False)
-    asked_too: tuple[str, ...] = field(default=(), compare=False)
-
-    def compute(self, view: JudgedRanks, ks: Cutoffs) -> np.ndarray:
-        """Return the values at each cutoff, float64 [cutoff, query, system].
-
-        Raises
-        ------
-        MeasureError
-            If a measure of another package fails, or returns another shape or type.
-        """
-        try:
-            values = self.measure.compute(view, self.settings, ks)
-        except IrmetaError:
-            raise
-        except (Exception, SystemExit) as error:
-            if self.measure.compute.__module__.partition(".")[0] == "irmeta":
-                raise
-            reason = short(" ".join(f"{type(error).__name__}: {error}".split()))
-            raise MeasureError(f"measure {self.name} failed: {reason}") from error
-        expected = (len(ks), *view.lengths.shape)
-        shape, dtype = np.shape(values), getattr(values, "dtype", type(values).__name__)
-        if shape != expected or dtype != np.float64:
-            raise MeasureError(
-                f"measure {self.name} returned {dtype} of shape {shape}, not float64 of shape "
-                f"{expected}, that is [cutoff, query, system]: its package must be mended."
-            )
-        return values
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle names: another process has the measure's functions, which need no pickling."""
-        from irmeta.measures.names import named_spec  # imports this module
-
-        return named_spec, (self.name, self.asked, self.asked_too)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Parameters by name."""
-        return dict(self.params)
-
-    @cached_property
-    def name(self) -> str:
-        """Canonical name, which prints every parameter that changes the value."""
-        return format_name(self.measure, self.settings, self.cutoff)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names as the user wrote them, in order; the canonical name if nobody wrote one."""
-        return (self.asked or self.name, *self.asked_too)
-
-    @property
-    def rel(self) -> int:
-        """Least grade that is relevant to this measure."""
-        return self.settings.get("rel", 1)
-
-    @property
-    def unjudged(self) -> str:
-        """Treatment of the unjudged docs of a list."""
-        return self.settings.get("unjudged", "nonrelevant")
-
-    @property
-    def average(self) -> str:
-        """Kind of mean over queries."""
-        return self.settings["average"]
-
-
 Steps = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Ranks, offsets and amounts, as the first fields of `Events` and the arguments of `add_up`."""
 
@@ -268,3 +97,76 @@ class Events:
     divisors: Callable[[np.ndarray], np.ndarray]
     undefined: float = 0.0
     scale: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure(Registration):
+    """Registration of one measure; for name, parameters and cutoff see `Registration`.
+
+    Attributes
+    ----------
+    direction
+        1: greater is better; -1: less is better.
+    format, unit
+        How values are shown: see `irmeta.schema.columns.Display`.
+    bounds
+        Least and greatest possible value.
+    no_relevant
+        Value for a query without relevant docs: 0 where trec_eval prints 0, else NaN; None: the
+        measure does not depend on relevant docs.
+    empty_list
+        Description of the score of a judged query without a list: the measure's worst value.
+    family
+        ``utility`` (the user stops somewhere), ``recall`` (every relevant doc counts), ``count``
+        (facts instead of quality).
+    monotone
+        Whether the value never falls as the cutoff grows, under the default parameters.
+    counts_irrelevant
+        Whether tables of means count the lists without a non-relevant doc.
+    unjudged
+        Alternatives to counting unjudged docs as non-relevant; None: ``condensed``, and for the
+        family ``utility`` also ``upper`` and ``upper-gmax``.
+    average
+        Default mean over queries.
+    needs
+        Function from parameters to the arrays of `JudgedRanks` that are read beyond ranks and
+        grades.
+    events
+        Function that returns the measure as a step function of k, or None where the parameters
+        allow none.
+    simplify
+        Function from parameters and cutoff to the parameters, with None for a value that equals the
+        default under the other parameters and the cutoff: one measure then has one name.
+    """
+
+    compute: Compute
+    trace: Callable[[OneList, Params, Any], Trace]
+    direction: Literal[1, -1] = 1
+    format: Literal["score", "length", "count"] = "score"
+    unit: str = ""
+    bounds: tuple[float, float] = (0.0, 1.0)
+    no_relevant: float | None = 0.0
+    empty_list: str = "0"
+    family: Literal["utility", "recall", "count"] = "recall"
+    monotone: bool = True
+    counts_irrelevant: bool = False
+    unjudged: tuple[str, ...] | None = None
+    average: str = "arithmetic"
+    needs: Callable[[Params], Collection[Need]] = lambda params: ()
+    events: Callable[[JudgedRanks, Params], Events | None] | None = None
+    simplify: Callable[[Params, Cutoff], dict[str, Any]] | None = None
+
+    @property
+    def display(self) -> Display:
+        """How values are shown."""
+        return Display(self.format, self.unit, self.direction)
+
+    @property
+    def all_parameters(self) -> tuple[Parameter, ...]:
+        """Parameters of the measure, then the parameters of every measure."""
+        choices = self.unjudged
+        if choices is None:
+            upper = ("upper", "upper-gmax") if self.family == "utility" else ()
+            choices = ("condensed", *upper)
+        shared = [unjudged_parameter(choices)] if choices else []
+        return (*self.parameters, *shared, average_parameter(self.average))

@@ -10,8 +10,7 @@ from typing import Any
 
 from irmeta.errors import IrmetaError, MeasureError, shown
 from irmeta.measures import aliases
-from irmeta.measures.names import parse_measure
-from irmeta.measures.spec import Spec
+from irmeta.measures.names import Spec, parse_measure
 from irmeta.options import LARGEST
 
 TEXTS = ("runid", "relstring")

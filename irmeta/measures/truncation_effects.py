@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from irmeta.measures.evaluate import evaluate_block, needs_of, warn_above_highest_grade
-from irmeta.measures.spec import Spec
+from irmeta.measures.evaluate import evaluate_block, warn_above_highest_grade
+from irmeta.measures.names import Spec
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.derive.other_lists import cut_ends, pad_ends
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
+from irmeta.rankings.needs import needs_of
 from irmeta.results.verdicts import TIE
 from irmeta.store.scan import StoreReader
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from irmeta.errors import MeasureError, did_you_mean, shown
-from irmeta.naming.parameters import Parameter, printed
+from irmeta.naming.parameters import REL, Parameter, printed
 
 Params = Mapping[str, Any]
 Cutoff = int | float | None
@@ -23,43 +24,52 @@ _NAME = re.compile(
 )
 
 
-class Registered(Protocol):
-    """What a name refers to: a registered measure or preference."""
+@dataclass(frozen=True, kw_only=True)
+class Registration:
+    """What the registrations of measures and of preferences have in common.
 
-    @property
-    def name(self) -> str:
-        """The word before parameters and cutoff."""
-        ...
+    Attributes
+    ----------
+    source
+        Reference with DOI and equation.
+    parameters
+        Parameters of this registration alone.
+    cutoff
+        Whether ``@k`` may or must follow the name; `cutoff_prefix` precedes k (ASL@g10).
+    cutoff_is
+        ``rank``: an integer of at least 1; ``level``: a number from 0 to 1 (IPrec@0.1).
+    revision
+        Incremented when a change of the code changes values.
+    printed
+        Function from parameters and cutoff to the parameters that a canonical name prints; raises
+        an error for parameters that cannot be combined. None: print all that are not the default.
+    """
 
-    @property
-    def parameters(self) -> tuple[Parameter, ...]:
-        """Parameters of this registration alone."""
-        ...
+    name: str
+    summary: str
+    source: str
+    parameters: tuple[Parameter, ...] = (REL,)
+    cutoff: Literal["none", "optional", "required"] = "optional"
+    cutoff_prefix: str = ""
+    cutoff_is: Literal["rank", "level"] = "rank"
+    revision: int = 1
+    printed: Callable[[Params, Cutoff], Sequence[str]] | None = None
 
     @property
     def all_parameters(self) -> tuple[Parameter, ...]:
         """`parameters`, then the parameters of every registration."""
-        ...
+        return self.parameters
 
     @property
-    def cutoff(self) -> Literal["none", "optional", "required"]:
-        """Whether ``@k`` may or must follow the name."""
-        ...
+    def cutoff_letter(self) -> str:
+        """Letter that stands for the cutoff."""
+        return "N" if self.cutoff_prefix else "r" if self.cutoff_is == "level" else "k"
 
     @property
-    def cutoff_prefix(self) -> str:
-        """Text between ``@`` and the cutoff."""
-        ...
-
-    @property
-    def cutoff_is(self) -> Literal["rank", "level"]:
-        """``rank``: an integer of at least 1; ``level``: a number from 0 to 1."""
-        ...
-
-    @property
-    def printed(self) -> Callable[[Params, Cutoff], Sequence[str]] | None:
-        """Function that returns the parameters to print; None: all that are not the default."""
-        ...
+    def written(self) -> str:
+        """Name with the form of its cutoff: ``AP[@k]``, ``ASL[@gN]``, ``IPrec@r``."""
+        cut = f"@{self.cutoff_prefix}{self.cutoff_letter}"
+        return self.name + {"none": "", "optional": f"[{cut}]", "required": cut}[self.cutoff]
 
 
 def texts_of(names: object, what: str) -> list[str]:
@@ -88,7 +98,7 @@ def split_names(text: str) -> Iterator[str]:
         yield name
 
 
-def parse_settings(of: Registered, name: str) -> tuple[dict[str, Any], Cutoff]:
+def parse_settings(of: Registration, name: str) -> tuple[dict[str, Any], Cutoff]:
     """Parse the parameters and the cutoff of a name that starts with a registered word.
 
     Raises
@@ -110,7 +120,7 @@ def parse_settings(of: Registered, name: str) -> tuple[dict[str, Any], Cutoff]:
     return settings, cut
 
 
-def _settings(of: Registered, text: str, name: str) -> dict[str, object]:
+def _settings(of: Registration, text: str, name: str) -> dict[str, object]:
     known = {p.name: p for p in of.all_parameters}
     settings: dict[str, object] = {}
     for part in (p.strip() for p in text.split(",") if text.strip()):
@@ -126,7 +136,7 @@ def _settings(of: Registered, text: str, name: str) -> dict[str, object]:
     return settings
 
 
-def _cutoff(of: Registered, name: str, text: str | None, prefix: str) -> Cutoff:
+def _cutoff(of: Registration, name: str, text: str | None, prefix: str) -> Cutoff:
     example = 0.1 if of.cutoff_is == "level" else 10
     shape = f"{of.name}@{of.cutoff_prefix}{example}"
     if text is None:
@@ -148,7 +158,7 @@ def _cutoff(of: Registered, name: str, text: str | None, prefix: str) -> Cutoff:
     return cut + 0
 
 
-def format_name(of: Registered, settings: Params, cutoff: Cutoff) -> str:
+def format_name(of: Registration, settings: Params, cutoff: Cutoff) -> str:
     """Return the canonical name, which prints every parameter that changes the value."""
     specific = {p.name for p in of.parameters}
     changed = [p.name for p in of.all_parameters if settings[p.name] != p.default]

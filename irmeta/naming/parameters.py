@@ -50,6 +50,11 @@ class Parameter:
         return f"{named}{what[self.kind]}, {self._between}"
 
     @property
+    def default_text(self) -> str:
+        """The default as a name writes it; ``-`` for None."""
+        return "-" if self.default is None else printed(self.default)
+
+    @property
     def _between(self) -> str:
         least, most = f"{self.low:g}", f"{self.high:g}"
         if self.high < float("inf"):

@@ -9,11 +9,10 @@ from typing import Any
 from irmeta._version import __version__
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.policies import EvalPolicy
-from irmeta.preferences.registry import parse_preferences
-from irmeta.preferences.spec import PreferenceSpec
+from irmeta.preferences.registry import PreferenceSpec, parse_preferences
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks, over_blocks
-from irmeta.rankings.needs import Need
+from irmeta.rankings.needs import needs_of
 from irmeta.rankings.provenance import track_provenance
 from irmeta.rankings.subtopics import subtopic_set
 from irmeta.rankings.track_facts import TrackFacts, track_facts
@@ -188,11 +187,6 @@ def _qrels_of(
     return spec.background
 
 
-def needs_of(specs: Sequence[PreferenceSpec]) -> frozenset[Need]:
-    """Return the arrays that the preferences read beyond ranks and grades."""
-    return frozenset[Need]().union(*(spec.needs for spec in specs))
-
-
 def preference_provenance(
     store: StoreReader,
     specs: Sequence[PreferenceSpec],
@@ -202,7 +196,7 @@ def preference_provenance(
     """Return the provenance of preferences, as JSON values: see `Store.provenance`."""
     return {
         "irmeta": __version__,
-        "preferences": {s.name: {**s.settings, "revision": s.rule.revision} for s in specs},
+        "preferences": {spec.name: spec.record for spec in specs},
         "eval_policy": policy.record(),
         "tracks": {t: track_provenance(store, t, policy, needs_of(specs)) for t in tracks},
     }

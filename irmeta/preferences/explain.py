@@ -9,7 +9,8 @@ import numpy as np
 from irmeta.errors import IrmetaError, UsageError, did_you_mean
 from irmeta.policies import EvalPolicy
 from irmeta.preferences.evaluate import block_with, compare_block, view_for
-from irmeta.preferences.spec import PairTrace, PreferenceSpec
+from irmeta.preferences.registry import PreferenceSpec
+from irmeta.preferences.spec import PairTrace
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.one_list import OneList, one_list
 from irmeta.store.scan import StoreReader

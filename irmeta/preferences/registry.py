@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Iterable
-from functools import cache
+from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from irmeta.errors import MeasureError, did_you_mean
-from irmeta.naming.entry_points import load_group, missing_packages
 from irmeta.naming.grammar import parse_settings, split_names, texts_of
-from irmeta.naming.parameters import Parameter, printed
+from irmeta.naming.registry import NamedSpec, Registry, definition, parameter_table
 from irmeta.preferences import interleaving, lexicographic, rpp
-from irmeta.preferences.spec import PreferenceRule, PreferenceSpec
+from irmeta.preferences.spec import PreferenceRule
+from irmeta.rankings.needs import Need
 
 FAMILIES = (rpp, lexicographic, interleaving)
 """Modules of preferences, in listing order."""
-
-ENTRY_POINTS = "irmeta.preferences"
-"""Group of entry points, each for a `PreferenceRule` or a sequence of them."""
 
 ALIASES = {
     "rpp": "RPP",
@@ -38,21 +35,38 @@ ALIASES = {
 """Names in the paper and in pref_eval, in lower case; ``@k`` may follow."""
 
 
-@cache
-def preference_registry() -> dict[str, PreferenceRule]:
-    """Return all preferences by name: irmeta's, then those of other installed packages.
-
-    Warns
-    -----
-    EntryPointWarning
-        See `irmeta.naming.entry_points.load_group`.
-    """
-    rules = {rule.name: rule for family in FAMILIES for rule in family.RULES}
-    loaded, _not_loaded[:] = load_group(ENTRY_POINTS, PreferenceRule, rules)
-    return rules | loaded
+preference_registry = Registry(
+    PreferenceRule, "preference", (rule for family in FAMILIES for rule in family.RULES)
+)
+"""All preferences by name, when called."""
 
 
-_not_loaded: list[str] = []  # problems of which `preference_registry` warned
+@dataclass(frozen=True, kw_only=True)
+class PreferenceSpec(NamedSpec):
+    """A preference with the values of its parameters and its cutoff: the meaning of a name."""
+
+    rule: PreferenceRule
+    cutoff: int | None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the name: another process has the functions, which need no pickling."""
+        return parse_preference, (self.name,)
+
+    @property
+    def registration(self) -> PreferenceRule:
+        """The preference."""
+        return self.rule
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """Arrays that the preference reads beyond ranks and grades."""
+        return frozenset(self.rule.needs(self.settings))
+
+    @property
+    def background(self) -> str | None:
+        """The qrels set of the background interest, if it is another than that of the subtopics."""
+        background = self.settings.get("background")
+        return None if background in ("yes", "no") else background
 
 
 def parse_preferences(names: str | Iterable[str]) -> list[PreferenceSpec]:
@@ -85,12 +99,10 @@ def parse_preference(name: str) -> PreferenceSpec:
     rule = preference_registry().get(word)
     if rule is None:
         hint = did_you_mean(name, [*preference_registry(), *ALIASES])
-        missing = missing_packages(_not_loaded)
-        raise MeasureError(
-            f"unknown preference {name!r}. {hint} `irmeta preferences` lists them.{missing}"
-        )
+        raise preference_registry.unknown(name, hint)
     settings, cutoff = parse_settings(rule, name)
-    return PreferenceSpec(rule, tuple(settings.items()), None if cutoff is None else int(cutoff))
+    cut = None if cutoff is None else int(cutoff)
+    return PreferenceSpec(rule=rule, params=tuple(settings.items()), cutoff=cut)
 
 
 def is_preference(name: str) -> bool:
@@ -114,8 +126,8 @@ def list_preferences() -> pl.DataFrame:
     """
     rows = [
         {
-            "preference": _shape(rule),
-            "parameters": ", ".join(f"{p.name}={_default(p)}" for p in rule.all_parameters),
+            "preference": rule.written,
+            "parameters": ", ".join(f"{p.name}={p.default_text}" for p in rule.all_parameters),
             "source": rule.source,
             "summary": rule.summary,
         }
@@ -133,18 +145,4 @@ def describe_preference(name: str) -> tuple[PreferenceRule, str, pl.DataFrame]:
         If the preference is unknown.
     """
     rule = parse_preference(name).rule
-    definition = inspect.cleandoc(rule.compare.__doc__ or "").replace("`", "")
-    parameters = pl.DataFrame(
-        [(p.name, p.meaning, _default(p), p.range) for p in rule.all_parameters],
-        schema=dict.fromkeys(("parameter", "meaning", "default", "range"), pl.String),
-        orient="row",
-    )
-    return rule, definition, parameters
-
-
-def _shape(rule: PreferenceRule) -> str:
-    return rule.name + {"none": "", "optional": "[@k]", "required": "@k"}[rule.cutoff]
-
-
-def _default(parameter: Parameter) -> str:
-    return "-" if parameter.default is None else printed(parameter.default)
+    return rule, definition(rule.compare), parameter_table(rule)

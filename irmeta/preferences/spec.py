@@ -1,14 +1,13 @@
-"""Registration of preferences: parameters, traces and canonical names."""
+"""Registration of preferences, and the traces that their functions return."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Protocol
 
-from irmeta.naming.grammar import Cutoff, Params, format_name
-from irmeta.naming.parameters import REL, Parameter, unjudged_parameter
+from irmeta.naming.grammar import Params, Registration
+from irmeta.naming.parameters import Parameter, unjudged_parameter
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.needs import Need
 from irmeta.rankings.one_list import OneList
@@ -71,12 +70,12 @@ class Trace(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class PreferenceRule:
-    """Registration of one preference.
+@dataclass(frozen=True, kw_only=True)
+class PreferenceRule(Registration):
+    """Registration of one preference; for name, parameters and cutoff see `Registration`.
 
     A preference is antisymmetric, so it has no direction: above 0 the first list is better. It is
-    undefined for a query without relevant docs.
+    undefined for a query without relevant docs. Ranks beyond the cutoff are not retrieved.
 
     Attributes
     ----------
@@ -84,69 +83,16 @@ class PreferenceRule:
         See `Compare`.
     trace
         See `Trace`.
-    source
-        Reference with DOI and equation.
-    cutoff
-        Whether ``@k`` may or must follow the name: ranks beyond k are not retrieved.
     needs
         Function from parameters to the arrays of `JudgedRanks` that are read beyond ranks and
         grades.
-    revision
-        Incremented when a change of the code changes values.
-    printed
-        Function from parameters and cutoff to the parameters that a canonical name prints; raises
-        an error for parameters that cannot be combined. None: print all that are not the default.
     """
 
-    name: str
-    summary: str
     compare: Compare
     trace: Trace
-    source: str
-    parameters: tuple[Parameter, ...] = (REL,)
-    cutoff: Literal["none", "optional", "required"] = "optional"
     needs: Callable[[Params], Collection[Need]] = lambda params: ()
-    revision: int = 1
-    printed: Callable[[Params, Cutoff], Sequence[str]] | None = None
-    cutoff_prefix: str = ""
-    cutoff_is: Literal["rank", "level"] = "rank"
 
     @property
     def all_parameters(self) -> tuple[Parameter, ...]:
         """Parameters of the preference, then the parameters of every preference."""
         return (*self.parameters, unjudged_parameter(("condensed",)))
-
-
-@dataclass(frozen=True)
-class PreferenceSpec:
-    """A preference with the values of its parameters and its cutoff: the meaning of a name."""
-
-    rule: PreferenceRule
-    params: tuple[tuple[str, Any], ...]
-    cutoff: int | None
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Parameters by name."""
-        return dict(self.params)
-
-    @cached_property
-    def name(self) -> str:
-        """Canonical name, which prints every parameter that changes the value."""
-        return format_name(self.rule, self.settings, self.cutoff)
-
-    @property
-    def rel(self) -> int:
-        """Least grade that is relevant to this preference."""
-        return self.settings.get("rel", 1)
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        """Arrays that the preference reads beyond ranks and grades."""
-        return frozenset(self.rule.needs(self.settings))
-
-    @property
-    def background(self) -> str | None:
-        """The qrels set of the background interest, if it is another than that of the subtopics."""
-        background = self.settings.get("background")
-        return None if background in ("yes", "no") else background

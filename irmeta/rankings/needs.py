@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Literal
+from collections.abc import Collection, Iterable, Mapping
+from typing import Literal, Protocol
 
 from irmeta.errors import UsageError, check_choice
 from irmeta.rankings.pool import POOL_ARRAYS
@@ -18,6 +18,20 @@ NEEDED: Mapping[Need, tuple[str, ...]] = {
     "sample": ("sample",),
 }
 """The arrays of a view for each need."""
+
+
+class Reader(Protocol):
+    """A measure or preference that reads arrays of a view."""
+
+    @property
+    def needs(self) -> Collection[Need]:
+        """Arrays that are read beyond ranks and grades."""
+        ...
+
+
+def needs_of(specs: Iterable[Reader]) -> set[Need]:
+    """Return the arrays that measures or preferences read beyond ranks and grades."""
+    return {need for spec in specs for need in spec.needs}
 
 
 def check_needs(needs: Collection[str]) -> None:

@@ -15,8 +15,8 @@ from irmeta.errors import MeasureError
 from irmeta.policies import EvalPolicy
 from irmeta.preferences.evaluate import compare_block, evaluate_preferences
 from irmeta.preferences.explain import list_for
-from irmeta.preferences.registry import parse_preference, preference_registry
-from irmeta.preferences.spec import PreferenceRule, PreferenceSpec
+from irmeta.preferences.registry import PreferenceSpec, parse_preference, preference_registry
+from irmeta.preferences.spec import PreferenceRule
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.pair_preferences import BlockPreferences
 from irmeta.testing.checks import TOLERANCE, equal, require

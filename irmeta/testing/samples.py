@@ -15,8 +15,8 @@ import numpy as np
 
 from irmeta.errors import IrmetaError, MeasureError
 from irmeta.measures.evaluate import evaluate_block
-from irmeta.measures.names import parse_measure, registry
-from irmeta.measures.spec import Cutoff, Measure, Spec
+from irmeta.measures.names import Spec, parse_measure, registry
+from irmeta.measures.spec import Cutoff, Measure
 from irmeta.naming.parameters import Parameter
 from irmeta.policies import EvalPolicy, Negative
 from irmeta.rankings.judged import JudgedRanks

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 
 from irmeta.api import Store
 from irmeta.measures.evaluate import evaluate
-from irmeta.measures.names import parse_measure
-from irmeta.measures.spec import Measure, Spec
+from irmeta.measures.names import Spec, parse_measure
+from irmeta.measures.spec import Measure
 from irmeta.policies import EvalPolicy
 from irmeta.testing.checks import equal, require
 from irmeta.testing.samples import CUTOFFS, crowd, written

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 import irmeta
 from irmeta.measures.curve import add_curve
 from irmeta.measures.evaluate import seen_by
-from irmeta.measures.names import parse_measure
-from irmeta.measures.spec import Spec
+from irmeta.measures.names import Spec, parse_measure
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from irmeta.measures.names import PRESETS, parse_measure, parse_measures
-from irmeta.measures.spec import Spec
+from irmeta.measures.names import PRESETS, Spec, parse_measure, parse_measures
 from support.making import Track, read_qrels, read_run
 
 TEXT = ("runid", "relstring")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -103,7 +104,7 @@ def installed(monkeypatch):
             assert group == "irmeta.preferences"
             return list(entries)
 
-        monkeypatch.setattr("irmeta.naming.entry_points.entry_points", entry_points)
+        monkeypatch.setattr("irmeta.naming.registry.entry_points", entry_points)
         preference_registry.cache_clear()
 
     yield install
@@ -133,3 +134,9 @@ def test_registry__entry_point_that_cannot_be_loaded_is_warned_of(installed):
         assert any(text in message for message in messages)
     with pytest.raises(MeasureError, match="Its package may be missing"):
         parse_preference("Mine")
+
+
+@pytest.mark.parametrize("name", ["RPP(p=dcg)@10", "STRPP(background=yes)"])
+def test_spec__is_pickled_by_name(name):
+    spec = parse_preference(name)
+    assert pickle.loads(pickle.dumps(spec)) == spec

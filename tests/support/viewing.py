@@ -10,8 +10,8 @@ import numpy as np
 import irmeta
 from irmeta.errors import MeasureError
 from irmeta.measures.evaluate import evaluate_block
-from irmeta.measures.names import parse_measure, registry
-from irmeta.measures.spec import Measure, Spec
+from irmeta.measures.names import Spec, parse_measure, registry
+from irmeta.measures.spec import Measure
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import judged_ranks

@@ -12,8 +12,7 @@ from irmeta._version import __version__
 from irmeta.checksums import content_checksum
 from irmeta.errors import IrmetaError, UsageError, of_track
 from irmeta.locations import AnyLocation, Location, local
-from irmeta.measures.names import parse_measures
-from irmeta.measures.spec import Spec
+from irmeta.measures.names import Spec, parse_measures
 from irmeta.options import Options
 from irmeta.store.layout import has_content
 from irmeta.store.scan import StoreReader, tracks_of

@@ -10,14 +10,13 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from irmeta.measures.evaluate import evaluate, needs_of
-from irmeta.measures.names import parse_measures
-from irmeta.measures.spec import Spec
+from irmeta.measures.evaluate import evaluate
+from irmeta.measures.names import Spec, parse_measures
 from irmeta.policies import EvalPolicy, TrackOptions
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.judged_docs import read_judged
 from irmeta.rankings.load import judged_ranks, over_blocks
-from irmeta.rankings.needs import Need
+from irmeta.rankings.needs import Need, needs_of
 from irmeta.rankings.track_facts import TrackFacts, track_facts
 from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader, read_table, track_notes

@@ -11,9 +11,8 @@ import polars as pl
 import pyarrow as pa
 
 from irmeta.measures.evaluate import evaluate_block
-from irmeta.measures.names import parse_measures
+from irmeta.measures.names import Spec, parse_measures
 from irmeta.measures.search_length import lengths_by_doc
-from irmeta.measures.spec import Spec
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.per_doc import rarity_frame, search_length_table
 from irmeta.results.scores import Scores

@@ -10,9 +10,10 @@ from itertools import chain
 import numpy as np
 
 from irmeta.errors import PoolDepthWarning, UsageError, warn
-from irmeta.measures.evaluate import evaluate_block, needs_of
+from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
 from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.needs import needs_of
 from irmeta.rankings.pool import comprehensive_depth, evident_depth, judged_by_rank
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.results.scores import Scores

@@ -10,8 +10,7 @@ import polars as pl
 
 from irmeta.errors import UsageError
 from irmeta.measures.evaluate import evaluate_block
-from irmeta.measures.names import parse_measures
-from irmeta.measures.spec import Spec
+from irmeta.measures.names import Spec, parse_measures
 from irmeta.policies import TieOrder
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import LEAST_ROWS

@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from irmeta.measures.evaluate import evaluate_block, needs_of
+from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.names import parse_measures
 from irmeta.preferences.evaluate import check_queries, compare_block, join_blocks
-from irmeta.preferences.evaluate import needs_of as preference_needs
 from irmeta.preferences.registry import parse_preferences
 from irmeta.rankings.judged import JudgedRanks
+from irmeta.rankings.needs import needs_of
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.results.matrix import Matrix
 from irmeta.results.pair_preferences import TrackPreferences
@@ -59,7 +59,7 @@ class ComparedTrack:
         specs = parse_preferences([*names, *(options.subtopic_preferences if by_subtopic else ())])
         scored = options.scored() if by_subtopic else (*options.measures, options.search_length)
         measures = parse_measures(scored)
-        views = list(track.blocks({*needs_of(measures), *preference_needs(specs)}))
+        views = list(track.blocks(needs_of([*measures, *specs])))
         compared = [(view.queries, compare_block(view, specs)) for view in views]
         scores = [evaluate_block(view, measures, options.policy) for view in views]
         chosen = track.facts.qrels if track.facts.qrels in by_subtopic else ""

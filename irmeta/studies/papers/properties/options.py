@@ -10,7 +10,7 @@ from irmeta.errors import UsageError
 from irmeta.options import Options, option
 
 if TYPE_CHECKING:
-    from irmeta.measures.spec import Spec
+    from irmeta.measures.names import Spec
     from irmeta.rankings.enumeration import RankingSpace
 
 MEASURES = (

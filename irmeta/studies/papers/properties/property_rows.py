@@ -9,7 +9,7 @@ import numpy as np
 
 from irmeta.errors import UsageError
 from irmeta.measures.enumerated import oriented, rank_cutoff
-from irmeta.measures.spec import Spec
+from irmeta.measures.names import Spec
 from irmeta.naming.numbered_rankings import NumberedRankings
 from irmeta.parallel import usable_memory
 from irmeta.phrases import count

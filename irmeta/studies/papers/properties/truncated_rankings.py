@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from irmeta.measures.enumerated import oriented, rank_cutoff, score_rankings
-from irmeta.measures.names import parse_measure
-from irmeta.measures.spec import Spec
+from irmeta.measures.names import Spec, parse_measure
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.results.verdicts import TIE
 from irmeta.studies.papers.properties.property_rows import Row

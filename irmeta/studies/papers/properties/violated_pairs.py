@@ -8,7 +8,8 @@ import numpy as np
 
 from irmeta.measures.evaluate import evaluate_block
 from irmeta.measures.explain import trace_value
-from irmeta.measures.spec import Spec, Trace
+from irmeta.measures.names import Spec
+from irmeta.measures.spec import Trace
 from irmeta.policies import EvalPolicy
 from irmeta.rankings.enumeration import RankingSpace
 from irmeta.stats.property_counts import CASES, Case, PropertyCounts
